@@ -1,0 +1,35 @@
+// A view draws one picture from the session's snapshot, and says the same facts as text. One of the three virtual
+// interfaces. A view never runs the engine: it reads the snapshot, writes the focus, and posts requests to the session.
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "app/gui/session.h"
+
+namespace lockstep::gui {
+
+struct Rect {
+    float x = 0, y = 0, w = 0, h = 0;
+};
+
+class View {
+  public:
+    virtual ~View() = default;
+    // Draws into `area` of the current ImGui window (screen pixels): header, picture, legend and caption.
+    virtual void draw(Session& session, Focus& focus, const Rect& area) = 0;
+    // The same facts as text, for tests, for --describe, and for people who cannot see the picture.
+    virtual std::string describe(const Session& session, const Focus& focus) const = 0;
+};
+
+// One line a view in views.cpp.
+struct ViewRow {
+    std::string_view name;       // "warps": --view
+    std::string_view title;      // "Warps by cycle"
+    std::string_view workspace;  // "sm"
+    std::unique_ptr<View> (*make)();
+};
+std::span<const ViewRow> views();
+
+}  // namespace lockstep::gui

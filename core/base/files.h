@@ -1,0 +1,26 @@
+// Files: whole-file reads and writes, the project's resource folders, NumPy's npy format (versions 1 to 3).
+#pragma once
+#include <filesystem>
+#include <string>
+
+#include "core/base/array.h"
+#include "core/base/result.h"
+
+namespace lockstep {
+
+// The file's bytes; a Diagnostic that names the file when it cannot be read or is larger than `limit` bytes.
+Result<std::string> read_file(const std::filesystem::path& path, size_t limit = size_t{1} << 30);
+
+// Writes by way of a temporary file and a rename, so that a crash never leaves half a file. Throws Failure.
+void write_file(const std::filesystem::path& path, std::string_view contents);
+
+// The folder that holds kernels/, lessons/ and assets/: $LOCKSTEP_HOME, a folder above the running binary,
+// <prefix>/share/lockstep, or the source tree that the binary was built from. Throws Failure(missing).
+const std::filesystem::path& resource_root();
+
+// npy: little-endian C-order arrays of the types in DType; bf16 is stored as '<u2'.
+Result<Array> read_npy(const std::filesystem::path& path);
+Result<Array> parse_npy(std::string_view bytes, const std::string& name);
+std::string format_npy(const Array& array);
+
+}  // namespace lockstep

@@ -1,0 +1,46 @@
+// The bundled kernels: one row a kernel, its CUDA source, its checked-in PTX, and its native twin for the host device
+// (the plain version beside the fast one, same arguments, same check).
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.h"
+#include "core/device/device.h"
+#include "core/ptx/program.h"
+
+namespace lockstep::device {
+
+// Runs the kernel natively over whole buffers. Pointers in `arguments` are host addresses.
+using HostTwin = void (*)(std::span<const Argument> arguments, int threads);
+
+struct KernelRow {
+    std::string_view name;     // extern "C" name: "matmul_nn_f32"
+    std::string_view file;     // "matmul.cu", under kernels/; its PTX is kernels/ptx/matmul.ptx
+    std::string_view summary;  // "C[M,N] = A[M,K] B[K,N]"
+    HostTwin twin = nullptr;
+};
+
+std::span<const KernelRow> kernels();
+const KernelRow& kernel_named(std::string_view name);  // throws Failure with the nearest name
+
+// The decoded program of a bundled kernel, decoded once a process; the text of its CUDA source.
+std::shared_ptr<const ptx::Program> program_of(std::string_view kernel);
+const std::string& source_of(std::string_view kernel);
+
+// Compilers, found at run time in this order: NVRTC (dlopen), nvcc, clang without a toolkit.
+struct CompileOptions {
+    std::string compiler;      // "" first found, "nvrtc", "nvcc", "clang"
+    std::string arch;          // "sm_75": "" the lowest that the compiler has
+};
+struct Compiled {
+    std::string ptx;
+    std::string compiler;      // "NVRTC 13.0", "nvcc 13.0", "clang 14.0.6"
+    std::string log;           // warnings
+};
+// A compile error's Diagnostic has file, line, column and caret of the student's text. No compiler: Failure(missing).
+Result<Compiled> compile(const std::string& cuda_source, const std::string& file, const CompileOptions& = {});
+std::vector<DeviceListing> list_compilers();
+
+}  // namespace lockstep::device

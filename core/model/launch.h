@@ -1,0 +1,62 @@
+// The timed driver: the same executor, pulled cycle by cycle by the modelled SMs. Same input, same cycles, always.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+
+#include "core/model/gpu_spec.h"
+#include "core/simt/launch.h"
+#include "core/trace/kernel_trace.h"
+
+namespace lockstep::model {
+
+struct TimedOptions : simt::LaunchOptions {
+    bool trace = true;                 // keep KernelTrace (of SM `traced_sm`); off saves memory, never changes cycles
+    uint32_t traced_sm = 0;
+    uint64_t trace_limit = 2'000'000;  // issue records kept
+};
+
+// A counter or ratio of one launch. One row a metric in metrics.cpp: short name, Nsight Compute's name, unit, formula.
+struct Metric {
+    std::string_view name;    // "sectors_per_request"
+    std::string_view nsight;  // "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio"
+    std::string_view unit;    // "sectors/request"
+    double value = 0;
+};
+
+// Counters a source line or an instruction: what lessons' `of="sectors_per_request@line:7"` reads.
+struct InstructionCounters {
+    uint64_t issues = 0, lanes = 0;             // warp instructions; active lanes summed
+    uint64_t requests = 0, sectors = 0;         // global memory
+    uint64_t shared_requests = 0, shared_passes = 0;
+    uint64_t branches = 0, divergent_branches = 0;
+    uint64_t stalls[static_cast<size_t>(StallReason::count)] = {};  // warp-cycles in front of this instruction, all SMs
+};
+
+struct TimedResult : simt::LaunchResult {
+    int64_t cycles = 0;
+    double time_us = 0;                 // cycles at the boost clock
+    KernelTrace trace;
+    Occupancy occupancy;
+    std::vector<Metric> metrics;        // whole launch
+    std::vector<InstructionCounters> instructions;  // by pc, whole launch
+};
+
+// Requires check_launch(program, config, limits_of(gpu)) to have passed.
+TimedResult launch(const GpuSpec&, const ptx::Program&, const simt::LaunchConfig&, simt::Memory&, const TimedOptions& = {});
+
+// A metric's value for the whole launch, or for one source line ("sectors_per_request@line:7"), or for one warp instruction
+// range; a Diagnostic names the nearest known metric.
+Result<double> metric_of(const ptx::Program&, const TimedResult&, std::string_view name);
+
+// Everything a view needs about one launch: shared, immutable once made.
+struct KernelRun {
+    GpuSpec gpu;
+    std::shared_ptr<const ptx::Program> program;
+    simt::LaunchConfig config;
+    TimedResult result;
+    std::shared_ptr<const simt::Memory> before;  // device memory as the launch found it; may be null
+    std::string source;                          // CUDA text of program->source_file, empty when unknown
+};
+
+}  // namespace lockstep::model

@@ -1,0 +1,53 @@
+// The opcode table: one row an operation, the whole truth about it. opcodes.cpp writes the rows out.
+// Parser (operands), decoder (which types), executor (`lanes` or `kind`), timing (`unit`, `letter`), reference page and
+// tests all read the same row. A lane-wise instruction is a row and nothing else.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace lockstep::ptx {
+
+enum class Type : uint8_t { none, b8, b16, b32, b64, u8, u16, u32, u64, s8, s16, s32, s64, f16, f16x2, bf16, f32, f64, pred };
+enum class Space : uint8_t { none, param, global, shared, local, constant, generic };
+
+size_t size_of(Type type);  // bytes a lane; pred: 0 (a predicate is one 32-bit mask a warp)
+std::string_view name_of(Type type);
+std::string_view name_of(Space space);
+
+// Which pipeline takes the instruction. Names as in the unit list of Nsight Compute.
+enum class Unit : uint8_t { fma, alu, fp64, xu, lsu, tensor, cbu, uniform };  // cbu: branches, barriers, exit
+
+// How the executor runs it.
+enum class Kind : uint8_t {
+    lane_wise,         // d = f(a, b, c) in every lane by the row's `lanes`
+    special_register,  // mov from %tid.x and its like
+    load,
+    store,
+    branch,            // bra
+    exit,              // ret at top level, exit
+    barrier,           // bar.sync, barrier.sync
+    shuffle,
+    vote,
+    atomic,            // atom and red
+    fence,             // membar, fence: orders nothing in this machine, costs time
+    trap,
+    nop,
+};
+
+// Runs one lane-wise operation over all 32 lanes. Each pointer is to 32 contiguous lanes of the operand's type, 64-byte
+// aligned; a predicate operand or result is one uint32_t, bit i for lane i. All 32 lanes are computed: the caller keeps
+// inactive lanes. The destination may be one of the sources.
+using LaneFunction = void (*)(std::byte* d, const std::byte* a, const std::byte* b, const std::byte* c);
+
+struct Opcode {
+    std::string_view name;     // "add": without type and modifiers
+    Kind kind = Kind::lane_wise;
+    Unit unit = Unit::alu;
+    char letter = '?';         // in cells of the warp timeline
+    std::string_view group;    // "integer add": the letter's legend
+    std::string_view summary;  // "d = a + b": one line for the reference page
+};
+
+}  // namespace lockstep::ptx

@@ -1,0 +1,104 @@
+// A decoded kernel: what `decode` makes of one entry of a Module, ready for a warp to step through. Immutable.
+//
+// A warp's register file is one block of bytes; an operand is a byte offset into it: 32 lanes of 1, 2, 4 or 8 bytes, or one
+// uint32_t mask for a predicate. Negative offsets point into `constants` (immediates, broadcast to 32 lanes):
+// `operand >= 0 ? registers + operand : constants + ~operand`. Every slot is 64-byte aligned.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/ptx/opcode.h"
+
+namespace lockstep::ptx {
+
+constexpr int32_t no_operand = INT32_MAX;
+constexpr uint32_t no_pc = UINT32_MAX;
+
+enum class SpecialRegister : uint8_t {
+    tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y, nctaid_z,
+    laneid, warpid, nwarpid, smid, nsmid, gridid, lanemask_eq, lanemask_lt, lanemask_le, lanemask_gt, lanemask_ge,
+    clock, clock64, globaltimer, dynamic_smem_size, total_smem_size,
+};
+
+struct DecodedInstruction {
+    const Opcode* opcode = nullptr;
+    LaneFunction lanes = nullptr;      // lane_wise only
+    Kind kind = Kind::lane_wise;
+    Type type = Type::none;            // the operation's type (of the memory access for loads and stores)
+    Type destination_type = Type::none;
+    Space space = Space::none;         // loads, stores, atomics; after cvta folding where it is known
+    uint8_t vector = 1;                // elements a lane: 1, 2, 4
+    uint8_t mode = 0;                  // shuffle: 0 up 1 down 2 bfly 3 idx; vote: 0 all 1 any 2 uni 3 ballot;
+                                       // atomic: AtomicOperation; special_register: SpecialRegister
+    bool guard_negated = false;        // @!p
+    bool uniform = false;              // bra.uni
+    int32_t guard = no_operand;        // predicate register
+    int32_t destination[4] = {no_operand, no_operand, no_operand, no_operand};  // vector elements; [1] also setp's second p|q
+    int32_t source[4] = {no_operand, no_operand, no_operand, no_operand};       // a store's values when vector > 1
+    int32_t address = no_operand;      // memory: base register (64- or 32-bit, see address_bytes), or no_operand for absolute
+    uint8_t address_bytes = 8;
+    int64_t offset = 0;                // memory: added to the base; holds the symbol's offset in its space
+    uint32_t target = no_pc;           // branch
+    uint32_t reconvergence = no_pc;    // branch: immediate post-dominator; no_pc: only at exit
+    int32_t line = 0;                  // of the CUDA source, 0 unknown
+    int32_t file = 0;                  // index into Program::files
+    int32_t ptx_line = 0;              // of the PTX text
+    uint16_t registers_read = 0;       // how many of `reads` are used
+    uint16_t registers_written = 0;
+    int32_t reads[8] = {};             // operand offsets >= 0 that a scoreboard has to watch (guard and address included)
+    int32_t writes[4] = {};
+};
+
+enum class AtomicOperation : uint8_t { add, min, max, inc, dec, and_, or_, xor_, exch, cas };
+
+struct Parameter {
+    std::string name;
+    Type type = Type::none;
+    uint32_t offset = 0;  // in the parameter block
+    uint32_t bytes = 0;   // size; larger than size_of(type) for .b8 arrays (structs)
+    uint32_t align = 0;
+    bool pointer = false; // hint: some .ptr attribute or cvta.to.global applied to it
+};
+
+struct Register {  // for watches: which PTX name lives at which operand offset
+    std::string name;
+    Type type = Type::none;
+    int32_t offset = 0;
+};
+
+struct GlobalVariable {  // module-level .global and .const variables; placed in device memory at launch
+    std::string name;
+    Space space = Space::global;
+    uint64_t bytes = 0;
+    uint32_t align = 0;
+    std::vector<std::byte> initial;  // empty: zero
+};
+
+struct Program {
+    std::string kernel;                 // entry name as in PTX
+    std::string target;                 // "sm_70"
+    std::vector<DecodedInstruction> instructions;
+    std::vector<std::byte> constants;   // 64-byte aligned slots
+    std::vector<Parameter> parameters;
+    uint32_t parameter_bytes = 0;
+    uint32_t register_bytes = 0;        // of one warp's register file (all 32 lanes)
+    std::vector<Register> registers;
+    uint32_t registers_per_thread = 0;  // 32-bit registers: live-range maximum of the program, or as the compiler stated
+    uint32_t static_shared = 0;         // bytes a block
+    uint32_t dynamic_shared_offset = 0; // where extern shared memory begins
+    uint32_t local_bytes = 0;           // a thread
+    uint32_t max_threads = 0;           // .maxntid product, 0: none
+    uint32_t required_threads[3] = {0, 0, 0};  // .reqntid
+    std::vector<GlobalVariable> variables;
+    std::vector<std::string> files;     // of .file, index 0 unused
+    std::string source_file;            // the .cu that most lines come from
+    std::string ptx;                    // the whole PTX text, for display
+    std::string ptx_file;
+};
+
+// The text of instruction `pc` as the PTX has it, without indentation and semicolon.
+std::string text_of(const Program& program, uint32_t pc);
+
+}  // namespace lockstep::ptx

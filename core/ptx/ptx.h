@@ -1,0 +1,24 @@
+// The front end: text -> parse -> Module -> decode -> Program. Parse keeps what was written; decode decides what it means.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/ptx/module.h"
+#include "core/ptx/program.h"
+
+namespace lockstep::ptx {
+
+// PTX text of nvcc, NVRTC or clang. A Diagnostic has line, column and the nearest known name.
+Result<Module> parse(std::string_view text, const std::string& file);
+
+// Names of the module's entries, in order.
+std::vector<std::string> entries(const Module& module);
+
+// One entry, decoded. `kernel` may be empty when the module has exactly one entry; it may be the C++ name when the PTX
+// has the mangled one (matmul for _Z6matmulPKf...).
+Result<std::shared_ptr<const Program>> decode(const Module& module, const std::string& kernel = {});
+
+}  // namespace lockstep::ptx

@@ -1,0 +1,72 @@
+// A kernel launch as plain data, its limits, and the functional driver that runs all of it in plain order.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/ptx/program.h"
+#include "core/simt/memory.h"
+
+namespace lockstep::simt {
+
+struct Dim3 {
+    uint32_t x = 1, y = 1, z = 1;
+    uint64_t count() const { return uint64_t{x} * y * z; }
+    bool operator==(const Dim3&) const = default;
+};
+
+struct LaunchConfig {
+    Dim3 grid, block;
+    uint32_t dynamic_shared = 0;
+    std::vector<std::byte> parameters;  // the parameter block, laid out as Program::parameters says
+};
+
+struct LaunchLimits {  // of a GPU; the defaults are those of every GPU since 2.0
+    uint32_t threads_per_block = 1024;
+    uint32_t shared_per_block = 48 * 1024;
+    uint32_t registers_per_block = 65536;
+    uint32_t shared_granule = 0;
+};
+
+// Whether the launch is possible at all: "a block of 2000 threads is too large: at most 1024 threads a block".
+std::optional<Diagnostic> check_launch(const ptx::Program&, const LaunchConfig&, const LaunchLimits&);
+
+// What stopped a kernel. Words close to compute-sanitizer's.
+struct Fault {
+    std::string kind;      // "memcheck", "synccheck", "deadlock", "runaway", "trap", "assert"
+    std::string message;   // one sentence: "invalid global write of 4 bytes, 4 bytes past the end of 'c' (4096 bytes)"
+    std::string kernel;
+    std::string file;
+    int32_t line = 0;      // CUDA source line, 0 unknown
+    int32_t ptx_line = 0;
+    uint32_t pc = 0;
+    Dim3 block, thread;    // indices, not extents
+    uint64_t address = 0;
+};
+
+// "saxpy.cu:7: memcheck: invalid ... (kernel saxpy, block (3,0,0), thread (17,0,0), address 0x7f...)"
+std::string render(const Fault& fault);
+
+struct LaunchOptions {
+    uint64_t max_instructions = 1'000'000'000;  // warp instructions; beyond it the launch is a run-away
+    bool synccheck = true;
+    std::stop_token stop;                       // checked often; a stopped launch returns with `stopped`
+    std::function<void(double)> progress;       // 0..1, called now and then
+};
+
+struct LaunchResult {
+    uint64_t warp_instructions = 0;
+    uint64_t thread_instructions = 0;
+    std::optional<Fault> fault;
+    bool stopped = false;
+};
+
+// Runs the launch functionally: block after block, the warps of a block round robin from barrier to barrier.
+// Reads and writes `memory`. The launch must have passed check_launch.
+LaunchResult launch(const ptx::Program&, const LaunchConfig&, Memory&, const LaunchOptions& = {});
+
+}  // namespace lockstep::simt

@@ -1,0 +1,94 @@
+// Grid, block and warp while they run, and the one executor: step(Warp&) -> WarpEvent. Two drivers pull it: simt::launch
+// (functional) and model::launch (cycle by cycle). All state is copyable.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "core/ptx/program.h"
+#include "core/simt/launch.h"
+
+namespace lockstep::simt {
+
+constexpr uint32_t warp_size = 32;
+constexpr uint32_t full_mask = 0xffffffffu;
+
+struct StackEntry {  // one path of the reconvergence stack; the last entry runs
+    uint32_t pc = 0;
+    uint32_t reconvergence = ptx::no_pc;  // popped when pc gets here
+    uint32_t mask = 0;
+    bool operator==(const StackEntry&) const = default;
+};
+
+struct Block;
+
+struct Warp {
+    Block* block = nullptr;
+    uint32_t index = 0;               // within the block
+    uint32_t exited = 0;              // lanes that have returned (or never existed)
+    bool at_barrier = false;
+    bool done = false;
+    std::vector<StackEntry> stack;    // never empty before done
+    std::byte* registers = nullptr;   // program.register_bytes, 64-byte aligned, inside Block::registers
+    uint64_t instructions = 0;        // issued so far
+
+    uint32_t pc() const { return stack.back().pc; }
+    uint32_t active() const { return stack.back().mask; }
+};
+
+struct Grid {  // what all blocks of a launch share
+    const ptx::Program* program = nullptr;
+    const LaunchConfig* config = nullptr;
+    Memory* memory = nullptr;
+    std::vector<uint64_t> variables;  // device address of each Program::variables
+    uint32_t sm_count = 1;            // %nsmid
+    bool synccheck = true;
+};
+
+struct Block {
+    Grid* grid = nullptr;
+    Dim3 index;
+    uint32_t linear = 0;              // index.x + grid.x * (index.y + grid.y * index.z)
+    uint32_t sm = 0;                  // %smid
+    std::vector<Warp> warps;
+    std::vector<std::byte> shared;
+    std::vector<std::byte> registers; // of all warps
+    std::vector<std::byte> local;     // of all threads
+    uint32_t warps_done = 0;
+    uint32_t warps_at_barrier = 0;
+    int64_t clock = 0;                // what %clock reads; the timed driver sets it
+
+    Block() = default;
+    Block(const Block&);              // re-points the warps
+    Block& operator=(const Block&);
+    Block(Block&&) noexcept;
+    Block& operator=(Block&&) noexcept;
+};
+
+// A block ready for its first instruction.
+Block make_block(Grid& grid, uint32_t linear_index);
+
+struct WarpEvent {
+    enum class Kind : uint8_t { executed, branch, memory, barrier, exit, fault };
+    Kind kind = Kind::executed;
+    uint32_t pc = 0;                   // of the instruction that ran
+    const ptx::DecodedInstruction* instruction = nullptr;
+    uint32_t active = 0;               // lanes of the path
+    uint32_t executed = 0;             // lanes whose guard held: they did the work
+    bool diverged = false;             // a branch that split the path
+    bool barrier_released = false;     // this arrival released the block's barrier (all at_barrier flags are cleared)
+    ptx::Space space = ptx::Space::none;  // memory: the resolved space (never generic)
+    uint8_t bytes = 0;                 // memory: a lane's bytes, vector included
+    bool is_store = false;
+    bool is_atomic = false;
+    const uint64_t* addresses = nullptr;  // memory: 32, valid until the next step on this thread; shared: offset in the block
+    Fault* fault = nullptr;            // kind fault: valid until the next step on this thread
+};
+
+// Runs the warp's next instruction. Requires !done && !at_barrier.
+WarpEvent step(Warp& warp);
+
+// Runs until the warp is done, waits at a barrier, faults, or `budget` instructions have run; the fast path of the
+// functional driver. The last event tells which; `executed` lanes are added to `thread_instructions`.
+WarpEvent run(Warp& warp, uint64_t budget, uint64_t& thread_instructions);
+
+}  // namespace lockstep::simt

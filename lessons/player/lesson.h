@@ -1,0 +1,92 @@
+// A lesson as data. lesson.md is TOML front matter between +++ lines, prose in Markdown, and ::: directives; every `##`
+// heading begins a step. See shared VISUALS "Lesson file" for the format; README.md beside this file documents it.
+#pragma once
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace lockstep::lessons {
+
+// Prose: blocks of inline runs, made by md4c, so that the app and the terminal draw the same thing.
+struct TextRun {
+    std::string text;
+    bool bold = false, italic = false, code = false;
+};
+struct TextBlock {
+    enum class Kind : uint8_t { paragraph, list_item, code, heading };
+    Kind kind = Kind::paragraph;
+    std::vector<TextRun> runs;
+};
+
+using Attributes = std::map<std::string, std::string>;
+
+struct Scene {   // what runs: a kernel of a file in the lesson's folder, or a training step
+    std::string file, kernel;           // "even_odd.cu", "even_odd"; empty when train is set
+    std::string grid = "1", block = "32";
+    std::vector<std::string> arguments; // as `--arg`, in order
+    uint32_t dynamic_shared = 0;
+    std::string gpu;                    // empty: the lesson's
+    std::string train;                  // "mlp data=digits batch=64 lr=0.1": a training scene
+    std::string view;                   // "divergence", "warps", "blocks", "training", "graph"
+    std::string focus;                  // "warp:0@line:7", "launch:3", "step:0"
+    SourceLocation where;
+};
+struct Answer {
+    std::string text;                   // what the learner picks: "4" or "16 even, then 16 odd"
+    double value = 0;                   // the number at its front, when it has one
+    bool has_value = false;
+    std::string reply;                  // what to tell whoever chose it
+};
+struct Predict {
+    std::string id, of, type;           // type: number, choice
+    std::string question;
+    std::vector<Answer> answers;
+    double tolerance = 0.005;           // relative
+    SourceLocation where;
+};
+struct Hint {
+    int after = 1;                      // wrong tries before it is offered
+    std::string text;
+};
+struct Exercise {
+    std::string id, file, kernel;       // the starter, in the lesson's folder; the solution is solution/<file>
+    std::string reference;              // file with the reference kernel (same signature); default: solution/<file>
+    std::string grid, block;
+    std::vector<std::string> arguments;
+    std::string check;                  // "outputs == reference && sectors_per_request@line:9 <= 4"
+    std::string inputs;                 // "random:5, edges"
+    std::string prompt;
+    double points = 1;
+    SourceLocation where;
+};
+struct Step {
+    std::string title, verb;            // verb: read, predict, run, investigate, modify, make
+    std::vector<TextBlock> prose;
+    std::vector<Scene> scenes;          // at most one in practice
+    std::vector<Predict> predicts;
+    std::vector<Hint> hints;
+    std::vector<Exercise> exercises;
+    std::vector<std::string> until;     // ::: step until="issue(line:7)"
+    std::vector<TextBlock> presenter_notes;
+    SourceLocation where;
+};
+struct Lesson {
+    std::string id, title, part, gpu;
+    std::vector<std::string> needs;
+    int minutes = 0;
+    uint64_t seed = 0;
+    std::vector<Step> steps;
+    std::filesystem::path folder;
+};
+
+// Parses lesson.md. A Diagnostic has file, line, column and caret.
+Result<Lesson> parse_lesson(const std::string& text, const std::filesystem::path& file);
+Result<Lesson> load_lesson(const std::filesystem::path& folder);
+// Folders of lessons/ that hold a lesson.md, by id.
+std::vector<std::filesystem::path> lesson_folders();
+Result<Lesson> lesson_named(const std::string& id);  // "A06"; an unknown id's Diagnostic lists the known ones
+
+}  // namespace lockstep::lessons
