@@ -18,7 +18,8 @@ std::string render(const Diagnostic& d) {
         out += "\n    ";
         // Tabs stay tabs under the line, so the caret lands below its column whatever the tab width.
         for (int i = 1; i < d.where.column; ++i)
-            out += static_cast<size_t>(i) <= d.source_line.size() && d.source_line[static_cast<size_t>(i) - 1] == '\t' ? '\t' : ' ';
+            out += static_cast<size_t>(i) <= d.source_line.size() && d.source_line[static_cast<size_t>(i) - 1] == '\t' ? '\t'
+                                                                                                                       : ' ';
         out += "^";
     }
     return out;

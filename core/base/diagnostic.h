@@ -11,9 +11,9 @@ namespace lockstep {
 enum class Severity { error, warning, note };
 
 struct Diagnostic {
-    std::string message;          // one sentence without a full stop: "unknown opcode 'ad.f32', did you mean 'add.f32'?"
-    SourceLocation where = {};    // file, line, column where known
-    std::string source_line = {}; // the line itself, for the caret
+    std::string message;           // one sentence without a full stop: "unknown opcode 'ad.f32', did you mean 'add.f32'?"
+    SourceLocation where = {};     // file, line, column where known
+    std::string source_line = {};  // the line itself, for the caret
     Severity severity = Severity::error;
 };
 
@@ -32,7 +32,8 @@ struct Failure : std::runtime_error {
     ExitStatus status;
     explicit Failure(Diagnostic d, ExitStatus s = ExitStatus::bad_input)
         : std::runtime_error(render(d)), diagnostic(std::move(d)), status(s) {}
-    explicit Failure(std::string message, ExitStatus s = ExitStatus::bad_input) : Failure(Diagnostic{std::move(message)}, s) {}
+    explicit Failure(std::string message, ExitStatus s = ExitStatus::bad_input)
+        : Failure(Diagnostic{std::move(message)}, s) {}
 };
 
 }  // namespace lockstep

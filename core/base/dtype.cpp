@@ -24,8 +24,12 @@ constexpr std::array<Row, 12> rows = {{{DType::i8, "i8", 1},
                                        {DType::f64, "f64", 8}}};
 }  // namespace
 
-size_t size_of(DType type) { return rows[static_cast<size_t>(type)].bytes; }
-std::string_view name_of(DType type) { return rows[static_cast<size_t>(type)].name; }
+size_t size_of(DType type) {
+    return rows[static_cast<size_t>(type)].bytes;
+}
+std::string_view name_of(DType type) {
+    return rows[static_cast<size_t>(type)].name;
+}
 std::optional<DType> dtype_named(std::string_view name) {
     for (const Row& row : rows)
         if (name == row.name) return row.type;

@@ -9,8 +9,8 @@ namespace lockstep {
 
 enum class DType : uint8_t { i8, u8, i16, u16, f16, bf16, i32, u32, f32, i64, u64, f64 };
 
-size_t size_of(DType type);                             // bytes an element
-std::string_view name_of(DType type);                   // "f32"
+size_t size_of(DType type);                               // bytes an element
+std::string_view name_of(DType type);                     // "f32"
 std::optional<DType> dtype_named(std::string_view name);  // none for an unknown name
 
 float f16_to_f32(uint16_t bits);

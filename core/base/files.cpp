@@ -56,7 +56,8 @@ const std::filesystem::path& resource_root() {
         };
         if (const char* home = std::getenv("LOCKSTEP_HOME")) {
             if (is_root(home)) return fs::path(home);
-            throw Failure(fmt::format("LOCKSTEP_HOME is '{}', which holds no kernels/ptx and lessons folders", home), ExitStatus::missing);
+            throw Failure(fmt::format("LOCKSTEP_HOME is '{}', which holds no kernels/ptx and lessons folders", home),
+                          ExitStatus::missing);
         }
         std::error_code error;
         const fs::path binary = fs::read_symlink("/proc/self/exe", error);
@@ -67,7 +68,8 @@ const std::filesystem::path& resource_root() {
                 if (p == p.parent_path()) break;
             }
         if (is_root(LOCKSTEP_SOURCE_DIR)) return fs::path(LOCKSTEP_SOURCE_DIR);
-        throw Failure("the folders kernels/ptx and lessons are missing: set LOCKSTEP_HOME to the folder that holds them", ExitStatus::missing);
+        throw Failure("the folders kernels/ptx and lessons are missing: set LOCKSTEP_HOME to the folder that holds them",
+                      ExitStatus::missing);
     }();
     return root;
 }
@@ -102,7 +104,8 @@ Result<Array> parse_npy(std::string_view bytes, const std::string& name) {
     if (version < 1 || version > 3) return bad(fmt::format("format version {} is not 1, 2 or 3", version));
     size_t length = 0, begin = version == 1 ? 10 : 12;
     if (bytes.size() < begin) return bad("the header is cut off");
-    for (size_t i = 0; i < begin - 8; ++i) length |= static_cast<size_t>(static_cast<unsigned char>(bytes[8 + i])) << (8 * i);
+    for (size_t i = 0; i < begin - 8; ++i)
+        length |= static_cast<size_t>(static_cast<unsigned char>(bytes[8 + i])) << (8 * i);
     if (length > bytes.size() - begin) return bad("the header is cut off");
     const std::string_view header = bytes.substr(begin, length), data = bytes.substr(begin + length);
 
@@ -115,7 +118,8 @@ Result<Array> parse_npy(std::string_view bytes, const std::string& name) {
         return bad(fmt::format("its type {} is none of i8 u8 i16 u16 f16 i32 u32 f32 i64 u64 f64 in little-endian order",
                                descr.substr(0, std::min<size_t>(descr.find(','), 20))));
     array.dtype = type->type;
-    if (field(header, "'fortran_order'").substr(0, 4) == "True") return bad("it is in Fortran order; save it with np.ascontiguousarray");
+    if (field(header, "'fortran_order'").substr(0, 4) == "True")
+        return bad("it is in Fortran order; save it with np.ascontiguousarray");
     std::string_view shape = field(header, "'shape'");
     if (shape.empty() || shape[0] != '(') return bad("its header has no shape");
     uint64_t count = 1;
@@ -134,7 +138,8 @@ Result<Array> parse_npy(std::string_view bytes, const std::string& name) {
         array.shape.push_back(static_cast<int64_t>(extent));
     }
     if (count * size_of(array.dtype) > data.size())
-        return bad(fmt::format("its header promises {} values of {}, but only {} bytes follow", count, name_of(array.dtype), data.size()));
+        return bad(fmt::format("its header promises {} values of {}, but only {} bytes follow", count, name_of(array.dtype),
+                               data.size()));
     array.bytes.resize(count * size_of(array.dtype));
     std::memcpy(array.bytes.data(), data.data(), array.bytes.size());
     return array;

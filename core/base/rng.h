@@ -16,8 +16,8 @@ class Rng {
         z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
         return z ^ (z >> 31);
     }
-    double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }                       // [0, 1)
-    double uniform(double low, double high) { return low + (high - low) * uniform(); }               // [low, high)
+    double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }                        // [0, 1)
+    double uniform(double low, double high) { return low + (high - low) * uniform(); }                // [low, high)
     uint64_t below(uint64_t n) { return static_cast<uint64_t>(uniform() * static_cast<double>(n)); }  // 0 .. n-1
     double normal() {  // Box-Muller, one of the pair
         const double u = 1.0 - uniform(), v = uniform();

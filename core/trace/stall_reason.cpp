@@ -8,15 +8,18 @@ namespace {
 #define NSIGHT(name) "smsp__average_warps_issue_stalled_" name "_per_issue_active.ratio"
 // Names: Nsight Compute's warp state list. Explanations: ours.
 constexpr std::array<StallRow, static_cast<size_t>(StallReason::count)> rows = {{
-    {StallReason::selected, "selected", "issued", NSIGHT("selected"), "The scheduler picked this warp and issued its instruction."},
+    {StallReason::selected, "selected", "issued", NSIGHT("selected"),
+     "The scheduler picked this warp and issued its instruction."},
     {StallReason::not_selected, "not_selected", "eligible, not selected", NSIGHT("not_selected"),
      "The warp could have issued, but its scheduler picked another one: nothing is lost."},
     {StallReason::long_scoreboard, "long_scoreboard", "long scoreboard", NSIGHT("long_scoreboard"),
      "The warp needs a value that is still on its way from global or local memory."},
     {StallReason::short_scoreboard, "short_scoreboard", "short scoreboard", NSIGHT("short_scoreboard"),
      "The warp needs a value that is still on its way from shared memory, a shuffle or the special function unit."},
-    {StallReason::barrier, "barrier", "barrier", NSIGHT("barrier"), "The warp waits at a barrier for the other warps of its block."},
-    {StallReason::wait, "wait", "wait", NSIGHT("wait"), "The warp waits for the fixed latency of an instruction of its own."},
+    {StallReason::barrier, "barrier", "barrier", NSIGHT("barrier"),
+     "The warp waits at a barrier for the other warps of its block."},
+    {StallReason::wait, "wait", "wait", NSIGHT("wait"),
+     "The warp waits for the fixed latency of an instruction of its own."},
     {StallReason::math_pipe_throttle, "math_pipe_throttle", "math pipe throttle", NSIGHT("math_pipe_throttle"),
      "The arithmetic unit that the instruction needs is still taken by an earlier one."},
     {StallReason::lg_throttle, "lg_throttle", "LG throttle", NSIGHT("lg_throttle"),
@@ -37,7 +40,11 @@ constexpr std::array<StallRow, static_cast<size_t>(StallReason::count)> rows = {
 
 }  // namespace
 
-std::span<const StallRow> stall_reasons() { return rows; }
-const StallRow& row_of(StallReason reason) { return rows[static_cast<size_t>(reason)]; }
+std::span<const StallRow> stall_reasons() {
+    return rows;
+}
+const StallRow& row_of(StallReason reason) {
+    return rows[static_cast<size_t>(reason)];
+}
 
 }  // namespace lockstep

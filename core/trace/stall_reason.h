@@ -28,10 +28,10 @@ enum class StallReason : uint8_t {
 
 struct StallRow {
     StallReason reason;
-    std::string_view name;        // "long_scoreboard": JSON, tests
-    std::string_view label;       // "long scoreboard": legends
-    std::string_view nsight;      // "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio"
-    std::string_view explanation; // one sentence for a learner
+    std::string_view name;         // "long_scoreboard": JSON, tests
+    std::string_view label;        // "long scoreboard": legends
+    std::string_view nsight;       // "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio"
+    std::string_view explanation;  // one sentence for a learner
 };
 
 std::span<const StallRow> stall_reasons();  // in the enum's order

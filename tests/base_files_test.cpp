@@ -1,0 +1,105 @@
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "core/base/files.h"
+#include "core/base/rng.h"
+#include "tests/catch.h"
+
+using namespace lockstep;
+
+namespace {
+Array sample(DType dtype, std::vector<int64_t> shape) {
+    Array array{dtype, shape, {}};
+    size_t count = 1;
+    for (int64_t extent : shape) count *= static_cast<size_t>(extent);
+    array.bytes.resize(count * size_of(dtype));
+    for (size_t i = 0; i < array.bytes.size(); ++i) array.bytes[i] = static_cast<std::byte>(i * 37 + 11);
+    return array;
+}
+}  // namespace
+
+TEST_CASE("an array survives the npy round trip in every type and shape, bit for bit") {
+    for (DType dtype : {DType::i8, DType::u8, DType::i16, DType::u16, DType::f16, DType::i32, DType::u32, DType::f32,
+                        DType::i64, DType::u64, DType::f64})
+        for (const std::vector<int64_t>& shape : std::vector<std::vector<int64_t>>{{}, {0}, {1}, {7}, {2, 3}, {4, 1, 5}}) {
+            const Array before = sample(dtype, shape);
+            const Result<Array> after = parse_npy(format_npy(before), "x.npy");
+            REQUIRE(after.ok());
+            CHECK(after.value().dtype == dtype);
+            CHECK(after.value().shape == shape);
+            CHECK(after.value().bytes == before.bytes);
+        }
+}
+
+TEST_CASE("the npy header is padded to a multiple of 64 bytes as the format asks") {
+    for (int64_t n : {1, 10, 1000, 123456})
+        CHECK((format_npy(sample(DType::u8, {n})).size() - static_cast<size_t>(n)) % 64 == 0);
+}
+
+TEST_CASE("malformed npy files are refused in one sentence that names the file") {
+    std::string good = format_npy(sample(DType::f32, {2, 3}));
+    auto message = [](std::string bytes) {
+        const Result<Array> read = parse_npy(bytes, "bad.npy");
+        REQUIRE_FALSE(read.ok());
+        CHECK(read.error().where.file == "bad.npy");
+        return read.error().message;
+    };
+    CHECK(message("hello").find("does not begin") != std::string::npos);
+    CHECK(message(good.substr(0, 20)).find("cut off") != std::string::npos);
+    CHECK(message(good.substr(0, good.size() - 1)).find("only 23 bytes follow") != std::string::npos);
+    std::string order = good;
+    order.replace(order.find("False"), 5, "True ");
+    CHECK(message(order).find("Fortran") != std::string::npos);
+    std::string type = good;
+    type.replace(type.find("<f4"), 3, ">f4");
+    CHECK(message(type).find("little-endian") != std::string::npos);
+    std::string huge = good;
+    huge.replace(huge.find("(2, 3)"), 6, "(9999999999999,)");
+    CHECK(message(huge).find("too large") != std::string::npos);
+}
+
+TEST_CASE("every cut and every changed byte of an npy file is read or refused, never a crash") {
+    const std::string good = format_npy(sample(DType::i16, {3, 2}));
+    Rng rng(1);
+    for (size_t n = 0; n < good.size(); ++n) (void)parse_npy(good.substr(0, n), "x").ok();
+    for (int i = 0; i < 20000; ++i) {
+        std::string bytes = good;
+        for (uint64_t k = rng.below(4); k-- > 0;) bytes[rng.below(bytes.size())] = static_cast<char>(rng.next());
+        (void)parse_npy(bytes, "x").ok();
+    }
+}
+
+TEST_CASE("half precision converts both ways without losing a bit, and rounds to nearest even") {
+    for (uint32_t bits = 0; bits < 0x10000; ++bits) {
+        const float wide = f16_to_f32(static_cast<uint16_t>(bits));
+        if (std::isnan(wide)) continue;
+        CHECK(f32_to_f16(wide) == bits);
+    }
+    CHECK(f32_to_f16(65504.0f) == 0x7bff);
+    CHECK(f32_to_f16(65520.0f) == 0x7c00);
+    CHECK(f32_to_f16(1.0f + 0x1p-11f) == 0x3c00);  // a tie goes to even
+    CHECK(f32_to_f16(1.0f + 3 * 0x1p-11f) == 0x3c02);
+    CHECK(f32_to_f16(0x1p-25f) == 0x0000);
+    CHECK(f32_to_f16(0x1.8p-25f) == 0x0001);
+    CHECK(f32_to_bf16(1.00390625f) == 0x3f80);  // a tie goes to even
+    CHECK(f32_to_bf16(std::numeric_limits<float>::quiet_NaN()) == 0x7fff);
+}
+
+TEST_CASE("a diagnostic puts the caret under its column, past tabs") {
+    const Diagnostic d{"unknown instruction 'ad.f32'", {"a.ptx", 3, 2}, "\tad.f32 %f1, %f2, %f3;"};
+    CHECK(render(d) == "a.ptx:3:2: error: unknown instruction 'ad.f32'\n    \tad.f32 %f1, %f2, %f3;\n    \t^");
+    CHECK(line_of("a\nbc\r\nd", 2) == "bc");
+    CHECK(line_of("a\nbc\nd", 9).empty());
+}
+
+TEST_CASE("a missing file and a folder are refused by name") {
+    CHECK(read_file("/no/such/file").error().where.file == "/no/such/file");
+    CHECK(read_file("/").error().message.find("folder") != std::string::npos);
+}
+
+TEST_CASE("SplitMix64 gives the published first values for seed 1234567") {
+    Rng rng(1234567);
+    CHECK(rng.next() == 6457827717110365317ull);
+    CHECK(rng.next() == 3203168211198807973ull);
+}
