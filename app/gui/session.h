@@ -16,51 +16,52 @@
 
 namespace lockstep::gui {
 
-struct Curve {                              // one training run in the learning curves
-    std::string name;                       // "lr 0.1, running"
-    std::vector<double> loss;               // by step
-    std::vector<nn::Evaluation> accuracy;   // on the test set, now and then
-    int64_t total_steps = 0;                // how many the run will take
+struct Curve {                             // one training run in the learning curves
+    std::string name;                      // "lr 0.1, running"
+    std::vector<double> loss;              // by step
+    std::vector<nn::Evaluation> accuracy;  // on the test set, now and then
+    int64_t total_steps = 0;               // how many the run will take
     bool running = false;
 };
 
-struct LessonState {                        // the player's part: which step, what was answered
+struct LessonState {  // the player's part: which step, what was answered
     std::shared_ptr<const lessons::Lesson> lesson;
     int step = 0;
     struct Prediction {
-        int chosen = -1;                    // index of the answer
-        int confidence = 50;                // percent
+        int chosen = -1;      // index of the answer
+        int confidence = 50;  // percent
         bool locked = false;
-        std::optional<double> truth;        // by the engine, once locked
+        std::optional<double> truth;  // by the engine, once locked
         bool right = false;
     };
     std::vector<std::vector<Prediction>> predictions;  // by step, by predict
-    std::vector<bool> done;                 // by step
-    std::vector<std::string> exercise_report;  // lines of the last check of this step's exercise
+    std::vector<bool> done;                            // by step
+    std::vector<std::string> exercise_report;          // lines of the last check of this step's exercise
 };
 
 // Immutable once published.
 struct Snapshot {
-    std::shared_ptr<const model::KernelRun> kernel;         // what SM and Learn show; null until one has run
-    std::string kernel_label;                               // "matmul_dW1 (kernel 9 of 11)"
-    std::shared_ptr<const simt::WarpHistory> history;       // of the focused warp; may lag behind the focus
-    std::shared_ptr<const std::vector<simt::LaneValues>> lanes;  // registers of the focused warp at history step `lanes_step`
+    std::shared_ptr<const model::KernelRun> kernel;    // what SM and Learn show; null until one has run
+    std::string kernel_label;                          // "matmul_dW1 (kernel 9 of 11)"
+    std::shared_ptr<const simt::WarpHistory> history;  // of the focused warp; may lag behind the focus
+    std::shared_ptr<const std::vector<simt::LaneValues>>
+        lanes;  // registers of the focused warp at history step `lanes_step`
     int64_t lanes_step = -1;
-    std::shared_ptr<const nn::StepRecord> step;             // the training step shown
-    std::shared_ptr<const nn::StepRecord> first_step;       // step 0's values, for "change since step 0"
+    std::shared_ptr<const nn::StepRecord> step;        // the training step shown
+    std::shared_ptr<const nn::StepRecord> first_step;  // step 0's values, for "change since step 0"
     std::vector<Curve> curves;
-    std::string busy;                                       // "timing kernel 3 of 11"; empty when idle
-    double progress = -1;                                   // 0..1, -1 unknown
-    std::optional<Diagnostic> problem;                      // the last bad input or fault, shown in a strip until dismissed
-    uint64_t version = 0;                                   // counts publications
+    std::string busy;                   // "timing kernel 3 of 11"; empty when idle
+    double progress = -1;               // 0..1, -1 unknown
+    std::optional<Diagnostic> problem;  // the last bad input or fault, shown in a strip until dismissed
+    uint64_t version = 0;               // counts publications
 };
 
 enum class Grain { cycle, instruction, kernel, training_step };
 
 struct Request {  // what a view or the transport asks of the worker
     enum class Kind {
-        open_kernel,      // index = launch of the shown step: show it in SM
-        train,            // run on; index = number of steps, -1 until paused
+        open_kernel,  // index = launch of the shown step: show it in SM
+        train,        // run on; index = number of steps, -1 until paused
         pause,
         show_step,        // index = training step to show (kept ones only)
         focus_warp,       // index = KernelTrace::warps index: history for it
@@ -68,8 +69,8 @@ struct Request {  // what a view or the transport asks of the worker
         lesson_step,      // index = step of the lesson
         lock_prediction,  // index = predict of the lesson step
         check_exercise,
-        set_gpu,          // text = "a100"
-        reload,           // run the scene again
+        set_gpu,  // text = "a100"
+        reload,   // run the scene again
     };
     Kind kind = Kind::reload;
     int64_t index = 0;
@@ -83,18 +84,20 @@ class Session {
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
-    std::shared_ptr<const Snapshot> snapshot() const;   // newest; never null
-    void post(Request request);                         // returns at once
-    void wait_until_idle(double timeout_seconds);       // headless rendering and tests only
+    std::shared_ptr<const Snapshot> snapshot() const;  // newest; never null
+    void post(Request request);                        // returns at once
+    void wait_until_idle(double timeout_seconds);      // headless rendering and tests only
 
     // State of the interface, owned by the frame's thread.
     LessonState lesson;
     Grain grain = Grain::kernel;
     bool playing = false;
-    std::string workspace = "training";                 // learn, sm, memory, training, cluster
+    std::string workspace = "training";  // learn, sm, memory, training, cluster
     std::string gpu = "v100";
+    int64_t cycles_begin = 0, cycles_end = 0;  // cycles in view of the time pictures; equal: the view fits them
+    int64_t history_step = 0;                  // instruction of the focused warp that the lane pictures show
 
-    struct Worker;                                      // session.cpp
+    struct Worker;  // session.cpp
   private:
     std::unique_ptr<Worker> worker_;
 };

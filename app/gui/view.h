@@ -1,5 +1,6 @@
 // A view draws one picture from the session's snapshot, and says the same facts as text. One of the three virtual
 // interfaces. A view never runs the engine: it reads the snapshot, writes the focus, and posts requests to the session.
+// A view object lives as long as the window, so what its own controls choose (a chip, a scroll offset) is its member.
 #pragma once
 #include <memory>
 #include <span>
@@ -7,18 +8,16 @@
 #include <string_view>
 
 #include "app/gui/session.h"
+#include "app/gui/widgets/draw.h"
 
 namespace lockstep::gui {
-
-struct Rect {
-    float x = 0, y = 0, w = 0, h = 0;
-};
 
 class View {
   public:
     virtual ~View() = default;
-    // Draws into `area` of the current ImGui window (screen pixels): header, picture, legend and caption.
-    virtual void draw(Session& session, Focus& focus, const Rect& area) = 0;
+    // Draws into `area` (layout units): ui.panel() first, then the picture, legend and caption. The shell draws the
+    // maximise mark over the header's last 30 units.
+    virtual void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) = 0;
     // The same facts as text, for tests, for --describe, and for people who cannot see the picture.
     virtual std::string describe(const Session& session, const Focus& focus) const = 0;
 };

@@ -1,0 +1,22 @@
+// The desktop app's front door. With no display and no screenshot asked for, it renders the default scene to a PNG,
+// says where, and prints the step's summary.
+#pragma once
+#include <string>
+
+namespace lockstep::gui {
+
+struct AppOptions {
+    std::string lesson;      // "B04"; empty: the training scene
+    int step = 0;            // of the lesson, from 1; 0: its first step; of the training scene: the step to reach
+    std::string view;        // a workspace ("sm") or one view of views.cpp ("warps"), drawn alone
+    std::string screenshot;  // F.png: render without a window
+    int width = 1600, height = 1000;
+    double scale = 1;  // text scale, 0.75 .. 2.5
+    std::string theme = "dark";
+    bool describe = false;  // print the views' facts as text and leave
+};
+
+// Exit status as in the command line's contract. Throws Failure on a bad option.
+int run_app(const AppOptions& options);
+
+}  // namespace lockstep::gui

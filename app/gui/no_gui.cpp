@@ -1,0 +1,15 @@
+// The twin of app.cpp in a build without the app (LOCKSTEP_APP=OFF).
+#include <cstdio>
+
+#include "app/gui/app.h"
+#include "core/base/diagnostic.h"
+
+namespace lockstep::gui {
+
+int run_app(const AppOptions&) {
+    std::fputs("lockstep: this build has no app; configure with -DLOCKSTEP_APP=ON (package libimgui-dev and its friends)\n",
+               stderr);
+    return static_cast<int>(ExitStatus::missing);
+}
+
+}  // namespace lockstep::gui
