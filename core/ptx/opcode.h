@@ -9,7 +9,27 @@
 
 namespace lockstep::ptx {
 
-enum class Type : uint8_t { none, b8, b16, b32, b64, u8, u16, u32, u64, s8, s16, s32, s64, f16, f16x2, bf16, f32, f64, pred };
+enum class Type : uint8_t {
+    none,
+    b8,
+    b16,
+    b32,
+    b64,
+    u8,
+    u16,
+    u32,
+    u64,
+    s8,
+    s16,
+    s32,
+    s64,
+    f16,
+    f16x2,
+    bf16,
+    f32,
+    f64,
+    pred
+};
 enum class Space : uint8_t { none, param, global, shared, local, constant, generic };
 
 size_t size_of(Type type);  // bytes a lane; pred: 0 (a predicate is one 32-bit mask a warp)
@@ -21,17 +41,18 @@ enum class Unit : uint8_t { fma, alu, fp64, xu, lsu, tensor, cbu, uniform };  //
 
 // How the executor runs it.
 enum class Kind : uint8_t {
-    lane_wise,         // d = f(a, b, c) in every lane by the row's `lanes`
+    lane_wise,         // d = f(a, b, c) in every lane by the form's `lanes`
+    lane_wise_many,    // the same with up to 4 destinations or 4 sources, by the form's `many`
     special_register,  // mov from %tid.x and its like
     load,
     store,
-    branch,            // bra
-    exit,              // ret at top level, exit
-    barrier,           // bar.sync, barrier.sync
+    branch,   // bra
+    exit,     // ret at top level, exit
+    barrier,  // bar.sync, barrier.sync
     shuffle,
     vote,
-    atomic,            // atom and red
-    fence,             // membar, fence: orders nothing in this machine, costs time
+    atomic,  // atom and red
+    fence,   // membar, fence: orders nothing in this machine, costs time
     trap,
     nop,
 };
@@ -41,13 +62,43 @@ enum class Kind : uint8_t {
 // inactive lanes. The destination may be one of the sources.
 using LaneFunction = void (*)(std::byte* d, const std::byte* a, const std::byte* b, const std::byte* c);
 
+// The same for operations with more operands: d[0..3] and s[0..3] point to lanes; unused entries are null. All
+// destinations have the instruction's destination_type. A destination may be one of the sources.
+using ManyLaneFunction = void (*)(std::byte* const* d, const std::byte* const* s);
+
+// One spelling of an operation: what may follow the name, and what it does. In the pattern, "(.a|.b)" takes one of the
+// modifiers, "{.a|.b}" one or none, anything else itself; ".L2::*" takes what begins with ".L2::".
+struct Form {
+    std::string_view pattern;
+    LaneFunction lanes = nullptr;
+    ManyLaneFunction many = nullptr;
+
+    constexpr Form(std::string_view p) : pattern(p) {}
+    constexpr Form(std::string_view p, LaneFunction f) : pattern(p), lanes(f) {}
+    constexpr Form(std::string_view p, ManyLaneFunction f) : pattern(p), many(f) {}
+};
+
 struct Opcode {
-    std::string_view name;     // "add": without type and modifiers
+    std::string_view name;  // "add": without type and modifiers; several rows may share it ("add" of integers, of f32)
     Kind kind = Kind::lane_wise;
     Unit unit = Unit::alu;
     char letter = '?';         // in cells of the warp timeline
     std::string_view group;    // "integer add": the letter's legend
     std::string_view summary;  // "d = a + b": one line for the reference page
+    // lane_wise: destinations=sources, one letter each: T the type (the last one written), D the first type written,
+    // W twice T, P predicate, U u32, C the carry flag. Other kinds have their own rules, in decode.cpp.
+    std::string_view operands;
+    std::span<const Form> forms;
 };
+
+// The table is compiled once for each of these; each holds the same rows in the same order.
+enum class Simd : uint8_t { portable, avx2, avx512 };
+
+Simd best_simd();                            // of this machine and this build
+std::span<const Opcode> opcodes(Simd simd);  // empty when this machine or this build lacks it
+std::span<const Opcode> opcodes();           // opcodes(best_simd())
+
+// Whether `modifiers` (".rn.f32") is one of the spellings of `pattern`.
+bool matches(std::string_view pattern, std::string_view modifiers);
 
 }  // namespace lockstep::ptx

@@ -15,33 +15,47 @@ namespace lockstep::ptx {
 
 constexpr int32_t no_operand = INT32_MAX;
 constexpr uint32_t no_pc = UINT32_MAX;
+constexpr int32_t no_variable = -1;
+
+// Generic addresses: global memory at its own address; a thread's local and its block's shared memory seen through
+// windows. cvta.shared adds shared_window to an offset in shared memory, cvta.to.shared takes it away.
+constexpr uint64_t window_bytes = uint64_t{1} << 24;
+constexpr uint64_t shared_window = 0x0100'0000'0000ull;
+constexpr uint64_t local_window = 0x0200'0000'0000ull;
 
 enum class SpecialRegister : uint8_t {
     tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y, nctaid_z,
     laneid, warpid, nwarpid, smid, nsmid, gridid, lanemask_eq, lanemask_lt, lanemask_le, lanemask_gt, lanemask_ge,
     clock, clock64, globaltimer, dynamic_smem_size, total_smem_size,
+    variable_address,  // mov of a .global or .const variable: the address of DecodedInstruction::variable plus offset
+    clock_hi, globaltimer_lo, globaltimer_hi,
 };
 
 struct DecodedInstruction {
     const Opcode* opcode = nullptr;
     LaneFunction lanes = nullptr;      // lane_wise only
+    ManyLaneFunction many = nullptr;   // lane_wise_many only
     Kind kind = Kind::lane_wise;
     Type type = Type::none;            // the operation's type (of the memory access for loads and stores)
-    Type destination_type = Type::none;
+    Type destination_type = Type::none;  // of the registers: a load widens `type` to it by the sign of `type`; a store and
+                                         // an atomic take the low bytes of registers of this type (sources alike)
     Space space = Space::none;         // loads, stores, atomics; after cvta folding where it is known
     uint8_t vector = 1;                // elements a lane: 1, 2, 4
-    uint8_t mode = 0;                  // shuffle: 0 up 1 down 2 bfly 3 idx; vote: 0 all 1 any 2 uni 3 ballot;
+    uint8_t mode = 0;                  // shuffle: 0 up 1 down 2 bfly 3 idx; vote: 0 all 1 any 2 uni 3 ballot 4 activemask;
                                        // atomic: AtomicOperation; special_register: SpecialRegister
     bool guard_negated = false;        // @!p
     bool uniform = false;              // bra.uni
+    bool negated_source = false;       // vote: !p
     int32_t guard = no_operand;        // predicate register
     int32_t destination[4] = {no_operand, no_operand, no_operand, no_operand};  // vector elements; [1] also setp's second p|q
     int32_t source[4] = {no_operand, no_operand, no_operand, no_operand};       // a store's values when vector > 1
     int32_t address = no_operand;      // memory: base register (64- or 32-bit, see address_bytes), or no_operand for absolute
     uint8_t address_bytes = 8;
+    int32_t variable = no_variable;    // memory: index into Program::variables, whose device address is added to the base
     int64_t offset = 0;                // memory: added to the base; holds the symbol's offset in its space
     uint32_t target = no_pc;           // branch
     uint32_t reconvergence = no_pc;    // branch: immediate post-dominator; no_pc: only at exit
+                                       // (a guarded exit does not count as a path: lanes that leave do not come back)
     int32_t line = 0;                  // of the CUDA source, 0 unknown
     int32_t file = 0;                  // index into Program::files
     int32_t ptx_line = 0;              // of the PTX text
@@ -51,6 +65,15 @@ struct DecodedInstruction {
     int32_t writes[4] = {};
 };
 
+// The operands of the kinds that are not lane-wise:
+//   load     destination[0..vector-1] = [address + offset]; ld.param has offset alone, or an address that is an offset
+//   store    [address + offset] = source[0..vector-1]
+//   atomic   destination[0] (absent: red) = old value; source[0] the operand; cas: source[0] compare, source[1] new value
+//   shuffle  destination[0], [1] the predicate or absent; source[0] value, [1] lane, [2] clamp, [3] member mask (all 32-bit)
+//   vote     destination[0] (predicate; ballot, activemask: b32); source[0] predicate, [1] member mask; negated_source: !p
+//            mode 4 is activemask: no sources
+//   barrier  source[0] barrier number, [1] thread count, each a constant, a register or absent
+//   fence, nop, exit, trap: nothing;  bar.warp.sync is a nop with source[0] the member mask
 enum class AtomicOperation : uint8_t { add, min, max, inc, dec, and_, or_, xor_, exch, cas };
 
 struct Parameter {

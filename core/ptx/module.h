@@ -1,0 +1,106 @@
+// What a PTX text says, before anybody decides what it means: entries, their declarations, statements and labels as
+// written. Views point into `text`, which copies of a Module share.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/ptx/opcode.h"
+
+namespace lockstep::ptx {
+
+// A place in the text: for carets.
+struct Place {
+    int line = 0, column = 0;
+};
+
+struct Operand {
+    enum class Kind : uint8_t {
+        name,     // register, label, symbol, special register; also `_`
+        integer,  // value
+        real,     // bits of a double; single: bits of a float (0f3F800000)
+        vector,   // {a, b}
+        address,  // [name + value]; name may be empty
+        group,    // (a, b): of a call
+    };
+    Kind kind = Kind::name;
+    bool negated = false;           // !p
+    bool single = false;            // real: written as 0f...
+    std::string_view name;          // of an address: its base
+    std::string_view second;        // p|q
+    uint64_t value = 0;             // integer, real: bits; address, name: + offset
+    std::vector<Operand> elements;  // vector, group; address: a second operand after a comma
+    Place place;
+};
+
+struct Statement {
+    std::string_view guard;  // "%p1" of @%p1, @!%p1
+    bool guard_negated = false;
+    std::string_view opcode;  // "mad.lo.s32"
+    std::vector<Operand> operands;
+    int scope = 0;
+    Place place;
+    int location = -1;      // index into Entry::locations
+    std::string_view text;  // without the semicolon
+};
+
+struct RegisterDeclaration {
+    std::string_view name;  // "%r" of "%r<6>"
+    int64_t count = -1;     // 6; -1: a single register
+    Type type = Type::none;
+    int scope = 0;
+};
+
+struct Variable {  // .global, .const, .shared, .local or .param
+    std::string_view name;
+    Space space = Space::none;
+    Type type = Type::none;
+    uint64_t bytes = 0;  // whole
+    uint32_t align = 0;
+    bool external = false;  // .extern: shared memory that the launch sizes
+    bool array = false;
+    bool pointer = false;  // .ptr
+    int scope = -1;        // of an entry's own variables
+    std::vector<std::byte> initial;
+    Place place;
+};
+
+struct Label {
+    std::string_view name;
+    int scope = 0;
+    uint32_t statement = 0;
+};
+
+struct LineLocation {  // .loc
+    int file = 0, line = 0, column = 0;
+    int inlined_file = 0, inlined_line = 0, inlined_column = 0;  // 0: not inlined
+};
+
+struct Entry {
+    std::string_view name;
+    Place place;
+    std::vector<Variable> parameters;
+    std::vector<int> scope_parent;  // scope 0 is the body; its parent is -1
+    std::vector<RegisterDeclaration> registers;
+    std::vector<Variable> variables;
+    std::vector<Statement> statements;
+    std::vector<Label> labels;
+    std::vector<LineLocation> locations;
+    uint32_t max_threads = 0;
+    uint32_t required_threads[3] = {0, 0, 0};
+    uint32_t max_registers = 0;  // .maxnreg
+};
+
+struct Module {
+    std::shared_ptr<const std::string> text;
+    std::string file;
+    std::string version, target;
+    int address_size = 64;
+    std::vector<Entry> entries;
+    std::vector<Variable> variables;
+    std::vector<std::string_view> functions;  // .func: their names, for a clear refusal
+    std::vector<std::string> files;           // of .file, index 0 unused
+};
+
+}  // namespace lockstep::ptx
