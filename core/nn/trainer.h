@@ -1,0 +1,81 @@
+// Training as a sequence of plain StepRecords. A Trainer owns a device, a model's parameters and a place in the data; step()
+// runs forward, backward and update and says what happened. The same options give the same bits, on every device of one
+// kind.
+//
+//     Trainer trainer({.model = "mlp", .device = "sim:v100", .keep_graph = true});
+//     StepRecord record = trainer.step();           // throws Failure: bad option, kernel fault, "cancelled"
+//     Evaluation test = trainer.evaluate();
+//
+// To rewind: keep export_parameters() of a step, later import_parameters(values, step): the data of a step depend on the
+// seed and the step's number alone, so the step runs again bit for bit, on this Trainer or on one with other keep_ options.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/nn/step_record.h"
+
+namespace lockstep::nn {
+
+struct TrainerOptions {
+    std::string model = "mlp";    // a row of models()
+    std::string data = "digits";  // "digits", or a folder with MNIST's IDX files
+    std::string device = "host";  // as device::open_device takes it
+    int64_t batch = 64;
+    double learning_rate = 0.1;
+    uint64_t seed = 1;          // parameters and data; the test set is the same for every seed
+    bool functional = false;    // sim: no timing, much faster
+    int threads = 1;            // host
+    bool keep_graph = false;    // fill StepRecord::nodes and live_bytes
+    bool keep_values = false;   // with keep_graph: host copies of every value and gradient
+    bool keep_images = true;    // fill StepRecord::images
+    bool keep_runs = false;     // sim, timed: LaunchEvent::run of every launch (memory and trace: tens of MB a step)
+    std::stop_token stop = {};  // a step under way ends early with a Failure that says "cancelled"
+};
+
+class Trainer {
+  public:
+    explicit Trainer(TrainerOptions options);  // throws Failure: unknown names say the nearest known one
+    ~Trainer();
+    Trainer(Trainer&&) noexcept;
+    Trainer& operator=(Trainer&&) noexcept;
+
+    StepRecord step();                             // runs step number next_step()
+    Evaluation evaluate(int64_t examples = 0);     // on the test set, 0: all of it; runs on `host` whatever the device
+    int64_t next_step() const;                     // 0 before the first
+    void set_learning_rate(double learning_rate);  // from the next step on
+    const TrainerOptions& options() const;
+
+    // Called after every launch of a step under way with the launches so far (progress); on the calling thread.
+    std::function<void(const device::LaunchEvent&)> on_launch;
+
+    // All parameters end to end, in the model's order (fc1.weight, fc1.bias, fc2.weight, ...).
+    std::vector<float> export_parameters() const;
+    void import_parameters(std::span<const float> values, int64_t next_step);  // throws Failure on another length
+    struct ParameterInfo {
+        std::string name;
+        std::vector<int64_t> shape;
+        int64_t offset = 0;  // into export_parameters()
+    };
+    std::vector<ParameterInfo> parameters() const;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+// `steps` steps, each handed to `each`, which says whether to go on.
+struct TrainRequest {
+    TrainerOptions options;
+    int64_t steps = 100;
+    int64_t evaluate_every = 0;                            // 0: only at the end
+    std::function<bool(const StepRecord&)> on_step;        // false stops
+    std::function<void(const Evaluation&)> on_evaluation;  // null: no evaluation
+};
+void train(const TrainRequest& request);
+
+}  // namespace lockstep::nn
