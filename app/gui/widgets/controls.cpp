@@ -1,0 +1,298 @@
+// Controls and input. A control registers itself in the ring of the keyboard focus as it is drawn, so Tab follows the
+// drawing order.
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/widgets/draw.h"
+#include "app/gui/widgets/ui_state.h"
+
+namespace lockstep::gui {
+
+namespace {
+
+uint32_t hash(std::string_view text, uint32_t seed) {
+    uint32_t value = 2166136261u ^ seed;
+    for (const char c : text) value = (value ^ static_cast<uint8_t>(c)) * 16777619u;
+    return value == 0 ? 1 : value;
+}
+
+struct Press {
+    bool pressed = false, hovered = false, focused = false;
+};
+
+// The behaviour that all clickable controls share.
+Press behave(Ui& ui, uint32_t id, const Rect& rect, bool able = true) {
+    Press press;
+    if (!ui.enabled || !able) return press;
+    UiState& state = *ui.state;
+    state.ring.push_back(id);
+    press.focused = state.focused == id;
+    press.hovered = ui.hovered(rect);
+    if (press.hovered && state.mouse_clicked) {
+        state.mouse_clicked = false;
+        press.pressed = true;
+    }
+    if (press.focused && state.activate) {
+        state.activate = false;
+        press.pressed = true;
+    }
+    return press;
+}
+
+void focus_mark(Ui& ui, const Rect& rect) {
+    ui.frame({rect.x - 3, rect.y - 3, rect.w + 6, rect.h + 6}, ui.theme->accent, 2, 6);
+}
+
+}  // namespace
+
+uint32_t UiState::id_of(std::string_view name) const {
+    return hash(name, scopes.empty() ? 0 : scopes.back());
+}
+
+void UiState::begin_frame() {
+    ++frame;
+    ring.clear();
+    scopes.clear();
+    tooltip.clear();
+    animate = false;
+}
+
+void UiState::end_frame() {
+    last_ring = ring;
+    if (!mouse_down) dragging = 0;
+    mouse_clicked = mouse_double = mouse_released = activate = false;
+    wheel = 0;
+    std::fill(std::begin(keys), std::end(keys), false);
+    for (auto it = pictures.begin(); it != pictures.end();) {
+        if (frame - it->second.used <= 600) {
+            ++it;
+            continue;
+        }
+        if (it->second.texture != 0 && remove) remove(it->second.texture);
+        it = pictures.erase(it);
+    }
+}
+
+void UiState::move_focus(int by) {
+    if (last_ring.empty()) return;
+    const auto count = static_cast<int>(last_ring.size());
+    const auto found = std::find(last_ring.begin(), last_ring.end(), focused);
+    int at = found == last_ring.end() ? (by > 0 ? -1 : count) : static_cast<int>(found - last_ring.begin());
+    at = ((at + by) % count + count) % count;
+    focused = last_ring[static_cast<size_t>(at)];
+}
+
+void Ui::push_scope(std::string_view name) {
+    state->scopes.push_back(state->id_of(name));
+}
+void Ui::pop_scope() {
+    if (!state->scopes.empty()) state->scopes.pop_back();
+}
+
+bool Ui::hovered(const Rect& r) const {
+    if (!enabled || !r.contains(mouse) || state->dragging != 0) return false;
+    const ImVec2 low = list->GetClipRectMin(), high = list->GetClipRectMax();
+    const float x = mouse.x * scale, y = mouse.y * scale;
+    return x >= low.x && x < high.x && y >= low.y && y < high.y;
+}
+
+bool Ui::clicked(const Rect& r) const {
+    if (!state->mouse_clicked || !hovered(r)) return false;
+    state->mouse_clicked = false;
+    return true;
+}
+
+bool Ui::double_clicked(const Rect& r) const {
+    return state->mouse_double && hovered(r);
+}
+
+bool Ui::area(std::string_view id, const Rect& r) {
+    const Press press = behave(*this, state->id_of(id), r);
+    if (press.focused) focus_mark(*this, r);
+    return press.pressed;
+}
+
+Drag Ui::drag(std::string_view name, const Rect& r) {
+    Drag drag;
+    if (!enabled) return drag;
+    const uint32_t id = state->id_of(name);
+    if (state->dragging != id) {
+        if (!state->mouse_clicked || !hovered(r)) return drag;
+        state->mouse_clicked = false;
+        state->dragging = id;
+        state->drag_from = state->drag_last = mouse;
+        drag.started = true;
+    }
+    drag.active = true;
+    drag.ended = !state->mouse_down;
+    drag.at = mouse;
+    drag.from = state->drag_from;
+    drag.delta = {mouse.x - state->drag_last.x, mouse.y - state->drag_last.y};
+    state->drag_last = mouse;
+    return drag;
+}
+
+float Ui::wheel(const Rect& r) {
+    if (state->wheel == 0 || !hovered(r)) return 0;
+    const float turned = state->wheel;
+    state->wheel = 0;
+    return turned;
+}
+
+bool Ui::pressed(Key key, const Rect& panel) {
+    bool& down = state->keys[static_cast<size_t>(key)];
+    if (!enabled || !down) return false;
+    const Rect& active = state->active_panel;
+    if (!panel.contains(mouse) && !(active.x == panel.x && active.y == panel.y)) return false;
+    state->active_panel = panel;
+    down = false;
+    return true;
+}
+
+float Ui::scroll(std::string_view name, const Rect& view, float content_height) {
+    const uint32_t id = state->id_of(name);
+    float& offset = state->scroll[id];
+    const float most = std::max(0.0f, content_height - view.h);
+    if (const auto wish = state->scroll_wish.find(id); wish != state->scroll_wish.end()) {
+        offset = wish->second;
+        state->scroll_wish.erase(wish);
+    }
+    if (most > 0) offset -= wheel(view) * 48;
+    offset = std::clamp(offset, 0.0f, most);
+    if (most > 0) {
+        const float length = std::max(24.0f, view.h * view.h / content_height), room = view.h - length;
+        const Rect bar{view.right() - 5, view.y + room * offset / most, 4, length};
+        push_scope(name);
+        const Drag pulled = drag("bar", {bar.x - 6, view.y, 12, view.h});
+        pop_scope();
+        if (pulled.active && room > 0) offset = std::clamp(offset + pulled.delta.y * most / room, 0.0f, most);
+        rect(bar, pulled.active ? theme->ink2 : theme->ink3, 2);
+    }
+    return offset;
+}
+
+void Ui::scroll_to(std::string_view id, float offset) {
+    state->scroll_wish[state->id_of(id)] = offset;
+}
+
+void Ui::tooltip(std::string_view words) {
+    if (enabled) state->tooltip = words;
+}
+
+void Ui::animate() {
+    state->animate = true;
+}
+
+float Ui::chip_width(std::string_view label) const {
+    return text_width(label, {.size = 13, .weight = 600}) + 20;
+}
+
+bool Ui::chip(float& x, float y, std::string_view label, bool on, bool able) {
+    const Rect box{x, y, chip_width(label), 26};
+    const Press press = behave(*this, state->id_of(label), box, able);
+    rect(box, on ? theme->selected : theme->panel2, 4);
+    frame(box, on ? theme->accent : press.hovered ? theme->ink3 : theme->line, 1, 4);
+    const Faded faint(*this, able ? 1.0f : 0.5f);
+    text(box.x + box.w / 2, y + 18, label,
+         {.size = 13,
+          .color = on || press.hovered ? theme->ink : theme->ink2,
+          .align = Align::center,
+          .weight = on ? 600 : 400});
+    if (press.focused) focus_mark(*this, box);
+    x += box.w + 4;
+    return press.pressed;
+}
+
+float Ui::segmented_width(std::span<const std::string_view> labels) const {
+    float width = 0;
+    for (const std::string_view label : labels) width += chip_width(label);
+    return width;
+}
+
+int Ui::segmented(float& x, float y, std::span<const std::string_view> labels, int selected) {
+    const Rect whole{x, y, segmented_width(labels), 26};
+    rect(whole, theme->panel2, 4);
+    frame(whole, theme->line, 1, 4);
+    for (int i = 0; i < static_cast<int>(labels.size()); ++i) {
+        const std::string_view label = labels[static_cast<size_t>(i)];
+        const Rect box{x, y, chip_width(label), 26};
+        const Press press = behave(*this, state->id_of(label), box);
+        const bool on = i == selected;
+        if (on) {
+            rect(box, theme->selected, 4);
+            frame(box, theme->accent, 1, 4);
+        }
+        text(box.x + box.w / 2, y + 18, label,
+             {.size = 13,
+              .color = on || press.hovered ? theme->ink : theme->ink2,
+              .align = Align::center,
+              .weight = on ? 600 : 400});
+        if (press.focused) focus_mark(*this, box);
+        if (press.pressed) selected = i;
+        x += box.w;
+    }
+    x += 8;
+    return selected;
+}
+
+bool Ui::button(const Rect& box, std::string_view label, bool primary, bool able) {
+    const Press press = behave(*this, state->id_of(label), box, able);
+    const Faded faint(*this, able ? 1.0f : 0.45f);
+    if (primary) {
+        rect(box, press.hovered ? mix(theme->accent, theme->ink, 0.15f) : theme->accent, 4);
+    } else {
+        rect(box, theme->panel2, 4);
+        frame(box, press.hovered ? theme->ink3 : theme->line, 1, 4);
+    }
+    text(box.x + box.w / 2, box.y + box.h / 2 + 5, label,
+         {.size = 14,
+          .color = primary ? theme->on_accent : theme->ink,
+          .align = Align::center,
+          .weight = primary ? 600 : 400});
+    if (press.focused) focus_mark(*this, box);
+    return press.pressed;
+}
+
+bool Ui::link(float x, float baseline, std::string_view label, const TextStyle& style) {
+    TextStyle shown = style;
+    if (shown.color == 0) shown.color = theme->accent;
+    const float width = text_width(label, shown);
+    const Rect box{x, baseline - shown.size, width, shown.size + 6};
+    const Press press = behave(*this, state->id_of(label), box);
+    text(x, baseline, label, shown);
+    rect({x, baseline + 3, width, press.hovered ? 2.0f : 1.0f}, shown.color);
+    if (press.focused) focus_mark(*this, box);
+    return press.pressed;
+}
+
+float Ui::slider(std::string_view id, const Rect& box, float value, int steps) {
+    const Rect grip{box.x - 8, box.y, box.w + 16, std::max(16.0f, box.h)};
+    const uint32_t key = state->id_of(id);
+    if (enabled) state->ring.push_back(key);
+    const bool focused = enabled && state->focused == key;
+    if (focused && steps > 1) {  // arrows move it while it has the keyboard
+        bool& less = state->keys[static_cast<size_t>(Key::left)];
+        bool& more = state->keys[static_cast<size_t>(Key::right)];
+        const float step = 1.0f / static_cast<float>(steps - 1);
+        value += (more ? step : 0) - (less ? step : 0);
+        less = more = false;
+    }
+    const Drag moved = drag(id, grip);
+    if (moved.active && box.w > 0) value = (moved.at.x - box.x) / box.w;
+    value = std::isnan(value) ? 0 : std::clamp(value, 0.0f, 1.0f);
+    if (steps > 1) value = std::round(value * static_cast<float>(steps - 1)) / static_cast<float>(steps - 1);
+    const float y = box.y + box.h / 2, knob = box.x + box.w * value;
+    rect({box.x, y - 2, box.w, 4}, theme->line, 2);
+    if (value > 0) rect({box.x, y - 2, box.w * value, 4}, theme->accent, 2);
+    if (steps > 1 && steps <= 33)
+        for (int i = 0; i < steps; ++i)
+            rect({box.x + box.w * static_cast<float>(i) / static_cast<float>(steps - 1) - 0.5f, y + 6, 1, 3}, theme->ink3);
+    circle({knob, y}, 7, theme->accent);
+    circle({knob, y}, 5, theme->dark ? theme->ink : theme->panel);
+    if (focused) focus_mark(*this, {box.x - 6, y - 9, box.w + 12, 18});
+    return value;
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,228 @@
+// Loads the fonts where Debian and Ubuntu put them (packages fonts-inter, fonts-jetbrains-mono, fonts-font-awesome).
+// ImGui sizes a font by ascender minus descender and rounds advances up; here sizes are em sizes and advances exact.
+#include "app/gui/widgets/fonts.h"
+
+#include <ft2build.h>
+#include FT_FREETYPE_H
+#include <imgui.h>
+#include <imgui_freetype.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+
+namespace lockstep::gui {
+
+namespace {
+
+struct File {
+    int weight;
+    bool mono, icons;
+    const char* names[3];
+    const char* package;
+    std::array<float, 8> sizes;  // 0 ends
+};
+const File files[] = {
+    {400,
+     false,
+     false,
+     {"/usr/share/fonts/opentype/inter/Inter-Regular.otf", "/usr/share/fonts/truetype/inter/Inter-Regular.ttf",
+      "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"},
+     "fonts-inter",
+     {12, 13, 14, 15, 16, 18}},
+    {600,
+     false,
+     false,
+     {"/usr/share/fonts/opentype/inter/Inter-SemiBold.otf", "/usr/share/fonts/truetype/inter/Inter-SemiBold.ttf",
+      "/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf"},
+     "fonts-inter",
+     {12, 13, 14, 15, 16, 18, 24}},
+    {700,
+     false,
+     false,
+     {"/usr/share/fonts/opentype/inter/Inter-Bold.otf", "/usr/share/fonts/truetype/inter/Inter-Bold.ttf",
+      "/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf"},
+     "fonts-inter",
+     {12, 15, 16, 18, 20, 24}},
+    {400,
+     true,
+     false,
+     {"/usr/share/fonts/truetype/jetbrains-mono/JetBrainsMono-Regular.ttf",
+      "/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf", nullptr},
+     "fonts-jetbrains-mono",
+     {12, 13, 14, 15}},
+    {700,
+     true,
+     false,
+     {"/usr/share/fonts/truetype/jetbrains-mono/JetBrainsMono-Bold.ttf",
+      "/usr/share/fonts/truetype/dejavu/DejaVuSansMono-Bold.ttf", nullptr},
+     "fonts-jetbrains-mono",
+     {12, 13, 14, 15}},
+    {400,
+     false,
+     true,
+     {"/usr/share/fonts/opentype/font-awesome/FontAwesome.otf",
+      "/usr/share/fonts/truetype/font-awesome/fontawesome-webfont.ttf", nullptr},
+     "fonts-font-awesome",
+     {11, 13, 16}},
+};
+
+// Latin, the Greek and the signs that formulas and captions use.
+const ImWchar text_ranges[] = {0x20,   0x7E,   0xA0,   0xFF,   0x391,  0x3A9,  0x3B1,  0x3C9,  0x1D40, 0x1D40,
+                               0x2013, 0x2014, 0x2018, 0x201D, 0x2022, 0x2022, 0x2026, 0x2026, 0x2032, 0x2032,
+                               0x207A, 0x207B, 0x2080, 0x2089, 0x2190, 0x2194, 0x2202, 0x2202, 0x2207, 0x2207,
+                               0x2211, 0x2212, 0x221A, 0x221A, 0x221E, 0x221E, 0x2248, 0x2248, 0x2260, 0x2260,
+                               0x2264, 0x2265, 0x2299, 0x2299, 0x2713, 0x2713, 0};
+const ImWchar headline_ranges[] = {0x20,   0x7E,   0xB5,   0xB7,   0xD7,   0xD7,   0x2013, 0x2014, 0x2018,
+                                   0x2019, 0x2026, 0x2026, 0x2192, 0x2192, 0x2212, 0x2212, 0};
+const ImWchar icon_ranges[] = {0xF00C, 0xF00D, 0xF023, 0xF023, 0xF04B, 0xF04C, 0xF059, 0xF059,
+                               0xF065, 0xF066, 0xF071, 0xF071, 0xF0D7, 0xF0D7, 0};
+
+struct Metrics {  // of a font file, for 1 em
+    float height = 1.2f;
+    std::vector<float> advance;  // by code point
+};
+
+Metrics metrics_of(FT_Library library, const char* file, const ImWchar* ranges) {
+    Metrics metrics;
+    FT_Face face = nullptr;
+    if (FT_New_Face(library, file, 0, &face) != 0) return metrics;
+    const float em = face->units_per_EM > 0 ? static_cast<float>(face->units_per_EM) : 1000.0f;
+    metrics.height = static_cast<float>(face->ascender - face->descender) / em;
+    for (const ImWchar* range = ranges; range[0] != 0; range += 2) {
+        if (metrics.advance.size() <= range[1]) metrics.advance.resize(size_t{range[1]} + 1, -1.0f);
+        for (unsigned code = range[0]; code <= range[1]; ++code) {
+            const FT_UInt glyph = FT_Get_Char_Index(face, code);
+            if (glyph != 0 && FT_Load_Glyph(face, glyph, FT_LOAD_NO_SCALE) == 0)
+                metrics.advance[code] = static_cast<float>(face->glyph->advance.x) / em;
+        }
+    }
+    FT_Done_Face(face);
+    return metrics;
+}
+
+const char* first_there(const File& file) {
+    for (const char* name : file.names)
+        if (name != nullptr && std::filesystem::exists(name)) return name;
+    return nullptr;
+}
+
+// Coverage of the hatch's strokes at a point, in units of the 8 x 8 pattern; `pixel` is one texel in those units.
+float strokes(Hatch hatch, float x, float y, float pixel) {
+    const auto wrap = [](float v) {
+        v = std::fmod(v, 8.0f);
+        return v < 0 ? v + 8 : v;
+    };
+    const auto near = [&](float v, float period) {
+        v = std::fmod(wrap(v), period);
+        return std::min(v, period - v);
+    };
+    const auto cover = [&](float distance, float half) { return std::clamp((half - distance) / pixel + 0.5f, 0.0f, 1.0f); };
+    constexpr float root = 0.70710678f;
+    switch (hatch) {
+        case Hatch::diagonal:
+            return cover(near(x + y, 8) * root, 0.8f);
+        case Hatch::cross:
+            return std::max(cover(near(x + y, 8) * root, 0.8f), cover(near(x - y, 8) * root, 0.8f));
+        case Hatch::horizontal:
+            return cover(near(y - 2, 4), 0.8f);
+        case Hatch::vertical:
+            return cover(near(x - 2, 4), 0.8f);
+        case Hatch::dots: {
+            const float a = std::hypot(near(x - 2, 8), near(y - 2, 8)), b = std::hypot(near(x - 6, 8), near(y - 6, 8));
+            return cover(std::min(a, b), 1.7f);
+        }
+        case Hatch::solid:
+            return 1;
+    }
+    return 1;
+}
+
+}  // namespace
+
+void build_fonts(Fonts& fonts, ImFontAtlas& atlas, float scale) {
+    fonts = {};
+    fonts.scale = scale;
+    atlas.Clear();
+    atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
+    atlas.TexDesiredWidth = scale > 1.5f ? 4096 : 2048;
+    FT_Library library = nullptr;
+    FT_Init_FreeType(&library);
+    std::vector<Metrics> metrics;
+    for (const File& file : files) {
+        const char* name = first_there(file);
+        if (name == nullptr || (name != file.names[0] && std::string_view(name).find("dejavu") != std::string_view::npos)) {
+            if (fonts.missing.find(file.package) == std::string::npos)
+                fonts.missing += (fonts.missing.empty() ? "" : ", ") + std::string(file.package);
+        }
+        if (name == nullptr && file.icons) continue;
+        const Metrics all = name != nullptr ? metrics_of(library, name, file.icons ? icon_ranges : text_ranges) : Metrics{};
+        for (const float size : file.sizes) {
+            if (size == 0) break;
+            const ImWchar* ranges = file.icons ? icon_ranges : size >= 16 ? headline_ranges : text_ranges;
+            ImFontConfig config;
+            config.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
+            config.PixelSnapH = false;
+            Face face{.weight = file.weight, .mono = file.mono, .icons = file.icons, .size = size};
+            face.pixels = size * scale * all.height;
+            face.font =
+                name != nullptr ? atlas.AddFontFromFileTTF(name, face.pixels, &config, ranges) : atlas.AddFontDefault();
+            if (face.font == nullptr) continue;
+            fonts.faces.push_back(face);
+            metrics.push_back(all);
+        }
+    }
+    if (library != nullptr) FT_Done_FreeType(library);
+    if (fonts.faces.empty()) fonts.faces.push_back({.font = atlas.AddFontDefault(), .pixels = 13}), metrics.emplace_back();
+
+    fonts.hatch_period = std::max(4, static_cast<int>(std::lround(8 * scale)));
+    const int columns = 56, rows = 8, w = fonts.hatch_period * columns, h = fonts.hatch_period * rows;
+    int ids[6] = {};
+    for (int kind = 1; kind < 6; ++kind) ids[kind] = atlas.AddCustomRectRegular(w, h);
+    atlas.Build();
+    unsigned char* pixels = nullptr;
+    atlas.GetTexDataAsAlpha8(&pixels, &fonts.atlas_width, &fonts.atlas_height);
+    for (int kind = 1; kind < 6; ++kind) {
+        const ImFontAtlasCustomRect* place = atlas.GetCustomRectByIndex(ids[kind]);
+        fonts.hatches[kind] = {place->X, place->Y, w, h};
+        const float unit = 8.0f / static_cast<float>(fonts.hatch_period);
+        for (int y = 0; y < h; ++y)
+            for (int x = 0; x < w; ++x) {
+                const float cover = strokes(static_cast<Hatch>(kind), (static_cast<float>(x) + 0.5f) * unit,
+                                            (static_cast<float>(y) + 0.5f) * unit, unit);
+                pixels[(place->Y + y) * fonts.atlas_width + place->X + x] =
+                    static_cast<unsigned char>(255 * (0.38f + 0.62f * cover));
+            }
+    }
+    for (size_t i = 0; i < fonts.faces.size(); ++i) {
+        Face& face = fonts.faces[i];
+        face.ascent = std::floor(face.font->Ascent + 0.5f);
+        const std::vector<float>& advance = metrics[i].advance;
+        for (ImFontGlyph& glyph : face.font->Glyphs) {
+            const auto code = static_cast<size_t>(glyph.Codepoint);
+            if (code < advance.size() && advance[code] >= 0) glyph.AdvanceX = advance[code] * face.size * scale;
+        }
+    }
+}
+
+const Face& Fonts::face(const TextStyle& style) const {
+    const Face* best = &faces.front();
+    float best_cost = 1e9f;
+    for (const Face& face : faces) {
+        if (face.icons) continue;
+        const float cost = (face.mono != style.mono ? 1000.0f : 0.0f) + std::fabs(face.size - style.size) * 10 +
+                           std::fabs(static_cast<float>(face.weight - style.weight)) / 25;
+        if (cost < best_cost) best = &face, best_cost = cost;
+    }
+    return *best;
+}
+
+const Face& Fonts::icon_face(float size) const {
+    const Face* best = nullptr;
+    for (const Face& face : faces)
+        if (face.icons && (best == nullptr || std::fabs(face.size - size) < std::fabs(best->size - size))) best = &face;
+    return best != nullptr ? *best : faces.front();
+}
+
+}  // namespace lockstep::gui

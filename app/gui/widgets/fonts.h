@@ -1,0 +1,43 @@
+// The font atlas: Inter for prose, JetBrains Mono for code, a few Font Awesome icons, and the hatches, all in ONE texture,
+// so that a frame is few draw calls. Built anew when the scale changes. Sizes are em sizes as in the layout (CSS pixels).
+#pragma once
+#include <string>
+#include <vector>
+
+#include "app/gui/widgets/draw.h"
+
+struct ImFont;
+struct ImFontAtlas;
+
+namespace lockstep::gui {
+
+struct Face {
+    int weight = 400;
+    bool mono = false;
+    bool icons = false;
+    float size = 14;  // layout units
+    ImFont* font = nullptr;
+    float pixels = 0;  // what ImGui calls the size: ascender minus descender
+    float ascent = 0;  // pixels from the top of the line to the baseline
+};
+
+struct HatchBand {  // where a hatch lies in the atlas, in texels
+    int x = 0, y = 0, w = 0, h = 0;
+};
+
+struct Fonts {
+    std::vector<Face> faces;
+    HatchBand hatches[6];  // by Hatch; solid unused
+    int hatch_period = 8;  // texels
+    int atlas_width = 1, atlas_height = 1;
+    float scale = 0;
+    std::string missing;  // names of font files not found; empty: all there
+
+    const Face& face(const TextStyle& style) const;  // the nearest size that was built
+    const Face& icon_face(float size) const;
+};
+
+// Clears `atlas`, adds all faces for `scale` and builds it (alpha and hatches included). The backend uploads it.
+void build_fonts(Fonts& fonts, ImFontAtlas& atlas, float scale);
+
+}  // namespace lockstep::gui

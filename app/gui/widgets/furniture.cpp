@@ -1,0 +1,93 @@
+// Panels, badges, captions and legends.
+#include <algorithm>
+
+#include "app/gui/widgets/draw.h"
+
+namespace lockstep::gui {
+
+std::string_view name_of(Provenance provenance) {
+    static constexpr std::string_view names[] = {"executed", "measured", "simulated", "derived", ""};
+    return names[static_cast<size_t>(provenance)];
+}
+
+Color color_of(Provenance provenance, const Theme& theme) {
+    switch (provenance) {
+        case Provenance::executed:
+            return theme.right;
+        case Provenance::measured:
+            return theme.dark ? data::orange : rgb(0x8A5A00);
+        case Provenance::simulated:
+            return theme.accent;
+        case Provenance::derived:
+            return theme.dark ? data::purple : rgb(0x9A3F77);
+        case Provenance::none:
+            break;
+    }
+    return theme.ink2;
+}
+
+float Ui::badge(float x, float baseline, Provenance provenance) {
+    if (provenance == Provenance::none) return 0;
+    const std::string_view name = name_of(provenance);
+    const Color color = color_of(provenance, *theme);
+    const float width = text_width(name, {.size = 12}) + 16;
+    frame({x, baseline - 13, width, 18}, color, 1, 9);
+    text(x + width / 2, baseline, name, {.size = 12, .color = color, .align = Align::center});
+    return width;
+}
+
+void Ui::caption(float x, float baseline, float right, Provenance provenance, std::string_view sentence) {
+    if (provenance != Provenance::none) x += badge(x, baseline, provenance) + 10;
+    text(x, baseline, sentence, {.size = 13, .color = theme->ink2, .width = right - x});
+}
+
+Rect Ui::panel(const Rect& area, const PanelText& words) {
+    rect(area, theme->panel, 5);
+    rect({area.x + 1, area.y + 1, area.w - 2, 29}, theme->panel2, 4);
+    frame(area, theme->line, 1, 5);
+    line({area.x + 1, area.y + 30}, {area.right() - 1, area.y + 30}, theme->line);
+    const float right = area.right() - 34;
+    float x = text(area.x + 12, area.y + 20, words.title, {.size = 14, .weight = 600, .width = right - area.x - 12});
+    if (words.header_badge != Provenance::none && x + 110 < right) x += 12 + badge(x + 12, area.y + 20, words.header_badge);
+    if (!words.right.empty() && right - x > 40)
+        text(right, area.y + 20, words.right,
+             {.size = 13, .color = theme->ink2, .align = Align::right, .width = right - x - 16});
+    Rect body{area.x + 12, area.y + 42, area.w - 24, area.h - 54};
+    if (words.caption.empty() || body.h < 40) return body;
+
+    const TextStyle style{.size = 13, .color = theme->ink2};
+    const float badge_width = words.badge == Provenance::none ? 0 : text_width(name_of(words.badge), {.size = 12}) + 26;
+    const bool two = text_width(words.caption, style) > body.w - badge_width;
+    const float height = two ? 52.0f : 36.0f, top = area.bottom() - height;
+    if (words.badge != Provenance::none) line({area.x + 1, top}, {area.right() - 1, top}, theme->grid);
+    badge(body.x, top + 22, words.badge);
+    if (two) {
+        clip({body.x, top, body.w, height - 2});
+        paragraph({body.x + badge_width, top + 9, body.w - badge_width, 36}, words.caption, style, 18);
+        unclip();
+    } else {
+        text(body.x + badge_width, top + 22, words.caption, style);
+    }
+    body.h = top - 8 - body.y;
+    return body;
+}
+
+float Ui::legend(float x, float baseline, Color color, Hatch kind, std::string_view label) {
+    hatch({x, baseline - 11, 14, 13}, color, kind);
+    return text(x + 20, baseline, label, {.size = 13, .color = theme->ink2}) + 24;
+}
+
+float Ui::legend_line(float x, float baseline, Color color, bool dash, std::string_view label) {
+    const Point ends[] = {{x, baseline - 5}, {x + 26, baseline - 5}};
+    polyline(ends, color, 2.5f, dash ? 6.0f : 0.0f, dash ? 3.0f : 0.0f);
+    return text(x + 34, baseline, label, {.size = 13}) + 18;
+}
+
+void Ui::say_nothing_yet(const Rect& body, std::string_view sentence, std::string_view hint) {
+    const float middle = body.y + body.h / 2, width = std::min(420.0f, body.w);
+    const Rect box{body.x + (body.w - width) / 2, middle - 24, width, 40};
+    const float used = paragraph(box, sentence, {.size = 14, .color = theme->ink2}, 22);
+    if (!hint.empty()) paragraph({box.x, box.y + used + 4, width, 40}, hint, {.size = 13, .color = theme->quiet}, 20);
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,163 @@
+// Text: one quad a glyph, each glyph on a whole pixel, advances exact. A paragraph wraps runs of several styles by words.
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/widgets/draw.h"
+#include "app/gui/widgets/fonts.h"
+
+namespace lockstep::gui {
+
+namespace {
+
+// The next code point of UTF-8 text; bad bytes become U+FFFD.
+uint32_t next_code(std::string_view text, size_t& at) {
+    const auto byte = [&](size_t i) { return i < text.size() ? static_cast<uint8_t>(text[i]) : uint8_t{0}; };
+    const uint8_t first = byte(at++);
+    if (first < 0x80) return first;
+    const int more = first >= 0xF0 ? 3 : first >= 0xE0 ? 2 : first >= 0xC0 ? 1 : 0;
+    if (more == 0) return 0xFFFD;
+    uint32_t code = first & (0x3F >> more);
+    for (int i = 0; i < more; ++i) {
+        if ((byte(at) & 0xC0) != 0x80) return 0xFFFD;
+        code = (code << 6) | (byte(at++) & 0x3F);
+    }
+    return code;
+}
+
+const ImFontGlyph* glyph_of(const Face& face, uint32_t code) {
+    return face.font->FindGlyph(code > 0xFFFF ? ImWchar{0xFFFD} : static_cast<ImWchar>(code));
+}
+
+float pixels_wide(const Face& face, float stretch, std::string_view text) {
+    float width = 0;
+    for (size_t at = 0; at < text.size();) width += glyph_of(face, next_code(text, at))->AdvanceX * stretch;
+    return width;
+}
+
+float stretch_of(const Face& face, float size) {
+    return face.size > 0 ? size / face.size : 1.0f;
+}
+
+struct Word {
+    std::string_view text;
+    const Run* run;
+    float width;  // layout units
+    bool space_before;
+};
+
+}  // namespace
+
+float Ui::text_width(std::string_view text, const TextStyle& style) const {
+    const Face& face = fonts->face(style);
+    return pixels_wide(face, stretch_of(face, style.size), text) / scale;
+}
+
+float Ui::text(float x, float baseline, std::string_view text, const TextStyle& style) {
+    const Face& face = fonts->face(style);
+    const float stretch = stretch_of(face, style.size);
+    std::string shortened;
+    if (style.width > 0 && text_width(text, style) > style.width + 0.5f) {
+        const float dots = pixels_wide(face, stretch, "…");
+        float width = dots;
+        size_t cut = 0;
+        for (size_t at = 0; at < text.size(); cut = at) {
+            width += glyph_of(face, next_code(text, at))->AdvanceX * stretch;
+            if (width > style.width * scale) break;
+        }
+        while (cut > 0 && text[cut - 1] == ' ') --cut;
+        shortened = std::string(text.substr(0, cut)) + "…";
+        text = shortened;
+    }
+    const float width = style.align == Align::left ? 0 : pixels_wide(face, stretch, text);
+    float pen = x * scale - (style.align == Align::right ? width : style.align == Align::center ? width / 2 : 0);
+    const float begin = pen, top = std::floor(baseline * scale + 0.5f) - std::floor(face.ascent * stretch + 0.5f);
+    const Color color = faded(style.color == 0 ? theme->ink : style.color, opacity);
+    const ImVec2 low = list->GetClipRectMin(), high = list->GetClipRectMax();
+    if (top > high.y || top + face.pixels * stretch < low.y || (color >> 24) == 0) {
+        return (style.align == Align::left ? begin + pixels_wide(face, stretch, text) : begin) / scale;
+    }
+    for (size_t at = 0; at < text.size();) {
+        const ImFontGlyph* glyph = glyph_of(face, next_code(text, at));
+        if (glyph->Visible && pen < high.x && pen + glyph->X1 * stretch > low.x) {
+            const float left = std::floor(pen + 0.5f);
+            list->PrimReserve(6, 4);
+            list->PrimRectUV(ImVec2(left + glyph->X0 * stretch, top + glyph->Y0 * stretch),
+                             ImVec2(left + glyph->X1 * stretch, top + glyph->Y1 * stretch), ImVec2(glyph->U0, glyph->V0),
+                             ImVec2(glyph->U1, glyph->V1), color);
+        }
+        pen += glyph->AdvanceX * stretch;
+    }
+    return (style.align == Align::left ? pen : begin) / scale;
+}
+
+float Ui::paragraph(const Rect& box, std::string_view text, const TextStyle& style, float line_height, bool draw) {
+    const Run run{text, style, false};
+    return paragraph(box, std::span<const Run>(&run, 1), line_height > 0 ? line_height : std::round(style.size * 1.6f),
+                     draw);
+}
+
+float Ui::paragraph(const Rect& box, std::span<const Run> runs, float line_height, bool draw) {
+    std::vector<Word> words;
+    bool space = false;
+    for (const Run& run : runs) {
+        size_t at = 0;
+        while (at < run.text.size()) {
+            if (run.text[at] == ' ' || run.text[at] == '\n') {
+                space = true;
+                ++at;
+                continue;
+            }
+            size_t end = run.text.find_first_of(" \n", at);
+            if (end == std::string_view::npos) end = run.text.size();
+            const std::string_view word = run.text.substr(at, end - at);
+            words.push_back({word, &run, text_width(word, run.style), space});
+            space = false;
+            at = end;
+        }
+    }
+    // A word that is glued to the one before it (punctuation after code) wraps with it.
+    float x = box.x, baseline = box.y + line_height * 0.72f;
+    for (size_t i = 0; i < words.size();) {
+        float together = words[i].width;
+        size_t end = i + 1;
+        while (end < words.size() && !words[end].space_before) together += words[end++].width;
+        const float gap = words[i].space_before && x > box.x ? text_width(" ", words[i].run->style) : 0;
+        if (x > box.x && x + gap + together > box.right() + 0.5f)
+            x = box.x, baseline += line_height;
+        else
+            x += gap;
+        for (; i < end; ++i) {
+            const Word& word = words[i];
+            if (draw && word.run->code) {
+                const float size = word.run->style.size;
+                rect({x - 2, baseline - size, word.width + 4, size + 5}, theme->selected, 3);
+            }
+            if (draw) this->text(x, baseline, word.text, word.run->style);
+            x += word.width;
+        }
+    }
+    return words.empty() ? 0 : baseline - box.y - line_height * 0.72f + line_height;
+}
+
+void Ui::icon(float x, float baseline, Icon which, const TextStyle& style) {
+    static constexpr ImWchar codes[] = {0xF065, 0xF066, 0xF00C, 0xF00D, 0xF04B, 0xF04C, 0xF059, 0xF071, 0xF023, 0xF0D7};
+    const Face& face = fonts->icon_face(style.size);
+    if (!face.icons) return;
+    const ImFontGlyph* glyph = face.font->FindGlyph(codes[static_cast<size_t>(which)]);
+    if (glyph == nullptr) return;
+    const float width = glyph->AdvanceX;
+    const float left = std::floor(x * scale -
+                                  (style.align == Align::right    ? width
+                                   : style.align == Align::center ? width / 2
+                                                                  : 0) +
+                                  0.5f);
+    const float top = std::floor(baseline * scale + 0.5f) - face.ascent;
+    list->PrimReserve(6, 4);
+    list->PrimRectUV(ImVec2(left + glyph->X0, top + glyph->Y0), ImVec2(left + glyph->X1, top + glyph->Y1),
+                     ImVec2(glyph->U0, glyph->V0), ImVec2(glyph->U1, glyph->V1),
+                     faded(style.color == 0 ? theme->ink : style.color, opacity));
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,52 @@
+// What the controls remember from frame to frame, and this frame's input. The shell fills it; Ui's functions use it.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "app/gui/widgets/draw.h"
+
+namespace lockstep::gui {
+
+using TextureId = uint64_t;
+
+struct UiState {
+    // This frame's input, in layout units. A control that uses a press takes it.
+    bool mouse_clicked = false, mouse_double = false, mouse_down = false, mouse_released = false;
+    float wheel = 0;
+    bool keys[static_cast<size_t>(Key::count)] = {};
+    bool activate = false;  // Enter or Space for the control that has the keyboard
+
+    // Keyboard focus: every focusable control of the frame in drawing order.
+    std::vector<uint32_t> ring, last_ring;
+    uint32_t focused = 0;
+    std::vector<uint32_t> scopes;
+
+    uint32_t dragging = 0;
+    Point drag_from, drag_last;
+    std::map<uint32_t, float> scroll, scroll_wish;
+    Rect active_panel;
+    std::string tooltip;
+    bool animate = false;
+    uint64_t frame = 0;
+
+    // Pictures. Without a renderer (tests) `upload` is empty and nothing is drawn.
+    struct Picture {
+        uint64_t version = ~uint64_t{0};
+        int w = 0, h = 0;
+        TextureId texture = 0;
+        uint64_t used = 0;  // frame
+    };
+    std::map<uint32_t, Picture> pictures;
+    std::function<TextureId(TextureId old, int w, int h, const Color* pixels)> upload;
+    std::function<void(TextureId)> remove;
+
+    uint32_t id_of(std::string_view name) const;  // within the open scopes
+    void begin_frame();
+    void end_frame();         // forgets pictures unused for 600 frames
+    void move_focus(int by);  // Tab, Shift+Tab
+};
+
+}  // namespace lockstep::gui
