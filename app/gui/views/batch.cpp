@@ -1,0 +1,160 @@
+// D13, batch and gradient: the first images of the batch with prediction and confidence, and under them the histogram of
+// one parameter's gradient (the focused one, else the first).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/views/training_data.h"
+#include "app/gui/views/training_views.h"
+
+namespace lockstep::gui {
+namespace {
+
+const nn::GraphNode* parameter_of(const nn::StepRecord& step, const Focus& focus) {
+    const nn::GraphNode* first = nullptr;
+    for (const nn::GraphNode& node : step.nodes)
+        if (node.kind == nn::GraphNode::Kind::parameter && node.gradient) {
+            if (node.id == focus.op) return &node;
+            if (!first) first = &node;
+        }
+    return first;
+}
+
+class BatchView final : public View {
+  public:
+    void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
+        const auto step = session.snapshot()->step;
+        if (!step || !step->images || step->labels.empty()) {
+            const Rect body = ui.panel(
+                area, {.title = "Batch and gradient", .badge = Provenance::executed, .caption = "No batch has run yet."});
+            return ui.say_nothing_yet(body, "No batch has run yet.", "It appears with the first training step.");
+        }
+        refresh(*step, focus);
+        const int shown = std::min<int>(16, static_cast<int>(step->labels.size()));
+        const std::string right = fmt::format("first {} of {} · prediction, confidence", shown, step->labels.size());
+        const Rect body = ui.panel(
+            area, {.title = "Batch and gradient", .right = right, .badge = Provenance::executed, .caption = caption_});
+        const float pitch = 64, row = 84;
+        const int columns = std::clamp(static_cast<int>((body.w + 8) / pitch), 1, 8);
+        const bool histogram_fits = body.h > 84 + 110;
+        const int rows_fit = std::max(1, static_cast<int>((body.h - (histogram_fits ? 108 : 0)) / row));
+        const int rows = std::min((shown + columns - 1) / columns, std::min(rows_fit, 2));
+        for (int i = 0; i < std::min(shown, rows * columns); ++i)
+            image(ui, *step, i,
+                  {body.x + pitch * static_cast<float>(i % columns), body.y + 2 + row * static_cast<float>(i / columns), 56,
+                   56});
+        const float top = body.y + row * static_cast<float>(rows) + 6;
+        if (histogram_fits && parameter_) histogram(ui, {body.x, top, body.w, body.bottom() - top});
+    }
+
+    std::string describe(const Session& session, const Focus& focus) const override {
+        const auto step = session.snapshot()->step;
+        if (!step || step->labels.empty()) return "Batch and gradient: no batch has run yet.\n";
+        BatchView fresh;
+        fresh.refresh(*step, focus);
+        std::string text = fmt::format("Batch and gradient (executed), step {}\n  ", step->step);
+        for (size_t i = 0; i < std::min<size_t>(16, step->labels.size()); ++i)
+            text += step->predictions[i] == step->labels[i]
+                        ? fmt::format("{} ({:.0f} %)  ", step->predictions[i], 100 * step->confidence[i])
+                        : fmt::format("{} not {}  ", step->predictions[i], step->labels[i]);
+        return text + "\n  " + fresh.caption_ + "\n";
+    }
+
+  private:
+    const nn::StepRecord* seen_ = nullptr;
+    int64_t seen_step_ = -1;
+    const nn::GraphNode* parameter_ = nullptr;
+    Histogram histogram_;
+    std::string caption_;
+
+    void refresh(const nn::StepRecord& step, const Focus& focus) {
+        const nn::GraphNode* parameter = parameter_of(step, focus);
+        if (&step == seen_ && step.step == seen_step_ && parameter == parameter_) return;
+        seen_ = &step;
+        seen_step_ = step.step;
+        parameter_ = parameter;
+        size_t wrong = 0, first = step.labels.size();
+        for (size_t i = step.labels.size(); i-- > 0;)
+            if (step.predictions[i] != step.labels[i]) {
+                ++wrong;
+                first = i;
+            }
+        caption_ = wrong == 0 ? fmt::format("All {} images are read right at step {}.", step.labels.size(), step.step)
+                              : fmt::format("{} of {} images are wrong at step {}; here a {} is read as {}.", wrong,
+                                            step.labels.size(), step.step, step.labels[first], step.predictions[first]);
+        if (!parameter) return;
+        histogram_ = histogram_of(*parameter->gradient, 60);
+        caption_ += fmt::format(
+            " {:.0f} % of the {} gradient is exactly zero.",
+            100.0 * static_cast<double>(histogram_.zeros) / static_cast<double>(std::max<int64_t>(1, histogram_.total)),
+            parameter->name);
+    }
+
+    static void image(Ui& ui, const nn::StepRecord& step, int i, const Rect& r) {
+        const Theme& theme = *ui.theme;
+        const int h = step.image_rows, w = step.image_columns;
+        const auto n = static_cast<size_t>(i);
+        if (h > 0 && w > 0)
+            ui.picture(fmt::format("batch{}", i), static_cast<uint64_t>(step.step) + 1, w, h, r,
+                       [&](std::span<Color> pixels) {
+                           const size_t base = n * static_cast<size_t>(h * w);
+                           for (size_t p = 0; p < pixels.size() && base + p < step.images->size(); ++p)
+                               pixels[p] = grey_image((*step.images)[base + p]);
+                       });
+        const bool wrong = step.predictions[n] != step.labels[n];
+        if (wrong) {
+            ui.frame({r.x - 3, r.y - 3, r.w + 6, r.h + 6}, data::vermillion, 2);
+            ui.frame({r.x - 1, r.y - 1, r.w + 2, r.h + 2}, data::white, 1);
+        }
+        ui.text(r.x, r.bottom() + 16, std::to_string(step.predictions[n]),
+                {.size = 14, .color = wrong ? theme.wrong : theme.ink, .weight = 600});
+        ui.text(r.right(), r.bottom() + 16,
+                wrong ? fmt::format("not {}", step.labels[n]) : fmt::format("{:.0f} %", 100 * step.confidence[n]),
+                {.size = 12, .color = wrong ? theme.wrong : theme.ink2, .align = Align::right, .weight = wrong ? 600 : 400});
+    }
+
+    void histogram(Ui& ui, const Rect& r) const {
+        const Theme& theme = *ui.theme;
+        ui.text(r.x, r.y + 12, fmt::format("gradient of {}, {} values", parameter_->name, with_commas(histogram_.total)),
+                {.size = 12, .color = theme.ink2, .width = r.w - 110});
+        ui.text(r.right(), r.y + 12, "count, log scale", {.size = 12, .color = theme.ink2, .align = Align::right});
+        const Rect plot{r.x + 44, r.y + 24, r.w - 44, r.h - 24 - 20};
+        const double most = static_cast<double>(*std::max_element(histogram_.counts.begin(), histogram_.counts.end()));
+        const double decades = std::max(1.0, std::log10(std::max(most, 1.0)) + 0.3);
+        auto height = [&](double count) {
+            return count <= 0 ? 0.f : plot.h * static_cast<float>(std::max(std::log10(count), 0.1) / decades);
+        };
+        for (int d = 1; d < decades; ++d) {
+            if (decades > 4 && d % 2 == 0) continue;
+            const float y = plot.bottom() - height(std::pow(10.0, d));
+            ui.line({plot.x, y}, {plot.right(), y}, theme.grid);
+            ui.text(plot.x - 8, y + 4,
+                    d < 3 ? fmt::format("{:.0f}", std::pow(10.0, d)) : fmt::format("{:.0f} k", std::pow(10.0, d - 3)),
+                    {.size = 12, .color = theme.ink2, .align = Align::right});
+        }
+        const float bin = plot.w / static_cast<float>(histogram_.counts.size());
+        for (size_t i = 0; i < histogram_.counts.size(); ++i)
+            if (const float h = height(static_cast<double>(histogram_.counts[i])); h > 0)
+                ui.rect({plot.x + bin * static_cast<float>(i) + 1, plot.bottom() - h, bin - 2, h}, data::sky);
+        ui.line({plot.x, plot.bottom()}, {plot.right(), plot.bottom()}, theme.line);
+        for (int i = -2; i <= 2; ++i) {
+            const double value = histogram_.high * i / 2;
+            ui.text(plot.x + plot.w * (static_cast<float>(i) + 2) / 4, r.bottom() - 4,
+                    i == 0 ? "0" : fmt::format("{:+.2g}", value),
+                    {.size = 12,
+                     .color = theme.ink2,
+                     .align = i == -2  ? Align::left
+                              : i == 2 ? Align::right
+                                       : Align::center});
+        }
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_batch_view() {
+    return std::make_unique<BatchView>();
+}
+
+}  // namespace lockstep::gui

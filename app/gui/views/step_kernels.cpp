@@ -1,0 +1,204 @@
+// D13's strip and D8's first form: the kernels of one training step, the host's enqueues above the GPU's work, phases on
+// top. A click focuses a launch; "open in SM" (or Enter, or a double click) shows its warps.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/views/training_data.h"
+#include "app/gui/views/training_views.h"
+
+namespace lockstep::gui {
+namespace {
+
+Color color_of_phase(const std::string& phase) {
+    if (phase == "forward") return data::green;
+    if (phase == "backward") return data::sky;
+    if (phase == "update") return data::purple;
+    return data::grey;
+}
+
+class StepKernelsView final : public View {
+  public:
+    void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
+        const auto step = session.snapshot()->step;
+        if (!step || step->launches.empty()) {
+            const Rect body = ui.panel(area, {.title = "Kernels of one training step",
+                                              .badge = Provenance::simulated,
+                                              .caption = "No step has run yet."});
+            return ui.say_nothing_yet(body, "No step has run yet.", session.snapshot()->busy);
+        }
+        const bool simulated = step->device.rfind("sim", 0) == 0;
+        const std::string right =
+            fmt::format("step {} · batch {} · {} kernels", step->step, step->batch, step->launches.size());
+        const std::string sentence = caption(*step);
+        const Rect body = ui.panel(area, {.title = "Kernels of one training step",
+                                          .right = right,
+                                          .badge = simulated ? Provenance::simulated : Provenance::measured,
+                                          .caption = sentence});
+        ui.push_scope("step kernels");
+        const bool side = body.w > 900;
+        gantt(ui, session, focus, *step, {body.x, body.y, body.w - (side ? 312.f : 0.f), body.h});
+        if (side) {
+            ui.line({body.right() - 296, body.y}, {body.right() - 296, body.bottom()}, ui.theme->grid);
+            picked(ui, session, focus, *step, {body.right() - 280, body.y, 280, body.h});
+        }
+        ui.pop_scope();
+    }
+
+    std::string describe(const Session& session, const Focus& focus) const override {
+        const auto step = session.snapshot()->step;
+        if (!step || step->launches.empty()) return "Kernels of one training step: no step has run yet.\n";
+        std::string text =
+            fmt::format("Kernels of one training step ({}), step {}, batch {}\n",
+                        step->device.rfind("sim", 0) == 0 ? "simulated" : "measured", step->step, step->batch);
+        for (size_t i = 0; i < step->launches.size(); ++i) {
+            const device::LaunchEvent& e = step->launches[i];
+            text += fmt::format("  {}{:>2} {:<24} {:<9} {:>9.2f} to {:>9.2f} us{}\n",
+                                static_cast<int>(i) == focus.launch ? ">" : " ", i + 1, e.label, e.phase,
+                                e.begin_us - origin(*step), e.end_us - origin(*step),
+                                e.cycles > 0 ? fmt::format(", {} cycles", with_commas(e.cycles)) : "");
+        }
+        return text + "  " + caption(*step) + "\n";
+    }
+
+  private:
+    static double origin(const nn::StepRecord& step) {
+        return std::min(step.launches.front().enqueue_begin_us, step.launches.front().begin_us);
+    }
+    static double end(const nn::StepRecord& step) {
+        double last = 0;
+        for (const auto& e : step.launches) last = std::max(last, e.end_us);
+        return last;
+    }
+
+    static std::string caption(const nn::StepRecord& step) {
+        double busy = 0;
+        for (const auto& e : step.launches) busy += e.end_us - e.begin_us;
+        const double total = std::max(end(step) - origin(step), 1e-9);
+        const auto slowest = std::max_element(step.launches.begin(), step.launches.end(), [](const auto& a, const auto& b) {
+            return a.end_us - a.begin_us < b.end_us - b.begin_us;
+        });
+        if (step.device == "host")
+            return fmt::format("The host computes for {:.0f} of {:.0f} µs, {:.0f} %. The longest kernel is {}, {:.0f} µs.",
+                               busy, total, 100 * busy / total, slowest->label, slowest->end_us - slowest->begin_us);
+        double gap = 0;
+        for (size_t i = 1; i < step.launches.size(); ++i)
+            gap += std::max(0.0, step.launches[i].begin_us - step.launches[i - 1].end_us);
+        return fmt::format(
+            "The GPU is busy {:.1f} of {:.1f} µs, {:.0f} %; for {:.1f} µs it waits for the host between kernels. The "
+            "longest kernel is {}, {:.1f} µs.",
+            busy, total, 100 * busy / total, gap, slowest->label, slowest->end_us - slowest->begin_us);
+    }
+
+    static void open_in_sm(Session& session, int launch) {
+        session.post({Request::Kind::open_kernel, launch, {}});
+        session.workspace = "sm";
+    }
+
+    void gantt(Ui& ui, Session& session, Focus& focus, const nn::StepRecord& step, const Rect& r) {
+        const Theme& theme = *ui.theme;
+        const double t0 = origin(step), total = std::max(end(step) - t0, 1e-6);
+        double unit = std::pow(10.0, std::floor(std::log10(total)));
+        if (total / unit < 3)
+            unit /= 5;
+        else if (total / unit < 6)
+            unit /= 2;
+        const Rect plot{r.x + 48, r.y, r.w - 56, r.h};
+        auto x_of = [&](double us) { return plot.x + plot.w * static_cast<float>((us - t0) / total); };
+        const bool host_row = step.device != "host" && r.h >= 84;
+        const float phases = r.y + 12, host = r.y + 20, gpu = host_row ? r.y + 46 : r.y + 24,
+                    axis = std::min(r.bottom() - 4, gpu + 44);
+        for (int i = 0; i * unit <= total; ++i) {
+            const float x = x_of(t0 + i * unit);
+            ui.line({x, r.y + 16}, {x, gpu + 30}, theme.grid);
+            if (axis > gpu + 32)
+                ui.text(x, axis, i == 0 ? "0" : fmt::format("{:g} µs", i * unit),
+                        {.size = 12, .color = theme.ink2, .align = i == 0 ? Align::left : Align::center});
+        }
+        for (size_t i = 0; i < step.launches.size();) {
+            size_t j = i;
+            while (j < step.launches.size() && step.launches[j].phase == step.launches[i].phase) ++j;
+            const float a = x_of(step.launches[i].begin_us), b = x_of(step.launches[j - 1].end_us);
+            ui.rect({a + 1, phases, std::max(1.f, b - a - 2), 3}, color_of_phase(step.launches[i].phase));
+            if (ui.text_width(step.launches[i].phase, {.size = 12}) + 6 < b - a)
+                ui.text((a + b) / 2, phases - 4, step.launches[i].phase,
+                        {.size = 12, .color = theme.ink2, .align = Align::center});
+            i = j;
+        }
+        if (host_row) ui.text(r.x, host + 15, "host", {.size = 13, .color = theme.ink2});
+        ui.text(r.x, gpu + 18, step.device == "host" ? "host" : "GPU", {.size = 13, .color = theme.ink2});
+        for (size_t i = 0; i < step.launches.size(); ++i) {
+            const device::LaunchEvent& e = step.launches[i];
+            const std::string number = std::to_string(i + 1);
+            if (host_row) {
+                const float a = x_of(e.enqueue_begin_us), b = x_of(e.enqueue_end_us);
+                ui.rect({a + 0.5f, host, std::max(1.f, b - a - 1), 20}, mix(theme.panel, theme.ink2, 0.3f));
+                const std::string label = i == 0 ? "enqueue 1" : number;
+                const std::string& fitted = ui.text_width(label, {.size = 12}) + 4 < b - a ? label : number;
+                if (ui.text_width(fitted, {.size = 12}) + 4 < b - a)
+                    ui.text((a + b) / 2, host + 15, fitted, {.size = 12, .align = Align::center});
+            }
+            const float a = x_of(e.begin_us), b = std::max(x_of(e.end_us), a + 2);
+            const bool here = static_cast<int>(i) == focus.launch;
+            const Rect bar{a + 0.5f, gpu, b - a - 1, 26};
+            const Color fill = mix(theme.panel, color_of_phase(e.phase), here ? 0.85f : 0.62f);
+            ui.rect(bar, fill);
+            for (const std::string& label : {number + " " + e.label, number + " " + e.kernel, number})
+                if (ui.text_width(label, {.size = 12, .weight = 600}) + 6 < bar.w) {
+                    ui.text(bar.x + bar.w / 2, gpu + 18, label,
+                            {.size = 12, .color = text_on(fill), .align = Align::center, .weight = 600});
+                    break;
+                }
+            if (here) ui.outline(bar, 0);
+            if (here && host_row) {
+                const float from = x_of(e.enqueue_end_us);
+                const Point path[] = {{from, host + 20}, {from, host + 23}, {bar.x + 2, host + 23}, {bar.x + 2, gpu}};
+                ui.polyline(path, theme.ink, 1.5f);
+            }
+            const bool double_clicked = ui.double_clicked(bar);
+            if (ui.area("launch" + number, bar)) {
+                const bool again = focus.launch == static_cast<int>(i);
+                focus.launch = static_cast<int>(i);
+                focus.op = node_of_launch(step, focus.launch);
+                if (e.run && (double_clicked || (again && ui.pressed(Key::enter, r))))
+                    open_in_sm(session, focus.launch);
+                else if (e.run)
+                    session.post({Request::Kind::open_kernel, focus.launch, {}});
+            }
+            if (ui.hovered(bar))
+                ui.tooltip(fmt::format("{} {} ({})\n{:.2f} µs{}", number, e.label, e.kernel, e.end_us - e.begin_us,
+                                       e.cycles > 0 ? fmt::format(", {} cycles", with_commas(e.cycles)) : ""));
+        }
+    }
+
+    static void picked(Ui& ui, Session& session, Focus& focus, const nn::StepRecord& step, const Rect& r) {
+        const Theme& theme = *ui.theme;
+        const int launch = focus.launch >= 0 ? std::min(focus.launch, static_cast<int>(step.launches.size()) - 1) : -1;
+        if (launch < 0) {
+            ui.paragraph({r.x, r.y, r.w, r.h},
+                         "Click a kernel to see its blocks and warps, and where it stands in the graph.",
+                         {.size = 13, .color = theme.ink2}, 19);
+            return;
+        }
+        const device::LaunchEvent& e = step.launches[static_cast<size_t>(launch)];
+        ui.text(r.x, r.y + 12, fmt::format("{}  {}", launch + 1, e.label), {.size = 14, .weight = 600, .width = r.w});
+        ui.text(r.x, r.y + 32, e.kernel, {.size = 13, .mono = true, .width = r.w});
+        ui.text(
+            r.x, r.y + 51,
+            fmt::format("{} blocks of {}{} · {:.2f} µs", with_commas(static_cast<int64_t>(e.grid.count())), e.block.count(),
+                        e.cycles > 0 ? fmt::format(" · {} cycles", with_commas(e.cycles)) : "", e.end_us - e.begin_us),
+            {.size = 12, .color = theme.ink2, .width = r.w});
+        if (r.h < 92) return;
+        if (ui.button({r.x, r.y + 62, 124, 28}, "open in SM", true, e.run != nullptr)) open_in_sm(session, launch);
+        if (!e.run) ui.text(r.x + 134, r.y + 80, "not timed", {.size = 12, .color = theme.quiet});
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_step_kernels_view() {
+    return std::make_unique<StepKernelsView>();
+}
+
+}  // namespace lockstep::gui
