@@ -1,5 +1,5 @@
 // A lesson as data. lesson.md is TOML front matter between +++ lines, prose in Markdown, and ::: directives; every `##`
-// heading begins a step. See shared VISUALS "Lesson file" for the format; README.md beside this file documents it.
+// heading begins a step. README.md beside this file documents the format.
 #pragma once
 #include <filesystem>
 #include <map>
@@ -23,53 +23,58 @@ struct TextBlock {
 
 using Attributes = std::map<std::string, std::string>;
 
-struct Scene {   // what runs: a kernel of a file in the lesson's folder, or a training step
-    std::string file, kernel;           // "even_odd.cu", "even_odd"; empty when train is set
+struct Scene {                 // what runs: a kernel of a file in the lesson's folder, or a training step
+    std::string id;            // for `of="cycles@scene:four"`; "" none
+    std::string file, kernel;  // "even_odd.cu", "even_odd"; empty when train is set
     std::string grid = "1", block = "32";
-    std::vector<std::string> arguments; // as `--arg`, in order
+    std::vector<std::string> arguments;  // as `--arg`, in order
     uint32_t dynamic_shared = 0;
-    std::string gpu;                    // empty: the lesson's
-    std::string train;                  // "mlp data=digits batch=64 lr=0.1": a training scene
-    std::string view;                   // "divergence", "warps", "blocks", "training", "graph"
-    std::string focus;                  // "warp:0@line:7", "launch:3", "step:0"
+    std::string gpu;    // empty: the lesson's
+    std::string train;  // "mlp data=digits batch=64 lr=0.1": a training scene
+    std::string view;   // "divergence", "warps", "blocks", "training", "graph"
+    std::string focus;  // "warp:0@line:7", "launch:3", "step:0"
     SourceLocation where;
 };
 struct Answer {
-    std::string text;                   // what the learner picks: "4" or "16 even, then 16 odd"
-    double value = 0;                   // the number at its front, when it has one
+    std::string text;    // what the learner picks: "4" or "16 even, then 16 odd"
+    std::string detail;  // a few words under it, shown before the choice: "each side does its own store"
+    double value = 0;    // the number at its front, when it has one
     bool has_value = false;
-    std::string reply;                  // what to tell whoever chose it
+    std::string reply;  // what to tell whoever chose it
 };
 struct Predict {
-    std::string id, of, type;           // type: number, choice
+    std::string id, of, type;  // type: number, choice
     std::string question;
     std::vector<Answer> answers;
-    double tolerance = 0.005;           // relative
+    double tolerance = 0.005;  // relative
     SourceLocation where;
 };
 struct Hint {
-    int after = 1;                      // wrong tries before it is offered
+    int after = 1;  // wrong tries before it is offered
     std::string text;
 };
 struct Exercise {
-    std::string id, file, kernel;       // the starter, in the lesson's folder; the solution is solution/<file>
-    std::string reference;              // file with the reference kernel (same signature); default: solution/<file>
+    std::string id, file, kernel;  // the starter, in the lesson's folder; the solution is solution/<file>
+    std::string reference;         // file with the reference kernel (same signature); default: solution/<file>
     std::string grid, block;
     std::vector<std::string> arguments;
-    std::string check;                  // "outputs == reference && sectors_per_request@line:9 <= 4"
-    std::string inputs;                 // "random:5, edges"
+    std::vector<std::string> shapes;  // "n=25 block=12": values for $n and $block in grid, block and arguments; one or more
+    uint32_t dynamic_shared = 0;
+    std::string gpu;     // empty: the lesson's
+    std::string check;   // "outputs == reference && sectors_per_request@line:9 <= 4"
+    std::string inputs;  // "random:5, edges"
     std::string prompt;
     double points = 1;
     SourceLocation where;
 };
 struct Step {
-    std::string title, verb;            // verb: read, predict, run, investigate, modify, make
+    std::string title, verb;  // verb: read, predict, run, investigate, modify, make
     std::vector<TextBlock> prose;
-    std::vector<Scene> scenes;          // at most one in practice
+    std::vector<Scene> scenes;  // at most one in practice
     std::vector<Predict> predicts;
     std::vector<Hint> hints;
     std::vector<Exercise> exercises;
-    std::vector<std::string> until;     // ::: step until="issue(line:7)"
+    std::vector<std::string> until;  // ::: step until="issue(line:7)"
     std::vector<TextBlock> presenter_notes;
     SourceLocation where;
 };
@@ -81,6 +86,11 @@ struct Lesson {
     std::vector<Step> steps;
     std::filesystem::path folder;
 };
+
+// The scene that a step shows: its own, or else the nearest one before it. Null before the first scene.
+const Scene* scene_at(const Lesson& lesson, size_t step);
+// Words of a step's prose, as the limit of 45 counts them (code blocks left out).
+int word_count(const std::vector<TextBlock>& prose);
 
 // Parses lesson.md. A Diagnostic has file, line, column and caret.
 Result<Lesson> parse_lesson(const std::string& text, const std::filesystem::path& file);

@@ -1,0 +1,68 @@
+// Keys: id, title, part, minutes, gpu are required; needs and seed may be absent. Anything else is a mistake.
+#include "lessons/player/front_matter.h"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+
+#include "core/base/nearest.h"
+
+namespace lockstep::lessons {
+
+Result<Lesson> parse_front_matter(const std::string& text, const std::string& file, int first_line) {
+    auto at = [&](const toml::source_region& region, std::string message) {
+        const int line = static_cast<int>(region.begin.line);
+        return Diagnostic{
+            std::move(message), {file, first_line + line - 1, static_cast<int>(region.begin.column)}, line_of(text, line)};
+    };
+    toml::table table;
+    try {
+        table = toml::parse(text);
+    } catch (const toml::parse_error& error) {
+        std::string message(error.description());
+        message = message.substr(0, 200);
+        return at(error.source(), fmt::format("the front matter is not valid TOML: {}", message));
+    }
+    const std::vector<std::string> known = {"id", "title", "part", "needs", "minutes", "gpu", "seed"};
+    for (const auto& [key, value] : table)
+        if (const std::string word(key.str()); std::find(known.begin(), known.end(), word) == known.end()) {
+            const std::string near = nearest_name(word, known);
+            return at(key.source(), fmt::format("unknown key '{}'{}", word,
+                                                near.empty() ? fmt::format("; there are {}", fmt::join(known, ", "))
+                                                             : fmt::format(", did you mean '{}'?", near)));
+        }
+    Lesson lesson;
+    const std::pair<const char*, std::string*> words[] = {
+        {"id", &lesson.id}, {"title", &lesson.title}, {"part", &lesson.part}, {"gpu", &lesson.gpu}};
+    for (const auto& [key, place] : words) {
+        const toml::node* node = table.get(key);
+        if (!node) return Diagnostic{fmt::format("the front matter lacks '{}'", key), {file, first_line, 1}};
+        const auto value = node->value<std::string>();
+        if (!node->is_string() || !value || value->empty())
+            return at(node->source(), fmt::format("'{}' is a text in quotes", key));
+        *place = *value;
+    }
+    const toml::node* minutes = table.get("minutes");
+    if (!minutes) return Diagnostic{"the front matter lacks 'minutes'", {file, first_line, 1}};
+    const auto length = minutes->is_integer() ? minutes->value<int64_t>() : std::nullopt;
+    if (!length || *length < 1 || *length > 600) return at(minutes->source(), "'minutes' is a whole number from 1 to 600");
+    lesson.minutes = static_cast<int>(*length);
+    if (const toml::node* seed = table.get("seed")) {
+        const auto value = seed->is_integer() ? seed->value<int64_t>() : std::nullopt;
+        if (!value || *value < 0) return at(seed->source(), "'seed' is a whole number from 0");
+        lesson.seed = static_cast<uint64_t>(*value);
+    }
+    if (const toml::node* needs = table.get("needs")) {
+        const toml::array* list = needs->as_array();
+        if (!list) return at(needs->source(), "'needs' is a list of lesson ids, as in [\"A02\"]");
+        for (const toml::node& one : *list) {
+            const auto id = one.is_string() ? one.value<std::string>() : std::nullopt;
+            if (!id) return at(one.source(), "'needs' is a list of lesson ids, as in [\"A02\"]");
+            lesson.needs.push_back(*id);
+        }
+    }
+    return lesson;
+}
+
+}  // namespace lockstep::lessons
