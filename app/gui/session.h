@@ -2,6 +2,7 @@
 // snapshots; the frame reads the newest one and never waits. Views call only the const getters and post requests.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -69,24 +70,38 @@ struct Request {  // what a view or the transport asks of the worker
         lesson_step,      // index = step of the lesson
         lock_prediction,  // index = predict of the lesson step
         check_exercise,
-        set_gpu,  // text = "a100"
-        reload,   // run the scene again
+        set_gpu,      // text = "a100"
+        reload,       // run the scene again
+        open_lesson,  // text = "A06"; empty: the training scene
+        dismiss,      // the problem has been read
     };
     Kind kind = Kind::reload;
     int64_t index = 0;
     std::string text;
 };
 
+struct SessionOptions {
+    std::string lesson;           // id; empty: the training scene
+    int lesson_step = 0;          // from 0
+    int64_t training_steps = -1;  // of the training scene: pause after so many; -1: run until paused
+    std::string gpu = "v100";
+    bool start = true;  // false: an empty session without a worker (tests)
+};
+
 class Session {
   public:
-    Session();
+    explicit Session(SessionOptions options = {});
     ~Session();
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
     std::shared_ptr<const Snapshot> snapshot() const;  // newest; never null
     void post(Request request);                        // returns at once
-    void wait_until_idle(double timeout_seconds);      // headless rendering and tests only
+    bool wait_until_idle(double timeout_seconds);      // headless rendering and tests only; false: it ran out
+    // The worker hands over what belongs to the interface (a lesson, the truth of a prediction); called once a frame.
+    void adopt_results();
+    std::function<void()> on_publish;  // wakes the window; called on the worker's thread
+    void publish_for_test(std::shared_ptr<const Snapshot> snapshot);
 
     // State of the interface, owned by the frame's thread.
     LessonState lesson;
@@ -95,6 +110,8 @@ class Session {
     std::string workspace = "training";  // learn, sm, memory, training, cluster
     std::string gpu = "v100";
     int64_t cycles_begin = 0, cycles_end = 0;  // cycles in view of the time pictures; equal: the view fits them
+    int64_t reveal_steps = -1;                 // while a prediction is open: the warp's instructions from here on
+                                               // stay hidden everywhere (rows, totals, captions); -1: nothing is
     int64_t history_step = 0;                  // instruction of the focused warp that the lane pictures show
 
     struct Worker;  // session.cpp

@@ -53,6 +53,8 @@ uint32_t UiState::id_of(std::string_view name) const {
 
 void UiState::begin_frame() {
     ++frame;
+    slider_was_focused = slider_focused;
+    slider_focused = false;
     ring.clear();
     scopes.clear();
     tooltip.clear();
@@ -272,10 +274,11 @@ float Ui::slider(std::string_view id, const Rect& box, float value, int steps) {
     const uint32_t key = state->id_of(id);
     if (enabled) state->ring.push_back(key);
     const bool focused = enabled && state->focused == key;
-    if (focused && steps > 1) {  // arrows move it while it has the keyboard
+    if (focused) {  // arrows move it while it has the keyboard
+        state->slider_focused = true;
         bool& less = state->keys[static_cast<size_t>(Key::left)];
         bool& more = state->keys[static_cast<size_t>(Key::right)];
-        const float step = 1.0f / static_cast<float>(steps - 1);
+        const float step = steps > 1 ? 1.0f / static_cast<float>(steps - 1) : 0.05f;
         value += (more ? step : 0) - (less ? step : 0);
         less = more = false;
     }

@@ -22,6 +22,7 @@ struct UiState {
     // Keyboard focus: every focusable control of the frame in drawing order.
     std::vector<uint32_t> ring, last_ring;
     uint32_t focused = 0;
+    bool slider_focused = false, slider_was_focused = false;  // arrows belong to it
     std::vector<uint32_t> scopes;
 
     uint32_t dragging = 0;

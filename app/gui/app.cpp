@@ -1,0 +1,130 @@
+// run_app: options to session and shell, then a window, a picture or text.
+#include "app/gui/app.h"
+
+#include <imgui.h>
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+
+#include "app/gui/renderer.h"
+#include "core/base/diagnostic.h"
+
+namespace lockstep::gui {
+
+namespace {
+
+struct ImGuiScope {
+    ImGuiScope() {
+        ImGui::CreateContext();
+        ImGui::GetIO().IniFilename = nullptr;
+        ImGui::GetIO().LogFilename = nullptr;
+    }
+    ~ImGuiScope() { ImGui::DestroyContext(); }
+    ImGuiScope(const ImGuiScope&) = delete;
+    ImGuiScope& operator=(const ImGuiScope&) = delete;
+};
+
+bool is_workspace(const std::string& name) {
+    return name == "learn" || name == "sm" || name == "training";
+}
+
+void check(const AppOptions& options) {
+    if (!(options.scale >= 0.75 && options.scale <= 2.5)) throw Failure("--scale is the text size, 0.75 to 2.5");
+    if (options.width < 640 || options.height < 400 || options.width > 8192 || options.height > 8192)
+        throw Failure("--size WxH is 640x400 to 8192x8192 pixels, not " + std::to_string(options.width) + "x" +
+                      std::to_string(options.height));
+    if (options.step < 0) throw Failure("--step counts from 1");
+    theme_named(options.theme);
+    if (options.view.empty() || is_workspace(options.view)) return;
+    std::string known = "learn, sm, training";
+    for (const ViewRow& row : views()) {
+        if (row.name == options.view) return;
+        known += ", " + std::string(row.name);
+    }
+    throw Failure("unknown view '" + options.view + "', known are " + known);
+}
+
+void print_summary(const Snapshot& snapshot) {
+    if (snapshot.problem) std::printf("%s\n", render(*snapshot.problem).c_str());
+    if (!snapshot.step) return;
+    const nn::StepRecord& step = *snapshot.step;
+    std::printf("step %lld of %s on %s: loss %.4f, %.1f %% of the batch right, %zu kernels\n",
+                static_cast<long long>(step.step), step.model.c_str(), step.device.c_str(), step.loss,
+                100 * step.train_accuracy, step.launches.size());
+    for (const device::LaunchEvent& launch : step.launches) {
+        if (launch.cycles > 0) {
+            std::printf("  %-24s %-9s %9s cycles  %8.2f us\n", launch.label.c_str(), launch.phase.c_str(),
+                        with_commas(launch.cycles).c_str(), launch.end_us - launch.begin_us);
+        } else {
+            std::printf("  %-24s %-9s\n", launch.label.c_str(), launch.phase.c_str());
+        }
+    }
+}
+
+}  // namespace
+
+int run_app(const AppOptions& options) {
+    check(options);
+    if (!options.lesson.empty()) {
+        const auto lesson = lessons::lesson_named(options.lesson);
+        if (!lesson.ok()) throw Failure(lesson.error());
+        const auto steps = static_cast<int>(lesson.value().steps.size());
+        if (options.step > steps)
+            throw Failure("lesson " + options.lesson + " has " + std::to_string(steps) + " steps, not " +
+                          std::to_string(options.step));
+    }
+    const bool still = !options.screenshot.empty() || options.describe;
+    SessionOptions scene;
+    scene.lesson = options.lesson;
+    scene.lesson_step = options.lesson.empty() ? 0 : std::max(0, options.step - 1);
+    if (still) scene.training_steps = options.lesson.empty() && options.step > 0 ? options.step : 41;
+    const ImGuiScope imgui;
+    const auto open = [&](Shell& shell) {
+        shell.session.workspace = options.lesson.empty() ? "training" : "learn";
+        if (is_workspace(options.view))
+            shell.session.workspace = options.view;
+        else if (!options.view.empty())
+            shell.show_alone(options.view);
+        shell.session.grain = shell.session.workspace == "training" ? Grain::kernel
+                              : shell.session.workspace == "sm"     ? Grain::cycle
+                                                                    : Grain::instruction;
+    };
+    const auto draw = [&](Shell& shell, const std::string& file) {
+        shell.session.wait_until_idle(120);
+        render_to_png(shell, options.width, options.height, file);
+    };
+    if (still) {
+        Session session(scene);
+        Shell shell(session, theme_named(options.theme), static_cast<float>(options.scale));
+        open(shell);
+        if (options.describe) {
+            session.wait_until_idle(120);
+            for (int i = 0; i < 3; ++i) {  // what is described first asks for a warp's history, then for its registers
+                shell.describe(session.workspace);
+                session.wait_until_idle(20);
+            }
+            std::fputs(shell.describe(options.view.empty() ? session.workspace : options.view).c_str(), stdout);
+        }
+        if (!options.screenshot.empty()) draw(shell, options.screenshot);
+        return static_cast<int>(ExitStatus::done);
+    }
+    {
+        Session session(scene);
+        Shell shell(session, theme_named(options.theme), static_cast<float>(options.scale));
+        open(shell);
+        if (run_window(shell, options.width, options.height)) return static_cast<int>(ExitStatus::done);
+    }
+    // No display: the same scene as a picture.
+    scene.training_steps = 41;
+    Session session(scene);
+    Shell shell(session, theme_named(options.theme), static_cast<float>(options.scale));
+    open(shell);
+    const std::string file = (std::filesystem::current_path() / "lockstep.png").string();
+    draw(shell, file);
+    std::printf("no display here: the app's first scene is in %s\n", file.c_str());
+    print_summary(*session.snapshot());
+    return static_cast<int>(ExitStatus::done);
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,42 @@
+// Where the panels of a workspace stand: a tree of rows and columns with named slots (a slot's name is a view's name).
+// A row or column whose children would fall below their least sizes becomes tabs, so that a small window or large text
+// shows fewer panels, never squashed ones.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/gui/widgets/draw.h"
+
+namespace lockstep::gui {
+
+struct LayoutNode {
+    enum class Kind { slot, row, column };
+    Kind kind = Kind::slot;
+    std::string_view view;  // of a slot
+    float share = 1;        // of its parent's length, in units of the layout at 1600 x 1000
+    float least_w = 300, least_h = 180;
+    std::vector<LayoutNode> children;
+};
+
+struct Placed {  // what to draw where
+    std::string_view view;
+    Rect area;
+};
+struct TabStrip {  // children that did not fit side by side
+    std::string id;
+    Rect area;                        // 30 high
+    std::vector<std::string> titles;  // the views' names under each tab, joined
+    int selected = 0;
+};
+struct Arrangement {
+    std::vector<Placed> panels;
+    std::vector<TabStrip> tabs;
+};
+
+// The tree of a workspace; Learn's depends on the scene's view ("divergence", "warps", "blocks", "training", "graph").
+LayoutNode layout_of(std::string_view workspace, std::string_view scene_view);
+// `chosen(id)` says which tab of a strip is open.
+Arrangement arrange(const LayoutNode& root, const Rect& area, const std::function<int(const std::string&)>& chosen);
+
+}  // namespace lockstep::gui

@@ -1,0 +1,153 @@
+// What lies over everything: menus, the keyboard map, the tooltip. While one is open the rest takes no input.
+#include <algorithm>
+
+#include "app/gui/shell.h"
+#include "core/model/gpu_spec.h"
+
+namespace lockstep::gui {
+
+namespace {
+
+struct MenuItem {
+    std::string name, note;
+    bool on = false;
+};
+
+// Draws a drop-down at (x, 42); returns the item pressed, -1 none, -2 pressed elsewhere.
+int drop_down(Ui& ui, float x, float window_width, const std::vector<MenuItem>& items) {
+    const Theme& t = *ui.theme;
+    float width = 160;
+    for (const MenuItem& item : items)
+        width = std::max(
+            width, ui.text_width(item.name, {.size = 14, .weight = 600}) + ui.text_width(item.note, {.size = 13}) + 60);
+    width = std::min(width, window_width - 16);
+    const Rect box{std::clamp(x, 8.0f, window_width - width - 8), 42, width, static_cast<float>(items.size()) * 30 + 12};
+    ui.rect({box.x + 3, box.y + 4, box.w, box.h}, faded(data::black, 0.35f), 6);
+    ui.rect(box, t.panel2, 6);
+    ui.frame(box, t.line, 1, 6);
+    int pressed = -1;
+    for (int i = 0; i < static_cast<int>(items.size()); ++i) {
+        const MenuItem& item = items[static_cast<size_t>(i)];
+        const Rect row{box.x + 4, box.y + 6 + 30 * static_cast<float>(i), box.w - 8, 30};
+        if (ui.hovered(row) || item.on) ui.rect(row, t.selected, 4);
+        const float end = ui.text(row.x + 12, row.y + 20, item.name, {.size = 14, .weight = item.on ? 600 : 400});
+        ui.text(row.right() - 12, row.y + 20, item.note,
+                {.size = 13, .color = t.ink2, .align = Align::right, .width = row.right() - 24 - end});
+        if (ui.area(item.name, row)) pressed = i;
+    }
+    if (pressed == -1 && ui.clicked({0, 0, 1e6f, 1e6f})) return -2;
+    return pressed;
+}
+
+}  // namespace
+
+void Shell::overlay(Ui& ui) {
+    if (menu_ == Menu::none) return;
+    ui.enabled = true;
+    state.ring.clear();  // only the menu is reachable
+    ui.push_scope("menu");
+    const Theme& t = *theme;
+    int pressed = -1;
+    switch (menu_) {
+        case Menu::gpu: {
+            std::vector<MenuItem> items;
+            for (const model::GpuSpec& gpu : model::gpus())
+                items.push_back({std::string(gpu.title),
+                                 std::to_string(gpu.sms.value) + " SMs, compute " + std::string(gpu.compute),
+                                 gpu.name == session.gpu});
+            pressed = drop_down(ui, menu_x_, width_, items);
+            if (pressed >= 0) {
+                session.gpu = model::gpus()[static_cast<size_t>(pressed)].name;
+                session.post({Request::Kind::set_gpu, 0, session.gpu});
+            }
+            break;
+        }
+        case Menu::lesson: {
+            std::vector<MenuItem> items = {{"Training step", "a network learns drawn digits", !session.lesson.lesson}};
+            for (size_t i = 0; i < lesson_ids_.size(); ++i)
+                items.push_back(
+                    {lesson_titles_[i], "lesson", session.lesson.lesson && session.lesson.lesson->id == lesson_ids_[i]});
+            pressed = drop_down(ui, menu_x_, width_, items);
+            if (pressed >= 0) {
+                session.playing = false;
+                session.post(
+                    {Request::Kind::open_lesson, 0, pressed == 0 ? "" : lesson_ids_[static_cast<size_t>(pressed) - 1]});
+                choose_workspace(pressed == 0 ? "training" : "learn");
+            }
+            break;
+        }
+        case Menu::size: {
+            static constexpr int sizes[] = {75, 90, 100, 125, 150, 175, 200, 250};
+            std::vector<MenuItem> items;
+            for (const int size : sizes)
+                items.push_back({std::to_string(size) + " %", size == 100 ? "Ctrl 0" : "",
+                                 static_cast<int>(text_scale * 100 + 0.5f) == size});
+            pressed = drop_down(ui, menu_x_, width_, items);
+            if (pressed >= 0) set_text_scale(static_cast<float>(sizes[pressed]) / 100);
+            break;
+        }
+        case Menu::help: {
+            static constexpr struct {
+                std::string_view keys, does;
+            } rows[] = {{"Space", "play or pause"},
+                        {"Left  Right", "one step back or on"},
+                        {"Shift + Left  Right", "one step of the next bigger grain"},
+                        {"Home  End", "to the first, to the last"},
+                        {"A  D", "move the time in view"},
+                        {"W  S", "zoom in, zoom out"},
+                        {"Enter", "why? - explain what is selected"},
+                        {"Tab  Shift + Tab", "next control, control before; Enter presses it"},
+                        {"1  2  3", "Learn, SM, Training"},
+                        {"T", "next theme"},
+                        {"Ctrl +  Ctrl -  Ctrl 0", "text larger, smaller, 100 %"},
+                        {"Escape", "close, back to the workspace"},
+                        {"F11", "whole screen"}};
+            ui.rect({0, 0, width_, height_}, faded(data::black, 0.45f));
+            const float width = std::min(620.0f, width_ - 24),
+                        row_height = std::min(30.0f, (height_ - 110) / static_cast<float>(std::size(rows)));
+            const Rect box{(width_ - width) / 2, std::max(8.0f, (height_ - 90 - row_height * std::size(rows)) / 2), width,
+                           84 + row_height * std::size(rows)};
+            ui.rect(box, t.panel, 6);
+            ui.frame(box, t.line, 1, 6);
+            ui.text(box.x + 24, box.y + 40, "Keyboard", {.size = 20, .weight = 700});
+            float y = box.y + 62;
+            for (const auto& row : rows) {
+                ui.text(box.x + 24, y + 18, row.keys, {.size = 13, .weight = 700, .mono = true});
+                ui.text(box.x + 232, y + 18, row.does,
+                        {.size = 14, .color = t.ink2, .width = box.right() - 24 - box.x - 232});
+                y += row_height;
+            }
+            ui.text(box.right() - 24, box.y + 40, "F1 or Escape closes",
+                    {.size = 13, .color = t.quiet, .align = Align::right});
+            if (ui.clicked({0, 0, width_, height_})) pressed = -2;
+            break;
+        }
+        case Menu::none:
+            break;
+    }
+    ui.pop_scope();
+    if (pressed != -1) menu_ = Menu::none, state.animate = true;
+}
+
+void Shell::tooltip(Ui& ui) {
+    if (state.tooltip.empty() || menu_ != Menu::none) return;
+    std::vector<std::string_view> lines;
+    float width = 0;
+    for (size_t at = 0; at <= state.tooltip.size();) {
+        size_t end = state.tooltip.find('\n', at);
+        if (end == std::string::npos) end = state.tooltip.size();
+        lines.push_back(std::string_view(state.tooltip).substr(at, end - at));
+        width = std::max(width, ui.text_width(lines.back(), {.size = 13}));
+        at = end + 1;
+    }
+    const float height = 19 * static_cast<float>(lines.size()) + 11;
+    Rect box{ui.mouse.x + 14, ui.mouse.y + 18, width + 20, height};
+    box.x = std::max(4.0f, std::min(box.x, width_ - box.w - 4));
+    if (box.bottom() > height_ - 4) box.y = ui.mouse.y - height - 8;
+    ui.rect(box, theme->panel2, 4);
+    ui.frame(box, theme->ink3, 1, 4);
+    for (size_t i = 0; i < lines.size(); ++i)
+        ui.text(box.x + 10, box.y + 19 + 19 * static_cast<float>(i), lines[i], {.size = 13});
+}
+
+}  // namespace lockstep::gui

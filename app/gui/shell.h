@@ -1,0 +1,87 @@
+// The frame of the app: top bar, problem strip, the workspace's panels, transport bar, menus and help. It knows no
+// window: a backend calls frame() inside an ImGui frame and renders the draw data. shell.cpp: the frame and the keys;
+// top_bar.cpp, transport.cpp, overlays.cpp: its parts.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/gui/input.h"
+#include "app/gui/layout.h"
+#include "app/gui/view.h"
+#include "app/gui/widgets/fonts.h"
+#include "app/gui/widgets/ui_state.h"
+
+namespace lockstep::gui {
+
+class Shell {
+  public:
+    Shell(Session& session, const Theme& theme, float text_scale);
+
+    // Builds the fonts when the scale changed; true: the backend has to upload the atlas again. Outside an ImGui frame.
+    bool prepare(float screen_scale);
+    // One frame of `width` x `height` window pixels, between ImGui::NewFrame() and ImGui::Render().
+    void frame(const Input& input, float width, float height, double now);
+    // A frame is wanted although no event came: something moves.
+    bool wants_frame() const { return state.animate || session.playing; }
+    bool toggles_fullscreen = false;  // F11 was pressed; the backend takes it back
+
+    std::string describe(std::string_view workspace_or_view);  // the views' facts as text; throws Failure
+    bool show_alone(std::string_view view);                    // --view of one view; false: no such view
+
+    Session& session;
+    Focus focus;
+    const Theme* theme;
+    float text_scale;
+    UiState state;
+    Fonts fonts;
+
+  private:
+    enum class Menu { none, gpu, lesson, size, help };
+    struct Shown {
+        const ViewRow* row;
+        std::unique_ptr<View> view;
+    };
+
+    void keys(const Input& input);
+    void top_bar(Ui& ui, const Snapshot& snapshot);
+    float problem_strip(Ui& ui, const Snapshot& snapshot, float top);  // returns its height
+    void body(Ui& ui, const Rect& area);
+    void transport(Ui& ui, const Snapshot& snapshot, const Rect& bar);
+    void overlay(Ui& ui);
+    void tooltip(Ui& ui);
+    void choose_workspace(std::string_view name);
+    void set_text_scale(float scale);
+    void adopt(const std::shared_ptr<const Snapshot>& snapshot);  // a new kernel or step arrived: set the focus
+    void play(double now);
+    Shown* shown(std::string_view name);
+
+    std::vector<Shown> views_;
+    std::shared_ptr<const Snapshot> snapshot_;
+    std::shared_ptr<const model::KernelRun> kernel_;
+    std::map<std::string, int> tabs_;
+    std::string maximised_;
+    Menu menu_ = Menu::none;
+    float menu_x_ = 0;
+    float width_ = 1600, height_ = 1000;  // layout units
+    double last_play_ = 0, now_ = 0;
+    Focus asked_;  // the focus whose history was asked for
+    int64_t asked_step_ = -1;
+    bool keyboard_ = false;  // the last input was Tab: show the keyboard focus
+    std::vector<std::string> lesson_ids_, lesson_titles_;
+};
+
+// One move of the transport. `way` is -1 or +1; far: to the first or last.
+void move(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain, int way, bool far = false);
+// Where the transport stands, 0..1, and its two lines of text.
+struct Position {
+    double share = 0;
+    std::string title, text;
+};
+Position position_of(const Session& session, const Focus& focus, const Snapshot& snapshot);
+// The grains that the workspace has.
+std::vector<Grain> grains_of(const Session& session, const Snapshot& snapshot);
+std::string_view name_of(Grain grain);
+
+}  // namespace lockstep::gui

@@ -1,0 +1,110 @@
+// The bar on top (44 high): logo, workspaces, lesson, GPU, text size, theme, help; below it the strip of a problem.
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/shell.h"
+
+namespace lockstep::gui {
+
+void Shell::top_bar(Ui& ui, const Snapshot& snapshot) {
+    const Theme& t = *theme;
+    ui.push_scope("top");
+    ui.rect({0, 0, width_, 44}, t.panel);
+    ui.rect({0, 43, width_, 1}, t.line);
+    const float strengths[] = {1, 0.65f, 0.65f, 0.3f};
+    for (int i = 0; i < 4; ++i)
+        ui.rect({14 + 10 * static_cast<float>(i % 2), 12 + 10 * static_cast<float>(i / 2), 8, 8},
+                faded(t.accent, strengths[i]));
+    const bool roomy = width_ > 1000;
+    float x = 42;
+    if (roomy) {
+        ui.text(42, 28, "Lockstep", {.size = 16, .weight = 700});
+        x = 150;
+    }
+    static constexpr struct {
+        std::string_view name, title, key;
+    } spaces[] = {{"learn", "Learn", "1"}, {"sm", "SM", "2"}, {"training", "Training", "3"}};
+    for (const auto& space : spaces) {
+        const bool on = session.workspace == space.name;
+        const float w = ui.text_width(space.title, {.size = 14, .weight = 600}) + 32;
+        const Rect box{x, 0, w, 43};
+        if (ui.area(space.title, box)) choose_workspace(space.name);
+        if (on) ui.rect({x, 41, w, 3}, t.accent);
+        ui.text(
+            x + w / 2, 28, space.title,
+            {.size = 14, .color = on || ui.hovered(box) ? t.ink : t.ink2, .align = Align::center, .weight = on ? 600 : 400});
+        if (ui.hovered(box)) ui.tooltip(std::string(space.title) + "  (key " + std::string(space.key) + ")");
+        x += w + 6;
+    }
+
+    // from the right
+    float right = width_ - 14;
+    const auto chip = [&](const std::string& label, Menu menu) {
+        float at = right - ui.chip_width(label);
+        const float left = at;
+        const bool pressed = ui.chip(at, 9, label, menu != Menu::none && menu_ == menu);
+        right = left - 8;
+        if (pressed && menu != Menu::none) menu_ = menu_ == menu ? Menu::none : menu, menu_x_ = left;
+        return pressed;
+    };
+    chip("?  F1", Menu::help);
+    if (chip("Theme", Menu::none)) theme = &next_theme(*theme);
+    chip("Aa " + std::to_string(static_cast<int>(std::lround(text_scale * 100))) + " %", Menu::size);
+    std::string gpu = session.gpu;
+    for (char& c : gpu) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
+    chip("GPU  " + gpu, Menu::gpu);
+
+    // the lesson, or what runs
+    const std::string title = session.lesson.lesson ? session.lesson.lesson->id + "  " + session.lesson.lesson->title
+                              : snapshot.step ? "A training step: " + snapshot.step->model + " on " + snapshot.step->device
+                                              : "Lessons";
+    const float room = right - x - 24;
+    if (room > 90) {
+        const TextStyle style{.size = 14, .color = t.ink2, .align = Align::center, .width = room - 34};
+        const float width = std::min(ui.text_width(title, style), style.width);
+        const float middle = std::clamp(width_ / 2 + 60, x + 24 + width / 2, right - 24 - width / 2);
+        const Rect box{middle - width / 2 - 10, 9, width + 38, 26};
+        if (ui.area("lesson", box)) menu_ = Menu::lesson, menu_x_ = box.x;
+        if (ui.hovered(box)) ui.rect(box, t.panel2, 4);
+        ui.text(middle, 27, title, style);
+        ui.icon(middle + width / 2 + 8, 27, Icon::caret_down, {.size = 13, .color = t.ink3});
+    }
+    ui.pop_scope();
+}
+
+float Shell::problem_strip(Ui& ui, const Snapshot& snapshot, float top) {
+    if (!snapshot.problem) return 0;
+    const Theme& t = *theme;
+    const Diagnostic& problem = *snapshot.problem;
+    std::string place = problem.where.file;
+    if (problem.where.line > 0) place += ":" + std::to_string(problem.where.line);
+    if (problem.where.column > 0) place += ":" + std::to_string(problem.where.column);
+    const std::string sentence = (place.empty() ? "" : place + "  ") + problem.message;
+    const bool caret = !problem.source_line.empty();
+    const Rect probe{44, 0, width_ - 120, 200};
+    const float words = ui.paragraph(probe, sentence, {.size = 14}, 22, false);
+    const Rect box{8, top, width_ - 16, words + 16 + (caret ? 40.0f : 0.0f)};
+    ui.rect(box, t.panel2, 5);
+    ui.frame(box, t.wrong, 1, 5);
+    ui.rect({box.x, box.y, 4, box.h}, t.wrong);
+    ui.icon(24, box.y + 24, Icon::warning, {.size = 13, .color = t.wrong});
+    ui.paragraph({44, box.y + 8, width_ - 120, 200}, sentence, {.size = 14}, 22);
+    if (caret) {
+        std::string line = problem.source_line;
+        std::replace(line.begin(), line.end(), '\t', ' ');
+        ui.text(44, box.y + words + 26, line, {.size = 13, .color = t.ink2, .mono = true, .width = width_ - 100});
+        if (problem.where.column > 0)
+            ui.text(44 + ui.text_width(std::string(static_cast<size_t>(problem.where.column - 1), ' '),
+                                       {.size = 13, .mono = true}),
+                    box.y + words + 42, "^", {.size = 13, .color = t.wrong, .weight = 700, .mono = true});
+    }
+    const Rect cross{box.right() - 34, box.y + 6, 26, 26};
+    ui.push_scope("problem");
+    if (ui.area("dismiss", cross)) session.post({Request::Kind::dismiss, 0, {}});
+    ui.icon(cross.x + 13, box.y + 24, Icon::close,
+            {.size = 13, .color = ui.hovered(cross) ? t.ink : t.ink2, .align = Align::center});
+    ui.pop_scope();
+    return box.h + 8;
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,310 @@
+// The transport: what a step means at each grain, where the run stands, and the bar at the bottom.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "app/gui/shell.h"
+
+namespace lockstep::gui {
+
+namespace {
+
+const KernelTrace* trace_of(const Snapshot& snapshot) {
+    return snapshot.kernel ? &snapshot.kernel->result.trace : nullptr;
+}
+
+// The cycle in which the focused warp issued its instruction number `step`; -1 when the trace does not hold it.
+int64_t cycle_of(const Snapshot& snapshot, const Focus& focus, int64_t step) {
+    const KernelTrace* trace = trace_of(snapshot);
+    if (trace == nullptr || focus.warp < 0 || focus.warp >= static_cast<int32_t>(trace->warps.size())) return -1;
+    const auto& issues = trace->warps[static_cast<size_t>(focus.warp)].issues;
+    if (step < 0 || step >= static_cast<int64_t>(issues.size())) return -1;
+    return trace->issues[issues[static_cast<size_t>(step)]].cycle;
+}
+
+int64_t instructions_of(const Session& session, const Focus& focus, const Snapshot& snapshot) {
+    int64_t count = 0;
+    if (snapshot.history) {
+        count = static_cast<int64_t>(snapshot.history->steps.size());
+    } else if (const KernelTrace* trace = trace_of(snapshot);
+               trace != nullptr && focus.warp >= 0 && focus.warp < static_cast<int32_t>(trace->warps.size())) {
+        count = static_cast<int64_t>(trace->warps[static_cast<size_t>(focus.warp)].issues.size());
+    }
+    return session.reveal_steps >= 0 ? std::min(count, session.reveal_steps) : count;
+}
+
+int64_t cycles_shown(const Session& session, const Focus& focus, const Snapshot& snapshot) {
+    const KernelTrace* trace = trace_of(snapshot);
+    if (trace == nullptr) return 0;
+    if (session.reveal_steps < 0) return trace->cycles;
+    const int64_t last = cycle_of(snapshot, focus, session.reveal_steps - 1);
+    return last >= 0 ? last + 1 : trace->cycles;
+}
+
+Color color_of_phase(const std::string& phase) {
+    return phase == "backward"  ? data::blue
+           : phase == "update"  ? data::purple
+           : phase == "forward" ? data::green
+                                : data::grey;
+}
+
+void button_face(Ui& ui, const Rect& box, bool primary, bool hovered) {
+    ui.rect(box, primary ? ui.theme->accent : ui.theme->panel2, 4);
+    if (!primary) ui.frame(box, hovered ? ui.theme->ink3 : ui.theme->line, 1, 4);
+}
+
+}  // namespace
+
+std::string_view name_of(Grain grain) {
+    static constexpr std::string_view names[] = {"cycle", "instruction", "kernel", "training step"};
+    return names[static_cast<size_t>(grain)];
+}
+
+std::vector<Grain> grains_of(const Session& session, const Snapshot& snapshot) {
+    const bool training = snapshot.step != nullptr;
+    std::vector<Grain> grains;
+    if (session.workspace != "training") grains = {Grain::cycle, Grain::instruction};
+    if (training || session.workspace != "training") grains.push_back(Grain::kernel);
+    if (training || session.workspace == "training") grains.push_back(Grain::training_step);
+    return grains;
+}
+
+void move(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain, int way, bool far) {
+    const KernelTrace* trace = trace_of(snapshot);
+    switch (grain) {
+        case Grain::cycle: {
+            if (trace == nullptr || trace->cycles <= 0) return;
+            const int64_t last = std::max<int64_t>(0, cycles_shown(session, focus, snapshot) - 1);
+            focus.time = far ? (way < 0 ? 0 : last) : std::clamp<int64_t>(focus.time + way, 0, last);
+            return;
+        }
+        case Grain::instruction: {
+            const int64_t count = instructions_of(session, focus, snapshot);
+            if (count == 0) return;
+            session.history_step =
+                far ? (way < 0 ? 0 : count - 1) : std::clamp<int64_t>(session.history_step + way, 0, count - 1);
+            if (snapshot.history && session.history_step < static_cast<int64_t>(snapshot.history->steps.size()))
+                focus.pc = static_cast<int32_t>(snapshot.history->steps[static_cast<size_t>(session.history_step)].pc);
+            if (const int64_t cycle = cycle_of(snapshot, focus, session.history_step); cycle >= 0) focus.time = cycle;
+            return;
+        }
+        case Grain::kernel: {
+            if (!snapshot.step || snapshot.step->launches.empty()) return;
+            const auto count = static_cast<int32_t>(snapshot.step->launches.size());
+            focus.launch = far ? (way < 0 ? 0 : count - 1) : std::clamp(focus.launch + way, 0, count - 1);
+            session.post({Request::Kind::open_kernel, focus.launch, {}});
+            return;
+        }
+        case Grain::training_step: {
+            const int64_t shown = snapshot.step ? snapshot.step->step : -1;
+            int64_t newest = shown;
+            for (const Curve& curve : snapshot.curves)
+                newest = std::max(newest, static_cast<int64_t>(curve.loss.size()) - 1);
+            if (!far && way > 0 && shown >= newest) return session.post({Request::Kind::train, 1, {}});
+            session.post({Request::Kind::show_step, far ? (way < 0 ? 0 : newest) : std::max<int64_t>(0, shown + way), {}});
+            return;
+        }
+    }
+}
+
+Position position_of(const Session& session, const Focus& focus, const Snapshot& snapshot) {
+    Position at;
+    const KernelTrace* trace = trace_of(snapshot);
+    const std::string step = snapshot.step ? "step " + with_commas(snapshot.step->step) : "";
+    const bool training = session.workspace == "training";
+    if (training) {
+        if (!snapshot.step) {
+            at.title = "no step yet";
+            at.text = snapshot.busy;
+            return at;
+        }
+        const auto& launches = snapshot.step->launches;
+        if (session.grain == Grain::kernel && focus.launch >= 0 && focus.launch < static_cast<int32_t>(launches.size())) {
+            const auto& launch = launches[static_cast<size_t>(focus.launch)];
+            at.title = launch.label + "  (kernel " + std::to_string(focus.launch + 1) + " of " +
+                       std::to_string(launches.size()) + ")";
+            at.text = step + (launch.cycles > 0 ? " · " + with_commas(launch.cycles) + " cycles" : "");
+            at.share = (focus.launch + 0.5) / static_cast<double>(launches.size());
+        } else {
+            at.title = snapshot.step->model + " on " + snapshot.step->device;
+            at.text = step + " · " + std::to_string(launches.size()) + " kernels";
+            int64_t total = 0;
+            for (const Curve& curve : snapshot.curves)
+                total = std::max({total, curve.total_steps, static_cast<int64_t>(curve.loss.size())});
+            at.share = total > 1 ? static_cast<double>(snapshot.step->step) / static_cast<double>(total - 1) : 0;
+        }
+        return at;
+    }
+    if (trace == nullptr) {
+        at.title = "no kernel yet";
+        at.text = snapshot.busy;
+        return at;
+    }
+    at.title = snapshot.kernel_label.empty() ? snapshot.kernel->program->kernel : snapshot.kernel_label;
+    const int64_t cycles = trace->cycles;
+    const std::string time = focus.time >= 0 ? "cycle " + with_commas(focus.time) +
+                                                   (session.reveal_steps >= 0 ? "" : " of " + with_commas(cycles))
+                                             : "";
+    if (session.grain == Grain::instruction) {
+        const int64_t count = instructions_of(session, focus, snapshot);
+        at.text = "issue " + with_commas(session.history_step + 1) +
+                  (session.reveal_steps >= 0 ? "" : " of " + with_commas(count)) + ", " + time;
+        // While the rest is hidden the strip does not say how long it is.
+        at.share = count > 0 ? (static_cast<double>(session.history_step) + 1) / static_cast<double>(count) *
+                                   (session.reveal_steps >= 0 ? 0.72 : 1)
+                             : 0;
+    } else {
+        at.text = step.empty() ? time : step + " · " + time;
+        at.share = cycles > 0 && focus.time >= 0 ? static_cast<double>(focus.time) / static_cast<double>(cycles) : 0;
+        if (session.reveal_steps >= 0)
+            at.share = std::min(at.share * 0.72 * static_cast<double>(cycles) /
+                                    static_cast<double>(std::max<int64_t>(1, cycles_shown(session, focus, snapshot))),
+                                0.72);
+    }
+    return at;
+}
+
+void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
+    const Theme& t = *ui.theme;
+    ui.push_scope("transport");
+    ui.rect(bar, t.panel);
+    ui.rect({bar.x, bar.y, bar.w, 1}, t.line);
+    const float y = bar.y;
+    const std::vector<Grain> grains = grains_of(session, snapshot);
+    if (std::find(grains.begin(), grains.end(), session.grain) == grains.end()) session.grain = grains.front();
+
+    // first, back, play, step, last
+    float x = 14;
+    const auto mover = [&](std::string_view name, int way, bool far) {
+        const Rect box{x, y + 13, 34, 30};
+        if (ui.area(name, box)) session.playing = false, move(session, focus, snapshot, session.grain, way, far);
+        button_face(ui, box, false, ui.hovered(box));
+        if (ui.hovered(box)) ui.tooltip(name);
+        const float m = x + 17, d = static_cast<float>(way);
+        ui.polygon({{m - 5 * d, y + 20}, {m - 5 * d, y + 36}, {m + 7 * d, y + 28}}, t.ink);
+        if (far) ui.rect({m + (way > 0 ? 7.0f : -9.0f), y + 20, 2, 16}, t.ink);
+        x += 38;
+    };
+    mover("first (Home)", -1, true);
+    mover("back (Left)", -1, false);
+    const Rect play_box{x, y + 13, 44, 30};
+    if (ui.area("play", play_box)) session.playing = !session.playing, last_play_ = 0;
+    button_face(ui, play_box, true, false);
+    if (session.playing) {
+        ui.rect({x + 16, y + 20, 4, 16}, t.on_accent);
+        ui.rect({x + 24, y + 20, 4, 16}, t.on_accent);
+    } else {
+        ui.polygon({{x + 16, y + 19}, {x + 16, y + 37}, {x + 31, y + 28}}, t.on_accent);
+    }
+    if (ui.hovered(play_box)) ui.tooltip(session.playing ? "pause (Space)" : "play (Space)");
+    x += 48;
+    mover("step (Right)", 1, false);
+    mover("last (End)", 1, true);
+
+    x += 14;
+    const bool roomy = bar.w > 1000;
+    if (roomy) x = ui.text(x, y + 33, "step", {.size = 13, .color = t.quiet}) + 10;
+    if (roomy) {
+        for (const Grain grain : grains)
+            if (ui.chip(x, y + 15, name_of(grain), grain == session.grain)) session.grain = grain;
+    } else {  // one chip that goes round
+        const std::string label = "step: " + std::string(name_of(session.grain));
+        if (ui.chip(x, y + 15, label, true)) {
+            const auto at = std::find(grains.begin(), grains.end(), session.grain) - grains.begin();
+            session.grain = grains[static_cast<size_t>(at + 1) % grains.size()];
+        }
+    }
+
+    // scrub strip and position
+    const Position at = position_of(session, focus, snapshot);
+    const float words = std::min(346.0f, bar.w * 0.28f);
+    const float sx = x + 20, sw = bar.w - words - 30 - sx;
+    const float tx = bar.w - words;
+    ui.text(tx, y + 24, at.title, {.size = 13, .mono = true, .width = words - 12});
+    ui.text(tx, y + 42, snapshot.busy.empty() ? at.text : snapshot.busy, {.size = 13, .color = t.ink2, .width = words - 12});
+    if (sw > 60) {
+        const Rect track{sx, y + 24, sw, 10};
+        ui.rect(track, t.panel2, 3);
+        ui.frame(track, t.line, 1, 3);
+        const bool hidden = session.reveal_steps >= 0 && session.workspace != "training";
+        const float known = hidden ? sw * 0.72f : sw;
+        const float drawn = at.share >= 0 ? static_cast<float>(at.share) : 0;
+        const Drag scrub = ui.drag("scrub", {sx, y + 12, sw, 34});
+        const double wish = scrub.active ? std::clamp(static_cast<double>((scrub.at.x - sx) / known), 0.0, 1.0) : -1;
+        if (session.workspace == "training" && session.grain == Grain::kernel && snapshot.step &&
+            !snapshot.step->launches.empty()) {
+            // one segment a kernel, as wide as its cycles; equal widths while they are not timed
+            const auto& launches = snapshot.step->launches;
+            double total = 0;
+            const auto weight = [](const device::LaunchEvent& l) {
+                return l.end_us > l.begin_us ? l.end_us - l.begin_us : 1.0;
+            };
+            for (const auto& launch : launches) total += weight(launch);
+            double done = 0;
+            for (size_t i = 0; i < launches.size(); ++i) {
+                const double w = weight(launches[i]) / total;
+                const bool here = static_cast<int32_t>(i) == focus.launch;
+                ui.rect({sx + sw * static_cast<float>(done) + 1, y + 25, std::max(1.0f, sw * static_cast<float>(w) - 2), 8},
+                        faded(color_of_phase(launches[i].phase), here ? 1.0f : 0.7f));
+                if (here)
+                    ui.cursor_line(sx + sw * static_cast<float>(done + w / 2), y + 15, y + 43),
+                        ui.arrow_head({sx + sw * static_cast<float>(done + w / 2), y + 19}, Way::down, t.ink, 6);
+                if (wish >= done && wish < done + w && focus.launch != static_cast<int32_t>(i)) {
+                    focus.launch = static_cast<int32_t>(i);
+                    session.post({Request::Kind::open_kernel, focus.launch, {}});
+                }
+                done += w;
+            }
+        } else {
+            if (session.grain == Grain::instruction && snapshot.history) {
+                // one segment an issued instruction: solid with all lanes, hatched with some idle
+                const int64_t count = instructions_of(session, focus, snapshot);
+                const int64_t shown = std::min<int64_t>(count, 160);
+                for (int64_t i = 0; i < shown; ++i) {
+                    const int64_t step = count <= 160 ? i : i * count / shown;
+                    if (step > session.history_step) break;
+                    const float w = known / static_cast<float>(shown);
+                    const uint32_t lanes = snapshot.history->steps[static_cast<size_t>(step)].active;
+                    const Rect box{sx + w * static_cast<float>(i) + (w > 4 ? 1 : 0), y + 25, w - (w > 4 ? 2 : 0), 8};
+                    if (std::popcount(lanes) == 32)
+                        ui.rect(box, faded(data::lanes, 0.75f));
+                    else
+                        ui.hatch(box, (lanes & 1) != 0 ? data::sky : data::orange, Hatch::diagonal);
+                }
+            } else {
+                ui.rect({sx + 1, y + 25, (sw - 2) * drawn, 8},
+                        faded(session.workspace == "training" ? data::green : t.accent, 0.75f));
+            }
+            if (hidden) ui.hatch({sx + known + 4, y + 25, sw - known - 5, 8}, t.ink3, Hatch::diagonal);
+            const float cx = sx + sw * drawn;
+            ui.cursor_line(cx, y + 15, y + 43);
+            ui.arrow_head({cx, y + 19}, Way::down, t.ink, 6);
+            if (wish >= 0) {
+                if (session.workspace == "training") {
+                    int64_t total = 0;
+                    for (const Curve& curve : snapshot.curves)
+                        total = std::max({total, curve.total_steps, static_cast<int64_t>(curve.loss.size())});
+                    const auto step =
+                        static_cast<int64_t>(std::lround(wish * static_cast<double>(std::max<int64_t>(0, total - 1))));
+                    if (!snapshot.step || snapshot.step->step != step) session.post({Request::Kind::show_step, step, {}});
+                } else if (session.grain == Grain::instruction) {
+                    const int64_t count = instructions_of(session, focus, snapshot);
+                    if (count > 0) {
+                        session.history_step =
+                            std::clamp<int64_t>(static_cast<int64_t>(wish * static_cast<double>(count)), 0, count - 1);
+                        move(session, focus, snapshot, Grain::instruction, 0);
+                    }
+                } else if (const KernelTrace* trace = trace_of(snapshot)) {
+                    focus.time = std::clamp<int64_t>(
+                        static_cast<int64_t>(wish * static_cast<double>(cycles_shown(session, focus, snapshot))), 0,
+                        std::max<int64_t>(0, trace->cycles - 1));
+                }
+            }
+        }
+        if (!snapshot.busy.empty() && snapshot.progress >= 0)
+            ui.rect({sx, y + 47, sw * static_cast<float>(std::clamp(snapshot.progress, 0.0, 1.0)), 2}, t.accent);
+    }
+    ui.pop_scope();
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,29 @@
+// The list of views: one line each. A slot of layout.cpp names a row here.
+#include <array>
+
+#include "app/gui/view.h"
+#include "app/gui/views/sm_views.h"
+#include "app/gui/views/training_views.h"
+
+namespace lockstep::gui {
+
+std::span<const ViewRow> views() {
+    static const std::array rows = {
+        ViewRow{"lesson", "Lesson", "learn", make_lesson_view},
+        ViewRow{"source", "Source", "learn", make_source_view},
+        ViewRow{"stack", "Reconvergence stack", "learn", make_stack_view},
+        ViewRow{"divergence", "Divergence", "learn", make_divergence_view},
+        ViewRow{"warps", "Warps by cycle", "sm", make_warps_view},
+        ViewRow{"code", "Source and PTX", "sm", make_code_view},
+        ViewRow{"warp", "Warp", "sm", make_warp_view},
+        ViewRow{"blocks", "Blocks on SMs", "sm", make_blocks_view},
+        ViewRow{"curves", "Learning curves", "training", make_curves_view},
+        ViewRow{"batch", "Batch and gradient", "training", make_batch_view},
+        ViewRow{"weights", "Weights", "training", make_weights_view},
+        ViewRow{"graph", "Autograd graph", "training", make_graph_view},
+        ViewRow{"kernels", "Kernels of one training step", "training", make_step_kernels_view},
+    };
+    return rows;
+}
+
+}  // namespace lockstep::gui
