@@ -1,0 +1,241 @@
+// CUDA C++ for a clang without CUDA toolkit: the keywords, built-in variables and functions that kernels use. Put in front
+// of a source by -include, device side only:
+//   clang++ -x cuda --cuda-device-only --cuda-gpu-arch=sm_70 -Xclang -target-feature -Xclang +ptx64 -nocudainc -nocudalib
+//           -S -O2 -gline-tables-only -include kernels/include/lockstep_cuda.h kernels/relu.cu -o relu.ptx
+// "nodebug" gives the instructions of these functions the line of the kernel that calls them.
+// NVIDIA's libdevice is not there, so expf, logf and their like are short functions here over the GPU's approximate
+// instructions; each states its error. Division, square root and fused multiply-add are the exact IEEE ones.
+#pragma once
+#ifndef __CUDA__
+#error "lockstep_cuda.h is for clang -x cuda"
+#endif
+
+#define __host__ __attribute__((host))
+#define __device__ __attribute__((device))
+#define __global__ __attribute__((global))
+#define __shared__ __attribute__((shared))
+#define __constant__ __attribute__((constant))
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+#define __forceinline__ __inline__ __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+#define __align__(n) __attribute__((aligned(n)))
+#define LOCKSTEP_DEVICE static __inline__ __attribute__((always_inline, nodebug, device))
+
+typedef __SIZE_TYPE__ size_t;
+typedef signed char int8_t;
+typedef unsigned char uint8_t;
+typedef short int16_t;
+typedef unsigned short uint16_t;
+typedef int int32_t;
+typedef unsigned int uint32_t;
+typedef long int64_t;
+typedef unsigned long uint64_t;
+#define INFINITY __builtin_inff()
+#define NAN __builtin_nanf("")
+#define INT_MAX 0x7fffffff
+#define INT_MIN (-INT_MAX - 1)
+#define UINT_MAX 0xffffffffu
+#define FLT_MAX 3.40282347e+38f
+#define FLT_MIN 1.17549435e-38f
+
+// ---- vector types: aligned as CUDA aligns them, so that one load moves all of it
+struct dim3 {
+    unsigned x, y, z;
+    __host__ __device__ constexpr dim3(unsigned vx = 1, unsigned vy = 1, unsigned vz = 1) : x(vx), y(vy), z(vz) {}
+};
+#define LOCKSTEP_VECTORS(T, name)                                                                    \
+    struct __align__(2 * sizeof(T)) name##2 {                                                        \
+        T x, y;                                                                                      \
+    };                                                                                               \
+    struct name##3 {                                                                                 \
+        T x, y, z;                                                                                   \
+    };                                                                                               \
+    struct __align__(sizeof(T) == 8 ? 16 : 4 * sizeof(T)) name##4 {                                  \
+        T x, y, z, w;                                                                                \
+    };                                                                                               \
+    LOCKSTEP_DEVICE name##2 make_##name##2(T x, T y) { return {x, y}; }                              \
+    LOCKSTEP_DEVICE name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; }                      \
+    LOCKSTEP_DEVICE name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
+LOCKSTEP_VECTORS(float, float)
+LOCKSTEP_VECTORS(double, double)
+LOCKSTEP_VECTORS(int, int)
+LOCKSTEP_VECTORS(unsigned, uint)
+#undef LOCKSTEP_VECTORS
+
+// ---- built-in variables: reading a member reads a special register
+#define LOCKSTEP_INDEX(type, variable, register_name)                                                 \
+    struct type {                                                                                     \
+        __declspec(property(get = get_x)) unsigned x;                                                 \
+        __declspec(property(get = get_y)) unsigned y;                                                 \
+        __declspec(property(get = get_z)) unsigned z;                                                 \
+        static __inline__ __attribute__((always_inline, nodebug, device)) unsigned get_x() {                   \
+            return __nvvm_read_ptx_sreg_##register_name##_x();                                        \
+        }                                                                                             \
+        static __inline__ __attribute__((always_inline, nodebug, device)) unsigned get_y() {                   \
+            return __nvvm_read_ptx_sreg_##register_name##_y();                                        \
+        }                                                                                             \
+        static __inline__ __attribute__((always_inline, nodebug, device)) unsigned get_z() {                   \
+            return __nvvm_read_ptx_sreg_##register_name##_z();                                        \
+        }                                                                                             \
+        __attribute__((device)) operator dim3() const { return dim3(get_x(), get_y(), get_z()); }     \
+    };                                                                                                \
+    extern const __attribute__((device, weak)) type variable;
+LOCKSTEP_INDEX(lockstep_thread_index, threadIdx, tid)
+LOCKSTEP_INDEX(lockstep_block_index, blockIdx, ctaid)
+LOCKSTEP_INDEX(lockstep_block_shape, blockDim, ntid)
+LOCKSTEP_INDEX(lockstep_grid_shape, gridDim, nctaid)
+#undef LOCKSTEP_INDEX
+__attribute__((device)) const int warpSize = 32;
+
+// ---- barriers and fences (__syncthreads is clang's own)
+LOCKSTEP_DEVICE void __syncwarp(unsigned mask = 0xffffffffu) { __nvvm_bar_warp_sync(mask); }
+LOCKSTEP_DEVICE int __syncthreads_count(int p) { return __nvvm_bar0_popc(p); }
+LOCKSTEP_DEVICE int __syncthreads_and(int p) { return __nvvm_bar0_and(p); }
+LOCKSTEP_DEVICE int __syncthreads_or(int p) { return __nvvm_bar0_or(p); }
+LOCKSTEP_DEVICE void __threadfence_block() { __nvvm_membar_cta(); }
+LOCKSTEP_DEVICE void __threadfence() { __nvvm_membar_gl(); }
+
+// ---- warp votes and shuffles
+LOCKSTEP_DEVICE int __all_sync(unsigned mask, int p) { return __nvvm_vote_all_sync(mask, p != 0); }
+LOCKSTEP_DEVICE int __any_sync(unsigned mask, int p) { return __nvvm_vote_any_sync(mask, p != 0); }
+LOCKSTEP_DEVICE unsigned __ballot_sync(unsigned mask, int p) { return __nvvm_vote_ballot_sync(mask, p != 0); }
+LOCKSTEP_DEVICE unsigned __activemask() {
+    unsigned mask;
+    asm volatile("activemask.b32 %0;" : "=r"(mask));
+    return mask;
+}
+// The last operand packs the sub-warp's width and the lane at which a shuffle stops.
+#define LOCKSTEP_SHUFFLE(name, mode, second, stop)                                                                  \
+    LOCKSTEP_DEVICE int name(unsigned mask, int value, second b, int width = 32) {                                  \
+        return __nvvm_shfl_sync_##mode##_i32(mask, value, b, ((32 - width) << 8) | stop);                           \
+    }                                                                                                               \
+    LOCKSTEP_DEVICE unsigned name(unsigned mask, unsigned value, second b, int width = 32) {                        \
+        return (unsigned)__nvvm_shfl_sync_##mode##_i32(mask, (int)value, b, ((32 - width) << 8) | stop);            \
+    }                                                                                                               \
+    LOCKSTEP_DEVICE float name(unsigned mask, float value, second b, int width = 32) {                              \
+        return __nvvm_shfl_sync_##mode##_f32(mask, value, b, ((32 - width) << 8) | stop);                           \
+    }                                                                                                               \
+    LOCKSTEP_DEVICE double name(unsigned mask, double value, second b, int width = 32) {                            \
+        long long bits = __builtin_bit_cast(long long, value);                                                      \
+        unsigned low = name(mask, (unsigned)bits, b, width), high = name(mask, (unsigned)(bits >> 32), b, width);   \
+        return __builtin_bit_cast(double, ((unsigned long long)high << 32) | low);                                  \
+    }
+LOCKSTEP_SHUFFLE(__shfl_sync, idx, int, 31)
+LOCKSTEP_SHUFFLE(__shfl_up_sync, up, unsigned, 0)
+LOCKSTEP_SHUFFLE(__shfl_down_sync, down, unsigned, 31)
+LOCKSTEP_SHUFFLE(__shfl_xor_sync, bfly, int, 31)
+#undef LOCKSTEP_SHUFFLE
+
+// ---- atomics: return what was there before
+LOCKSTEP_DEVICE int atomicAdd(int* p, int v) { return __nvvm_atom_add_gen_i(p, v); }
+LOCKSTEP_DEVICE unsigned atomicAdd(unsigned* p, unsigned v) { return (unsigned)__nvvm_atom_add_gen_i((int*)p, (int)v); }
+LOCKSTEP_DEVICE unsigned long long atomicAdd(unsigned long long* p, unsigned long long v) {
+    return (unsigned long long)__nvvm_atom_add_gen_ll((long long*)p, (long long)v);
+}
+LOCKSTEP_DEVICE float atomicAdd(float* p, float v) { return __nvvm_atom_add_gen_f(p, v); }
+LOCKSTEP_DEVICE int atomicSub(int* p, int v) { return __nvvm_atom_add_gen_i(p, -v); }
+LOCKSTEP_DEVICE int atomicMin(int* p, int v) { return __nvvm_atom_min_gen_i(p, v); }
+LOCKSTEP_DEVICE unsigned atomicMin(unsigned* p, unsigned v) { return __nvvm_atom_min_gen_ui(p, v); }
+LOCKSTEP_DEVICE int atomicMax(int* p, int v) { return __nvvm_atom_max_gen_i(p, v); }
+LOCKSTEP_DEVICE unsigned atomicMax(unsigned* p, unsigned v) { return __nvvm_atom_max_gen_ui(p, v); }
+LOCKSTEP_DEVICE int atomicAnd(int* p, int v) { return __nvvm_atom_and_gen_i(p, v); }
+LOCKSTEP_DEVICE unsigned atomicAnd(unsigned* p, unsigned v) { return (unsigned)__nvvm_atom_and_gen_i((int*)p, (int)v); }
+LOCKSTEP_DEVICE int atomicOr(int* p, int v) { return __nvvm_atom_or_gen_i(p, v); }
+LOCKSTEP_DEVICE unsigned atomicOr(unsigned* p, unsigned v) { return (unsigned)__nvvm_atom_or_gen_i((int*)p, (int)v); }
+LOCKSTEP_DEVICE int atomicXor(int* p, int v) { return __nvvm_atom_xor_gen_i(p, v); }
+LOCKSTEP_DEVICE unsigned atomicXor(unsigned* p, unsigned v) { return (unsigned)__nvvm_atom_xor_gen_i((int*)p, (int)v); }
+LOCKSTEP_DEVICE int atomicExch(int* p, int v) { return __nvvm_atom_xchg_gen_i(p, v); }
+LOCKSTEP_DEVICE unsigned atomicExch(unsigned* p, unsigned v) { return (unsigned)__nvvm_atom_xchg_gen_i((int*)p, (int)v); }
+LOCKSTEP_DEVICE float atomicExch(float* p, float v) {
+    return __builtin_bit_cast(float, __nvvm_atom_xchg_gen_i((int*)p, __builtin_bit_cast(int, v)));
+}
+LOCKSTEP_DEVICE int atomicCAS(int* p, int compare, int v) { return __nvvm_atom_cas_gen_i(p, compare, v); }
+LOCKSTEP_DEVICE unsigned atomicCAS(unsigned* p, unsigned compare, unsigned v) {
+    return (unsigned)__nvvm_atom_cas_gen_i((int*)p, (int)compare, (int)v);
+}
+
+// ---- integers
+LOCKSTEP_DEVICE int min(int a, int b) { return a < b ? a : b; }
+LOCKSTEP_DEVICE unsigned min(unsigned a, unsigned b) { return a < b ? a : b; }
+LOCKSTEP_DEVICE long long min(long long a, long long b) { return a < b ? a : b; }
+LOCKSTEP_DEVICE int max(int a, int b) { return a > b ? a : b; }
+LOCKSTEP_DEVICE unsigned max(unsigned a, unsigned b) { return a > b ? a : b; }
+LOCKSTEP_DEVICE long long max(long long a, long long b) { return a > b ? a : b; }
+LOCKSTEP_DEVICE int abs(int a) { return a < 0 ? -a : a; }
+LOCKSTEP_DEVICE int __popc(unsigned a) { return __builtin_popcount(a); }
+LOCKSTEP_DEVICE int __popcll(unsigned long long a) { return __builtin_popcountll(a); }
+LOCKSTEP_DEVICE int __clz(int a) { return a ? __builtin_clz((unsigned)a) : 32; }
+LOCKSTEP_DEVICE int __ffs(int a) { return __builtin_ffs(a); }
+LOCKSTEP_DEVICE unsigned __brev(unsigned a) { return __builtin_bitreverse32(a); }
+LOCKSTEP_DEVICE int __mul24(int a, int b) { return ((a << 8) >> 8) * ((b << 8) >> 8); }
+LOCKSTEP_DEVICE int __float_as_int(float a) { return __builtin_bit_cast(int, a); }
+LOCKSTEP_DEVICE unsigned __float_as_uint(float a) { return __builtin_bit_cast(unsigned, a); }
+LOCKSTEP_DEVICE float __int_as_float(int a) { return __builtin_bit_cast(float, a); }
+LOCKSTEP_DEVICE float __uint_as_float(unsigned a) { return __builtin_bit_cast(float, a); }
+LOCKSTEP_DEVICE long long clock64() { return __nvvm_read_ptx_sreg_clock64(); }
+LOCKSTEP_DEVICE int clock() { return __nvvm_read_ptx_sreg_clock(); }
+template <class T>
+LOCKSTEP_DEVICE T __ldg(const T* p) {
+    return *p;
+}
+LOCKSTEP_DEVICE void __trap() { asm volatile("trap;"); }
+
+// ---- floating point: the exact ones
+LOCKSTEP_DEVICE float fminf(float a, float b) { return __nvvm_fmin_f(a, b); }  // a NaN loses against a number
+LOCKSTEP_DEVICE float fmaxf(float a, float b) { return __nvvm_fmax_f(a, b); }
+LOCKSTEP_DEVICE double fmin(double a, double b) { return __nvvm_fmin_d(a, b); }
+LOCKSTEP_DEVICE double fmax(double a, double b) { return __nvvm_fmax_d(a, b); }
+LOCKSTEP_DEVICE float min(float a, float b) { return fminf(a, b); }
+LOCKSTEP_DEVICE float max(float a, float b) { return fmaxf(a, b); }
+LOCKSTEP_DEVICE float fabsf(float a) { return __nvvm_fabs_f(a); }
+LOCKSTEP_DEVICE double fabs(double a) { return __nvvm_fabs_d(a); }
+LOCKSTEP_DEVICE float sqrtf(float a) { return __nvvm_sqrt_rn_f(a); }
+LOCKSTEP_DEVICE double sqrt(double a) { return __nvvm_sqrt_rn_d(a); }
+LOCKSTEP_DEVICE float fmaf(float a, float b, float c) { return __nvvm_fma_rn_f(a, b, c); }
+LOCKSTEP_DEVICE double fma(double a, double b, double c) { return __nvvm_fma_rn_d(a, b, c); }
+LOCKSTEP_DEVICE float floorf(float a) { return __nvvm_floor_f(a); }
+LOCKSTEP_DEVICE float ceilf(float a) { return __nvvm_ceil_f(a); }
+LOCKSTEP_DEVICE float truncf(float a) { return __nvvm_trunc_f(a); }
+LOCKSTEP_DEVICE float rintf(float a) { return __builtin_rintf(a); }  // ties to even
+LOCKSTEP_DEVICE int isnan(float a) { return a != a; }
+LOCKSTEP_DEVICE int isinf(float a) { return fabsf(a) == INFINITY; }
+
+// ---- floating point: approximate
+// ex2, lg2, rcp, rsqrt, sin and cos are the GPU's own instructions, with the PTX ISA's errors (relative 2^-22 or so).
+LOCKSTEP_DEVICE float exp2f(float a) { return __nvvm_ex2_approx_f(a); }   // relative 2^-22
+LOCKSTEP_DEVICE float log2f(float a) { return __nvvm_lg2_approx_f(a); }   // relative 2^-22; absolute where 0.5 < a < 2
+LOCKSTEP_DEVICE float rsqrtf(float a) { return __nvvm_rsqrt_approx_f(a); }  // relative 2^-22
+LOCKSTEP_DEVICE float __expf(float a) { return exp2f(a * 1.44269504f); }   // relative 2^-22 + |a| 2^-23
+LOCKSTEP_DEVICE float __logf(float a) { return log2f(a) * 0.693147181f; }
+LOCKSTEP_DEVICE float __sinf(float a) { return __nvvm_sin_approx_f(a); }   // absolute 2^-20 within [-pi, pi]
+LOCKSTEP_DEVICE float __cosf(float a) { return __nvvm_cos_approx_f(a); }
+LOCKSTEP_DEVICE float __fdividef(float a, float b) { return __nvvm_div_approx_f(a, b); }  // 2 units in the last place
+
+// e^a = 2^i e^f with i whole and |f| <= ln 2 / 2; the product i ln 2 is taken off in two parts, so no digits are lost.
+// Relative error below 2^-21 for every a.
+LOCKSTEP_DEVICE float expf(float a) {
+    if (a != a) return a;
+    a = fminf(fmaxf(a, -110.0f), 90.0f);                              // beyond: 0 and infinity all the same
+    float i = rintf(a * 1.44269504f);
+    float f = fmaf(i, -0.693145752f, a);
+    f = fmaf(i, -1.42860677e-6f, f);
+    return 2.0f * exp2f(i - 1.0f) * exp2f(f * 1.44269504f);
+}
+LOCKSTEP_DEVICE float logf(float a) { return __logf(a); }              // relative 2^-21; absolute 2^-22 where 0.5 < a < 2
+LOCKSTEP_DEVICE float log10f(float a) { return log2f(a) * 0.301029996f; }
+LOCKSTEP_DEVICE float exp10f(float a) { return expf(a * 2.30258509f); }  // relative 2^-21 + |a| 2^-22
+LOCKSTEP_DEVICE float powf(float a, float b) {                         // a >= 0; relative 2^-20 (1 + |b log2 a|)
+    return b == 0.0f ? 1.0f : exp2f(b * log2f(a));
+}
+LOCKSTEP_DEVICE float tanhf(float a) {                                 // absolute 2^-21
+    float e = expf(-2.0f * fabsf(a));
+    float t = (1.0f - e) / (1.0f + e);
+    return a < 0.0f ? -t : t;
+}
+LOCKSTEP_DEVICE float lockstep_reduce_angle(float a) {                 // into [-pi, pi], in two parts
+    float turns = rintf(a * 0.159154943f);
+    return fmaf(turns, 1.74845553e-7f, fmaf(turns, -6.28318548f, a));
+}
+LOCKSTEP_DEVICE float sinf(float a) { return __sinf(lockstep_reduce_angle(a)); }  // absolute 2^-19 while |a| < 1e4
+LOCKSTEP_DEVICE float cosf(float a) { return __cosf(lockstep_reduce_angle(a)); }
+#undef LOCKSTEP_DEVICE
