@@ -19,7 +19,9 @@ struct DirectiveRow {
 
 const std::vector<DirectiveRow>& rows() {
     static const std::vector<DirectiveRow> table = {
-        {"scene", false, {"id", "file", "kernel", "grid", "block", "args", "shared", "gpu", "train", "view", "focus"}},
+        {"scene",
+         false,
+         {"id", "file", "kernel", "grid", "block", "args", "shared", "gpu", "train", "view", "focus", "expect"}},
         {"predict", true, {"id*", "of*", "type*", "tolerance"}},
         {"hint", true, {"after"}},
         {"step", false, {"until*"}},

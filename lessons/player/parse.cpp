@@ -278,6 +278,7 @@ class LessonParser {
         scene.train = d.get("train");
         scene.view = d.get("view");
         scene.focus = d.get("focus");
+        scene.expect = d.get("expect");
         file_name(d, "file", scene.file);
         extents(d, "grid", scene.grid);
         extents(d, "block", scene.block);

@@ -1,0 +1,233 @@
+#include "lessons/player/predict.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "core/base/nearest.h"
+#include "lessons/player/expression.h"
+
+namespace lockstep::lessons {
+namespace {
+
+// "cycles@launch:fc1@scene:one" -> the value of "@scene:", taken out of the name; empty when it has none.
+std::string take_suffix(std::string& name, std::string_view kind) {
+    const std::string marker = "@" + std::string(kind) + ":";
+    const size_t at = name.find(marker);
+    if (at == std::string::npos) return {};
+    const size_t end = std::min(name.find('@', at + 1), name.size());
+    const std::string value = name.substr(at + marker.size(), end - at - marker.size());
+    name.erase(at, end - at);
+    return value;
+}
+
+double element(const Array& array, size_t i) {
+    switch (array.dtype) {
+        case DType::i8:
+            return array.as<int8_t>()[i];
+        case DType::u8:
+            return array.as<uint8_t>()[i];
+        case DType::i16:
+            return array.as<int16_t>()[i];
+        case DType::u16:
+            return array.as<uint16_t>()[i];
+        case DType::f16:
+            return f16_to_f32(array.as<uint16_t>()[i]);
+        case DType::bf16:
+            return bf16_to_f32(array.as<uint16_t>()[i]);
+        case DType::i32:
+            return array.as<int32_t>()[i];
+        case DType::u32:
+            return array.as<uint32_t>()[i];
+        case DType::f32:
+            return array.as<float>()[i];
+        case DType::i64:
+            return static_cast<double>(array.as<int64_t>()[i]);
+        case DType::u64:
+            return static_cast<double>(array.as<uint64_t>()[i]);
+        case DType::f64:
+            return array.as<double>()[i];
+    }
+    return std::nan("");
+}
+
+// Sums over the instructions of one source line, or over all for line 0.
+model::InstructionCounters sum_of(const model::KernelRun& run, int line) {
+    model::InstructionCounters sum;
+    for (size_t pc = 0; pc < run.result.instructions.size() && pc < run.program->instructions.size(); ++pc)
+        if (line == 0 || run.program->instructions[pc].line == line) {
+            sum.issues += run.result.instructions[pc].issues;
+            sum.lanes += run.result.instructions[pc].lanes;
+        }
+    return sum;
+}
+
+Result<double> kernel_figure(const SceneResult& result, const std::string& full) {
+    const model::KernelRun& run = *result.kernel;
+    std::string name = full;
+    const std::string line_text = take_suffix(name, "line");
+    int line = 0;
+    std::from_chars(line_text.data(), line_text.data() + line_text.size(), line);
+    const uint64_t threads = run.config.grid.count() * run.config.block.count();
+    if (name == "issues" || name == "active_lanes") {
+        const model::InstructionCounters sum = sum_of(run, line);
+        if (line && sum.issues == 0) return Diagnostic{fmt::format("no instruction of line {} ran", line)};
+        return static_cast<double>(name == "issues" ? sum.issues : sum.lanes);
+    }
+    if (line_text.empty()) {
+        if (name == "cycles") return static_cast<double>(run.result.cycles);
+        if (name == "blocks") return static_cast<double>(run.config.grid.count());
+        if (name == "threads") return static_cast<double>(threads);
+        if (name == "warps") return static_cast<double>(run.config.grid.count() * ((run.config.block.count() + 31) / 32));
+        if (name == "faults") return run.result.fault ? 1.0 : 0.0;
+        if (name == "blocks_on_sms") {
+            std::set<uint16_t> sms;
+            for (const BlockRun& block : run.result.trace.blocks) sms.insert(block.sm);
+            return static_cast<double>(sms.size());
+        }
+        if (name.rfind("output[", 0) == 0) {
+            size_t index = 0;
+            std::from_chars(name.data() + 7, name.data() + name.size(), index);
+            if (result.outputs.empty()) return Diagnostic{"the scene has no out: or inout: buffer"};
+            if (index >= result.outputs[0].count())
+                return Diagnostic{
+                    fmt::format("{} is beyond the {} elements of the output", name, result.outputs[0].count())};
+            return element(result.outputs[0], index);
+        }
+    }
+    return model::metric_of(*run.program, run.result, full);
+}
+
+int64_t product(const std::vector<int64_t>& shape) {
+    return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+}
+
+bool is_matmul(const device::LaunchEvent& launch) {
+    return launch.kernel.rfind("matmul", 0) == 0;
+}
+
+Result<double> training_figure(const nn::StepRecord& step, const std::string& full) {
+    std::string name = full;
+    const std::string label = take_suffix(name, "launch");
+    if (!label.empty()) {
+        std::vector<std::string> known;
+        for (const device::LaunchEvent& launch : step.launches) {
+            std::string plain = launch.label;
+            for (char& c : plain)
+                if (c == ' ') c = '_';
+            if (plain != label) {
+                known.push_back(plain);
+                continue;
+            }
+            if (name == "cycles") return static_cast<double>(launch.cycles);
+            if (name == "blocks") return static_cast<double>(launch.grid.count());
+            if (launch.run) return model::metric_of(*launch.run->program, launch.run->result, name);
+            return Diagnostic{fmt::format("'{}' of a single launch needs its run kept", name)};
+        }
+        const std::string near = nearest_name(label, known);
+        return Diagnostic{fmt::format("no launch of this step is labelled '{}'{}", label,
+                                      near.empty() ? fmt::format("; there are {}", fmt::join(known, ", "))
+                                                   : fmt::format(", did you mean '{}'?", near))};
+    }
+    double parameters = 0, saved = 0, forward = 0, backward = 0;
+    for (const nn::GraphNode& node : step.nodes) {
+        if (node.kind == nn::GraphNode::Kind::parameter) parameters += static_cast<double>(product(node.shape));
+        saved += static_cast<double>(node.saved_bytes);
+        if (node.kind != nn::GraphNode::Kind::op || node.forward_launches.empty() || node.shape.size() != 2 ||
+            node.inputs.empty())
+            continue;
+        // A product [M,K] x [K,N]: 2 M N K operations forward, and as many for each product of its backward pass.
+        const nn::GraphNode& first = step.nodes.at(static_cast<size_t>(node.inputs[0]));
+        const double k = first.shape.empty() ? 0 : static_cast<double>(first.shape.back());
+        const double operations = 2.0 * static_cast<double>(product(node.shape)) * k;
+        auto products = [&](const std::vector<int>& indices) {
+            double count = 0;
+            for (const int i : indices)
+                count += i >= 0 && static_cast<size_t>(i) < step.launches.size() &&
+                         is_matmul(step.launches[static_cast<size_t>(i)]);
+            return count;
+        };
+        forward += operations * products(node.forward_launches);
+        backward += operations * products(node.backward_launches);
+    }
+    auto count = [&](auto&& wanted) {
+        double n = 0;
+        for (const device::LaunchEvent& launch : step.launches) n += wanted(launch) ? 1 : 0;
+        return n;
+    };
+    auto cycles = [&](bool products_only) {
+        double n = 0;
+        for (const device::LaunchEvent& launch : step.launches)
+            if (!products_only || is_matmul(launch)) n += static_cast<double>(launch.cycles);
+        return n;
+    };
+    const std::map<std::string, double> figures = {
+        {"launches", static_cast<double>(step.launches.size())},
+        {"forward_launches", count([](const auto& l) { return l.phase == "forward"; })},
+        {"backward_launches", count([](const auto& l) { return l.phase == "backward"; })},
+        {"update_launches", count([](const auto& l) { return l.phase == "update"; })},
+        {"matmul_launches", count([](const auto& l) { return is_matmul(l); })},
+        {"parameters", parameters},
+        {"saved_bytes", saved},
+        {"flops", forward + backward},
+        {"forward_flops", forward},
+        {"backward_flops", backward},
+        {"batch", static_cast<double>(step.batch)},
+        {"loss", step.loss},
+        {"cycles", cycles(false)},
+        {"matmul_cycles", cycles(true)},
+    };
+    if (const auto found = figures.find(name); found != figures.end()) return found->second;
+    std::vector<std::string> known;
+    for (const auto& [key, unused] : figures) known.push_back(key);
+    const std::string near = nearest_name(name, known);
+    return Diagnostic{fmt::format(
+        "unknown figure '{}' of a training step{}", full,
+        near.empty() ? fmt::format("; there are {}", fmt::join(known, ", ")) : fmt::format(", did you mean '{}'?", near))};
+}
+
+}  // namespace
+
+Result<double> figure_of(const SceneResult& result, const std::string& name) {
+    return result.kernel ? kernel_figure(result, name) : training_figure(*result.step, name);
+}
+
+Result<double> truth_of(SceneRuns& runs, size_t step, const Predict& predict) {
+    Result<Expression> expression = Expression::parse(predict.of);
+    if (!expression) return expression.error();
+    Result<double> truth = expression.value().evaluate([&](const std::string& full) -> Result<double> {
+        std::string name = full;
+        const std::string id = take_suffix(name, "scene");
+        const Scene* scene = id.empty() ? scene_at(runs.lesson(), step) : nullptr;
+        if (!id.empty())
+            for (const Step& other : runs.lesson().steps)
+                for (const Scene& candidate : other.scenes)
+                    if (candidate.id == id) scene = &candidate;
+        if (!scene)
+            return Diagnostic{id.empty() ? "no scene stands before this prediction"
+                                         : fmt::format("no scene has the id '{}'", id)};
+        Result<std::shared_ptr<const SceneResult>> result = runs.of(*scene);
+        if (!result) return result.error();
+        return figure_of(*result.value(), name);
+    });
+    if (truth) return truth;
+    Diagnostic d = truth.error();
+    if (d.where.file.empty()) d.where = predict.where;
+    return d;
+}
+
+bool agrees(const Predict& predict, const Answer& answer, double truth) {
+    return answer.has_value && std::fabs(answer.value - truth) <= predict.tolerance * std::max(std::fabs(truth), 1e-12);
+}
+
+int right_answer(const Predict& predict, double truth) {
+    int right = -1;
+    for (size_t i = 0; i < predict.answers.size(); ++i)
+        if (agrees(predict, predict.answers[i], truth)) right = right == -1 ? static_cast<int>(i) : -2;
+    return right;
+}
+
+}  // namespace lockstep::lessons

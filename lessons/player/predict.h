@@ -1,0 +1,26 @@
+// The truth of a prediction: `of=` is an expression over figures that the engine computed; nothing in a lesson states them.
+//
+//   any metric of core/model, whole launch or one source line:   cycles, sectors_per_request@line:7, lanes_per_issue@line:13
+//   of a kernel scene:    blocks, threads, warps (launched), blocks_on_sms (SMs that ran a block), issues[@line:N] (warp
+//                         instructions), active_lanes[@line:N] (thread instructions), faults (0 or 1), output[i] (element i
+//                         of the first out or inout buffer)
+//   of a training scene:  launches, forward_launches, backward_launches, update_launches, matmul_launches, parameters,
+//                         flops, forward_flops, backward_flops, batch, loss, cycles, matmul_cycles, saved_bytes, and one
+//                         launch's metric: cycles@launch:LABEL
+//   of another scene:     any of these with @scene:ID
+#pragma once
+#include "lessons/player/run.h"
+
+namespace lockstep::lessons {
+
+// One figure of one scene's run.
+Result<double> figure_of(const SceneResult& result, const std::string& name);
+
+// The prediction's truth at this step of the lesson; runs what has not run yet.
+Result<double> truth_of(SceneRuns& runs, size_t step, const Predict& predict);
+
+bool agrees(const Predict& predict, const Answer& answer, double truth);
+// Index of the one answer that agrees with the truth; -1 when none does, -2 when several do.
+int right_answer(const Predict& predict, double truth);
+
+}  // namespace lockstep::lessons

@@ -1,0 +1,194 @@
+#include "lessons/player/run.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <sstream>
+
+#include "core/base/files.h"
+#include "core/base/nearest.h"
+#include "core/device/kernel_library.h"
+#include "core/nn/trainer.h"
+#include "core/ptx/ptx.h"
+
+namespace lockstep::lessons {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The hash that kernels/build_ptx writes into a PTX file's first line (FNV-1a, 64 bits, of the source's bytes).
+std::string hash_of(const std::string& text) {
+    uint64_t hash = 0xcbf29ce484222325ull;
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
+    return fmt::format("fnv1a64:{:016x}", hash);
+}
+
+fs::path ptx_beside(const fs::path& source) {
+    return source.parent_path() / "ptx" / (source.stem().string() + ".ptx");
+}
+
+Result<std::shared_ptr<const ptx::Program>> decode_text(const std::string& text, const std::string& name,
+                                                        const std::string& kernel) {
+    Result<ptx::Module> module = ptx::parse(text, name);
+    if (!module) return module.error();
+    return ptx::decode(module.value(), kernel);
+}
+
+}  // namespace
+
+Result<bool> check_ptx(const fs::path& source) {
+    Result<std::string> text = read_file(source, 1 << 20);
+    if (!text) return text.error();
+    const fs::path ptx = ptx_beside(source);
+    Result<std::string> compiled = read_file(ptx, 16 << 20);
+    const std::string command = fmt::format("kernels/build_ptx {}", source.lexically_relative(resource_root()).string());
+    if (!compiled) return Diagnostic{fmt::format("its PTX is missing; '{}' makes it", command), {source.string()}};
+    if (line_of(compiled.value(), 1).find(hash_of(text.value())) == std::string::npos)
+        return Diagnostic{fmt::format("its PTX is older than the source; '{}' makes it anew", command), {source.string()}};
+    return true;
+}
+
+Result<std::shared_ptr<const ptx::Program>> load_kernel(const fs::path& folder, const std::string& file,
+                                                        const std::string& kernel) {
+    const fs::path source = folder / file;
+    if (check_ptx(source)) {
+        const fs::path ptx = ptx_beside(source);
+        return decode_text(read_file(ptx, 16 << 20).value(), ptx.string(), kernel);
+    }
+    Result<std::string> text = read_file(source, 1 << 20);
+    if (!text) return text.error();
+    return compile_kernel(text.value(), source.string(), kernel);
+}
+
+Result<std::shared_ptr<const ptx::Program>> compile_kernel(const std::string& text, const std::string& file,
+                                                           const std::string& kernel) {
+    if (fs::path(file).extension() == ".ptx") return decode_text(text, file, kernel);
+    Result<device::Compiled> compiled = device::compile(text, file);
+    if (!compiled) return compiled.error();
+    return decode_text(compiled.value().ptx, file + ".ptx", kernel);
+}
+
+Result<TrainScene> parse_train(const Scene& scene) {
+    auto bad = [&](std::string message) { return Diagnostic{std::move(message), scene.where}; };
+    TrainScene train;
+    std::istringstream words(scene.train);
+    words >> train.model;
+    for (std::string word; words >> word;) {
+        const size_t equals = word.find('=');
+        const std::string key = word.substr(0, equals), value = equals == std::string::npos ? "" : word.substr(equals + 1);
+        const char* end = value.data() + value.size();
+        if (key == "data" && !value.empty()) {
+            train.data = value;
+        } else if (key == "batch") {
+            const auto [rest, error] = std::from_chars(value.data(), end, train.batch);
+            if (error != std::errc{} || rest != end || train.batch < 1 || train.batch > 4096)
+                return bad("train: batch is a whole number from 1 to 4096");
+        } else if (key == "lr") {
+            const auto [rest, error] = std::from_chars(value.data(), end, train.learning_rate);
+            if (error != std::errc{} || rest != end) return bad("train: lr is a number");
+        } else {
+            const std::string near = nearest_name(key, {"data", "batch", "lr"});
+            return bad(fmt::format(
+                "train: unknown setting '{}'{}", word,
+                near.empty() ? "; there are data=, batch= and lr=" : fmt::format(", did you mean '{}='?", near)));
+        }
+    }
+    return train;
+}
+
+std::string gpu_of(const Lesson& lesson, const Scene& scene, const RunOptions& options) {
+    return !options.gpu.empty() ? options.gpu : !scene.gpu.empty() ? scene.gpu : lesson.gpu;
+}
+
+namespace {
+
+Result<std::shared_ptr<const SceneResult>> run_training(const Lesson& lesson, const Scene& scene,
+                                                        const RunOptions& options) {
+    Result<TrainScene> train = parse_train(scene);
+    if (!train) return train.error();
+    nn::TrainerOptions trainer;
+    trainer.model = train.value().model;
+    trainer.data = train.value().data;
+    trainer.device = "sim:" + gpu_of(lesson, scene, options);
+    trainer.batch = train.value().batch;
+    trainer.learning_rate = train.value().learning_rate;
+    trainer.seed = lesson.seed;
+    trainer.keep_graph = true;
+    trainer.keep_values = options.keep_values;
+    trainer.keep_runs = options.keep_runs;
+    trainer.stop = options.stop;
+    nn::Trainer running(trainer);
+    double launches = 0;
+    if (options.progress) running.on_launch = [&](const device::LaunchEvent&) { options.progress(-(launches += 1)); };
+    auto result = std::make_shared<SceneResult>();
+    result->step = std::make_shared<nn::StepRecord>(running.step());
+    return std::shared_ptr<const SceneResult>(result);
+}
+
+Result<std::shared_ptr<const SceneResult>> run_kernel(const Lesson& lesson, const Scene& scene, const RunOptions& options) {
+    auto placed = [&](Diagnostic d) {  // a mistake of the scene itself stands at its line
+        if (d.where.file.empty() || d.where.file == "argument") d.where = scene.where, d.source_line.clear();
+        return d;
+    };
+    Result<model::GpuSpec> gpu = model::gpu_named(gpu_of(lesson, scene, options));
+    if (!gpu) return placed(gpu.error());
+    Result<std::shared_ptr<const ptx::Program>> program = load_kernel(lesson.folder, scene.file, scene.kernel);
+    if (!program) return program.error();
+
+    auto run = std::make_shared<model::KernelRun>();
+    auto result = std::make_shared<SceneResult>();
+    run->gpu = gpu.value();
+    run->program = program.value();
+    run->config.grid = parse_dim3(scene.grid, "grid").value();
+    run->config.block = parse_dim3(scene.block, "block").value();
+    run->config.dynamic_shared = scene.dynamic_shared;
+    std::vector<KernelArgument> arguments;
+    for (const std::string& text : scene.arguments) {
+        Result<KernelArgument> argument = parse_argument(text);
+        if (!argument) return placed(argument.error());
+        arguments.push_back(std::move(argument).value());
+    }
+    simt::Memory memory;
+    Result<BoundArguments> bound = bind_arguments(*run->program, arguments, memory, run->config, lesson.seed, lesson.folder);
+    if (!bound) return placed(bound.error());
+    if (auto problem = simt::check_launch(*run->program, run->config, model::limits_of(run->gpu))) return placed(*problem);
+    run->before = std::make_shared<simt::Memory>(memory);
+    if (Result<std::string> source = read_file(lesson.folder / scene.file, 1 << 20)) run->source = source.value();
+
+    model::TimedOptions timed;
+    timed.max_instructions = 50'000'000;
+    timed.stop = options.stop;
+    timed.progress = options.progress;
+    run->result = model::launch(run->gpu, *run->program, run->config, memory, timed);
+    result->bound = std::move(bound).value();
+    result->outputs = read_outputs(result->bound, memory);
+    result->kernel = std::move(run);
+    return std::shared_ptr<const SceneResult>(result);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const SceneResult>> run_scene(const Lesson& lesson, const Scene& scene, const RunOptions& options) {
+    try {
+        return scene.train.empty() ? run_kernel(lesson, scene, options) : run_training(lesson, scene, options);
+    } catch (const Failure& failure) {
+        // Something the machine lacks keeps its exit status; wrong input is this scene's diagnostic.
+        if (failure.status == ExitStatus::missing) throw;
+        Diagnostic d = failure.diagnostic;
+        if (d.where.file.empty()) d.where = scene.where;
+        return d;
+    }
+}
+
+Result<std::shared_ptr<const SceneResult>> SceneRuns::of(const Scene& scene) {
+    if (const auto found = results_.find(&scene); found != results_.end()) return found->second;
+    Result<std::shared_ptr<const SceneResult>> result = run_scene(lesson_, scene, options_);
+    if (result) results_[&scene] = result.value();
+    return result;
+}
+
+void SceneRuns::remember(const Scene& scene, std::shared_ptr<const SceneResult> result) {
+    results_[&scene] = std::move(result);
+}
+
+}  // namespace lockstep::lessons

@@ -1,0 +1,69 @@
+// Running what a lesson shows. A kernel scene: checked-in PTX (or, when it is stale, the compiler) -> Program -> timed
+// launch on the lesson's GPU -> KernelRun. A training scene: one step of a Trainer on the modelled GPU -> StepRecord.
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "core/model/launch.h"
+#include "core/nn/step_record.h"
+#include "lessons/player/kernel_arguments.h"
+#include "lessons/player/lesson.h"
+
+namespace lockstep::lessons {
+
+struct RunOptions {
+    std::string gpu;           // instead of the lesson's and the scene's; "" keeps theirs
+    bool keep_runs = false;    // training scenes: the KernelRun of every launch
+    bool keep_values = false;  // training scenes: values and gradients of every node
+    std::stop_token stop;
+    std::function<void(double)> progress;  // 0..1 of a kernel; launches so far of a training step as a negative count
+};
+
+struct SceneResult {                                 // shared, immutable once made
+    std::shared_ptr<const model::KernelRun> kernel;  // null for a training scene
+    BoundArguments bound;
+    std::vector<Array> outputs;                  // out and inout buffers after the launch
+    std::shared_ptr<const nn::StepRecord> step;  // null for a kernel scene
+};
+
+// "even_odd.cu" of the folder, by its checked-in PTX (ptx/even_odd.ptx beside it) when that has the source's hash, else
+// compiled.
+Result<std::shared_ptr<const ptx::Program>> load_kernel(const std::filesystem::path& folder, const std::string& file,
+                                                        const std::string& kernel);
+// A learner's text, CUDA or PTX by the name's end. A compile error's Diagnostic has line, column and caret of the text.
+Result<std::shared_ptr<const ptx::Program>> compile_kernel(const std::string& text, const std::string& file,
+                                                           const std::string& kernel);
+// Whether ptx/<stem>.ptx beside the file holds the hash of its source; the Diagnostic says what to run.
+Result<bool> check_ptx(const std::filesystem::path& source);
+
+// "mlp data=digits batch=64 lr=0.1 steps=1"
+struct TrainScene {
+    std::string model, data = "digits";
+    int64_t batch = 64;
+    double learning_rate = 0.1;
+};
+Result<TrainScene> parse_train(const Scene& scene);
+
+std::string gpu_of(const Lesson& lesson, const Scene& scene, const RunOptions& options = {});
+Result<std::shared_ptr<const SceneResult>> run_scene(const Lesson& lesson, const Scene& scene,
+                                                     const RunOptions& options = {});
+
+// Runs each scene once and remembers it: what steps, predictions and checks of one lesson share.
+class SceneRuns {
+  public:
+    explicit SceneRuns(const Lesson& lesson, RunOptions options = {}) : lesson_(lesson), options_(std::move(options)) {}
+    Result<std::shared_ptr<const SceneResult>> of(const Scene& scene);
+    const Lesson& lesson() const { return lesson_; }
+    // Takes a result that somebody else made, such as the app's worker.
+    void remember(const Scene& scene, std::shared_ptr<const SceneResult> result);
+
+  private:
+    const Lesson& lesson_;
+    RunOptions options_;
+    std::map<const Scene*, std::shared_ptr<const SceneResult>> results_;
+};
+
+}  // namespace lockstep::lessons
