@@ -24,25 +24,25 @@ using Stream = uint32_t;  // 0 is the default stream
 using Event = uint32_t;
 
 struct LaunchRequest {
-    std::string_view kernel;          // name of a KernelLibrary row
+    std::string_view kernel;  // name of a KernelLibrary row
     simt::Dim3 grid, block;
     uint32_t dynamic_shared = 0;
     std::vector<Argument> arguments;  // in the kernel's order
     Stream stream = 0;
-    std::string label;                // "matmul_dW1": what the timeline shows
-    std::string phase;                // "forward", "backward", "update", "data"
+    std::string label;  // "matmul_dW1": what the timeline shows
+    std::string phase;  // "forward", "backward", "update", "data"
 };
 
 // One launch as it happened. Times are microseconds on the device's own timeline (simulated: host enqueue model plus
 // kernel cycles; host: measured by the steady clock).
 struct LaunchEvent {
-    uint64_t index = 0;               // counts every launch of the device
+    uint64_t index = 0;  // counts every launch of the device
     std::string kernel, label, phase;
     simt::Dim3 grid, block;
     Stream stream = 0;
     double enqueue_begin_us = 0, enqueue_end_us = 0;
     double begin_us = 0, end_us = 0;
-    int64_t cycles = 0;               // simulated only
+    int64_t cycles = 0;  // simulated only
     uint64_t warp_instructions = 0;
     std::shared_ptr<const model::KernelRun> run;  // simulated and timed with keep_runs only
 };
@@ -50,15 +50,16 @@ struct LaunchEvent {
 class Device {
   public:
     virtual ~Device() = default;
-    virtual std::string name() const = 0;        // "host", "sim:v100"
-    virtual std::string description() const = 0; // one line for `lockstep devices`: what it is, which library serves it
+    virtual std::string name() const = 0;             // "host", "sim:v100"
+    virtual std::string description() const = 0;      // one line for `lockstep devices`: what it is, which library serves it
     virtual std::string_view provenance() const = 0;  // of its times: "measured" or "simulated"
 
     virtual Pointer allocate(size_t bytes, std::string_view name) = 0;
     virtual void release(Pointer pointer) = 0;
     virtual void copy_in(Pointer to, const void* from, size_t bytes, Stream stream = 0) = 0;
     virtual void copy_out(void* to, Pointer from, size_t bytes, Stream stream = 0) = 0;
-    virtual void launch(const LaunchRequest& request) = 0;  // throws Failure; a kernel fault is a Failure with the fault's text
+    virtual void launch(
+        const LaunchRequest& request) = 0;  // throws Failure; a kernel fault is a Failure with the fault's text
 
     virtual Event record(Stream stream) = 0;
     virtual void wait(Stream stream, Event event) = 0;
@@ -69,10 +70,10 @@ class Device {
 };
 
 struct DeviceOptions {
-    bool functional = false;   // sim: no timing, much faster
-    bool keep_runs = false;    // sim: LaunchEvent::run with trace and memory before each launch
-    int threads = 1;           // host
-    std::stop_token stop;      // a launch in flight ends early with a Failure that says "cancelled"
+    bool functional = false;  // sim: no timing, much faster
+    bool keep_runs = false;   // sim: LaunchEvent::run with trace and memory before each launch
+    int threads = 1;          // host
+    std::stop_token stop;     // a launch in flight ends early with a Failure that says "cancelled"
 };
 
 // "host", "sim:v100", "sim:teaching:4". An unknown name's Diagnostic lists the known ones.

@@ -31,13 +31,13 @@ const std::string& source_of(std::string_view kernel);
 
 // Compilers, found at run time in this order: NVRTC (dlopen), nvcc, clang without a toolkit.
 struct CompileOptions {
-    std::string compiler;      // "" first found, "nvrtc", "nvcc", "clang"
-    std::string arch;          // "sm_75": "" the lowest that the compiler has
+    std::string compiler;  // "" first found, "nvrtc", "nvcc", "clang"
+    std::string arch;      // "sm_75": "" the lowest that the compiler has
 };
 struct Compiled {
     std::string ptx;
-    std::string compiler;      // "NVRTC 13.0", "nvcc 13.0", "clang 14.0.6"
-    std::string log;           // warnings
+    std::string compiler;  // "NVRTC 13.0", "nvcc 13.0", "clang 14.0.6"
+    std::string log;       // warnings
 };
 // A compile error's Diagnostic has file, line, column and caret of the student's text. No compiler: Failure(missing).
 Result<Compiled> compile(const std::string& cuda_source, const std::string& file, const CompileOptions& = {});

@@ -1,0 +1,36 @@
+// Which devices there are, by name.
+#include "core/device/devices.h"
+
+#include <fmt/format.h>
+
+#include "core/base/nearest.h"
+
+namespace lockstep::device {
+
+Result<std::unique_ptr<Device>> open_device(const std::string& name, const DeviceOptions& options) {
+    if (options.threads < 1 || options.threads > 1024)
+        return Diagnostic{
+            fmt::format("{} threads are impossible, at least 1 and at most 1024 can be asked for", options.threads)};
+    if (name == "host") return make_host(options);
+    if (name.starts_with("sim:")) {
+        auto gpu = model::gpu_named(std::string_view(name).substr(4));
+        if (!gpu) return gpu.error();
+        return make_sim(gpu.value(), name, options);
+    }
+    std::vector<std::string> known = {"host"};
+    for (const model::GpuSpec& gpu : model::gpus()) known.push_back("sim:" + std::string(gpu.name));
+    const std::string nearest = nearest_name(name, known);
+    const std::string hint = nearest.empty() ? "" : fmt::format(", did you mean '{}'?", nearest);
+    return Diagnostic{fmt::format("unknown device '{}'{}; known: {}", name, hint, fmt::join(known, ", "))};
+}
+
+std::vector<DeviceListing> list_devices() {
+    std::vector<DeviceListing> listings = {{"host", make_host({})->description(), true}};
+    for (const model::GpuSpec& gpu : model::gpus()) {
+        const std::string name = "sim:" + std::string(gpu.name);
+        listings.push_back({name, make_sim(gpu, name, {})->description(), true});
+    }
+    return listings;
+}
+
+}  // namespace lockstep::device

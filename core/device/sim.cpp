@@ -1,0 +1,129 @@
+// The modelled GPU as a device: kernels run from their checked-in PTX, functionally or cycle by cycle, at once and in the
+// order of the calls; streams and events decide when they run on the simulated timeline (timeline.h). A functional launch
+// takes no time there.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "core/device/arguments.h"
+#include "core/device/devices.h"
+#include "core/device/kernel_library.h"
+#include "core/device/timeline.h"
+
+namespace lockstep::device {
+
+namespace {
+class Sim final : public Device {
+  public:
+    Sim(const model::GpuSpec& gpu, std::string name, const DeviceOptions& options)
+        : gpu_(gpu), name_(std::move(name)), options_(options), timeline_(gpu) {}
+
+    std::string name() const override { return name_; }
+    std::string description() const override {
+        return fmt::format("modelled {}, {} SMs, {}", gpu_.title, gpu_.sms.value,
+                           options_.functional ? "functional" : "cycle by cycle");
+    }
+    std::string_view provenance() const override { return "simulated"; }
+
+    Pointer allocate(size_t bytes, std::string_view buffer_name) override {
+        return {memory_.allocate(bytes, std::string(buffer_name))};
+    }
+    void release(Pointer pointer) override {
+        const simt::Allocation* allocation = memory_.find(pointer.address);
+        if (!allocation || allocation->address != pointer.address)
+            throw Failure(
+                fmt::format("release of {:#x}, which is no live buffer's first byte on {}", pointer.address, name_));
+        memory_.release(pointer.address);
+    }
+    void copy_in(Pointer to, const void* from, size_t bytes, Stream stream) override {
+        if (bytes == 0) return;
+        std::byte* memory = memory_.write(to.address, bytes);
+        if (!memory) outside(to, bytes);
+        std::memcpy(memory, from, bytes);
+        timeline_.copy(stream, bytes);
+    }
+    void copy_out(void* to, Pointer from, size_t bytes, Stream stream) override {
+        if (bytes == 0) return;
+        const std::byte* memory = memory_.read(from.address, bytes);
+        if (!memory) outside(from, bytes);
+        std::memcpy(to, memory, bytes);
+        timeline_.copy(stream, bytes);
+    }
+
+    void launch(const LaunchRequest& request) override {
+        const auto program = program_of(request.kernel);
+        const simt::LaunchConfig config{request.grid, request.block, request.dynamic_shared,
+                                        pack(*program, request.arguments)};
+        if (const auto diagnostic = simt::check_launch(*program, config, model::limits_of(gpu_))) throw Failure(*diagnostic);
+
+        LaunchEvent event{.index = launches_,
+                          .kernel = std::string(request.kernel),
+                          .label = request.label,
+                          .phase = request.phase,
+                          .grid = request.grid,
+                          .block = request.block,
+                          .stream = request.stream};
+        if (options_.functional)
+            run_functional(*program, config, event);
+        else
+            run_timed(program, config, event);
+        ++launches_;
+        if (on_launch) on_launch(event);
+    }
+
+    Event record(Stream stream) override { return timeline_.record(stream); }
+    void wait(Stream stream, Event event) override {
+        if (!timeline_.wait(stream, event)) throw Failure(fmt::format("wait for event {}, which was never recorded", event));
+    }
+    void synchronize() override { timeline_.synchronize(); }
+
+  private:
+    void run_functional(const ptx::Program& program, const simt::LaunchConfig& config, LaunchEvent& event) {
+        simt::LaunchOptions options;
+        options.stop = options_.stop;
+        const simt::LaunchResult result = simt::launch(program, config, memory_, options);
+        finish(result, event, 0.0);
+    }
+
+    void run_timed(const std::shared_ptr<const ptx::Program>& program, const simt::LaunchConfig& config,
+                   LaunchEvent& event) {
+        model::TimedOptions options;
+        options.stop = options_.stop;
+        options.trace = options_.keep_runs;
+        const auto before = options_.keep_runs ? std::make_shared<const simt::Memory>(memory_) : nullptr;
+        model::TimedResult result = model::launch(gpu_, *program, config, memory_, options);
+        event.cycles = result.cycles;
+        finish(result, event, result.time_us);
+        if (options_.keep_runs)
+            event.run = std::make_shared<const model::KernelRun>(
+                model::KernelRun{gpu_, program, config, std::move(result), before, source_of(event.kernel)});
+    }
+
+    void finish(const simt::LaunchResult& result, LaunchEvent& event, double kernel_us) {
+        if (result.stopped) throw Failure("cancelled");
+        if (result.fault) throw Failure(simt::render(*result.fault), ExitStatus::faulted);
+        event.warp_instructions = result.warp_instructions;
+        timeline_.launch(event, kernel_us);
+    }
+
+    [[noreturn]] void outside(Pointer pointer, size_t bytes) const {
+        if (const simt::Allocation* allocation = memory_.find(pointer.address))
+            throw Failure(fmt::format("{} bytes from byte {} run past the end of '{}' ({} bytes) on {}", bytes,
+                                      pointer.address - allocation->address, allocation->name, allocation->bytes, name_));
+        throw Failure(fmt::format("address {:#x} is in no buffer on {}", pointer.address, name_));
+    }
+
+    model::GpuSpec gpu_;
+    std::string name_;
+    DeviceOptions options_;
+    simt::Memory memory_;
+    Timeline timeline_;
+    uint64_t launches_ = 0;
+};
+}  // namespace
+
+std::unique_ptr<Device> make_sim(const model::GpuSpec& gpu, const std::string& name, const DeviceOptions& options) {
+    return std::make_unique<Sim>(gpu, name, options);
+}
+
+}  // namespace lockstep::device

@@ -1,0 +1,108 @@
+// The host device: matrix products against double precision, buffers, and what it says about wrong requests.
+#include <cmath>
+
+#include "core/base/rng.h"
+#include "core/device/devices.h"
+#include "core/device/kernel_library.h"
+#include "core/device/matmul.h"
+#include "tests/catch.h"
+
+using namespace lockstep;
+using namespace lockstep::device;
+using Catch::Matchers::Contains;
+
+namespace {
+std::vector<float> random_values(Rng& rng, size_t count) {
+    std::vector<float> values(count);
+    for (float& value : values) value = static_cast<float>(rng.uniform(-1.0, 1.0));
+    return values;
+}
+
+std::string message_of(const std::function<void()>& action) {
+    try {
+        action();
+    } catch (const Failure& failure) {
+        return failure.diagnostic.message;
+    }
+    return "nothing was thrown";
+}
+}  // namespace
+
+TEST_CASE("host matrix products agree with double precision, transposed or not, for any shape") {
+    Rng rng(7);
+    for (const auto& [m, n, k] :
+         {std::tuple{1, 1, 1}, {3, 5, 7}, {17, 33, 65}, {64, 128, 784}, {1, 10, 128}, {128, 1, 64}, {5, 4, 0}})
+        for (const int form : {0, 1, 2, 3}) {
+            const bool transpose_a = form & 1, transpose_b = form & 2;
+            const auto a = random_values(rng, static_cast<size_t>(m * k)),
+                       b = random_values(rng, static_cast<size_t>(k * n));
+            std::vector<float> c(static_cast<size_t>(m * n), NAN);
+            matmul(transpose_a, transpose_b, m, n, k, a.data(), b.data(), c.data(), 2);
+            double worst = 0;
+            for (int i = 0; i < m; ++i)
+                for (int j = 0; j < n; ++j) {
+                    double exact = 0, magnitude = 1e-30;
+                    for (int l = 0; l < k; ++l) {
+                        const double product = double{a[static_cast<size_t>(transpose_a ? l * m + i : i * k + l)]} *
+                                               double{b[static_cast<size_t>(transpose_b ? j * k + l : l * n + j)]};
+                        exact += product;
+                        magnitude += std::abs(product);
+                    }
+                    const double error = std::abs(double{c[static_cast<size_t>(i * n + j)]} - exact) / magnitude;
+                    if (!(error <= worst)) worst = error;  // a NaN stays
+                }
+            INFO(m << " x " << n << " x " << k << " form " << form);
+            CHECK(worst < 1e-6);
+        }
+}
+
+TEST_CASE("a host launch runs the kernel's native twin and reports what it did") {
+    const auto device = make_host({});
+    const std::vector<float> x = {-1.0f, 2.0f, -0.0f, NAN};
+    std::vector<float> y(4);
+    const Pointer px = device->allocate(16, "x"), py = device->allocate(16, "y");
+    device->copy_in(px, x.data(), 16);
+    std::vector<LaunchEvent> events;
+    device->on_launch = [&](const LaunchEvent& event) { events.push_back(event); };
+    device->launch(
+        {.kernel = "relu_f32", .grid = {1}, .block = {256}, .arguments = {px, py, 4}, .label = "act", .phase = "forward"});
+    device->copy_out(y.data(), py, 16);
+    CHECK(y[0] == 0.0f);
+    CHECK(y[1] == 2.0f);
+    CHECK(std::isnan(y[3]));
+    REQUIRE(events.size() == 1);
+    CHECK(events[0].label == "act");
+    CHECK(events[0].end_us >= events[0].begin_us);
+    CHECK(device->provenance() == "measured");
+}
+
+TEST_CASE("the host device says in one sentence what is wrong with a request") {
+    const auto device = make_host({});
+    const Pointer x = device->allocate(16, "x");
+    const auto launch = [&](std::string_view kernel, std::vector<Argument> arguments) {
+        return message_of([&] { device->launch({.kernel = kernel, .arguments = std::move(arguments)}); });
+    };
+    CHECK(launch("relu_f33", {x, x, 4}) == "unknown kernel 'relu_f33', did you mean 'relu_f32'?");
+    CHECK_THAT(launch("zzzzzzzzzzzzzzzz", {}), Contains("unknown kernel") && Contains("matmul_nn_f32"));
+    CHECK(launch("relu_f32", {x, x}) == "kernel relu_f32 takes 3 arguments, but 2 were given");
+    CHECK(launch("relu_f32", {x, x, 4.0f}) == "argument 3 of relu_f32 is an i32, but an f32 was given");
+    CHECK(launch("relu_f32", {x, 4, 4}) == "argument 2 of relu_f32 is a pointer, but an i32 was given");
+    CHECK_THAT(launch("relu_f32", {x, Pointer{}, 4}), Contains("address 0x0 is in no buffer on host"));
+    float values[8] = {};
+    CHECK_THAT(message_of([&] { device->copy_in(x, values, 32); }), Contains("past the end of 'x' (16 bytes)"));
+    CHECK_THAT(message_of([&] { device->release({x.address + 4}); }), Contains("no buffer's first byte"));
+    device->release(x);
+    CHECK_THAT(message_of([&] { device->copy_out(values, x, 4); }), Contains("in no buffer"));
+    CHECK_THAT(message_of([&] { device->wait(0, 3); }), Contains("never recorded"));
+}
+
+TEST_CASE("a label outside of the classes is refused, not read") {
+    const auto device = make_host({});
+    const Pointer logits = device->allocate(40, "logits"), labels = device->allocate(4, "labels"),
+                  loss = device->allocate(4, "loss"), p = device->allocate(40, "p");
+    const int label = 10;
+    device->copy_in(labels, &label, 4);
+    CHECK(message_of([&] {
+              device->launch({.kernel = "softmax_cross_entropy_f32", .arguments = {logits, labels, loss, p, 1, 10}});
+          }) == "label 10 of row 0 is outside of the 10 classes");
+}
