@@ -1,10 +1,12 @@
 // A GPU as the model sees it: one row a GPU in gpus.cpp, every figure with its source.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/result.h"
 #include "core/simt/launch.h"
@@ -20,29 +22,40 @@ struct Sourced {
 using Count = Sourced<uint32_t>;
 using Figure = Sourced<double>;
 
+using Sizes = Sourced<std::array<uint32_t, 8>>;  // bytes, ascending, zero-filled behind the last
+
+enum class SchedulerPolicy : uint8_t {
+    greedy_then_oldest,  // keeps to one warp until it stalls, then takes the one that is resident longest
+    loose_round_robin,   // the next eligible warp behind the one that issued last
+};
+
 struct GpuSpec {
-    std::string_view name;         // "v100": the command line
-    std::string_view title;        // "Tesla V100 SXM2"
-    std::string_view compute;      // "7.0"
+    std::string_view name;     // "v100": the command line
+    std::string_view title;    // "Tesla V100 SXM2"
+    std::string_view compute;  // "7.0"
     // Structure
-    Count sms, sub_cores, issue_width;            // issue_width: dispatches a sub-core and cycle (2 before Volta)
+    Count sms, sub_cores, issue_width;  // issue_width: dispatches a sub-core and cycle (2 before Volta)
+    Sourced<SchedulerPolicy> scheduler;
     Count warps_per_sm, blocks_per_sm, registers_per_sm, register_unit, warp_granule;
     Count shared_per_sm, shared_per_block, shared_granule, shared_reserved;  // bytes; reserved: a block
     // Lanes a sub-core and cycle of each pipeline
     Figure fp32_lanes, int_lanes, fp64_lanes, sfu_lanes, lsu_lanes;
+    Count int_shares_fp32;  // 1: integer instructions run on the FP32 lanes (before Volta)
     // Latencies in cycles
     Count fp32_latency, int_latency, imad_latency, fp64_latency, sfu_latency, branch_latency, barrier_latency;
     Count shared_latency, shuffle_latency, constant_latency, l1_latency, l2_latency, dram_latency;
     // Memory
-    Count l1_bytes, l1_mshrs, l2_bytes, l2_slices, dram_channels;   // l1_bytes: with no shared memory carved out
-    Figure l1_bytes_per_cycle;      // an SM
-    Figure l2_bytes_per_cycle;      // the whole chip
+    Count l1_bytes, l1_mshrs, l2_bytes, l2_slices, dram_channels;  // l1_bytes: with no shared memory carved out
+    Count l1_ways, l2_ways;
+    Sizes shared_carveouts;     // what shared memory may take of l1_bytes; all zero: the two are separate memories
+    Figure l1_bytes_per_cycle;  // an SM
+    Figure l2_bytes_per_cycle;  // the whole chip
     Figure dram_gb_per_second;
-    Count lsu_queue;                // memory instructions buffered a sub-core
+    Count lsu_queue;  // memory instructions buffered a sub-core
     // Clocks and the host
     Figure boost_mhz;
-    Figure launch_us;               // host time to enqueue a kernel
-    Figure launch_latency_us;       // from the enqueue's end to the kernel's first cycle
+    Figure launch_us;          // host time to enqueue a kernel
+    Figure launch_latency_us;  // from the enqueue's end to the kernel's first cycle
     Figure pcie_gb_per_second;
     // Peaks, for the table of generations
     Figure fp32_tflops, fp64_tflops, fp16_tensor_tflops, memory_gb;
@@ -56,10 +69,19 @@ simt::LaunchLimits limits_of(const GpuSpec&);
 struct Occupancy {  // resident blocks an SM allows, by each limit
     uint32_t warps_per_block = 0;
     uint32_t by_warps = 0, by_registers = 0, by_shared = 0, by_slots = 0;
-    uint32_t blocks = 0;             // the least of them
-    std::string_view limiter;        // "warps", "registers", "shared memory", "block slots"
-    double fraction = 0;             // resident warps / warps_per_sm
+    uint32_t blocks = 0;       // the least of them
+    std::string_view limiter;  // "warps", "registers", "shared memory", "block slots"
+    double fraction = 0;       // resident warps / warps_per_sm
 };
+
+// A row's figures one by one, for tables and for the test that each has its source.
+struct SpecFigure {
+    std::string_view name;  // "l1_latency"
+    double value = 0;
+    std::string_view source;
+};
+std::vector<SpecFigure> figures_of(const GpuSpec&);
+
 Occupancy occupancy(const GpuSpec&, uint32_t threads_per_block, uint32_t registers_per_thread, uint32_t shared_per_block);
 
 }  // namespace lockstep::model

@@ -11,9 +11,10 @@
 namespace lockstep::model {
 
 struct TimedOptions : simt::LaunchOptions {
-    bool trace = true;                 // keep KernelTrace (of SM `traced_sm`); off saves memory, never changes cycles
+    bool trace = true;  // keep KernelTrace (of SM `traced_sm`); off saves memory, never changes cycles
     uint32_t traced_sm = 0;
-    uint64_t trace_limit = 2'000'000;  // issue records kept
+    uint64_t trace_limit = 2'000'000;  // issue records kept, and four times as many stall runs
+    bool skip_idle = true;  // jump over cycles in which nothing can happen; off only to prove that it changes nothing
 };
 
 // A counter or ratio of one launch. One row a metric in metrics.cpp: short name, Nsight Compute's name, unit, formula.
@@ -26,8 +27,8 @@ struct Metric {
 
 // Counters a source line or an instruction: what lessons' `of="sectors_per_request@line:7"` reads.
 struct InstructionCounters {
-    uint64_t issues = 0, lanes = 0;             // warp instructions; active lanes summed
-    uint64_t requests = 0, sectors = 0;         // global memory
+    uint64_t issues = 0, lanes = 0;      // warp instructions; active lanes summed
+    uint64_t requests = 0, sectors = 0;  // global memory
     uint64_t shared_requests = 0, shared_passes = 0;
     uint64_t branches = 0, divergent_branches = 0;
     uint64_t stalls[static_cast<size_t>(StallReason::count)] = {};  // warp-cycles in front of this instruction, all SMs
@@ -35,10 +36,10 @@ struct InstructionCounters {
 
 struct TimedResult : simt::LaunchResult {
     int64_t cycles = 0;
-    double time_us = 0;                 // cycles at the boost clock
+    double time_us = 0;  // cycles at the boost clock
     KernelTrace trace;
     Occupancy occupancy;
-    std::vector<Metric> metrics;        // whole launch
+    std::vector<Metric> metrics;                    // whole launch
     std::vector<InstructionCounters> instructions;  // by pc, whole launch
 };
 

@@ -1,0 +1,93 @@
+// Lanes mostly ascend, so the last line found is tried first; scattered lanes search the few lines of the request.
+#include "core/model/coalescer.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace lockstep::model {
+namespace {
+
+void add(GlobalRequest& request, uint64_t line, uint32_t sectors) {
+    uint32_t i = request.lines;
+    while (i > 0 && request.line[i - 1].line != line) --i;
+    if (i == 0) {
+        if (request.lines == GlobalRequest::most_lines) return;
+        request.line[request.lines++] = {line, sectors, 1};
+        request.sectors += static_cast<uint32_t>(std::popcount(sectors));
+        return;
+    }
+    LineRequest& found = request.line[i - 1];
+    request.sectors += static_cast<uint32_t>(std::popcount(sectors & ~found.sectors));
+    found.sectors |= sectors;
+    ++found.lanes;
+}
+
+// Bits first .. last, both within 0 .. 3.
+uint32_t sector_bits(uint64_t first, uint64_t last) {
+    return (2u << last) - (1u << first);
+}
+
+// The largest number of words that one bank has to deliver in one group of lanes.
+uint32_t passes_of(const uint64_t* offsets, uint32_t mask, uint32_t bytes, bool broadcast) {
+    const uint32_t words = std::max(1u, bytes / bank_bytes);
+    uint32_t lanes_a_group = 32 / words, total = 0;
+    for (uint32_t first = 0; first < 32; first += lanes_a_group) {
+        uint64_t seen[shared_banks][32];
+        uint32_t count[shared_banks] = {}, most = 0;
+        const uint32_t group = lanes_a_group == 32 ? mask : mask & (((1u << lanes_a_group) - 1) << first);
+        for (uint32_t left = group; left != 0; left &= left - 1) {
+            const uint64_t word = offsets[std::countr_zero(left)] / bank_bytes;
+            for (uint32_t k = 0; k < words; ++k) {
+                const uint32_t bank = static_cast<uint32_t>((word + k) % shared_banks);
+                uint64_t* const begin = seen[bank];
+                uint64_t* const end = begin + count[bank];
+                if (count[bank] == 32 || (broadcast && std::find(begin, end, word + k) != end)) continue;
+                *end = word + k;
+                most = std::max(most, ++count[bank]);
+            }
+        }
+        total += most;
+    }
+    return std::max(total, mask == 0 ? 0u : 1u);
+}
+
+}  // namespace
+
+void coalesce(const uint64_t* addresses, uint32_t mask, uint32_t bytes, GlobalRequest& request) {
+    request.lines = 0;
+    request.sectors = 0;
+    for (uint32_t left = mask; left != 0; left &= left - 1) {
+        const uint64_t begin = addresses[std::countr_zero(left)];
+        const uint64_t end = begin + (bytes == 0 ? 1 : bytes) - 1;
+        const uint64_t first = begin / sector_bytes, last = end / sector_bytes;
+        const uint64_t line = begin / line_bytes;
+        if (end / line_bytes == line) {
+            add(request, line, sector_bits(first % 4, last % 4));
+        } else {
+            add(request, line, sector_bits(first % 4, 3));
+            add(request, line + 1, sector_bits(0, last % 4));
+        }
+    }
+}
+
+uint32_t shared_passes(const uint64_t* offsets, uint32_t mask, uint32_t bytes) {
+    if (bytes <= bank_bytes && mask != 0) {  // the two everyday cases: one word for all, or consecutive words
+        const uint32_t leader = static_cast<uint32_t>(std::countr_zero(mask));
+        const uint64_t word = offsets[leader] / bank_bytes;
+        bool same = true, consecutive = true;
+        for (uint32_t left = mask; left != 0; left &= left - 1) {
+            const uint32_t lane = static_cast<uint32_t>(std::countr_zero(left));
+            const uint64_t w = offsets[lane] / bank_bytes;
+            same &= w == word;
+            consecutive &= w == word + (lane - leader);
+        }
+        if (same || consecutive) return 1;
+    }
+    return passes_of(offsets, mask, bytes, true);
+}
+
+uint32_t shared_atomic_passes(const uint64_t* offsets, uint32_t mask, uint32_t bytes) {
+    return passes_of(offsets, mask, bytes, false);
+}
+
+}  // namespace lockstep::model

@@ -1,0 +1,35 @@
+// What one warp's memory instruction asks the caches for: its lanes' bytes gathered into 32-byte sectors of 128-byte
+// lines, and for shared memory the passes that its bank conflicts cost.
+#pragma once
+#include <cstdint>
+
+namespace lockstep::model {
+
+constexpr uint32_t line_bytes = 128, sector_bytes = 32;
+constexpr uint32_t shared_banks = 32, bank_bytes = 4;
+
+struct LineRequest {
+    uint64_t line = 0;     // address / 128
+    uint32_t sectors = 0;  // bit i: sector i of the line
+    uint32_t lanes = 0;    // accesses that fall into it (an access of two lines counts in both)
+};
+
+struct GlobalRequest {
+    static constexpr uint32_t most_lines = 64;  // 32 lanes, each at most across one border
+    uint32_t lines = 0;
+    uint32_t sectors = 0;
+    LineRequest line[most_lines];
+};
+
+// The distinct sectors of the lanes in `mask`, lines in the order of the first lane that touches them.
+// `bytes` a lane: 1 to 32.
+void coalesce(const uint64_t* addresses, uint32_t mask, uint32_t bytes, GlobalRequest& request);
+
+// Passes over the 32 banks of 4 bytes. Lanes that read the same word share it (broadcast). Accesses wider than 4 bytes go
+// in groups of lanes that make 128 bytes. At least 1 when any lane is active.
+uint32_t shared_passes(const uint64_t* offsets, uint32_t mask, uint32_t bytes);
+
+// Atomics do not broadcast: lanes on the same word queue as well.
+uint32_t shared_atomic_passes(const uint64_t* offsets, uint32_t mask, uint32_t bytes);
+
+}  // namespace lockstep::model

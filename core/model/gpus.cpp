@@ -1,0 +1,335 @@
+// The modelled GPUs: one row a GPU, every figure with its source. To add one, write a row and its line in `rows`; the
+// tests walk the table. Sources in short:
+//   white paper    the vendor's architecture white paper of that GPU; "guide": CUDA C++ Programming Guide, its tables of
+//                  compute capabilities and of arithmetic throughput
+//   micro-benchmark   a published measurement on the silicon; "recalled" when quoted from memory, to be checked
+//   Accel-Sim      the configuration that the Accel-Sim project tuned for that GPU
+//   estimate       no published figure; DEVIATIONS.md names what hangs on it
+#include <algorithm>
+#include <charconv>
+
+#include "core/base/nearest.h"
+#include "core/model/gpu_spec.h"
+
+namespace lockstep::model {
+namespace {
+
+constexpr std::string_view guide = "CUDA C++ Programming Guide, compute capabilities";
+constexpr std::string_view throughput = "CUDA C++ Programming Guide, arithmetic throughput, divided by sub-cores";
+constexpr std::string_view occupancy_rules = "CUDA occupancy calculator, allocation granularity";
+constexpr std::string_view volta_paper = "NVIDIA V100 white paper, 2017";
+constexpr std::string_view pascal_paper = "NVIDIA P100 white paper, 2016";
+constexpr std::string_view ampere_paper = "NVIDIA A100 white paper, 2020";
+constexpr std::string_view jia = "Jia et al. 2018, Volta by micro-benchmarks (recalled)";
+constexpr std::string_view chase = "published pointer-chase micro-benchmark on this GPU";
+constexpr std::string_view accel_sim_volta = "Accel-Sim, configuration SM7_QV100";
+constexpr std::string_view accel_sim_ampere = "Accel-Sim, configuration SM80_A100";
+constexpr std::string_view estimate = "estimate, no published figure";
+constexpr std::string_view ours = "chosen for teaching: short and round";
+
+constexpr uint32_t KiB = 1024, MiB = 1024 * 1024;
+constexpr auto greedy = SchedulerPolicy::greedy_then_oldest;
+
+constexpr GpuSpec p100 = {
+    .name = "p100",
+    .title = "Tesla P100 SXM2",
+    .compute = "6.0",
+    .sms = {56, pascal_paper},
+    .sub_cores = {2, pascal_paper},
+    .issue_width = {2, "NVIDIA P100 white paper, 2016: two dispatch units a warp scheduler"},
+    .scheduler = {greedy, "estimate: the policy found on later GPUs"},
+    .warps_per_sm = {64, guide},
+    .blocks_per_sm = {32, guide},
+    .registers_per_sm = {65536, guide},
+    .register_unit = {256, occupancy_rules},
+    .warp_granule = {2, occupancy_rules},
+    .shared_per_sm = {64 * KiB, guide},
+    .shared_per_block = {48 * KiB, guide},
+    .shared_granule = {256, occupancy_rules},
+    .shared_reserved = {0, guide},
+    .fp32_lanes = {32, pascal_paper},
+    .int_lanes = {32, "CUDA C++ Programming Guide, arithmetic throughput: the FP32 lanes"},
+    .fp64_lanes = {16, pascal_paper},
+    .sfu_lanes = {8, throughput},
+    .lsu_lanes = {8, pascal_paper},
+    .int_shares_fp32 = {1, "NVIDIA V100 white paper, 2017: separate integer lanes are new in Volta"},
+    .fp32_latency = {6, "published micro-benchmark: 6 cycles for dependent FP32 and simple integer"},
+    .int_latency = {6, "published micro-benchmark: 6 cycles for dependent FP32 and simple integer"},
+    .imad_latency = {18, "estimate: three dependent XMADs of 6 cycles"},
+    .fp64_latency = {8, jia},
+    .sfu_latency = {18, "estimate within the published 14 to 23 cycles"},
+    .branch_latency = {12, estimate},
+    .barrier_latency = {24, estimate},
+    .shared_latency = {24, jia},
+    .shuffle_latency = {24, "estimate: as a shared-memory load"},
+    .constant_latency = {6, "estimate: as an operand of an arithmetic instruction"},
+    .l1_latency = {82, jia},
+    .l2_latency = {234, jia},
+    .dram_latency = {492, "estimate: L2 latency plus the DRAM part of V100 scaled to this clock"},
+    .l1_bytes = {24 * KiB, "NVIDIA P100 white paper, 2016: L1/texture cache apart from shared memory"},
+    .l1_mshrs = {256, "estimate: half of Volta's"},
+    .l2_bytes = {4 * MiB, pascal_paper},
+    .l2_slices = {32, "estimate: one slice a DRAM channel"},
+    .dram_channels = {32, "HBM2: 4 stacks of 8 channels"},
+    .l1_ways = {16, estimate},
+    .l2_ways = {16, estimate},
+    .shared_carveouts = {{}, "NVIDIA P100 white paper, 2016: 64 KB of shared memory of its own"},
+    .l1_bytes_per_cycle = {64, "estimate: half of Volta's"},
+    .l2_bytes_per_cycle = {1024, "estimate: 32 bytes a slice and cycle"},
+    .dram_gb_per_second = {732, pascal_paper},
+    .lsu_queue = {5, "estimate: as measured on Ampere"},
+    .boost_mhz = {1480, pascal_paper},
+    .launch_us = {2.5, estimate},
+    .launch_latency_us = {3.0, estimate},
+    .pcie_gb_per_second = {15.75, "PCI Express 3.0, 16 lanes"},
+    .fp32_tflops = {10.6, pascal_paper},
+    .fp64_tflops = {5.3, pascal_paper},
+    .fp16_tensor_tflops = {0, "no tensor cores; 21.2 TFLOP/s of FP16 on the FP32 lanes"},
+    .memory_gb = {16, pascal_paper},
+};
+
+constexpr GpuSpec v100 = {
+    .name = "v100",
+    .title = "Tesla V100 SXM2",
+    .compute = "7.0",
+    .sms = {80, volta_paper},
+    .sub_cores = {4, volta_paper},
+    .issue_width = {1, "NVIDIA V100 white paper, 2017: one warp instruction a clock and sub-core"},
+    .scheduler = {greedy, "estimate: the policy found on later GPUs"},
+    .warps_per_sm = {64, guide},
+    .blocks_per_sm = {32, guide},
+    .registers_per_sm = {65536, guide},
+    .register_unit = {256, occupancy_rules},
+    .warp_granule = {4, occupancy_rules},
+    .shared_per_sm = {96 * KiB, guide},
+    .shared_per_block = {96 * KiB, guide},
+    .shared_granule = {256, occupancy_rules},
+    .shared_reserved = {0, guide},
+    .fp32_lanes = {16, volta_paper},
+    .int_lanes = {16, volta_paper},
+    .fp64_lanes = {8, volta_paper},
+    .sfu_lanes = {4, volta_paper},
+    .lsu_lanes = {8, volta_paper},
+    .int_shares_fp32 = {0, volta_paper},
+    .fp32_latency = {4, "published micro-benchmark: 4 cycles for dependent FP32 and simple integer"},
+    .int_latency = {4, "published micro-benchmark: 4 cycles for dependent FP32 and simple integer"},
+    .imad_latency = {5, "published micro-benchmark: 5 cycles for dependent IMAD on Volta and Turing"},
+    .fp64_latency = {8, "published micro-benchmark: 8 cycles for dependent DFMA"},
+    .sfu_latency = {18, "estimate within the published 14 to 23 cycles"},
+    .branch_latency = {8, estimate},
+    .barrier_latency = {22, "published synchronisation micro-benchmark (recalled)"},
+    .shared_latency = {19, jia},
+    .shuffle_latency = {23, "published micro-benchmarks: 23 to 26 cycles"},
+    .constant_latency = {4, "published micro-benchmark on Turing: a hit in the nearest constant cache"},
+    .l1_latency = {28, chase},
+    .l2_latency = {212, chase},
+    .dram_latency = {425, chase},
+    .l1_bytes = {128 * KiB, volta_paper},
+    .l1_mshrs = {512, accel_sim_volta},
+    .l2_bytes = {6 * MiB, volta_paper},
+    .l2_slices = {64, accel_sim_volta},
+    .dram_channels = {32, "HBM2: 4 stacks of 8 channels"},
+    .l1_ways = {16, "estimate: 64 ways in Accel-Sim act alike on these set hashes"},
+    .l2_ways = {24, accel_sim_volta},
+    .shared_carveouts = {{0, 8 * KiB, 16 * KiB, 32 * KiB, 64 * KiB, 96 * KiB}, guide},
+    .l1_bytes_per_cycle = {128, volta_paper},
+    .l2_bytes_per_cycle = {2048, "64 slices of 32 bytes a cycle"},
+    .dram_gb_per_second = {900, volta_paper},
+    .lsu_queue = {5, "estimate: as measured on Ampere"},
+    .boost_mhz = {1530, volta_paper},
+    .launch_us = {2.5, estimate},
+    .launch_latency_us = {3.0, estimate},
+    .pcie_gb_per_second = {15.75, "PCI Express 3.0, 16 lanes"},
+    .fp32_tflops = {15.7, volta_paper},
+    .fp64_tflops = {7.8, volta_paper},
+    .fp16_tensor_tflops = {125, volta_paper},
+    .memory_gb = {16, volta_paper},
+};
+
+constexpr GpuSpec a100 = {
+    .name = "a100",
+    .title = "A100 SXM4 40 GB",
+    .compute = "8.0",
+    .sms = {108, ampere_paper},
+    .sub_cores = {4, ampere_paper},
+    .issue_width = {1, ampere_paper},
+    .scheduler = {greedy, "published study of Ampere's issue policy: greedy first; then youngest, here oldest"},
+    .warps_per_sm = {64, guide},
+    .blocks_per_sm = {32, guide},
+    .registers_per_sm = {65536, guide},
+    .register_unit = {256, occupancy_rules},
+    .warp_granule = {4, occupancy_rules},
+    .shared_per_sm = {164 * KiB, guide},
+    .shared_per_block = {163 * KiB, guide},
+    .shared_granule = {128, occupancy_rules},
+    .shared_reserved = {1024, guide},
+    .fp32_lanes = {16, ampere_paper},
+    .int_lanes = {16, ampere_paper},
+    .fp64_lanes = {8, ampere_paper},
+    .sfu_lanes = {4, ampere_paper},
+    .lsu_lanes = {8, ampere_paper},
+    .int_shares_fp32 = {0, ampere_paper},
+    .fp32_latency = {4, "published micro-benchmark: 4 cycles for dependent FP32 and simple integer"},
+    .int_latency = {4, "published micro-benchmark: 4 cycles for dependent FP32 and simple integer"},
+    .imad_latency = {4, "published micro-benchmark: 4 cycles for dependent IMAD"},
+    .fp64_latency = {8, "estimate: as measured on V100"},
+    .sfu_latency = {23, accel_sim_ampere},
+    .branch_latency = {8, estimate},
+    .barrier_latency = {22, "estimate: as on V100"},
+    .shared_latency = {23, "measured, quoted in a public repository"},
+    .shuffle_latency = {23, "published micro-benchmarks: 23 to 26 cycles"},
+    .constant_latency = {4, "published micro-benchmark on Turing: a hit in the nearest constant cache"},
+    .l1_latency = {33, chase},
+    .l2_latency = {206, "published pointer-chase micro-benchmark on this GPU: the near half of L2 (247 in the far half)"},
+    .dram_latency = {406, "published pointer-chase micro-benchmark on this GPU: without misses of the TLB (536 with)"},
+    .l1_bytes = {192 * KiB, ampere_paper},
+    .l1_mshrs = {512, accel_sim_ampere},
+    .l2_bytes = {40 * MiB, ampere_paper},
+    .l2_slices = {80, ampere_paper},
+    .dram_channels = {40, "HBM2: 5 stacks of 8 channels"},
+    .l1_ways = {16, "estimate: 64 ways in Accel-Sim act alike on these set hashes"},
+    .l2_ways = {16, accel_sim_ampere},
+    .shared_carveouts = {{0, 8 * KiB, 16 * KiB, 32 * KiB, 64 * KiB, 100 * KiB, 132 * KiB, 164 * KiB}, guide},
+    .l1_bytes_per_cycle = {128, "19.1 TB/s measured over 108 SMs at 1410 MHz are 125 bytes a cycle"},
+    .l2_bytes_per_cycle = {5120, "NVIDIA A100 white paper, 2020: 64 bytes a slice and cycle"},
+    .dram_gb_per_second = {1555, ampere_paper},
+    .lsu_queue = {5, "published study of Ampere's core: 5 memory instructions buffered a sub-core"},
+    .boost_mhz = {1410, ampere_paper},
+    .launch_us = {2.5, estimate},
+    .launch_latency_us = {3.0, estimate},
+    .pcie_gb_per_second = {31.5, "PCI Express 4.0, 16 lanes"},
+    .fp32_tflops = {19.5, ampere_paper},
+    .fp64_tflops = {9.7, ampere_paper},
+    .fp16_tensor_tflops = {312, ampere_paper},
+    .memory_gb = {40, ampere_paper},
+};
+
+// Small enough to see whole: 2 SMs of 2 sub-cores, a full warp wide, latencies that fit on a screen.
+constexpr GpuSpec teaching = {
+    .name = "teaching",
+    .title = "Teaching GPU",
+    .compute = "7.0",
+    .sms = {2, ours},
+    .sub_cores = {2, ours},
+    .issue_width = {1, ours},
+    .scheduler = {greedy, ours},
+    .warps_per_sm = {32, "chosen for teaching: the largest legal block just fits"},
+    .blocks_per_sm = {8, ours},
+    .registers_per_sm = {65536, ours},
+    .register_unit = {256, ours},
+    .warp_granule = {2, ours},
+    .shared_per_sm = {64 * KiB, ours},
+    .shared_per_block = {48 * KiB, ours},
+    .shared_granule = {256, ours},
+    .shared_reserved = {0, ours},
+    .fp32_lanes = {32, ours},
+    .int_lanes = {32, ours},
+    .fp64_lanes = {16, ours},
+    .sfu_lanes = {8, ours},
+    .lsu_lanes = {32, ours},
+    .int_shares_fp32 = {0, ours},
+    .fp32_latency = {4, ours},
+    .int_latency = {4, ours},
+    .imad_latency = {4, ours},
+    .fp64_latency = {8, ours},
+    .sfu_latency = {8, ours},
+    .branch_latency = {4, ours},
+    .barrier_latency = {4, ours},
+    .shared_latency = {8, ours},
+    .shuffle_latency = {8, ours},
+    .constant_latency = {4, ours},
+    .l1_latency = {10, ours},
+    .l2_latency = {30, ours},
+    .dram_latency = {80, ours},
+    .l1_bytes = {16 * KiB, ours},
+    .l1_mshrs = {64, ours},
+    .l2_bytes = {256 * KiB, ours},
+    .l2_slices = {4, ours},
+    .dram_channels = {2, ours},
+    .l1_ways = {4, ours},
+    .l2_ways = {8, ours},
+    .shared_carveouts = {{}, ours},
+    .l1_bytes_per_cycle = {128, ours},
+    .l2_bytes_per_cycle = {128, ours},
+    .dram_gb_per_second = {64, "chosen for teaching: 64 bytes a cycle"},
+    .lsu_queue = {4, ours},
+    .boost_mhz = {1000, "chosen for teaching: a cycle is a nanosecond"},
+    .launch_us = {1, ours},
+    .launch_latency_us = {1, ours},
+    .pcie_gb_per_second = {16, ours},
+    .fp32_tflops = {0.256, "2 SMs x 64 lanes x 2 x 1 GHz"},
+    .fp64_tflops = {0.128, "2 SMs x 32 lanes x 2 x 1 GHz"},
+    .fp16_tensor_tflops = {0, ours},
+    .memory_gb = {1, ours},
+};
+
+constexpr GpuSpec rows[] = {p100, v100, a100, teaching};
+constexpr uint32_t most_teaching_sms = 256;
+
+}  // namespace
+
+std::span<const GpuSpec> gpus() {
+    return rows;
+}
+
+Result<GpuSpec> gpu_named(std::string_view name) {
+    const size_t colon = name.find(':');
+    const std::string_view base = name.substr(0, colon);
+    std::string known;
+    std::vector<std::string> names;
+    for (const GpuSpec& row : rows) {
+        names.emplace_back(row.name);
+        known += (known.empty() ? "" : ", ") + std::string(row.name);
+        if (row.name != base) continue;
+        GpuSpec gpu = row;
+        if (colon == std::string_view::npos) return gpu;
+        const std::string_view digits = name.substr(colon + 1);
+        uint32_t sms = 0;
+        const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), sms);
+        if (base != "teaching")
+            return Diagnostic{"the number of SMs of " + std::string(base) + " is fixed: only teaching:N can be set"};
+        if (parsed.ec != std::errc{} || parsed.ptr != digits.data() + digits.size() || sms < 1 || sms > most_teaching_sms)
+            return Diagnostic{"'" + std::string(name) + "' needs a number of SMs from 1 to " +
+                              std::to_string(most_teaching_sms) + ", as in teaching:4"};
+        gpu.sms = {sms, "set on the command line"};
+        gpu.fp32_tflops = {0.128 * sms, "SMs x 64 lanes x 2 x 1 GHz"};
+        gpu.fp64_tflops = {0.064 * sms, "SMs x 32 lanes x 2 x 1 GHz"};
+        return gpu;
+    }
+    const std::string near = nearest_name(std::string(base), names);
+    return Diagnostic{"unknown GPU '" + std::string(name) + "'" + (near.empty() ? "" : ", did you mean '" + near + "'?") +
+                      (near.empty() ? ": known are " : " Known are ") + known + " (teaching:N has N SMs)"};
+}
+
+simt::LaunchLimits limits_of(const GpuSpec& gpu) {
+    simt::LaunchLimits limits;
+    limits.threads_per_block = std::min<uint32_t>(1024, gpu.warps_per_sm * 32);
+    limits.shared_per_block = gpu.shared_per_block;
+    limits.registers_per_block = gpu.registers_per_sm;
+    limits.shared_granule = gpu.shared_granule;
+    return limits;
+}
+
+std::vector<SpecFigure> figures_of(const GpuSpec& gpu) {
+    std::vector<SpecFigure> figures;
+    const auto add = [&](std::string_view name, const auto& figure) {
+        figures.push_back({name, static_cast<double>(figure.value), figure.source});
+    };
+#define FIGURE(field) add(#field, gpu.field)
+    FIGURE(sms), FIGURE(sub_cores), FIGURE(issue_width), FIGURE(warps_per_sm), FIGURE(blocks_per_sm);
+    FIGURE(registers_per_sm), FIGURE(register_unit), FIGURE(warp_granule), FIGURE(shared_per_sm), FIGURE(shared_per_block);
+    FIGURE(shared_granule), FIGURE(shared_reserved), FIGURE(fp32_lanes), FIGURE(int_lanes), FIGURE(fp64_lanes);
+    FIGURE(sfu_lanes), FIGURE(lsu_lanes), FIGURE(int_shares_fp32), FIGURE(fp32_latency), FIGURE(int_latency);
+    FIGURE(imad_latency), FIGURE(fp64_latency), FIGURE(sfu_latency), FIGURE(branch_latency), FIGURE(barrier_latency);
+    FIGURE(shared_latency), FIGURE(shuffle_latency), FIGURE(constant_latency), FIGURE(l1_latency), FIGURE(l2_latency);
+    FIGURE(dram_latency), FIGURE(l1_bytes), FIGURE(l1_mshrs), FIGURE(l2_bytes), FIGURE(l2_slices), FIGURE(dram_channels);
+    FIGURE(l1_ways), FIGURE(l2_ways), FIGURE(l1_bytes_per_cycle), FIGURE(l2_bytes_per_cycle), FIGURE(dram_gb_per_second);
+    FIGURE(lsu_queue), FIGURE(boost_mhz), FIGURE(launch_us), FIGURE(launch_latency_us), FIGURE(pcie_gb_per_second);
+    FIGURE(fp32_tflops), FIGURE(fp64_tflops), FIGURE(fp16_tensor_tflops), FIGURE(memory_gb);
+#undef FIGURE
+    figures.push_back({"scheduler", static_cast<double>(gpu.scheduler.value), gpu.scheduler.source});
+    figures.push_back({"shared_carveouts", static_cast<double>(gpu.shared_carveouts.value[1]), gpu.shared_carveouts.source});
+    return figures;
+}
+
+}  // namespace lockstep::model

@@ -1,0 +1,78 @@
+#include <cmath>
+#include <set>
+#include <string>
+
+#include "core/model/gpu_spec.h"
+#include "tests/catch.h"
+
+using namespace lockstep;
+using namespace lockstep::model;
+
+TEST_CASE("every figure of every GPU has a value that makes sense and a source") {
+    const std::set<std::string> may_be_zero = {"shared_reserved", "int_shares_fp32", "fp16_tensor_tflops", "scheduler",
+                                               "shared_carveouts"};
+    for (const GpuSpec& gpu : gpus())
+        for (const SpecFigure& figure : figures_of(gpu)) {
+            INFO(gpu.name << " " << figure.name);
+            CHECK_FALSE(figure.source.empty());
+            CHECK(std::isfinite(figure.value));
+            CHECK((figure.value > 0 || may_be_zero.count(std::string(figure.name)) == 1));
+        }
+}
+
+TEST_CASE("every GPU's peak FP32 rate is its lanes times two times its clock") {
+    for (const GpuSpec& gpu : gpus()) {
+        const double tflops = gpu.sms * gpu.sub_cores * gpu.fp32_lanes * 2 * gpu.boost_mhz / 1e6;
+        INFO(gpu.name);
+        CHECK(std::fabs(tflops - gpu.fp32_tflops) <= 0.01 * gpu.fp32_tflops);
+    }
+}
+
+TEST_CASE("every GPU's memory levels lie further away one after the other") {
+    for (const GpuSpec& gpu : gpus()) {
+        INFO(gpu.name);
+        CHECK(gpu.l1_latency < gpu.l2_latency);
+        CHECK(gpu.l2_latency < gpu.dram_latency);
+        CHECK(gpu.warps_per_sm % gpu.sub_cores == 0);
+        CHECK(gpu.warps_per_sm / gpu.sub_cores <= 32);
+        CHECK(gpu.sub_cores <= 4);
+        CHECK(gpu.issue_width <= 2);
+        CHECK(limits_of(gpu).threads_per_block <= gpu.warps_per_sm * 32);
+    }
+}
+
+TEST_CASE("a GPU is found by its name, a misspelt one is told the nearest") {
+    CHECK(gpu_named("v100").value().title == "Tesla V100 SXM2");
+    CHECK(gpu_named("teaching:4").value().sms == 4);
+    CHECK(gpu_named("teaching").value().sms == 2);
+    CHECK(gpu_named("v1000").error().message.find("did you mean 'v100'?") != std::string::npos);
+    CHECK(gpu_named("banana").error().message.find("p100, v100, a100, teaching") != std::string::npos);
+    CHECK_FALSE(gpu_named("teaching:0").ok());
+    CHECK_FALSE(gpu_named("teaching:").ok());
+    CHECK_FALSE(gpu_named("teaching:4x").ok());
+    CHECK_FALSE(gpu_named("teaching:99999999999999999999").ok());
+    CHECK_FALSE(gpu_named("v100:4").ok());
+}
+
+TEST_CASE("96 registers a thread leave 20 warps on V100, not 21") {
+    const GpuSpec gpu = gpu_named("v100").value();
+    const Occupancy o = occupancy(gpu, 32, 96, 0);
+    CHECK(o.blocks == 20);
+    CHECK(o.limiter == "registers");
+    CHECK(occupancy(gpu_named("p100").value(), 32, 96, 0).blocks == 20);
+}
+
+TEST_CASE("the occupancy calculator's cases come out with the right limiter") {
+    const GpuSpec v100 = gpu_named("v100").value(), a100 = gpu_named("a100").value();
+    CHECK(occupancy(v100, 256, 32, 0).blocks == 8);
+    CHECK(occupancy(v100, 256, 32, 0).limiter == "warps");
+    CHECK(occupancy(v100, 256, 32, 0).fraction == 1.0);
+    CHECK(occupancy(v100, 32, 16, 0).blocks == 32);
+    CHECK(occupancy(v100, 32, 16, 0).limiter == "block slots");
+    CHECK(occupancy(v100, 256, 64, 0).blocks == 4);
+    CHECK(occupancy(v100, 256, 32, 48 * 1024).blocks == 2);
+    CHECK(occupancy(v100, 256, 32, 48 * 1024).limiter == "shared memory");
+    CHECK(occupancy(a100, 256, 32, 48 * 1024).blocks == 3);  // 49 KB each with the reserved one
+    CHECK(occupancy(a100, 1024, 32, 0).blocks == 2);
+    CHECK(occupancy(v100, 1024, 255, 0).blocks == 0);  // 8 warps' worth of registers for 32 warps
+}

@@ -1,0 +1,205 @@
+// The parts that memory instructions go through, each against counts that can be done by hand.
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "core/base/rng.h"
+#include "core/model/load_store.h"
+#include "tests/catch.h"
+
+using namespace lockstep;
+using namespace lockstep::model;
+using Access = LoadStore::Access;
+
+namespace {
+constexpr uint32_t all = 0xffffffffu;
+struct Addresses {
+    uint64_t at[32];
+    Addresses(uint64_t base, uint64_t stride) {
+        for (uint32_t lane = 0; lane < 32; ++lane) at[lane] = base + lane * stride;
+    }
+};
+uint32_t sectors_of(const uint64_t* addresses, uint32_t mask, uint32_t bytes) {
+    GlobalRequest request;
+    coalesce(addresses, mask, bytes, request);
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < request.lines; ++i) sum += static_cast<uint32_t>(std::popcount(request.line[i].sectors));
+    CHECK(sum == request.sectors);
+    return request.sectors;
+}
+}  // namespace
+
+TEST_CASE("32 consecutive floats are 4 sectors of one line, and a stride of 32 floats touches 32") {
+    CHECK(sectors_of(Addresses(0x1000, 4).at, all, 4) == 4);
+    CHECK(sectors_of(Addresses(0x1010, 4).at, all, 4) == 5);  // shifted by half a sector
+    CHECK(sectors_of(Addresses(0x1000, 8).at, all, 4) == 8);
+    CHECK(sectors_of(Addresses(0x1000, 128).at, all, 4) == 32);
+    CHECK(sectors_of(Addresses(0x1000, 0).at, all, 4) == 1);
+    CHECK(sectors_of(Addresses(0x1000, 16).at, all, 16) == 16);
+    CHECK(sectors_of(Addresses(0x1000, 4).at, 0x1, 4) == 1);
+    CHECK(sectors_of(Addresses(0x1000, 4).at, 0, 4) == 0);
+}
+
+TEST_CASE("the coalescer finds exactly the sectors that the lanes' bytes lie in") {
+    Rng rng(7);
+    for (int round = 0; round < 2000; ++round) {
+        uint64_t at[32];
+        const uint32_t bytes = 1u << rng.below(5);
+        const uint64_t span = uint64_t{64} << rng.below(10);
+        for (auto& address : at) address = 0x7f0000000000ull + rng.below(span) / bytes * bytes;
+        const uint32_t mask = static_cast<uint32_t>(rng.next());
+        std::vector<uint64_t> expected;
+        for (uint32_t lane = 0; lane < 32; ++lane)
+            if (mask >> lane & 1) expected.push_back(at[lane] / 32);
+        std::sort(expected.begin(), expected.end());
+        expected.erase(std::unique(expected.begin(), expected.end()), expected.end());
+        REQUIRE(sectors_of(at, mask, bytes) == expected.size());
+    }
+}
+
+TEST_CASE("a stride of k words in shared memory takes k passes for the powers of two, one for odd strides") {
+    for (const uint64_t stride : {1, 2, 4, 8, 16, 32}) CHECK(shared_passes(Addresses(0, stride * 4).at, all, 4) == stride);
+    for (const uint64_t stride : {3, 5, 17, 33}) CHECK(shared_passes(Addresses(0, stride * 4).at, all, 4) == 1);
+}
+
+TEST_CASE("the same word by many lanes is a broadcast, except for atomics") {
+    CHECK(shared_passes(Addresses(64, 0).at, all, 4) == 1);
+    CHECK(shared_atomic_passes(Addresses(64, 0).at, all, 4) == 32);
+    CHECK(shared_atomic_passes(Addresses(64, 4).at, all, 4) == 1);
+    uint64_t two_words[32];
+    for (uint32_t lane = 0; lane < 32; ++lane) two_words[lane] = lane % 2 * 128;  // two words of one bank
+    CHECK(shared_passes(two_words, all, 4) == 2);
+    CHECK(shared_passes(two_words, 0x55555555u, 4) == 1);
+}
+
+TEST_CASE("8-byte accesses go in halves, 16-byte accesses in quarters") {
+    CHECK(shared_passes(Addresses(0, 8).at, all, 8) == 2);
+    CHECK(shared_passes(Addresses(0, 16).at, all, 16) == 4);
+    CHECK(shared_passes(Addresses(0, 1).at, all, 1) == 1);
+}
+
+TEST_CASE("a cache holds as many consecutive lines as its size says, and loses the one unused longest") {
+    for (const uint32_t kilobytes : {16u, 24u, 128u}) {
+        Cache cache(kilobytes * 1024, 16);
+        Cache::Victim victim;
+        const uint64_t lines = kilobytes * 8;
+        for (uint64_t line = 0; line < lines; ++line) {
+            REQUIRE(cache.find(1000 * lines + line) == nullptr);
+            cache.insert(1000 * lines + line, victim);
+        }
+        for (uint64_t line = 0; line < lines; ++line) REQUIRE(cache.find(1000 * lines + line) != nullptr);
+    }
+    Cache two(256, 2);
+    Cache::Victim victim;
+    two.insert(1, victim).dirty = 5;
+    two.insert(2, victim);
+    CHECK(two.find(2) != nullptr);
+    two.insert(3, victim);
+    CHECK(victim.line == 1);
+    CHECK(victim.dirty == 5);
+    CHECK(two.find(1) == nullptr);
+}
+
+TEST_CASE("any n aligned lines in a row fall into n different places") {
+    for (const uint32_t n : {1u, 12u, 40u, 64u, 80u, 1000u}) {
+        const Spread spread(n);
+        for (const uint64_t group : {uint64_t{0}, uint64_t{77}, uint64_t{123456789}}) {
+            std::vector<int> hit(n, 0);
+            for (uint64_t i = 0; i < n; ++i) ++hit.at(spread(group * n + i));
+            CHECK(std::count(hit.begin(), hit.end(), 1) == n);
+        }
+    }
+}
+
+TEST_CASE("a lone load takes the spec's latency of the level that has the data, on every GPU") {
+    for (const GpuSpec& gpu : gpus()) {
+        INFO(gpu.name);
+        MemorySystem memory(gpu);
+        LoadStore first(gpu, memory, 0), second(gpu, memory, 0);
+        const Addresses one(0x7f0000000000ull, 0);
+        const int64_t t = 1000, later = 100000;
+        const MemoryCost miss = first.global(0, t, Access::load, one.at, all, 4);
+        CHECK(miss.ready - t == gpu.dram_latency);
+        CHECK(miss.level == MemoryLevel::dram);
+        const MemoryCost hit = first.global(0, later, Access::load, one.at, all, 4);
+        CHECK(hit.ready - later == gpu.l1_latency);
+        CHECK(hit.level == MemoryLevel::l1);
+        const MemoryCost l2 = second.global(0, 2 * later, Access::load, one.at, all, 4);
+        CHECK(l2.ready - 2 * later == gpu.l2_latency);
+        CHECK(l2.level == MemoryLevel::l2);
+        const MemoryCost shared = first.shared(0, 3 * later, Access::load, Addresses(0, 8).at, all, 4);
+        CHECK(shared.ready - 3 * later == gpu.shared_latency + 1);
+        CHECK(shared.passes == 2);
+    }
+}
+
+TEST_CASE("a load of a sector on its way waits for the one fetch") {
+    const GpuSpec gpu = gpu_named("v100").value();
+    MemorySystem memory(gpu);
+    LoadStore sm(gpu, memory, 0);
+    const Addresses one(0x7f0000000000ull, 4);
+    const MemoryCost first = sm.global(0, 0, Access::load, one.at, all, 4);
+    const MemoryCost second = sm.global(1, 50, Access::load, one.at, all, 4);
+    CHECK(second.ready == first.ready);
+    CHECK(memory.dram().bytes_read == 128);
+}
+
+TEST_CASE("streaming reads reach the DRAM's peak and never pass it") {
+    for (const GpuSpec& gpu : gpus()) {
+        INFO(gpu.name);
+        MemorySystem memory(gpu);
+        std::vector<LoadStore> sms;
+        for (uint32_t i = 0; i < gpu.sms; ++i) sms.emplace_back(gpu, memory, 0);
+        int64_t end = 0;
+        std::vector<int64_t> next(gpu.sms, 0);
+        uint64_t address = 0x7f0000000000ull;
+        const uint64_t bytes = 8 << 20;
+        for (uint64_t done = 0; done < bytes;)
+            for (uint32_t i = 0; i < gpu.sms; ++i) {
+                const uint32_t s = static_cast<uint32_t>(done / 128 % gpu.sub_cores);
+                next[i] = std::max(next[i] + 1, sms[i].free_at(s));
+                end = std::max(end, sms[i].global(s, next[i], Access::load, Addresses(address, 4).at, all, 4).ready);
+                address += 128, done += 128;
+            }
+        const double rate = static_cast<double>(bytes) / static_cast<double>(end - gpu.dram_latency);
+        CHECK(rate <= memory.dram().bytes_per_cycle() * 1.001);
+        CHECK(rate >= memory.dram().bytes_per_cycle() * 0.93);
+    }
+}
+
+TEST_CASE("stores that only fill L2 leave DRAM alone, more than L2 holds is written back") {
+    const GpuSpec gpu = gpu_named("teaching").value();
+    MemorySystem memory(gpu);
+    LoadStore sm(gpu, memory, 0);
+    int64_t now = 0;
+    const auto fill = [&](uint64_t from, uint64_t bytes) {
+        for (uint64_t at = from; at < from + bytes; at += 128)
+            now = std::max(now + 1, sm.global(0, now, Access::store, Addresses(at, 4).at, all, 4).done);
+    };
+    fill(0x7f0000000000ull, gpu.l2_bytes);
+    CHECK(memory.dram().bytes_written == 0);
+    CHECK(memory.dram().bytes_read == 0);
+    fill(0x7f0000000000ull + gpu.l2_bytes, gpu.l2_bytes);
+    CHECK(memory.dram().bytes_written == gpu.l2_bytes);
+}
+
+TEST_CASE("a full memory queue holds its own sub-core back, not the others") {
+    const GpuSpec gpu = gpu_named("v100").value();
+    MemorySystem memory(gpu);
+    LoadStore sm(gpu, memory, 0);
+    for (uint32_t i = 0; i < gpu.lsu_queue; ++i) {
+        CHECK(sm.free_at(0) <= 0);
+        sm.shared(0, 0, Access::load, Addresses(0, 128).at, all, 4);
+    }
+    CHECK(sm.free_at(0) == 32);  // the first conflict of 32 passes has to leave
+    CHECK(sm.free_at(1) == 0);
+}
+
+TEST_CASE("what shared memory takes is missing from L1") {
+    const GpuSpec v100 = gpu_named("v100").value(), p100 = gpu_named("p100").value();
+    MemorySystem memory(v100);
+    CHECK(LoadStore(v100, memory, 0).l1_bytes() == 128 * 1024);
+    CHECK(LoadStore(v100, memory, 20 * 1024).l1_bytes() == 96 * 1024);
+    CHECK(LoadStore(v100, memory, 96 * 1024).l1_bytes() == 32 * 1024);
+    CHECK(LoadStore(p100, memory, 64 * 1024).l1_bytes() == 24 * 1024);
+}
