@@ -1,0 +1,192 @@
+// `lockstep bench [NAME]`: rates of the machine and the engine, each the best of a few runs after a warm-up, on one thread
+// unless the name says otherwise. Row names are stable; NAME selects the rows that begin with it.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/cli.h"
+#include "core/base/files.h"
+#include "core/model/launch.h"
+#include "core/nn/trainer.h"
+#include "core/ptx/ptx.h"
+#include "core/simt/launch.h"
+
+namespace lockstep::cli {
+namespace {
+
+double seconds_of(const std::function<void()>& work) {
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// A kernel with its buffers, ready to launch as often as wanted.
+struct Prepared {
+    std::shared_ptr<const ptx::Program> program;
+    simt::Memory memory;
+    simt::LaunchConfig config;
+
+    Prepared(const std::string& file, const std::string& kernel, simt::Dim3 grid, simt::Dim3 block) {
+        const auto path = resource_root() / "kernels" / "ptx" / file;
+        program = ptx::decode(ptx::parse(read_file(path).value(), path.string()).value(), kernel).value();
+        config.grid = grid;
+        config.block = block;
+        config.parameters.resize(program->parameter_bytes);
+    }
+    void set(size_t parameter, const void* value, size_t bytes) {
+        std::memcpy(config.parameters.data() + program->parameters.at(parameter).offset, value, bytes);
+    }
+    void integer(size_t parameter, int32_t value) { set(parameter, &value, sizeof value); }
+    void buffer(size_t parameter, size_t floats) {
+        const uint64_t address = memory.allocate(floats * 4, fmt::format("argument {}", parameter));
+        auto* values = reinterpret_cast<float*>(memory.write(address, floats * 4));
+        for (size_t i = 0; i < floats; ++i) values[i] = static_cast<float>(i % 97) * 0.01f;
+        set(parameter, &address, sizeof address);
+    }
+};
+
+Prepared matmul(const std::string& kernel, int n) {
+    const auto tiles = static_cast<uint32_t>((n + 15) / 16);
+    Prepared p("matmul.ptx", kernel, {tiles, tiles, 1}, {16, 16, 1});
+    for (size_t i = 0; i < 3; ++i) p.buffer(i, static_cast<size_t>(n) * static_cast<size_t>(n));
+    for (size_t i = 3; i < 6; ++i) p.integer(i, n);
+    return p;
+}
+Prepared vector_add(int n) {
+    Prepared p("bench.ptx", "vector_add_f32", {static_cast<uint32_t>((n + 255) / 256), 1, 1}, {256, 1, 1});
+    for (size_t i = 0; i < 3; ++i) p.buffer(i, static_cast<size_t>(n));
+    p.integer(3, n);
+    return p;
+}
+Prepared strided_gather() {
+    const int n = 1 << 18;
+    Prepared p("bench.ptx", "strided_gather_f32", {256, 1, 1}, {256, 1, 1});
+    p.buffer(0, static_cast<size_t>(n));
+    p.buffer(1, static_cast<size_t>(n));
+    p.integer(2, n);
+    p.integer(3, 33);
+    p.integer(4, 32);
+    return p;
+}
+Prepared divergent() {
+    const int n = 1 << 16;
+    Prepared p("bench.ptx", "divergent_f32", {256, 1, 1}, {256, 1, 1});
+    p.buffer(0, static_cast<size_t>(n));
+    p.buffer(1, static_cast<size_t>(n));
+    p.integer(2, n);
+    return p;
+}
+
+void check(const simt::LaunchResult& result) {
+    if (result.fault) throw Failure(render(*result.fault));
+}
+
+BenchRow functional(const std::string& name, Prepared p, const std::string& config) {
+    double best = 0;
+    for (int run = 0; run < 3; ++run) {
+        simt::LaunchResult result;
+        const double seconds = seconds_of([&] { result = simt::launch(*p.program, p.config, p.memory); });
+        check(result);
+        best = std::max(best, static_cast<double>(result.warp_instructions) / seconds);
+    }
+    return {"functional/" + name, best / 1e6, "M warp instructions/s", config};
+}
+
+BenchRow timed(const std::string& name, Prepared p, const std::string& config) {
+    const model::GpuSpec gpu = model::gpu_named("v100").value();
+    double best = 0;
+    for (int run = 0; run < 2; ++run) {
+        model::TimedResult result;
+        const double seconds = seconds_of([&] { result = model::launch(gpu, *p.program, p.config, p.memory); });
+        check(result);
+        best = std::max(best, static_cast<double>(result.warp_instructions) / seconds);
+    }
+    return {"timed/v100/" + name, best / 1e6, "M warp instructions/s", config};
+}
+
+BenchRow training(const std::string& model, int threads, const std::string& device, int steps,
+                  bool functional_only = false) {
+    nn::TrainerOptions options;
+    options.model = model;
+    options.device = device;
+    options.threads = threads;
+    options.functional = functional_only;
+    options.keep_images = false;
+    nn::Trainer trainer(options);
+    for (int i = 0; i < std::max(1, steps / 10); ++i) trainer.step();
+    const double seconds = seconds_of([&] {
+        for (int i = 0; i < steps; ++i) trainer.step();
+    });
+    const std::string where =
+        device == "host" ? fmt::format("{}", threads) : device + (functional_only ? "/functional" : "");
+    return {fmt::format("train/{}/{}", model, where), steps / seconds, "steps/s", "batch 64, SGD, data included"};
+}
+
+struct Bench {
+    std::string name;
+    std::function<BenchRow()> run;
+};
+
+std::vector<Bench> benches() {
+    return {
+        {"functional/shared_matmul",
+         [] { return functional("shared_matmul", matmul("matmul_nn_f32", 512), "512^3, 16x16 tiles, 1 core"); }},
+        {"functional/naive_matmul",
+         [] { return functional("naive_matmul", matmul("matmul_naive_f32", 256), "256^3, 1 core"); }},
+        {"functional/strided_gather",
+         [] { return functional("strided_gather", strided_gather(), "32 sectors a request, 1 core"); }},
+        {"functional/divergent", [] { return functional("divergent", divergent(), "trip count differs by lane, 1 core"); }},
+        {"timed/v100/tiled_matmul",
+         [] { return timed("tiled_matmul", matmul("matmul_nn_f32", 512), "512^3, trace of one SM, 1 core"); }},
+        {"timed/v100/vector_add",
+         [] { return timed("vector_add", vector_add(1 << 22), "n = 4,194,304, trace of one SM, 1 core"); }},
+        {"train/mlp/1", [] { return training("mlp", 1, "host", 400); }},
+        {"train/mlp/2", [] { return training("mlp", 2, "host", 400); }},
+        {"train/mlp512/1", [] { return training("mlp512", 1, "host", 200); }},
+        {"train/mlp512/2", [] { return training("mlp512", 2, "host", 200); }},
+        {"train/mlp/sim:v100", [] { return training("mlp", 1, "sim:v100", 3); }},
+        {"train/mlp/sim:v100/functional", [] { return training("mlp", 1, "sim:v100", 20, true); }},
+    };
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, int&, const Hooks& hooks) {
+    CLI::App* command = app.add_subcommand("bench", "measure rates: machine, timing model, training, app");
+    struct Options {
+        std::string name, json;
+    };
+    auto options = std::make_shared<Options>();
+    command->add_option("NAME", options->name, "rows whose name begins so; default: all");
+    command->add_option("--json", options->json, "write the rows as JSON; '-' for stdout");
+    command->callback([options, hooks] {
+        std::vector<BenchRow> rows;
+        const bool quiet = options->json == "-";
+        auto add = [&](BenchRow row) {
+            if (!quiet) fmt::print("{:<32} {:>10.2f}  {:<22} {}\n", row.name, row.value, row.unit, row.config);
+            std::fflush(stdout);
+            rows.push_back(std::move(row));
+        };
+        for (const Bench& bench : benches())
+            if (bench.name.rfind(options->name, 0) == 0) add(bench.run());
+        if (hooks.app_bench)
+            for (BenchRow& row : hooks.app_bench(options->name)) add(std::move(row));
+        if (rows.empty()) {
+            std::string known;
+            for (const Bench& bench : benches()) known += (known.empty() ? "" : ", ") + bench.name;
+            throw Failure(fmt::format("no bench begins with '{}'; there are {}, app/...", options->name, known));
+        }
+        if (options->json.empty()) return;
+        nlohmann::ordered_json json = nlohmann::ordered_json::array();
+        for (const BenchRow& row : rows)
+            json.push_back(
+                {{"name", row.name}, {"value", json_number(row.value)}, {"unit", row.unit}, {"config", row.config}});
+        write_json(json, options->json);
+    });
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,49 @@
+// The command line: one function a command, all registered in command_line.cpp. stdout carries the answer (JSON alone when
+// `--json -` is given), stderr carries everything else. Exit statuses are lockstep::ExitStatus.
+#pragma once
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/gui/app.h"
+#include "core/base/diagnostic.h"
+
+namespace CLI {
+class App;
+}
+
+namespace lockstep::cli {
+
+struct BenchRow {
+    std::string name;
+    double value = 0;
+    std::string unit, config;
+};
+
+struct Hooks {
+    std::function<int(const gui::AppOptions&)> app;
+    std::function<std::vector<BenchRow>(std::string_view name)> app_bench;  // rows "app/..." whose name begins with `name`
+};
+
+// Parses, runs, and returns the exit status. Failures are printed to stderr in one sentence.
+int run_command_line(int argc, char** argv, const Hooks& hooks);
+
+// A command adds its options to `app` and sets the callback that will store its exit status in `status`.
+void add_run(CLI::App& app, int& status);
+void add_compile(CLI::App& app, int& status);
+void add_train(CLI::App& app, int& status);
+void add_gpus(CLI::App& app, int& status);
+void add_occupancy(CLI::App& app, int& status);
+void add_devices(CLI::App& app, int& status);
+void add_lesson(CLI::App& app, int& status);
+void add_bench(CLI::App& app, int& status, const Hooks& hooks);
+
+// Writes to stdout for "-", else to the file.
+void write_json(const nlohmann::ordered_json& json, const std::string& path, int indent = 2);
+// A number as JSON has it: NaN and infinities are the strings "nan", "inf", "-inf".
+nlohmann::ordered_json json_number(double value);
+void complain(const Diagnostic& diagnostic);  // stderr, one sentence with its caret
+
+}  // namespace lockstep::cli

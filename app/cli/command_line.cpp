@@ -1,0 +1,141 @@
+// All commands and what they share. An option or command that does not exist is refused in one sentence with the nearest
+// name.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "app/cli/cli.h"
+#include "core/base/files.h"
+#include "core/base/nearest.h"
+
+namespace lockstep::cli {
+
+void complain(const Diagnostic& diagnostic) {
+    fmt::print(stderr, "{}\n", render(diagnostic));
+}
+
+nlohmann::ordered_json json_number(double value) {
+    if (std::isnan(value)) return "nan";
+    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+    return value;
+}
+
+void write_json(const nlohmann::ordered_json& json, const std::string& path, int indent) {
+    const std::string text = json.dump(indent) + "\n";
+    if (path == "-")
+        std::fwrite(text.data(), 1, text.size(), stdout);
+    else
+        write_file(path, text);
+}
+
+namespace {
+
+// Options that the contract names and a later version brings: refused by name, not as a typing error.
+constexpr std::string_view later_options[] = {"--order",    "--symbol", "--dtype",        "--mode", "--resume",
+                                              "--dp",       "--tp",     "--pp",           "--cp",   "--zero",
+                                              "--schedule", "--chunks", "--microbatches", "--comm"};
+constexpr std::string_view later_commands[] = {"grade", "collective", "schedule", "plan", "validate", "silicon"};
+
+// The one sentence for what CLI11 refused.
+std::string sentence(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& words) {
+    const CLI::App* command = app.get_subcommands().empty() ? &app : app.get_subcommands().front();
+    while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+    if (error.get_name() == "ExtrasError" || error.get_name() == "RequiredError")
+        for (const std::string& word : words) {
+            const std::string name = word.substr(0, word.find('='));
+            if (name.rfind("--", 0) == 0) {
+                if (command->get_option_no_throw(name) || name == "--help") continue;
+                for (std::string_view later : later_options)
+                    if (name == later) return fmt::format("{} is not in this version yet", name);
+                std::vector<std::string> known;
+                for (const CLI::Option* option : command->get_options())
+                    if (!option->get_lnames().empty()) known.push_back("--" + option->get_lnames().front());
+                const std::string near = nearest_name(name, known);
+                return fmt::format("unknown option {}{}; 'lockstep {} --help' lists them", name,
+                                   near.empty() ? "" : ", did you mean " + near + "?", command->get_name());
+            }
+            if (command == &app && name.rfind('-', 0) != 0) {
+                for (std::string_view later : later_commands)
+                    if (name == later) return fmt::format("the command '{}' is not in this version yet", name);
+                std::vector<std::string> known;
+                for (const CLI::App* sub : app.get_subcommands({})) known.push_back(sub->get_name());
+                const std::string near = nearest_name(name, known);
+                return fmt::format("unknown command '{}'{}; 'lockstep --help' lists them", name,
+                                   near.empty() ? "" : ", did you mean '" + near + "'?");
+            }
+        }
+    return fmt::format("{}; 'lockstep {}--help' says what is right", error.what(),
+                       command == &app ? "" : command->get_name() + " ");
+}
+
+void read_size(const std::string& text, gui::AppOptions& options) {
+    int width = 0, height = 0, used = 0;
+    if (std::sscanf(text.c_str(), "%dx%d%n", &width, &height, &used) != 2 || used != static_cast<int>(text.size()) ||
+        width < 320 || height < 240 || width > 8192 || height > 8192)
+        throw Failure(fmt::format("--size is WIDTHxHEIGHT, 320x240 to 8192x8192, such as 1600x1000, not '{}'", text));
+    options.width = width;
+    options.height = height;
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv, const Hooks& hooks) {
+    CLI::App app{"Lockstep: a GPU that you can see inside, with a real machine-learning engine on top"};
+    app.set_help_flag("--help", "print this help");
+    app.require_subcommand(0, 1);
+    int status = 0;
+    gui::AppOptions picture;
+    std::string size;
+    auto app_options = [&](CLI::App& command) {
+        command.add_option("--lesson", picture.lesson, "open this lesson, such as A06");
+        command.add_option("--step", picture.step, "at this step, from 1");
+        command.add_option("--view", picture.view, "one picture alone, such as warps");
+        command.add_option("--screenshot", picture.screenshot, "render to this PNG and leave");
+        command.add_option("--size", size, "window or picture size, such as 1600x1000");
+        command.add_option("--scale", picture.scale, "text size, 0.75 to 2.5");
+        command.add_option("--theme", picture.theme, "dark, light, high-contrast or print");
+        command.add_flag("--describe", picture.describe, "print what the pictures show, as text");
+    };
+    app_options(app);
+    CLI::App* app_command = app.add_subcommand("app", "open the app (the default)");
+    app_options(*app_command);
+    add_run(app, status);
+    add_compile(app, status);
+    add_train(app, status);
+    add_lesson(app, status);
+    add_gpus(app, status);
+    add_occupancy(app, status);
+    add_devices(app, status);
+    add_bench(app, status, hooks);
+    for (CLI::App* command : app.get_subcommands({})) command->set_help_flag("--help", "print this help");
+
+    try {
+        app.parse(argc, argv);
+        if (app.get_subcommands().empty() || app_command->parsed()) {
+            if (!size.empty()) read_size(size, picture);
+            status = hooks.app(picture);
+        }
+    } catch (const CLI::CallForHelp& help) {
+        return app.exit(help);
+    } catch (const CLI::CallForAllHelp& help) {
+        return app.exit(help);
+    } catch (const CLI::ParseError& error) {
+        fmt::print(stderr, "error: {}\n", sentence(app, error, std::vector<std::string>(argv + 1, argv + argc)));
+        return static_cast<int>(ExitStatus::bad_input);
+    } catch (const Failure& failure) {
+        complain(failure.diagnostic);
+        return static_cast<int>(failure.status);
+    } catch (const std::bad_alloc&) {
+        fmt::print(stderr, "error: there is not enough memory for this\n");
+        return static_cast<int>(ExitStatus::missing);
+    }
+    std::fflush(stdout);
+    return status;
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,132 @@
+// `lockstep gpus [NAME]`, `lockstep occupancy`, `lockstep devices`: what can be run on, every figure with its source.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "app/cli/cli.h"
+#include "core/device/device.h"
+#include "core/device/kernel_library.h"
+#include "core/model/gpu_spec.h"
+
+namespace lockstep::cli {
+namespace {
+
+void print_table() {
+    fmt::print("{:<11} {:<22} {:>4} {:>5} {:>9} {:>9} {:>7} {:>8} {:>9} {:>9} {:>9}\n", "name", "GPU", "cc", "SMs",
+               "warps/SM", "shared/SM", "L2 MB", "MHz", "DRAM GB/s", "FP32 TF", "FP16 TF");
+    for (const model::GpuSpec& gpu : model::gpus())
+        fmt::print("{:<11} {:<22} {:>4} {:>5} {:>9} {:>6} KB {:>7.2f} {:>8.0f} {:>9.0f} {:>9} {:>9}\n", gpu.name, gpu.title,
+                   gpu.compute, gpu.sms.value, gpu.warps_per_sm.value, gpu.shared_per_sm.value / 1024,
+                   gpu.l2_bytes.value / 1048576.0, gpu.boost_mhz.value, gpu.dram_gb_per_second.value,
+                   gpu.fp32_tflops.value > 0 ? fmt::format("{:.1f}", gpu.fp32_tflops.value) : "-",
+                   gpu.fp16_tensor_tflops.value > 0 ? fmt::format("{:.0f}", gpu.fp16_tensor_tflops.value) : "-");
+    fmt::print("\n'lockstep gpus NAME' gives every figure of one with its source; teaching:N sets its number of SMs.\n");
+}
+
+void print_gpu(const model::GpuSpec& g) {
+    fmt::print("{} ({}), compute capability {}\n", g.title, g.name, g.compute);
+    auto row = [](std::string_view name, double value, std::string_view unit, std::string_view source) {
+        fmt::print("  {:<34} {:>12} {:<14} {}\n", name, fmt::format("{:.10g}", value), unit, source);
+    };
+#define ROW(field, label, unit) row(label, static_cast<double>(g.field.value), unit, g.field.source)
+    ROW(sms, "SMs", "");
+    ROW(sub_cores, "sub-cores an SM", "");
+    ROW(issue_width, "dispatches a sub-core", "per cycle");
+    ROW(warps_per_sm, "resident warps an SM", "");
+    ROW(blocks_per_sm, "resident blocks an SM", "");
+    ROW(registers_per_sm, "registers an SM", "32 bit");
+    ROW(register_unit, "register allocation unit", "per warp");
+    ROW(warp_granule, "warps rounded down to", "");
+    ROW(shared_per_sm, "shared memory an SM", "bytes");
+    ROW(shared_per_block, "shared memory a block, at most", "bytes");
+    ROW(shared_granule, "shared memory granule", "bytes");
+    ROW(shared_reserved, "shared memory reserved a block", "bytes");
+    ROW(fp32_lanes, "FP32 lanes a sub-core", "per cycle");
+    ROW(int_lanes, "integer lanes a sub-core", "per cycle");
+    ROW(fp64_lanes, "FP64 lanes a sub-core", "per cycle");
+    ROW(sfu_lanes, "special function lanes a sub-core", "per cycle");
+    ROW(lsu_lanes, "load/store lanes a sub-core", "per cycle");
+    ROW(fp32_latency, "FP32 latency", "cycles");
+    ROW(int_latency, "integer latency", "cycles");
+    ROW(imad_latency, "integer multiply-add latency", "cycles");
+    ROW(fp64_latency, "FP64 latency", "cycles");
+    ROW(sfu_latency, "special function latency", "cycles");
+    ROW(branch_latency, "branch latency", "cycles");
+    ROW(barrier_latency, "barrier latency", "cycles");
+    ROW(shared_latency, "shared memory latency", "cycles");
+    ROW(shuffle_latency, "shuffle latency", "cycles");
+    ROW(constant_latency, "constant cache latency", "cycles");
+    ROW(l1_latency, "L1 hit latency", "cycles");
+    ROW(l2_latency, "L2 hit latency", "cycles");
+    ROW(dram_latency, "DRAM latency", "cycles");
+    ROW(l1_bytes, "L1 and shared memory, together", "bytes");
+    ROW(l1_mshrs, "L1 misses under way", "");
+    ROW(l1_bytes_per_cycle, "L1 bandwidth an SM", "B/cycle");
+    ROW(l2_bytes, "L2", "bytes");
+    ROW(l2_slices, "L2 slices", "");
+    ROW(l2_bytes_per_cycle, "L2 bandwidth", "B/cycle");
+    ROW(dram_channels, "DRAM channels", "");
+    ROW(dram_gb_per_second, "DRAM bandwidth", "GB/s");
+    ROW(lsu_queue, "memory instructions buffered", "per sub-core");
+    ROW(boost_mhz, "boost clock", "MHz");
+    ROW(launch_us, "host time to enqueue a kernel", "us");
+    ROW(launch_latency_us, "launch latency after that", "us");
+    ROW(pcie_gb_per_second, "host link", "GB/s");
+    ROW(memory_gb, "memory", "GB");
+    ROW(fp32_tflops, "FP32 peak", "TFLOP/s");
+    ROW(fp64_tflops, "FP64 peak", "TFLOP/s");
+    ROW(fp16_tensor_tflops, "FP16 tensor peak", "TFLOP/s");
+#undef ROW
+}
+
+}  // namespace
+
+void add_gpus(CLI::App& app, int&) {
+    CLI::App* command = app.add_subcommand("gpus", "the modelled GPUs, every figure with its source");
+    auto name = std::make_shared<std::string>();
+    command->add_option("NAME", *name, "one GPU in full");
+    command->callback([name] {
+        if (name->empty())
+            print_table();
+        else
+            print_gpu(model::gpu_named(*name).value());
+    });
+}
+
+void add_occupancy(CLI::App& app, int&) {
+    CLI::App* command = app.add_subcommand("occupancy", "resident blocks and warps of an SM, and what limits them");
+    struct Options {
+        std::string gpu;
+        uint32_t threads = 0, registers = 0, shared = 0;
+    };
+    auto options = std::make_shared<Options>();
+    command->add_option("--gpu", options->gpu, "GPU, see 'lockstep gpus'")->required();
+    command->add_option("--block", options->threads, "threads a block")->required();
+    command->add_option("--regs", options->registers, "registers a thread")->required();
+    command->add_option("--shared", options->shared, "bytes of shared memory a block")->required();
+    command->callback([options] {
+        const model::GpuSpec gpu = model::gpu_named(options->gpu).value();
+        if (options->threads == 0 || options->threads > 1024)
+            throw Failure(fmt::format("a block has 1 to 1024 threads, not {}", options->threads));
+        if (options->registers == 0 || options->registers > 255)
+            throw Failure(fmt::format("a thread has 1 to 255 registers, not {}", options->registers));
+        const model::Occupancy o = model::occupancy(gpu, options->threads, options->registers, options->shared);
+        fmt::print("{}: {} blocks an SM, {} of {} warps, occupancy {:.0f} %, limited by {} (derived)\n", gpu.title, o.blocks,
+                   o.blocks * o.warps_per_block, gpu.warps_per_sm.value, 100 * o.fraction, o.limiter);
+        fmt::print("  {:<14} {:>3} blocks\n  {:<14} {:>3} blocks\n  {:<14} {:>3} blocks\n  {:<14} {:>3} blocks\n", "warps",
+                   o.by_warps, "registers", o.by_registers, "shared memory", o.by_shared, "block slots", o.by_slots);
+    });
+}
+
+void add_devices(CLI::App& app, int&) {
+    CLI::App* command = app.add_subcommand("devices", "what kernels can run on here, and which compilers were found");
+    command->callback([] {
+        for (const auto& list : {device::list_devices(), device::list_compilers()})
+            for (const device::DeviceListing& row : list)
+                fmt::print("{} {:<16} {}\n", row.available ? " " : "-", row.name, row.description);
+        fmt::print("\n'-' marks what is missing here. sim:NAME takes every GPU of 'lockstep gpus'.\n");
+    });
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,219 @@
+// `lockstep run FILE.{cu,ptx} --grid ... --block ... --arg ...`: one kernel on the modelled GPU, timed unless --functional.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "app/cli/cli.h"
+#include "core/base/files.h"
+#include "core/device/kernel_library.h"
+#include "core/model/launch.h"
+#include "core/ptx/ptx.h"
+#include "core/trace/perfetto.h"
+#include "lessons/player/kernel_arguments.h"
+
+namespace lockstep::cli {
+namespace {
+
+struct Options {
+    std::string file, kernel, grid, block, gpu = "v100", check = "memcheck,synccheck", json, trace;
+    std::vector<std::string> arguments;
+    uint32_t shared = 0;
+    bool functional = false;
+    uint64_t max_instructions = 1'000'000'000;
+};
+
+// Which checkers `--check` asks for. Bounds are always enforced; the other two are not there yet.
+bool synccheck_wanted(const std::string& list) {
+    bool sync = false;
+    std::istringstream in(list);
+    for (std::string name; std::getline(in, name, ',');) {
+        if (name == "synccheck")
+            sync = true;
+        else if (name == "none")
+            sync = false;
+        else if (name == "racecheck" || name == "initcheck" || name == "all")
+            throw Failure(fmt::format("--check {} is not in this version yet: memcheck and synccheck are", name));
+        else if (name != "memcheck")
+            throw Failure(fmt::format("unknown checker '{}': there are memcheck, synccheck, none", name));
+    }
+    return sync;
+}
+
+nlohmann::ordered_json output_json(const Array& array) {
+    nlohmann::ordered_json out = nlohmann::ordered_json::array();
+    for (size_t i = 0; i < array.count(); ++i) switch (array.dtype) {
+            case DType::i8:
+                out.push_back(array.as<int8_t>()[i]);
+                break;
+            case DType::u8:
+                out.push_back(array.as<uint8_t>()[i]);
+                break;
+            case DType::i16:
+                out.push_back(array.as<int16_t>()[i]);
+                break;
+            case DType::u16:
+                out.push_back(array.as<uint16_t>()[i]);
+                break;
+            case DType::i32:
+                out.push_back(array.as<int32_t>()[i]);
+                break;
+            case DType::u32:
+                out.push_back(array.as<uint32_t>()[i]);
+                break;
+            case DType::i64:
+                out.push_back(std::to_string(array.as<int64_t>()[i]));
+                break;
+            case DType::u64:
+                out.push_back(std::to_string(array.as<uint64_t>()[i]));
+                break;
+            case DType::f16:
+                out.push_back(json_number(f16_to_f32(array.as<uint16_t>()[i])));
+                break;
+            case DType::bf16:
+                out.push_back(json_number(bf16_to_f32(array.as<uint16_t>()[i])));
+                break;
+            case DType::f32:
+                out.push_back(json_number(array.as<float>()[i]));
+                break;
+            case DType::f64:
+                out.push_back(json_number(array.as<double>()[i]));
+                break;
+        }
+    return out;
+}
+
+nlohmann::ordered_json indices(const simt::Dim3& d) {
+    return {d.x, d.y, d.z};
+}
+
+// A short look at an output for people: the first values.
+std::string preview(const Array& array) {
+    const nlohmann::ordered_json values = output_json(array);
+    std::string text;
+    for (size_t i = 0; i < values.size() && i < 8; ++i)
+        text += (i ? " " : "") + (values[i].is_string()         ? values[i].get<std::string>()
+                                  : values[i].is_number_float() ? fmt::format("{:.6g}", values[i].get<double>())
+                                                                : values[i].dump());
+    return text + (values.size() > 8 ? " ..." : "");
+}
+
+int run(const Options& options) {
+    const model::GpuSpec gpu = model::gpu_named(options.gpu).value();
+    const bool synccheck = synccheck_wanted(options.check);
+    std::string text = read_file(options.file, 64u << 20).value();
+    std::string ptx_name = options.file;
+    const std::string extension = std::filesystem::path(options.file).extension().string();
+    if (extension == ".cu" || extension == ".cuh" || extension == ".cpp") {
+        device::Compiled compiled = device::compile(text, options.file, {}).value();
+        if (!compiled.log.empty()) fmt::print(stderr, "{}\n", compiled.log);
+        text = std::move(compiled.ptx);
+        ptx_name += ".ptx";
+    } else if (extension != ".ptx") {
+        throw Failure(Diagnostic{"a kernel file ends in .cu or .ptx", {options.file}});
+    }
+    const auto program = ptx::decode(ptx::parse(text, ptx_name).value(), options.kernel).value();
+
+    simt::Memory memory;
+    simt::LaunchConfig config;
+    config.grid = lessons::parse_dim3(options.grid, "--grid").value();
+    config.block = lessons::parse_dim3(options.block, "--block").value();
+    config.dynamic_shared = options.shared;
+    std::vector<lessons::KernelArgument> arguments;
+    for (const std::string& argument : options.arguments) arguments.push_back(lessons::parse_argument(argument).value());
+    lessons::BoundArguments bound = lessons::bind_arguments(*program, arguments, memory, config).value();
+    if (const auto problem = simt::check_launch(*program, config, model::limits_of(gpu))) throw Failure(*problem);
+
+    simt::LaunchResult result;
+    model::TimedResult timed;
+    if (options.functional) {
+        simt::LaunchOptions launch;
+        launch.max_instructions = options.max_instructions;
+        launch.synccheck = synccheck;
+        result = simt::launch(*program, config, memory, launch);
+    } else {
+        model::TimedOptions launch;
+        launch.max_instructions = options.max_instructions;
+        launch.synccheck = synccheck;
+        launch.trace = !options.trace.empty();
+        timed = model::launch(gpu, *program, config, memory, launch);
+        result = timed;
+    }
+    const std::vector<Array> outputs = lessons::read_outputs(bound, memory);
+    if (!result.fault) lessons::write_outputs(bound, outputs);
+
+    nlohmann::ordered_json json;
+    json["gpu"] = gpu.name;
+    json["kernel"] = program->kernel;
+    json["grid"] = indices(config.grid);
+    json["block"] = indices(config.block);
+    json["cycles"] = options.functional ? nlohmann::ordered_json() : nlohmann::ordered_json(timed.cycles);
+    json["time_us"] = options.functional ? nlohmann::ordered_json() : json_number(timed.time_us);
+    json["instructions"] = {{"warp", result.warp_instructions}, {"thread", result.thread_instructions}};
+    json["metrics"] = nlohmann::ordered_json::object();
+    for (const model::Metric& metric : timed.metrics)
+        json["metrics"][std::string(metric.nsight)] = json_number(metric.value);
+    json["outputs"] = nlohmann::ordered_json::array();
+    for (const Array& output : outputs) json["outputs"].push_back(output_json(output));
+    json["diagnostics"] = nlohmann::ordered_json::array();
+    if (result.fault) {
+        const simt::Fault& fault = *result.fault;
+        json["diagnostics"].push_back({{"kind", fault.kind},
+                                       {"message", fault.message},
+                                       {"file", fault.file},
+                                       {"line", fault.line},
+                                       {"block", indices(fault.block)},
+                                       {"thread", indices(fault.thread)},
+                                       {"address", fmt::format("0x{:x}", fault.address)}});
+        fmt::print(stderr, "{}\n", simt::render(fault));
+    }
+    if (!options.json.empty()) write_json(json, options.json);
+    if (options.json != "-") {
+        if (options.functional)
+            fmt::print("{}: {} warp instructions, {} thread instructions (executed)\n", program->kernel,
+                       result.warp_instructions, result.thread_instructions);
+        else
+            fmt::print("{} on {}: {} cycles, {:.2f} us, {} warp instructions (simulated)\n", program->kernel, gpu.title,
+                       timed.cycles, timed.time_us, result.warp_instructions);
+        for (const model::Metric& metric : timed.metrics)
+            fmt::print("  {:<32} {:>14.6g} {}\n", metric.name, metric.value, metric.unit);
+        for (size_t i = 0; i < outputs.size(); ++i)
+            fmt::print("  output {}: {}[{}] {}\n", i, name_of(outputs[i].dtype), outputs[i].count(), preview(outputs[i]));
+    }
+    if (!options.trace.empty() && !options.functional) {
+        std::ostringstream out;
+        write_perfetto(timed.trace, program->kernel, out);
+        write_file(options.trace, out.str());
+    }
+    return static_cast<int>(result.fault ? ExitStatus::faulted : ExitStatus::done);
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, int& status) {
+    CLI::App* command = app.add_subcommand("run", "run one CUDA or PTX kernel on the modelled GPU");
+    auto options = std::make_shared<Options>();
+    command->add_option("FILE", options->file, "kernel.cu or kernel.ptx")->required();
+    command->add_option("--kernel", options->kernel, "entry name, when the file has several");
+    command->add_option("--grid", options->grid, "blocks: X[,Y[,Z]]")->required();
+    command->add_option("--block", options->block, "threads a block: X[,Y[,Z]]")->required();
+    command->add_option("--shared", options->shared, "bytes of dynamic shared memory");
+    command
+        ->add_option("--arg", options->arguments,
+                     "an argument, in the kernel's order: i32:42, f32:1.5, in:x.npy, out:f32[1024]=y.npy, inout:f32{1,2}")
+        ->allow_extra_args(false);
+    command->add_option("--gpu", options->gpu, "modelled GPU, see 'lockstep gpus'");
+    command->add_flag("--functional", options->functional, "no timing, much faster");
+    command->add_option("--check", options->check, "memcheck, synccheck or none; bounds are always enforced");
+    command->add_option("--max-instructions", options->max_instructions,
+                        "warp instructions before the kernel counts as a run-away");
+    command->add_option("--json", options->json, "write the result as JSON; '-' for stdout");
+    command->add_option("--trace", options->trace, "write the warp timeline of SM 0 as Perfetto JSON");
+    command->callback([options, &status] { status = run(*options); });
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,141 @@
+// `lockstep train`: a training run, one line a step; with `--json -` one JSON object a line on stdout and nothing else.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "app/cli/cli.h"
+#include "core/base/files.h"
+#include "core/nn/trainer.h"
+#include "core/trace/perfetto.h"
+
+namespace lockstep::cli {
+namespace {
+
+struct Options {
+    nn::TrainerOptions trainer;
+    int64_t steps = 100, evaluate_every = 0;
+    std::string optimizer = "sgd", json, trace;
+};
+
+nlohmann::ordered_json step_json(const nn::StepRecord& step) {
+    double busy = 0, begin = 0, end = 0;
+    int64_t cycles = 0;
+    uint64_t instructions = 0;
+    for (const device::LaunchEvent& e : step.launches) {
+        busy += e.end_us - e.begin_us;
+        if (&e == &step.launches.front()) begin = std::min(e.enqueue_begin_us, e.begin_us);
+        end = std::max(end, e.end_us);
+        cycles += e.cycles;
+        instructions += e.warp_instructions;
+    }
+    nlohmann::ordered_json json{{"step", step.step},
+                                {"loss", json_number(step.loss)},
+                                {"train_accuracy", json_number(step.train_accuracy)},
+                                {"learning_rate", json_number(step.learning_rate)},
+                                {"batch", step.batch},
+                                {"device", step.device},
+                                {"launches", step.launches.size()},
+                                {"seconds", json_number(step.seconds)}};
+    if (step.device != "host") {
+        json["cycles"] = cycles > 0 ? nlohmann::ordered_json(cycles) : nlohmann::ordered_json();
+        json["step_us"] = cycles > 0 ? json_number(end - begin) : nlohmann::ordered_json();
+        json["busy_us"] = cycles > 0 ? json_number(busy) : nlohmann::ordered_json();
+        json["warp_instructions"] = instructions;
+    }
+    return json;
+}
+
+// The kernels of the last step on the host's and the device's track.
+Trace timeline_of(const nn::StepRecord& step) {
+    Trace trace;
+    trace.tracks = {{"host"}, {step.device}};
+    for (size_t i = 0; i < step.launches.size(); ++i) {
+        const device::LaunchEvent& e = step.launches[i];
+        auto ns = [](double us) { return static_cast<int64_t>(us * 1000); };
+        trace.spans.push_back(
+            {0, ns(e.enqueue_begin_us), ns(e.enqueue_end_us), "enqueue " + e.label, static_cast<int64_t>(i)});
+        trace.spans.push_back({1, ns(e.begin_us), ns(e.end_us), e.label, static_cast<int64_t>(i)});
+        trace.arrows.push_back({static_cast<int>(2 * i), static_cast<int>(2 * i + 1)});
+    }
+    return trace;
+}
+
+int train(const Options& options) {
+    if (options.optimizer != "sgd")
+        throw Failure(fmt::format("--optimizer {} is not in this version yet: there is sgd", options.optimizer));
+    if (options.steps < 1) throw Failure(fmt::format("--steps is at least 1, not {}", options.steps));
+    const bool lines = options.json == "-";
+    std::string collected;
+    nn::StepRecord last;
+    nn::TrainRequest request;
+    request.options = options.trainer;
+    request.options.keep_images = false;
+    request.steps = options.steps;
+    request.evaluate_every = options.evaluate_every;
+    auto emit = [&](const nlohmann::ordered_json& json) {
+        if (lines) {
+            fmt::print("{}\n", json.dump());
+            std::fflush(stdout);
+        } else if (!options.json.empty()) {
+            collected += json.dump() + "\n";
+        }
+    };
+    // One line a step: where an evaluation follows, its figures join the step's line.
+    nlohmann::ordered_json line;
+    auto evaluated = [&](int64_t step) {
+        return step == options.steps - 1 || (options.evaluate_every > 0 && (step + 1) % options.evaluate_every == 0);
+    };
+    request.on_step = [&](const nn::StepRecord& step) {
+        line = step_json(step);
+        if (!evaluated(step.step)) emit(line);
+        if (!lines && (options.steps <= 20 || step.step % (options.steps / 20) == 0 || step.step == options.steps - 1))
+            fmt::print("step {:>6}  loss {:.5f}  batch accuracy {:5.1f} %  {:.1f} ms\n", step.step, step.loss,
+                       100 * step.train_accuracy, 1000 * step.seconds);
+        last = step;
+        return true;
+    };
+    request.on_evaluation = [&](const nn::Evaluation& e) {
+        line["test_loss"] = json_number(e.loss);
+        line["test_accuracy"] = json_number(e.accuracy);
+        emit(line);
+        if (!lines)
+            fmt::print("test set after step {}: loss {:.5f}, accuracy {:.2f} % (executed)\n", e.step, e.loss,
+                       100 * e.accuracy);
+    };
+    nn::train(request);
+    if (!options.json.empty() && !lines) write_file(options.json, collected);
+    if (!options.trace.empty()) {
+        std::ostringstream out;
+        write_perfetto(timeline_of(last), out);
+        write_file(options.trace, out.str());
+    }
+    return 0;
+}
+
+}  // namespace
+
+void add_train(CLI::App& app, int& status) {
+    CLI::App* command = app.add_subcommand("train", "train a model, on the host or on the modelled GPU");
+    auto options = std::make_shared<Options>();
+    nn::TrainerOptions& t = options->trainer;
+    command->add_option("--model", t.model, "mlp (784-128-10) or mlp512 (784-512-512-10)")->required();
+    command->add_option("--data", t.data, "digits, or a folder with MNIST's IDX files");
+    command->add_option("--device", t.device, "host or sim:GPU, see 'lockstep devices'");
+    command->add_option("--steps", options->steps, "training steps");
+    command->add_option("--batch", t.batch, "examples a step");
+    command->add_option("--optimizer", options->optimizer, "sgd");
+    command->add_option("--lr", t.learning_rate, "learning rate");
+    command->add_option("--seed", t.seed, "of parameters and data");
+    command->add_flag("--functional", t.functional, "modelled GPU without timing, much faster");
+    command->add_option("--threads", t.threads, "of the host");
+    command->add_option("--evaluate-every", options->evaluate_every,
+                        "steps between evaluations on the test set; 0: once at the end");
+    command->add_option("--json", options->json, "one JSON object a step; '-' for stdout");
+    command->add_option("--trace", options->trace, "write the last step's timeline as Perfetto JSON");
+    command->callback([options, &status] { status = train(*options); });
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,16 @@
+// The one binary: the command line in front, the app behind it (or its twin where the app was not built).
+#include "app/cli/cli.h"
+#include "app/gui/app.h"
+#include "app/gui/bench.h"
+
+int main(int argc, char** argv) {
+    lockstep::cli::Hooks hooks;
+    hooks.app = lockstep::gui::run_app;
+    hooks.app_bench = [](std::string_view name) {
+        std::vector<lockstep::cli::BenchRow> rows;
+        for (const auto& rate : lockstep::gui::bench_app(name))
+            rows.push_back({rate.name, rate.value, rate.unit, rate.config});
+        return rows;
+    };
+    return lockstep::cli::run_command_line(argc, argv, hooks);
+}

@@ -1,0 +1,219 @@
+// The command line as a contract: what is printed where, exit statuses, and one clear sentence for every bad input.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "core/base/files.h"
+#include "tests/catch.h"
+
+using namespace lockstep;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Outcome {
+    int status = -1;
+    std::string out, err;
+};
+
+fs::path scratch() {
+    static const fs::path folder = [] {
+        fs::path p = fs::temp_directory_path() /
+                     ("lockstep-cli-test-" + std::to_string(static_cast<long>(std::rand())) + std::to_string(::getpid()));
+        fs::create_directories(p);
+        return p;
+    }();
+    return folder;
+}
+
+std::string write(const std::string& name, const std::string& text) {
+    const fs::path path = scratch() / name;
+    std::ofstream(path, std::ios::binary) << text;
+    return path.string();
+}
+
+Outcome lockstep_command(const std::string& arguments) {
+    const std::string error = (scratch() / "stderr").string();
+    FILE* pipe = ::popen((std::string(LOCKSTEP_BINARY) + " " + arguments + " 2>" + error).c_str(), "r");
+    REQUIRE(pipe);
+    Outcome outcome;
+    std::array<char, 4096> chunk{};
+    while (const size_t n = std::fread(chunk.data(), 1, chunk.size(), pipe)) outcome.out.append(chunk.data(), n);
+    const int status = ::pclose(pipe);
+    outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+    outcome.err = read_file(error).value();
+    return outcome;
+}
+
+void refuses(const std::string& arguments, const std::string& sentence) {
+    INFO("lockstep " << arguments);
+    const Outcome outcome = lockstep_command(arguments);
+    INFO(outcome.err);
+    CHECK(outcome.status == 2);
+    CHECK(outcome.out.empty());
+    CHECK(outcome.err.find(sentence) != std::string::npos);
+    CHECK(outcome.err.rfind('\n') == outcome.err.size() - 1);
+}
+
+const char* saxpy = R"(.version 6.5
+.target sm_70
+.address_size 64
+.visible .entry saxpy(.param .u64 x, .param .u64 y, .param .f32 a, .param .u32 n)
+{
+    .reg .pred %p<2>;
+    .reg .f32 %f<5>;
+    .reg .b32 %r<6>;
+    .reg .b64 %rd<8>;
+    ld.param.u64 %rd1, [x];
+    ld.param.u64 %rd2, [y];
+    ld.param.f32 %f1, [a];
+    ld.param.u32 %r1, [n];
+    mov.u32 %r2, %ctaid.x;
+    mov.u32 %r3, %ntid.x;
+    mov.u32 %r4, %tid.x;
+    mad.lo.s32 %r5, %r2, %r3, %r4;
+    setp.ge.s32 %p1, %r5, %r1;
+    @%p1 bra DONE;
+    cvta.to.global.u64 %rd3, %rd1;
+    cvta.to.global.u64 %rd4, %rd2;
+    mul.wide.s32 %rd5, %r5, 4;
+    add.s64 %rd6, %rd3, %rd5;
+    add.s64 %rd7, %rd4, %rd5;
+    ld.global.f32 %f2, [%rd6];
+    ld.global.f32 %f3, [%rd7];
+    fma.rn.f32 %f4, %f1, %f2, %f3;
+    st.global.f32 [%rd7], %f4;
+DONE:
+    ret;
+}
+)";
+
+}  // namespace
+
+TEST_CASE("run gives the kernel's outputs and the contract's JSON keys") {
+    const std::string file = write("saxpy.ptx", saxpy);
+    const Outcome outcome = lockstep_command(
+        "run " + file +
+        " --grid 2 --block 32 --arg in:f32{1,2,3,4} --arg inout:f32{10,20,30,nan} --arg f32:0.5 --arg u32:4 --json -");
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    const auto json = nlohmann::json::parse(outcome.out);
+    CHECK(json["gpu"] == "v100");
+    CHECK(json["kernel"] == "saxpy");
+    CHECK(json["grid"] == nlohmann::json({2, 1, 1}));
+    CHECK(json["block"] == nlohmann::json({32, 1, 1}));
+    CHECK(json["cycles"].get<int64_t>() > 425);  // at least one trip to DRAM
+    CHECK(json["time_us"].get<double>() == Approx(json["cycles"].get<double>() / 1530).epsilon(1e-6));
+    CHECK(json["instructions"]["warp"].get<int>() > 20);
+    CHECK(json["metrics"].is_object());
+    CHECK(json["outputs"][0] == nlohmann::json({10.5, 21.0, 31.5, "nan"}));
+    CHECK(json["diagnostics"].empty());
+}
+
+TEST_CASE("a functional run has the same outputs and no cycles") {
+    const std::string file = write("saxpy.ptx", saxpy);
+    const Outcome outcome = lockstep_command(
+        "run " + file +
+        " --functional --grid 1 --block 32 --arg in:f32{1,2} --arg inout:f32{1,1} --arg f32:2 --arg u32:2 --json -");
+    REQUIRE(outcome.status == 0);
+    const auto json = nlohmann::json::parse(outcome.out);
+    CHECK(json["cycles"].is_null());
+    CHECK(json["time_us"].is_null());
+    CHECK(json["outputs"][0] == nlohmann::json({3.0, 5.0}));
+}
+
+TEST_CASE("an access out of bounds exits with 1 and is named in the diagnostics") {
+    const std::string file = write("saxpy.ptx", saxpy);
+    const Outcome outcome = lockstep_command(
+        "run " + file + " --grid 1 --block 32 --arg in:f32{1,2} --arg inout:f32{1,1} --arg f32:2 --arg u32:9 --json -");
+    CHECK(outcome.status == 1);
+    const auto json = nlohmann::json::parse(outcome.out);
+    REQUIRE(json["diagnostics"].size() == 1);
+    CHECK(json["diagnostics"][0]["kind"] == "memcheck");
+    CHECK(json["diagnostics"][0]["thread"] == nlohmann::json({2, 0, 0}));
+    CHECK(outcome.err.find("saxpy") != std::string::npos);
+}
+
+TEST_CASE("an endless loop ends at the instruction budget") {
+    const std::string file =
+        write("spin.ptx", ".version 6.5\n.target sm_70\n.address_size 64\n.visible .entry spin()\n{\nL:\n    bra L;\n}\n");
+    for (const char* mode : {"", "--functional "}) {
+        const Outcome outcome =
+            lockstep_command("run " + file + " " + mode + "--grid 1 --block 32 --max-instructions 10000");
+        CHECK(outcome.status == 1);
+        CHECK(outcome.err.find("runaway") != std::string::npos);
+        CHECK(outcome.err.find("10000") != std::string::npos);
+    }
+}
+
+TEST_CASE("bad input is refused in one sentence with exit status 2") {
+    const std::string good = write("saxpy.ptx", saxpy);
+    const std::string arguments = " --arg in:f32{1} --arg inout:f32{1} --arg f32:1 --arg u32:1";
+    std::string broken = saxpy;
+    broken.replace(broken.find("fma.rn.f32"), 10, "fma.rn.f31");
+    const std::string bad = write("bad.ptx", broken);
+    refuses("run missing.ptx --grid 1 --block 32", "missing.ptx: error: no such file");
+    refuses("run " + bad + " --grid 1 --block 32" + arguments, bad + ":27:");
+    refuses("run " + write("empty.ptx", "") + " --grid 1 --block 32", "empty.ptx");
+    refuses("run " + write("a.txt", "x") + " --grid 1 --block 32", ".cu or .ptx");
+    refuses("run " + good + " --kernel saxpi --grid 1 --block 32" + arguments, "saxpy");
+    refuses("run " + good + " --gpu v1000 --grid 1 --block 32" + arguments, "v100");
+    refuses("run " + good + " --grid 1 --block 0" + arguments, "0");
+    refuses("run " + good + " --grid 1 --block 2000" + arguments, "2000 threads");
+    refuses("run " + good + " --grid 1 --block 32 --shared 900000" + arguments, "shared memory");
+    refuses("run " + good + " --grid x --block 32" + arguments, "--grid");
+    refuses("run " + good + " --grid 1 --block 32 --arg f32:1", "argument");
+    refuses("run " + good + " --grid 1 --block 32 --arg f23:1", "f23");
+    refuses("run " + good + " --grid 1 --block 32 --arg in:nowhere.npy --arg inout:f32{1} --arg f32:1 --arg u32:1",
+            "nowhere.npy");
+    refuses("run " + good + " --grid 1 --block 32 --arg in:" + write("bad.npy", "not npy") +
+                " --arg inout:f32{1} --arg f32:1 --arg u32:1",
+            "npy");
+    refuses("run " + good + " --grid 1 --blok 32" + arguments, "did you mean --block?");
+    refuses("run " + good + " --grid 1 --block 32 --order random" + arguments, "not in this version yet");
+    refuses("trian --model mlp", "did you mean 'train'?");
+    refuses("train --model mpl", "mlp");
+    refuses("train --model mlp --device sim:v1000", "v100");
+    refuses("train --model mlp --data /no/such/folder --steps 1", "/no/such/folder");
+    refuses("train --model mlp --steps 0", "--steps");
+    refuses("train --model mlp --dp 2", "--dp is not in this version yet");
+    refuses("gpus v1000", "v100");
+    refuses("lesson run A99", "A99");
+    refuses("lesson check /no/such/lesson", "/no/such/lesson");
+    refuses("bench nothing", "nothing");
+    refuses("app --size 10x10 --screenshot x.png", "--size");
+    refuses("compile missing.cu", "missing.cu");
+}
+
+TEST_CASE("train prints one JSON object a step on stdout and nothing else") {
+    const Outcome outcome = lockstep_command("train --model mlp --data digits --device host --steps 3 --batch 8 --json -");
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    std::istringstream lines(outcome.out);
+    int count = 0;
+    for (std::string line; std::getline(lines, line); ++count) {
+        const auto json = nlohmann::json::parse(line);
+        CHECK(json["step"] == count);
+        CHECK(json["loss"].get<double>() > 0);
+        CHECK(json.contains("test_accuracy") == (count == 2));
+    }
+    CHECK(count == 3);
+}
+
+TEST_CASE("gpus, devices and occupancy print what they promise") {
+    CHECK(lockstep_command("gpus").out.find("v100") != std::string::npos);
+    const std::string v100 = lockstep_command("gpus v100").out;
+    CHECK(v100.find("1530") != std::string::npos);
+    CHECK(lockstep_command("gpus teaching:2").status == 0);
+    CHECK(lockstep_command("devices").out.find("sim:v100") != std::string::npos);
+    // 96 registers a thread: 3,072 a warp, 21 warps fit, rounded down to 20.
+    CHECK(lockstep_command("occupancy --gpu v100 --block 32 --regs 96 --shared 0").out.find("20 of 64 warps") !=
+          std::string::npos);
+}
