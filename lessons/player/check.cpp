@@ -1,0 +1,174 @@
+// Each check adds one item, passed or not; nothing stops at the first problem but a lesson that does not parse.
+#include "lessons/player/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "core/base/files.h"
+
+namespace lockstep::lessons {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr int most_words = 45;
+
+class Checker {
+  public:
+    Checker(const Lesson& lesson, LessonCheck& check, const Sink& sink)
+        : lesson_(lesson), check_(check), sink_(sink), runs_(lesson) {}
+
+    void all() {
+        for (size_t i = 0; i < lesson_.steps.size(); ++i) step(i);
+        files();
+    }
+    void add(std::string what, bool passed, std::string detail) {
+        if (sink_) sink_(fmt::format("{} {} {}: {}", passed ? "pass" : "FAIL", lesson_.id, what, detail));
+        check_.items.push_back({std::move(what), passed, std::move(detail)});
+    }
+
+  private:
+    void step(size_t index) {
+        const Step& step = lesson_.steps[index];
+        const std::string name = fmt::format("step {}", index + 1);
+        const int words = word_count(step.prose);
+        if (words > most_words)
+            add(name, false, fmt::format("{} words of prose, at most {} are allowed", words, most_words));
+        for (const Scene& one : step.scenes) scene(name, one);
+        for (const Predict& predict : step.predicts)
+            prediction(fmt::format("{}, prediction {}", name, predict.id), index, predict);
+        for (const Exercise& exercise : step.exercises) {
+            const std::string what = fmt::format("{}, exercise {}", name, exercise.id);
+            kernel_file(exercise.file);
+            kernel_file(exercise.reference);
+            kernel_file("solution/" + exercise.file);
+            judged(what + ", starter", exercise, exercise.file, false);
+            judged(what + ", solution", exercise, "solution/" + exercise.file, true);
+        }
+    }
+
+    void scene(const std::string& name, const Scene& scene) {
+        if (!scene.file.empty()) kernel_file(scene.file);
+        Result<std::shared_ptr<const SceneResult>> result = runs_.of(scene);
+        if (!result) return add(name + ", scene", false, render(result.error()));
+        if (!result.value()->kernel)
+            return add(
+                name + ", scene", true,
+                fmt::format("loss {:.6f}, {} launches", result.value()->step->loss, result.value()->step->launches.size()));
+        const model::TimedResult& run = result.value()->kernel->result;
+        const std::string fault = run.fault ? run.fault->kind : "";
+        add(name + ", scene", fault == scene.expect,
+            fault == scene.expect
+                ? fault.empty() ? fmt::format("{} cycles", run.cycles) : "stopped by " + fault + ", as it should be"
+            : run.fault ? simt::render(*run.fault)
+                        : fmt::format("it runs to its end, but '{}' should stop it", scene.expect));
+    }
+
+    void prediction(const std::string& what, size_t step, const Predict& predict) {
+        Result<double> truth = truth_of(runs_, step, predict);
+        if (!truth) return add(what, false, render(truth.error()));
+        const int right = right_answer(predict, truth.value());
+        if (right >= 0)
+            return add(what, true,
+                       fmt::format("{} = {:.6g}, answer '{}'", predict.of, truth.value(),
+                                   predict.answers[static_cast<size_t>(right)].text));
+        add(what, false,
+            fmt::format("{} = {:.6g}: {} of the answers agrees", predict.of, truth.value(),
+                        right == -1 ? "none" : "more than one"));
+    }
+
+    void judged(const std::string& what, const Exercise& exercise, const std::string& file, bool should_pass) {
+        Result<std::shared_ptr<const ptx::Program>> program = load_kernel(lesson_.folder, file, exercise.kernel);
+        if (!program) return add(what, false, render(program.error()));
+        Result<ExerciseReport> report = check_exercise(lesson_, exercise, program.value());
+        if (!report) return add(what, false, render(report.error()));
+        const std::string first = [&] {
+            for (const Clause& clause : report.value().clauses)
+                if (!clause.holds) return clause.text + ": " + clause.detail;
+            return fmt::format("{} launches", report.value().launches);
+        }();
+        const bool passed = report.value().passed;
+        add(what, passed == should_pass,
+            passed ? (should_pass ? "passes, " : "passes, but a starter must fail: ") + first
+                   : (should_pass ? "fails, but a solution must pass: " : "fails as it should: ") + first);
+    }
+
+    void kernel_file(const std::string& file) {
+        if (!known_.insert(fs::path(file).lexically_normal().string()).second) return;
+        const fs::path path = fs::path(file);
+        known_.insert((path.parent_path() / "ptx" / (path.stem().string() + ".ptx")).lexically_normal().string());
+        if (Result<bool> current = check_ptx(lesson_.folder / file); !current)
+            add("kernel " + file, false, render(current.error()));
+    }
+
+    void files() {
+        for (const Step& step : lesson_.steps) {  // npy files that arguments name
+            for (const Scene& scene : step.scenes) argument_files(scene.arguments);
+            for (const Exercise& exercise : step.exercises) argument_files(exercise.arguments);
+        }
+        known_.insert("lesson.md");
+        for (const auto& entry : fs::recursive_directory_iterator(lesson_.folder)) {
+            if (!entry.is_regular_file()) continue;
+            const std::string name = entry.path().lexically_relative(lesson_.folder).generic_string();
+            if (!known_.count(name)) add("file " + name, false, "no step of the lesson uses this file");
+        }
+    }
+    void argument_files(const std::vector<std::string>& arguments) {
+        for (const std::string& text : arguments)
+            if (Result<KernelArgument> argument = parse_argument(text); argument && !argument.value().file.empty())
+                known_.insert(argument.value().file);
+    }
+
+    const Lesson& lesson_;
+    LessonCheck& check_;
+    const Sink& sink_;
+    SceneRuns runs_;
+    std::set<std::string> known_;
+};
+
+}  // namespace
+
+bool LessonCheck::passed() const {
+    return !items.empty() && std::all_of(items.begin(), items.end(), [](const CheckItem& item) { return item.passed; });
+}
+
+LessonCheck check_lesson(const fs::path& folder, const Sink& sink) {
+    LessonCheck check;
+    check.folder = folder;
+    Result<Lesson> lesson = load_lesson(folder);
+    if (!lesson) {
+        check.id = folder.filename().string();
+        check.items.push_back({"lesson.md", false, render(lesson.error())});
+        if (sink) sink(fmt::format("FAIL {} lesson.md: {}", check.id, render(lesson.error())));
+        return check;
+    }
+    check.id = lesson.value().id;
+    check.title = lesson.value().title;
+    Checker checker(lesson.value(), check, sink);
+    checker.add("lesson.md", true, fmt::format("{} steps", lesson.value().steps.size()));
+    try {
+        checker.all();
+    } catch (const Failure& failure) {
+        checker.add("the machine", false, render(failure.diagnostic));
+    }
+    return check;
+}
+
+Result<std::vector<LessonCheck>> check(const std::string& what, const Sink& sink) {
+    std::vector<LessonCheck> checks;
+    if (what == "all") {
+        for (const fs::path& folder : lesson_folders()) checks.push_back(check_lesson(folder, sink));
+    } else if (fs::is_directory(what)) {
+        checks.push_back(check_lesson(what, sink));
+    } else {
+        Result<Lesson> lesson = lesson_named(what);
+        if (!lesson && lesson.error().where.file.empty()) return lesson.error();  // an unknown name
+        for (const fs::path& folder : lesson_folders())
+            if (folder.filename() == what || folder.filename().string().rfind(what + "_", 0) == 0)
+                checks.push_back(check_lesson(folder, sink));
+    }
+    return checks;
+}
+
+}  // namespace lockstep::lessons

@@ -1,0 +1,390 @@
+#include "lessons/player/exercise.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <sstream>
+
+#include "core/base/nearest.h"
+#include "core/base/rng.h"
+#include "lessons/player/expression.h"
+#include "lessons/player/predict.h"
+
+namespace lockstep::lessons {
+namespace {
+
+using Program = std::shared_ptr<const ptx::Program>;
+constexpr uint64_t functional_budget = 20'000'000;  // warp instructions a launch: a run-away ends within a second
+
+// How one launch's generated buffers are filled.
+struct Filling {
+    std::string name;  // "random 3": for reports
+    enum class Kind : uint8_t { random, zeros, ramp, extremes } kind = Kind::random;
+    uint64_t seed = 1;
+};
+
+// inputs = part { "," part };  part = "random:" N | "edges"
+Result<std::vector<Filling>> parse_inputs(const Exercise& exercise, uint64_t seed) {
+    std::vector<Filling> fillings;
+    std::istringstream in(exercise.inputs);
+    for (std::string part; std::getline(in, part, ',');) {
+        part.erase(0, part.find_first_not_of(' '));
+        if (part == "edges") {
+            fillings.push_back({"all zeros", Filling::Kind::zeros});
+            fillings.push_back({"0, 1, 2, ...", Filling::Kind::ramp});
+            fillings.push_back({"extreme values", Filling::Kind::extremes, seed});
+            continue;
+        }
+        int count = 0;
+        const std::string digits = part.rfind("random:", 0) == 0 ? part.substr(7) : "";
+        const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
+        if (error != std::errc{} || count < 1 || count > 100)
+            return Diagnostic{fmt::format("inputs: '{}' is neither random:N (1 to 100) nor edges", part), exercise.where};
+        for (int i = 0; i < count; ++i)
+            fillings.push_back(
+                {fmt::format("random {}", i + 1), Filling::Kind::random, seed * 1000 + static_cast<uint64_t>(i)});
+    }
+    if (fillings.empty()) return Diagnostic{"inputs: random:N or edges is missing", exercise.where};
+    return fillings;
+}
+
+// Values that break careless kernels but keep sums finite: signs, zeros, denormals, widely different sizes.
+void fill_extremes(Array& array, uint64_t below, uint64_t seed) {
+    static const double reals[] = {0.0, -0.0, 1.0, -1.0, 1e-40, -1e-40, 3e4, -3e4, 0.5, 1e-3, -65504, 16777216};
+    Rng rng(seed);
+    for (size_t i = 0; i < array.count(); ++i) {
+        const double value = reals[rng.below(std::size(reals))];
+        const uint64_t whole = below ? (rng.below(2) ? below - 1 : 0) : rng.below(2) ? 99 : 0;
+        switch (array.dtype) {
+            case DType::f32:
+                array.as<float>()[i] = static_cast<float>(value);
+                break;
+            case DType::f64:
+                array.as<double>()[i] = value;
+                break;
+            case DType::f16:
+                array.as<uint16_t>()[i] = f32_to_f16(static_cast<float>(value));
+                break;
+            case DType::bf16:
+                array.as<uint16_t>()[i] = f32_to_bf16(static_cast<float>(value));
+                break;
+            default:
+                std::memcpy(array.bytes.data() + i * size_of(array.dtype), &whole, size_of(array.dtype));
+        }
+    }
+}
+
+struct Shape {
+    std::string text;  // "n=25 block=12"
+    simt::Dim3 grid, block;
+    std::vector<KernelArgument> arguments;
+};
+
+Result<Shape> make_shape(const Exercise& exercise, const std::string& text) {
+    Shape shape;
+    shape.text = text;
+    std::map<std::string, double> variables;
+    std::istringstream in(text);
+    for (std::string word; in >> word;) {
+        const size_t equals = word.find('=');
+        variables[word.substr(0, equals)] = std::stod(word.substr(equals + 1));  // the parser has looked at it
+    }
+    auto placed = [&](Diagnostic d) {
+        d.message += text.empty() ? "" : fmt::format(" (shape {})", text);
+        d.where = exercise.where;
+        d.source_line.clear();
+        return d;
+    };
+    for (const auto& [what, written, place] :
+         {std::tuple{"grid", &exercise.grid, &shape.grid}, {"block", &exercise.block, &shape.block}}) {
+        Result<std::string> filled = fill_in(*written, variables);
+        if (!filled) return placed(filled.error());
+        Result<simt::Dim3> extents = parse_dim3(filled.value(), what);
+        if (!extents) return placed(extents.error());
+        *place = extents.value();
+    }
+    for (const std::string& written : exercise.arguments) {
+        Result<std::string> filled = fill_in(written, variables);
+        if (!filled) return placed(filled.error());
+        Result<KernelArgument> argument = parse_argument(filled.value());
+        if (!argument) return placed(argument.error());
+        shape.arguments.push_back(std::move(argument).value());
+    }
+    return shape;
+}
+
+// The shape's arguments with generated buffers replaced by this filling's values.
+Result<std::vector<KernelArgument>> filled_arguments(const Shape& shape, const Filling& filling,
+                                                     const std::filesystem::path& folder) {
+    std::vector<KernelArgument> arguments = shape.arguments;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+        KernelArgument& argument = arguments[i];
+        if (argument.fill != KernelArgument::Fill::random && argument.fill != KernelArgument::Fill::below) continue;
+        KernelArgument wanted = argument;
+        if (filling.kind == Filling::Kind::zeros) wanted.fill = KernelArgument::Fill::zero;
+        if (filling.kind == Filling::Kind::ramp && argument.fill == KernelArgument::Fill::random)
+            wanted.fill = KernelArgument::Fill::ramp;
+        Result<Array> values = initial_contents(wanted, filling.seed * 1000003u + i, folder);
+        if (!values) return values.error();
+        argument.values = std::move(values).value();
+        if (filling.kind == Filling::Kind::extremes) fill_extremes(argument.values, argument.below, filling.seed + i);
+        argument.fill = KernelArgument::Fill::values;
+    }
+    return arguments;
+}
+
+struct Outcome {
+    std::vector<Array> outputs;
+    std::optional<simt::Fault> fault;
+};
+
+Result<Outcome> run_once(const Program& program, const Exercise& exercise, const Shape& shape,
+                         const std::vector<KernelArgument>& arguments, const RunOptions& options) {
+    simt::Memory memory(uint64_t{1} << 30);
+    simt::LaunchConfig config;
+    config.grid = shape.grid;
+    config.block = shape.block;
+    config.dynamic_shared = exercise.dynamic_shared;
+    Result<BoundArguments> bound = bind_arguments(*program, arguments, memory, config);
+    if (!bound) return bound.error();
+    if (auto problem = simt::check_launch(*program, config, {})) return *problem;
+    simt::LaunchOptions launch;
+    launch.max_instructions = functional_budget;
+    launch.stop = options.stop;
+    simt::LaunchResult result = simt::launch(*program, config, memory, launch);
+    if (result.stopped) throw Failure("cancelled");
+    return Outcome{read_outputs(bound.value(), memory), result.fault};
+}
+
+// Equal bits, or numbers within the type's rounding of sums taken in another order; NaN agrees with NaN alone.
+bool same(const Array& a, const Array& b, size_t i) {
+    const size_t size = size_of(a.dtype);
+    if (std::memcmp(a.bytes.data() + i * size, b.bytes.data() + i * size, size) == 0) return true;
+    double x = 0, y = 0, relative = 0;
+    switch (a.dtype) {
+        case DType::f32:
+            x = a.as<float>()[i], y = b.as<float>()[i], relative = 1e-5;
+            break;
+        case DType::f64:
+            x = a.as<double>()[i], y = b.as<double>()[i], relative = 1e-12;
+            break;
+        case DType::f16:
+            x = f16_to_f32(a.as<uint16_t>()[i]), y = f16_to_f32(b.as<uint16_t>()[i]), relative = 2e-3;
+            break;
+        case DType::bf16:
+            x = bf16_to_f32(a.as<uint16_t>()[i]), y = bf16_to_f32(b.as<uint16_t>()[i]), relative = 2e-2;
+            break;
+        default:
+            return false;
+    }
+    if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y);
+    return x == y || std::fabs(x - y) <= relative * std::max({std::fabs(x), std::fabs(y), 1e-3});
+}
+
+std::string value_text(const Array& array, size_t i) {
+    switch (array.dtype) {
+        case DType::f32:
+            return fmt::format("{}", array.as<float>()[i]);
+        case DType::f64:
+            return fmt::format("{}", array.as<double>()[i]);
+        case DType::f16:
+            return fmt::format("{}", f16_to_f32(array.as<uint16_t>()[i]));
+        case DType::bf16:
+            return fmt::format("{}", bf16_to_f32(array.as<uint16_t>()[i]));
+        case DType::i8:
+            return fmt::format("{}", array.as<int8_t>()[i]);
+        case DType::u8:
+            return fmt::format("{}", array.as<uint8_t>()[i]);
+        case DType::i16:
+            return fmt::format("{}", array.as<int16_t>()[i]);
+        case DType::u16:
+            return fmt::format("{}", array.as<uint16_t>()[i]);
+        case DType::i32:
+            return fmt::format("{}", array.as<int32_t>()[i]);
+        case DType::u32:
+            return fmt::format("{}", array.as<uint32_t>()[i]);
+        case DType::i64:
+            return fmt::format("{}", array.as<int64_t>()[i]);
+        case DType::u64:
+            return fmt::format("{}", array.as<uint64_t>()[i]);
+    }
+    return "?";
+}
+
+std::string describe_case(const Shape& shape, const Filling& filling) {
+    return fmt::format("{}{}grid {},{},{}, block {},{},{}, inputs {}", shape.text, shape.text.empty() ? "" : ", ",
+                       shape.grid.x, shape.grid.y, shape.grid.z, shape.block.x, shape.block.y, shape.block.z, filling.name);
+}
+
+// The first difference in words, or empty.
+std::string difference(const std::vector<Array>& got, const std::vector<Array>& wanted) {
+    for (size_t o = 0; o < wanted.size() && o < got.size(); ++o)
+        for (size_t i = 0; i < wanted[o].count(); ++i)
+            if (!same(got[o], wanted[o], i))
+                return fmt::format("output {}, element {}: {} where the reference has {}", o + 1, i, value_text(got[o], i),
+                                   value_text(wanted[o], i));
+    return got.size() == wanted.size() ? "" : "the number of outputs differs";
+}
+
+// One timed launch on the first shape, as a scene's result, so that figure_of reads it.
+Result<std::shared_ptr<const SceneResult>> timed_run(const Lesson& lesson, const Exercise& exercise, const Program& program,
+                                                     const Shape& shape, const Filling& filling, const RunOptions& options) {
+    Scene where;
+    where.gpu = exercise.gpu;
+    Result<model::GpuSpec> gpu = model::gpu_named(gpu_of(lesson, where, options));
+    if (!gpu) return gpu.error();
+    Result<std::vector<KernelArgument>> arguments = filled_arguments(shape, filling, lesson.folder);
+    if (!arguments) return arguments.error();
+    auto run = std::make_shared<model::KernelRun>();
+    auto result = std::make_shared<SceneResult>();
+    run->gpu = gpu.value();
+    run->program = program;
+    run->config.grid = shape.grid;
+    run->config.block = shape.block;
+    run->config.dynamic_shared = exercise.dynamic_shared;
+    simt::Memory memory;
+    Result<BoundArguments> bound = bind_arguments(*program, arguments.value(), memory, run->config);
+    if (!bound) return bound.error();
+    if (auto problem = simt::check_launch(*program, run->config, model::limits_of(run->gpu))) return *problem;
+    run->before = std::make_shared<simt::Memory>(memory);
+    model::TimedOptions timed;
+    timed.max_instructions = functional_budget;
+    timed.stop = options.stop;
+    run->result = model::launch(run->gpu, *program, run->config, memory, timed);
+    result->bound = std::move(bound).value();
+    result->outputs = read_outputs(result->bound, memory);
+    result->kernel = std::move(run);
+    return std::shared_ptr<const SceneResult>(result);
+}
+
+// "@run:reference" taken out of a name.
+std::string take_run(std::string& name) {
+    const size_t at = name.find("@run:");
+    if (at == std::string::npos) return {};
+    const size_t end = std::min(name.find('@', at + 1), name.size());
+    const std::string run = name.substr(at + 5, end - at - 5);
+    name.erase(at, end - at);
+    return run;
+}
+
+}  // namespace
+
+Result<ExerciseReport> check_exercise(const Lesson& lesson, const Exercise& exercise, const Program& kernel,
+                                      const RunOptions& options) {
+    auto placed = [&](Diagnostic d) {
+        if (d.where.file.empty() || d.where.file == "argument") d.where = exercise.where, d.source_line.clear();
+        return d;
+    };
+    Result<std::vector<Filling>> fillings = parse_inputs(exercise, lesson.seed + 1);
+    if (!fillings) return fillings.error();
+    Result<Program> reference = load_kernel(lesson.folder, exercise.reference, exercise.kernel);
+    if (!reference) return reference.error();
+    Result<Expression> check = Expression::parse(exercise.check);
+    if (!check) return placed(check.error());
+
+    ExerciseReport report;
+    report.exercise = exercise.id;
+    report.of_points = exercise.points;
+    std::string wrong;  // the first launch whose outputs differ
+    int agreed = 0;
+    std::vector<Shape> shapes;
+    for (const std::string& text : exercise.shapes) {
+        Result<Shape> shape = make_shape(exercise, text);
+        if (!shape) return shape.error();
+        shapes.push_back(std::move(shape).value());
+    }
+    for (const Shape& shape : shapes)
+        for (const Filling& filling : fillings.value()) {
+            if (!wrong.empty() || report.fault) continue;
+            Result<std::vector<KernelArgument>> arguments = filled_arguments(shape, filling, lesson.folder);
+            if (!arguments) return placed(arguments.error());
+            Result<Outcome> wanted = run_once(reference.value(), exercise, shape, arguments.value(), options);
+            if (!wanted) return placed(wanted.error());
+            if (wanted.value().fault)
+                return placed(Diagnostic{fmt::format("the reference itself faults ({}): {}", describe_case(shape, filling),
+                                                     simt::render(*wanted.value().fault))});
+            Result<Outcome> got = run_once(kernel, exercise, shape, arguments.value(), options);
+            ++report.launches;
+            if (!got) {
+                wrong = fmt::format("{} ({})", got.error().message, describe_case(shape, filling));
+                continue;
+            }
+            if (got.value().fault) {
+                report.fault = got.value().fault;
+                wrong = fmt::format("{} ({})", simt::render(*report.fault), describe_case(shape, filling));
+                continue;
+            }
+            const std::string differs = difference(got.value().outputs, wanted.value().outputs);
+            if (differs.empty())
+                ++agreed;
+            else
+                wrong = fmt::format("{} ({})", differs, describe_case(shape, filling));
+        }
+
+    std::map<std::string, std::shared_ptr<const SceneResult>> timed;  // by run: "" the learner's
+    const auto lookup = [&](const std::string& full) -> Result<double> {
+        if (full == "outputs") return wrong.empty() ? 1.0 : 0.0;
+        if (full == "reference") return 1.0;
+        std::string name = full;
+        const std::string run = take_run(name);
+        if (!timed.count(run)) {
+            Result<Program> program =
+                run == "reference" ? reference
+                : run == "starter" ? load_kernel(lesson.folder, exercise.file, exercise.kernel)
+                : run.empty()
+                    ? Result<Program>(kernel)
+                    : Result<Program>(Diagnostic{fmt::format("unknown run '{}': there are reference and starter", run)});
+            if (!program) return program.error();
+            Result<std::shared_ptr<const SceneResult>> result =
+                timed_run(lesson, exercise, program.value(), shapes.front(), fillings.value().front(), options);
+            if (!result) return result.error();
+            timed[run] = result.value();
+        }
+        return figure_of(*timed[run], name);
+    };
+    report.passed = true;
+    for (const Expression& clause : check.value().clauses()) {
+        Clause line;
+        line.text = clause.text();
+        const std::vector<std::string> names = clause.names();
+        const bool about_outputs = std::find(names.begin(), names.end(), "outputs") != names.end();
+        if (!about_outputs && !wrong.empty()) {
+            line.detail = "not measured: the outputs come first";  // a kernel that faults has no counters worth reading
+        } else {
+            Result<double> value = clause.evaluate(lookup);
+            if (!value) return placed(value.error());
+            line.holds = value.value() != 0 && !std::isnan(value.value());
+            if (about_outputs)
+                line.detail = wrong.empty() ? fmt::format("the same in all {} launches", agreed) : wrong;
+            else if (clause.is_comparison()) {
+                const auto [left, right] = clause.sides();
+                Result<double> a = left.evaluate(lookup), b = right.evaluate(lookup);
+                if (a && b) line.detail = fmt::format("{:.6g} against {:.6g}", a.value(), b.value());
+            }
+        }
+        report.passed = report.passed && line.holds;
+        report.lines.push_back(fmt::format("{} {}: {}", line.holds ? "pass" : "FAIL", line.text, line.detail));
+        report.clauses.push_back(std::move(line));
+    }
+    report.points = report.passed ? report.of_points : 0;
+    if (timed.count("")) report.timed = timed[""];
+    report.lines.push_back(fmt::format("{} of {} points", report.points, report.of_points));
+    return report;
+}
+
+Result<ExerciseReport> check_submission(const Lesson& lesson, const Exercise& exercise, const std::string& text,
+                                        const std::string& file, const RunOptions& options) {
+    Result<Program> program = compile_kernel(text, file, exercise.kernel);
+    if (program) return check_exercise(lesson, exercise, program.value(), options);
+    ExerciseReport report;
+    report.exercise = exercise.id;
+    report.of_points = exercise.points;
+    report.clauses.push_back({"it compiles", false, render(program.error())});
+    report.lines.push_back("FAIL it compiles: " + render(program.error()));
+    report.lines.push_back(fmt::format("0 of {} points", report.of_points));
+    return report;
+}
+
+}  // namespace lockstep::lessons

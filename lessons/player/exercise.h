@@ -1,0 +1,35 @@
+// Judging a learner's kernel against the reference: the same launches of both, on every shape and every kind of input,
+// outputs compared element by element; then one timed launch for the counters that `check=` names.
+//
+// In `check=`: outputs == reference, and any figure of predict.h, of the learner's kernel, or with @run:reference or
+// @run:starter of those. `inputs=`: "random:5, edges": five seeded random fillings; edges adds zeros, a ramp and extreme
+// values.
+#pragma once
+#include "lessons/player/run.h"
+
+namespace lockstep::lessons {
+
+struct Clause {        // one term of check=
+    std::string text;  // "lanes_per_issue >= 31"
+    bool holds = false;
+    std::string detail;  // "17.1, 31 is needed"; for outputs: the first element that differs, on which input
+};
+struct ExerciseReport {
+    std::string exercise;  // id
+    bool passed = false;
+    double points = 0, of_points = 0;
+    int launches = 0;  // how many of the learner's kernel ran
+    std::vector<Clause> clauses;
+    std::optional<simt::Fault> fault;          // of the learner's kernel
+    std::shared_ptr<const SceneResult> timed;  // the launch that was measured; may be null
+    std::vector<std::string> lines;            // the report, ready to print
+};
+
+// Judges a decoded kernel. A Diagnostic is a mistake in the lesson, not in the learner's kernel.
+Result<ExerciseReport> check_exercise(const Lesson& lesson, const Exercise& exercise,
+                                      const std::shared_ptr<const ptx::Program>& kernel, const RunOptions& options = {});
+// Judges a learner's text. One that does not compile fails with the compiler's diagnostic in the report.
+Result<ExerciseReport> check_submission(const Lesson& lesson, const Exercise& exercise, const std::string& text,
+                                        const std::string& file, const RunOptions& options = {});
+
+}  // namespace lockstep::lessons
