@@ -78,7 +78,8 @@ int run_app(const AppOptions& options) {
     SessionOptions scene;
     scene.lesson = options.lesson;
     scene.lesson_step = options.lesson.empty() ? 0 : std::max(0, options.step - 1);
-    if (still) scene.training_steps = options.lesson.empty() && options.step > 0 ? options.step : 41;
+    scene.training_steps = options.lesson.empty() && options.step > 0 ? options.step : 42;
+    scene.paced = !still && has_display();
     const ImGuiScope imgui;
     const auto open = [&](Shell& shell) {
         shell.session.workspace = options.lesson.empty() ? "training" : "learn";
@@ -109,14 +110,14 @@ int run_app(const AppOptions& options) {
         if (!options.screenshot.empty()) draw(shell, options.screenshot);
         return static_cast<int>(ExitStatus::done);
     }
-    {
+    if (scene.paced) {
         Session session(scene);
         Shell shell(session, theme_named(options.theme), static_cast<float>(options.scale));
         open(shell);
         if (run_window(shell, options.width, options.height)) return static_cast<int>(ExitStatus::done);
     }
     // No display: the same scene as a picture.
-    scene.training_steps = 41;
+    scene.paced = false;
     Session session(scene);
     Shell shell(session, theme_named(options.theme), static_cast<float>(options.scale));
     open(shell);

@@ -21,6 +21,7 @@ class Renderer {
 // Renders without a window: EGL surfaceless, a framebuffer object, glReadPixels. Throws Failure(missing) without EGL.
 // Draws a few frames, so that what follows a first look (fonts, focus, registers) is there.
 void render_to_png(Shell& shell, int width, int height, const std::string& file);
+bool has_display();
 // Opens the window and runs until it is closed. False: there is no display.
 bool run_window(Shell& shell, int width, int height);
 

@@ -85,7 +85,8 @@ struct SessionOptions {
     int lesson_step = 0;          // from 0
     int64_t training_steps = -1;  // of the training scene: pause after so many; -1: run until paused
     std::string gpu = "v100";
-    bool start = true;  // false: an empty session without a worker (tests)
+    bool paced = false;  // at most 11 training steps a second, so that a person can follow
+    bool start = true;   // false: an empty session without a worker (tests)
 };
 
 class Session {
@@ -99,8 +100,8 @@ class Session {
     void post(Request request);                        // returns at once
     bool wait_until_idle(double timeout_seconds);      // headless rendering and tests only; false: it ran out
     // The worker hands over what belongs to the interface (a lesson, the truth of a prediction); called once a frame.
-    void adopt_results();
-    std::function<void()> on_publish;  // wakes the window; called on the worker's thread
+    void adopt_results(Focus& focus);
+    void on_publish(std::function<void()> wake);  // called on the worker's thread after every publication
     void publish_for_test(std::shared_ptr<const Snapshot> snapshot);
 
     // State of the interface, owned by the frame's thread.

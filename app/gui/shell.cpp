@@ -72,7 +72,7 @@ bool Shell::show_alone(std::string_view view) {
 }
 
 void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
-    session.adopt_results();
+    session.adopt_results(focus);
     if (snapshot->kernel && snapshot->kernel != kernel_) {
         const bool same_program = kernel_ && kernel_->program == snapshot->kernel->program;
         kernel_ = snapshot->kernel;

@@ -109,9 +109,13 @@ void on_move(GLFWwindow* window, double x, double y) {
 
 }  // namespace
 
-bool run_window(Shell& shell, int width, int height) {
+bool has_display() {
     glfwSetErrorCallback([](int, const char*) {});
-    if (glfwInit() != GLFW_TRUE) return false;
+    return glfwInit() == GLFW_TRUE;
+}
+
+bool run_window(Shell& shell, int width, int height) {
+    if (!has_display()) return false;
     glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
     glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
     glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
@@ -140,7 +144,7 @@ bool run_window(Shell& shell, int width, int height) {
     });
     glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { events_of(w).wake = 3; });
     glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) { events_of(w).wake = 2; });
-    shell.session.on_publish = [] { glfwPostEmptyEvent(); };
+    shell.session.on_publish([] { glfwPostEmptyEvent(); });
     {
         Renderer renderer(shell);
         uint64_t version = 0;
@@ -185,7 +189,7 @@ bool run_window(Shell& shell, int width, int height) {
             }
         }
     }
-    shell.session.on_publish = {};
+    shell.session.on_publish({});
     glfwDestroyWindow(window);
     glfwTerminate();
     return true;
