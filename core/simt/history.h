@@ -19,7 +19,7 @@ struct WarpStep {
 struct WarpHistory {
     uint32_t block = 0;
     uint32_t warp_in_block = 0;
-    std::vector<WarpStep> steps;    // at most `limit`
+    std::vector<WarpStep> steps;  // at most `limit`
     bool truncated = false;
     std::optional<Fault> fault;
 };

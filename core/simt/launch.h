@@ -37,14 +37,14 @@ std::optional<Diagnostic> check_launch(const ptx::Program&, const LaunchConfig&,
 
 // What stopped a kernel. Words close to compute-sanitizer's.
 struct Fault {
-    std::string kind;      // "memcheck", "synccheck", "deadlock", "runaway", "trap", "assert"
-    std::string message;   // one sentence: "invalid global write of 4 bytes, 4 bytes past the end of 'c' (4096 bytes)"
+    std::string kind;     // "memcheck", "synccheck", "deadlock", "runaway", "trap", "assert"
+    std::string message;  // one sentence: "invalid global write of 4 bytes, 4 bytes past the end of 'c' (4096 bytes)"
     std::string kernel;
     std::string file;
-    int32_t line = 0;      // CUDA source line, 0 unknown
+    int32_t line = 0;  // CUDA source line, 0 unknown
     int32_t ptx_line = 0;
     uint32_t pc = 0;
-    Dim3 block, thread;    // indices, not extents
+    Dim3 block, thread;  // indices, not extents
     uint64_t address = 0;
 };
 
@@ -54,8 +54,8 @@ std::string render(const Fault& fault);
 struct LaunchOptions {
     uint64_t max_instructions = 1'000'000'000;  // warp instructions; beyond it the launch is a run-away
     bool synccheck = true;
-    std::stop_token stop;                       // checked often; a stopped launch returns with `stopped`
-    std::function<void(double)> progress;       // 0..1, called now and then
+    std::stop_token stop;                  // checked often; a stopped launch returns with `stopped`
+    std::function<void(double)> progress;  // 0..1, called now and then
 };
 
 struct LaunchResult {

@@ -2,6 +2,7 @@
 // (functional) and model::launch (cycle by cycle). All state is copyable.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/ptx/program.h"
@@ -23,16 +24,28 @@ struct Block;
 
 struct Warp {
     Block* block = nullptr;
-    uint32_t index = 0;               // within the block
-    uint32_t exited = 0;              // lanes that have returned (or never existed)
+    uint32_t index = 0;   // within the block
+    uint32_t exited = 0;  // lanes that have returned (or never existed)
     bool at_barrier = false;
     bool done = false;
-    std::vector<StackEntry> stack;    // never empty before done
-    std::byte* registers = nullptr;   // program.register_bytes, 64-byte aligned, inside Block::registers
-    uint64_t instructions = 0;        // issued so far
+    std::vector<StackEntry> stack;   // never empty before done
+    std::byte* registers = nullptr;  // program.register_bytes, 64-byte aligned, inside Block::registers
+    uint64_t instructions = 0;       // issued so far
+    uint32_t barrier = 0;            // at_barrier: its number
+    uint32_t barrier_threads = 0;    // at_barrier: threads that the barrier waits for, 0: all of the block
+    uint32_t barrier_pc = 0;         // at_barrier: of the instruction that waits
 
     uint32_t pc() const { return stack.back().pc; }
     uint32_t active() const { return stack.back().mask; }
+};
+
+struct Plan;  // the program prepared for the executor, see plan.h
+
+struct MemoryWindow {  // the allocation that an instruction used last; valid while `version` is the memory's
+    uint64_t version = 0;
+    uint64_t begin = 0;
+    uint64_t bytes = 0;
+    std::byte* data = nullptr;
 };
 
 struct Grid {  // what all blocks of a launch share
@@ -42,23 +55,31 @@ struct Grid {  // what all blocks of a launch share
     std::vector<uint64_t> variables;  // device address of each Program::variables
     uint32_t sm_count = 1;            // %nsmid
     bool synccheck = true;
+    std::shared_ptr<const Plan> plan;   // make_block makes it where it is missing
+    std::vector<MemoryWindow> windows;  // one an instruction
 };
+
+// A grid ready for make_block: the program's variables are placed in `memory` (where they stay from launch to launch).
+Grid make_grid(const ptx::Program&, const LaunchConfig&, Memory&);
+
+// Device addresses of Program::variables, which are allocated and initialised when `memory` does not hold them yet.
+std::vector<uint64_t> place_variables(const ptx::Program&, Memory&);
 
 struct Block {
     Grid* grid = nullptr;
     Dim3 index;
-    uint32_t linear = 0;              // index.x + grid.x * (index.y + grid.y * index.z)
-    uint32_t sm = 0;                  // %smid
+    uint32_t linear = 0;  // index.x + grid.x * (index.y + grid.y * index.z)
+    uint32_t sm = 0;      // %smid
     std::vector<Warp> warps;
     std::vector<std::byte> shared;
-    std::vector<std::byte> registers; // of all warps
-    std::vector<std::byte> local;     // of all threads
+    std::vector<std::byte> registers;  // of all warps
+    std::vector<std::byte> local;      // of all threads
     uint32_t warps_done = 0;
     uint32_t warps_at_barrier = 0;
-    int64_t clock = 0;                // what %clock reads; the timed driver sets it
+    int64_t clock = 0;  // what %clock reads; the timed driver sets it
 
     Block() = default;
-    Block(const Block&);              // re-points the warps
+    Block(const Block&);  // re-points the warps
     Block& operator=(const Block&);
     Block(Block&&) noexcept;
     Block& operator=(Block&&) noexcept;
@@ -66,26 +87,36 @@ struct Block {
 
 // A block ready for its first instruction.
 Block make_block(Grid& grid, uint32_t linear_index);
+// The same in a block that has run: no allocation when the launch is the same.
+void reset_block(Block& block, Grid& grid, uint32_t linear_index);
 
 struct WarpEvent {
     enum class Kind : uint8_t { executed, branch, memory, barrier, exit, fault };
     Kind kind = Kind::executed;
-    uint32_t pc = 0;                   // of the instruction that ran
+    uint32_t pc = 0;  // of the instruction that ran
     const ptx::DecodedInstruction* instruction = nullptr;
-    uint32_t active = 0;               // lanes of the path
-    uint32_t executed = 0;             // lanes whose guard held: they did the work
-    bool diverged = false;             // a branch that split the path
-    bool barrier_released = false;     // this arrival released the block's barrier (all at_barrier flags are cleared)
+    uint32_t active = 0;                  // lanes of the path
+    uint32_t executed = 0;                // lanes whose guard held: they did the work
+    bool diverged = false;                // a branch that split the path
+    bool barrier_released = false;        // this arrival released the block's barrier (all at_barrier flags are cleared)
     ptx::Space space = ptx::Space::none;  // memory: the resolved space (never generic)
-    uint8_t bytes = 0;                 // memory: a lane's bytes, vector included
+    uint8_t bytes = 0;                    // memory: a lane's bytes, vector included
     bool is_store = false;
     bool is_atomic = false;
-    const uint64_t* addresses = nullptr;  // memory: 32, valid until the next step on this thread; shared: offset in the block
-    Fault* fault = nullptr;            // kind fault: valid until the next step on this thread
+    const uint64_t* addresses =
+        nullptr;             // memory: 32, valid until the next step on this thread; shared: offset in the block
+    Fault* fault = nullptr;  // kind fault: valid until the next step on this thread
 };
 
 // Runs the warp's next instruction. Requires !done && !at_barrier.
 WarpEvent step(Warp& warp);
+
+// The fault of a block none of whose warps can go on: who waits where. For drivers that find every live warp at_barrier.
+Fault deadlock_fault(const Block& block);
+
+// The fault of a launch that ran `executed` warp instructions without an end; runs `warp` a little further to see on
+// which line it spins. Requires !done && !at_barrier.
+Fault runaway_fault(Warp& warp, uint64_t executed);
 
 // Runs until the warp is done, waits at a barrier, faults, or `budget` instructions have run; the fast path of the
 // functional driver. The last event tells which; `executed` lanes are added to `thread_instructions`.

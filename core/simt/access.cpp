@@ -1,0 +1,171 @@
+// Addresses -> host pointers -> values, lane by lane. A generic address is looked up in the windows of ptx/program.h.
+#include "core/simt/access.h"
+
+#include <cstring>
+
+#include "core/simt/faults.h"
+
+namespace lockstep::simt {
+
+using ptx::Space;
+
+namespace {
+
+Space space_of(uint64_t generic) {
+    if (generic - ptx::shared_window < ptx::window_bytes) return Space::shared;
+    if (generic - ptx::local_window < ptx::window_bytes) return Space::local;
+    return Space::global;
+}
+
+uint64_t lane_address(const Warp& warp, const Prepared& p, uint32_t lane) {
+    if (p.address == ptx::no_operand) return static_cast<uint64_t>(p.offset);
+    const std::byte* base = operand(warp, p.address);
+    if (p.wide_address) {
+        uint64_t address;
+        std::memcpy(&address, base + lane * 8, 8);
+        return address + static_cast<uint64_t>(p.offset);
+    }
+    uint32_t address;
+    std::memcpy(&address, base + lane * 4, 4);
+    return static_cast<uint32_t>(address + static_cast<uint32_t>(p.offset));
+}
+
+// Where a thread's local byte lies for the memory system: consecutive 32-bit words of consecutive threads side by side.
+uint64_t interleaved(const Block& block, uint32_t thread, uint64_t offset) {
+    const uint64_t threads = block.grid->config->block.count();
+    const uint64_t whole = (uint64_t{block.grid->program->local_bytes} + 3) / 4 * 4 * threads;
+    return ptx::local_window + block.linear * whole + (offset / 4 * threads + thread) * 4 + offset % 4;
+}
+
+bool inside(uint64_t offset, uint64_t bytes, uint64_t size) {
+    return bytes <= size && offset <= size - bytes;
+}
+
+}  // namespace
+
+bool locate(const Warp& warp, const Prepared& p, uint32_t mask, Access& access) {
+    bool alike = true;
+    access.space = p.space;
+    if (p.space == Space::generic) {
+        access.space = mask ? space_of(lane_address(warp, p, static_cast<uint32_t>(__builtin_ctz(mask)))) : Space::global;
+    }
+    for (uint32_t lane = 0; lane < warp_size; ++lane) {
+        uint64_t address = lane_address(warp, p, lane);
+        Space space = p.space;
+        if (p.space == Space::generic) {
+            space = space_of(address);
+            if (space == Space::shared) address -= ptx::shared_window;
+            if (space == Space::local) address -= ptx::local_window;
+        }
+        if ((mask >> lane & 1) && space != access.space) alike = false;
+        access.addresses[lane] =
+            space == Space::local ? interleaved(*warp.block, warp.index * warp_size + lane, address) : address;
+    }
+    return alike;
+}
+
+Fault* resolve(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask, bool is_store, bool is_atomic, Access& access) {
+    Block& block = *warp.block;
+    Grid& grid = *block.grid;
+    const uint32_t bytes = p.access_bytes();
+    locate(warp, p, mask, access);
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
+        uint64_t address = lane_address(warp, p, lane);
+        Space space = p.space;
+        if (space == Space::generic) {
+            space = space_of(address);
+            if (space == Space::shared) address -= ptx::shared_window;
+            if (space == Space::local) address -= ptx::local_window;
+        }
+        std::byte* pointer = nullptr;
+        switch (space) {
+            case Space::shared:
+                if (inside(address, bytes, block.shared.size())) pointer = block.shared.data() + address;
+                break;
+            case Space::local: {
+                const uint64_t size = grid.program->local_bytes;
+                const uint64_t thread = uint64_t{warp.index} * warp_size + lane;
+                if (inside(address, bytes, size)) pointer = block.local.data() + thread * size + address;
+                break;
+            }
+            case Space::param:
+                if (!is_store && inside(address, bytes, grid.config->parameters.size())) {
+                    pointer = const_cast<std::byte*>(grid.config->parameters.data()) + address;
+                }
+                break;
+            default: {
+                MemoryWindow& window = grid.windows[pc];
+                if (window.version != grid.memory->version() || !inside(address - window.begin, bytes, window.bytes)) {
+                    if (!refill(grid, pc, address, is_store)) break;
+                }
+                if (inside(address - window.begin, bytes, window.bytes)) pointer = window.data + (address - window.begin);
+            }
+        }
+        if (!pointer) return access_fault(warp, pc, lane, space, address, bytes, is_store, is_atomic);
+        if (address % bytes) {
+            return make_fault(warp, pc, lane, "memcheck",
+                              "misaligned " + std::string(ptx::name_of(space)) +
+                                  (is_atomic  ? " atomic"
+                                   : is_store ? " write"
+                                              : " read") +
+                                  " of " + std::to_string(bytes) + " bytes, the address is not a multiple of " +
+                                  std::to_string(bytes),
+                              address);
+        }
+        access.pointers[lane] = pointer;
+    }
+    return nullptr;
+}
+
+bool refill(Grid& grid, uint32_t pc, uint64_t address, bool is_store) {
+    MemoryWindow& window = grid.windows[pc];
+    window.bytes = 0;
+    const Allocation* a = grid.memory->find(address);
+    if (!a) return false;
+    std::byte* data = is_store ? grid.memory->write(a->address, a->bytes) : a->contents->data();
+    window = {grid.memory->version(), a->address, a->bytes, data};
+    return true;
+}
+
+void write_lanes(std::byte* d, uint32_t bytes, const uint64_t* values, uint32_t mask) {
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
+        std::memcpy(d + lane * bytes, &values[lane], bytes);
+    }
+}
+
+Fault* load_by_lane(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask, Access& access) {
+    if (Fault* fault = resolve(warp, pc, p, mask, false, false, access)) return fault;
+    const auto& instruction = warp.block->grid->program->instructions[pc];
+    const uint32_t unused_bits = 64 - 8 * p.element_bytes;
+    for (uint32_t element = 0; element < p.vector; ++element) {
+        if (instruction.destination[element] == ptx::no_operand) continue;
+        alignas(64) uint64_t values[warp_size];
+        for (uint32_t rest = mask; rest; rest &= rest - 1) {
+            const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
+            uint64_t value = 0;
+            std::memcpy(&value, access.pointers[lane] + element * p.element_bytes, p.element_bytes);
+            if (p.sign_extends) value = static_cast<uint64_t>(static_cast<int64_t>(value << unused_bits) >> unused_bits);
+            values[lane] = value;
+        }
+        write_lanes(operand(warp, instruction.destination[element]), p.register_bytes, values, mask);
+    }
+    return nullptr;
+}
+
+Fault* store_by_lane(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask, Access& access) {
+    if (Fault* fault = resolve(warp, pc, p, mask, true, false, access)) return fault;
+    const auto& instruction = warp.block->grid->program->instructions[pc];
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
+        for (uint32_t element = 0; element < p.vector; ++element) {
+            if (instruction.source[element] == ptx::no_operand) continue;
+            const std::byte* from = operand(warp, instruction.source[element]) + lane * p.register_bytes;
+            std::memcpy(access.pointers[lane] + element * p.element_bytes, from, p.element_bytes);
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace lockstep::simt

@@ -1,0 +1,140 @@
+// A block's state: made, reset and copied. Registers are one buffer for all warps; its aligned part begins at the first
+// multiple of 64 bytes, so that a copy re-points its warps into its own buffer.
+#include <algorithm>
+#include <cstring>
+
+#include "core/simt/plan.h"
+#include "core/simt/warp.h"
+
+namespace lockstep::simt {
+
+namespace {
+
+std::byte* aligned(std::vector<std::byte>& buffer) {
+    const auto start = reinterpret_cast<uintptr_t>(buffer.data());
+    return buffer.data() + (64 - start % 64) % 64;
+}
+size_t stride_of(const ptx::Program& program) {
+    return (size_t{program.register_bytes} + 63) / 64 * 64;
+}
+
+void point_warps(Block& block) {
+    std::byte* const start = aligned(block.registers);
+    const size_t stride = block.grid ? stride_of(*block.grid->program) : 0;
+    for (Warp& warp : block.warps) {
+        warp.block = &block;
+        warp.registers = start + warp.index * stride;
+    }
+}
+
+}  // namespace
+
+Block::Block(const Block& other) {
+    *this = other;
+}
+
+Block& Block::operator=(const Block& other) {
+    if (this == &other) return *this;
+    grid = other.grid;
+    index = other.index;
+    linear = other.linear;
+    sm = other.sm;
+    warps = other.warps;
+    shared = other.shared;
+    local = other.local;
+    warps_done = other.warps_done;
+    warps_at_barrier = other.warps_at_barrier;
+    clock = other.clock;
+    registers.resize(other.registers.size());
+    if (!registers.empty()) {
+        std::byte* const from = aligned(const_cast<std::vector<std::byte>&>(other.registers));
+        std::memcpy(aligned(registers), from, registers.size() - 64);
+    }
+    point_warps(*this);
+    return *this;
+}
+
+Block::Block(Block&& other) noexcept {
+    *this = std::move(other);
+}
+
+Block& Block::operator=(Block&& other) noexcept {
+    if (this == &other) return *this;
+    grid = other.grid;
+    index = other.index;
+    linear = other.linear;
+    sm = other.sm;
+    warps = std::move(other.warps);
+    shared = std::move(other.shared);
+    registers = std::move(other.registers);  // the buffer itself moves: the alignment stays
+    local = std::move(other.local);
+    warps_done = other.warps_done;
+    warps_at_barrier = other.warps_at_barrier;
+    clock = other.clock;
+    for (Warp& warp : warps) warp.block = this;
+    return *this;
+}
+
+std::vector<uint64_t> place_variables(const ptx::Program& program, Memory& memory) {
+    std::vector<uint64_t> addresses;
+    for (const auto& v : program.variables) {
+        addresses.push_back(memory.variable(program.ptx_file, v.name, v.bytes, v.initial));
+    }
+    return addresses;
+}
+
+Grid make_grid(const ptx::Program& program, const LaunchConfig& config, Memory& memory) {
+    Grid grid;
+    grid.program = &program;
+    grid.config = &config;
+    grid.memory = &memory;
+    grid.variables = place_variables(program, memory);
+    grid.plan = make_plan(program, grid.variables);
+    return grid;
+}
+
+void reset_block(Block& block, Grid& grid, uint32_t linear_index) {
+    const ptx::Program& program = *grid.program;
+    if (grid.variables.size() != program.variables.size()) grid.variables = place_variables(program, *grid.memory);
+    if (!grid.plan || grid.plan->program != &program || grid.plan->variables != grid.variables) {
+        grid.plan = make_plan(program, grid.variables);
+        grid.windows.clear();
+    }
+    grid.windows.resize(program.instructions.size() + 1);
+
+    const Dim3 extent = grid.config->grid;
+    const auto threads = static_cast<uint32_t>(grid.config->block.count());
+    const uint32_t warps = (threads + warp_size - 1) / warp_size;
+    block.grid = &grid;
+    block.linear = linear_index;
+    block.index = {linear_index % extent.x, linear_index / extent.x % extent.y, linear_index / extent.x / extent.y};
+    block.shared.assign(std::max(program.static_shared, program.dynamic_shared_offset) + grid.config->dynamic_shared,
+                        std::byte{});
+    block.local.assign(size_t{program.local_bytes} * threads, std::byte{});
+    block.registers.assign(stride_of(program) * warps + 64, std::byte{});
+    block.warps_done = 0;
+    block.warps_at_barrier = 0;
+    block.clock = 0;
+    block.warps.resize(warps);
+    for (uint32_t w = 0; w < warps; ++w) {
+        Warp& warp = block.warps[w];
+        const uint32_t alive = threads - w * warp_size;
+        const uint32_t mask = alive >= warp_size ? full_mask : (1u << alive) - 1;
+        warp.index = w;
+        warp.exited = ~mask;
+        warp.at_barrier = false;
+        warp.done = false;
+        warp.stack.reserve(8);
+        warp.stack.assign(1, StackEntry{0, ptx::no_pc, mask});
+        warp.instructions = 0;
+    }
+    point_warps(block);
+}
+
+Block make_block(Grid& grid, uint32_t linear_index) {
+    Block block;
+    reset_block(block, grid, linear_index);
+    return block;
+}
+
+}  // namespace lockstep::simt

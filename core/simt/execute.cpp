@@ -1,0 +1,45 @@
+// step() and run(): the executor of the widest instruction set that this machine has.
+#include "core/simt/execute.h"
+
+namespace lockstep::simt {
+
+Executor executor(ptx::Simd simd) {
+    switch (simd) {
+        case ptx::Simd::portable:
+            return {portable::step, portable::run};
+#if defined(__x86_64__)
+        case ptx::Simd::avx2:
+            if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) return {avx2::step, avx2::run};
+            break;
+        case ptx::Simd::avx512:
+            if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")) {
+                return {avx512::step, avx512::run};
+            }
+            break;
+#endif
+        default:
+            break;
+    }
+    return {nullptr, nullptr};
+}
+
+namespace {
+Executor best() {
+    for (const ptx::Simd simd : {ptx::Simd::avx512, ptx::Simd::avx2}) {
+        if (const Executor found = executor(simd); found.run) return found;
+    }
+    return executor(ptx::Simd::portable);
+}
+const Executor chosen = best();
+}  // namespace
+
+WarpEvent step(Warp& warp) {
+    return chosen.step(warp);
+}
+
+WarpEvent run(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
+    return chosen.run(warp, budget, thread_instructions);
+}
+
+}  // namespace lockstep::simt

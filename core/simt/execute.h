@@ -1,0 +1,29 @@
+// The executor as compiled for each instruction set; step() and run() in warp.h choose. Internal to core/simt, open to
+// tests that compare them.
+#pragma once
+#include "core/simt/warp.h"
+
+namespace lockstep::simt {
+
+struct Executor {
+    WarpEvent (*step)(Warp& warp);
+    WarpEvent (*run)(Warp& warp, uint64_t budget, uint64_t& thread_instructions);
+};
+
+// Null pointers where this machine or this build lacks the instruction set.
+Executor executor(ptx::Simd simd);
+
+namespace portable {
+WarpEvent step(Warp& warp);
+WarpEvent run(Warp& warp, uint64_t budget, uint64_t& thread_instructions);
+}  // namespace portable
+namespace avx2 {
+WarpEvent step(Warp& warp);
+WarpEvent run(Warp& warp, uint64_t budget, uint64_t& thread_instructions);
+}  // namespace avx2
+namespace avx512 {
+WarpEvent step(Warp& warp);
+WarpEvent run(Warp& warp, uint64_t budget, uint64_t& thread_instructions);
+}  // namespace avx512
+
+}  // namespace lockstep::simt

@@ -1,0 +1,25 @@
+// The executor for x86 with AVX-512.
+#if defined(__x86_64__)
+#include <cstring>
+
+#include "core/simt/execute.h"
+#include "core/simt/faults.h"
+#include "core/simt/warp_wide.h"
+
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl"))), \
+                             apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2,bmi,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl")
+#endif
+
+#define LOCKSTEP_SIMD_NAME avx512
+#include "core/simt/execute_body.h"
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+#endif

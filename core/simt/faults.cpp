@@ -1,0 +1,166 @@
+// What a fault says: which access went wrong, how far from what, in one sentence.
+#include "core/simt/faults.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+namespace lockstep::simt {
+
+namespace {
+
+std::string hex(uint64_t value) {
+    char text[24];
+    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+    return text;
+}
+std::string bytes_text(uint64_t n) {
+    return std::to_string(n) + (n == 1 ? " byte" : " bytes");
+}
+std::string triple(const Dim3& d) {
+    return "(" + std::to_string(d.x) + "," + std::to_string(d.y) + "," + std::to_string(d.z) + ")";
+}
+
+constexpr uint64_t null_page = 64 * 1024;            // addresses below came from a null pointer plus an index
+constexpr uint64_t near_enough = uint64_t{1} << 40;  // beyond it the nearest allocation explains nothing
+
+std::string global_reason(const Memory& memory, uint64_t address, uint32_t bytes) {
+    if (address == 0) return " through a null pointer";
+    if (address < null_page) return ", " + bytes_text(address) + " from a null pointer";
+    const Allocation* a = memory.nearest(address);
+    if (!a) return " at " + hex(address) + ", where nothing is allocated";
+    const std::string name = "'" + a->name + "' (" + bytes_text(a->bytes) + ")";
+    if (address < a->address) {
+        const uint64_t gap = a->address - address;
+        if (gap > near_enough) return " at " + hex(address) + ", far from every allocation";
+        return ", " + bytes_text(gap) + " before the start of " + name;
+    }
+    if (a->freed && address - a->address < a->bytes) return " in " + name + ", which was freed";
+    const uint64_t past = address + bytes - (a->address + a->bytes);
+    if (past > near_enough) return " at " + hex(address) + ", far from every allocation";
+    return ", " + bytes_text(past) + " past the end of " + name + (a->freed ? ", which was freed" : "");
+}
+
+std::string offset_reason(const std::string& of, uint64_t size, uint64_t address, uint32_t bytes) {
+    const std::string name = of + " (" + bytes_text(size) + ")";
+    const auto before = static_cast<int64_t>(address);
+    const auto before32 = static_cast<int32_t>(static_cast<uint32_t>(address));
+    if (before < 0) return ", " + bytes_text(uint64_t{0} - address) + " before the start of " + name;
+    if (address >> 32 == 0 && before32 < 0) {
+        return ", " + bytes_text(uint64_t{0x100000000} - address) + " before the start of " + name;
+    }
+    return ", " + bytes_text(address + bytes - size) + " past the end of " + name;
+}
+
+}  // namespace
+
+Dim3 thread_index(const Warp& warp, uint32_t lane) {
+    const Dim3 extent = warp.block->grid->config->block;
+    const uint32_t thread = warp.index * warp_size + lane;
+    return {thread % extent.x, thread / extent.x % extent.y, thread / extent.x / extent.y};
+}
+
+std::string place_of(const ptx::Program& program, uint32_t pc) {
+    if (pc >= program.instructions.size()) return "the end of the kernel";
+    const auto& i = program.instructions[pc];
+    if (i.line <= 0) return "line " + std::to_string(i.ptx_line) + " of the PTX";
+    return "line " + std::to_string(i.line);
+}
+
+Fault* make_fault(const Warp& warp, uint32_t pc, uint32_t lane, std::string kind, std::string message, uint64_t address) {
+    thread_local Fault fault;
+    const ptx::Program& program = *warp.block->grid->program;
+    fault = Fault{};
+    fault.kind = std::move(kind);
+    fault.message = std::move(message);
+    fault.kernel = program.kernel;
+    fault.pc = pc;
+    fault.block = warp.block->index;
+    fault.thread = thread_index(warp, lane);
+    fault.address = address;
+    if (pc < program.instructions.size()) {
+        const auto& i = program.instructions[pc];
+        fault.line = i.line;
+        fault.ptx_line = i.ptx_line;
+        const auto file = static_cast<size_t>(i.file);
+        fault.file = i.line > 0 && file < program.files.size() && !program.files[file].empty() ? program.files[file]
+                                                                                               : program.source_file;
+    }
+    if (fault.line <= 0) fault.file = program.ptx_file;
+    return &fault;
+}
+
+Fault* access_fault(const Warp& warp, uint32_t pc, uint32_t lane, ptx::Space space, uint64_t address, uint32_t bytes,
+                    bool is_store, bool is_atomic) {
+    const Block& block = *warp.block;
+    const Grid& grid = *block.grid;
+    const std::string what = std::string(ptx::name_of(space)) +
+                             (is_atomic  ? " atomic"
+                              : is_store ? " write"
+                                         : " read") +
+                             " of " + bytes_text(bytes);
+    std::string reason;
+    switch (space) {
+        case ptx::Space::shared:
+            reason = offset_reason("the block's shared memory", block.shared.size(), address, bytes);
+            break;
+        case ptx::Space::local:
+            reason = offset_reason("the thread's local memory", grid.program->local_bytes, address, bytes);
+            break;
+        case ptx::Space::param:
+            reason = is_store ? ", parameters cannot be written"
+                              : offset_reason("the parameters", grid.config->parameters.size(), address, bytes);
+            break;
+        default:
+            reason = global_reason(*grid.memory, address, bytes);
+    }
+    return make_fault(warp, pc, lane, "memcheck", "invalid " + what + reason, address);
+}
+
+Fault* trap_fault(const Warp& warp, uint32_t pc, uint32_t mask) {
+    const auto lane = static_cast<uint32_t>(__builtin_ctz(mask));
+    return make_fault(warp, pc, lane, "trap", "the kernel stopped itself with a trap instruction");
+}
+
+Fault deadlock_fault(const Block& block) {
+    // Warps that wait at the same instruction for the same barrier are one clause.
+    std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> groups;
+    const Warp* first = nullptr;
+    for (const Warp& warp : block.warps) {
+        if (warp.done || !warp.at_barrier) continue;
+        if (!first) first = &warp;
+        groups[{warp.barrier_pc, warp.barrier}].push_back(warp.index);
+    }
+    if (!first) return {};
+    std::string message = "no warp of the block can go on: ";
+    bool comma = false;
+    for (const auto& [where, warps] : groups) {
+        if (comma) message += "; ";
+        comma = true;
+        message += warps.size() == 1 ? "warp " : "warps ";
+        for (size_t i = 0; i < warps.size(); ++i) {
+            size_t last = i;
+            while (last + 1 < warps.size() && warps[last + 1] == warps[last] + 1) ++last;
+            message += (i ? ", " : "") + std::to_string(warps[i]);
+            if (last > i) message += "-" + std::to_string(warps[last]);
+            i = last;
+        }
+        message += (warps.size() == 1 ? " waits at barrier " : " wait at barrier ") + std::to_string(where.second) + " on " +
+                   place_of(*block.grid->program, where.first);
+    }
+    const auto lane = static_cast<uint32_t>(__builtin_ctz(~first->exited | 0x80000000u));
+    return *make_fault(*first, first->barrier_pc, lane, "deadlock", std::move(message));
+}
+
+std::string render(const Fault& fault) {
+    std::string text;
+    if (!fault.file.empty()) {
+        text = fault.file + ":" + std::to_string(fault.line > 0 ? fault.line : fault.ptx_line) + ": ";
+    }
+    text += fault.kind + ": " + fault.message + " (kernel " + fault.kernel + ", block " + triple(fault.block) + ", thread " +
+            triple(fault.thread);
+    if (fault.address) text += ", address " + hex(fault.address);
+    return text + ")";
+}
+
+}  // namespace lockstep::simt

@@ -1,0 +1,106 @@
+// Replays the one block that holds the warp, on a copy of the memory that the launch began with. That is exact when blocks
+// do not hand values to one another within a launch; where they do, the warp sees what a block sees that runs first.
+#include "core/simt/history.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "core/simt/driver.h"
+#include "core/simt/plan.h"
+
+namespace lockstep::simt {
+
+namespace {
+
+constexpr uint64_t other_warps_limit = 100'000'000;  // instructions of the block's other warps
+
+// Runs the block; the watched warp moves by watch(warp), which returns nothing to stop.
+template <class Watch>
+std::optional<Fault> replay(const ptx::Program& program, const LaunchConfig& config, const Memory& before,
+                            uint32_t block_index, uint32_t warp_index, const Watch& watch) {
+    Memory memory = before;
+    Grid grid = make_grid(program, config, memory);
+    Block block = make_block(grid, block_index);
+    uint64_t others = 0;
+    return drive(block, [&](Warp& warp) -> std::optional<WarpEvent> {
+        if (warp.index == warp_index) return watch(warp);
+        const uint64_t start = warp.instructions;
+        uint64_t threads = 0;
+        const WarpEvent event = run(warp, slice, threads);
+        others += warp.instructions - start;
+        if (others > other_warps_limit) return std::nullopt;
+        return event;
+    });
+}
+
+bool exists(const LaunchConfig& config, uint32_t block, uint32_t warp) {
+    return block < config.grid.count() && uint64_t{warp} * warp_size < config.block.count();
+}
+
+}  // namespace
+
+WarpHistory record_warp(const ptx::Program& program, const LaunchConfig& config, const Memory& before, uint32_t block,
+                        uint32_t warp, uint64_t limit) {
+    WarpHistory history{block, warp, {}, false, {}};
+    if (!exists(config, block, warp)) return history;
+    const auto watch = [&](Warp& w) -> std::optional<WarpEvent> {
+        // One turn, as long as in a launch: to the next barrier, the end, a fault or the end of the slice.
+        for (uint64_t i = 0;; ++i) {
+            if (history.steps.size() >= limit) {
+                history.truncated = true;
+                return std::nullopt;
+            }
+            WarpStep s{w.pc(), w.active(), 0, w.exited, w.stack};
+            const WarpEvent event = step(w);
+            s.executed = event.executed;
+            history.steps.push_back(std::move(s));
+            if (w.done || event.kind == WarpEvent::Kind::barrier || event.kind == WarpEvent::Kind::fault || i + 1 == slice) {
+                return event;
+            }
+        }
+    };
+    history.fault = replay(program, config, before, block, warp, watch);
+    return history;
+}
+
+std::vector<LaneValues> registers_at(const ptx::Program& program, const LaunchConfig& config, const Memory& before,
+                                     uint32_t block, uint32_t warp, uint64_t step) {
+    std::vector<LaneValues> values;
+    if (!exists(config, block, warp)) return values;
+    const auto read = [&](const Warp& w) {
+        values.clear();
+        for (const ptx::Register& reg : program.registers) {
+            LaneValues v{reg, {}};
+            const size_t bytes = ptx::size_of(reg.type);
+            const std::byte* const slot = w.registers + reg.offset;
+            uint32_t mask;
+            std::memcpy(&mask, slot, sizeof mask);
+            for (uint32_t lane = 0; lane < warp_size; ++lane) {
+                if (bytes == 0) {
+                    v.bits[lane] = mask >> lane & 1;
+                } else {
+                    std::memcpy(&v.bits[lane], slot + lane * bytes, bytes);
+                }
+            }
+            values.push_back(std::move(v));
+        }
+    };
+    const auto watch = [&](Warp& w) -> std::optional<WarpEvent> {
+        const uint64_t left = step - w.instructions;
+        if (left == 0) {
+            read(w);
+            return std::nullopt;
+        }
+        uint64_t threads = 0;
+        const WarpEvent event = run(w, std::min(left, slice), threads);
+        // A history that ends before `step`: the registers as the warp left them.
+        if (w.done || event.kind == WarpEvent::Kind::fault) read(w);
+        if (w.done) return std::nullopt;
+        return event;
+    };
+    replay(program, config, before, block, warp, watch);
+    return values;
+}
+
+}  // namespace lockstep::simt

@@ -1,0 +1,99 @@
+// Program -> Plan: which of the executor's cases an instruction is, and the few numbers that the case needs.
+#include "core/simt/plan.h"
+
+#include <cstring>
+
+namespace lockstep::simt {
+
+namespace {
+
+using ptx::Kind;
+using ptx::Space;
+using ptx::Type;
+
+Code code_of(const ptx::DecodedInstruction& i) {
+    // The fast cases take whole words that need no widening.
+    const size_t element = ptx::size_of(i.type);
+    const bool plain = i.vector == 1 && (element == 4 || element == 8) && element == ptx::size_of(i.destination_type);
+    const bool global = i.space == Space::global || i.space == Space::generic || i.space == Space::constant;
+    switch (i.kind) {
+        case Kind::lane_wise:
+            return i.lanes ? Code::lane_wise : Code::nop;
+        case Kind::lane_wise_many:
+            return i.many ? Code::lane_wise_many : Code::nop;
+        case Kind::special_register:
+            return Code::special_register;
+        case Kind::load:
+            if (plain && i.space == Space::param && i.address == ptx::no_operand) return Code::load_param;
+            if (plain && i.space == Space::shared) return Code::load_shared;
+            return plain && global ? Code::load_global : Code::load_any;
+        case Kind::store:
+            if (plain && i.space == Space::shared) return Code::store_shared;
+            return plain && global ? Code::store_global : Code::store_any;
+        case Kind::branch:
+            return Code::branch;
+        case Kind::exit:
+            return Code::exit;
+        case Kind::barrier:
+            return Code::barrier;
+        case Kind::shuffle:
+            return Code::shuffle;
+        case Kind::vote:
+            return Code::vote;
+        case Kind::atomic:
+            return Code::atomic;
+        case Kind::trap:
+            return Code::trap;
+        case Kind::fence:
+        case Kind::nop:
+            return Code::nop;
+    }
+    return Code::nop;
+}
+
+Prepared prepare(const ptx::DecodedInstruction& i, const std::vector<uint64_t>& variables, uint32_t count) {
+    Prepared p;
+    p.code = code_of(i);
+    p.space = i.space;
+    p.register_bytes = static_cast<uint8_t>(ptx::size_of(i.destination_type));
+    p.element_bytes = static_cast<uint8_t>(ptx::size_of(i.type));
+    p.vector = i.vector;
+    p.sign_extends = i.type == Type::s8 || i.type == Type::s16 || i.type == Type::s32;
+    p.wide_address = i.address_bytes == 8;
+    p.guard = i.guard;
+    p.guard_flip = i.guard_negated ? full_mask : 0;
+    p.d = i.destination[0];
+    p.a = i.source[0];
+    p.b = i.source[1];
+    p.c = i.source[2];
+    p.address = i.address;
+    p.target = i.target < count ? i.target : count;  // beyond the end is an exit
+    p.reconvergence = i.reconvergence < count ? i.reconvergence : ptx::no_pc;
+    p.offset = i.offset;
+    if (i.variable >= 0 && static_cast<size_t>(i.variable) < variables.size()) {
+        p.offset = static_cast<int64_t>(static_cast<uint64_t>(p.offset) + variables[static_cast<size_t>(i.variable)]);
+    }
+    p.lanes = i.lanes;
+    return p;
+}
+
+}  // namespace
+
+std::shared_ptr<const Plan> make_plan(const ptx::Program& program, const std::vector<uint64_t>& variables) {
+    auto plan = std::make_shared<Plan>();
+    plan->program = &program;
+    plan->variables = variables;
+    const auto count = static_cast<uint32_t>(program.instructions.size());
+    plan->steps.reserve(count + 1);
+    for (const auto& instruction : program.instructions) plan->steps.push_back(prepare(instruction, variables, count));
+    plan->steps.emplace_back();
+    const size_t bytes = program.constants.size();
+    plan->storage = std::make_unique<std::byte[]>(bytes + 64);
+    const auto start = reinterpret_cast<uintptr_t>(plan->storage.get());
+    std::byte* aligned = plan->storage.get() + ((64 - start % 64) % 64);
+    if (bytes) std::memcpy(aligned, program.constants.data(), bytes);
+    plan->constants = aligned;
+    return plan;
+}
+
+}  // namespace lockstep::simt

@@ -1,0 +1,65 @@
+// A program prepared for the executor, once a launch: of each instruction just what running it needs, in one cache line,
+// with variable addresses folded into the offsets and the constants where vector instructions want them.
+// Internal to core/simt.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/simt/warp.h"
+
+namespace lockstep::simt {
+
+// What the executor's loop switches on.
+enum class Code : uint8_t {
+    lane_wise,
+    lane_wise_many,
+    special_register,
+    load_global,  // also generic addresses that turn out to be global
+    load_shared,
+    load_param,  // at a fixed offset
+    load_any,    // local, constant, param at a computed offset, 1- and 2-byte and vector accesses
+    store_global,
+    store_shared,
+    store_any,
+    atomic,
+    branch,
+    exit,
+    barrier,
+    shuffle,
+    vote,
+    nop,
+    trap,
+};
+
+struct alignas(64) Prepared {
+    Code code = Code::exit;
+    ptx::Space space = ptx::Space::none;
+    uint8_t register_bytes = 0;  // a lane of the destination or of a store's source; 0: a predicate
+    uint8_t element_bytes = 0;   // memory: in memory
+    uint8_t vector = 1;          // memory: elements a lane
+    bool sign_extends = false;   // memory: a load of s8, s16, s32
+    bool wide_address = true;    // memory: the base register has 8 bytes, not 4
+    uint8_t flags = 0;           // unused
+    int32_t guard = ptx::no_operand;
+    uint32_t guard_flip = 0;  // all ones for @!p
+    int32_t d = ptx::no_operand, a = ptx::no_operand, b = ptx::no_operand, c = ptx::no_operand;
+    int32_t address = ptx::no_operand;
+    uint32_t target = ptx::no_pc;
+    uint32_t reconvergence = ptx::no_pc;
+    int64_t offset = 0;
+    ptx::LaneFunction lanes = nullptr;
+    uint32_t access_bytes() const { return uint32_t{element_bytes} * vector; }
+};
+
+struct Plan {
+    const ptx::Program* program = nullptr;
+    std::vector<Prepared> steps;  // one an instruction, and an exit behind the last
+    std::vector<uint64_t> variables;
+    std::unique_ptr<std::byte[]> storage;
+    const std::byte* constants = nullptr;  // 64-byte aligned copy of Program::constants
+};
+
+std::shared_ptr<const Plan> make_plan(const ptx::Program&, const std::vector<uint64_t>& variables);
+
+}  // namespace lockstep::simt

@@ -1,0 +1,38 @@
+// Where a launch spins that does not end: the widest loop that closes again and again while the warp runs on a little.
+#include <algorithm>
+#include <vector>
+
+#include "core/simt/faults.h"
+
+namespace lockstep::simt {
+
+Fault runaway_fault(Warp& warp, uint64_t executed) {
+    constexpr int sample = 20'000;  // instructions watched
+    const ptx::Program& program = *warp.block->grid->program;
+    std::vector<uint32_t> seen(program.instructions.size() + 1);
+    std::vector<uint32_t> closed(seen.size());  // backward jumps, by the branch
+    for (int i = 0; i < sample && !warp.done && !warp.at_barrier; ++i) {
+        const WarpEvent event = step(warp);
+        if (event.kind == WarpEvent::Kind::fault) break;
+        ++seen[event.pc];
+        const bool backward = event.instruction && event.kind == WarpEvent::Kind::branch && event.executed &&
+                              event.instruction->target <= event.pc;
+        if (backward) ++closed[event.pc];
+    }
+    auto spot = static_cast<uint32_t>(std::max_element(seen.begin(), seen.end()) - seen.begin());
+    uint32_t widest = 0;
+    for (uint32_t pc = 0; pc < program.instructions.size(); ++pc) {
+        if (closed[pc] < 2) continue;
+        const uint32_t width = pc - program.instructions[pc].target + 1;
+        if (width > widest) {
+            widest = width;
+            spot = pc;
+        }
+    }
+    const auto lane = static_cast<uint32_t>(__builtin_ctz(~warp.exited | 0x80000000u));
+    return *make_fault(warp, spot, lane, "runaway",
+                       "the kernel still ran after " + std::to_string(executed) + " warp instructions; it spun on " +
+                           place_of(program, spot));
+}
+
+}  // namespace lockstep::simt

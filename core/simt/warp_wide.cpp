@@ -1,0 +1,317 @@
+// Shuffles and votes follow the pseudo-code of the PTX ISA (shfl.sync, vote.sync); barriers count warps, and warps that
+// have exited count as arrived.
+#include "core/simt/warp_wide.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/simt/faults.h"
+
+namespace lockstep::simt {
+
+namespace {
+
+std::string hex32(uint32_t value) {
+    char text[16];
+    std::snprintf(text, sizeof text, "0x%08x", value);
+    return text;
+}
+
+// A lane that takes part must be in its own member mask, and the members must be here or gone.
+Fault* check_members(const Warp& warp, uint32_t pc, uint32_t mask, const uint32_t* members, const char* what) {
+    if (!warp.block->grid->synccheck) return nullptr;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
+        if (!(members[lane] >> lane & 1)) {
+            return make_fault(warp, pc, lane, "synccheck",
+                              std::string("the ") + what + "'s member mask " + hex32(members[lane]) + " leaves out lane " +
+                                  std::to_string(lane) + ", which runs it");
+        }
+        const uint32_t missing = members[lane] & ~warp.exited & ~mask;
+        if (missing) {
+            return make_fault(warp, pc, lane, "synccheck",
+                              std::string("the ") + what + "'s member mask " + hex32(members[lane]) + " names lane " +
+                                  std::to_string(__builtin_ctz(missing)) + ", which is not here: it is on another path");
+        }
+    }
+    return nullptr;
+}
+
+// Lets everybody go who waits at barrier `number`, when all that it waits for are there.
+bool release_if_full(Block& block, uint32_t number) {
+    uint32_t arrived = 0, threads = 0;
+    for (const Warp& w : block.warps) {
+        if (!w.at_barrier || w.barrier != number) continue;
+        ++arrived;
+        threads = std::max(threads, w.barrier_threads);
+    }
+    if (!arrived) return false;
+    const bool full = threads ? arrived * warp_size >= threads : arrived + block.warps_done == block.warps.size();
+    if (!full) return false;
+    for (Warp& w : block.warps) {
+        if (w.at_barrier && w.barrier == number) {
+            w.at_barrier = false;
+            --block.warps_at_barrier;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+Fault* arrive(Warp& warp, uint32_t pc, uint32_t active, uint32_t mask, bool& released) {
+    Block& block = *warp.block;
+    const auto& instruction = block.grid->program->instructions[pc];
+    const uint32_t live = ~warp.exited;
+    const auto lane = static_cast<uint32_t>(__builtin_ctz(mask));
+    if (block.grid->synccheck && mask != live) {
+        const uint32_t missing = live & ~mask;
+        return make_fault(warp, pc, lane, "synccheck",
+                          "a barrier in divergent code: only " + std::to_string(__builtin_popcount(mask)) +
+                              " of the warp's " + std::to_string(__builtin_popcount(live)) + " threads are here, thread " +
+                              std::to_string(warp.index * warp_size + static_cast<uint32_t>(__builtin_ctz(missing))) +
+                              (active & missing ? " skips it" : " is on another path"));
+    }
+    const auto value = [&](int32_t source) { return source == ptx::no_operand ? 0u : words(warp, source)[lane]; };
+    warp.barrier = value(instruction.source[0]);
+    warp.barrier_threads = value(instruction.source[1]);
+    warp.barrier_pc = pc;
+    if (warp.barrier > 15) {
+        return make_fault(warp, pc, lane, "synccheck",
+                          "barrier " + std::to_string(warp.barrier) + " does not exist: a block has barriers 0 to 15");
+    }
+    if (warp.barrier_threads % warp_size) {
+        return make_fault(warp, pc, lane, "synccheck",
+                          "a barrier for " + std::to_string(warp.barrier_threads) +
+                              " threads: the count must be a multiple of the warp size, 32");
+    }
+    warp.at_barrier = true;
+    ++block.warps_at_barrier;
+    released = release_if_full(block, warp.barrier);
+    return nullptr;
+}
+
+void diverge(Warp& warp, uint32_t target, uint32_t reconvergence, StackEntry& top, uint32_t taken) {
+    const StackEntry split = top;
+    const uint32_t next = split.pc + 1;
+    uint32_t side = reconvergence;
+    warp.stack.pop_back();
+    if (reconvergence == ptx::no_pc) {
+        side = split.reconvergence;
+    } else if (reconvergence != split.reconvergence) {
+        warp.stack.push_back({reconvergence, split.reconvergence, split.mask});
+    }
+    if (target != side) warp.stack.push_back({target, side, taken});
+    if (next != side) warp.stack.push_back({next, side, split.mask & ~taken});
+    top = warp.stack.back();
+}
+
+bool leave(Warp& warp, uint32_t mask) {
+    warp.exited |= mask;
+    for (StackEntry& entry : warp.stack) entry.mask &= ~mask;
+    std::erase_if(warp.stack, [](const StackEntry& entry) { return entry.mask == 0; });
+    if (!warp.stack.empty()) return false;
+    warp.done = true;
+    Block& block = *warp.block;
+    ++block.warps_done;
+    if (!block.warps_at_barrier) return false;
+    bool released = false;
+    for (uint32_t number = 0; number < 16; ++number) released |= release_if_full(block, number);
+    return released;
+}
+
+void special_register(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask) {
+    using ptx::SpecialRegister;
+    const Block& block = *warp.block;
+    const Grid& grid = *block.grid;
+    const Dim3 extent = grid.config->block, blocks = grid.config->grid;
+    const auto which = static_cast<SpecialRegister>(grid.program->instructions[pc].mode);
+    const auto ticks = static_cast<uint64_t>(block.clock);
+    alignas(64) uint64_t values[warp_size];
+    const auto all = [&](uint64_t value) { std::fill(values, values + warp_size, value); };
+    const auto each = [&](auto&& of) {
+        for (uint32_t lane = 0; lane < warp_size; ++lane) values[lane] = of(lane);
+    };
+    const auto thread = [&](auto&& coordinate) {
+        Dim3 at = thread_index(warp, 0);
+        for (uint32_t lane = 0; lane < warp_size; ++lane) {
+            values[lane] = coordinate(at);
+            if (++at.x == extent.x) {
+                at.x = 0;
+                if (++at.y == extent.y) at = {0, 0, at.z + 1};
+            }
+        }
+    };
+    switch (which) {
+        case SpecialRegister::tid_x:
+            thread([](const Dim3& at) { return at.x; });
+            break;
+        case SpecialRegister::tid_y:
+            thread([](const Dim3& at) { return at.y; });
+            break;
+        case SpecialRegister::tid_z:
+            thread([](const Dim3& at) { return at.z; });
+            break;
+        case SpecialRegister::ntid_x:
+            all(extent.x);
+            break;
+        case SpecialRegister::ntid_y:
+            all(extent.y);
+            break;
+        case SpecialRegister::ntid_z:
+            all(extent.z);
+            break;
+        case SpecialRegister::ctaid_x:
+            all(block.index.x);
+            break;
+        case SpecialRegister::ctaid_y:
+            all(block.index.y);
+            break;
+        case SpecialRegister::ctaid_z:
+            all(block.index.z);
+            break;
+        case SpecialRegister::nctaid_x:
+            all(blocks.x);
+            break;
+        case SpecialRegister::nctaid_y:
+            all(blocks.y);
+            break;
+        case SpecialRegister::nctaid_z:
+            all(blocks.z);
+            break;
+        case SpecialRegister::laneid:
+            each([](uint32_t lane) { return lane; });
+            break;
+        case SpecialRegister::warpid:
+            all(warp.index);
+            break;
+        case SpecialRegister::nwarpid:
+            all(block.warps.size());
+            break;
+        case SpecialRegister::smid:
+            all(block.sm);
+            break;
+        case SpecialRegister::nsmid:
+            all(grid.sm_count);
+            break;
+        case SpecialRegister::gridid:
+            all(1);
+            break;
+        case SpecialRegister::lanemask_eq:
+            each([](uint32_t lane) { return 1u << lane; });
+            break;
+        case SpecialRegister::lanemask_lt:
+            each([](uint32_t lane) { return (1u << lane) - 1; });
+            break;
+        case SpecialRegister::lanemask_le:
+            each([](uint32_t lane) { return (2u << lane) - 1; });
+            break;
+        case SpecialRegister::lanemask_gt:
+            each([](uint32_t lane) { return ~((2u << lane) - 1); });
+            break;
+        case SpecialRegister::lanemask_ge:
+            each([](uint32_t lane) { return ~((1u << lane) - 1); });
+            break;
+        case SpecialRegister::clock:
+            all(ticks & 0xffffffffu);
+            break;
+        case SpecialRegister::clock_hi:
+        case SpecialRegister::globaltimer_hi:
+            all(ticks >> 32);
+            break;
+        case SpecialRegister::clock64:
+        case SpecialRegister::globaltimer:
+            all(ticks);
+            break;
+        case SpecialRegister::globaltimer_lo:
+            all(ticks & 0xffffffffu);
+            break;
+        case SpecialRegister::dynamic_smem_size:
+            all(grid.config->dynamic_shared);
+            break;
+        case SpecialRegister::total_smem_size:
+            all(block.shared.size());
+            break;
+        case SpecialRegister::variable_address:
+            all(static_cast<uint64_t>(p.offset));
+            break;
+    }
+    write_lanes(operand(warp, p.d), p.register_bytes, values, mask);
+}
+
+Fault* shuffle(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask) {
+    const auto& instruction = warp.block->grid->program->instructions[pc];
+    const uint32_t* const value = words(warp, p.a);
+    const uint32_t* const by = words(warp, p.b);
+    const uint32_t* const clamp = words(warp, p.c);
+    if (instruction.source[3] != ptx::no_operand) {
+        if (Fault* fault = check_members(warp, pc, mask, words(warp, instruction.source[3]), "shuffle")) return fault;
+    }
+    alignas(64) uint32_t result[warp_size];
+    uint32_t inside = 0;
+    for (uint32_t lane = 0; lane < warp_size; ++lane) {
+        const uint32_t b = by[lane] & 31, c = clamp[lane] & 31, segment = clamp[lane] >> 8 & 31;
+        const auto last = static_cast<int>((lane & segment) | (c & ~segment));
+        const auto first = lane & segment;
+        int from = 0;
+        bool valid = false;
+        switch (instruction.mode) {
+            case 0:
+                from = static_cast<int>(lane) - static_cast<int>(b);
+                valid = from >= last;
+                break;
+            case 1:
+                from = static_cast<int>(lane + b), valid = from <= last;
+                break;
+            case 2:
+                from = static_cast<int>(lane ^ b), valid = from <= last;
+                break;
+            default:
+                from = static_cast<int>(first | (b & ~segment)), valid = from <= last;
+                break;
+        }
+        if (valid) inside |= 1u << lane;
+        result[lane] = value[valid ? static_cast<uint32_t>(from) & 31 : lane];
+    }
+    auto* const d = reinterpret_cast<uint32_t*>(operand(warp, p.d));
+    if (p.d != ptx::no_operand) {
+        for (uint32_t rest = mask; rest; rest &= rest - 1) d[__builtin_ctz(rest)] = result[__builtin_ctz(rest)];
+    }
+    if (instruction.destination[1] != ptx::no_operand) {
+        auto* const predicate = reinterpret_cast<uint32_t*>(operand(warp, instruction.destination[1]));
+        *predicate = (*predicate & ~mask) | (inside & mask);
+    }
+    return nullptr;
+}
+
+Fault* vote(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask) {
+    const auto& instruction = warp.block->grid->program->instructions[pc];
+    if (p.b != ptx::no_operand) {
+        if (Fault* fault = check_members(warp, pc, mask, words(warp, p.b), "vote")) return fault;
+    }
+    uint32_t holds = mask;
+    if (p.a != ptx::no_operand) holds = (*words(warp, p.a) ^ (instruction.negated_source ? full_mask : 0)) & mask;
+    bool result = false;
+    switch (instruction.mode) {
+        case 0:
+            result = holds == mask;
+            break;
+        case 1:
+            result = holds != 0;
+            break;
+        case 2:
+            result = holds == mask || holds == 0;
+            break;
+        default: {
+            alignas(64) uint64_t values[warp_size];
+            std::fill(values, values + warp_size, holds);
+            write_lanes(operand(warp, p.d), p.register_bytes, values, mask);
+            return nullptr;
+        }
+    }
+    auto* const d = reinterpret_cast<uint32_t*>(operand(warp, p.d));
+    *d = (*d & ~mask) | (result ? mask : 0);
+    return nullptr;
+}
+
+}  // namespace lockstep::simt
