@@ -1,4 +1,5 @@
-// One training step as plain data: what the training views (D12, D13), `train --json` and lessons read. The trainer fills it.
+// One training step as plain data: what the training views (D12, D13), `train --json` and lessons read. The trainer fills
+// it.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -14,42 +15,42 @@ using Values = std::shared_ptr<const std::vector<float>>;  // host copy of a ten
 struct GraphNode {  // one node of the tape, in forward topological order
     enum class Kind : uint8_t { input, parameter, label, op, loss };
     Kind kind = Kind::op;
-    int id = 0;                        // its place in StepRecord::nodes
-    std::string op;                    // "matmul", "add_bias", "relu", "softmax_cross_entropy"; "" for leaves
-    std::string name;                  // "x", "fc1.weight", "fc1 matmul"
+    int id = 0;        // its place in StepRecord::nodes
+    std::string op;    // "matmul", "add_bias", "relu", "softmax_cross_entropy"; "" for leaves
+    std::string name;  // "x", "fc1.weight", "fc1 matmul"
     std::vector<int64_t> shape;
-    std::vector<int> inputs;           // ids of earlier nodes
-    int64_t bytes = 0;                 // of the value
+    std::vector<int> inputs;  // ids of earlier nodes
+    int64_t bytes = 0;        // of the value
     bool requires_grad = false;
     Values value, gradient;
     std::vector<int> forward_launches, backward_launches, update_launches;  // indices into StepRecord::launches
-    std::string saved;                 // what backward keeps: "x", "" nothing
+    std::string saved;                                                      // what backward keeps: "x", "" nothing
     int64_t saved_bytes = 0;
-    int freed_after = -1;              // launch after which the saved tensor is freed
+    int freed_after = -1;  // launch after which the saved tensor is freed
 };
 
 struct StepRecord {
-    int64_t step = 0;                  // from 0
+    int64_t step = 0;  // from 0
     double loss = 0;
-    double train_accuracy = 0;         // of this batch
+    double train_accuracy = 0;  // of this batch
     double learning_rate = 0;
-    double seconds = 0;                // host wall clock
+    double seconds = 0;  // host wall clock
     std::string device;
     std::string model;
     int64_t batch = 0;
     std::vector<device::LaunchEvent> launches;
-    std::vector<int64_t> live_bytes;   // after each launch: saved tensors, activations and gradients alive on the device
-    std::vector<GraphNode> nodes;      // empty unless the trainer was asked to keep the graph
+    std::vector<int64_t> live_bytes;  // after each launch: saved tensors, activations and gradients alive on the device
+    std::vector<GraphNode> nodes;     // empty unless the trainer was asked to keep the graph
     int image_rows = 0, image_columns = 0;
-    Values images;                     // [batch, rows * columns], 0..1
+    Values images;  // [batch, rows * columns], 0..1
     std::vector<int32_t> labels, predictions;
-    std::vector<float> confidence;     // probability of the prediction
+    std::vector<float> confidence;  // probability of the prediction
 };
 
 struct Evaluation {
     int64_t step = 0;
     double loss = 0;
-    double accuracy = 0;               // 0..1 on the test set
+    double accuracy = 0;  // 0..1 on the test set
 };
 
 }  // namespace lockstep::nn

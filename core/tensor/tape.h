@@ -4,6 +4,7 @@
 // which launches were its forward, backward and update.
 #pragma once
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/tensor/op.h"
@@ -56,6 +57,7 @@ class Tape {
 
     const std::vector<Node>& nodes() const { return nodes_; }
     const Tensor& gradient_of(const Variable& variable) const { return nodes_[size_t(variable.node)].gradient; }
+    Tensor take_gradient(int node) { return std::move(nodes_[size_t(node)].gradient); }
     void note_update(int node, int launch) { nodes_[size_t(node)].update_launches.push_back(launch); }
     int launches() const { return launches_; }
     const std::vector<int64_t>& live_bytes() const { return live_bytes_; }  // after each launch

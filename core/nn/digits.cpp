@@ -1,0 +1,153 @@
+// Drawn digits: a glyph of assets/data/digits.npy, put through a random affine map, blur, contrast and noise -> 28 x 28.
+// The map is inverse (picture to glyph), so each pixel is one bilinear look-up. Ranges are those of a hasty hand.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "core/base/files.h"
+#include "core/base/rng.h"
+#include "core/nn/data_set.h"
+
+namespace lockstep::nn {
+
+namespace {
+constexpr int side = 28;
+constexpr double glyph_height = 28, drawn_height = 20;  // pixels of a tall digit in digits.npy and in the picture
+constexpr double rotation = 0.26;                       // radians either way: 15 degrees
+constexpr double shear = 0.25;
+constexpr double scale_low = 0.8, scale_high = 1.15;
+constexpr double shift = 3;        // pixels either way
+constexpr double blur_high = 0.8;  // weight of the neighbours against the middle
+constexpr double contrast_low = 0.6;
+constexpr double noise_high = 0.15;  // standard deviation
+constexpr uint64_t test_seed = 0x7e57;
+constexpr int64_t test_pictures = 2000;
+
+struct Glyphs {
+    int faces = 0, size = 0;
+    std::vector<float> ink;               // [face, digit, size + 2, size + 2], with an empty rim
+    std::vector<int> training, held_out;  // faces
+
+    const float* of(int face, int digit) const {
+        return ink.data() + static_cast<size_t>((face * 10 + digit) * (size + 2) * (size + 2));
+    }
+};
+
+Glyphs load_glyphs() {
+    const auto folder = resource_root() / "assets" / "data";
+    const Array array = read_npy(folder / "digits.npy").value();
+    if (array.dtype != DType::u8 || array.shape.size() != 4 || array.shape[1] != 10 || array.shape[2] != array.shape[3])
+        throw Failure((folder / "digits.npy").string() + " does not hold u8 [faces, 10, size, size]");
+    Glyphs glyphs;
+    glyphs.faces = static_cast<int>(array.shape[0]);
+    glyphs.size = static_cast<int>(array.shape[2]);
+    const int wide = glyphs.size + 2;
+    glyphs.ink.assign(static_cast<size_t>(glyphs.faces * 10 * wide * wide), 0.0f);
+    const uint8_t* from = array.as<uint8_t>();
+    for (int glyph = 0; glyph < glyphs.faces * 10; ++glyph)
+        for (int y = 1; y <= glyphs.size; ++y)
+            for (int x = 1; x <= glyphs.size; ++x)
+                glyphs.ink[static_cast<size_t>((glyph * wide + y) * wide + x)] = static_cast<float>(*from++) / 255.0f;
+
+    const auto json = nlohmann::json::parse(read_file(folder / "digits.json").value(), nullptr, false);
+    if (!json.is_object() || !json.contains("faces") || json["faces"].size() != static_cast<size_t>(glyphs.faces) ||
+        !json.contains("held_out"))
+        throw Failure((folder / "digits.json").string() + " does not describe the faces of digits.npy");
+    for (int face = 0; face < glyphs.faces; ++face) {
+        const auto& family = json["faces"][static_cast<size_t>(face)]["family"];
+        const auto& held_out = json["held_out"];
+        const bool test = std::find(held_out.begin(), held_out.end(), family) != held_out.end();
+        (test ? glyphs.held_out : glyphs.training).push_back(face);
+    }
+    if (glyphs.training.empty() || glyphs.held_out.empty())
+        throw Failure((folder / "digits.json").string() + " leaves no face to train on or none to test on");
+    return glyphs;
+}
+
+// The picture through the inverse map: pixel -> glyph position, bilinear.
+void draw(const Glyphs& glyphs, const float* glyph, Rng& rng, std::span<float> image) {
+    const double angle = rng.uniform(-rotation, rotation), slant = rng.uniform(-shear, shear);
+    const double unit = drawn_height / glyph_height;
+    const double scale_x = unit * rng.uniform(scale_low, scale_high), scale_y = unit * rng.uniform(scale_low, scale_high);
+    const double shift_x = rng.uniform(-shift, shift), shift_y = rng.uniform(-shift, shift);
+    const double c = std::cos(angle), s = std::sin(angle);
+    // picture = R(angle) Shear(slant) Scale glyph; the inverse by hand
+    const float xx = static_cast<float>((c + slant * s) / scale_x), xy = static_cast<float>((s - slant * c) / scale_x);
+    const float yx = static_cast<float>(-s / scale_y), yy = static_cast<float>(c / scale_y);
+    const int wide = glyphs.size + 2;
+    const float middle = static_cast<float>(glyphs.size - 1) / 2 + 1, last = static_cast<float>(wide - 1);
+    const float centre_x = static_cast<float>((side - 1) / 2.0 + shift_x);
+    const float centre_y = static_cast<float>((side - 1) / 2.0 + shift_y);
+    for (int row = 0; row < side; ++row)
+        for (int column = 0; column < side; ++column) {
+            const float dx = static_cast<float>(column) - centre_x, dy = static_cast<float>(row) - centre_y;
+            const float x = middle + xx * dx + xy * dy, y = middle + yx * dx + yy * dy;
+            float value = 0;
+            if (x >= 0 && y >= 0 && x < last && y < last) {
+                const int left = static_cast<int>(x), top = static_cast<int>(y);
+                const float fx = x - static_cast<float>(left), fy = y - static_cast<float>(top);
+                const float* at = glyph + top * wide + left;
+                const float upper = at[0] + fx * (at[1] - at[0]);
+                const float lower = at[wide] + fx * (at[wide + 1] - at[wide]);
+                value = upper + fy * (lower - upper);
+            }
+            image[static_cast<size_t>(row * side + column)] = value;
+        }
+}
+
+// One pass of (w, 1, w) / (1 + 2w) along lines of `step` apart.
+void blur(std::span<float> image, int line_step, int step, float w) {
+    const float norm = 1.0f / (1.0f + 2.0f * w);
+    for (int line = 0; line < side; ++line) {
+        float* at = image.data() + line * line_step;
+        float before = 0;
+        for (int i = 0; i < side; ++i, at += step) {
+            const float here = *at, after = i + 1 < side ? at[step] : 0.0f;
+            *at = (w * before + here + w * after) * norm;
+            before = here;
+        }
+    }
+}
+
+// Sums of four 16-bit uniforms are normal enough for noise: mean 2, variance 1/3.
+void add_noise(std::span<float> image, float contrast, float deviation, Rng& rng) {
+    const float scale = deviation * std::sqrt(3.0f) / 65536.0f;
+    for (float& value : image) {
+        const uint64_t bits = rng.next();
+        const auto total =
+            static_cast<int32_t>((bits & 0xffff) + ((bits >> 16) & 0xffff) + ((bits >> 32) & 0xffff) + (bits >> 48));
+        value = std::clamp(value * contrast + static_cast<float>(total - 131070) * scale, 0.0f, 1.0f);
+    }
+}
+
+int32_t make_picture(const Glyphs& glyphs, const std::vector<int>& faces, uint64_t seed, uint64_t index,
+                     std::span<float> image) {
+    Rng rng(Rng(seed).next() + index * 0xd1b54a32d192ed03ull);
+    const int digit = static_cast<int>(rng.below(10));
+    const int face = faces[rng.below(faces.size())];
+    draw(glyphs, glyphs.of(face, digit), rng, image);
+    const float w = static_cast<float>(rng.uniform(0, blur_high));
+    blur(image, side, 1, w);
+    blur(image, 1, side, w);
+    const float contrast = static_cast<float>(rng.uniform(contrast_low, 1));
+    add_noise(image, contrast, static_cast<float>(rng.uniform(0, noise_high)), rng);
+    return digit;
+}
+}  // namespace
+
+DataSet open_digits(uint64_t seed) {
+    const auto glyphs = std::make_shared<const Glyphs>(load_glyphs());
+    DataSet set{.name = "digits", .rows = side, .columns = side, .classes = 10, .test_count = test_pictures};
+    set.train = [glyphs, seed](uint64_t index, std::span<float> image) {
+        return make_picture(*glyphs, glyphs->training, seed, index, image);
+    };
+    set.test = [glyphs](uint64_t index, std::span<float> image) {
+        return make_picture(*glyphs, glyphs->held_out, test_seed, index, image);
+    };
+    return set;
+}
+
+}  // namespace lockstep::nn
