@@ -99,7 +99,7 @@ void reduce_mean(int threads, const float* x, float* mean, int n) {
 }
 
 void sgd(int, float* w, const float* gradient, float lr, int n) {
-    for (int i = 0; i < n; ++i) w[i] -= lr * gradient[i];  // the GPU rounds once (fused), this twice
+    for (int i = 0; i < n; ++i) w[i] -= lr * gradient[i];
 }
 void fill(int, float* y, float value, int n) {
     std::fill_n(y, std::max(n, 0), value);

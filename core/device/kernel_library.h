@@ -33,6 +33,7 @@ const std::string& source_of(std::string_view kernel);
 struct CompileOptions {
     std::string compiler;  // "" first found, "nvrtc", "nvcc", "clang"
     std::string arch;      // "sm_75": "" the lowest that the compiler has
+    double seconds = 30;   // after which the compiler is ended
 };
 struct Compiled {
     std::string ptx;

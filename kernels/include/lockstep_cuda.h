@@ -37,6 +37,7 @@ typedef unsigned long uint64_t;
 #define UINT_MAX 0xffffffffu
 #define FLT_MAX 3.40282347e+38f
 #define FLT_MIN 1.17549435e-38f
+#define FLT_EPSILON 1.19209290e-7f
 
 // ---- vector types: aligned as CUDA aligns them, so that one load moves all of it
 struct dim3 {
@@ -179,6 +180,7 @@ LOCKSTEP_DEVICE T __ldg(const T* p) {
     return *p;
 }
 LOCKSTEP_DEVICE void __trap() { asm volatile("trap;"); }
+extern "C" __host__ __device__ int printf(const char* format, ...);
 
 // ---- floating point: the exact ones
 LOCKSTEP_DEVICE float fminf(float a, float b) { return __nvvm_fmin_f(a, b); }  // a NaN loses against a number

@@ -1,0 +1,58 @@
+// Compilers are other people's programs fed with strangers' text: each run is a child process without a shell, bounded in
+// time, memory and output. child_process_posix.cpp is the only file here that knows the operating system.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace lockstep::device {
+
+struct ChildLimits {
+    double seconds = 30;                        // wall clock
+    uint64_t memory_bytes = uint64_t{4} << 30;  // address space, beyond what the process has at its start
+    uint64_t file_bytes = uint64_t{64} << 20;   // of any file that it writes
+    size_t output_bytes = size_t{4} << 20;      // of what it prints
+};
+
+struct ChildOutcome {
+    enum class End { exited, killed, timed_out, too_much_output, not_started } end = End::not_started;
+    int status = -1;     // exit status of End::exited
+    std::string output;  // stdout and stderr
+    bool succeeded() const { return end == End::exited && status == 0; }
+};
+
+// Runs `program` in `folder` with a bare environment; the standard input is empty.
+ChildOutcome run_program(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+                         const std::filesystem::path& folder, const ChildLimits& limits = {});
+
+// Runs `function` in a child; what it returns is the output. A crash or an endless loop in it ends the child alone.
+ChildOutcome run_function(const std::function<std::string()>& function, const ChildLimits& limits = {});
+
+// The first of `names` on the PATH or in `folders`; empty when there is none.
+std::filesystem::path find_program(const std::vector<std::string>& names,
+                                   const std::vector<std::filesystem::path>& folders = {});
+
+// The first library of `names` that loads, on the loader's path or in `folders`: a handle, or null. Never unloaded.
+struct Library {
+    void* handle = nullptr;
+    std::string name;
+};
+Library load_library(const std::vector<std::string>& names, const std::vector<std::filesystem::path>& folders);
+void* symbol_of(const Library& library, const char* name);
+
+// An empty folder, gone with the object.
+class TemporaryFolder {
+  public:
+    TemporaryFolder();
+    ~TemporaryFolder();
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    const std::filesystem::path& path() const { return path_; }
+
+  private:
+    std::filesystem::path path_;
+};
+
+}  // namespace lockstep::device

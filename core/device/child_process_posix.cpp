@@ -1,0 +1,207 @@
+// Child processes by fork: parent and child share one pipe; the child leads a process group, so that ending it ends what it
+// started. Between fork and exec the child calls async-signal-safe functions only; run_function's child goes on in C++,
+// which glibc allows, and its time limit covers the rest.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "core/base/diagnostic.h"
+#include "core/device/child_process.h"
+
+namespace lockstep::device {
+
+namespace {
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+void limit(int resource, uint64_t value) {
+    rlimit now{};
+    if (getrlimit(static_cast<__rlimit_resource>(resource), &now) != 0) return;
+    const rlim_t wanted = std::min<rlim_t>(value, now.rlim_max);
+    const rlimit bounded{wanted, wanted};
+    setrlimit(static_cast<__rlimit_resource>(resource), &bounded);
+}
+
+void bound_this_process(const ChildLimits& limits, uint64_t address_space) {
+    limit(RLIMIT_AS, address_space + limits.memory_bytes);
+    limit(RLIMIT_CPU, static_cast<uint64_t>(limits.seconds) + 1);
+    limit(RLIMIT_FSIZE, limits.file_bytes);
+    limit(RLIMIT_CORE, 0);
+}
+
+uint64_t own_address_space() {  // bytes; 0 where /proc is missing
+    std::ifstream statm("/proc/self/statm");
+    uint64_t pages = 0;
+    statm >> pages;
+    return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+// Reads what the child prints until it ends or breaks a limit.
+ChildOutcome watch(pid_t child, int pipe, const ChildLimits& limits) {
+    ChildOutcome outcome;
+    const auto deadline =
+        Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limits.seconds));
+    const auto left_ms = [&] {
+        return static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count());
+    };
+    bool broken = false;
+    const auto end_with = [&](ChildOutcome::End end) {
+        outcome.end = end;
+        broken = true;
+    };
+    char buffer[65536];
+    while (!broken) {
+        pollfd waiting{pipe, POLLIN, 0};
+        const int ready = poll(&waiting, 1, std::max(left_ms(), 0));
+        if (ready < 0 && errno == EINTR) continue;
+        if (ready <= 0) {
+            end_with(ChildOutcome::End::timed_out);
+            break;
+        }
+        const ssize_t count = read(pipe, buffer, sizeof buffer);
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) break;
+        outcome.output.append(buffer, static_cast<size_t>(count));
+        if (outcome.output.size() > limits.output_bytes) end_with(ChildOutcome::End::too_much_output);
+    }
+    int status = 0;
+    while (!broken && waitpid(child, &status, WNOHANG) == 0) {  // it closed the pipe: nearly always ended too
+        if (left_ms() <= 0) end_with(ChildOutcome::End::timed_out);
+        usleep(500);
+    }
+    kill(-child, SIGKILL);
+    if (broken)
+        waitpid(child, &status, 0);
+    else if (WIFEXITED(status)) {
+        outcome.end = ChildOutcome::End::exited;
+        outcome.status = WEXITSTATUS(status);
+    } else {
+        outcome.end = ChildOutcome::End::killed;
+    }
+    close(pipe);
+    return outcome;
+}
+
+// Forks; `body` runs in the child with the pipe's writing end and never returns.
+template <class Body>
+ChildOutcome fork_and_watch(const ChildLimits& limits, const Body& body) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return {};
+    const pid_t child = fork();
+    if (child == 0) {
+        setpgid(0, 0);
+        for (int number = 1; number < 32; ++number) signal(number, SIG_DFL);
+        close(ends[0]);
+        body(ends[1]);
+        _exit(127);
+    }
+    close(ends[1]);
+    if (child < 0) {
+        close(ends[0]);
+        return {};
+    }
+    setpgid(child, child);  // in both: whichever comes first
+    return watch(child, ends[0], limits);
+}
+}  // namespace
+
+ChildOutcome run_program(const fs::path& program, const std::vector<std::string>& arguments, const fs::path& folder,
+                         const ChildLimits& limits) {
+    const char* path = std::getenv("PATH");
+    std::vector<std::string> words = {program.string()};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::vector<std::string> settings = {fmt::format("PATH={}", path ? path : "/usr/local/bin:/usr/bin:/bin"),
+                                         "TMPDIR=" + folder.string(), "HOME=" + folder.string(), "LC_ALL=C"};
+    const auto pointers = [](std::vector<std::string>& strings) {
+        std::vector<char*> result;
+        for (std::string& text : strings) result.push_back(text.data());
+        result.push_back(nullptr);
+        return result;
+    };
+    std::vector<char*> argv = pointers(words), environment = pointers(settings);
+    const std::string where = folder.string();
+    return fork_and_watch(limits, [&](int pipe) {
+        const int nothing = open("/dev/null", O_RDONLY);
+        dup2(nothing, 0);
+        dup2(pipe, 1);
+        dup2(pipe, 2);
+        for (int descriptor = 3; descriptor < 1024; ++descriptor) close(descriptor);
+        if (chdir(where.c_str()) != 0) _exit(127);
+        bound_this_process(limits, 0);
+        execve(argv[0], argv.data(), environment.data());
+    });
+}
+
+ChildOutcome run_function(const std::function<std::string()>& function, const ChildLimits& limits) {
+    const uint64_t address_space = own_address_space();
+    return fork_and_watch(limits, [&](int pipe) {
+        bound_this_process(limits, address_space);
+        try {
+            const std::string output = function();
+            for (size_t done = 0; done < output.size();) {
+                const ssize_t count = write(pipe, output.data() + done, output.size() - done);
+                if (count <= 0) _exit(126);
+                done += static_cast<size_t>(count);
+            }
+            _exit(0);
+        } catch (...) {
+            _exit(126);
+        }
+    });
+}
+
+fs::path find_program(const std::vector<std::string>& names, const std::vector<fs::path>& folders) {
+    std::vector<fs::path> places;
+    if (const char* path = std::getenv("PATH")) {
+        std::istringstream entries(path);
+        for (std::string entry; std::getline(entries, entry, ':');)
+            if (!entry.empty()) places.emplace_back(entry);
+    }
+    places.insert(places.end(), folders.begin(), folders.end());
+    for (const std::string& name : names)
+        for (const fs::path& place : places) {
+            std::error_code error;
+            const fs::path candidate = place / name;
+            if (fs::is_regular_file(candidate, error) && access(candidate.c_str(), X_OK) == 0) return candidate;
+        }
+    return {};
+}
+
+Library load_library(const std::vector<std::string>& names, const std::vector<fs::path>& folders) {
+    for (const std::string& name : names) {
+        if (void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) return {handle, name};
+        for (const fs::path& folder : folders)
+            if (void* handle = dlopen((folder / name).c_str(), RTLD_NOW | RTLD_LOCAL))
+                return {handle, (folder / name).string()};
+    }
+    return {};
+}
+
+void* symbol_of(const Library& library, const char* name) {
+    return library.handle ? dlsym(library.handle, name) : nullptr;
+}
+
+TemporaryFolder::TemporaryFolder() {
+    std::error_code error;
+    std::string pattern = (fs::temp_directory_path(error) / "lockstep-XXXXXX").string();
+    if (error || !mkdtemp(pattern.data()))
+        throw Failure(fmt::format("no folder for temporary files can be made as '{}'", pattern), ExitStatus::missing);
+    path_ = pattern;
+}
+TemporaryFolder::~TemporaryFolder() {
+    std::error_code error;
+    fs::remove_all(path_, error);
+}
+
+}  // namespace lockstep::device

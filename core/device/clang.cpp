@@ -1,0 +1,66 @@
+// clang without any CUDA toolkit: kernels/include/lockstep_cuda.h stands in for NVIDIA's headers.
+#include <fmt/format.h>
+
+#include "core/base/files.h"
+#include "core/device/compilers.h"
+
+namespace lockstep::device {
+
+namespace {
+std::filesystem::path program() {
+    return find_program({"clang++", "clang++-19", "clang++-18", "clang++-17", "clang++-16", "clang++-15", "clang++-14"}, {});
+}
+
+std::optional<std::string> version() {
+    static const std::optional<std::string> found = []() -> std::optional<std::string> {
+        if (program().empty()) return std::nullopt;
+        const TemporaryFolder folder;
+        const std::string text =
+            run_program(program(), {"--version"}, folder.path()).output;  // "Debian clang version 14.0.6\n..."
+        const size_t at = text.find("version ");
+        if (at == std::string::npos) return std::nullopt;
+        return "clang " + text.substr(at + 8, text.find_first_of(" \n-", at + 8) - at - 8);
+    }();
+    return found;
+}
+
+CompilerRun run(const std::string&, const std::string& arch, const std::filesystem::path& folder,
+                const ChildLimits& limits) {
+    const auto header = standard_headers().parent_path() / "lockstep_cuda.h";
+    // A CUDA path that is not there: the result is the same whether or not a toolkit is installed.
+    CompilerRun result{run_program(program(),
+                                   {"-x",
+                                    "cuda",
+                                    "--cuda-device-only",
+                                    "--cuda-gpu-arch=" + (arch.empty() ? "sm_70" : arch),
+                                    "--cuda-path=" + (folder / "no-toolkit").string(),
+                                    "-Xclang",
+                                    "-target-feature",
+                                    "-Xclang",
+                                    "+ptx64",
+                                    "-nocudainc",
+                                    "-nocudalib",
+                                    "-std=c++17",
+                                    "-O2",
+                                    "-gline-tables-only",
+                                    "-S",
+                                    "-fno-color-diagnostics",
+                                    "-isystem",
+                                    standard_headers().string(),
+                                    "-include",
+                                    header.string(),
+                                    "-o",
+                                    "out.ptx",
+                                    std::string(source_name)},
+                                   folder, limits),
+                       {}};
+    if (!result.outcome.succeeded()) return result;
+    const auto ptx = read_file(folder / "out.ptx", size_t{64} << 20);
+    if (ptx) result.ptx = ptx.value();
+    return result;
+}
+}  // namespace
+
+const Compiler clang = {"clang", "the Debian package clang-14 (or a later clang)", version, run};
+
+}  // namespace lockstep::device

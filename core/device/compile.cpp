@@ -1,0 +1,97 @@
+// CUDA C++ -> PTX by the first compiler that this machine has: NVRTC, nvcc, clang without a toolkit.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/files.h"
+#include "core/base/nearest.h"
+#include "core/device/compilers.h"
+#include "core/device/kernel_library.h"
+
+namespace lockstep::device {
+
+namespace {
+constexpr size_t largest_source = size_t{4} << 20;
+const Compiler* const compilers[] = {&nvrtc, &nvcc, &clang};  // in the order of trying
+
+const Compiler& chosen(const std::string& name) {
+    std::vector<std::string> known, needs;
+    for (const Compiler* compiler : compilers) {
+        if (name.empty() ? compiler->version().has_value() : compiler->name == name) {
+            if (compiler->version()) return *compiler;
+            throw Failure(fmt::format("the compiler {} is missing: it needs {}", name, compiler->needs),
+                          ExitStatus::missing);
+        }
+        known.emplace_back(compiler->name);
+        needs.emplace_back(compiler->needs);
+    }
+    if (name.empty())
+        throw Failure(
+            fmt::format("no compiler for CUDA C++ is here: install {}", fmt::join(needs.rbegin(), needs.rend(), ", or ")),
+            ExitStatus::missing);
+    const std::string nearest = nearest_name(name, known);
+    throw Failure(fmt::format("unknown compiler '{}'{}; known: {}", name,
+                              nearest.empty() ? "" : fmt::format(", did you mean '{}'?", nearest), fmt::join(known, ", ")));
+}
+
+bool is_arch(const std::string& arch) {
+    return (arch.starts_with("sm_") || arch.starts_with("compute_")) && arch.size() < 16 &&
+           std::all_of(arch.begin(), arch.end(),
+                       [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
+}
+
+Diagnostic why(const CompilerRun& run, const std::string& version, const std::string& source, const std::string& file,
+               const ChildLimits& limits) {
+    switch (run.outcome.end) {
+        case ChildOutcome::End::timed_out:
+            return {fmt::format("{} took longer than {:g} s and was ended", version, limits.seconds), {file}};
+        case ChildOutcome::End::too_much_output:
+            return {fmt::format("{} printed too much and was ended", version), {file}};
+        case ChildOutcome::End::killed:
+            return {fmt::format("{} crashed or ran out of memory on this source", version), {file}};
+        case ChildOutcome::End::not_started:
+            return {fmt::format("{} could not be started", version), {file}};
+        case ChildOutcome::End::exited:
+            break;
+    }
+    if (auto error = first_error(run.outcome.output, source, file)) return *error;
+    const std::string first_line = run.outcome.output.substr(0, run.outcome.output.find('\n')).substr(0, 500);
+    return {fmt::format("{} refused the source{}{}", version, first_line.empty() ? "" : ": ", first_line), {file}};
+}
+}  // namespace
+
+std::filesystem::path standard_headers() {
+    return resource_root() / "kernels" / "include" / "standard";
+}
+
+Result<Compiled> compile(const std::string& cuda_source, const std::string& file, const CompileOptions& options) {
+    const Compiler& compiler = chosen(options.compiler);
+    const std::string version = *compiler.version();
+    if (cuda_source.size() > largest_source)
+        return Diagnostic{fmt::format("a source of {} bytes is too large: at most {}", cuda_source.size(), largest_source),
+                          {file}};
+    if (const size_t zero = cuda_source.find('\0'); zero != std::string::npos)
+        return Diagnostic{fmt::format("byte {} is zero: this is no text file", zero), {file}};
+    if (!options.arch.empty() && !is_arch(options.arch))
+        return Diagnostic{fmt::format("'{}' is no architecture: they are written like sm_75", options.arch)};
+
+    ChildLimits limits;
+    limits.seconds = options.seconds;
+    const TemporaryFolder folder;
+    write_file(folder.path() / source_name, cuda_source);
+    CompilerRun run = compiler.run(cuda_source, options.arch, folder.path(), limits);
+    if (!run.outcome.succeeded() || run.ptx.empty()) return why(run, version, cuda_source, file, limits);
+    return Compiled{with_source_file(run.ptx, file), version, with_file_name(run.outcome.output, file)};
+}
+
+std::vector<DeviceListing> list_compilers() {
+    std::vector<DeviceListing> listings;
+    for (const Compiler* compiler : compilers) {
+        const auto version = compiler->version();
+        listings.push_back({std::string(compiler->name),
+                            version ? *version : fmt::format("missing: needs {}", compiler->needs), version.has_value()});
+    }
+    return listings;
+}
+
+}  // namespace lockstep::device

@@ -1,0 +1,96 @@
+// Compilers' messages, as they print them:
+//   nvcc, NVRTC   source.cu(3): error: identifier "yy" is undefined        clang   source.cu:3:12: error: use of undeclared
+//   ...
+//                       x[i] = yy + 1;                                             x[i] = yy + 1;
+//                              ^                                                          ^
+// nvcc gives the column by its caret alone, under a line whose indentation is its own.
+#include <fmt/format.h>
+
+#include <regex>
+#include <sstream>
+
+#include "core/device/compilers.h"
+
+namespace lockstep::device {
+
+namespace {
+// Position of the first character that is neither blank nor tab.
+size_t indentation(std::string_view line) {
+    return std::min(line.find_first_not_of(" \t"), line.size());
+}
+
+int column_by_caret(const std::vector<std::string>& lines, size_t message, const std::string& source_line) {
+    for (size_t i = message + 1; i + 1 < lines.size() && i < message + 8; ++i) {
+        const size_t caret = lines[i + 1].find('^');
+        if (caret == std::string::npos || lines[i + 1].find_first_not_of(" \t^~") != std::string::npos) continue;
+        const size_t printed = indentation(lines[i]);
+        if (caret < printed) return 0;
+        const size_t column = indentation(source_line) + caret - printed;
+        return column <= source_line.size() ? static_cast<int>(column) + 1 : 0;
+    }
+    return 0;
+}
+}  // namespace
+
+std::optional<Diagnostic> first_error(const std::string& messages, const std::string& source, const std::string& file) {
+    static const std::regex place(
+        R"(^(.*?)(?:\((\d{1,9})\)|:(\d{1,9}):(\d{1,9})): (?:fatal |catastrophic )?error(?: #\d+)?: (.*)$)");
+    std::vector<std::string> lines;
+    std::istringstream text(messages);
+    for (std::string line; std::getline(text, line);) lines.push_back(line.substr(0, 2000));
+    for (size_t i = 0; i < lines.size(); ++i) {
+        std::smatch found;
+        if (lines[i].find("error") == std::string::npos || !std::regex_match(lines[i], found, place)) continue;
+        const bool by_caret = found[2].matched;
+        const std::string where = found[1];
+        const int line = std::stoi(by_caret ? found[2] : found[3]);
+        Diagnostic diagnostic{found[5]};
+        while (diagnostic.message.ends_with('.')) diagnostic.message.pop_back();
+        if (where == source_name || where.ends_with("/" + std::string(source_name))) {
+            diagnostic.source_line = line_of(source, line);
+            diagnostic.where = {file, line,
+                                by_caret ? column_by_caret(lines, i, diagnostic.source_line) : std::stoi(found[4])};
+        } else {
+            diagnostic.where = {where, line, by_caret ? 0 : std::stoi(found[4])};
+        }
+        return diagnostic;
+    }
+    return std::nullopt;
+}
+
+std::string with_file_name(std::string messages, const std::string& file) {
+    std::string result;
+    std::istringstream text(messages);
+    for (std::string line; std::getline(text, line);) {
+        const size_t at = line.find(source_name);
+        if (at != std::string::npos && (at == 0 || line[at - 1] == '/' || line[at - 1] == '"')) {
+            const size_t begin = line.find_last_of(" \"", at) + 1;  // npos + 1 is 0
+            line = line.substr(0, begin) + file + line.substr(at + source_name.size());
+        }
+        result += line + "\n";
+    }
+    return result;
+}
+
+std::string with_source_file(const std::string& ptx, const std::string& file) {
+    std::string name;
+    for (const char c : file)
+        if (c != '"' && c != '\\' && static_cast<unsigned char>(c) >= ' ') name += c;
+    const std::string end = std::string(source_name) + "\"";
+    std::string result;
+    result.reserve(ptx.size());
+    size_t position = 0;
+    while (position < ptx.size()) {
+        const size_t newline = std::min(ptx.find('\n', position), ptx.size() - 1) + 1;
+        const std::string_view line(ptx.data() + position, newline - position);
+        const size_t at = line.find(end), quote = line.find('"');
+        if (line.find(".file") != std::string_view::npos && at != std::string_view::npos && quote < at)
+            result.append(line.substr(0, quote + 1)).append(name).append(line.substr(at + end.size() - 1));
+        else
+            result.append(line);
+        position = newline;
+    }
+    return result;
+}
+
+}  // namespace lockstep::device

@@ -1,0 +1,2 @@
+// Built in: nothing to include.
+#pragma once

@@ -1,0 +1,2 @@
+// printf alone: NVRTC has it built in, lockstep_cuda.h declares it for clang.
+#pragma once

@@ -1,0 +1,156 @@
+// Compiling strangers' CUDA C++: every compiler that is here, its errors with their place, and its bounds. What needs a
+// compiler that is missing is skipped with a warning.
+#include <chrono>
+
+#include "core/base/files.h"
+#include "core/device/compilers.h"
+#include "core/device/kernel_library.h"
+#include "tests/catch.h"
+
+using namespace lockstep;
+using namespace lockstep::device;
+using Catch::Matchers::Contains;
+
+namespace {
+const std::string good = "extern \"C\" __global__ void twice(float* x) {\n    x[threadIdx.x] *= 2.0f;\n}\n";
+
+std::vector<std::string> compilers_here() {
+    std::vector<std::string> names;
+    for (const DeviceListing& listing : list_compilers()) {
+        if (listing.available)
+            names.push_back(listing.name);
+        else
+            WARN(listing.name << " is not here, so it is not tested: " << listing.description);
+    }
+    return names;
+}
+}  // namespace
+
+TEST_CASE("every compiler makes PTX whose lines are the student's file's") {
+    for (const std::string& compiler : compilers_here()) {
+        INFO(compiler);
+        const Compiled compiled = compile(good, "lessons/own \"work\".cu", {.compiler = compiler}).value();
+        CHECK_THAT(compiled.ptx,
+                   Contains(".visible .entry twice(") && Contains("\"lessons/own work.cu\"") && Contains(".loc\t1 2 "));
+        CHECK_THAT(compiled.ptx, !Contains("/tmp/"));
+        CHECK(compiled.compiler.find_first_of("0123456789") != std::string::npos);
+    }
+}
+
+TEST_CASE("a compile error has the file, line, column and text of the student's source") {
+    const std::string source = "__global__ void f(float* x) {\n\tint i = threadIdx.x;\n    x[i] = yy + 1;\n}\n";
+    for (const std::string& compiler : compilers_here()) {
+        INFO(compiler);
+        const auto result = compile(source, "own.cu", {.compiler = compiler});
+        REQUIRE(!result.ok());
+        CHECK(result.error().where == SourceLocation{"own.cu", 3, 12});
+        CHECK(result.error().source_line == "    x[i] = yy + 1;");
+        CHECK_THAT(result.error().message, Contains("yy"));
+        CHECK_THAT(render(result.error()), Contains("own.cu:3:12: error: ") && Contains("x[i] = yy + 1;\n               ^"));
+    }
+}
+
+TEST_CASE("warnings come back under the student's file name") {
+    for (const std::string& compiler : compilers_here()) {
+        if (compiler == "clang") continue;  // warns of nothing by default
+        const auto compiled = compile("__global__ void f() { int unused; }\n", "own.cu", {.compiler = compiler}).value();
+        CHECK_THAT(compiled.log, Contains("own.cu(1): warning") && !Contains("source.cu"));
+    }
+}
+
+TEST_CASE("headers that students include out of habit and the usual built-ins compile everywhere") {
+    const std::string source = R"(#include <cuda_runtime.h>
+#include <cstdint>
+#include <cstdio>
+#include <math.h>
+#include <assert.h>
+#include <limits.h>
+extern "C" __global__ void f(float* x, int* count, uint32_t n) {
+    extern __shared__ float tile[];
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    assert(n < INT_MAX);
+    tile[threadIdx.x] = i < n ? x[i] : 0.0f;
+    __syncthreads();
+    float y = expf(tile[threadIdx.x ^ 1]) + logf(2.0f) + sqrtf(fabsf(tile[0])) + fmaxf(tanhf(x[0]), powf(x[1], 1.5f)) + sinf(x[2]);
+    y += __shfl_down_sync(0xffffffff, y, 4) + __shfl_xor_sync(0xffffffff, y, 1);
+    unsigned votes = __ballot_sync(0xffffffff, y > 0.0f);
+    if (threadIdx.x % warpSize == 0) atomicAdd(count, __popc(votes));
+    atomicAdd(&x[3], 1.0f);
+    float4 four = reinterpret_cast<float4*>(x)[i / 4];
+    dim3 shape = blockDim;
+    if (i < n) x[i] = y + four.w + shape.x + min((int)i, 3);
+    if (i == 0) printf("%d\n", count[0]);
+})";
+    for (const std::string& compiler : compilers_here()) {
+        INFO(compiler);
+        const auto result = compile(source, "own.cu", {.compiler = compiler});
+        if (!result.ok()) FAIL_CHECK(render(result.error()));
+    }
+}
+
+TEST_CASE("a source that would compile for ever or fill the memory ends in a sentence") {
+    const std::string bomb =
+        "template <int n, int m> struct Tree { static constexpr long long v = Tree<n - 1, 2 * m>::v + Tree<n - 1, 2 * m + "
+        "1>::v; };\n"
+        "template <int m> struct Tree<0, m> { static constexpr long long v = m; };\n"
+        "__global__ void f(long long* x) { x[0] = Tree<26, 1>::v; }\n";
+    for (const std::string& compiler : compilers_here()) {
+        INFO(compiler);
+        const auto start = std::chrono::steady_clock::now();
+        const auto result = compile(bomb, "own.cu", {.compiler = compiler, .seconds = 0.5});
+        REQUIRE(!result.ok());
+        CHECK_THAT(result.error().message, Contains("took longer than 0.5 s and was ended"));
+        CHECK(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < 5.0);
+    }
+}
+
+TEST_CASE("a child process is bounded in time and output, and a crash in it stays there") {
+    const TemporaryFolder folder;
+    using End = ChildOutcome::End;
+    CHECK(run_program("/bin/sh", {"-c", "sleep 60"}, folder.path(), {.seconds = 0.2}).end == End::timed_out);
+    CHECK(run_program("/bin/sh", {"-c", "sleep 60 & exit 0"}, folder.path(), {.seconds = 0.2}).end == End::timed_out);
+    CHECK(run_program("/bin/sh", {"-c", "yes"}, folder.path(), {.output_bytes = 10000}).end == End::too_much_output);
+    CHECK(run_program("/bin/sh", {"-c", "kill -SEGV $$"}, folder.path()).end == End::killed);
+    CHECK(run_program("/no/such/program", {}, folder.path()).succeeded() == false);
+    const ChildOutcome said =
+        run_program("/bin/sh", {"-c", "pwd; echo \"$0\"; exit 3", "$(touch x); `touch y`"}, folder.path());
+    CHECK(said.status == 3);
+    CHECK(said.output == folder.path().string() + "\n$(touch x); `touch y`\n");
+    CHECK(std::filesystem::is_empty(folder.path()));
+    CHECK(run_function([]() -> std::string { std::abort(); }).end == End::killed);
+    CHECK(run_function([] { return std::string(100000, 'x'); }).output.size() == 100000);
+}
+
+TEST_CASE("impossible compile requests are one sentence each") {
+    const auto message = [](const std::string& source, const CompileOptions& options) -> std::string {
+        try {
+            const auto result = compile(source, "own.cu", options);
+            return result.ok() ? "compiled" : result.error().message;
+        } catch (const Failure& failure) {
+            return failure.diagnostic.message;
+        }
+    };
+    CHECK(message(good, {.compiler = "clnag"}) ==
+          "unknown compiler 'clnag', did you mean 'clang'?; known: nvrtc, nvcc, clang");
+    if (compilers_here().empty()) {
+        CHECK_THAT(message(good, {}), Contains("install the Debian package clang-14"));
+        return;
+    }
+    CHECK_THAT(message(good, {.arch = "sm_70; touch x"}), Contains("is no architecture"));
+    CHECK_THAT(message(std::string("a\0b", 3), {}), Contains("no text file"));
+    CHECK_THAT(message(std::string(5 << 20, ' '), {}), Contains("too large"));
+}
+
+TEST_CASE("the first error is found in each compiler's way of writing it") {
+    const std::string source = "a\n\t  bad line\n";
+    const auto edg =
+        first_error("/tmp/q/source.cu(2): catastrophic error: something.\n      bad line\n          ^\n", source, "s.cu");
+    REQUIRE(edg.has_value());
+    CHECK(edg->where == SourceLocation{"s.cu", 2, 8});
+    CHECK(edg->message == "something");
+    const auto by_clang = first_error("source.cu:1:1: warning: x\nsource.cu:2:4: fatal error: no\n", source, "s.cu");
+    REQUIRE(by_clang.has_value());
+    CHECK(by_clang->where == SourceLocation{"s.cu", 2, 4});
+    CHECK(!first_error("0 errors generated\n", source, "s.cu").has_value());
+    CHECK(!first_error("source.cu(99999999999999999999): error: x\n", source, "s.cu").has_value());
+}
