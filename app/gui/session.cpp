@@ -11,8 +11,11 @@
 #include <thread>
 
 #include "app/gui/training_run.h"
+#include "app/gui/work_file.h"
 #include "core/base/diagnostic.h"
+#include "core/base/files.h"
 #include "core/model/gpu_spec.h"
+#include "lessons/player/exercise.h"
 #include "lessons/player/predict.h"
 #include "lessons/player/run.h"
 
@@ -88,9 +91,14 @@ struct Session::Worker {
             double value = 0;
             int right = -1;  // index of the answer
         };
+        struct Report {
+            int step = 0;
+            std::vector<std::string> lines;
+            bool passed = false;
+        };
         std::vector<Truth> truths;
-        std::optional<std::pair<int, std::vector<std::string>>> report;  // step, lines
-        std::optional<Focus> focus;                                      // the parts that are not -1 are wishes
+        std::optional<Report> report;
+        std::optional<Focus> focus;  // the parts that are not -1 are wishes
         std::optional<std::string> gpu;
     } results;
 
@@ -505,7 +513,21 @@ struct Session::Worker {
         results.truths.push_back({lesson_step, static_cast<size_t>(request.index), truth.value(), right});
     }
 
-    void check_exercise() {}
+    void check_exercise() {
+        if (!lesson || lesson_step >= static_cast<int>(lesson->steps.size())) return;
+        const auto& exercises = lesson->steps[static_cast<size_t>(lesson_step)].exercises;
+        if (exercises.empty()) return;
+        const std::filesystem::path file = work_file(*lesson, exercises.front());
+        busy("checking " + file.filename().string());
+        const auto text = read_file(file);
+        if (!text.ok()) throw Failure(text.error());
+        auto report = lessons::check_submission(*lesson, exercises.front(), text.value(), file.string(), run_options());
+        if (!report.ok()) throw Failure(report.error());
+        if (report.value().timed && report.value().timed->kernel)
+            show_kernel(report.value().timed->kernel, report.value().timed->kernel->program->kernel + "  (your kernel)");
+        const std::lock_guard lock(mutex);
+        results.report = Results::Report{lesson_step, report.value().lines, report.value().passed};
+    }
 
     void set_gpu(const std::string& name) {
         const auto found = model::gpu_named(name);
@@ -596,7 +618,9 @@ void Session::adopt_results(Focus& focus) {
         lesson.done[step] = all;
     }
     if (got.report) {
-        lesson.exercise_report = got.report->second;
+        lesson.exercise_report = std::move(got.report->lines);
+        const auto step = static_cast<size_t>(got.report->step);
+        if (step < lesson.done.size() && got.report->passed) lesson.done[step] = true;
     }
     if (got.focus) {
         if (got.focus->warp >= 0) focus.warp = got.focus->warp;

@@ -93,6 +93,7 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
         focus.time = std::clamp<int64_t>(focus.time, 0, std::max<int64_t>(0, trace.cycles - 1));
         asked_ = {};
     }
+    reveal(*snapshot);
     if (snapshot->step) {
         focus.step = static_cast<int32_t>(snapshot->step->step);
         const auto launches = static_cast<int32_t>(snapshot->step->launches.size());
@@ -121,6 +122,37 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
             session.post({Request::Kind::lanes_at, session.history_step, {}});
         }
     }
+}
+
+// While a prediction of this step is open, the warp's instructions after the step's `until="issue(line:N)"` stay hidden.
+void Shell::reveal(const Snapshot& snapshot) {
+    session.reveal_steps = -1;
+    const LessonState& lesson = session.lesson;
+    const auto at = static_cast<size_t>(std::max(0, lesson.step));
+    if (!lesson.lesson || at >= lesson.lesson->steps.size()) return;
+    const lessons::Step& step = lesson.lesson->steps[at];
+    const bool open =
+        at < lesson.predictions.size() &&
+        std::any_of(lesson.predictions[at].begin(), lesson.predictions[at].end(), [](const auto& p) { return !p.locked; });
+    int64_t until = -1;
+    for (const std::string& wish : step.until) {
+        const size_t line_at = wish.find("line:");
+        const int line = line_at == std::string::npos ? 0 : std::atoi(wish.c_str() + line_at + 5);
+        if (line <= 0 || !snapshot.history || !snapshot.kernel) continue;
+        const auto& steps = snapshot.history->steps;
+        const auto& program = snapshot.kernel->program->instructions;
+        for (size_t i = 0; i < steps.size() && until < 0; ++i)
+            if (steps[i].pc < program.size() && program[steps[i].pc].line == line) until = static_cast<int64_t>(i) + 1;
+    }
+    if (open) session.reveal_steps = std::max<int64_t>(until, 0);
+    // A step begins where its `until` says, once the warp's history is there.
+    if (until >= 0 && (reveal_step_ != lesson.step || reveal_history_ != snapshot.history)) {
+        reveal_step_ = lesson.step;
+        reveal_history_ = snapshot.history;
+        session.history_step = until - 1;
+        move(session, focus, snapshot, Grain::instruction, 0);
+    }
+    if (session.reveal_steps > 0) session.history_step = std::min(session.history_step, session.reveal_steps - 1);
 }
 
 void Shell::play(double now) {

@@ -127,7 +127,7 @@ Position position_of(const Session& session, const Focus& focus, const Snapshot&
             at.share = (focus.launch + 0.5) / static_cast<double>(launches.size());
         } else {
             at.title = snapshot.step->model + " on " + snapshot.step->device;
-            at.text = step + " · " + std::to_string(launches.size()) + " kernels";
+            at.text = session.reveal_steps >= 0 ? step : step + " · " + std::to_string(launches.size()) + " kernels";
             int64_t total = 0;
             for (const Curve& curve : snapshot.curves)
                 total = std::max({total, curve.total_steps, static_cast<int64_t>(curve.loss.size())});

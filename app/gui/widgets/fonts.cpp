@@ -74,8 +74,8 @@ const ImWchar text_ranges[] = {0x20,   0x7E,   0xA0,   0xFF,   0x391,  0x3A9,  0
                                0x207A, 0x207B, 0x2080, 0x2089, 0x2190, 0x2194, 0x2202, 0x2202, 0x2207, 0x2207,
                                0x2211, 0x2212, 0x221A, 0x221A, 0x221E, 0x221E, 0x2248, 0x2248, 0x2260, 0x2260,
                                0x2264, 0x2265, 0x2299, 0x2299, 0x2713, 0x2713, 0};
-const ImWchar headline_ranges[] = {0x20,   0x7E,   0xB5,   0xB7,   0xD7,   0xD7,   0x2013, 0x2014, 0x2018,
-                                   0x2019, 0x2026, 0x2026, 0x2192, 0x2192, 0x2212, 0x2212, 0};
+const ImWchar headline_ranges[] = {0x20,   0x7E,   0xB5,   0xB7,   0xD7,   0xD7,   0x2013, 0x2014, 0x2018, 0x2019, 0x2026,
+                                   0x2026, 0x2192, 0x2192, 0x2212, 0x2212, 0x2248, 0x2248, 0x2264, 0x2265, 0};
 const ImWchar icon_ranges[] = {0xF00C, 0xF00D, 0xF023, 0xF023, 0xF04B, 0xF04C, 0xF059, 0xF059,
                                0xF065, 0xF066, 0xF071, 0xF071, 0xF0D7, 0xF0D7, 0};
 
@@ -169,6 +169,13 @@ void build_fonts(Fonts& fonts, ImFontAtlas& atlas, float scale) {
             face.font =
                 name != nullptr ? atlas.AddFontFromFileTTF(name, face.pixels, &config, ranges) : atlas.AddFontDefault();
             if (face.font == nullptr) continue;
+            if (!file.mono && !file.icons && size < 16) {  // signs that Inter lacks
+                static const ImWchar signs[] = {0x2299, 0x2299, 0};
+                if (const char* mono = first_there(files[3]); mono != nullptr) {
+                    config.MergeMode = true;
+                    atlas.AddFontFromFileTTF(mono, face.pixels, &config, signs);
+                }
+            }
             fonts.faces.push_back(face);
             metrics.push_back(all);
         }
@@ -199,9 +206,11 @@ void build_fonts(Fonts& fonts, ImFontAtlas& atlas, float scale) {
         Face& face = fonts.faces[i];
         face.ascent = std::floor(face.font->Ascent + 0.5f);
         const std::vector<float>& advance = metrics[i].advance;
+        // Inter is spaced for reading at a distance; its designer's tracking for screens is a little tighter.
+        const float tracking = face.mono || face.icons ? 0 : face.size > 16 ? -0.02f : -0.012f;
         for (ImFontGlyph& glyph : face.font->Glyphs) {
             const auto code = static_cast<size_t>(glyph.Codepoint);
-            if (code < advance.size() && advance[code] >= 0) glyph.AdvanceX = advance[code] * face.size * scale;
+            if (code < advance.size() && advance[code] >= 0) glyph.AdvanceX = (advance[code] + tracking) * face.size * scale;
         }
     }
 }

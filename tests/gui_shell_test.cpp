@@ -1,0 +1,236 @@
+// The whole interface in a bare ImGui context: no window, no GL, input by hand, an empty or a small snapshot.
+#include <imgui.h>
+
+#include <set>
+
+#include "app/gui/shell.h"
+#include "core/base/diagnostic.h"
+#include "tests/catch.h"
+
+using namespace lockstep;
+using namespace lockstep::gui;
+
+namespace {
+
+struct Desk {
+    Session session;
+    Shell shell;
+    float width = 1600, height = 1000;
+    double now = 0;
+    int vertices = 0;
+
+    explicit Desk(float text_scale = 1)
+        : session({.start = false}), shell(context(session), theme_named("dark"), text_scale) {
+        frame();
+    }
+    ~Desk() { ImGui::DestroyContext(); }
+    static Session& context(Session& session) {
+        ImGui::CreateContext();
+        ImGui::GetIO().IniFilename = nullptr;
+        return session;
+    }
+    void frame(const Input& input = {}) {
+        shell.prepare(1);
+        ImGui::GetIO().DisplaySize = {width, height};
+        ImGui::GetIO().DeltaTime = 1.0f / 60;
+        ImGui::NewFrame();
+        shell.frame(input, width, height, now += 0.1);
+        ImGui::Render();
+        vertices = ImGui::GetDrawData()->TotalVtxCount;
+    }
+    void click(float x, float y) {
+        Input input;
+        input.mouse_x = x;
+        input.mouse_y = y;
+        input.clicked = input.down = true;
+        frame(input);
+        input.clicked = input.down = false;
+        input.released = true;
+        frame(input);
+    }
+    void key(KeyCode code, bool shift = false, bool control = false) {
+        Input input;
+        input.keys.push_back({code, shift, control});
+        frame(input);
+    }
+};
+
+// A training step of three kernels, no traces.
+std::shared_ptr<Snapshot> small_snapshot() {
+    auto step = std::make_shared<nn::StepRecord>();
+    step->step = 4;
+    step->model = "mlp";
+    step->device = "sim:v100";
+    for (const char* label : {"fc1 matmul", "fc1 add_bias", "relu"}) {
+        device::LaunchEvent launch;
+        launch.label = label;
+        launch.phase = "forward";
+        step->launches.push_back(launch);
+    }
+    auto snapshot = std::make_shared<Snapshot>();
+    snapshot->step = step;
+    return snapshot;
+}
+
+}  // namespace
+
+TEST_CASE("every workspace draws an empty session, at every text size and in every theme") {
+    for (const float scale : {0.75f, 1.0f, 2.0f, 2.5f}) {
+        Desk desk(scale);
+        for (const char* theme : {"dark", "light", "contrast", "print"}) {
+            desk.shell.theme = &theme_named(theme);
+            for (const char* workspace : {"learn", "sm", "training"}) {
+                desk.session.workspace = workspace;
+                desk.frame();
+                INFO(workspace << " " << theme << " " << scale);
+                CHECK(desk.vertices > 400);
+                CHECK(desk.vertices <= 8000 * 4);
+            }
+        }
+    }
+}
+
+TEST_CASE("every view draws alone on an empty session and says so in words") {
+    Desk desk;
+    std::set<std::string_view> names;
+    for (const ViewRow& row : views()) {
+        INFO(row.name);
+        CHECK(names.insert(row.name).second);
+        REQUIRE(desk.shell.show_alone(row.name));
+        desk.frame();
+        CHECK(desk.vertices > 200);
+        CHECK(desk.shell.describe(row.name).size() > 10);
+    }
+    CHECK_FALSE(desk.shell.show_alone("no such view"));
+}
+
+TEST_CASE("a click on a workspace's name opens it") {
+    Desk desk;
+    desk.session.workspace = "training";
+    desk.click(180, 22);
+    CHECK(desk.session.workspace == "learn");
+    desk.click(250, 22);
+    CHECK(desk.session.workspace == "sm");
+}
+
+TEST_CASE("digits open the workspaces") {
+    Desk desk;
+    desk.key(KeyCode::one);
+    CHECK(desk.session.workspace == "learn");
+    desk.key(static_cast<KeyCode>('3'));
+    CHECK(desk.session.workspace == "training");
+}
+
+TEST_CASE("arrow keys step through the kernels of the step and stop at its ends") {
+    Desk desk;
+    desk.session.publish_for_test(small_snapshot());
+    desk.session.workspace = "training";
+    desk.session.grain = Grain::kernel;
+    desk.shell.focus.launch = 0;
+    desk.key(KeyCode::right);
+    CHECK(desk.shell.focus.launch == 1);
+    desk.key(KeyCode::right);
+    desk.key(KeyCode::right);
+    CHECK(desk.shell.focus.launch == 2);
+    desk.key(KeyCode::home);
+    CHECK(desk.shell.focus.launch == 0);
+    desk.key(KeyCode::left);
+    CHECK(desk.shell.focus.launch == 0);
+}
+
+TEST_CASE("Ctrl plus and minus change the text size live, within bounds") {
+    Desk desk;
+    desk.key(KeyCode::plus, false, true);
+    CHECK(desk.shell.text_scale == Approx(1.1f));
+    desk.frame();
+    CHECK(desk.shell.fonts.scale == Approx(1.1f));
+    for (int i = 0; i < 40; ++i) desk.key(KeyCode::plus, false, true);
+    CHECK(desk.shell.text_scale == Approx(2.5f));
+    for (int i = 0; i < 40; ++i) desk.key(KeyCode::minus, false, true);
+    CHECK(desk.shell.text_scale == Approx(0.75f));
+    desk.key(KeyCode::zero, false, true);
+    CHECK(desk.shell.text_scale == Approx(1.0f));
+}
+
+TEST_CASE("Tab walks through the controls and Enter presses the one it is on") {
+    Desk desk;
+    desk.session.workspace = "training";
+    desk.frame();
+    desk.key(KeyCode::tab);  // the first control: the Learn workspace
+    desk.key(KeyCode::enter);
+    CHECK(desk.session.workspace == "learn");
+    for (int i = 0; i < 200; ++i) desk.key(KeyCode::tab);
+    CHECK(desk.shell.state.focused != 0);
+    desk.key(KeyCode::escape);
+    CHECK(desk.shell.state.focused == 0);
+}
+
+TEST_CASE("Space plays and pauses") {
+    Desk desk;
+    desk.session.publish_for_test(small_snapshot());
+    desk.session.grain = Grain::kernel;
+    desk.key(KeyCode::space);
+    CHECK(desk.session.playing);
+    desk.key(KeyCode::space);
+    CHECK_FALSE(desk.session.playing);
+}
+
+TEST_CASE("playing stops by itself at the last kernel") {
+    Desk desk;
+    desk.session.publish_for_test(small_snapshot());
+    desk.session.workspace = "training";
+    desk.session.grain = Grain::kernel;
+    desk.shell.focus.launch = 0;
+    desk.key(KeyCode::space);
+    for (int i = 0; i < 60; ++i) desk.frame();
+    CHECK(desk.shell.focus.launch == 2);
+    CHECK_FALSE(desk.session.playing);
+}
+
+TEST_CASE("a problem is shown with its caret and takes nothing away") {
+    Desk desk;
+    const int before = desk.vertices;
+    auto snapshot = std::make_shared<Snapshot>();
+    snapshot->problem =
+        Diagnostic{"unknown opcode 'ad.f32', did you mean 'add.f32'?", {"even_odd.ptx", 14, 5}, "    ad.f32 %f1, %f2, %f3;"};
+    desk.session.publish_for_test(snapshot);
+    desk.frame();
+    CHECK(desk.vertices > before);
+}
+
+TEST_CASE("menus and help open, take the input, and close") {
+    Desk desk;
+    desk.key(KeyCode::f1);
+    desk.frame();
+    const int open = desk.vertices;
+    desk.click(180, 22);  // over the Learn tab: closes the help, does not switch
+    desk.frame();
+    CHECK(desk.vertices < open);
+    CHECK(desk.session.workspace == "training");
+    desk.click(1320, 22);  // the GPU chip
+    desk.key(KeyCode::escape);
+}
+
+TEST_CASE("windows of every size are laid out without overlap") {
+    for (const char* workspace : {"learn", "sm", "training"})
+        for (const char* scene : {"divergence", "warps", "blocks", "training", "graph"})
+            for (const auto& [w, h] : {std::pair{1584.0f, 884.0f}, {1264.0f, 604.0f}, {784.0f, 384.0f}, {420.0f, 240.0f}}) {
+                const Arrangement plan =
+                    arrange(layout_of(workspace, scene), {8, 52, w, h}, [](const std::string&) { return 0; });
+                REQUIRE(!plan.panels.empty());
+                for (const Placed& a : plan.panels) {
+                    INFO(workspace << " " << scene << " " << w << "x" << h << " " << a.view);
+                    CHECK(a.area.x >= 7.9f);
+                    CHECK(a.area.right() <= 8.1f + w);
+                    CHECK(a.area.bottom() <= 52.1f + h);
+                    CHECK(a.area.w > 100);
+                    CHECK(a.area.h > 60);
+                    for (const Placed& b : plan.panels) {
+                        if (&a == &b) continue;
+                        const bool apart = a.area.right() <= b.area.x + 0.1f || b.area.right() <= a.area.x + 0.1f ||
+                                           a.area.bottom() <= b.area.y + 0.1f || b.area.bottom() <= a.area.y + 0.1f;
+                        CHECK(apart);
+                    }
+                }
+            }
+}
