@@ -1,0 +1,175 @@
+// The events used: M names a process or a thread, X is a span, C a counter's value, s and f the ends of an arrow.
+#include "core/trace/perfetto.h"
+
+#include <cmath>
+#include <cstdio>
+#include <iterator>
+#include <ostream>
+
+namespace lockstep {
+namespace {
+
+// A JSON string: quotes, backslashes and control characters escaped, bytes that are no UTF-8 replaced by '?'.
+std::string quoted(std::string_view text) {
+    std::string out = "\"";
+    for (size_t i = 0; i < text.size(); ++i) {
+        const auto c = static_cast<unsigned char>(text[i]);
+        if (c == '"' || c == '\\') {
+            out += '\\';
+            out += text[i];
+        } else if (c < 0x20) {
+            char escape[8];
+            std::snprintf(escape, sizeof escape, "\\u%04x", c);
+            out += escape;
+        } else if (c < 0x80) {
+            out += text[i];
+        } else {
+            const size_t more = c >= 0xf0 && c < 0xf8 ? 3 : c >= 0xe0 && c < 0xf0 ? 2 : c >= 0xc2 && c < 0xe0 ? 1 : 0;
+            bool whole = more > 0 && i + more < text.size();
+            for (size_t k = 1; whole && k <= more; ++k) whole = (static_cast<unsigned char>(text[i + k]) & 0xc0) == 0x80;
+            if (whole) {
+                out += text.substr(i, more + 1);
+                i += more;
+            } else {
+                out += '?';
+            }
+        }
+    }
+    return out + '"';
+}
+
+class Events {
+  public:
+    Events(std::ostream& out, double scale) : out_(out), scale_(scale) {
+        out_ << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
+    }
+    ~Events() { out_ << "\n]}\n"; }
+    Events(const Events&) = delete;
+    Events& operator=(const Events&) = delete;
+
+    void name_process(int pid, const std::string& name) { meta("process_name", pid, 0, quoted(name)); }
+    void name_thread(int pid, int tid, const std::string& name) {
+        meta("thread_name", pid, tid, quoted(name));
+        next() << "{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":" << pid << ",\"tid\":" << tid
+               << ",\"args\":{\"sort_index\":" << tid << "}}";
+    }
+    void span(int pid, int tid, int64_t begin, int64_t end, std::string_view name, std::string_view arguments = {}) {
+        next() << "{\"ph\":\"X\",\"pid\":" << pid << ",\"tid\":" << tid << ",\"ts\":" << time(begin)
+               << ",\"dur\":" << time(end - begin) << ",\"name\":" << quoted(name);
+        if (!arguments.empty()) out_ << ",\"args\":{" << arguments << "}";
+        out_ << "}";
+    }
+    void counter(int pid, int64_t when, std::string_view name, double value) {
+        char text[32];
+        std::snprintf(text, sizeof text, "%.17g", std::isfinite(value) ? value : 0.0);
+        next() << "{\"ph\":\"C\",\"pid\":" << pid << ",\"ts\":" << time(when) << ",\"name\":" << quoted(name)
+               << ",\"args\":{\"value\":" << text << "}}";
+    }
+    void arrow_end(char phase, int pid, int tid, int64_t when, size_t id) {
+        next() << "{\"ph\":\"" << phase << "\",\"pid\":" << pid << ",\"tid\":" << tid << ",\"ts\":" << time(when)
+               << ",\"id\":" << id << ",\"cat\":\"arrow\",\"name\":\"arrow\"" << (phase == 'f' ? ",\"bp\":\"e\"}" : "}");
+    }
+
+  private:
+    std::ostream& next() {
+        out_ << (first_ ? "\n" : ",\n");
+        first_ = false;
+        return out_;
+    }
+    void meta(std::string_view what, int pid, int tid, const std::string& value) {
+        next() << "{\"ph\":\"M\",\"name\":\"" << what << "\",\"pid\":" << pid << ",\"tid\":" << tid
+               << ",\"args\":{\"name\":" << value << "}}";
+    }
+    std::string time(int64_t t) const {  // in microseconds
+        char text[40];
+        std::snprintf(text, sizeof text, "%.*f", scale_ == 1 ? 0 : 3, static_cast<double>(t) * scale_);
+        return text;
+    }
+
+    std::ostream& out_;
+    double scale_;
+    bool first_ = true;
+};
+
+}  // namespace
+
+void write_perfetto(const Trace& trace, std::ostream& out) {
+    Events events(out, trace.time_unit == "ns" ? 1e-3 : 1.0);
+    const int tracks = static_cast<int>(trace.tracks.size());
+    const auto process_of = [&](int track) {
+        for (int steps = 0; steps < tracks; ++steps) {  // a cycle of parents ends too
+            const int parent = trace.tracks[static_cast<size_t>(track)].parent;
+            if (parent < 0 || parent >= tracks) break;
+            track = parent;
+        }
+        return track + 1;
+    };
+    const auto known = [&](int track) { return track >= 0 && track < tracks; };
+    for (int i = 0; i < tracks; ++i) {
+        const TraceTrack& track = trace.tracks[static_cast<size_t>(i)];
+        if (process_of(i) == i + 1) events.name_process(i + 1, track.name);
+        events.name_thread(process_of(i), i + 1, track.name);
+    }
+    for (const TraceSpan& span : trace.spans)
+        if (known(span.track)) events.span(process_of(span.track), span.track + 1, span.begin, span.end, span.name);
+    for (const TraceCounter& counter : trace.counters)
+        if (known(counter.track))
+            events.counter(process_of(counter.track), counter.time, trace.tracks[static_cast<size_t>(counter.track)].name,
+                           counter.value);
+    for (size_t id = 0; id < trace.arrows.size(); ++id) {
+        const TraceArrow& arrow = trace.arrows[id];
+        const int spans = static_cast<int>(trace.spans.size());
+        if (arrow.from_span < 0 || arrow.from_span >= spans || arrow.to_span < 0 || arrow.to_span >= spans) continue;
+        const TraceSpan& from = trace.spans[static_cast<size_t>(arrow.from_span)];
+        const TraceSpan& to = trace.spans[static_cast<size_t>(arrow.to_span)];
+        if (!known(from.track) || !known(to.track)) continue;
+        events.arrow_end('s', process_of(from.track), from.track + 1, from.begin, id);
+        events.arrow_end('f', process_of(to.track), to.track + 1, to.begin, id);
+    }
+}
+
+void write_perfetto(const KernelTrace& trace, const std::string& kernel, std::ostream& out,
+                    const std::function<std::string(uint32_t pc)>& name_of) {
+    constexpr int sm_process = 1, block_process = 2;
+    static constexpr const char* levels[] = {"none", "constant", "shared", "l1", "l2", "dram"};
+    Events events(out, 1.0);
+    const auto text = [&](uint32_t pc) { return name_of ? name_of(pc) : "instruction " + std::to_string(pc); };
+    events.name_process(sm_process, kernel + " on SM " + std::to_string(trace.sm) + ": warp slots");
+    for (uint32_t slot = 0; slot < trace.warp_slots; ++slot)
+        events.name_thread(sm_process, static_cast<int>(slot) + 1, "warp slot " + std::to_string(slot));
+    for (const WarpTrack& warp : trace.warps) {
+        const int tid = warp.slot + 1;
+        events.span(sm_process, tid, warp.begin, warp.end,
+                    "block " + std::to_string(warp.block) + " warp " + std::to_string(warp.warp_in_block));
+        for (const StallRun& run : warp.runs) {
+            std::string arguments = "\"pc\":" + std::to_string(run.pc);
+            if (run.cause >= 0 && static_cast<size_t>(run.cause) < trace.issues.size())
+                arguments += ",\"waits for\":" + quoted(text(trace.issues[static_cast<size_t>(run.cause)].pc));
+            events.span(sm_process, tid, run.begin, run.end, row_of(run.reason).label, arguments);
+        }
+        for (const uint32_t index : warp.issues) {
+            const IssueRecord& issue = trace.issues[index];
+            std::string arguments = "\"pc\":" + std::to_string(issue.pc) +
+                                    ",\"lanes\":" + std::to_string(__builtin_popcount(issue.active)) +
+                                    ",\"ready\":" + std::to_string(issue.ready);
+            if (issue.level != MemoryLevel::none)
+                arguments += std::string(",\"level\":\"") + levels[static_cast<size_t>(issue.level)] + "\"";
+            if (issue.sectors != 0) arguments += ",\"sectors\":" + std::to_string(issue.sectors);
+            if (issue.passes != 0) arguments += ",\"passes\":" + std::to_string(issue.passes);
+            events.span(sm_process, tid, issue.cycle, issue.cycle + 1, text(issue.pc), arguments);
+        }
+    }
+    events.name_process(block_process, kernel + ": blocks");
+    const int slots = static_cast<int>(trace.block_slots == 0 ? 1 : trace.block_slots);
+    std::vector<bool> named;
+    for (const BlockRun& block : trace.blocks) {
+        const int tid = block.sm * slots + block.slot + 1;
+        if (named.size() <= static_cast<size_t>(tid)) named.resize(static_cast<size_t>(tid) + 1, false);
+        if (!named[static_cast<size_t>(tid)])
+            events.name_thread(block_process, tid, "SM " + std::to_string(block.sm) + " slot " + std::to_string(block.slot));
+        named[static_cast<size_t>(tid)] = true;
+        events.span(block_process, tid, block.begin, block.end, "block " + std::to_string(block.block));
+    }
+}
+
+}  // namespace lockstep
