@@ -81,7 +81,7 @@ struct Request {  // what a view or the transport asks of the worker
 };
 
 struct SessionOptions {
-    std::string lesson;           // id; empty: the training scene
+    std::string lesson = {};      // id; empty: the training scene
     int lesson_step = 0;          // from 0
     int64_t training_steps = -1;  // of the training scene: pause after so many; -1: run until paused
     std::string gpu = "v100";

@@ -42,17 +42,17 @@ struct TextStyle {
     float width = 0;  // > 0: shortened with an ellipsis to this width
 };
 struct Run {  // of a paragraph
-    std::string_view text;
-    TextStyle style;
+    std::string_view text = {};
+    TextStyle style = {};
     bool code = false;  // drawn on the code background
 };
 
 struct PanelText {
-    std::string_view title;
-    std::string_view right;  // second text at the right end of the header
+    std::string_view title = {};
+    std::string_view right = {};  // second text at the right end of the header
     Provenance header_badge = Provenance::none;
     Provenance badge = Provenance::none;  // in front of the caption
-    std::string_view caption;             // wraps to two lines; empty: no caption strip
+    std::string_view caption = {};        // wraps to two lines; empty: no caption strip
 };
 
 enum class Key : uint8_t { left, right, up, down, home, end, enter, w, a, s, d, plus, minus, page_up, page_down, count };
