@@ -237,26 +237,14 @@ Result<std::shared_ptr<const SceneResult>> timed_run(const Lesson& lesson, const
     if (!gpu) return gpu.error();
     Result<std::vector<KernelArgument>> arguments = filled_arguments(shape, filling, lesson.folder);
     if (!arguments) return arguments.error();
-    auto run = std::make_shared<model::KernelRun>();
-    auto result = std::make_shared<SceneResult>();
-    run->gpu = gpu.value();
-    run->program = program;
-    run->config.grid = shape.grid;
-    run->config.block = shape.block;
-    run->config.dynamic_shared = exercise.dynamic_shared;
-    simt::Memory memory;
-    Result<BoundArguments> bound = bind_arguments(*program, arguments.value(), memory, run->config);
-    if (!bound) return bound.error();
-    if (auto problem = simt::check_launch(*program, run->config, model::limits_of(run->gpu))) return *problem;
-    run->before = std::make_shared<simt::Memory>(memory);
-    model::TimedOptions timed;
-    timed.max_instructions = functional_budget;
-    timed.stop = options.stop;
-    run->result = model::launch(run->gpu, *program, run->config, memory, timed);
-    result->bound = std::move(bound).value();
-    result->outputs = read_outputs(result->bound, memory);
-    result->kernel = std::move(run);
-    return std::shared_ptr<const SceneResult>(result);
+    KernelLaunch launch;
+    launch.gpu = gpu.value();
+    launch.program = program;
+    launch.grid = shape.grid;
+    launch.block = shape.block;
+    launch.dynamic_shared = exercise.dynamic_shared;
+    launch.arguments = std::move(arguments).value();
+    return run_timed(launch, options);
 }
 
 // "@run:reference" taken out of a name.

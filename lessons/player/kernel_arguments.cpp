@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -276,6 +277,34 @@ Result<KernelArgument> parse_argument(std::string_view text) {
     return argument;
 }
 
+std::vector<std::string> parameter_names(const std::string& source, const std::string& kernel) {
+    auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+    // __global__ void NAME ( parameters ): the NAME that the entry has, or holds when mangled (_Z8even_oddPf).
+    for (size_t at = source.find("__global__"); at != std::string::npos; at = source.find("__global__", at + 1)) {
+        const size_t open = source.find('(', at),
+                     close = std::min(source.find(')', std::min(open, source.size())), source.size());
+        if (open == std::string::npos || close == source.size()) break;
+        size_t end = open;
+        while (end > at && !is_word(source[end - 1])) --end;
+        size_t begin = end;
+        while (begin > at && is_word(source[begin - 1])) --begin;
+        const std::string name = source.substr(begin, end - begin);
+        if (name.empty() || (kernel != name && kernel.rfind(fmt::format("_Z{}{}", name.size(), name), 0) != 0)) continue;
+        std::vector<std::string> names;
+        for (size_t from = open + 1; from < close;) {
+            const size_t comma = std::min(source.find(',', from), close);
+            size_t last = comma;
+            while (last > from && !is_word(source[last - 1])) --last;
+            size_t first = last;
+            while (first > from && is_word(source[first - 1])) --first;
+            names.push_back(source.substr(first, last - first));
+            from = comma + 1;
+        }
+        return names;
+    }
+    return {};
+}
+
 Result<Array> initial_contents(const KernelArgument& argument, uint64_t seed, const std::filesystem::path& folder) {
     using Fill = KernelArgument::Fill;
     if (argument.fill == Fill::values) return argument.values;
@@ -309,7 +338,7 @@ Result<Array> initial_contents(const KernelArgument& argument, uint64_t seed, co
 
 Result<BoundArguments> bind_arguments(const ptx::Program& program, const std::vector<KernelArgument>& arguments,
                                       simt::Memory& memory, simt::LaunchConfig& config, uint64_t seed,
-                                      const std::filesystem::path& folder) {
+                                      const std::filesystem::path& folder, const std::string& source) {
     if (arguments.size() != program.parameters.size()) {
         std::string names;
         for (const ptx::Parameter& p : program.parameters) names += (names.empty() ? "" : ", ") + p.name;
@@ -318,6 +347,7 @@ Result<BoundArguments> bind_arguments(const ptx::Program& program, const std::ve
                                       names.empty() ? "" : " (" + names + ")", arguments.size(),
                                       arguments.size() == 1 ? "is" : "are")};
     }
+    const std::vector<std::string> names = parameter_names(source, program.kernel);
     BoundArguments bound;
     config.parameters.assign(program.parameter_bytes, std::byte{0});
     for (size_t i = 0; i < arguments.size(); ++i) {
@@ -328,7 +358,7 @@ Result<BoundArguments> bind_arguments(const ptx::Program& program, const std::ve
         BoundArgument one;
         one.role = argument.role;
         one.type = argument.type;
-        one.name = parameter.name;
+        one.name = names.size() == arguments.size() ? names[i] : fmt::format("argument {}", i + 1);
         one.output_file = argument.output_file;
         std::byte* slot = config.parameters.data() + parameter.offset;
         if (parameter.offset + parameter.bytes > config.parameters.size())

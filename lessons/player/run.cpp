@@ -15,6 +15,7 @@ namespace lockstep::lessons {
 namespace {
 
 namespace fs = std::filesystem;
+constexpr uint64_t timed_budget = 50'000'000;  // warp instructions of a lesson's launch
 
 // The hash that kernels/build_ptx writes into a PTX file's first line (FNV-1a, 64 bits, of the source's bytes).
 std::string hash_of(const std::string& text) {
@@ -135,38 +136,53 @@ Result<std::shared_ptr<const SceneResult>> run_kernel(const Lesson& lesson, cons
     Result<std::shared_ptr<const ptx::Program>> program = load_kernel(lesson.folder, scene.file, scene.kernel);
     if (!program) return program.error();
 
-    auto run = std::make_shared<model::KernelRun>();
-    auto result = std::make_shared<SceneResult>();
-    run->gpu = gpu.value();
-    run->program = program.value();
-    run->config.grid = parse_dim3(scene.grid, "grid").value();
-    run->config.block = parse_dim3(scene.block, "block").value();
-    run->config.dynamic_shared = scene.dynamic_shared;
-    std::vector<KernelArgument> arguments;
+    KernelLaunch launch;
+    launch.gpu = gpu.value();
+    launch.program = program.value();
+    launch.grid = parse_dim3(scene.grid, "grid").value();
+    launch.block = parse_dim3(scene.block, "block").value();
+    launch.dynamic_shared = scene.dynamic_shared;
+    launch.seed = lesson.seed;
+    launch.folder = lesson.folder;
     for (const std::string& text : scene.arguments) {
         Result<KernelArgument> argument = parse_argument(text);
         if (!argument) return placed(argument.error());
-        arguments.push_back(std::move(argument).value());
+        launch.arguments.push_back(std::move(argument).value());
     }
+    if (Result<std::string> source = read_file(lesson.folder / scene.file, 1 << 20)) launch.source = source.value();
+    Result<std::shared_ptr<const SceneResult>> result = run_timed(launch, options);
+    return result ? result : Result<std::shared_ptr<const SceneResult>>(placed(result.error()));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const SceneResult>> run_timed(const KernelLaunch& launch, const RunOptions& options) {
+    auto run = std::make_shared<model::KernelRun>();
+    run->gpu = launch.gpu;
+    run->program = launch.program;
+    run->config.grid = launch.grid;
+    run->config.block = launch.block;
+    run->config.dynamic_shared = launch.dynamic_shared;
+    run->source = launch.source;
     simt::Memory memory;
-    Result<BoundArguments> bound = bind_arguments(*run->program, arguments, memory, run->config, lesson.seed, lesson.folder);
-    if (!bound) return placed(bound.error());
-    if (auto problem = simt::check_launch(*run->program, run->config, model::limits_of(run->gpu))) return placed(*problem);
+    Result<BoundArguments> bound =
+        bind_arguments(*run->program, launch.arguments, memory, run->config, launch.seed, launch.folder, launch.source);
+    if (!bound) return bound.error();
+    if (auto problem = simt::check_launch(*run->program, run->config, model::limits_of(run->gpu))) return *problem;
     run->before = std::make_shared<simt::Memory>(memory);
-    if (Result<std::string> source = read_file(lesson.folder / scene.file, 1 << 20)) run->source = source.value();
 
     model::TimedOptions timed;
-    timed.max_instructions = 50'000'000;
+    timed.max_instructions = timed_budget;
     timed.stop = options.stop;
     timed.progress = options.progress;
     run->result = model::launch(run->gpu, *run->program, run->config, memory, timed);
+    if (run->result.stopped) throw Failure("cancelled");
+    auto result = std::make_shared<SceneResult>();
     result->bound = std::move(bound).value();
     result->outputs = read_outputs(result->bound, memory);
     result->kernel = std::move(run);
     return std::shared_ptr<const SceneResult>(result);
 }
-
-}  // namespace
 
 Result<std::shared_ptr<const SceneResult>> run_scene(const Lesson& lesson, const Scene& scene, const RunOptions& options) {
     try {

@@ -47,6 +47,18 @@ struct TrainScene {
 };
 Result<TrainScene> parse_train(const Scene& scene);
 
+struct KernelLaunch {
+    model::GpuSpec gpu;
+    std::shared_ptr<const ptx::Program> program;
+    simt::Dim3 grid, block;
+    uint32_t dynamic_shared = 0;
+    std::vector<KernelArgument> arguments;
+    uint64_t seed = 1;
+    std::filesystem::path folder;
+    std::string source;  // CUDA text, may be empty
+};
+Result<std::shared_ptr<const SceneResult>> run_timed(const KernelLaunch& launch, const RunOptions& options = {});
+
 std::string gpu_of(const Lesson& lesson, const Scene& scene, const RunOptions& options = {});
 Result<std::shared_ptr<const SceneResult>> run_scene(const Lesson& lesson, const Scene& scene,
                                                      const RunOptions& options = {});

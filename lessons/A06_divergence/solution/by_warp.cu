@@ -1,0 +1,14 @@
+__global__ void by_warp(float *x) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int second = (threadIdx.x / 32) & 1;
+    float v = x[i];
+    if (second == 0) {
+        v = v + 1.0f;
+        v = v * v;
+    } else {
+        v = v - 1.0f;
+        v = v * 0.5f;
+        v = fmaxf(v, 0.0f);
+    }
+    x[i] = v;
+}

@@ -1,0 +1,12 @@
+__global__ void matmul(const float* x, const float* w, float* y, int rows, int columns, int inner) {
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    int column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row < rows && column < columns) {
+        float sum = 0.0f;
+#pragma unroll 1
+        for (int k = 0; k < inner; ++k) {
+            sum += x[row * inner + k] * w[k * columns + column];
+        }
+        y[row * columns + column] = sum;
+    }
+}
