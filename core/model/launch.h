@@ -27,8 +27,10 @@ struct Metric {
 
 // Counters a source line or an instruction: what lessons' `of="sectors_per_request@line:7"` reads.
 struct InstructionCounters {
-    uint64_t issues = 0, lanes = 0;      // warp instructions; active lanes summed
-    uint64_t requests = 0, sectors = 0;  // global memory
+    uint64_t issues = 0, lanes = 0;                                     // warp instructions; active lanes summed
+    uint64_t executed = 0;                                              // of those, lanes whose guard held
+    uint64_t requests = 0, sectors = 0;                                 // global memory
+    uint64_t l1_sectors = 0, l1_hits = 0, l2_sectors = 0, l2_hits = 0;  // sectors looked up, and found
     uint64_t shared_requests = 0, shared_passes = 0;
     uint64_t branches = 0, divergent_branches = 0;
     uint64_t stalls[static_cast<size_t>(StallReason::count)] = {};  // warp-cycles in front of this instruction, all SMs
@@ -46,9 +48,17 @@ struct TimedResult : simt::LaunchResult {
 // Requires check_launch(program, config, limits_of(gpu)) to have passed.
 TimedResult launch(const GpuSpec&, const ptx::Program&, const simt::LaunchConfig&, simt::Memory&, const TimedOptions& = {});
 
-// A metric's value for the whole launch, or for one source line ("sectors_per_request@line:7"), or for one warp instruction
-// range; a Diagnostic names the nearest known metric.
+// A metric's value for the whole launch, for one source line ("sectors_per_request@line:7") or for some instructions
+// ("lanes_per_issue@pc:3", "@pc:3..9"), by short name or Nsight's; a Diagnostic names the nearest known metric.
 Result<double> metric_of(const ptx::Program&, const TimedResult&, std::string_view name);
+
+// The rows of the table, without values: for reference pages and tests.
+struct MetricRow {
+    std::string_view name, nsight, unit;
+    bool by_line = false;  // also has a value for a line or an instruction
+    std::string_view summary;
+};
+std::vector<MetricRow> metric_rows();
 
 // Everything a view needs about one launch: shared, immutable once made.
 struct KernelRun {

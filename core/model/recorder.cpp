@@ -1,0 +1,58 @@
+#include "core/model/recorder.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace lockstep::model {
+
+int32_t Recorder::add_track(uint32_t block, uint32_t warp, uint32_t slot, uint32_t scheduler, int64_t begin) {
+    WarpTrack track;
+    track.block = block;
+    track.warp_in_block = warp;
+    track.slot = static_cast<uint16_t>(slot);
+    track.scheduler = static_cast<uint16_t>(scheduler);
+    track.begin = begin;
+    track.end = begin;
+    trace.warps.push_back(std::move(track));
+    return static_cast<int32_t>(trace.warps.size() - 1);
+}
+
+int32_t Recorder::add_issue(int32_t track, const IssueRecord& issue) {
+    const auto index = static_cast<uint32_t>(trace.issues.size());
+    trace.issues.push_back(issue);
+    trace.warps[static_cast<size_t>(track)].issues.push_back(index);
+    return static_cast<int32_t>(index);
+}
+
+void Recorder::add_run(int32_t track, const StallRun& run) {
+    ++runs_;
+    trace.warps[static_cast<size_t>(track)].runs.push_back(run);
+}
+
+int64_t Recorder::add_block(const BlockRun& block) {
+    if (!on_) return -1;
+    if (trace.blocks.size() >= limit_) {
+        if (!trace.truncated) trace.kept_until = block.begin;
+        trace.truncated = true;
+        return -1;
+    }
+    trace.blocks.push_back(block);
+    return static_cast<int64_t>(trace.blocks.size() - 1);
+}
+
+KernelTrace Recorder::finish(int64_t cycles) {
+    trace.cycles = cycles;
+    if (!trace.truncated) trace.kept_until = cycles;
+    for (WarpTrack& track : trace.warps) {
+        if (!trace.truncated) break;
+        if (track.end == track.begin || track.end > trace.kept_until) track.end = std::max(track.begin, trace.kept_until);
+        while (!track.runs.empty() && track.runs.back().begin >= track.end) track.runs.pop_back();
+        if (!track.runs.empty()) track.runs.back().end = std::min(track.runs.back().end, track.end);
+    }
+    std::sort(trace.blocks.begin(), trace.blocks.end(), [](const BlockRun& a, const BlockRun& b) {
+        return std::tie(a.begin, a.sm, a.slot) < std::tie(b.begin, b.sm, b.slot);
+    });
+    return std::move(trace);
+}
+
+}  // namespace lockstep::model

@@ -1,0 +1,44 @@
+// Writes the KernelTrace while the SMs run: issues and stall runs of the traced SM, blocks of all. When the bound is met
+// it stops, and the trace ends at the cycle in which it stopped.
+#pragma once
+#include <cstdint>
+
+#include "core/trace/kernel_trace.h"
+
+namespace lockstep::model {
+
+class Recorder {
+  public:
+    Recorder(bool on, uint32_t sm, uint64_t limit) : on_(on), sm_(sm), limit_(limit) { trace.sm = sm; }
+
+    bool traces(uint32_t sm) const { return on_ && sm == sm_ && !trace.truncated; }
+
+    // Called at the beginning of each cycle of the traced SM.
+    void check_bound(int64_t now) {
+        if (!on_ || trace.truncated || (trace.issues.size() < limit_ && runs_ < 4 * limit_)) return;
+        trace.truncated = true;
+        trace.kept_until = now;
+    }
+
+    int32_t add_track(uint32_t block, uint32_t warp, uint32_t slot, uint32_t scheduler, int64_t begin);
+    int32_t add_issue(int32_t track, const IssueRecord& issue);
+    void add_run(int32_t track, const StallRun& run);
+    void end_track(int32_t track, int64_t end) { trace.warps[static_cast<size_t>(track)].end = end; }
+
+    int64_t add_block(const BlockRun& block);  // its index, -1: not kept
+    void end_block(int64_t index, int64_t end) {
+        if (index >= 0) trace.blocks[static_cast<size_t>(index)].end = end;
+    }
+
+    // Sorts, and cuts what lies behind kept_until.
+    KernelTrace finish(int64_t cycles);
+
+    KernelTrace trace;
+
+  private:
+    bool on_;
+    uint32_t sm_;
+    uint64_t limit_, runs_ = 0;
+};
+
+}  // namespace lockstep::model

@@ -1,0 +1,264 @@
+// The SM's cycle: blocks in and out, wake-ups, picks, and the accounts of every warp's every cycle. What an issued
+// instruction costs is in issue.cpp.
+#include "core/model/sm.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace lockstep::model {
+
+Sm::Sm(SharedState& state, uint32_t index)
+    : state_(state),
+      gpu_(*state.gpu),
+      timing_(state.timing->data()),
+      index_(index),
+      sub_cores_(gpu_.sub_cores),
+      last_pc_(static_cast<uint32_t>(state.timing->size() - 1)),
+      traced_(state.recorder->traces(index)),
+      memory_side_(gpu_, *state.memory, state.shared_per_block * state.blocks_per_sm),
+      cores_(sub_cores_),
+      blocks_(state.blocks_per_sm) {
+    for (SubCore& core : cores_) core.pipe_cause.fill(-1);
+}
+
+void Sm::start_block(uint32_t slot, uint32_t linear, int64_t now) {
+    BlockSlot& place = blocks_[slot];
+    simt::reset_block(place.block, *state_.grid, linear);
+    place.block.sm = index_;
+    place.block.clock = now;
+    place.used = true;
+    place.warps_left = static_cast<uint32_t>(place.block.warps.size());
+    place.end = never;
+    place.ended = now;
+    place.record =
+        state_.recorder->add_block({linear, static_cast<uint16_t>(index_), static_cast<uint16_t>(slot), now, now});
+    if (resident_blocks_++ == 0) active_begin_ = now;
+    for (uint32_t k = 0; k < place.warps_left; ++k) {
+        const uint32_t warp_slot = slot * state_.warps_per_block + k;
+        const uint32_t s = warp_slot % sub_cores_, i = warp_slot / sub_cores_;
+        SubCore& core = cores_[s];
+        WarpSlot& w = core.slot[i];
+        w.warp = &place.block.warps[k];
+        w.wake = now;
+        w.begin = w.run_begin = now;
+        w.run_reason = StallReason::selected;
+        w.run_cause = -1;
+        w.store_done = 0;
+        w.block_slot = static_cast<uint16_t>(slot);
+        w.recheck = w.at_barrier = false;
+        w.pc = std::min(w.warp->pc(), last_pc_);
+        w.pipe = timing_[w.pc].pipe;
+        w.age = age_++;
+        w.scoreboard.clear();
+        w.track = traced_ ? state_.recorder->add_track(linear, k, warp_slot, s, now) : -1;
+        if (core.live++ == 0) core.active_begin = std::max(now, core.active_until);
+        core.sleeping |= 1u << i;
+        core.next_wake = std::min(core.next_wake, now);
+        core.next = std::min(core.next, now);
+    }
+    next_ = std::min(next_, now);
+}
+
+void Sm::dispatch_blocks(int64_t now) {
+    next_free_ = never;
+    for (uint32_t slot = 0; slot < blocks_.size(); ++slot) {
+        BlockSlot& place = blocks_[slot];
+        if (!place.used || place.end > now) {
+            if (place.used) next_free_ = std::min(next_free_, place.end);
+            continue;
+        }
+        place.used = false;
+        if (--resident_blocks_ == 0) active_cycles_ += place.end - active_begin_;
+        ++state_.blocks_done;
+    }
+    for (uint32_t slot = 0; slot < blocks_.size() && state_.next_block < state_.blocks; ++slot)
+        if (!blocks_[slot].used) start_block(slot, static_cast<uint32_t>(state_.next_block++), now);
+}
+
+void Sm::cycle(int64_t now) {
+    if (traced_) {
+        state_.recorder->check_bound(now);
+        if (!state_.recorder->traces(index_)) {  // the bound was met: write what is open and go on without
+            for (SubCore& core : cores_)
+                for (WarpSlot& w : core.slot) {
+                    if (w.warp != nullptr && w.track >= 0) close_run(w, now);
+                    w.track = -1;
+                }
+            traced_ = false;
+        }
+    }
+    if (next_free_ <= now) dispatch_blocks(now);
+    for (uint32_t s = 0; s < sub_cores_; ++s) {
+        if (cores_[s].next > now) continue;
+        cycle_of(s, now);
+        if (state_.fault) return;
+    }
+    next_ = next_free_;
+    for (const SubCore& core : cores_) next_ = std::min(next_, core.next);
+}
+
+void Sm::wake_up(SubCore& core, int64_t now) {
+    core.next_wake = never;
+    for (uint32_t left = core.sleeping; left != 0; left &= left - 1) {
+        const auto i = static_cast<uint32_t>(std::countr_zero(left));
+        WarpSlot& w = core.slot[i];
+        if (w.wake <= now && w.recheck) {
+            w.recheck = false;
+            if (const Pending* p = w.scoreboard.blocking(timing_[w.pc], now)) {
+                enter(w, now, p->wait, p->cause);
+                w.wake = p->ready;
+            }
+        }
+        if (w.wake <= now) {
+            core.sleeping &= ~(1u << i);
+            core.eligible |= 1u << i;
+        } else {
+            core.next_wake = std::min(core.next_wake, w.wake);
+        }
+    }
+}
+
+uint32_t Sm::pick(const SubCore& core, uint32_t open) const {
+    if (gpu_.scheduler.value == SchedulerPolicy::loose_round_robin) {
+        const uint32_t behind = open & ~((2u << core.last) - 1);
+        return static_cast<uint32_t>(std::countr_zero(behind != 0 ? behind : open));
+    }
+    if (open >> core.last & 1) return core.last;
+    auto oldest = static_cast<uint32_t>(std::countr_zero(open));
+    for (uint32_t left = open & (open - 1); left != 0; left &= left - 1) {
+        const auto i = static_cast<uint32_t>(std::countr_zero(left));
+        if (core.slot[i].age < core.slot[oldest].age) oldest = i;
+    }
+    return oldest;
+}
+
+void Sm::cycle_of(uint32_t s, int64_t now) {
+    SubCore& core = cores_[s];
+    if (core.next_wake <= now) wake_up(core, now);
+    constexpr auto queue = static_cast<size_t>(ptx::Unit::lsu);
+    core.pipe_free[queue] = memory_side_.free_at(s);
+    uint32_t open = 0;
+    int64_t soonest = never;
+    for (uint32_t left = core.eligible; left != 0; left &= left - 1) {
+        const auto i = static_cast<uint32_t>(std::countr_zero(left));
+        WarpSlot& w = core.slot[i];
+        const int64_t free = core.pipe_free[w.pipe];
+        if (free <= now) {
+            open |= 1u << i;
+            continue;
+        }
+        enter(w, now, timing_[w.pc].throttle, core.pipe_cause[w.pipe]);
+        soonest = std::min(soonest, free);
+    }
+    if (open == 0) {
+        core.next = std::min(core.next_wake, soonest);
+        return;
+    }
+    const uint32_t i = pick(core, open);
+    open &= ~(1u << i);
+    for (uint32_t left = open; left != 0; left &= left - 1)
+        enter(core.slot[std::countr_zero(left)], now, StallReason::not_selected, -1);
+    ++core.issue_cycles;
+    core.last = i;
+    WarpSlot& w = core.slot[i];
+    uint8_t taken_pipe = w.pipe;
+    if (!issue(s, i, now, true)) return;
+    for (uint32_t more = 1; more < gpu_.issue_width && can_pair(core, w, taken_pipe, now); ++more) {
+        taken_pipe = w.pipe;
+        if (!issue(s, i, now, false)) return;
+    }
+    core.next = open != 0 ? now + 1 : std::min(core.next_wake, soonest);
+}
+
+void Sm::close_run(WarpSlot& w, int64_t now) {
+    if (now > w.run_begin) {
+        const uint32_t pc = w.pc;
+        state_.counters[pc].stalls[static_cast<size_t>(w.run_reason)] += static_cast<uint64_t>(now - w.run_begin);
+        if (w.track >= 0) state_.recorder->add_run(w.track, {w.run_begin, now, w.run_reason, pc, w.run_cause});
+        w.run_begin = now;
+    }
+}
+
+void Sm::release_barrier(uint32_t block_slot, int64_t now, int32_t cause) {
+    const uint32_t first = block_slot * state_.warps_per_block;
+    for (uint32_t k = 0; k < blocks_[block_slot].block.warps.size(); ++k) {
+        SubCore& core = cores_[(first + k) % sub_cores_];
+        WarpSlot& w = core.slot[(first + k) / sub_cores_];
+        if (!w.at_barrier || w.warp->at_barrier) continue;
+        w.at_barrier = false;
+        w.run_cause = cause;
+        w.wake = now + std::max<int64_t>(1, gpu_.barrier_latency);
+        w.recheck = true;
+        core.next_wake = std::min(core.next_wake, w.wake);
+        core.next = std::min(core.next, w.wake);
+    }
+}
+
+void Sm::retire(SubCore& core, uint32_t i, int64_t now, int32_t cause) {
+    WarpSlot& w = core.slot[i];
+    const int64_t end = std::max(now + 1, w.store_done);
+    w.run_reason = StallReason::drain;
+    w.run_cause = cause;
+    close_run(w, end);
+    if (w.track >= 0) state_.recorder->end_track(w.track, end);
+    warp_cycles_ += end - w.begin;
+    core.eligible &= ~(1u << i);
+    core.sleeping &= ~(1u << i);
+    core.active_until = std::max(core.active_until, end);
+    if (--core.live == 0) core.active_cycles += core.active_until - core.active_begin;
+    BlockSlot& place = blocks_[w.block_slot];
+    place.ended = std::max(place.ended, end);
+    w.warp = nullptr;
+    w.track = -1;
+    if (--place.warps_left != 0) return;
+    place.end = place.ended;
+    next_free_ = std::min(next_free_, place.end);
+    state_.last_cycle = std::max(state_.last_cycle, place.end);
+    state_.recorder->end_block(place.record, place.end);
+}
+
+void Sm::stop(int64_t now) {
+    for (SubCore& core : cores_) {
+        for (uint32_t i = 0; i < slots_a_sub_core; ++i) {
+            WarpSlot& w = core.slot[i];
+            if (w.warp == nullptr) continue;
+            if (w.run_reason == StallReason::selected) w.run_reason = StallReason::not_selected;
+            const int64_t end = std::max(now, w.run_begin);
+            close_run(w, end);
+            if (w.track >= 0) state_.recorder->end_track(w.track, end);
+            warp_cycles_ += end - w.begin;
+            core.active_until = std::max(core.active_until, end);
+            state_.last_cycle = std::max(state_.last_cycle, end);
+            w.warp = nullptr;
+        }
+        if (core.live != 0) core.active_cycles += core.active_until - core.active_begin;
+        core.live = 0;
+    }
+    for (BlockSlot& place : blocks_) {
+        if (!place.used) continue;
+        const int64_t end = place.end == never ? std::max(now, place.ended) : place.end;
+        state_.recorder->end_block(place.record, end);
+        if (--resident_blocks_ == 0) active_cycles_ += std::max(end, active_begin_) - active_begin_;
+        place.used = false;
+    }
+    next_ = never;
+}
+
+const simt::Block* Sm::stuck_block() const {
+    for (const BlockSlot& place : blocks_)
+        if (place.used && place.end == never) return &place.block;
+    return nullptr;
+}
+
+Sm::Totals Sm::totals() const {
+    Totals t;
+    t.active_cycles = active_cycles_;
+    t.warp_cycles = warp_cycles_;
+    for (const SubCore& core : cores_) {
+        t.scheduler_cycles += core.active_cycles;
+        t.issue_cycles += core.issue_cycles;
+    }
+    return t;
+}
+
+}  // namespace lockstep::model

@@ -1,0 +1,132 @@
+// One streaming multiprocessor, cycle by cycle: block slots, sub-cores with their warp schedulers and pipes, and the
+// memory side. A warp's state is kept as a run (since when, why, because of which instruction) and changes on events only;
+// cycle(now) touches what can change at `now` and says when something can change next.
+//
+//   launch.cpp -> Sm::cycle -> dispatch_blocks, then of each sub-core: wake -> pick -> issue -> simt::step -> cost -> next
+//   wait
+#pragma once
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/model/launch.h"
+#include "core/model/load_store.h"
+#include "core/model/recorder.h"
+#include "core/model/scoreboard.h"
+#include "core/simt/warp.h"
+
+namespace lockstep::model {
+
+constexpr int64_t never = std::numeric_limits<int64_t>::max();
+
+struct SharedState {  // of one launch, used by all SMs
+    const GpuSpec* gpu = nullptr;
+    const std::vector<Timing>* timing = nullptr;
+    simt::Grid* grid = nullptr;
+    MemorySystem* memory = nullptr;
+    Recorder* recorder = nullptr;
+    uint32_t warps_per_block = 1, blocks_per_sm = 1, shared_per_block = 0;
+    uint64_t max_instructions = 0;
+    uint64_t next_block = 0, blocks = 0, blocks_done = 0;  // the block scheduler: linear order
+    uint64_t issues = 0, thread_instructions = 0;
+    int64_t last_cycle = 0;                     // end of the block that ended last
+    std::vector<InstructionCounters> counters;  // by pc
+    std::optional<simt::Fault> fault;
+};
+
+class Sm {
+  public:
+    Sm(SharedState& state, uint32_t index);
+
+    void start_block(uint32_t slot, uint32_t linear, int64_t now);
+    // Everything that happens in the cycle.
+    void cycle(int64_t now);
+    int64_t next() const { return next_; }
+    bool has_blocks() const { return resident_blocks_ > 0; }
+    // For a launch that ends early: closes what is open, as of `now`.
+    void stop(int64_t now);
+    const simt::Block* stuck_block() const;  // one that cannot go on, when next() is never
+
+    struct Totals {
+        int64_t active_cycles = 0;     // with a resident block
+        int64_t scheduler_cycles = 0;  // of sub-cores with a resident warp, summed
+        int64_t issue_cycles = 0;      // of those in which they issued
+        int64_t warp_cycles = 0;       // resident warps, summed over cycles
+    };
+    Totals totals() const;
+
+  private:
+    static constexpr uint32_t slots_a_sub_core = 32, most_sub_cores = 4;
+
+    struct WarpSlot {
+        simt::Warp* warp = nullptr;
+        int64_t wake = never;   // may issue from here on, as far as its own instructions go
+        int64_t run_begin = 0;  // the current run: since when, why, because of what
+        int64_t store_done = 0;
+        uint32_t pc = 0;  // of the next instruction
+        int32_t run_cause = -1;
+        int32_t track = -1;
+        uint64_t age = 0;
+        uint16_t block_slot = 0;
+        StallReason run_reason = StallReason::selected;  // selected: not known yet
+        uint8_t pipe = 0;
+        bool recheck = false;  // the registers have not been looked at yet
+        bool at_barrier = false;
+        int64_t begin = 0;
+        Scoreboard scoreboard;
+    };
+    struct SubCore {
+        uint32_t sleeping = 0, eligible = 0;  // bits of slots; eligible: wake is past
+        uint32_t last = 0;                    // slot that issued last
+        int64_t next = never, next_wake = never;
+        std::array<int64_t, pipes> pipe_free{};
+        std::array<int32_t, pipes> pipe_cause{};
+        uint32_t live = 0;
+        int64_t active_begin = 0, active_until = 0, active_cycles = 0, issue_cycles = 0;
+        std::array<WarpSlot, slots_a_sub_core> slot;
+    };
+    struct BlockSlot {
+        simt::Block block;
+        uint32_t warps_left = 0;
+        int64_t end = never;  // when it gives its place back, once all warps are done
+        int64_t ended = 0;    // latest end of a warp
+        int64_t record = -1;
+        bool used = false;
+    };
+
+    void dispatch_blocks(int64_t now);
+    void cycle_of(uint32_t s, int64_t now);
+    void wake_up(SubCore& core, int64_t now);
+    uint32_t pick(const SubCore& core, uint32_t open) const;
+    bool issue(uint32_t s, uint32_t i, int64_t now, bool first);
+    bool can_pair(SubCore& core, const WarpSlot& w, uint8_t taken_pipe, int64_t now);
+    MemoryCost memory_cost(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& t, WarpSlot& w);
+    void release_barrier(uint32_t block_slot, int64_t now, int32_t cause);
+    void retire(SubCore& core, uint32_t i, int64_t now, int32_t cause);
+    void close_run(WarpSlot& w, int64_t now);
+    void enter(WarpSlot& w, int64_t now, StallReason reason, int32_t cause) {
+        if (w.run_reason == reason && w.run_cause == cause) return;
+        close_run(w, now);
+        w.run_reason = reason;
+        w.run_cause = cause;
+    }
+
+    SharedState& state_;
+    const GpuSpec& gpu_;
+    const Timing* timing_;
+    uint32_t index_, sub_cores_;
+    uint32_t last_pc_;
+    bool traced_ = false;
+    int64_t next_ = never, next_free_ = never;
+    uint32_t resident_blocks_ = 0;
+    uint64_t age_ = 0;
+    int64_t active_begin_ = 0, active_cycles_ = 0, warp_cycles_ = 0;
+    LoadStore memory_side_;
+    std::vector<SubCore> cores_;
+    std::vector<BlockSlot> blocks_;
+};
+
+}  // namespace lockstep::model

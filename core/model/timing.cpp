@@ -1,0 +1,176 @@
+// Units and latencies of single machine instructions come from the GPU's row. PTX instructions that stand for a whole
+// sequence on silicon have a row in `sequences`: their cost there, measured or modelled on V100, scales with FP32 latency.
+#include "core/model/timing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <unordered_map>
+
+namespace lockstep::model {
+namespace {
+
+using ptx::Kind;
+using ptx::Space;
+using ptx::Type;
+using ptx::Unit;
+
+enum class Class : uint8_t { int32, int64, f32, f64 };
+struct Sequence {
+    std::string_view name;
+    Class type;
+    bool approx;        // the .approx spelling
+    uint32_t latency;   // cycles on V100
+    uint32_t interval;  // cycles for which the pipe is taken
+    std::string_view source;
+};
+constexpr Sequence sequences[] = {
+    {"div", Class::int32, false, 145, 32, "Accel-Sim, SM7_QV100: latency of integer division; interval: estimate"},
+    {"rem", Class::int32, false, 145, 32, "as div"},
+    {"div", Class::int64, false, 290, 64, "estimate: twice the 32-bit one"},
+    {"rem", Class::int64, false, 290, 64, "as div"},
+    {"div", Class::f32, false, 39, 16, "Accel-Sim, SM7_QV100: latency of FP32 division; interval: 8 FP32 instructions"},
+    {"div", Class::f32, true, 22, 8, "a reciprocal on the XU and a multiplication"},
+    {"sqrt", Class::f32, false, 39, 16, "estimate: as division"},
+    {"rcp", Class::f32, false, 39, 16, "estimate: as division"},
+    {"div", Class::f64, false, 112, 32, "published micro-benchmark: DDIV on V100"},
+    {"rcp", Class::f64, false, 112, 32, "as DDIV"},
+    {"sqrt", Class::f64, false, 101, 32, "published micro-benchmark: DSQRT on V100"},
+};
+
+Class class_of(Type type) {
+    switch (type) {
+        case Type::f64:
+            return Class::f64;
+        case Type::f32:
+        case Type::f16:
+        case Type::f16x2:
+        case Type::bf16:
+            return Class::f32;
+        case Type::b64:
+        case Type::u64:
+        case Type::s64:
+            return Class::int64;
+        default:
+            return Class::int32;
+    }
+}
+
+uint32_t interval_of(double lanes) {
+    return static_cast<uint32_t>(std::max(1.0, std::ceil(32.0 / lanes)));
+}
+
+void time_math(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, Timing& t) {
+    const ptx::DecodedInstruction& in = program.instructions[pc];
+    const std::string_view name = in.opcode == nullptr ? "" : in.opcode->name;
+    const Class type = class_of(in.type);
+    const Unit unit = static_cast<Unit>(t.pipe);
+    const bool integer = type == Class::int32 || type == Class::int64;
+    switch (unit) {
+        case Unit::fma:
+            t.interval = interval_of(gpu.fp32_lanes);
+            t.latency = integer ? gpu.imad_latency : gpu.fp32_latency;
+            break;
+        case Unit::fp64:
+            t.interval = interval_of(gpu.fp64_lanes);
+            t.latency = gpu.fp64_latency;
+            break;
+        case Unit::xu:
+            t.interval = interval_of(gpu.sfu_lanes);
+            t.latency = gpu.sfu_latency;
+            t.result_wait = StallReason::short_scoreboard;
+            break;
+        default:
+            t.interval = interval_of(gpu.int_lanes);
+            t.latency = gpu.int_latency;
+            break;
+    }
+    if (integer && (name == "mul" || name == "mad")) t.latency = gpu.imad_latency;
+    // 64-bit integer arithmetic is two instructions with a carry between them; moves and address conversions are not.
+    if (type == Class::int64 && (name == "add" || name == "sub") && unit == Unit::alu) {
+        t.latency += gpu.int_latency;
+        t.interval *= 2;
+    }
+    for (const Sequence& row : sequences) {
+        if (row.name != name || row.type != type) continue;
+        if (row.approx != (ptx::text_of(program, pc).find(".approx") != std::string::npos)) continue;
+        t.latency = row.latency * gpu.fp32_latency / 4;
+        t.interval = row.interval * interval_of(gpu.fp32_lanes) / 2;
+    }
+    if (gpu.int_shares_fp32 == 1 && (unit == Unit::alu || unit == Unit::uniform)) t.pipe = static_cast<uint8_t>(Unit::fma);
+    t.interval = std::max(1u, t.interval);
+    t.latency = std::max(1u, t.latency);
+}
+
+}  // namespace
+
+std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program) {
+    std::vector<Timing> table(std::max<size_t>(1, program.instructions.size()));
+    table[0].route = Route::exit;
+    std::unordered_map<int32_t, uint32_t> numbers;
+    for (uint32_t pc = 0; pc < program.instructions.size(); ++pc) {
+        const ptx::DecodedInstruction& in = program.instructions[pc];
+        Timing& t = table[pc];
+        t = Timing{};
+        t.pipe = static_cast<uint8_t>(in.opcode == nullptr ? Unit::alu : in.opcode->unit);
+        const auto queue = [&](StallReason throttle, StallReason wait) {
+            t.pipe = static_cast<uint8_t>(Unit::lsu);
+            t.throttle = throttle;
+            t.result_wait = wait;
+        };
+        const auto control = [&](Route route) {
+            t.route = route;
+            t.pipe = static_cast<uint8_t>(Unit::cbu);
+        };
+        switch (in.kind) {
+            case Kind::load:
+            case Kind::store:
+            case Kind::atomic:
+                if (in.space == Space::param || in.space == Space::constant) {
+                    t.route = Route::constant;
+                    t.pipe = static_cast<uint8_t>(Unit::uniform);
+                    t.latency = gpu.constant_latency;
+                } else {
+                    t.route = Route::memory;
+                    if (in.space == Space::shared)
+                        queue(StallReason::mio_throttle, StallReason::short_scoreboard);
+                    else
+                        queue(StallReason::lg_throttle, StallReason::long_scoreboard);
+                }
+                break;
+            case Kind::shuffle:
+                t.route = Route::shuffle;
+                queue(StallReason::mio_throttle, StallReason::short_scoreboard);
+                break;
+            case Kind::branch:
+                control(Route::branch);
+                break;
+            case Kind::exit:
+            case Kind::trap:
+                control(Route::exit);
+                break;
+            case Kind::barrier:
+                control(Route::barrier);
+                break;
+            case Kind::fence:
+                control(Route::fence);
+                break;
+            default:
+                if (t.pipe == static_cast<uint8_t>(Unit::lsu) || t.pipe >= pipes) t.pipe = static_cast<uint8_t>(Unit::alu);
+                time_math(gpu, program, pc, t);
+                break;
+        }
+        const auto number_of = [&](int32_t offset) {
+            const uint32_t number = numbers.try_emplace(offset, static_cast<uint32_t>(numbers.size())).first->second;
+            t.filter |= uint64_t{1} << number % 64;
+            return number;
+        };
+        for (uint32_t i = 0; i < std::min<uint32_t>(8, in.registers_read); ++i)
+            t.reads[t.registers_read++] = number_of(in.reads[i]);
+        for (uint32_t i = 0; i < std::min<uint32_t>(4, in.registers_written); ++i)
+            t.writes[t.registers_written++] = number_of(in.writes[i]);
+    }
+    return table;
+}
+
+}  // namespace lockstep::model

@@ -1,0 +1,32 @@
+// What the timing needs of each instruction, worked out once a launch from the decoded program and the GPU's row: the
+// pipe it takes and for how long, the fixed latency of its result, the registers it waits for, and the names of its waits.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "core/model/gpu_spec.h"
+#include "core/ptx/program.h"
+#include "core/trace/stall_reason.h"
+
+namespace lockstep::model {
+
+enum class Route : uint8_t { math, memory, constant, shuffle, branch, barrier, exit, fence };
+
+constexpr uint32_t pipes = 8;  // as many as ptx::Unit has; the memory queue is Unit::lsu
+
+struct Timing {
+    Route route = Route::math;
+    uint8_t pipe = 0;
+    StallReason result_wait = StallReason::wait;             // while a reader waits for the result
+    StallReason throttle = StallReason::math_pipe_throttle;  // while the pipe or the queue has no room
+    uint32_t interval = 1;                                   // cycles for which the pipe is taken
+    uint32_t latency = 1;                                    // issue to dependent issue, where it is fixed
+    uint32_t registers_read = 0, registers_written = 0;
+    uint64_t filter = 0;                     // bit (register % 64) of all of them
+    uint32_t reads[8] = {}, writes[4] = {};  // dense register numbers
+};
+
+// One entry an instruction; at least one.
+std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program);
+
+}  // namespace lockstep::model
