@@ -20,8 +20,8 @@ constexpr double rotation = 0.26;                       // radians either way: 1
 constexpr double shear = 0.25;
 constexpr double scale_low = 0.8, scale_high = 1.15;
 constexpr double shift = 3;        // pixels either way
-constexpr double blur_high = 0.8;  // weight of the neighbours against the middle
-constexpr double contrast_low = 0.6;
+constexpr double blur_high = 0.6;  // weight of the neighbours against the middle
+constexpr double contrast_low = 0.7;
 constexpr double noise_high = 0.15;  // standard deviation
 constexpr uint64_t test_seed = 0x7e57;
 constexpr int64_t test_pictures = 2000;

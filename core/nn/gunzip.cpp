@@ -141,6 +141,17 @@ void stored_block(Bits& bits, std::string& out, size_t limit) {
     out += bits.bytes.substr(bits.at, length);
     bits.at += length;
 }
+
+uint32_t crc32(std::string_view bytes) {  // RFC 1952, section 8
+    std::array<uint32_t, 256> table;
+    for (uint32_t i = 0; i < 256; ++i) {
+        table[i] = i;
+        for (int bit = 0; bit < 8; ++bit) table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0xedb88320u : 0u);
+    }
+    uint32_t crc = 0xffffffffu;
+    for (char byte : bytes) crc = table[(crc ^ static_cast<uint8_t>(byte)) & 255] ^ crc >> 8;
+    return ~crc;
+}
 }  // namespace
 
 std::string gunzip(std::string_view bytes, const std::string& name, size_t limit) {
@@ -172,9 +183,10 @@ std::string gunzip(std::string_view bytes, const std::string& name, size_t limit
             bits.fail("a block is of no known kind");
     }
     bits.align();
-    for (int i = 0; i < 4; ++i) bits.byte();  // checksum
-    uint32_t size = 0;
+    uint32_t checksum = 0, size = 0;
+    for (int i = 0; i < 4; ++i) checksum |= bits.byte() << (8 * i);
     for (int i = 0; i < 4; ++i) size |= bits.byte() << (8 * i);
+    if (checksum != crc32(out)) bits.fail("its checksum does not fit");
     if (size != static_cast<uint32_t>(out.size())) bits.fail("its length is not what it says");
     return out;
 }

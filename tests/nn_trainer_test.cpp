@@ -1,0 +1,254 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/base/files.h"
+#include "core/nn/model.h"
+#include "core/nn/trainer.h"
+#include "core/tensor/ops.h"
+#include "tests/catch.h"
+
+using namespace lockstep;
+using namespace lockstep::nn;
+
+// Whether `run` throws a Failure whose sentence has `part` in it.
+template <class Run>
+static bool fails_with(const std::string& part, Run run) {
+    try {
+        run();
+    } catch (const Failure& failure) {
+        UNSCOPED_INFO(failure.what());
+        return std::string(failure.what()).find(part) != std::string::npos;
+    }
+    return false;
+}
+
+static bool close(double a, double b, double relative, double absolute = 0) {
+    return std::abs(a - b) <= absolute + relative * std::abs(b);  // false for NaN
+}
+
+static bool all_close(const std::vector<float>& got, const nlohmann::json& expected, double relative, double absolute) {
+    if (got.size() != expected.size()) return false;
+    for (size_t i = 0; i < got.size(); ++i)
+        if (!close(double(got[i]), expected[i].get<double>(), relative, absolute)) {
+            UNSCOPED_INFO("element " << i << " is " << got[i] << ", expected " << expected[i]);
+            return false;
+        }
+    return true;
+}
+
+static nlohmann::json reference() {
+    return nlohmann::json::parse(read_file(resource_root() / "assets/reference/mlp_step.json").value());
+}
+
+static std::vector<float> floats(const nlohmann::json& values) {
+    std::vector<float> all;
+    for (const auto& value : values) all.push_back(value.get<float>());
+    return all;
+}
+
+TEST_CASE("an mlp reads digits of unseen fonts after a few hundred steps") {
+    Trainer trainer({.model = "mlp", .batch = 64, .learning_rate = 0.1, .keep_images = false});
+    const double before = trainer.evaluate().accuracy;
+    for (int i = 0; i < 1500; ++i) trainer.step();
+    const Evaluation after = trainer.evaluate();
+    INFO("accuracy " << before << " -> " << after.accuracy);
+    CHECK(before < 0.3);
+    CHECK(after.accuracy > 0.9);
+    CHECK(after.step == 1500);
+}
+
+TEST_CASE("the same seed gives the same bits, another seed other ones") {
+    const auto losses = [](uint64_t seed) {
+        Trainer trainer({.batch = 16, .seed = seed});
+        std::vector<double> all;
+        for (int i = 0; i < 3; ++i) all.push_back(trainer.step().loss);
+        return std::pair(all, trainer.export_parameters());
+    };
+    const auto first = losses(3), again = losses(3), other = losses(4);
+    CHECK(first == again);
+    CHECK(first.first[0] != other.first[0]);
+}
+
+TEST_CASE("host and modelled GPU agree on the losses") {
+    Trainer host({.device = "host", .batch = 16});
+    Trainer sim({.device = "sim:v100", .batch = 16, .functional = true});
+    REQUIRE(host.export_parameters() == sim.export_parameters());
+    for (int i = 0; i < 4; ++i) {
+        const StepRecord a = host.step(), b = sim.step();
+        INFO("step " << i << ": " << fmt::format("{:.9} {:.9}", a.loss, b.loss));
+        CHECK(close(a.loss, b.loss, 1e-5));
+        CHECK(a.labels == b.labels);
+        CHECK(*a.images == *b.images);
+    }
+}
+
+TEST_CASE("a step run again from its parameters gives the same bits") {
+    Trainer trainer({.batch = 16});
+    trainer.step();
+    const auto kept = trainer.export_parameters();
+    const double loss = trainer.step().loss;
+    const auto after = trainer.export_parameters();
+    trainer.step();
+    Trainer other({.batch = 16, .keep_graph = true, .keep_values = true});
+    other.import_parameters(kept, 1);
+    CHECK(other.step().loss == loss);
+    CHECK(other.export_parameters() == after);
+    CHECK(other.next_step() == 2);
+    CHECK(fails_with("101770 parameters, not 3", [&] { (void)other.import_parameters(std::vector<float>(3), 0); }));
+}
+
+TEST_CASE("a step says what every launch and node was") {
+    Trainer trainer({.batch = 8, .keep_graph = true, .keep_values = true});
+    trainer.step();
+    const StepRecord record = trainer.step();
+    REQUIRE(record.launches.size() == 18);
+    CHECK(record.live_bytes.size() == record.launches.size());
+    std::vector<std::string> labels;
+    for (const auto& launch : record.launches) labels.push_back(launch.label);
+    CHECK(labels == std::vector<std::string>{"fc1 matmul", "fc1 add", "relu1", "fc2 matmul", "fc2 add", "loss", "loss mean",
+                                             "loss dlogits", "fc2 db", "fc2 dW", "fc2 dx", "relu1 dx", "fc1 db", "fc1 dW",
+                                             "fc1.weight sgd", "fc1.bias sgd", "fc2.weight sgd", "fc2.bias sgd"});
+    CHECK(record.launches.front().phase == "forward");
+    CHECK(record.launches[7].phase == "backward");
+    CHECK(record.launches.back().phase == "update");
+
+    std::vector<int> seen(record.launches.size(), 0);
+    for (size_t id = 0; id < record.nodes.size(); ++id) {
+        const GraphNode& node = record.nodes[id];
+        INFO(node.name);
+        CHECK(node.id == int(id));
+        for (int from : node.inputs) CHECK(from < node.id);
+        for (const auto* launches : {&node.forward_launches, &node.backward_launches, &node.update_launches})
+            for (int launch : *launches) ++seen[size_t(launch)];
+        REQUIRE(node.value);
+        CHECK(int64_t(node.value->size()) == tensor::count_of(node.shape));
+        CHECK(bool(node.gradient) == node.requires_grad);
+        if (node.gradient) CHECK(node.gradient->size() == node.value->size());
+        if (!node.saved.empty()) CHECK(node.freed_after >= 7);
+    }
+    for (int times : seen) CHECK(times == 1);
+
+    const GraphNode& relu = record.nodes[5];
+    CHECK(relu.name == "relu1");
+    CHECK(relu.saved == "relu1");
+    CHECK(relu.saved_bytes == 8 * 128 * 4);
+    CHECK(relu.freed_after == 11);
+    CHECK(record.nodes.back().kind == GraphNode::Kind::loss);
+    CHECK(close(double(record.nodes.back().value->at(0)), record.loss, 0));
+    CHECK(record.nodes[0].saved_bytes == 0);
+    CHECK(record.nodes[2].saved == "x");
+    CHECK(record.predictions.size() == 8);
+    CHECK(record.confidence.size() == 8);
+    CHECK(record.images->size() == 8 * 784);
+}
+
+TEST_CASE("live bytes rise through forward and fall as backward frees what it used") {
+    Trainer trainer({.batch = 64, .keep_graph = true});
+    const StepRecord record = trainer.step();
+    const int64_t x = 64 * 784 * 4, a = 64 * 128 * 4, logits = 64 * 10 * 4, dw1 = 128 * 784 * 4;
+    CHECK(record.live_bytes[0] == x + a);
+    CHECK(record.live_bytes[1] == x + 2 * a);  // fc1 matmul's value is freed once the bias is added
+    CHECK(record.live_bytes[3] == x + a + logits);
+    CHECK(record.live_bytes[13] > dw1);
+    CHECK(record.live_bytes.back() < record.live_bytes[13]);
+}
+
+TEST_CASE("values, gradients and losses are PyTorch's") {
+    const auto ref = reference();
+    auto device = device::open_device("host").value();
+    tensor::Heap heap(*device);
+
+    SECTION("a small perceptron, every number") {
+        const auto& small = ref["small"];
+        const auto widths = small["widths"].get<std::vector<int64_t>>();
+        const ModelRow row{"small", "", widths};
+        Model model(heap, row, small["seed"]);
+        const auto parameters = model.parameters();
+        for (size_t i = 0; i < parameters.size(); ++i)
+            CHECK(all_close(tensor::to_host(heap, parameters[i]->value), small["parameters"][i], 0, 0));
+        tensor::Tape tape(heap);
+        const auto x = tape.input(tensor::tensor_from(heap, {4, widths[0]}, floats(small["x"]), "x"), "x", true);
+        const auto logits = model(tape, x);
+        const auto labels = tape.label(tensor::labels_from(heap, small["labels"].get<std::vector<int32_t>>(), "y"), "y");
+        const auto loss = tensor::softmax_cross_entropy(tape, logits, labels, "loss");
+        tape.backward(loss);
+        CHECK(all_close(tape.read_value(logits.node), small["logits"], 1.3e-6, 1e-6));
+        CHECK(close(double(tape.read_value(loss.node)[0]), small["loss"].get<double>(), 1.3e-6));
+        CHECK(all_close(tape.read_gradient(x.node), small["gradient_x"], 1.3e-6, 1e-7));
+        for (size_t i = 0; i < parameters.size(); ++i)
+            CHECK(all_close(tape.read_gradient(parameters[i]->node), small["gradients"][i], 1.3e-6, 1e-7));
+    }
+    SECTION("twenty steps of 784-128-10") {
+        const auto& full = ref["full"];
+        Model model(heap, model_named("mlp"), full["parameter_seed"]);
+        const int64_t batch = full["batch"];
+        Rng rng(full["data_seed"].get<uint64_t>());
+        std::vector<float> x(size_t(batch) * 784);
+        for (float& value : x) value = float(rng.uniform(0, 1));
+        std::vector<int32_t> y;
+        for (int64_t i = 0; i < batch; ++i) y.push_back(int32_t(rng.below(10)));
+        for (size_t step = 0; step < 20; ++step) {
+            heap.recycle();
+            tensor::Tape tape(heap);
+            const auto logits = model(tape, tape.input(tensor::tensor_from(heap, {batch, 784}, x, "x"), "x"));
+            const auto loss =
+                tensor::softmax_cross_entropy(tape, logits, tape.label(tensor::labels_from(heap, y, "y"), "y"), "loss");
+            tape.backward(loss);
+            const auto parameters = model.parameters();
+            for (size_t i = 0; step == 0 && i < parameters.size(); ++i) {
+                double squares = 0;
+                for (float g : tape.read_gradient(parameters[i]->node)) squares += double(g) * double(g);
+                CHECK(close(std::sqrt(squares), full["gradient_norms"][i].get<double>(), 1e-5));
+            }
+            sgd_step(tape, parameters, full["learning_rate"]);
+            INFO("step " << step);
+            CHECK(close(double(tape.read_value(loss.node)[0]), full["losses"][step].get<double>(), 1e-5));
+        }
+    }
+    SECTION("the worked values") {
+        const auto& worked = ref["worked"];
+        CHECK(close(worked["cross_entropy"]["loss"].get<double>(), 1.2038029822221903, 1e-15));
+        tensor::Tape tape(heap);
+        const auto logits =
+            tape.input(tensor::tensor_from(heap, {2, 3}, floats(worked["cross_entropy"]["logits"]), "x"), "x", true);
+        const auto labels = tape.label(tensor::labels_from(heap, std::vector<int32_t>{0, 0}, "y"), "y");
+        const auto loss = tensor::softmax_cross_entropy(tape, logits, labels, "loss");
+        tape.backward(loss);
+        CHECK(close(double(tape.read_value(loss.node)[0]), 1.2038029822221903, 1.3e-6));
+        CHECK(all_close(tape.read_gradient(logits.node), worked["cross_entropy"]["gradient"], 1.3e-6, 1e-7));
+
+        tensor::Tape second(heap);
+        const auto p = second.input(tensor::tensor_from(heap, {2, 3}, floats(worked["mse"]["prediction"]), "p"), "p", true);
+        const auto t = second.input(tensor::tensor_from(heap, {2, 3}, floats(worked["mse"]["target"]), "t"), "t");
+        const auto squared = tensor::mse(second, p, t, "mse");
+        second.backward(squared);
+        CHECK(close(double(second.read_value(squared.node)[0]), worked["mse"]["loss"].get<double>(), 1.3e-6));
+        CHECK(all_close(second.read_gradient(p.node), worked["mse"]["gradient"], 1.3e-6, 1e-7));
+    }
+}
+
+TEST_CASE("impossible options are refused in one sentence") {
+    CHECK(fails_with("unknown model 'mpl', did you mean 'mlp'?", [&] { Trainer trainer({.model = "mpl"}); }));
+    CHECK(fails_with("did you mean 'digits'?", [&] { Trainer trainer({.data = "digit"}); }));
+    CHECK(fails_with("hots", [&] { Trainer trainer({.device = "hots"}); }));
+    CHECK(fails_with("a batch of 0 is impossible", [&] { Trainer trainer({.batch = 0}); }));
+    CHECK(fails_with("learning rate", [&] { Trainer trainer({.learning_rate = std::nan("")}); }));
+}
+
+TEST_CASE("a run can be stopped from outside and by its callback") {
+    std::stop_source source;
+    Trainer trainer({.batch = 4, .stop = source.get_token()});
+    trainer.step();
+    source.request_stop();
+    CHECK(fails_with("cancelled", [&] { (void)trainer.step(); }));
+
+    int steps = 0, evaluations = 0;
+    train({.options = {.batch = 4},
+           .steps = 10,
+           .on_step = [&](const StepRecord&) { return ++steps < 3; },
+           .on_evaluation = [&](const Evaluation& e) { evaluations += e.step == 3; }});
+    CHECK(steps == 3);
+    CHECK(evaluations == 1);
+}
