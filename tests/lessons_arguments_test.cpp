@@ -1,0 +1,167 @@
+// Arguments as a person writes them, and the expressions of lessons.
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+
+#include "core/base/files.h"
+#include "lessons/player/expression.h"
+#include "lessons/player/kernel_arguments.h"
+#include "tests/catch.h"
+
+using namespace lockstep;
+using namespace lockstep::lessons;
+
+namespace {
+
+ptx::Program program_with(std::vector<uint32_t> sizes) {
+    ptx::Program program;
+    program.kernel = "_Z4axpyfPKfPf";
+    for (const uint32_t bytes : sizes) {
+        program.parameter_bytes = (program.parameter_bytes + bytes - 1) / bytes * bytes;
+        program.parameters.push_back({"p", ptx::Type::b64, program.parameter_bytes, bytes, bytes, false});
+        program.parameter_bytes += bytes;
+    }
+    return program;
+}
+
+std::string error_of(const std::string& text) {
+    const Result<KernelArgument> argument = parse_argument(text);
+    return argument ? "no error" : argument.error().message + " @" + std::to_string(argument.error().where.column);
+}
+
+double value_of(const std::string& text) {
+    return Expression::parse(text)
+        .value()
+        .evaluate([](const std::string& name) -> Result<double> {
+            if (name == "n") return 25.0;
+            if (name == "cycles@line:7") return 100.0;
+            if (name == "nothing") return std::nan("");
+            return Diagnostic{"unknown " + name};
+        })
+        .value();
+}
+
+}  // namespace
+
+TEST_CASE("arguments become buffers and a parameter block, and come back as arrays") {
+    const ptx::Program program = program_with({4, 8, 8});
+    std::vector<KernelArgument> arguments;
+    for (const char* text : {"f32:1.5", "in:f32{1,-2,3}", "out:f32[2,4]"}) arguments.push_back(parse_argument(text).value());
+    simt::Memory memory;
+    simt::LaunchConfig config;
+    const std::string source = "// axpy\n__global__ void axpy(float a, const float* __restrict__ x, float *y) {}";
+    const BoundArguments bound = bind_arguments(program, arguments, memory, config, 1, {}, source).value();
+    REQUIRE(config.parameters.size() == 24);
+    float a = 0;
+    uint64_t x = 0;
+    std::memcpy(&a, config.parameters.data(), 4);
+    std::memcpy(&x, config.parameters.data() + 8, 8);
+    CHECK(a == 1.5f);
+    REQUIRE(memory.read(x, 12) != nullptr);
+    CHECK(reinterpret_cast<const float*>(memory.read(x, 12))[1] == -2.0f);
+    CHECK(memory.read(x, 13) == nullptr);
+    CHECK(memory.find(x)->name == "x");
+    const std::vector<Array> outputs = read_outputs(bound, memory);
+    REQUIRE(outputs.size() == 1);
+    CHECK(outputs[0].shape == std::vector<int64_t>{2, 4});
+    for (const std::byte b : outputs[0].bytes) CHECK(b == std::byte{0xCD});
+}
+
+TEST_CASE("inout files are read and written as npy") {
+    const std::filesystem::path folder = std::filesystem::temp_directory_path() / "lockstep_arguments_test";
+    std::filesystem::create_directories(folder);
+    Array array;
+    array.dtype = DType::i32;
+    array.shape = {3};
+    array.bytes.resize(12);
+    for (int32_t i = 0; i < 3; ++i) array.as<int32_t>()[i] = i - 1;
+    write_file(folder / "x.npy", format_npy(array));
+    const std::string out = (folder / "y.npy").string();
+    const KernelArgument argument = parse_argument("inout:x.npy=" + out).value();
+    CHECK(argument.output_file == out);
+    simt::Memory memory;
+    simt::LaunchConfig config;
+    const BoundArguments bound = bind_arguments(program_with({8}), {argument}, memory, config, 1, folder).value();
+    write_outputs(bound, read_outputs(bound, memory));
+    const Array back = read_npy(out).value();
+    CHECK(back.dtype == DType::i32);
+    CHECK(back.bytes == array.bytes);
+    std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("fills are seeded, and the same seed gives the same values") {
+    auto contents = [](const char* text, uint64_t seed) {
+        return initial_contents(parse_argument(text).value(), seed).value();
+    };
+    CHECK(contents("in:f32[100]", 5).bytes == contents("in:f32[100]", 5).bytes);
+    CHECK(contents("in:f32[100]", 5).bytes != contents("in:f32[100]", 6).bytes);
+    const Array kinds = contents("in:i32[500 below 3]", 1);
+    int count[3] = {};
+    for (size_t i = 0; i < kinds.count(); ++i) {
+        REQUIRE(kinds.as<int32_t>()[i] >= 0);
+        REQUIRE(kinds.as<int32_t>()[i] < 3);
+        ++count[kinds.as<int32_t>()[i]];
+    }
+    CHECK(count[0] > 100);
+    CHECK(count[1] > 100);
+    CHECK(count[2] > 100);
+    CHECK(contents("in:f64[5 ramp]", 1).as<double>()[4] == 4.0);
+    CHECK(contents("in:u8[2 zero]", 1).bytes == std::vector<std::byte>(2));
+}
+
+TEST_CASE("numbers keep to their type") {
+    CHECK(parse_argument("u8:255").ok());
+    CHECK(parse_argument("u8:256").ok() == false);
+    CHECK(parse_argument("i8:-128").ok());
+    CHECK(parse_argument("i8:-129").ok() == false);
+    CHECK(parse_argument("u32:-1").ok() == false);
+    CHECK(parse_argument("u64:0xffffffffffffffff").ok());
+    CHECK(parse_argument("i64:-9223372036854775808").ok());
+    CHECK(parse_argument("f32:nan").ok());
+    CHECK(parse_argument("f32:1e-3").value().values.as<float>()[0] == 1e-3f);
+    CHECK(parse_argument("i32:-7").value().values.as<int32_t>()[0] == -7);
+}
+
+TEST_CASE("a wrong argument says what is wrong and where") {
+    CHECK(error_of("42") == "an argument begins with a type or with in:, out:, inout:, as in i32:42 or out:f32[1024] @1");
+    CHECK(error_of("i23:4") == "unknown type 'i23', did you mean 'i32'? @1");
+    CHECK(error_of("i32:4x") == "'4x' is not a value of type i32 @5");
+    CHECK(error_of("in:f32{1,two}") == "'two' is not a value of type f32 @10");
+    CHECK(error_of("in:f32{1,2") == "the list of values is not closed: '}' is missing @11");
+    CHECK(error_of("out:f32[]") == "a count of elements is needed here, as in f32[1024] @9");
+    CHECK(error_of("out:f32[99999999999]") == "the buffer is too large: at most 2^30 elements @9");
+    CHECK(error_of("out:f32[99999,99999]") == "the buffer is too large: at most 2^30 elements @15");
+    CHECK(error_of("out:x.npy") ==
+          "an out: buffer needs its type and extents, as in out:f32[1024] or out:f32[1024]=y.npy @5");
+    CHECK(error_of("in:f32[8 rampp]") == "unknown fill 'rampp', did you mean 'ramp'? @10");
+    CHECK(error_of("in:f32{1}=y.npy") == "unexpected '=y.npy' after the argument @10");
+    const Result<BoundArguments> few = [] {
+        simt::Memory memory;
+        simt::LaunchConfig config;
+        return bind_arguments(program_with({4, 8}), {parse_argument("i32:1").value()}, memory, config);
+    }();
+    REQUIRE(!few.ok());
+    CHECK(few.error().message == "kernel '_Z4axpyfPKfPf' takes 2 arguments (p, p), but 1 is given");
+}
+
+TEST_CASE("expressions compute, compare and come apart at their outermost and") {
+    CHECK(value_of("2 * (3 + 4) - -1") == 15);
+    CHECK(value_of("ceil(n / 12)") == 3);
+    CHECK(value_of("cycles@line:7 / 8 <= 12.5 && n == 25") == 1);
+    CHECK(value_of("n < 25 || 0.1 + 0.2 == 0.3") == 1);
+    CHECK(value_of("nothing == nothing") == 0);
+    CHECK(value_of("nothing <= 1") == 0);
+    CHECK(value_of("nothing != 1") == 0);
+    CHECK(value_of("nothing > 1") == 0);
+    const std::vector<Expression> clauses =
+        Expression::parse("n == 25 && (n < 3 || n > 4) && cycles@line:7 <= 2").value().clauses();
+    REQUIRE(clauses.size() == 3);
+    CHECK(clauses[0].text() == "n == 25");
+    CHECK(clauses[2].text() == "cycles@line:7 <= 2");
+    CHECK(Expression::parse("1 +").error().where.column == 4);
+    CHECK(Expression::parse("lanes(3)").error().message == "unknown function 'lanes': there are ceil, floor and abs");
+    CHECK(!Expression::parse(std::string(5000, '(')).ok());
+    CHECK(!Expression::parse(std::string(1500, '-')).ok());
+    CHECK(fill_in("in:f32[$n] $(ceil(n / 4)) i32:$n", {{"n", 25}}).value() == "in:f32[25] 7 i32:25");
+    CHECK(fill_in("$m", {{"n", 25}}).error().message == "'m' is not given in shapes, did you mean 'n'?");
+}
