@@ -1,6 +1,6 @@
-// Matrix products without oneDNN. Operands that lie the wrong way are transposed first; then C is made 4 rows at a time,
-// each element of A times a run of a row of B, which the compiler vectorises; 256 of K at a time keeps that part of B in
-// cache. Bytes from memory: about 4 (M K + N K M / 4 + 2 M N).
+// Matrix products without oneDNN. B is copied 8 columns at a time into a strip [K,8] that stays in cache; then 4 rows of A
+// meet the strip, and 4 x 8 sums stay in vector registers along all of K. A transposed A is turned first. Edges: a strip is
+// padded with zeros, and the last rows run alone.
 #include <algorithm>
 #include <thread>
 #include <vector>
@@ -10,6 +10,8 @@
 namespace lockstep::device {
 
 namespace {
+constexpr size_t width = 8;
+
 std::vector<float> transposed(const float* x, size_t rows, size_t columns) {  // [rows,columns] -> [columns,rows]
     std::vector<float> y(rows * columns);
     for (size_t i = 0; i < rows; ++i)
@@ -17,19 +19,28 @@ std::vector<float> transposed(const float* x, size_t rows, size_t columns) {  //
     return y;
 }
 
-// Rows [begin, end) of C, A and B lying straight.
-void rows_of_product(size_t begin, size_t end, size_t n, size_t k, const float* a, const float* b, float* c) {
-    std::fill(c + begin * n, c + end * n, 0.0f);
-    for (size_t k0 = 0; k0 < k; k0 += 256) {
-        const size_t k1 = std::min(k, k0 + 256);
-        for (size_t i = begin; i < end; i += 4)
-            for (size_t l = k0; l < k1; ++l)
-                for (size_t row = i; row < std::min(end, i + 4); ++row) {
-                    const float factor = a[row * k + l];
-                    const float* source = b + l * n;
-                    float* target = c + row * n;
-                    for (size_t j = 0; j < n; ++j) target[j] += factor * source[j];
-                }
+// C[rows, j .. j + 8) = A[rows, K] strip[K, 8]; the first `columns` of the 8 are stored.
+template <size_t rows>
+void tile(const float* a, const float* strip, float* c, size_t n, size_t k, size_t columns) {
+    float sum[rows][width] = {};
+    for (size_t l = 0; l < k; ++l)
+        for (size_t i = 0; i < rows; ++i)
+            for (size_t j = 0; j < width; ++j) sum[i][j] += a[i * k + l] * strip[l * width + j];
+    for (size_t i = 0; i < rows; ++i) std::copy_n(sum[i], columns, c + i * n);
+}
+
+// Columns [begin, end) of C, in strips of 8.
+void columns_of_product(size_t begin, size_t end, bool transpose_b, size_t m, size_t n, size_t k, const float* a,
+                        const float* b, float* c) {
+    std::vector<float> strip(k * width);
+    for (size_t j0 = begin; j0 < end; j0 += width) {
+        const size_t columns = std::min(width, end - j0);
+        for (size_t l = 0; l < k; ++l)
+            for (size_t j = 0; j < width; ++j)
+                strip[l * width + j] = j >= columns ? 0.0f : transpose_b ? b[(j0 + j) * k + l] : b[l * n + j0 + j];
+        size_t i = 0;
+        for (; i + 4 <= m; i += 4) tile<4>(a + i * k, strip.data(), c + i * n + j0, n, k, columns);
+        for (; i < m; ++i) tile<1>(a + i * k, strip.data(), c + i * n + j0, n, k, columns);
     }
 }
 }  // namespace
@@ -37,15 +48,16 @@ void rows_of_product(size_t begin, size_t end, size_t n, size_t k, const float* 
 void matmul(bool transpose_a, bool transpose_b, int m, int n, int k, const float* a, const float* b, float* c, int threads) {
     if (m <= 0 || n <= 0) return;
     const auto rows = static_cast<size_t>(m), columns = static_cast<size_t>(n), depth = static_cast<size_t>(std::max(k, 0));
-    std::vector<float> straight_a, straight_b;
-    if (transpose_a) a = (straight_a = transposed(a, depth, rows)).data();
-    if (transpose_b) b = (straight_b = transposed(b, columns, depth)).data();
+    std::vector<float> straight;
+    if (transpose_a) a = (straight = transposed(a, depth, rows)).data();
 
-    const size_t workers = std::clamp<size_t>(static_cast<size_t>(std::max(threads, 1)), 1, rows);
+    const size_t strips = (columns + width - 1) / width;
+    const size_t workers = std::clamp<size_t>(static_cast<size_t>(std::max(threads, 1)), 1, strips);
+    const auto border = [&](size_t worker) { return std::min(strips * worker / workers * width, columns); };
     std::vector<std::jthread> others;
     for (size_t w = 1; w < workers; ++w)
-        others.emplace_back(rows_of_product, rows * w / workers, rows * (w + 1) / workers, columns, depth, a, b, c);
-    rows_of_product(0, rows / workers, columns, depth, a, b, c);
+        others.emplace_back(columns_of_product, border(w), border(w + 1), transpose_b, rows, columns, depth, a, b, c);
+    columns_of_product(0, border(1), transpose_b, rows, columns, depth, a, b, c);
 }
 
 const char* matmul_library() {

@@ -36,10 +36,11 @@ const Nvrtc& loaded() {
             function = reinterpret_cast<std::decay_t<decltype(function)>>(symbol_of(n.library, name));
             return function != nullptr;
         };
-        n.complete = take(n.version, "nvrtcVersion") & take(n.create, "nvrtcCreateProgram") &
-                     take(n.compile, "nvrtcCompileProgram") & take(n.log_size, "nvrtcGetProgramLogSize") &
-                     take(n.log, "nvrtcGetProgramLog") & take(n.ptx_size, "nvrtcGetPTXSize") & take(n.ptx, "nvrtcGetPTX") &
-                     take(n.arch_count, "nvrtcGetNumSupportedArchs") & take(n.archs, "nvrtcGetSupportedArchs");
+        n.complete = take(n.version, "nvrtcVersion") && take(n.create, "nvrtcCreateProgram") &&
+                     take(n.compile, "nvrtcCompileProgram") && take(n.log_size, "nvrtcGetProgramLogSize") &&
+                     take(n.log, "nvrtcGetProgramLog") && take(n.ptx_size, "nvrtcGetPTXSize") &&
+                     take(n.ptx, "nvrtcGetPTX") && take(n.arch_count, "nvrtcGetNumSupportedArchs") &&
+                     take(n.archs, "nvrtcGetSupportedArchs");
         return n;
     }();
     return instance;
