@@ -2,6 +2,7 @@
 #include "app/gui/layout.h"
 
 #include <algorithm>
+#include <span>
 
 namespace lockstep::gui {
 
@@ -38,6 +39,39 @@ std::string names(const LayoutNode& node) {
     return all;
 }
 
+float least_length(const LayoutNode& node, bool across) {
+    const Point size = least(node);
+    return across ? size.x : size.y;
+}
+
+void place(const LayoutNode& node, const Rect& area, const std::function<int(const std::string&)>& chosen, Arrangement& out);
+
+// Children side by side. Shares first; whoever falls below its least length gets that, the others share the rest.
+void place_all(std::span<const LayoutNode> children, bool across, const Rect& area,
+               const std::function<int(const std::string&)>& chosen, Arrangement& out) {
+    float left = (across ? area.w : area.h) - gap * (static_cast<float>(children.size()) - 1), shares = 0;
+    for (const LayoutNode& child : children) shares += child.share;
+    std::vector<float> lengths(children.size(), -1.0f);
+    for (bool again = true; again;) {
+        again = false;
+        for (size_t i = 0; i < children.size(); ++i) {
+            const float floor = least_length(children[i], across);
+            if (lengths[i] >= 0 || left * children[i].share / shares >= floor) continue;
+            lengths[i] = children.size() == 1 ? left : floor;
+            left -= floor;
+            shares -= children[i].share;
+            again = true;
+            break;
+        }
+    }
+    float at = across ? area.x : area.y;
+    for (size_t i = 0; i < children.size(); ++i) {
+        const float length = lengths[i] >= 0 ? lengths[i] : left * children[i].share / shares;
+        place(children[i], across ? Rect{at, area.y, length, area.h} : Rect{area.x, at, area.w, length}, chosen, out);
+        at += length + gap;
+    }
+}
+
 void place(const LayoutNode& node, const Rect& area, const std::function<int(const std::string&)>& chosen,
            Arrangement& out) {
     if (node.kind == Kind::slot) {
@@ -45,44 +79,32 @@ void place(const LayoutNode& node, const Rect& area, const std::function<int(con
         return;
     }
     const bool across = node.kind == Kind::row;
-    const auto count = static_cast<float>(node.children.size());
-    const float room = (across ? area.w : area.h) - gap * (count - 1);
-    float shares = 0, need = 0;
-    for (const LayoutNode& child : node.children) {
-        shares += child.share;
-        const Point size = least(child);
-        need += across ? size.x : size.y;
-    }
-    if (need > room + 0.5f) {
-        TabStrip tabs{names(node), {area.x, area.y, area.w, strip - 4}, {}, 0};
-        for (const LayoutNode& child : node.children) tabs.titles.push_back(names(child));
-        tabs.selected = std::clamp(chosen(tabs.id), 0, static_cast<int>(node.children.size()) - 1);
-        const LayoutNode& shown = node.children[static_cast<size_t>(tabs.selected)];
-        out.tabs.push_back(tabs);
-        return place(shown, {area.x, area.y + strip, area.w, area.h - strip}, chosen, out);
-    }
-    // Shares first; whoever falls below its least size gets that, the others share the rest.
-    std::vector<float> lengths(node.children.size(), -1.0f);
-    float left = room, left_shares = shares;
-    for (bool again = true; again;) {
-        again = false;
-        for (size_t i = 0; i < node.children.size(); ++i) {
-            const Point size = least(node.children[i]);
-            const float floor = across ? size.x : size.y;
-            if (lengths[i] >= 0 || left * node.children[i].share / left_shares >= floor) continue;
-            lengths[i] = floor;
-            left -= floor;
-            left_shares -= node.children[i].share;
-            again = true;
-            break;
+    const std::span<const LayoutNode> children = node.children;
+    float need = -gap;
+    for (const LayoutNode& child : children) need += least_length(child, across) + gap;
+    if (need <= (across ? area.w : area.h) + 0.5f) return place_all(children, across, area, chosen, out);
+    // Pages: as many neighbours together as fit.
+    const float room = (across ? area.w : area.h - strip) + 0.5f;
+    std::vector<std::span<const LayoutNode>> pages;
+    for (size_t begin = 0; begin < children.size();) {
+        size_t end = begin + 1;
+        for (float used = least_length(children[begin], across); end < children.size(); ++end) {
+            used += gap + least_length(children[end], across);
+            if (used > room) break;
         }
+        pages.push_back(children.subspan(begin, end - begin));
+        begin = end;
     }
-    float at = across ? area.x : area.y;
-    for (size_t i = 0; i < node.children.size(); ++i) {
-        const float length = lengths[i] >= 0 ? lengths[i] : left * node.children[i].share / left_shares;
-        place(node.children[i], across ? Rect{at, area.y, length, area.h} : Rect{area.x, at, area.w, length}, chosen, out);
-        at += length + gap;
+    TabStrip tabs{names(node), {area.x, area.y, area.w, strip - 4}, {}, 0};
+    for (const auto& page : pages) {
+        std::string title;
+        for (const LayoutNode& child : page) title += (title.empty() ? "" : "+") + names(child);
+        tabs.titles.push_back(title);
     }
+    tabs.selected = std::clamp(chosen(tabs.id), 0, static_cast<int>(pages.size()) - 1);
+    out.tabs.push_back(tabs);
+    place_all(pages[static_cast<size_t>(tabs.selected)], across, {area.x, area.y + strip, area.w, area.h - strip}, chosen,
+              out);
 }
 
 }  // namespace

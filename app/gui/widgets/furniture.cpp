@@ -1,5 +1,6 @@
 // Panels, badges, captions and legends.
 #include <algorithm>
+#include <cmath>
 
 #include "app/gui/widgets/draw.h"
 
@@ -57,16 +58,20 @@ Rect Ui::panel(const Rect& area, const PanelText& words) {
 
     const TextStyle style{.size = 13, .color = theme->ink2};
     const float badge_width = words.badge == Provenance::none ? 0 : text_width(name_of(words.badge), {.size = 12}) + 26;
-    const bool two = text_width(words.caption, style) > body.w - badge_width;
-    const float height = two ? 52.0f : 36.0f, top = area.bottom() - height;
+    // One line, or as many as it needs up to four where the panel is high enough for them.
+    const bool one = text_width(words.caption, style) <= body.w - badge_width;
+    const float wrapped = one ? 18 : paragraph({0, 0, body.w - badge_width, 36}, words.caption, style, 18, false);
+    const float height =
+        std::min({wrapped, 72.0f, std::max(18.0f, std::floor(body.h / 3 / 18) * 18)}) + (one ? 18.0f : 16.0f);
+    const float top = area.bottom() - height;
     if (words.badge != Provenance::none) line({area.x + 1, top}, {area.right() - 1, top}, theme->grid);
     badge(body.x, top + 22, words.badge);
-    if (two) {
-        clip({body.x, top, body.w, height - 2});
-        paragraph({body.x + badge_width, top + 9, body.w - badge_width, 36}, words.caption, style, 18);
-        unclip();
-    } else {
+    if (one) {
         text(body.x + badge_width, top + 22, words.caption, style);
+    } else {
+        clip({body.x, top, body.w, height - 2});
+        paragraph({body.x + badge_width, top + 9, body.w - badge_width, height - 16}, words.caption, style, 18);
+        unclip();
     }
     body.h = top - 8 - body.y;
     return body;
