@@ -230,7 +230,8 @@ std::string difference(const std::vector<Array>& got, const std::vector<Array>& 
 
 // One timed launch on the first shape, as a scene's result, so that figure_of reads it.
 Result<std::shared_ptr<const SceneResult>> timed_run(const Lesson& lesson, const Exercise& exercise, const Program& program,
-                                                     const Shape& shape, const Filling& filling, const RunOptions& options) {
+                                                     const Shape& shape, const Filling& filling, const RunOptions& options,
+                                                     const std::string& source) {
     Scene where;
     where.gpu = exercise.gpu;
     Result<model::GpuSpec> gpu = model::gpu_named(gpu_of(lesson, where, options));
@@ -244,6 +245,7 @@ Result<std::shared_ptr<const SceneResult>> timed_run(const Lesson& lesson, const
     launch.block = shape.block;
     launch.dynamic_shared = exercise.dynamic_shared;
     launch.arguments = std::move(arguments).value();
+    launch.source = source;
     return run_timed(launch, options);
 }
 
@@ -260,7 +262,7 @@ std::string take_run(std::string& name) {
 }  // namespace
 
 Result<ExerciseReport> check_exercise(const Lesson& lesson, const Exercise& exercise, const Program& kernel,
-                                      const RunOptions& options) {
+                                      const RunOptions& options, const std::string& source) {
     auto placed = [&](Diagnostic d) {
         if (d.where.file.empty() || d.where.file == "argument") d.where = exercise.where, d.source_line.clear();
         return d;
@@ -326,7 +328,8 @@ Result<ExerciseReport> check_exercise(const Lesson& lesson, const Exercise& exer
                     : Result<Program>(Diagnostic{fmt::format("unknown run '{}': there are reference and starter", run)});
             if (!program) return program.error();
             Result<std::shared_ptr<const SceneResult>> result =
-                timed_run(lesson, exercise, program.value(), shapes.front(), fillings.value().front(), options);
+                timed_run(lesson, exercise, program.value(), shapes.front(), fillings.value().front(), options,
+                          run.empty() ? source : "");
             if (!result) return result.error();
             timed[run] = result.value();
         }
@@ -365,7 +368,9 @@ Result<ExerciseReport> check_exercise(const Lesson& lesson, const Exercise& exer
 Result<ExerciseReport> check_submission(const Lesson& lesson, const Exercise& exercise, const std::string& text,
                                         const std::string& file, const RunOptions& options) {
     Result<Program> program = compile_kernel(text, file, exercise.kernel);
-    if (program) return check_exercise(lesson, exercise, program.value(), options);
+    if (program)
+        return check_exercise(lesson, exercise, program.value(), options,
+                              std::filesystem::path(file).extension() == ".ptx" ? "" : text);
     ExerciseReport report;
     report.exercise = exercise.id;
     report.of_points = exercise.points;

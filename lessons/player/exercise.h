@@ -25,9 +25,11 @@ struct ExerciseReport {
     std::vector<std::string> lines;            // the report, ready to print
 };
 
-// Judges a decoded kernel. A Diagnostic is a mistake in the lesson, not in the learner's kernel.
+// Judges a decoded kernel; `source` is its CUDA text, for views. A Diagnostic is a mistake in the lesson, not in the
+// learner's kernel.
 Result<ExerciseReport> check_exercise(const Lesson& lesson, const Exercise& exercise,
-                                      const std::shared_ptr<const ptx::Program>& kernel, const RunOptions& options = {});
+                                      const std::shared_ptr<const ptx::Program>& kernel, const RunOptions& options = {},
+                                      const std::string& source = {});
 // Judges a learner's text. One that does not compile fails with the compiler's diagnostic in the report.
 Result<ExerciseReport> check_submission(const Lesson& lesson, const Exercise& exercise, const std::string& text,
                                         const std::string& file, const RunOptions& options = {});

@@ -1,0 +1,102 @@
+// Judging submissions: right ones, wrong ones, and those that do not even compile. PTX texts, so that no compiler is needed.
+#include <nlohmann/json.hpp>
+
+#include "core/base/files.h"
+#include "lessons/player/check.h"
+#include "tests/catch.h"
+
+using namespace lockstep;
+using namespace lockstep::lessons;
+
+namespace {
+
+const Exercise& exercise_of(const Lesson& lesson, const std::string& id) {
+    for (const Step& step : lesson.steps)
+        for (const Exercise& exercise : step.exercises)
+            if (exercise.id == id) return exercise;
+    throw Failure("no exercise " + id);
+}
+
+std::string ptx_of(const Lesson& lesson, const std::string& file) {
+    return read_file(lesson.folder / file).value();
+}
+
+}  // namespace
+
+TEST_CASE("the kernel without its guard fails by memcheck, and the report names line, thread and launch") {
+    const Lesson lesson = lesson_named("A02").value();
+    const Exercise& exercise = exercise_of(lesson, "guard");
+    const ExerciseReport report = check_submission(lesson, exercise, ptx_of(lesson, "ptx/axpy.ptx"), "axpy.ptx").value();
+    CHECK(!report.passed);
+    CHECK(report.points == 0);
+    REQUIRE(report.fault.has_value());
+    CHECK(report.fault->kind == "memcheck");
+    CHECK(report.fault->line == 4);
+    CHECK(report.fault->block.x == 1);
+    CHECK(report.fault->thread.x == 8);
+    CHECK(report.lines.at(0).find("n=20 block=12") != std::string::npos);
+}
+
+TEST_CASE("a right kernel gets its points after every shape and every kind of input") {
+    const Lesson lesson = lesson_named("A02").value();
+    const Exercise& exercise = exercise_of(lesson, "guard");
+    const ExerciseReport report =
+        check_submission(lesson, exercise, ptx_of(lesson, "solution/ptx/axpy.ptx"), "axpy.ptx").value();
+    CHECK(report.passed);
+    CHECK(report.points == 2);
+    CHECK(report.launches == 5 * 6);  // five shapes; three random fillings and three edges
+}
+
+TEST_CASE("a submission that does not parse, loops for ever or takes other arguments fails with a reason") {
+    const Lesson lesson = lesson_named("A02").value();
+    const Exercise& exercise = exercise_of(lesson, "guard");
+    const ExerciseReport garbage = check_submission(lesson, exercise, "hello", "axpy.ptx").value();
+    CHECK(!garbage.passed);
+    CHECK(garbage.lines.at(0).find("FAIL it compiles") == 0);
+
+    std::string endless = ptx_of(lesson, "solution/ptx/axpy.ptx");
+    const size_t brace = endless.find(".loc\t1 2 ");
+    REQUIRE(brace != std::string::npos);
+    endless.insert(brace, "$again:\n\tbra $again;\n\t");
+    const ExerciseReport spins = check_submission(lesson, exercise, endless, "axpy.ptx").value();
+    CHECK(!spins.passed);
+    REQUIRE(spins.fault.has_value());
+    CHECK(spins.fault->kind == "runaway");
+
+    const ExerciseReport other =
+        check_submission(lesson, exercise_of(lesson, "any_block"), ptx_of(lesson, "ptx/axpy.ptx"), "axpy.ptx").value();
+    CHECK(!other.passed);
+    CHECK(other.lines.at(0).find("axpy") != std::string::npos);
+}
+
+TEST_CASE("counters are judged too: right outputs from split warps are not enough") {
+    const Lesson lesson = lesson_named("A06").value();
+    const Exercise& exercise = exercise_of(lesson, "sort_work");
+    const ExerciseReport starter =
+        check_submission(lesson, exercise, ptx_of(lesson, "ptx/sort_work.ptx"), "sort_work.ptx").value();
+    REQUIRE(starter.clauses.size() == 2);
+    CHECK(starter.clauses[0].holds);
+    CHECK(!starter.clauses[1].holds);
+    const ExerciseReport solution =
+        check_submission(lesson, exercise, ptx_of(lesson, "solution/ptx/sort_work.ptx"), "sort_work.ptx").value();
+    CHECK(solution.passed);
+    REQUIRE(solution.timed != nullptr);
+    CHECK(solution.timed->kernel->result.cycles < starter.timed->kernel->result.cycles);
+}
+
+TEST_CASE("running a lesson computes every truth, the same every time, and says it as JSON") {
+    std::vector<std::string> lines;
+    const LessonRun once = run("A06", [&](const std::string& line) { lines.push_back(line); }).value();
+    REQUIRE(once.steps.size() == 9);
+    CHECK(lines.at(0) == "A06 Warp divergence");
+    const PredictRun& store = once.steps[2].predicts.at(0);
+    CHECK(store.truth == 32);
+    CHECK(store.answer == "All 32, in one issue");
+    CHECK(once.steps[4].predicts.at(0).truth == 2);
+    const std::string json = to_json(once);
+    CHECK(to_json(run("A06").value()) == json);
+    const auto parsed = nlohmann::json::parse(json);
+    CHECK(parsed["steps"][6]["predictions"][0]["truth"] == 18.0);
+    CHECK(parsed["steps"][0]["cycles"] > 0);
+    CHECK(nlohmann::json::parse(to_json(list().value())).size() == list().value().size());
+}
