@@ -1,0 +1,34 @@
+// Blocks on SMs as plain data (D6): waves, efficiency and what limits the resident blocks. B blocks, S SMs, R resident
+// blocks an SM: waves = B/(S*R), efficiency = B/(ceil(waves)*S*R).
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/model/launch.h"
+
+namespace lockstep::gui {
+
+struct WaveFacts {
+    int64_t blocks = 0, at_once = 0;  // at_once: S*R
+    int64_t waves = 0;                // begun ones
+    double exact = 0;                 // 3.08
+    double last_share = 0;            // of the last wave's slots that are used, 0..1
+    double efficiency = 0;
+};
+WaveFacts wave_facts(int64_t blocks, int64_t sms, int64_t resident);
+
+struct BlockCounts {  // at one cycle
+    int64_t done = 0, running = 0, to_come = 0;
+};
+// By wave (block index / at_once), `waves` of them.
+std::vector<BlockCounts> count_blocks(const KernelTrace& trace, const WaveFacts& facts, int64_t cycle);
+
+struct LimiterRow {
+    std::string name;    // "shared memory"
+    int64_t blocks = 0;  // that it allows an SM
+    std::string each;    // "20,736 of 98,304 B a block"
+    bool limiter = false;
+};
+std::vector<LimiterRow> limiter_rows(const model::KernelRun& run);
+
+}  // namespace lockstep::gui

@@ -1,0 +1,318 @@
+// D2, lanes per issued instruction: one strip of 32 squares an instruction that the focused warp executed. A square in
+// its path's colour did work; an outlined one with a dot waits, the dot in the colour of its own path; an x has exited.
+// While a prediction is open, what follows stays hidden.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/views/lane_paths.h"
+#include "app/gui/views/sm_views.h"
+#include "core/ptx/program.h"
+
+namespace lockstep::gui {
+namespace {
+
+constexpr float row_pitch = 26;
+
+struct Shown {                              // what may be seen of the history
+    size_t from = 0, current = 0, end = 0;  // counted from; the instruction shown; one past the last row
+    bool hidden = false;                    // later ones are hidden by a prediction
+    size_t through() const { return std::min(current + 1, end); }
+};
+
+Shown shown_of(const Session& session, const simt::WarpHistory& history) {
+    Shown shown;
+    const size_t all = history.steps.size();
+    shown.hidden = session.reveal_steps >= 0 && static_cast<size_t>(session.reveal_steps) < all;
+    shown.end = shown.hidden ? static_cast<size_t>(session.reveal_steps) : all;
+    shown.current =
+        std::min(static_cast<size_t>(std::max<int64_t>(0, session.history_step)), shown.end == 0 ? 0 : shown.end - 1);
+    shown.from = counting_from(history);
+    if (shown.from > shown.current) shown.from = 0;
+    return shown;
+}
+
+std::string start_text(const Shown& shown) {
+    return shown.from == 0 ? "from its first instruction" : "from the branch on";
+}
+
+std::string caption_of(const simt::WarpHistory& history, const Shown& shown) {
+    if (shown.end == 0) return "Every issue of this warp stays hidden until you lock an answer.";
+    const LaneSums sums = sum_lanes(history, shown.from, shown.through());
+    std::string start = shown.from == 0 ? "From the first instruction on" : "From the branch on";
+    return fmt::format(
+        "{}, {} issue{} offered {} lane slots and {} did work: {:.1f} of 32 lanes per issue, {} lane slots idle.", start,
+        sums.issues, sums.issues == 1 ? "" : "s", with_commas(sums.slots()), with_commas(sums.lanes), sums.average(),
+        with_commas(sums.slots() - sums.lanes));
+}
+
+class DivergenceView final : public View {
+  public:
+    void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
+        const auto snapshot = session.snapshot();
+        const auto history = snapshot->history;
+        if (!history || history->steps.empty() || !snapshot->kernel || !snapshot->kernel->program) {
+            const Rect body = ui.panel(area, {.title = "Divergence: lanes per issued instruction"});
+            return ui.say_nothing_yet(body, snapshot->busy.empty() ? "No warp has run yet." : snapshot->busy,
+                                      "One row of 32 lanes appears for every instruction that the warp issues.");
+        }
+        const ptx::Program& program = *snapshot->kernel->program;
+        const Shown shown = shown_of(session, *history);
+        const std::string right =
+            fmt::format("warp {} of block {}, {}", history->warp_in_block, history->block, start_text(shown));
+        const std::string sentence = caption_of(*history, shown);
+        const Rect body = ui.panel(area, {.title = "Divergence: lanes per issued instruction",
+                                          .right = right,
+                                          .badge = Provenance::derived,
+                                          .caption = sentence});
+        ui.push_scope("divergence");
+        // Columns from the right: average, lanes on, lanes; the instruction has the rest.
+        const bool small = body.w < 900;
+        lane_ = small ? 10.0f : 16.0f;
+        pitch_ = small ? 11.0f : 18.0f;
+        group_ = small ? 4.0f : 6.0f;
+        lanes_x_ = body.right() - 134 - lane_x(31) + lane_x(0) - lane_;
+        const bool totals = body.h > 210;
+        const Rect table{body.x, body.y, body.w, body.h - (totals ? 104.0f : 0.0f)};
+        draw_table(ui, session, focus, program, *history, shown, table);
+        if (totals) draw_totals(ui, *history, shown, {body.x, body.bottom() - 96, body.w, 96});
+        ui.pop_scope();
+    }
+
+    std::string describe(const Session& session, const Focus&) const override {
+        const auto snapshot = session.snapshot();
+        const auto history = snapshot->history;
+        if (!history || history->steps.empty() || !snapshot->kernel || !snapshot->kernel->program)
+            return "Divergence: no warp has run yet.";
+        const Shown shown = shown_of(session, *history);
+        std::string text = fmt::format("Divergence (derived), warp {} of block {}, {}\n", history->warp_in_block,
+                                       history->block, start_text(shown));
+        const size_t first = shown.current + 1 > 40 ? shown.current - 39 : 0;
+        for (size_t i = first; i < shown.through(); ++i) {
+            const simt::WarpStep& step = history->steps[i];
+            text += fmt::format("  {} issue {} line {} pc {} {}: {}/32 lanes, {}\n", i == shown.current ? '>' : ' ', i + 1,
+                                snapshot->kernel->program->instructions[step.pc].line, step.pc,
+                                ptx::text_of(*snapshot->kernel->program, step.pc), lanes_in(step.active),
+                                lanes_text(step.active));
+        }
+        if (shown.hidden) text += "  The issues that follow stay hidden until you lock an answer.\n";
+        return text + "  " + caption_of(*history, shown) + "\n";
+    }
+
+  private:
+    float lane_ = 16, pitch_ = 18, group_ = 6, lanes_x_ = 0;
+    size_t seen_ = SIZE_MAX;
+    const simt::WarpHistory* seen_history_ = nullptr;
+
+    float lane_x(int lane) const {
+        return lanes_x_ + pitch_ * static_cast<float>(lane) + group_ * static_cast<float>(lane / 8);
+    }
+    float lanes_end() const { return lane_x(31) + lane_; }
+
+    void draw_table(Ui& ui, Session& session, Focus& focus, const ptx::Program& program, const simt::WarpHistory& history,
+                    const Shown& shown, const Rect& r) {
+        const Theme& theme = *ui.theme;
+        const float head = r.y + 12;
+        const TextStyle label{.size = 12, .color = theme.ink2},
+            label_right{.size = 12, .color = theme.ink2, .align = Align::right};
+        ui.text(r.x + 44, head, "issue", label_right);
+        ui.text(r.x + 88, head, "line", label_right);
+        ui.text(r.x + 104, head, "pc", label);
+        const float text_x = r.x + 144;
+        if (lanes_x_ - text_x > 90) ui.text(text_x, head, "instruction", label);
+        for (const int lane : {0, 8, 16, 24, 31})
+            ui.text(lane_x(lane) + lane_ / 2, head, std::to_string(lane),
+                    {.size = 12, .color = theme.quiet, .align = Align::center, .mono = true});
+        ui.text(lanes_end() + 66, head, "lanes on", label_right);
+        ui.text(r.right(), head, "average", label_right);
+
+        const Rect rows{r.x, head + 10, r.w, r.bottom() - head - 10};
+        const float note = shown.hidden ? 44.0f : 0.0f;
+        const size_t first = shown.from;
+        const auto count = shown.end - std::min(first, shown.end);
+        const float content = static_cast<float>(count) * row_pitch + note;
+        if (shown.current != seen_ || &history != seen_history_) {  // keep the instruction shown in sight
+            seen_ = shown.current;
+            seen_history_ = &history;
+            const float at = static_cast<float>(shown.current - first) * row_pitch;
+            const float lead = shown.hidden && shown.current + 1 == shown.end ? rows.h - row_pitch - note : rows.h * 0.6f;
+            ui.scroll_to("rows", std::max(0.0f, at - std::floor(lead / row_pitch) * row_pitch));
+        }
+        const float offset = ui.scroll("rows", rows, content);
+        ui.clip({rows.x - 12, rows.y, rows.w + 24, rows.h});
+        const auto begin = first + static_cast<size_t>(offset / row_pitch);
+        const size_t end = std::min(shown.end, begin + static_cast<size_t>(rows.h / row_pitch) + 2);
+        int64_t lanes = begin > first ? sum_lanes(history, first, begin).lanes : 0;
+        for (size_t i = begin; i < end; ++i) {
+            const simt::WarpStep& step = history.steps[i];
+            const float y = rows.y + static_cast<float>(i - first) * row_pitch - offset;
+            lanes += lanes_in(step.active);
+            const bool now = i == shown.current;
+            const Rect row{r.x - 11, y, r.w + 22, row_pitch};
+            if (now) {
+                ui.rect(row, theme.selected);
+                ui.rect({row.x, y, 3, row_pitch}, theme.accent);
+            }
+            const Faded faint(ui, i > shown.current ? 0.45f : 1.0f);
+            draw_row(ui, program, step, i, static_cast<double>(lanes) / static_cast<double>(i - first + 1), now, y, text_x,
+                     r);
+            if (ui.clicked({row.x, row.y, row.w - 8, row.h})) {
+                session.history_step = static_cast<int64_t>(i);
+                session.grain = Grain::instruction;
+                seen_ = i;
+                focus.pc = static_cast<int32_t>(step.pc);
+                focus.line = program.instructions[step.pc].line;
+                if (const auto cycle = cycle_of(session, focus, i); cycle >= 0) focus.time = cycle;
+            }
+        }
+        if (shown.hidden) {
+            const Rect box{rows.x, rows.y + static_cast<float>(count) * row_pitch - offset + 6, rows.w, 32};
+            ui.dashed(box, theme.ink3);
+            ui.text(box.x + box.w / 2, box.y + 21, "The issues that follow stay hidden until you lock an answer.",
+                    {.size = 13, .color = theme.ink2, .align = Align::center});
+        }
+        ui.unclip();
+    }
+
+    static int64_t cycle_of(const Session& session, const Focus& focus, size_t step) {
+        const auto snapshot = session.snapshot();
+        const KernelTrace& trace = snapshot->kernel->result.trace;
+        if (focus.warp < 0 || focus.warp >= static_cast<int32_t>(trace.warps.size())) return -1;
+        const auto& issues = trace.warps[static_cast<size_t>(focus.warp)].issues;
+        return step < issues.size() ? trace.issues[issues[step]].cycle : -1;
+    }
+
+    void draw_row(Ui& ui, const ptx::Program& program, const simt::WarpStep& step, size_t index, double average, bool now,
+                  float y, float text_x, const Rect& r) {
+        const Theme& theme = *ui.theme;
+        const Color second = now ? theme.ink : theme.ink2;
+        const float base = y + 18;
+        ui.text(r.x + 44, base, with_commas(static_cast<int64_t>(index) + 1),
+                {.size = 13, .color = second, .align = Align::right, .mono = true});
+        const int32_t line = step.pc < program.instructions.size() ? program.instructions[step.pc].line : 0;
+        if (line > 0)
+            ui.text(r.x + 88, base, std::to_string(line),
+                    {.size = 13, .color = second, .align = Align::right, .mono = true});
+        ui.text(r.x + 104, base, std::to_string(step.pc), {.size = 13, .color = theme.quiet, .mono = true});
+        if (lanes_x_ - text_x > 90) {
+            std::string text = ptx::text_of(program, step.pc);
+            std::replace(text.begin(), text.end(), '\t', ' ');
+            ui.text(text_x, base, text, {.size = 13, .color = second, .mono = true, .width = lanes_x_ - text_x - 12});
+        }
+        const PathCode code = path_code(running_path(step));
+        const float top = y + (row_pitch - lane_) / 2;
+        for (int lane = 0; lane < 32; ++lane) {
+            const Rect box{lane_x(lane), top, lane_, lane_};
+            if (step.active >> lane & 1) {
+                if (code.hatch == Hatch::solid)
+                    ui.rect(box, code.color);
+                else
+                    ui.hatch(box, code.color, code.hatch);
+                continue;
+            }
+            const int path = path_of_lane(step, lane);
+            if (path < 0) {
+                ui.line({box.x + 4, box.y + 4}, {box.right() - 4, box.bottom() - 4}, theme.ink3, 1.2f);
+                ui.line({box.x + 4, box.bottom() - 4}, {box.right() - 4, box.y + 4}, theme.ink3, 1.2f);
+                continue;
+            }
+            const Color waiting = path_code(static_cast<size_t>(path)).color;
+            ui.frame(box, faded(waiting, 0.45f));
+            ui.rect({box.x + box.w / 2 - 1.5f, box.y + box.h / 2 - 1.5f, 3, 3}, waiting);
+        }
+        ui.text(lanes_end() + 66, base, fmt::format("{}/32", lanes_in(step.active)),
+                {.size = 13, .align = Align::right, .mono = true});
+        ui.text(r.right(), base, fmt::format("{:.1f}", average),
+                {.size = 13, .color = second, .align = Align::right, .weight = now ? 700 : 400, .mono = true});
+    }
+
+    void draw_totals(Ui& ui, const simt::WarpHistory& history, const Shown& shown, const Rect& r) {
+        const Theme& theme = *ui.theme;
+        const LaneSums sums = sum_lanes(history, shown.from, shown.through());
+        const Rect bar{lanes_x_, r.y + 8, lanes_end() - lanes_x_, 24};
+        const float base = bar.y + 17;
+        const float number = ui.text(bar.x - 20, base, fmt::format("{:.1f} / 32", sums.average()),
+                                     {.size = 20, .align = Align::right, .weight = 700});
+        ui.text(r.x, base, "lanes active per issue", {.size = 14, .width = number - r.x - 8});
+        ui.rect(bar, theme.grid);
+        float x = bar.x;
+        const float a_slot = bar.w / static_cast<float>(std::max<int64_t>(1, sums.slots()));
+        for (size_t path = 0; path < sums.by_path.size(); ++path) {
+            const float width = static_cast<float>(sums.by_path[path]) * a_slot;
+            if (width < 0.5f) continue;
+            const PathCode code = path_code(path);
+            ui.hatch({x, bar.y, width, bar.h}, code.color, code.hatch);
+            std::string label = with_commas(sums.by_path[path]);
+            if (path == 0) label += " lane slots";
+            const float w = ui.text_width(label, {.size = 13, .weight = 600});
+            if (w + 14 < width) {
+                if (code.hatch != Hatch::solid) ui.rect({x + 4, bar.y + 4, w + 8, 16}, theme.panel, 2);
+                ui.text(x + 8, base, label,
+                        {.size = 13, .color = code.hatch == Hatch::solid ? text_on(code.color) : theme.ink, .weight = 600});
+            }
+            x += width;
+        }
+        ui.frame(bar, theme.line);
+        const int64_t idle = sums.slots() - sums.lanes;
+        const std::string idle_text = fmt::format("{} idle", with_commas(idle));
+        if (bar.right() - x > ui.text_width(idle_text, {.size = 13}) + 16)
+            ui.text(bar.right() - 8, base, idle_text, {.size = 13, .color = theme.ink2, .align = Align::right});
+        ui.rect({x - 1, bar.y - 4, 2, 32}, theme.ink);
+        for (const int v : {0, 8, 16, 24, 32}) {
+            const float at = bar.x + bar.w * static_cast<float>(v) / 32;
+            ui.rect({at - 0.5f, bar.bottom(), 1, 4}, theme.ink3);
+            ui.text(at, bar.bottom() + 18, std::to_string(v),
+                    {.size = 12,
+                     .color = theme.quiet,
+                     .align = v == 0    ? Align::left
+                              : v == 32 ? Align::right
+                                        : Align::center,
+                     .mono = true});
+        }
+        ui.text(bar.right() + 14, base,
+                fmt::format("{:.0f} % of the slots", 100.0 * static_cast<double>(sums.lanes) /
+                                                         static_cast<double>(std::max<int64_t>(1, sums.slots()))),
+                {.size = 13, .color = theme.ink2, .width = r.right() - bar.right() - 14});
+        draw_legend(ui, history, shown, r.x, bar.y + 72, r.right());
+    }
+
+    // One entry a path that ran in the rows counted; a path's lanes are named by the last mask that ran on it.
+    void draw_legend(Ui& ui, const simt::WarpHistory& history, const Shown& shown, float x, float y, float right) {
+        const Theme& theme = *ui.theme;
+        std::vector<uint32_t> masks;
+        uint32_t exited = 0;
+        for (size_t i = shown.from; i < shown.through(); ++i) {
+            const size_t path = running_path(history.steps[i]);
+            if (masks.size() <= path) masks.resize(path + 1, 0);
+            masks[path] |= history.steps[i].active;
+            exited |= history.steps[i].exited;
+        }
+        for (size_t path = 0; path < masks.size(); ++path) {
+            if (masks[path] == 0) continue;
+            const PathCode code = path_code(path);
+            const std::string name = path == 0
+                                         ? (masks[0] == simt::full_mask ? "all lanes together" : "all lanes that are left")
+                                         : lanes_text(masks[path]);
+            if (x + 24 + ui.text_width(name, {.size = 13}) > right) return;
+            x = ui.legend(x, y, code.color, code.hatch, name);
+        }
+        const std::string off = "lane off: it waits for another path";
+        if (x + 24 + ui.text_width(off, {.size = 13}) > right) return;
+        ui.frame({x, y - 11, 14, 14}, theme.ink3);
+        ui.rect({x + 5.5f, y - 5.5f, 3, 3}, theme.ink3);
+        x = ui.text(x + 20, y, off, {.size = 13, .color = theme.ink2}) + 24;
+        if (exited == 0 || x + 80 > right) return;
+        ui.line({x + 3, y - 8}, {x + 11, y}, theme.ink3, 1.2f);
+        ui.line({x + 3, y}, {x + 11, y - 8}, theme.ink3, 1.2f);
+        ui.text(x + 20, y, "exited", {.size = 13, .color = theme.ink2});
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_divergence_view() {
+    return std::make_unique<DivergenceView>();
+}
+
+}  // namespace lockstep::gui

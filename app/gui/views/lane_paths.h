@@ -1,0 +1,47 @@
+// Which path of the reconvergence stack each lane of a warp is on, for the divergence pictures (D2): colours, names and
+// sums. The stack's bottom is "all lanes"; above it paths alternate between hatched (odd places) and solid (even places).
+#pragma once
+#include <string>
+#include <vector>
+
+#include "app/gui/widgets/draw.h"
+#include "core/simt/history.h"
+
+namespace lockstep::gui {
+
+struct PathCode {
+    Color color;
+    Hatch hatch;
+};
+PathCode path_code(size_t place);  // in the stack, 0 at the bottom
+
+// The place of the path that a lane is on: the highest entry that holds it; -1: exited or never there.
+int path_of_lane(const simt::WarpStep& step, int lane);
+inline size_t running_path(const simt::WarpStep& step) {
+    return step.stack.empty() ? 0 : step.stack.size() - 1;
+}
+
+int lanes_in(uint32_t mask);
+// "all 32 lanes", "even lanes", "odd lanes", "lanes 0 to 7", "lane 5", "12 lanes".
+std::string lanes_text(uint32_t mask);
+
+// The step from which averages count: the instruction before the first branch that splits the warp, or 0.
+size_t counting_from(const simt::WarpHistory& history);
+
+struct LaneSums {                                // over steps [begin, end)
+    int64_t issues = 0, lanes = 0, partial = 0;  // partial: issues with lanes off
+    std::vector<int64_t> by_path;                // lane slots that worked, by place in the stack
+    int64_t slots() const { return 32 * issues; }
+    double average() const { return issues == 0 ? 0 : static_cast<double>(lanes) / static_cast<double>(issues); }
+};
+LaneSums sum_lanes(const simt::WarpHistory& history, size_t begin, size_t end);
+
+struct Popped {  // the last path that left the stack before `step` ran
+    simt::StackEntry entry;
+    size_t place = 0;
+    size_t after = 0;  // step that ran last before it left
+    bool any = false;
+};
+Popped last_popped(const simt::WarpHistory& history, size_t step);
+
+}  // namespace lockstep::gui

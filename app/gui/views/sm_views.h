@@ -1,0 +1,18 @@
+// The views of the SM and Learn workspaces (D1, D2, D6), for the list in views.cpp.
+#pragma once
+#include <memory>
+
+#include "app/gui/view.h"
+
+namespace lockstep::gui {
+
+std::unique_ptr<View> make_warps_view();       // D1: warps by cycle
+std::unique_ptr<View> make_code_view();        // source and PTX beside each other
+std::unique_ptr<View> make_warp_view();        // one warp: what it waits for, its registers in 32 lanes
+std::unique_ptr<View> make_blocks_view();      // D6: blocks on SMs, occupancy
+std::unique_ptr<View> make_divergence_view();  // D2: lanes per issued instruction
+std::unique_ptr<View> make_stack_view();       // the reconvergence stack as cards
+std::unique_ptr<View> make_source_view();      // source with the issue slots of one warp
+std::unique_ptr<View> make_lesson_view();      // the lesson: prose, prediction, exercise, list of steps
+
+}  // namespace lockstep::gui

@@ -1,0 +1,192 @@
+// Source and PTX beside each other: every instruction is joined to its line, the focused pair stands out, and a column
+// says how many warp-cycles the warps in view spent waiting in front of each instruction. A click sets the focus.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/gui/views/sm_views.h"
+#include "app/gui/views/source_text.h"
+#include "app/gui/views/timeline_data.h"
+#include "app/gui/views/warp_facts.h"
+
+namespace lockstep::gui {
+namespace {
+
+constexpr float line_height = 18;
+
+std::string base_name(const std::string& path) {
+    return path.substr(path.find_last_of('/') + 1);
+}
+
+std::string caption_of(const Timeline& timeline, const WindowSums& sums, const Focus& focus, bool hidden) {
+    if (hidden) return "The waits stay hidden until you lock an answer.";
+    const auto most = std::max_element(sums.waits.begin(), sums.waits.end());
+    if (most == sums.waits.end() || *most == 0) return "No warp in view waited in front of an instruction.";
+    const bool chosen =
+        focus.pc >= 0 && static_cast<size_t>(focus.pc) < sums.waits.size() && sums.waits[static_cast<size_t>(focus.pc)] > 0;
+    const auto pc = static_cast<uint32_t>(chosen ? focus.pc : most - sums.waits.begin());
+    return fmt::format("Warps in view spent {} warp-cycles in front of {}.", with_commas(sums.waits[pc]),
+                       operation_of(*timeline.run->program, pc));
+}
+
+class CodeView final : public View {
+  public:
+    void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
+        const auto snapshot = session.snapshot();
+        if (!snapshot->kernel || !snapshot->kernel->program) {
+            const Rect body = ui.panel(area, {.title = "Source and PTX"});
+            return ui.say_nothing_yet(body, "No kernel has run yet.",
+                                      "Its CUDA lines and their PTX instructions stand side by side here.");
+        }
+        adopt(snapshot->kernel);
+        follower_.follow(timeline_, focus);
+        const bool set = session.cycles_end > session.cycles_begin;
+        const int64_t begin = set ? session.cycles_begin : 0,
+                      end = set ? session.cycles_end : std::max<int64_t>(1, timeline_.cycles);
+        if (sums_.begin != begin || sums_.end != end) sums_ = sum_window(timeline_, begin, end);
+        const bool hidden = session.reveal_steps >= 0;
+        const std::string sentence = caption_of(timeline_, sums_, focus, hidden);
+        const Rect body =
+            ui.panel(area, {.title = "Source and PTX", .right = file_, .badge = Provenance::simulated, .caption = sentence});
+        ui.push_scope("code");
+        paint(ui, focus, body, hidden);
+        ui.pop_scope();
+    }
+
+    std::string describe(const Session& session, const Focus& focus) const override {
+        const auto snapshot = session.snapshot();
+        if (!snapshot->kernel || !snapshot->kernel->program) return "Source and PTX: no kernel has run yet.";
+        const Timeline timeline = make_timeline(snapshot->kernel);
+        const bool set = session.cycles_end > session.cycles_begin;
+        const WindowSums sums = sum_window(timeline, set ? session.cycles_begin : 0,
+                                           set ? session.cycles_end : std::max<int64_t>(1, timeline.cycles));
+        const bool hidden = session.reveal_steps >= 0;
+        const ptx::Program& program = *timeline.run->program;
+        std::string text = fmt::format("Source and PTX (simulated), {}\n", base_name(program.source_file));
+        for (uint32_t pc = 0; pc < program.instructions.size(); ++pc) {
+            text += fmt::format("  {} line {:3}  {}", static_cast<int32_t>(pc) == focus.pc ? '>' : ' ',
+                                program.instructions[pc].line, ptx::text_of(program, pc));
+            if (!hidden && sums.waits[pc] > 0) text += fmt::format("  ({} warp-cycles waited)", sums.waits[pc]);
+            text += '\n';
+        }
+        return text + "  " + caption_of(timeline, sums, focus, hidden) + "\n";
+    }
+
+  private:
+    Timeline timeline_;
+    WindowSums sums_;
+    FocusFollower follower_;
+    std::string file_;
+    std::vector<std::string> source_, ptx_;
+    int32_t seen_pc_ = -2;
+
+    void adopt(const std::shared_ptr<const model::KernelRun>& run) {
+        if (timeline_.run == run) return;
+        timeline_ = make_timeline(run);
+        sums_ = {};
+        file_ = base_name(run->program->source_file);
+        source_ = lines_of(run->source);
+        ptx_.clear();
+        for (uint32_t pc = 0; pc < run->program->instructions.size(); ++pc)
+            ptx_.push_back(short_text(ptx::text_of(*run->program, pc)));
+        seen_pc_ = -2;
+    }
+
+    static std::string short_text(const std::string& text) {  // one space where the compiler put a tab
+        std::string out;
+        for (const char c : text) {
+            const bool space = c == ' ' || c == '\t';
+            if (space && !out.empty() && (out.back() == ' ' || out.back() == ',')) continue;
+            out += space ? ' ' : c;
+        }
+        return out;
+    }
+
+    void paint(Ui& ui, Focus& focus, const Rect& body, bool hidden) {
+        const Theme& theme = *ui.theme;
+        const auto& instructions = timeline_.run->program->instructions;
+        const bool with_source = !source_.empty();
+        const float left = with_source ? body.w * 0.47f : 0, bridge = with_source ? 20.0f : 0.0f;
+        const Rect lines{body.x, body.y + 14, left, body.h - 14};
+        const Rect rows{body.x + left + bridge, body.y + 14, body.w - left - bridge, body.h - 14};
+        ui.text(body.x + 26, body.y + 6, with_source ? "source" : "", {.size = 12, .color = theme.quiet});
+        ui.text(rows.x, body.y + 6, "PTX", {.size = 12, .color = theme.quiet});
+        ui.text(rows.right() - 8, body.y + 6, "waits", {.size = 12, .color = theme.quiet, .align = Align::right});
+
+        if (focus.pc != seen_pc_ && focus.pc >= 0) {  // bring the focused pair to the middle
+            seen_pc_ = focus.pc;
+            const auto line = focus.line > 0 ? static_cast<float>(focus.line - 1) : 0.0f;
+            ui.scroll_to("source", std::max(0.0f, line * line_height - lines.h * 0.4f));
+            ui.scroll_to("ptx", std::max(0.0f, static_cast<float>(focus.pc) * line_height - rows.h * 0.55f));
+        }
+        const float source_at =
+            std::floor(ui.scroll("source", lines, static_cast<float>(source_.size()) * line_height) / line_height) *
+            line_height;
+        const float ptx_at =
+            std::floor(ui.scroll("ptx", rows, static_cast<float>(ptx_.size()) * line_height) / line_height) * line_height;
+        const auto line_y = [&](int32_t line) { return lines.y + static_cast<float>(line - 1) * line_height - source_at; };
+        const auto row_y = [&](size_t pc) { return rows.y + static_cast<float>(pc) * line_height - ptx_at; };
+        const auto seen = [&](float y) { return y > body.y && y + line_height <= body.bottom() + 1; };
+
+        int64_t most = 1;
+        for (int64_t w : sums_.waits) most = std::max(most, w);
+        if (with_source && focus.line > 0 && seen(line_y(focus.line)))
+            ui.rect({lines.x - 4, line_y(focus.line), lines.w, line_height}, theme.selected, 2);
+        for (size_t pc = 0; pc < ptx_.size(); ++pc) {
+            const float y = row_y(pc);
+            if (!seen(y)) continue;
+            const bool on = static_cast<int32_t>(pc) == focus.pc;
+            const bool sibling = !on && instructions[pc].line == focus.line && focus.line > 0;
+            if (on) ui.rect({rows.x - 6, y, rows.w + 2, line_height}, theme.selected, 2);
+            if (with_source && instructions[pc].line > 0 && seen(line_y(instructions[pc].line)))
+                ui.line({lines.right() - (on ? 4.0f : 2.0f), line_y(instructions[pc].line) + 9},
+                        {rows.x - (on ? 6.0f : 8.0f), y + 9}, on || sibling ? theme.accent : theme.line, on ? 2.0f : 1.0f);
+            ui.text(rows.x, y + 13, ptx_[pc],
+                    {.size = 12,
+                     .color = on || sibling ? theme.ink : theme.ink2,
+                     .weight = on ? 700 : 400,
+                     .mono = true,
+                     .width = rows.w - 56});
+            if (!hidden && pc < sums_.waits.size() && sums_.waits[pc] > 0) {
+                const float share = static_cast<float>(sums_.waits[pc]) / static_cast<float>(most);
+                ui.rect({rows.right() - 8 - 44 * share, y + 16, 44 * share, 1}, faded(data::orange, 0.9f));
+                ui.text(rows.right() - 8, y + 13, with_commas(sums_.waits[pc]),
+                        {.size = 12, .color = on ? theme.ink : theme.quiet, .align = Align::right, .mono = true});
+            }
+            const Rect row{rows.x - 6, y, rows.w - 8, line_height};
+            if (ui.hovered(row)) {
+                ui.frame(row, theme.ink3);
+                if (instructions[pc].opcode) ui.tooltip(fmt::format("{}\n{}", ptx_[pc], instructions[pc].opcode->summary));
+            }
+            if (ui.clicked(row)) choose(focus, static_cast<int32_t>(pc), instructions[pc].line);
+        }
+        for (size_t i = 0; i < source_.size(); ++i) {
+            const auto line = static_cast<int32_t>(i) + 1;
+            const float y = line_y(line);
+            if (!seen(y)) continue;
+            const bool on = line == focus.line;
+            ui.text(lines.x + 16, y + 13, std::to_string(line),
+                    {.size = 12, .color = on ? theme.ink : theme.quiet, .align = Align::right, .mono = true});
+            draw_code(ui, lines.x + 26, y + 13, source_[i], 12, lines.w - 34);
+            const Rect row{lines.x - 4, y, lines.w - 8, line_height};
+            if (!ui.clicked(row)) continue;
+            const auto first =
+                std::find_if(instructions.begin(), instructions.end(), [&](const auto& d) { return d.line == line; });
+            if (first != instructions.end()) choose(focus, static_cast<int32_t>(first - instructions.begin()), line);
+        }
+    }
+
+    // What was clicked is in sight already: no scrolling.
+    void choose(Focus& focus, int32_t pc, int32_t line) {
+        focus.pc = seen_pc_ = pc;
+        focus.line = line;
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_code_view() {
+    return std::make_unique<CodeView>();
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,30 @@
+// How a warp state looks and what it is called: one row a StallReason, a colour and a second code (hatch or hollow).
+#pragma once
+#include <string_view>
+
+#include "app/gui/widgets/draw.h"
+#include "core/trace/stall_reason.h"
+
+namespace lockstep::gui {
+
+constexpr size_t state_count = static_cast<size_t>(StallReason::count);
+
+struct StateCode {
+    StallReason reason;
+    Color color;
+    Hatch hatch;
+    float opacity;           // of the fill: a fixed wait is light grey
+    bool hollow;             // drawn as an outline
+    std::string_view brief;  // "global": narrow columns
+    std::string_view doing;  // "wait for global memory": "7 of 32 warps ..."
+};
+
+const StateCode& code_of(StallReason reason);
+
+// One cell or one merged run in the state's colour and hatch.
+void draw_state(Ui& ui, const Rect& rect, StallReason reason);
+
+// The same for one pixel of a texture: the hatch's pattern at (x, y) over `background`.
+Color state_pixel(StallReason reason, int x, int y, Color background);
+
+}  // namespace lockstep::gui

@@ -1,0 +1,355 @@
+#include "app/gui/views/timeline_data.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lockstep::gui {
+namespace {
+
+// Adds the overlap of [begin, end) with every cell of `width` cycles from `origin`.
+template <class Cells>
+void spread(Cells&& add, int64_t begin, int64_t end, int64_t origin, double width, size_t cells) {
+    const double last = static_cast<double>(cells);
+    const double from = static_cast<double>(begin - origin) / width, to = static_cast<double>(end - origin) / width;
+    if (to <= 0 || from >= last) return;
+    auto cell = static_cast<size_t>(std::max(0.0, from));
+    for (; cell < cells && static_cast<double>(cell) < to; ++cell) {
+        const double overlap = std::min(to, static_cast<double>(cell) + 1) - std::max(from, static_cast<double>(cell));
+        if (overlap > 0) add(cell, overlap * width);
+    }
+}
+
+uint8_t most_of(const StateCounts& counts, int64_t bucket) {
+    size_t best = 0;
+    int64_t sum = 0;
+    for (size_t s = 0; s < state_count; ++s) {
+        sum += counts[s];
+        if (counts[s] > counts[best]) best = s;
+    }
+    return counts[best] == 0 || bucket - sum > int64_t{counts[best]} ? empty_state : static_cast<uint8_t>(best);
+}
+
+void build_levels(Timeline& timeline) {
+    const KernelTrace& trace = timeline.trace();
+    int64_t bucket = 1;
+    while (timeline.cycles / bucket >= static_cast<int64_t>(most_buckets)) bucket *= 2;
+    const auto cells = static_cast<size_t>((timeline.cycles + bucket - 1) / bucket);
+    if (cells == 0) return;
+    size_t level_count = 1;
+    for (size_t n = cells; n > 64; n = (n + 1) / 2) ++level_count;
+    timeline.levels.resize(level_count);
+    size_t n = cells;
+    for (Level& level : timeline.levels) {
+        level.bucket = bucket;
+        level.totals.assign(n, {});
+        level.dominant.assign(timeline.rows.size(), std::vector<uint8_t>(n, empty_state));
+        bucket *= 2;
+        n = (n + 1) / 2;
+    }
+    std::vector<StateCounts> counts;
+    for (size_t r = 0; r < timeline.rows.size(); ++r) {
+        counts.assign(cells, {});
+        const int64_t base = timeline.levels[0].bucket;
+        for (uint32_t w : timeline.rows[r].warps) {
+            const WarpTrack& warp = trace.warps[w];
+            for (const StallRun& run : warp.runs)
+                for (int64_t t = std::max<int64_t>(run.begin, 0); t < std::min(run.end, timeline.cycles);) {
+                    const int64_t stop = std::min({run.end, (t / base + 1) * base, timeline.cycles});
+                    counts[static_cast<size_t>(t / base)][static_cast<size_t>(run.reason)] +=
+                        static_cast<uint32_t>(stop - t);
+                    t = stop;
+                }
+            for (uint32_t i : warp.issues)
+                if (const int64_t t = trace.issues[i].cycle; t >= 0 && t < timeline.cycles)
+                    ++counts[static_cast<size_t>(t / base)][0];
+        }
+        for (Level& level : timeline.levels) {
+            if (&level != &timeline.levels.front()) {
+                for (size_t i = 0; i < level.totals.size(); ++i) {
+                    StateCounts sum = counts[2 * i];
+                    if (2 * i + 1 < counts.size())
+                        for (size_t s = 0; s < state_count; ++s) sum[s] += counts[2 * i + 1][s];
+                    counts[i] = sum;
+                }
+                counts.resize(level.totals.size());
+            }
+            for (size_t i = 0; i < counts.size(); ++i) {
+                for (size_t s = 0; s < state_count; ++s) level.totals[i][s] += counts[i][s];
+                level.dominant[r][i] = most_of(counts[i], level.bucket);
+            }
+        }
+    }
+}
+
+// The coarsest level still as fine as a column, or null when a column is finer than the finest.
+const Level* level_for(const Timeline& timeline, double cycles_a_column) {
+    const Level* found = nullptr;
+    for (const Level& level : timeline.levels)
+        if (static_cast<double>(level.bucket) <= cycles_a_column) found = &level;
+    return found;
+}
+
+}  // namespace
+
+int64_t TimeAxis::cycle(float at_x) const {
+    return begin + static_cast<int64_t>(std::floor(static_cast<double>(at_x - x) / column()));
+}
+
+Timeline make_timeline(std::shared_ptr<const model::KernelRun> run) {
+    Timeline timeline;
+    timeline.run = std::move(run);
+    const KernelTrace& trace = timeline.trace();
+    timeline.cycles = trace.truncated ? trace.kept_until : trace.cycles;
+    for (uint32_t w = 0; w < trace.warps.size(); ++w) {
+        const WarpTrack& warp = trace.warps[w];
+        auto row =
+            std::find_if(timeline.rows.begin(), timeline.rows.end(), [&](const SlotRow& r) { return r.slot == warp.slot; });
+        if (row == timeline.rows.end()) row = timeline.rows.insert(row, {warp.slot, warp.scheduler, {}});
+        row->warps.push_back(w);
+        timeline.cycles = std::max(timeline.cycles, trace.truncated ? int64_t{0} : warp.end);
+    }
+    std::sort(timeline.rows.begin(), timeline.rows.end(), [](const SlotRow& a, const SlotRow& b) {
+        return a.scheduler != b.scheduler ? a.scheduler < b.scheduler : a.slot < b.slot;
+    });
+    for (SlotRow& row : timeline.rows)
+        std::sort(row.warps.begin(), row.warps.end(),
+                  [&](uint32_t a, uint32_t b) { return trace.warps[a].begin < trace.warps[b].begin; });
+    build_levels(timeline);
+    if (timeline.run->program)
+        for (const auto& instruction : timeline.run->program->instructions) {
+            if (!instruction.opcode) continue;
+            const char letter = instruction.opcode->letter;
+            const bool known = std::any_of(timeline.letters.begin(), timeline.letters.end(),
+                                           [&](const auto& l) { return l.first == letter; });
+            if (!known) timeline.letters.emplace_back(letter, instruction.opcode->group);
+        }
+    return timeline;
+}
+
+std::span<const StallRun> runs_in(const WarpTrack& warp, int64_t begin, int64_t end) {
+    const auto first =
+        std::partition_point(warp.runs.begin(), warp.runs.end(), [&](const StallRun& r) { return r.end <= begin; });
+    const auto last = std::partition_point(first, warp.runs.end(), [&](const StallRun& r) { return r.begin < end; });
+    return {first, last};
+}
+
+std::span<const uint32_t> issues_in(const KernelTrace& trace, const WarpTrack& warp, int64_t begin, int64_t end) {
+    const auto before = [&](int64_t cycle) { return [&trace, cycle](uint32_t i) { return trace.issues[i].cycle < cycle; }; };
+    const auto first = std::partition_point(warp.issues.begin(), warp.issues.end(), before(begin));
+    return {first, std::partition_point(first, warp.issues.end(), before(end))};
+}
+
+int64_t issues_before(const KernelTrace& trace, const WarpTrack& warp, int64_t cycle) {
+    return static_cast<int64_t>(issues_in(trace, warp, INT64_MIN, cycle).size());
+}
+
+WarpState state_at(const KernelTrace& trace, const WarpTrack& warp, int64_t cycle) {
+    WarpState state;
+    if (cycle < warp.begin || cycle >= warp.end) return state;
+    if (const auto issues = issues_in(trace, warp, cycle, cycle + 1); !issues.empty()) {
+        state.issue = &trace.issues[issues.front()];
+        state.resident = true;
+    } else if (const auto runs = runs_in(warp, cycle, cycle + 1); !runs.empty()) {
+        state.stall = &runs.front();
+        state.resident = true;
+    }
+    return state;
+}
+
+int warp_at(const KernelTrace& trace, const SlotRow& row, int64_t cycle) {
+    const auto after =
+        std::partition_point(row.warps.begin(), row.warps.end(), [&](uint32_t w) { return trace.warps[w].begin <= cycle; });
+    if (after == row.warps.begin()) return -1;
+    const uint32_t warp = *(after - 1);
+    return cycle < trace.warps[warp].end ? static_cast<int>(warp) : -1;
+}
+
+int64_t WindowSums::all_issued() const {
+    int64_t sum = 0;
+    for (int64_t i : issued) sum += i;
+    return sum;
+}
+int64_t WindowSums::empty() const {
+    int64_t used = 0;
+    for (int64_t s : states) used += s;
+    return std::max<int64_t>(0, slot_cycles - used);
+}
+
+WindowSums sum_window(const Timeline& timeline, int64_t begin, int64_t end) {
+    const KernelTrace& trace = timeline.trace();
+    WindowSums sums;
+    sums.begin = begin;
+    sums.end = end;
+    sums.issued.assign(std::max<uint32_t>(trace.schedulers, 1), 0);
+    sums.busy = sums.issued;
+    sums.waits.assign(timeline.run->program ? timeline.run->program->instructions.size() : 0, 0);
+    sums.issue_slots = static_cast<int64_t>(sums.issued.size()) * std::max<uint32_t>(trace.issue_width, 1) * (end - begin);
+    for (const SlotRow& row : timeline.rows) {
+        bool lived = false;
+        for (uint32_t w : row.warps) {
+            const WarpTrack& warp = trace.warps[w];
+            if (warp.end <= begin || warp.begin >= end) continue;
+            lived = true;
+            for (const StallRun& run : runs_in(warp, begin, end)) {
+                const int64_t length = std::min(run.end, end) - std::max(run.begin, begin);
+                sums.states[static_cast<size_t>(run.reason)] += length;
+                if (run.pc < sums.waits.size()) sums.waits[run.pc] += length;
+            }
+            int64_t last = -1;
+            for (uint32_t i : issues_in(trace, warp, begin, end)) {
+                const int64_t cycle = trace.issues[i].cycle;
+                if (cycle != last) ++sums.states[0];  // two instructions of one warp in a cycle are one warp-cycle
+                last = cycle;
+            }
+        }
+        if (lived) sums.slot_cycles += end - begin;
+    }
+    std::vector<int64_t> last(sums.issued.size(), -1);
+    const auto first = std::partition_point(trace.issues.begin(), trace.issues.end(),
+                                            [&](const IssueRecord& i) { return i.cycle < begin; });
+    for (auto i = first; i != trace.issues.end() && i->cycle < end; ++i) {
+        const size_t scheduler = i->warp < trace.warps.size() ? trace.warps[i->warp].scheduler : 0;
+        if (scheduler >= sums.issued.size()) continue;
+        ++sums.issued[scheduler];
+        if (last[scheduler] != i->cycle) ++sums.busy[scheduler];
+        last[scheduler] = i->cycle;
+    }
+    return sums;
+}
+
+void dominant_states(const Timeline& timeline, size_t row, int64_t begin, int64_t end, std::span<uint8_t> columns) {
+    const double width = static_cast<double>(end - begin) / static_cast<double>(columns.size());
+    if (const Level* level = level_for(timeline, width)) {
+        const auto& states = level->dominant[row];
+        for (size_t c = 0; c < columns.size(); ++c) {
+            const double middle = static_cast<double>(begin) + width * (static_cast<double>(c) + 0.5);
+            const auto cell = static_cast<int64_t>(middle) / level->bucket;
+            columns[c] =
+                middle >= 0 && cell < static_cast<int64_t>(states.size()) ? states[static_cast<size_t>(cell)] : empty_state;
+        }
+        return;
+    }
+    const KernelTrace& trace = timeline.trace();
+    std::vector<std::array<float, state_count>> counts(columns.size(), std::array<float, state_count>{});
+    for (uint32_t w : timeline.rows[row].warps) {
+        const WarpTrack& warp = trace.warps[w];
+        if (warp.end <= begin || warp.begin >= end) continue;
+        const auto add = [&](size_t state) {
+            return [&counts, state](size_t c, double v) { counts[c][state] += static_cast<float>(v); };
+        };
+        for (const StallRun& run : runs_in(warp, begin, end))
+            spread(add(static_cast<size_t>(run.reason)), run.begin, run.end, begin, width, columns.size());
+        for (uint32_t i : issues_in(trace, warp, begin, end))
+            spread(add(0), trace.issues[i].cycle, trace.issues[i].cycle + 1, begin, width, columns.size());
+    }
+    for (size_t c = 0; c < columns.size(); ++c) {
+        const auto best = std::max_element(counts[c].begin(), counts[c].end());
+        columns[c] = *best > 0 ? static_cast<uint8_t>(best - counts[c].begin()) : empty_state;
+    }
+}
+
+std::vector<std::array<float, state_count>> mean_states(const Timeline& timeline, int64_t begin, int64_t end,
+                                                        size_t columns) {
+    std::vector<std::array<float, state_count>> means(columns, std::array<float, state_count>{});
+    const double width = static_cast<double>(end - begin) / static_cast<double>(columns);
+    if (const Level* level = level_for(timeline, width)) {
+        for (size_t c = 0; c < columns; ++c) {
+            const auto from =
+                static_cast<int64_t>(static_cast<double>(begin) + width * static_cast<double>(c)) / level->bucket;
+            const auto to =
+                std::max(from + 1, static_cast<int64_t>(static_cast<double>(begin) + width * static_cast<double>(c + 1)) /
+                                       level->bucket);
+            for (int64_t i = std::max<int64_t>(from, 0);
+                 i < std::min<int64_t>(to, static_cast<int64_t>(level->totals.size())); ++i)
+                for (size_t s = 0; s < state_count; ++s)
+                    means[c][s] += static_cast<float>(level->totals[static_cast<size_t>(i)][s]) /
+                                   static_cast<float>(level->bucket * (to - from));
+        }
+        return means;
+    }
+    const KernelTrace& trace = timeline.trace();
+    for (const WarpTrack& warp : trace.warps) {
+        if (warp.end <= begin || warp.begin >= end) continue;
+        const auto add = [&](size_t state) {
+            return [&means, state, width](size_t c, double v) { means[c][state] += static_cast<float>(v / width); };
+        };
+        for (const StallRun& run : runs_in(warp, begin, end))
+            spread(add(static_cast<size_t>(run.reason)), run.begin, run.end, begin, width, columns);
+        int64_t last = -1;
+        for (uint32_t i : issues_in(trace, warp, begin, end)) {
+            const int64_t cycle = trace.issues[i].cycle;
+            if (cycle != last) spread(add(0), cycle, cycle + 1, begin, width, columns);
+            last = cycle;
+        }
+    }
+    return means;
+}
+
+void focus_first(const Timeline& timeline, Focus& focus) {
+    const KernelTrace& trace = timeline.trace();
+    if (trace.warps.empty()) return;
+    uint32_t best_warp = 0;
+    int64_t best_length = 0, best_time = trace.warps[0].begin;
+    for (uint32_t w = 0; w < trace.warps.size(); ++w)
+        for (const StallRun& run : trace.warps[w].runs)
+            if (run.cause >= 0 && run.end - run.begin > best_length) {
+                best_length = run.end - run.begin;
+                best_warp = w;
+                best_time = run.begin + best_length / 2;
+            }
+    const WarpState state = state_at(trace, trace.warps[best_warp], best_time);
+    focus.warp = static_cast<int32_t>(best_warp);
+    focus.block = static_cast<int32_t>(trace.warps[best_warp].block);
+    focus.sm = static_cast<int32_t>(trace.sm);
+    focus.time = best_time;
+    focus.pc = static_cast<int32_t>(state.pc());
+    if (timeline.run->program && state.pc() < timeline.run->program->instructions.size())
+        focus.line = timeline.run->program->instructions[state.pc()].line;
+}
+
+void focus_on(Session& session, Focus& focus, const Timeline& timeline, uint32_t warp, int64_t cycle) {
+    const KernelTrace& trace = timeline.trace();
+    const WarpTrack& track = trace.warps[warp];
+    const WarpState state = state_at(trace, track, cycle);
+    focus.warp = static_cast<int32_t>(warp);
+    focus.block = static_cast<int32_t>(track.block);
+    focus.sm = static_cast<int32_t>(trace.sm);
+    focus.time = cycle;
+    if (state.resident && timeline.run->program && state.pc() < timeline.run->program->instructions.size()) {
+        focus.pc = static_cast<int32_t>(state.pc());
+        focus.line = timeline.run->program->instructions[state.pc()].line;
+    }
+    session.history_step = issues_before(trace, track, cycle);
+}
+
+void FocusFollower::follow(const Timeline& timeline, Focus& focus) {
+    const bool moved = focus.time != time || focus.warp != warp || timeline.run.get() != run;
+    time = focus.time;
+    warp = focus.warp;
+    run = timeline.run.get();
+    const KernelTrace& trace = timeline.trace();
+    if (!moved || warp < 0 || warp >= static_cast<int32_t>(trace.warps.size()) || time < 0) return;
+    const WarpTrack& track = trace.warps[static_cast<size_t>(warp)];
+    focus.block = static_cast<int32_t>(track.block);
+    const WarpState state = state_at(trace, track, time);
+    if (!state.resident || !timeline.run->program || state.pc() >= timeline.run->program->instructions.size()) return;
+    focus.pc = static_cast<int32_t>(state.pc());
+    focus.line = timeline.run->program->instructions[state.pc()].line;
+}
+
+int64_t revealed_until(const Session& session, const Focus& focus, const KernelTrace& trace) {
+    if (session.reveal_steps < 0) return INT64_MAX;
+    if (focus.warp < 0 || focus.warp >= static_cast<int32_t>(trace.warps.size())) return 0;
+    const auto& issues = trace.warps[static_cast<size_t>(focus.warp)].issues;
+    const auto last = std::min<int64_t>(session.reveal_steps, static_cast<int64_t>(issues.size())) - 1;
+    return last < 0 ? 0 : trace.issues[issues[static_cast<size_t>(last)]].cycle + 1;
+}
+
+int64_t ruler_step(double least) {
+    int64_t decade = 1;
+    for (;; decade *= 10)
+        for (int64_t factor : {1, 2, 5})
+            if (static_cast<double>(factor * decade) >= least || decade > 1'000'000'000'000'000) return factor * decade;
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,45 @@
+// The parts of the warp timeline (D1) on the screen: where things stand, and the painters of rows, issue strips, areas
+// and the selected wait. warps.cpp puts them together and reacts.
+#pragma once
+#include "app/gui/views/timeline_data.h"
+#include "app/gui/views/warp_facts.h"
+
+namespace lockstep::gui {
+
+struct RowPlace {  // one warp slot on the screen
+    size_t row = 0;
+    float y = 0;  // top, scrolled
+};
+struct GroupPlace {  // one scheduler
+    uint16_t scheduler = 0;
+    float y = 0;
+    std::vector<RowPlace> rows;
+};
+
+struct TimelinePlaces {
+    TimeAxis axis;
+    Rect ruler, rows, area, legend;      // area, legend: height 0 when there is no room
+    float gutter = 0;                    // x of the labels
+    float margin = 0, margin_width = 0;  // right of the axis; 0 wide: none
+    float pitch = 16;
+    float content = 0;  // height of all groups
+    std::vector<GroupPlace> groups;
+    bool letters = true;              // in cells
+    bool texture = false;             // too many cells: draw pictures
+    int64_t hidden_from = INT64_MAX;  // cycles that an open prediction hides
+    const RowPlace* place_of(uint16_t slot, const Timeline& timeline) const;
+};
+
+constexpr float group_head = 18, group_gap = 4;
+
+void draw_ruler(Ui& ui, const TimelinePlaces& places, int64_t cursor);
+void draw_group(Ui& ui, const Timeline& timeline, const WindowSums& sums, const TimelinePlaces& places,
+                const GroupPlace& group, const Focus& focus, uint64_t version);
+void draw_area(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, uint64_t version);
+void draw_wait(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, const Focus& focus);
+// Counts of the warps' states at the cursor, right of the area.
+void draw_counts(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, int64_t cycle);
+
+std::array<int, state_count> states_at(const Timeline& timeline, int64_t cycle);
+
+}  // namespace lockstep::gui

@@ -1,0 +1,298 @@
+// One warp at one cycle: what it waits for and for how long, and its registers: one as a strip of 32 lanes, several as
+// a table. A register that is still on its way is hatched: the warp may not read it before the cycle in "ready".
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/views/lane_paths.h"
+#include "app/gui/views/sm_views.h"
+#include "app/gui/views/warp_facts.h"
+
+namespace lockstep::gui {
+namespace {
+
+constexpr int lanes_listed[] = {0, 1, 2, 31};
+
+struct Facts {
+    const WarpTrack* warp = nullptr;
+    WarpState state;
+    Wait wait;
+    std::string sentence, progress;
+    double share = -1;  // of the wait that is over
+};
+
+Facts facts_of(const Timeline& timeline, const Focus& focus) {
+    Facts facts;
+    const KernelTrace& trace = timeline.trace();
+    if (focus.warp < 0 || focus.warp >= static_cast<int32_t>(trace.warps.size())) return facts;
+    facts.warp = &trace.warps[static_cast<size_t>(focus.warp)];
+    facts.state = state_at(trace, *facts.warp, focus.time);
+    if (!facts.state.resident) {
+        facts.sentence = focus.time < facts.warp->begin ? fmt::format("Starts at cycle {}", with_commas(facts.warp->begin))
+                                                        : fmt::format("Ended at cycle {}", with_commas(facts.warp->end));
+    } else if (facts.state.issue) {
+        facts.sentence = fmt::format("Issues {}", operation_of(*timeline.run->program, facts.state.issue->pc));
+        if (focus.line > 0)
+            facts.sentence += fmt::format(" of line {}", timeline.run->program->instructions[facts.state.issue->pc].line);
+    } else {
+        facts.wait = wait_of(timeline, static_cast<uint32_t>(focus.warp), *facts.state.stall);
+        facts.sentence = facts.wait.sentence;
+        const int64_t all = std::max<int64_t>(1, facts.wait.end - facts.wait.begin), over = focus.time - facts.wait.begin;
+        facts.share = std::clamp(static_cast<double>(over) / static_cast<double>(all), 0.0, 1.0);
+        facts.progress = fmt::format("{} of {} cycles", with_commas(over), with_commas(all));
+    }
+    return facts;
+}
+
+uint32_t lanes_on(const Snapshot& snapshot, int64_t step) {
+    if (!snapshot.history || step < 0 || step >= static_cast<int64_t>(snapshot.history->steps.size()))
+        return simt::full_mask;
+    return snapshot.history->steps[static_cast<size_t>(step)].active;
+}
+
+// The history shown belongs to the focused warp (it may lag behind while the worker makes it).
+bool history_matches(const Snapshot& snapshot, const WarpTrack& warp) {
+    return snapshot.history && snapshot.history->block == warp.block &&
+           snapshot.history->warp_in_block == warp.warp_in_block;
+}
+
+class WarpView final : public View {
+  public:
+    void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
+        const auto snapshot = session.snapshot();
+        if (snapshot->kernel && timeline_.run != snapshot->kernel) timeline_ = make_timeline(snapshot->kernel);
+        if (!snapshot->kernel || focus.warp < 0 || focus.warp >= static_cast<int32_t>(timeline_.trace().warps.size()) ||
+            focus.time < 0) {
+            const Rect body = ui.panel(area, {.title = "Warp"});
+            return ui.say_nothing_yet(
+                body, snapshot->kernel ? "No warp is chosen." : "No kernel has run yet.",
+                snapshot->kernel ? "Click a row of the warp timeline." : "A warp's registers appear here, lane by lane.");
+        }
+        const Facts facts = facts_of(timeline_, focus);
+        const bool fits = history_matches(*snapshot, *facts.warp);
+        const int64_t step = snapshot->lanes_step;
+        const auto rows = fits && snapshot->lanes ? registers_shown(timeline_, *facts.warp, step, *snapshot->lanes, 12)
+                                                  : std::vector<RegisterRow>{};
+        choose(rows);
+        const std::string title = fmt::format("Warp {} of block {}", facts.warp->warp_in_block, facts.warp->block);
+        const std::string right = fmt::format("scheduler {}, {} of 32 lanes on", facts.warp->scheduler,
+                                              fits ? lanes_in(lanes_on(*snapshot, session.history_step)) : 32);
+        const std::string sentence = caption(*snapshot, rows, focus);
+        const Rect body =
+            ui.panel(area, {.title = title, .right = right, .badge = Provenance::simulated, .caption = sentence});
+        ui.push_scope("warp");
+        paint(ui, *snapshot, focus, facts, rows, body);
+        ui.pop_scope();
+    }
+
+    std::string describe(const Session& session, const Focus& focus) const override {
+        const auto snapshot = session.snapshot();
+        if (!snapshot->kernel) return "Warp: no kernel has run yet.";
+        const Timeline timeline = make_timeline(snapshot->kernel);
+        const Facts facts = facts_of(timeline, focus);
+        if (!facts.warp) return "Warp: none is chosen.";
+        std::string text = fmt::format("Warp {} of block {} (simulated), scheduler {}, slot {}, cycle {}\n  {}{}{}\n",
+                                       facts.warp->warp_in_block, facts.warp->block, facts.warp->scheduler, facts.warp->slot,
+                                       focus.time, facts.sentence, facts.progress.empty() ? "" : ", ", facts.progress);
+        if (!snapshot->lanes || !history_matches(*snapshot, *facts.warp)) return text;
+        const ptx::Program& program = *snapshot->kernel->program;
+        for (const RegisterRow& row : registers_shown(timeline, *facts.warp, snapshot->lanes_step, *snapshot->lanes, 12)) {
+            const simt::LaneValues& values = (*snapshot->lanes)[row.lane_values];
+            text += fmt::format("  {} ({}):", row.name, row.holds);
+            if (row.ready > focus.time)
+                text += fmt::format(" on its way, ready at {}", row.ready);
+            else
+                for (int lane : lanes_listed)
+                    text += fmt::format(" lane {} {}", lane, text_of(values.bits[lane], type_of_use(program, values.reg)));
+            text += '\n';
+        }
+        return text;
+    }
+
+  private:
+    Timeline timeline_;
+    std::string chosen_;   // register in the strip
+    bool picked_ = false;  // by the learner
+
+    void choose(const std::vector<RegisterRow>& rows) {
+        const bool there = std::any_of(rows.begin(), rows.end(), [&](const RegisterRow& r) { return r.name == chosen_; });
+        if (there && picked_) return;
+        picked_ = false;
+        // The first that is a number: addresses make a dull strip.
+        chosen_ = rows.empty() ? std::string{} : rows.front().name;
+        for (const RegisterRow& row : rows)
+            if (row.name.starts_with("%f")) {
+                chosen_ = row.name;
+                break;
+            }
+    }
+
+    struct Span {
+        double low = INFINITY, high = -INFINITY;
+        ptx::Type type = ptx::Type::none;
+        const simt::LaneValues* values = nullptr;
+        const RegisterRow* row = nullptr;
+    };
+    Span strip(const Snapshot& snapshot, const std::vector<RegisterRow>& rows) const {
+        Span span;
+        for (const RegisterRow& row : rows)
+            if (row.name == chosen_) span.row = &row;
+        if (!span.row) return span;
+        span.values = &(*snapshot.lanes)[span.row->lane_values];
+        span.type = type_of_use(*snapshot.kernel->program, span.values->reg);
+        for (const uint64_t bits : span.values->bits) {
+            const double v = span.type == ptx::Type::b64 ? static_cast<double>(bits) : number_of(bits, span.type);
+            if (!std::isfinite(v)) continue;
+            span.low = std::min(span.low, v);
+            span.high = std::max(span.high, v);
+        }
+        return span;
+    }
+    static std::string value_text(double value, ptx::Type type) {
+        if (type == ptx::Type::b64) return text_of(static_cast<uint64_t>(value), type);
+        return std::abs(value) >= 1e6 || (value != 0 && std::abs(value) < 1e-3) ? fmt::format("{:.2e}", value)
+                                                                                : fmt::format("{:.4g}", value);
+    }
+
+    std::string caption(const Snapshot& snapshot, const std::vector<RegisterRow>& rows, const Focus& focus) const {
+        const Span span = strip(snapshot, rows);
+        if (!span.row) return snapshot.busy.empty() ? "The registers of this warp are being read." : snapshot.busy;
+        const std::string what =
+            span.row->holds.empty() ? span.row->name : fmt::format("{} ({})", span.row->name, span.row->holds);
+        if (span.row->ready > focus.time)
+            return fmt::format("{} is on its way until cycle {}.", what, with_commas(span.row->ready));
+        if (!(span.low <= span.high)) return fmt::format("{} holds no number in any lane.", what);
+        if (span.low == span.high) return fmt::format("{} holds {} in all 32 lanes.", what, value_text(span.low, span.type));
+        return fmt::format("{}: {} to {} over 32 lanes.", what, value_text(span.low, span.type),
+                           value_text(span.high, span.type));
+    }
+
+    void paint(Ui& ui, const Snapshot& snapshot, Focus& focus, const Facts& facts, const std::vector<RegisterRow>& rows,
+               const Rect& body) {
+        const Theme& theme = *ui.theme;
+        const float left =
+            ui.text(body.right(), body.y + 10, facts.progress, {.size = 13, .color = theme.ink2, .align = Align::right});
+        ui.text(body.x, body.y + 10, facts.sentence,
+                {.size = 13, .weight = 600, .width = (facts.progress.empty() ? body.right() : left - 12) - body.x});
+        const Rect bar{body.x, body.y + 18, body.w, 8};
+        ui.rect(bar, theme.grid);
+        if (facts.share >= 0)
+            draw_state(ui, {bar.x, bar.y, bar.w * static_cast<float>(facts.share), bar.h}, facts.state.reason());
+        else if (facts.state.issue)
+            ui.rect(bar, data::green);
+        ui.frame(bar, theme.line);
+        if (rows.empty()) {
+            ui.text(body.x, body.y + 52, snapshot.busy.empty() ? "Its registers are being read ..." : snapshot.busy,
+                    {.size = 13, .color = theme.ink2});
+            return;
+        }
+        const Span span = strip(snapshot, rows);
+        const float scale_width = 190;
+        float x = body.x;
+        for (const RegisterRow& row : rows) {
+            if (x + ui.chip_width(row.name) > body.right() - scale_width) break;
+            if (ui.chip(x, body.y + 36, row.name, row.name == chosen_)) {
+                chosen_ = row.name;
+                picked_ = true;
+            }
+        }
+        const bool pending = span.row && span.row->ready > focus.time;
+        draw_strip(ui, span, pending, lanes_on(snapshot, snapshot.lanes_step), focus, {body.x, body.y + 70, body.w, 24});
+        if (span.row && !pending && span.low <= span.high) {  // the colour scale
+            const float sx = body.right() - 8 * 8 - 62;
+            for (int i = 0; i < 8; ++i)
+                ui.rect({sx + 8.0f * static_cast<float>(i), body.y + 44, 8, 12},
+                        sequential(static_cast<float>(i) / 7, theme));
+            ui.text(sx - 6, body.y + 54, value_text(span.low, span.type),
+                    {.size = 12, .color = theme.ink2, .align = Align::right, .mono = true});
+            ui.text(sx + 70, body.y + 54, value_text(span.high, span.type),
+                    {.size = 12, .color = theme.ink2, .mono = true, .width = 56});
+        }
+        draw_table(ui, snapshot, rows, focus, {body.x, body.y + 120, body.w, body.h - 120});
+    }
+
+    void draw_strip(Ui& ui, const Span& span, bool pending, uint32_t on, Focus& focus, const Rect& r) const {
+        const Theme& theme = *ui.theme;
+        const float pitch = (r.w - 8) / 32;
+        for (int lane = 0; lane < 32; ++lane) {
+            const Rect cell{r.x + pitch * static_cast<float>(lane) + 2.5f * static_cast<float>(lane / 8), r.y, pitch - 1.25f,
+                            r.h};
+            if (pending || !span.values) {
+                ui.hatch(cell, data::orange, Hatch::diagonal);
+            } else {
+                const double v = span.type == ptx::Type::b64 ? static_cast<double>(span.values->bits[lane])
+                                                             : number_of(span.values->bits[lane], span.type);
+                const double range = span.high - span.low;
+                if (std::isfinite(v))
+                    ui.rect(cell, sequential(range > 0 ? static_cast<float>((v - span.low) / range) : 0.5f, theme));
+                else
+                    ui.hatch(cell, data::vermillion, Hatch::cross);
+            }
+            if (!(on >> lane & 1)) ui.rect({cell.x, cell.y, cell.w, 3}, theme.panel);
+            if (lane == focus.lane) ui.outline(cell);
+            if (lane % 8 == 0 || lane == 31)
+                ui.text(cell.x + cell.w / 2, r.bottom() + 14, std::to_string(lane),
+                        {.size = 12, .color = theme.quiet, .align = Align::center, .mono = true});
+            if (ui.hovered(cell) && span.values && !pending)
+                ui.tooltip(fmt::format("lane {}: {} = {}{}", lane, chosen_, text_of(span.values->bits[lane], span.type),
+                                       on >> lane & 1 ? "" : " (lane off)"));
+            if (ui.clicked(cell)) focus.lane = lane;
+        }
+    }
+
+    void draw_table(Ui& ui, const Snapshot& snapshot, const std::vector<RegisterRow>& rows, const Focus& focus,
+                    const Rect& r) {
+        const Theme& theme = *ui.theme;
+        const ptx::Program& program = *snapshot.kernel->program;
+        if (r.h < 40) return;
+        const float holds_at = r.x + 52, ready_width = 52, first = r.x + std::max(150.0f, r.w * 0.27f);
+        const float column = (r.right() - ready_width - first) / 4;
+        const float head = r.y + 12;
+        ui.text(r.x, head, "reg", {.size = 12, .color = theme.quiet});
+        ui.text(holds_at, head, "holds", {.size = 12, .color = theme.quiet});
+        for (int i = 0; i < 4; ++i)
+            ui.text(first + column * static_cast<float>(i + 1), head, fmt::format("lane {}", lanes_listed[i]),
+                    {.size = 12, .color = theme.quiet, .align = Align::right});
+        ui.text(r.right(), head, "ready", {.size = 12, .color = theme.quiet, .align = Align::right});
+        ui.line({r.x, head + 6}, {r.right(), head + 6}, theme.line);
+        float y = head + 24;
+        for (const RegisterRow& row : rows) {
+            if (y + 4 > r.bottom()) break;
+            const simt::LaneValues& values = (*snapshot.lanes)[row.lane_values];
+            const ptx::Type type = type_of_use(program, values.reg);
+            const bool pending = row.ready > focus.time, on = row.name == chosen_;
+            const Rect line{r.x - 4, y - 14, r.w + 8, 19};
+            if (on) ui.rect(line, theme.selected, 2);
+            if (ui.clicked(line)) chosen_ = row.name, picked_ = true;
+            ui.text(r.x, y, row.name, {.size = 12, .mono = true, .width = 50});
+            ui.text(holds_at, y, row.holds, {.size = 13, .color = theme.ink2, .width = first - holds_at - 4});
+            for (int i = 0; i < 4; ++i) {
+                const float right = first + column * static_cast<float>(i + 1);
+                if (pending)
+                    ui.hatch({right - 44, y - 10, 44, 12}, data::orange, Hatch::diagonal);
+                else
+                    ui.text(right, y, short_value(values.bits[lanes_listed[i]], type, column),
+                            {.size = 12, .align = Align::right, .mono = true});
+            }
+            ui.text(r.right(), y, pending ? with_commas(row.ready) : "yes",
+                    {.size = 12, .color = theme.ink2, .align = Align::right, .mono = true});
+            y += 19;
+        }
+    }
+
+    // An address keeps its last digits: the lanes differ there.
+    static std::string short_value(uint64_t bits, ptx::Type type, float column) {
+        std::string text = text_of(bits, type);
+        const auto most = static_cast<size_t>(std::max(3.0f, (column - 8) / 7.2f));
+        return text.size() > most ? "…" + text.substr(text.size() - most + 1) : text;
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_warp_view() {
+    return std::make_unique<WarpView>();
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,277 @@
+#include "app/gui/views/warp_facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cctype>
+#include <cmath>
+#include <cstring>
+
+namespace lockstep::gui {
+namespace {
+
+bool names(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+}
+
+// Every name[...] in `text`, brackets balanced, `a[i][j]` as one.
+std::vector<std::string> subscripts(std::string_view text) {
+    std::vector<std::string> found;
+    for (size_t i = 0; i < text.size(); ++i) {
+        if (text[i] != '[' || i == 0 || !names(text[i - 1])) continue;
+        size_t begin = i;
+        while (begin > 0 && names(text[begin - 1])) --begin;
+        int depth = 0;
+        size_t end = i;
+        for (; end < text.size(); ++end) {
+            depth += text[end] == '[' ? 1 : text[end] == ']' ? -1 : 0;
+            if (depth == 0 && (end + 1 >= text.size() || text[end + 1] != '[')) break;
+        }
+        if (end >= text.size()) break;
+        found.emplace_back(text.substr(begin, end + 1 - begin));
+        i = end;
+    }
+    return found;
+}
+
+const ptx::DecodedInstruction* instruction_at(const Timeline& timeline, uint32_t pc) {
+    const auto& program = timeline.run->program;
+    return program && pc < program->instructions.size() ? &program->instructions[pc] : nullptr;
+}
+
+std::string place(int line, uint32_t pc) {
+    return line > 0 ? fmt::format("line {}", line) : fmt::format("instruction {}", pc);
+}
+
+std::string name_at(const ptx::Program& program, int32_t offset) {
+    for (const ptx::Register& reg : program.registers)
+        if (reg.offset == offset) return reg.name;
+    return {};
+}
+
+// "load of A[i]", "fma, line 8": what an instruction leaves in its destination.
+std::string holds(const Timeline& timeline, uint32_t pc) {
+    const ptx::DecodedInstruction* instruction = instruction_at(timeline, pc);
+    if (!instruction) return {};
+    if (instruction->kind == ptx::Kind::load)
+        if (const std::string what = subscript_of(timeline.run->source, instruction->line, false); !what.empty())
+            return what;
+    const std::string name =
+        instruction->opcode ? std::string(instruction->opcode->name) : operation_of(*timeline.run->program, pc);
+    return instruction->line > 0 ? fmt::format("{}, line {}", name, instruction->line) : name;
+}
+
+}  // namespace
+
+std::string line_of(const std::string& source, int line) {
+    size_t begin = 0;
+    for (int i = 1; i < line; ++i) {
+        begin = source.find('\n', begin);
+        if (begin == std::string::npos) return {};
+        ++begin;
+    }
+    if (line < 1 || begin >= source.size()) return {};
+    const size_t text = source.find_first_not_of(" \t", begin), end = source.find('\n', begin);
+    if (text == std::string::npos || text >= std::min(end, source.size())) return {};
+    return source.substr(text, end == std::string::npos ? end : end - text);
+}
+
+std::string subscript_of(const std::string& source, int line, bool store) {
+    const std::string text = line_of(source, line);
+    size_t equals = std::string::npos;
+    for (size_t i = 1; i + 1 < text.size(); ++i)
+        if (text[i] == '=' && text[i + 1] != '=' && !std::strchr("=!<>", text[i - 1])) {
+            equals = i;
+            break;
+        }
+    std::string_view side = text;
+    if (equals != std::string::npos) side = store ? side.substr(0, equals) : side.substr(equals + 1);
+    const auto found = subscripts(side);
+    return found.size() == 1 ? found.front() : std::string{};
+}
+
+std::string operation_of(const ptx::Program& program, uint32_t pc) {
+    std::string text = ptx::text_of(program, pc);
+    if (!text.empty() && text[0] == '@') {
+        const size_t space = text.find_first_of(" \t");
+        const size_t next = space == std::string::npos ? space : text.find_first_not_of(" \t", space);
+        text = next == std::string::npos ? text : text.substr(next);
+    }
+    return text.substr(0, text.find_first_of(" \t;"));
+}
+
+std::string_view name_of(MemoryLevel level) {
+    switch (level) {
+        case MemoryLevel::constant:
+            return "constant cache";
+        case MemoryLevel::shared:
+            return "shared memory";
+        case MemoryLevel::l1:
+            return "L1";
+        case MemoryLevel::l2:
+            return "L2";
+        case MemoryLevel::dram:
+            return "DRAM";
+        case MemoryLevel::none:
+            break;
+    }
+    return "";
+}
+
+Wait wait_of(const Timeline& timeline, uint32_t warp, const StallRun& stall) {
+    Wait wait{{}, {}, nullptr, stall.begin, stall.end};
+    const KernelTrace& trace = timeline.trace();
+    const ptx::DecodedInstruction* waiting = instruction_at(timeline, stall.pc);
+    const std::string where = place(waiting ? waiting->line : 0, stall.pc);
+    const ptx::DecodedInstruction* producer = nullptr;
+    if (stall.cause >= 0 && static_cast<size_t>(stall.cause) < trace.issues.size()) {
+        wait.cause = &trace.issues[static_cast<size_t>(stall.cause)];
+        producer = instruction_at(timeline, wait.cause->pc);
+    }
+    if (!producer) {
+        std::string doing(code_of(stall.reason).doing);
+        if (doing.starts_with("are "))
+            doing = "is " + doing.substr(4);
+        else if (doing.starts_with("wait "))
+            doing = "waits " + doing.substr(5);
+        wait.sentence = fmt::format("At {} it {}", where, doing);
+        return wait;
+    }
+    wait.begin = wait.cause->cycle;
+    const bool arrives = stall.reason == StallReason::long_scoreboard || stall.reason == StallReason::short_scoreboard ||
+                         stall.reason == StallReason::wait;
+    if (arrives) wait.end = std::max(wait.cause->ready, stall.end);
+    // The register that the producer writes and the waiting instruction reads.
+    std::string reg;
+    if (wait.cause->warp == warp && waiting)
+        for (int w = 0; w < producer->registers_written; ++w)
+            for (int r = 0; r < waiting->registers_read; ++r)
+                if (reg.empty() && producer->writes[w] == waiting->reads[r])
+                    reg = name_at(*timeline.run->program, producer->writes[w]);
+    const bool store = producer->kind == ptx::Kind::store, load = producer->kind == ptx::Kind::load;
+    const std::string what = load || store ? subscript_of(timeline.run->source, producer->line, store) : std::string{};
+    const std::string operation = operation_of(*timeline.run->program, wait.cause->pc);
+    std::string from = load && !what.empty() ? fmt::format("the load of {}", what)
+                                             : fmt::format("{} of {}", operation, place(producer->line, wait.cause->pc));
+    wait.sentence = reg.empty() ? fmt::format("Waits at {} for {}", where, from)
+                                : fmt::format("Waits at {} for {}, {}", where, reg, from);
+    wait.chip = operation;
+    if (!what.empty())
+        wait.chip += "  " + what;
+    else if (producer->line > 0)
+        wait.chip += fmt::format("  line {}", producer->line);
+    if (wait.cause->level != MemoryLevel::none) wait.chip += fmt::format("  {}", name_of(wait.cause->level));
+    wait.chip += fmt::format("  {} cycles", with_commas(wait.end - wait.begin));
+    return wait;
+}
+
+std::vector<RegisterRow> registers_shown(const Timeline& timeline, const WarpTrack& warp, int64_t step,
+                                         const std::vector<simt::LaneValues>& lanes, size_t most) {
+    std::vector<RegisterRow> rows;
+    const KernelTrace& trace = timeline.trace();
+    std::vector<int32_t> order;
+    const auto want = [&](int32_t offset) {
+        if (std::find(order.begin(), order.end(), offset) == order.end()) order.push_back(offset);
+    };
+    const auto count = static_cast<int64_t>(warp.issues.size());
+    const auto pc_at = [&](int64_t i) { return trace.issues[warp.issues[static_cast<size_t>(i)]].pc; };
+    if (step < count)
+        if (const auto* next = instruction_at(timeline, pc_at(step)))
+            for (int i = 0; i < next->registers_read; ++i) want(next->reads[i]);
+    for (int64_t i = std::min(step, count) - 1; i >= 0 && i > step - 400 && order.size() < 4 * most; --i)
+        if (const auto* done = instruction_at(timeline, pc_at(i)))
+            for (int w = 0; w < done->registers_written; ++w) want(done->writes[w]);
+    for (const int32_t offset : order) {
+        const auto value =
+            std::find_if(lanes.begin(), lanes.end(), [&](const simt::LaneValues& v) { return v.reg.offset == offset; });
+        if (value == lanes.end() || rows.size() >= most) continue;
+        RegisterRow row{static_cast<size_t>(value - lanes.begin()), value->reg.name, {}, 0};
+        for (int64_t i = std::min(step, count) - 1; i >= 0 && row.holds.empty(); --i) {
+            const IssueRecord& issue = trace.issues[warp.issues[static_cast<size_t>(i)]];
+            const auto* writer = instruction_at(timeline, issue.pc);
+            for (int w = 0; writer && w < writer->registers_written; ++w)
+                if (writer->writes[w] == offset) {
+                    row.holds = holds(timeline, issue.pc);
+                    row.ready = issue.ready;
+                }
+        }
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+ptx::Type type_of_use(const ptx::Program& program, const ptx::Register& reg) {
+    using ptx::Type;
+    const auto is_float = [](Type t) { return t == Type::f32 || t == Type::f64 || t == Type::f16 || t == Type::bf16; };
+    const auto is_signed = [](Type t) { return t == Type::s16 || t == Type::s32 || t == Type::s64 || t == Type::s8; };
+    if (reg.type == Type::pred || is_float(reg.type)) return reg.type;
+    const size_t bytes = ptx::size_of(reg.type);
+    bool number = false;
+    for (const auto& instruction : program.instructions) {
+        const bool memory = instruction.kind == ptx::Kind::load || instruction.kind == ptx::Kind::store ||
+                            instruction.kind == ptx::Kind::atomic;
+        for (const int32_t d : instruction.destination)
+            if (d == reg.offset && ptx::size_of(instruction.destination_type) == bytes) {
+                if (is_float(instruction.destination_type)) return instruction.destination_type;
+                number |= is_signed(instruction.destination_type);
+            }
+        for (const int32_t s : instruction.source)
+            if (s == reg.offset && ptx::size_of(instruction.type) == bytes) {
+                if (is_float(instruction.type)) return instruction.type;
+                number |= is_signed(instruction.type) && !memory;
+            }
+    }
+    if (bytes == 8) return Type::b64;  // almost always an address
+    return number || bytes < 4 ? reg.type == Type::b16 || reg.type == Type::s16 ? Type::s16
+                                 : bytes == 4                                   ? Type::s32
+                                                                                : reg.type
+                               : Type::u32;
+}
+
+double number_of(uint64_t bits, ptx::Type type) {
+    using ptx::Type;
+    switch (type) {
+        case Type::f32:
+            return std::bit_cast<float>(static_cast<uint32_t>(bits));
+        case Type::f64:
+            return std::bit_cast<double>(bits);
+        case Type::f16: {
+            const int exponent = static_cast<int>(bits >> 10 & 31);
+            const double fraction = static_cast<double>(bits & 1023) / 1024;
+            const double sign = bits & 0x8000 ? -1 : 1;
+            if (exponent == 31) return fraction != 0 ? NAN : sign * INFINITY;
+            return sign * (exponent == 0 ? std::ldexp(fraction, -14) : std::ldexp(1 + fraction, exponent - 15));
+        }
+        case Type::bf16:
+            return std::bit_cast<float>(static_cast<uint32_t>(bits << 16));
+        case Type::s16:
+            return static_cast<int16_t>(bits);
+        case Type::s32:
+            return static_cast<int32_t>(bits);
+        case Type::s64:
+            return static_cast<double>(static_cast<int64_t>(bits));
+        case Type::b64:
+        case Type::u64:
+            return NAN;
+        case Type::pred:
+            return static_cast<double>(bits & 1);
+        default:
+            return static_cast<double>(bits & 0xffffffffu);
+    }
+}
+
+std::string text_of(uint64_t bits, ptx::Type type) {
+    using ptx::Type;
+    if (type == Type::b64 || type == Type::u64)
+        return bits < 1'000'000'000 ? with_commas(static_cast<int64_t>(bits)) : fmt::format("0x{:x}", bits);
+    const double value = number_of(bits, type);
+    if (type == Type::f32 || type == Type::f64 || type == Type::f16 || type == Type::bf16) {
+        if (std::isnan(value)) return "nan";
+        if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+        return fmt::format("{:.5g}", value);
+    }
+    return with_commas(static_cast<int64_t>(value));
+}
+
+}  // namespace lockstep::gui

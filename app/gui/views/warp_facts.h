@@ -1,0 +1,42 @@
+// What can be said in words about one warp at one cycle: what it does, what it waits for, and what its registers hold.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "app/gui/views/timeline_data.h"
+
+namespace lockstep::gui {
+
+// "A[i]" when the right side of the source line has exactly one subscript (a load) or its left side has one (a store);
+// empty otherwise.
+std::string subscript_of(const std::string& source, int line, bool store);
+// The source line's text, without its indentation.
+std::string line_of(const std::string& source, int line);
+// "ld.global.f32" of "@%p1 ld.global.f32 %f1, [%rd1]".
+std::string operation_of(const ptx::Program& program, uint32_t pc);
+std::string_view name_of(MemoryLevel level);  // "L2": the farthest that served it
+
+struct Wait {              // what the focused warp waits for
+    std::string sentence;  // "Waits at line 7 for %f1, the load of A[i]"
+    std::string chip;      // "ld.global.f32  A[i]  DRAM  425 cycles"; empty without a cause
+    const IssueRecord* cause = nullptr;
+    int64_t begin = 0, end = 0;  // of the whole wait: from the cause's issue to the end of the stall
+};
+Wait wait_of(const Timeline& timeline, uint32_t warp, const StallRun& stall);
+
+struct RegisterRow {
+    size_t lane_values = 0;   // index into Snapshot::lanes
+    std::string name, holds;  // "%f1"; "load of A[i]", "fma, line 8"
+    int64_t ready = 0;        // cycle from which it may be read; pending while the focus is before it
+};
+// The registers worth showing at history step `step`: those that the next instruction touches, then the most recently
+// written ones.
+std::vector<RegisterRow> registers_shown(const Timeline& timeline, const WarpTrack& warp, int64_t step,
+                                         const std::vector<simt::LaneValues>& lanes, size_t most);
+
+// How the program uses a register: the PTX type of a register says only its width.
+ptx::Type type_of_use(const ptx::Program& program, const ptx::Register& reg);
+double number_of(uint64_t bits, ptx::Type type);  // NaN for an address
+std::string text_of(uint64_t bits, ptx::Type type);
+
+}  // namespace lockstep::gui

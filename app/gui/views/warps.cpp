@@ -1,0 +1,461 @@
+// D1, warps by cycle: a row a resident warp, grouped by scheduler, a column a cycle; below, how many warps are in each
+// state. A click on a cell moves every view; on a wait it shows what the warp waits for. W and S or the wheel zoom, A
+// and D or dragging pan, Up and Down choose the warp, Enter goes to the instruction waited for, Home shows everything.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/views/sm_views.h"
+#include "app/gui/views/timeline_view.h"
+
+namespace lockstep::gui {
+namespace {
+
+constexpr float gutter_width = 68, margin_width = 100, plain_column = 8, widest_column = 24;
+
+std::string percent(int64_t part, int64_t whole) {
+    return fmt::format("{:.1f} %", whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0.0);
+}
+
+// "266 of 432 issue slots used, 0.62 per scheduler and cycle. At 4,870 12 of 32 warps wait for global memory."
+std::string caption_of(const Timeline& timeline, const WindowSums& sums, const Focus& focus, int64_t hidden_from) {
+    if (hidden_from != INT64_MAX)
+        return fmt::format("Cycles from {} on stay hidden until you lock an answer.", with_commas(hidden_from));
+    const auto cycles = sums.end - sums.begin;
+    const double rate = static_cast<double>(sums.all_issued()) /
+                        static_cast<double>(std::max<int64_t>(1, cycles * static_cast<int64_t>(sums.issued.size())));
+    std::string text = fmt::format("{} of {} issue slots used, {:.2f} per scheduler and cycle.",
+                                   with_commas(sums.all_issued()), with_commas(sums.issue_slots), rate);
+    if (focus.time < 0) return text;
+    const auto counts = states_at(timeline, focus.time);
+    const auto best = std::max_element(counts.begin() + 1, counts.end());
+    int resident = 0;
+    for (int c : counts) resident += c;
+    if (resident == 0) return text + fmt::format(" At {} no warp is resident.", with_commas(focus.time));
+    if (*best == 0) return text + fmt::format(" At {} all {} resident warps issue.", with_commas(focus.time), resident);
+    return text + fmt::format(" At {} {} of {} warps {}.", with_commas(focus.time), *best, resident,
+                              code_of(static_cast<StallReason>(best - counts.begin())).doing);
+}
+
+class WarpsView final : public View {
+  public:
+    void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
+        const auto snapshot = session.snapshot();
+        if (!snapshot->kernel || snapshot->kernel->result.trace.warps.empty()) {
+            const Rect body = ui.panel(area, {.title = "Warps by cycle"});
+            return ui.say_nothing_yet(
+                body, snapshot->kernel ? "This kernel was run without a trace of its warps." : "No kernel has run yet.",
+                snapshot->busy.empty() ? "Run a lesson's scene, or open a kernel of the training step." : snapshot->busy);
+        }
+        const bool fresh = adopt(snapshot->kernel);
+        if (focus.warp < 0 || focus.warp >= static_cast<int32_t>(timeline_.trace().warps.size()) || focus.time < 0)
+            focus_first(timeline_, focus);
+        follower_.follow(timeline_, focus);
+        const float margin = area.w - 24 >= 620 ? margin_width : 0;
+        const float width = std::max(40.0f, area.w - 24 - gutter_width - margin);
+        settle_window(session, focus, width, fresh);
+        const int64_t hidden = revealed_until(session, focus, timeline_.trace());
+        sums_for(session.cycles_begin, session.cycles_end);
+
+        const std::string sentence = caption_of(timeline_, sums_, focus, hidden);
+        const KernelTrace& trace = timeline_.trace();
+        const std::string right = fmt::format("SM {} of {}, cycles {} to {}", trace.sm, timeline_.run->gpu.sms.value,
+                                              with_commas(session.cycles_begin), with_commas(session.cycles_end - 1));
+        const Rect body =
+            ui.panel(area, {.title = "Warps by cycle", .right = right, .badge = Provenance::simulated, .caption = sentence});
+        draw_resident(ui, area, right);
+        ui.push_scope("warps");
+        TimelinePlaces places = place(ui, session, body, width, margin, hidden);
+        react(ui, session, focus, places);
+        places.axis.begin = session.cycles_begin;
+        places.axis.end = session.cycles_end;
+        places.letters = places.axis.column() >= plain_column - 0.01f && places.pitch >= 14;
+        places.texture = places.axis.column() < 6 && estimated_quads() > 5000 && hidden == INT64_MAX;
+        paint(ui, focus, places);
+        ui.pop_scope();
+    }
+
+    std::string describe(const Session& session, const Focus& focus) const override {
+        const auto snapshot = session.snapshot();
+        if (!snapshot->kernel || snapshot->kernel->result.trace.warps.empty())
+            return "Warps by cycle: no kernel has run yet.";
+        const Timeline timeline = make_timeline(snapshot->kernel);
+        const KernelTrace& trace = timeline.trace();
+        Focus at = focus;
+        if (at.warp < 0 || at.warp >= static_cast<int32_t>(trace.warps.size()) || at.time < 0) focus_first(timeline, at);
+        const int64_t hidden = revealed_until(session, at, trace);
+        const bool set = session.cycles_end > session.cycles_begin;
+        const int64_t begin = set ? session.cycles_begin : 0,
+                      end = set ? session.cycles_end : std::max<int64_t>(1, timeline.cycles);
+        const WindowSums sums = sum_window(timeline, begin, end);
+        std::string text = fmt::format("Warps by cycle (simulated), SM {} of {}, cycles {} to {}\n", trace.sm,
+                                       timeline.run->gpu.sms.value, begin, end - 1);
+        if (hidden == INT64_MAX) {
+            for (size_t s = 0; s < state_count; ++s)
+                if (sums.states[s] > 0)
+                    text += fmt::format("  {}: {} of the warp-cycles\n", row_of(static_cast<StallReason>(s)).label,
+                                        percent(sums.states[s], sums.slot_cycles));
+            for (size_t s = 0; s < sums.issued.size(); ++s)
+                text += fmt::format("  scheduler {}: {} issued, {} cycles without an issue\n", s, sums.issued[s],
+                                    end - begin - sums.busy[s]);
+            const WarpTrack& warp = trace.warps[static_cast<size_t>(at.warp)];
+            if (const WarpState state = state_at(trace, warp, at.time); state.resident && state.stall)
+                text += fmt::format("  warp {} of block {} at cycle {}: {} ({} cycles)\n", warp.warp_in_block, warp.block,
+                                    at.time, wait_of(timeline, static_cast<uint32_t>(at.warp), *state.stall).sentence,
+                                    state.stall->end - state.stall->begin);
+        }
+        if (trace.truncated)
+            text += fmt::format("  the trace ends at cycle {}: the kernel was too long to keep whole\n", trace.kept_until);
+        return text + "  " + caption_of(timeline, sums, at, hidden) + "\n";
+    }
+
+  private:
+    Timeline timeline_;
+    WindowSums sums_;
+    FocusFollower follower_;
+    uint64_t runs_ = 0;  // kernels shown so far
+    int64_t seen_time_ = -1;
+    int32_t seen_warp_ = -1;
+
+    bool adopt(const std::shared_ptr<const model::KernelRun>& run) {
+        if (timeline_.run == run) return false;
+        timeline_ = make_timeline(run);
+        sums_ = {};
+        ++runs_;
+        return true;
+    }
+
+    void sums_for(int64_t begin, int64_t end) {
+        if (sums_.issued.empty() || sums_.begin != begin || sums_.end != end) sums_ = sum_window(timeline_, begin, end);
+    }
+
+    // A new kernel opens at a readable width around the focus; equal ends later (Home) mean the whole kernel.
+    void settle_window(Session& session, const Focus& focus, float width, bool fresh) {
+        const int64_t all = std::max<int64_t>(1, timeline_.cycles);
+        const auto plain = static_cast<int64_t>(width / plain_column);
+        if (session.cycles_end <= session.cycles_begin) {
+            session.cycles_begin = fresh ? focus.time - plain * 6 / 10 : 0;
+            session.cycles_end = session.cycles_begin + (fresh ? plain : all);
+        } else if (focus.time != seen_time_ && (focus.time < session.cycles_begin || focus.time >= session.cycles_end)) {
+            const int64_t length = session.cycles_end - session.cycles_begin;  // the clock ran out of the window
+            session.cycles_begin = focus.time - length / 2;
+            session.cycles_end = session.cycles_begin + length;
+        }
+        seen_time_ = focus.time;
+        show(session, session.cycles_begin, session.cycles_end, width);
+    }
+
+    // Sets the window, kept inside the kernel and between one pixel a column and the widest column.
+    void show(Session& session, int64_t begin, int64_t end, float width) const {
+        const int64_t all = std::max<int64_t>(1, timeline_.cycles);
+        const auto least = std::min(all, static_cast<int64_t>(width / widest_column));
+        const int64_t length = std::clamp(end - begin, std::max<int64_t>(1, least), all);
+        session.cycles_begin = std::clamp<int64_t>(begin, 0, all - length);
+        session.cycles_end = session.cycles_begin + length;
+    }
+
+    size_t estimated_quads() const {
+        size_t quads = 0;
+        for (const WarpTrack& warp : timeline_.trace().warps) {
+            if (warp.end <= sums_.begin || warp.begin >= sums_.end) continue;
+            quads += runs_in(warp, sums_.begin, sums_.end).size() +
+                     issues_in(timeline_.trace(), warp, sums_.begin, sums_.end).size();
+        }
+        return quads;
+    }
+
+    void draw_resident(Ui& ui, const Rect& area, const std::string& right) const {
+        const model::Occupancy& o = timeline_.run->result.occupancy;
+        const uint32_t schedulers = std::max<uint32_t>(1, timeline_.trace().schedulers);
+        const uint32_t slots = timeline_.trace().warp_slots / schedulers;
+        const float room = area.right() - 34 - ui.text_width(right, {.size = 13}) - 24;
+        float x = area.x + 176;
+        const std::string words = "resident warps per scheduler";
+        const std::string number =
+            fmt::format("{:g} of {}", static_cast<double>(o.blocks * o.warps_per_block) / schedulers, slots);
+        const std::string why = fmt::format("({} {} no more)", o.limiter, o.limiter == "shared memory" ? "allows" : "allow");
+        if (o.blocks == 0 ||
+            x + ui.text_width(words, {.size = 13}) + ui.text_width(number, {.size = 13, .weight = 600}) + 12 > room)
+            return;
+        x = ui.text(x, area.y + 20, words, {.size = 13, .color = ui.theme->ink2}) + 8;
+        x = ui.text(x, area.y + 20, number, {.size = 13, .weight = 600}) + 8;
+        if (o.blocks * o.warps_per_block < timeline_.trace().warp_slots && x + ui.text_width(why, {.size = 13}) < room)
+            ui.text(x, area.y + 20, why, {.size = 13, .color = ui.theme->quiet});
+    }
+
+    std::vector<StallReason> legend_states() const {
+        std::vector<StallReason> states = {StallReason::selected};
+        for (size_t s = 1; s < state_count; ++s)
+            if (sums_.states[s] > 0) states.push_back(static_cast<StallReason>(s));
+        return states;
+    }
+
+    TimelinePlaces place(Ui& ui, Session& session, const Rect& body, float width, float margin, int64_t hidden) {
+        TimelinePlaces places;
+        places.gutter = body.x;
+        places.axis = {session.cycles_begin, session.cycles_end, body.x + gutter_width, width};
+        places.margin = places.axis.x + width + 6;
+        places.margin_width = margin > 0 ? margin - 6 : 0;
+        places.hidden_from = hidden;
+        places.ruler = {body.x, body.y, body.w, 22};
+
+        size_t rows = 0;
+        for (size_t r = 0; r < timeline_.rows.size(); ++r) {
+            const SlotRow& row = timeline_.rows[r];
+            const bool lives = std::any_of(row.warps.begin(), row.warps.end(), [&](uint32_t w) {
+                const WarpTrack& warp = timeline_.trace().warps[w];
+                return warp.end > session.cycles_begin && warp.begin < session.cycles_end;
+            });
+            if (!lives) continue;
+            if (places.groups.empty() || places.groups.back().scheduler != row.scheduler)
+                places.groups.push_back({row.scheduler, 0, {}});
+            places.groups.back().rows.push_back({r, 0});
+            ++rows;
+        }
+        const float heads = static_cast<float>(places.groups.size()) * (group_head + group_gap);
+        const float states_height = legend_height(body);
+        const float room = body.h - 22;
+        const float legend = room > 330 ? states_height : 0;
+        const float least_rows = std::min(heads + 14 * static_cast<float>(rows), 0.55f * room);
+        float area = std::clamp(room - legend - 16 - (heads + 16 * static_cast<float>(rows)), 72.0f, 200.0f);
+        if (room - legend - 16 - area < least_rows || room < 240)
+            area = std::clamp(room - legend - 16 - least_rows, 0.0f, 96.0f);
+        if (area < 48) area = 0;
+        const float rows_room = room - legend - (area > 0 ? area + 16 : 0);
+        places.pitch = rows == 0 ? 16 : std::clamp(std::floor((rows_room - heads) / static_cast<float>(rows)), 14.0f, 18.0f);
+        places.content = heads + places.pitch * static_cast<float>(rows);
+        places.rows = {body.x, body.y + 22, body.w, std::min(rows_room, places.content)};
+        if (area > 0) places.area = {places.axis.x, places.rows.bottom() + 12, width, area};
+        if (legend > 0) places.legend = {body.x, body.bottom() - legend, body.w, legend};
+        (void)ui;
+        return places;
+    }
+
+    float legend_height(const Rect& body) const {
+        const auto columns = static_cast<size_t>(std::max(1.0f, std::floor(body.w / 205)));
+        const size_t states = legend_states().size() + 1;
+        return static_cast<float>((states + columns - 1) / columns) * 22 + (body.h > 420 ? 28 : 6);
+    }
+
+    void react(Ui& ui, Session& session, Focus& focus, TimelinePlaces& places) {
+        const float width = places.axis.width;
+        const Rect picture{places.axis.x, places.rows.y - 22, width,
+                           (places.area.h > 0 ? places.area.bottom() : places.rows.bottom()) - places.rows.y + 22};
+        const Rect panel{places.gutter - 12, places.rows.y - 64, places.rows.w + 24, 2000};
+        const auto zoom = [&](double factor, int64_t around) {
+            const double left = static_cast<double>(around - session.cycles_begin),
+                         all = static_cast<double>(session.cycles_end - session.cycles_begin);
+            const auto length = std::max<int64_t>(static_cast<int64_t>(std::llround(all * factor)),
+                                                  factor > 1 ? static_cast<int64_t>(all) + 1 : 1);
+            const auto begin = around - static_cast<int64_t>(std::llround(left / all * static_cast<double>(length)));
+            show(session, begin, begin + length, width);
+        };
+        const auto pan = [&](int64_t by) { show(session, session.cycles_begin + by, session.cycles_end + by, width); };
+        const int64_t length = session.cycles_end - session.cycles_begin;
+        if (const float notches = ui.wheel(picture); notches != 0)
+            zoom(std::pow(0.8, notches), places.axis.cycle(ui.mouse.x));
+        const int64_t middle = focus.time >= session.cycles_begin && focus.time < session.cycles_end
+                                   ? focus.time
+                                   : session.cycles_begin + length / 2;
+        if (ui.pressed(Key::w, panel)) zoom(0.7, middle);
+        if (ui.pressed(Key::s, panel)) zoom(1 / 0.7, middle);
+        if (ui.pressed(Key::a, panel)) pan(-std::max<int64_t>(1, length / 8));
+        if (ui.pressed(Key::d, panel)) pan(std::max<int64_t>(1, length / 8));
+        if (ui.pressed(Key::enter, panel)) go_to_cause(session, focus);
+        const int rows_by = (ui.pressed(Key::down, panel) ? 1 : 0) - (ui.pressed(Key::up, panel) ? 1 : 0);
+
+        // Where the rows stand: a chosen warp scrolls into view.
+        const float offset = ui.scroll("rows", places.rows, places.content);
+        float y = places.rows.y - offset;
+        for (GroupPlace& group : places.groups) {
+            group.y = y;
+            y += group_head;
+            for (RowPlace& row : group.rows) {
+                row.y = y;
+                y += places.pitch;
+            }
+            y += group_gap;
+        }
+        if (rows_by != 0) choose_row(session, focus, places, rows_by);
+        const RowPlace* chosen =
+            focus.warp >= 0 ? places.place_of(timeline_.trace().warps[static_cast<size_t>(focus.warp)].slot, timeline_)
+                            : nullptr;
+        if (focus.warp != seen_warp_ && chosen && places.content > places.rows.h) {
+            const float top = chosen->y + offset - places.rows.y;
+            if (top - offset < group_head || top - offset > places.rows.h - places.pitch) {
+                ui.scroll_to("rows", top - places.rows.h / 2);
+                ui.animate();
+            }
+        }
+        seen_warp_ = focus.warp;
+
+        const Drag drag = ui.drag("pan", picture);
+        if (drag.active && std::abs(drag.at.x - drag.from.x) > 4) {
+            if (!panning_) pan_from_ = session.cycles_begin;
+            panning_ = true;
+            const auto by = static_cast<int64_t>(std::llround((drag.from.x - drag.at.x) / places.axis.column()));
+            show(session, pan_from_ + by, pan_from_ + by + length, width);
+        }
+        if (drag.ended) {
+            if (!panning_) click(session, focus, places, drag.from);
+            panning_ = false;
+        }
+        if (!drag.active) hover(ui, places);
+    }
+
+    bool panning_ = false;
+    int64_t pan_from_ = 0;
+
+    // The row under a point, and the warp in it at the cycle.
+    int warp_under(const TimelinePlaces& places, Point p, int64_t cycle) const {
+        if (!places.rows.contains({places.rows.x, p.y})) return -1;
+        for (const GroupPlace& group : places.groups)
+            for (const RowPlace& row : group.rows)
+                if (p.y >= row.y && p.y < row.y + places.pitch)
+                    return warp_at(timeline_.trace(), timeline_.rows[row.row], cycle);
+        return -1;
+    }
+
+    void click(Session& session, Focus& focus, const TimelinePlaces& places, Point at) {
+        const int64_t cycle = std::clamp(places.axis.cycle(at.x), places.axis.begin, places.axis.end - 1);
+        if (cycle >= places.hidden_from) return;
+        const int warp = warp_under(places, at, cycle);
+        if (warp >= 0)
+            focus_on(session, focus, timeline_, static_cast<uint32_t>(warp), cycle);
+        else
+            focus.time = cycle;
+        seen_time_ = cycle;
+    }
+
+    void hover(Ui& ui, const TimelinePlaces& places) const {
+        const Rect cells{places.axis.x, places.rows.y, places.axis.width, places.rows.h};
+        if (!ui.hovered(cells)) return;
+        const int64_t cycle = places.axis.cycle(ui.mouse.x);
+        const int warp = cycle < places.hidden_from ? warp_under(places, ui.mouse, cycle) : -1;
+        if (warp < 0) return;
+        const WarpTrack& track = timeline_.trace().warps[static_cast<size_t>(warp)];
+        const WarpState state = state_at(timeline_.trace(), track, cycle);
+        if (!state.resident) return;
+        const StallRow& reason = row_of(state.reason());
+        std::string text =
+            fmt::format("warp {} of block {}, cycle {}\n", track.warp_in_block, track.block, with_commas(cycle));
+        if (state.issue) {
+            text += timeline_.run->program ? "issues " + ptx::text_of(*timeline_.run->program, state.issue->pc) : "issues";
+        } else {
+            text += fmt::format("{}, {} cycles\n{}\n{}", reason.label, with_commas(state.stall->end - state.stall->begin),
+                                wait_of(timeline_, static_cast<uint32_t>(warp), *state.stall).sentence, reason.explanation);
+        }
+        ui.tooltip(text);
+    }
+
+    void choose_row(Session& session, Focus& focus, const TimelinePlaces& places, int by) {
+        std::vector<int> order;
+        int at = -1;
+        for (const GroupPlace& group : places.groups)
+            for (const RowPlace& row : group.rows) {
+                const int warp = warp_at(timeline_.trace(), timeline_.rows[row.row], focus.time);
+                if (warp < 0) continue;
+                if (warp == focus.warp) at = static_cast<int>(order.size());
+                order.push_back(warp);
+            }
+        if (order.empty()) return;
+        const int next = std::clamp(at + by, 0, static_cast<int>(order.size()) - 1);
+        focus_on(session, focus, timeline_, static_cast<uint32_t>(order[static_cast<size_t>(next)]), focus.time);
+    }
+
+    void go_to_cause(Session& session, Focus& focus) {
+        const WarpTrack& warp = timeline_.trace().warps[static_cast<size_t>(focus.warp)];
+        const WarpState state = state_at(timeline_.trace(), warp, focus.time);
+        if (!state.stall) return;
+        if (const Wait wait = wait_of(timeline_, static_cast<uint32_t>(focus.warp), *state.stall); wait.cause)
+            focus_on(session, focus, timeline_, wait.cause->warp, wait.cause->cycle);
+    }
+
+    void paint(Ui& ui, const Focus& focus, const TimelinePlaces& places) {
+        const TimeAxis& axis = places.axis;
+        // Pictures are made anew when anything that they show changes.
+        const uint64_t version = (runs_ * 1000003u + static_cast<uint64_t>(axis.begin)) * 1000003u +
+                                 static_cast<uint64_t>(axis.end) * 31u + static_cast<uint64_t>(places.pitch) * 7u +
+                                 (ui.theme->dark ? 1u : 0u) + static_cast<uint64_t>(axis.width) * 131u;
+        draw_ruler(ui, places, focus.time);
+        ui.clip({places.rows.x, places.rows.y, places.rows.w, places.rows.h});
+        for (const GroupPlace& group : places.groups) {
+            const float height = group_head + places.pitch * static_cast<float>(group.rows.size());
+            if (group.y + height < places.rows.y || group.y > places.rows.bottom()) continue;
+            draw_group(ui, timeline_, sums_, places, group, focus, version);
+        }
+        ui.unclip();
+        if (places.area.h > 0) draw_area(ui, timeline_, places, version);
+        const float foot = places.area.h > 0 ? places.area.bottom() : places.rows.bottom();
+        if (focus.time >= axis.begin && focus.time < axis.end) {
+            const float x = axis.at(focus.time) + axis.column() / 2;
+            ui.cursor_line(x, places.ruler.y + 16, foot);
+            const std::string label = with_commas(focus.time);
+            const float width = ui.text_width(label, {.size = 12, .weight = 700, .mono = true}) + 14;
+            const float left = std::clamp(x - width / 2, axis.x - 20, places.rows.right() - width);
+            ui.rect({left, places.ruler.y, width, 18}, ui.theme->selection, 3);
+            ui.text(
+                left + width / 2, places.ruler.y + 14, label,
+                {.size = 12, .color = text_on(ui.theme->selection), .align = Align::center, .weight = 700, .mono = true});
+        }
+        ui.clip({places.rows.x, places.rows.y - 10, places.rows.w, places.rows.h + 20});
+        draw_wait(ui, timeline_, places, focus);
+        ui.unclip();
+        if (places.hidden_from < axis.end) {
+            const float x = axis.at(std::max(places.hidden_from, axis.begin));
+            const Rect box{x + 2, places.rows.y + 4, axis.x + axis.width - x - 2, foot - places.rows.y - 4};
+            ui.rect(box, ui.theme->panel);
+            ui.dashed(box, ui.theme->ink3);
+            if (box.w > 120)
+                ui.paragraph({box.x + 12, box.y + box.h / 2 - 20, box.w - 24, 60}, "Hidden until you lock an answer.",
+                             {.size = 13, .color = ui.theme->ink2}, 20);
+        } else if (places.area.h > 0 && focus.time >= 0) {
+            draw_counts(ui, timeline_, places, focus.time);
+        }
+        if (places.legend.h > 0) draw_legend(ui, places);
+    }
+
+    void draw_legend(Ui& ui, const TimelinePlaces& places) {
+        const Theme& theme = *ui.theme;
+        const Rect& r = places.legend;
+        const bool open = places.hidden_from != INT64_MAX;
+        ui.line({r.x - 11, r.y}, {r.right() + 11, r.y}, theme.grid);
+        const auto columns = static_cast<size_t>(std::max(1.0f, std::floor(r.w / 205)));
+        const float pitch = r.w / static_cast<float>(columns);
+        size_t i = 0;
+        const auto entry = [&](std::string_view label, int64_t value, auto&& swatch) {
+            const float x = r.x + pitch * static_cast<float>(i % columns),
+                        y = r.y + 20 + 22 * static_cast<float>(i / columns);
+            swatch(Rect{x, y - 11, 20, 14});
+            const std::string share = open ? std::string{} : percent(value, sums_.slot_cycles);
+            const float room = pitch - 28 - 8 - ui.text_width(share, {.size = 13}) - 8;
+            const float end = ui.text(x + 28, y, label, {.size = 13, .width = room});
+            ui.text(end + 8, y, share, {.size = 13, .color = theme.ink2});
+            ++i;
+        };
+        for (const StallReason state : legend_states())
+            entry(row_of(state).label, sums_.states[static_cast<size_t>(state)], [&](const Rect& box) {
+                const Faded faint(ui, code_of(state).hollow || state == StallReason::selected ? 1.0f : 0.75f);
+                draw_state(ui, box, state);
+            });
+        entry("empty slot", sums_.empty(), [&](const Rect& box) { ui.frame(box, theme.line); });
+        const float y = r.y + 20 + 22 * static_cast<float>((i + columns - 1) / columns) - 1;
+        if (y > r.bottom()) return;
+        float x = r.x;
+        for (const auto& [letter, group] : timeline_.letters) {
+            const char text[] = {letter, 0};
+            if (x + 12 + ui.text_width(group, {.size = 12}) > r.right()) break;
+            ui.text(x, y, text, {.size = 12, .color = theme.right, .weight = 700, .mono = true});
+            x = ui.text(x + 12, y, group, {.size = 12, .color = theme.ink2}) + 16;
+        }
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_warps_view() {
+    return std::make_unique<WarpsView>();
+}
+
+}  // namespace lockstep::gui
