@@ -77,7 +77,7 @@ std::shared_ptr<Snapshot> small_snapshot() {
 TEST_CASE("every workspace draws an empty session, at every text size and in every theme") {
     for (const float scale : {0.75f, 1.0f, 2.0f, 2.5f}) {
         Desk desk(scale);
-        for (const char* theme : {"dark", "light", "contrast", "print"}) {
+        for (const char* theme : {"dark", "light", "high-contrast", "print"}) {
             desk.shell.theme = &theme_named(theme);
             for (const char* workspace : {"learn", "sm", "training"}) {
                 desk.session.workspace = workspace;

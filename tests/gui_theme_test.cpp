@@ -10,7 +10,7 @@ using namespace lockstep;
 using namespace lockstep::gui;
 
 TEST_CASE("every text colour of every theme reads on both panel colours") {
-    for (const char* name : {"dark", "light", "contrast", "print"}) {
+    for (const char* name : {"dark", "light", "high-contrast", "print"}) {
         const Theme& t = theme_named(name);
         for (const Color back : {t.panel, t.panel2, t.background, t.selected, t.code}) {
             INFO(name << " on " << std::hex << back);
@@ -42,7 +42,7 @@ TEST_CASE("an unknown theme names the known ones") {
         theme_named("dim");
         FAIL("accepted");
     } catch (const Failure& failure) {
-        CHECK(failure.diagnostic.message.find("dark, light, contrast") != std::string::npos);
+        CHECK(failure.diagnostic.message.find("dark, light, high-contrast") != std::string::npos);
     }
 }
 

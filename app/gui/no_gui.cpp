@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "app/gui/app.h"
+#include "app/gui/bench.h"
 #include "core/base/diagnostic.h"
 
 namespace lockstep::gui {
@@ -10,6 +11,10 @@ int run_app(const AppOptions&) {
     std::fputs("lockstep: this build has no app; configure with -DLOCKSTEP_APP=ON (package libimgui-dev and its friends)\n",
                stderr);
     return static_cast<int>(ExitStatus::missing);
+}
+
+std::vector<AppRate> bench_app(std::string_view) {
+    return {};
 }
 
 }  // namespace lockstep::gui

@@ -8,8 +8,6 @@
 #include <imgui.h>
 #include <stb_image_write.h>
 
-#include <chrono>
-#include <thread>
 #include <vector>
 
 #include "app/gui/renderer.h"
@@ -56,37 +54,53 @@ struct Context {
 
 }  // namespace
 
-void render_to_png(Shell& shell, int width, int height, const std::string& file) {
-    const Context context;
+struct Offscreen::State {
+    Context context;
     GLuint buffer = 0, colour = 0;
-    glGenFramebuffers(1, &buffer);
-    glGenRenderbuffers(1, &colour);
-    glBindRenderbuffer(GL_RENDERBUFFER, colour);
+};
+
+Offscreen::Offscreen(int width, int height) : width_(width), height_(height), state_(std::make_unique<State>()) {
+    glGenFramebuffers(1, &state_->buffer);
+    glGenRenderbuffers(1, &state_->colour);
+    glBindRenderbuffer(GL_RENDERBUFFER, state_->colour);
     glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, width, height);
-    glBindFramebuffer(GL_FRAMEBUFFER, buffer);
-    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, colour);
+    glBindFramebuffer(GL_FRAMEBUFFER, state_->buffer);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, state_->colour);
     if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE)
         throw Failure("no framebuffer of " + std::to_string(width) + "x" + std::to_string(height) +
                       " pixels can be made here");
-    std::vector<unsigned char> pixels(static_cast<size_t>(width) * static_cast<size_t>(height) * 4);
-    {
-        Renderer renderer(shell);
-        // Each frame may ask the worker for more (a warp's history, then its registers): give it three rounds.
-        for (int i = 0; i < 4; ++i) {
-            renderer.frame({}, width, height, 1, 1 + i);
-            shell.session.wait_until_idle(20);
-        }
-        renderer.frame({}, width, height, 1, 6);
-        glPixelStorei(GL_PACK_ALIGNMENT, 1);
-        glReadPixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, pixels.data());
-    }
-    glDeleteRenderbuffers(1, &colour);
-    glDeleteFramebuffers(1, &buffer);
+}
+
+Offscreen::~Offscreen() {
+    glDeleteRenderbuffers(1, &state_->colour);
+    glDeleteFramebuffers(1, &state_->buffer);
+}
+
+void Offscreen::finish() {
+    glFinish();
+}
+
+void Offscreen::write_png(const std::string& file) {
+    std::vector<unsigned char> pixels(static_cast<size_t>(width_) * static_cast<size_t>(height_) * 4);
+    glPixelStorei(GL_PACK_ALIGNMENT, 1);
+    glReadPixels(0, 0, width_, height_, GL_RGBA, GL_UNSIGNED_BYTE, pixels.data());
     for (size_t i = 3; i < pixels.size(); i += 4) pixels[i] = 255;
-    const int stride = width * 4;  // GL's first row is the lowest
-    if (stbi_write_png(file.c_str(), width, height, 4,
-                       pixels.data() + static_cast<size_t>(height - 1) * static_cast<size_t>(stride), -stride) == 0)
+    const int stride = width_ * 4;  // GL's first row is the lowest
+    const unsigned char* last = pixels.data() + static_cast<size_t>(height_ - 1) * static_cast<size_t>(stride);
+    if (stbi_write_png(file.c_str(), width_, height_, 4, last, -stride) == 0)
         throw Failure("cannot write the picture to '" + file + "'");
+}
+
+void render_to_png(Shell& shell, int width, int height, const std::string& file) {
+    Offscreen screen(width, height);
+    Renderer renderer(shell);
+    // Each frame may ask the worker for more (a warp's history, then its registers).
+    for (int i = 0; i < 4; ++i) {
+        renderer.frame({}, width, height, 1, 1 + i);
+        shell.session.wait_until_idle(20);
+    }
+    renderer.frame({}, width, height, 1, 6);
+    screen.write_png(file);
 }
 
 }  // namespace lockstep::gui

@@ -18,8 +18,23 @@ class Renderer {
     double last_ = 0;
 };
 
-// Renders without a window: EGL surfaceless, a framebuffer object, glReadPixels. Throws Failure(missing) without EGL.
-// Draws a few frames, so that what follows a first look (fonts, focus, registers) is there.
+// A picture without a window: EGL surfaceless and a framebuffer object. Throws Failure(missing) without EGL.
+class Offscreen {
+  public:
+    Offscreen(int width, int height);
+    ~Offscreen();
+    Offscreen(const Offscreen&) = delete;
+    Offscreen& operator=(const Offscreen&) = delete;
+    void finish();  // waits until everything is drawn
+    void write_png(const std::string& file);
+
+  private:
+    struct State;
+    int width_, height_;
+    std::unique_ptr<State> state_;
+};
+
+// Draws a few frames, so that what follows a first look (focus, registers) is there, and writes the PNG.
 void render_to_png(Shell& shell, int width, int height, const std::string& file);
 bool has_display();
 // Opens the window and runs until it is closed. False: there is no display.

@@ -51,7 +51,7 @@ const std::array<Theme, 4> themes = {{
      .keyword = rgb(0x8F2F6B),
      .wrong = rgb(0xB34700),
      .right = rgb(0x007A57)},
-    {.name = "contrast",
+    {.name = "high-contrast",
      .dark = true,
      .background = rgb(0x000000),
      .panel = rgb(0x000000),
@@ -132,7 +132,7 @@ Color text_on(Color fill) {
 const Theme& theme_named(std::string_view name) {
     for (const Theme& theme : themes)
         if (theme.name == name) return theme;
-    throw Failure("unknown theme '" + std::string(name) + "', known are dark, light, contrast and print");
+    throw Failure("unknown theme '" + std::string(name) + "', known are dark, light, high-contrast and print");
 }
 
 const Theme& next_theme(const Theme& theme) {

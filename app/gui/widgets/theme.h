@@ -26,7 +26,7 @@ constexpr Color orange = rgb(0xE69F00), sky = rgb(0x56B4E9), green = rgb(0x009E7
 Color text_on(Color fill);  // near-black or white, whichever reads better
 
 struct Theme {
-    std::string_view name;  // "dark", "light", "contrast", "print"
+    std::string_view name;  // "dark", "light", "high-contrast", "print"
     bool dark = true;
     Color background, panel, panel2, line, grid;
     Color ink, ink2, ink3;    // text, second text, lines only
