@@ -67,6 +67,15 @@ Glyphs load_glyphs() {
     return glyphs;
 }
 
+// The columns at which start + slope * column may lie in 0 .. last.
+std::pair<int, int> columns_inside(float start, float slope, float last) {
+    if (std::abs(slope) < 1e-6f) return start >= 0 && start < last ? std::pair{0, side - 1} : std::pair{0, -1};
+    const float a = -start / slope, b = (last - start) / slope;
+    const float low = std::clamp(std::floor(std::min(a, b)), 0.0f, 64.0f);
+    const float high = std::clamp(std::ceil(std::max(a, b)), -1.0f, static_cast<float>(side - 1));
+    return {static_cast<int>(low), static_cast<int>(high)};
+}
+
 // The picture through the inverse map: pixel -> glyph position, bilinear.
 void draw(const Glyphs& glyphs, const float* glyph, Rng& rng, std::span<float> image) {
     const double angle = rng.uniform(-rotation, rotation), slant = rng.uniform(-shear, shear);
@@ -81,21 +90,24 @@ void draw(const Glyphs& glyphs, const float* glyph, Rng& rng, std::span<float> i
     const float middle = static_cast<float>(glyphs.size - 1) / 2 + 1, last = static_cast<float>(wide - 1);
     const float centre_x = static_cast<float>((side - 1) / 2.0 + shift_x);
     const float centre_y = static_cast<float>((side - 1) / 2.0 + shift_y);
-    for (int row = 0; row < side; ++row)
-        for (int column = 0; column < side; ++column) {
-            const float dx = static_cast<float>(column) - centre_x, dy = static_cast<float>(row) - centre_y;
-            const float x = middle + xx * dx + xy * dy, y = middle + yx * dx + yy * dy;
-            float value = 0;
-            if (x >= 0 && y >= 0 && x < last && y < last) {
-                const int left = static_cast<int>(x), top = static_cast<int>(y);
-                const float fx = x - static_cast<float>(left), fy = y - static_cast<float>(top);
-                const float* at = glyph + top * wide + left;
-                const float upper = at[0] + fx * (at[1] - at[0]);
-                const float lower = at[wide] + fx * (at[wide + 1] - at[wide]);
-                value = upper + fy * (lower - upper);
-            }
-            image[static_cast<size_t>(row * side + column)] = value;
+    std::fill(image.begin(), image.end(), 0.0f);
+    for (int row = 0; row < side; ++row) {
+        const float dy = static_cast<float>(row) - centre_y;
+        const float x0 = middle + xy * dy - xx * centre_x, y0 = middle + yy * dy - yx * centre_x;  // at column 0
+        const auto [x_from, x_to] = columns_inside(x0, xx, last);
+        const auto [y_from, y_to] = columns_inside(y0, yx, last);
+        float* to = image.data() + row * side;
+        for (int column = std::max(x_from, y_from); column <= std::min(x_to, y_to); ++column) {
+            const float x = x0 + xx * static_cast<float>(column), y = y0 + yx * static_cast<float>(column);
+            if (!(x >= 0 && y >= 0 && x < last && y < last)) continue;  // rounding at the ends
+            const int left = static_cast<int>(x), top = static_cast<int>(y);
+            const float fx = x - static_cast<float>(left), fy = y - static_cast<float>(top);
+            const float* at = glyph + top * wide + left;
+            const float upper = at[0] + fx * (at[1] - at[0]);
+            const float lower = at[wide] + fx * (at[wide + 1] - at[wide]);
+            to[column] = upper + fy * (lower - upper);
         }
+    }
 }
 
 // One pass of (w, 1, w) / (1 + 2w) along lines of `step` apart.
@@ -112,14 +124,15 @@ void blur(std::span<float> image, int line_step, int step, float w) {
     }
 }
 
-// Sums of four 16-bit uniforms are normal enough for noise: mean 2, variance 1/3.
+// The sum of two 16-bit uniforms, a triangle of variance 1/6: noise enough, two pixels a random number.
 void add_noise(std::span<float> image, float contrast, float deviation, Rng& rng) {
-    const float scale = deviation * std::sqrt(3.0f) / 65536.0f;
-    for (float& value : image) {
+    const float scale = deviation * std::sqrt(6.0f) / 65536.0f;
+    for (size_t i = 0; i < image.size(); i += 2) {
         const uint64_t bits = rng.next();
-        const auto total =
-            static_cast<int32_t>((bits & 0xffff) + ((bits >> 16) & 0xffff) + ((bits >> 32) & 0xffff) + (bits >> 48));
-        value = std::clamp(value * contrast + static_cast<float>(total - 131070) * scale, 0.0f, 1.0f);
+        const auto one = static_cast<int32_t>((bits & 0xffff) + ((bits >> 16) & 0xffff));
+        const auto two = static_cast<int32_t>(((bits >> 32) & 0xffff) + (bits >> 48));
+        image[i] = std::clamp(image[i] * contrast + static_cast<float>(one - 65535) * scale, 0.0f, 1.0f);
+        image[i + 1] = std::clamp(image[i + 1] * contrast + static_cast<float>(two - 65535) * scale, 0.0f, 1.0f);
     }
 }
 
