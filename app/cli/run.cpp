@@ -186,7 +186,7 @@ int run(const Options& options) {
     }
     if (!options.trace.empty() && !options.functional) {
         std::ostringstream out;
-        write_perfetto(timed.trace, program->kernel, out);
+        write_perfetto(timed.trace, program->kernel, out, [&](uint32_t pc) { return ptx::text_of(*program, pc); });
         write_file(options.trace, out.str());
     }
     return static_cast<int>(result.fault ? ExitStatus::faulted : ExitStatus::done);

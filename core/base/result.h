@@ -25,7 +25,8 @@ class [[nodiscard]] Result {
         if (!ok()) throw Failure(std::get<1>(either_));
         return std::get<0>(either_);
     }
-    T&& value() && {
+    // By value, so that `for (x : f().value())` does not outlive what it walks over.
+    T value() && {
         if (!ok()) throw Failure(std::get<1>(either_));
         return std::move(std::get<0>(either_));
     }

@@ -1,0 +1,75 @@
+// `lockstep lesson list | run ID|all [--json F|-] | check DIR|all`
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "app/cli/cli.h"
+#include "core/base/files.h"
+#include "lessons/player/check.h"
+
+namespace lockstep::cli {
+namespace {
+
+void write_text(const std::string& text, const std::string& path) {
+    if (path == "-")
+        fmt::print("{}\n", text);
+    else
+        write_file(path, text + "\n");
+}
+
+void list() {
+    for (const lessons::Listing& lesson : lessons::list().value())
+        fmt::print("{:<5} {:<36} part {}  {:>2} steps  {:>3} min  {}\n", lesson.id, lesson.title, lesson.part, lesson.steps,
+                   lesson.minutes, lesson.gpu);
+}
+
+void run(const std::string& id, const std::string& json) {
+    std::vector<std::string> ids;
+    if (id == "all")
+        for (const lessons::Listing& lesson : lessons::list().value()) ids.push_back(lesson.id);
+    else
+        ids.push_back(id);
+    const bool quiet = json == "-";
+    std::string texts;
+    for (const std::string& one : ids) {
+        const lessons::LessonRun result =
+            lessons::run(one, [&](const std::string& line) { fmt::print(quiet ? stderr : stdout, "{}\n", line); }).value();
+        texts += (texts.empty() ? "" : ",\n") + lessons::to_json(result);
+    }
+    if (!json.empty()) write_text(id == "all" ? "[" + texts + "]" : texts, json);
+}
+
+int check(const std::string& what, const std::string& json) {
+    const bool quiet = json == "-";
+    const auto checks =
+        lessons::check(what, [&](const std::string& line) { fmt::print(quiet ? stderr : stdout, "{}\n", line); }).value();
+    size_t failed = 0;
+    for (const lessons::LessonCheck& lesson : checks) failed += !lesson.passed();
+    if (!quiet) fmt::print("{} of {} lessons hold\n", checks.size() - failed, checks.size());
+    if (!json.empty()) write_text(lessons::to_json(checks), json);
+    return static_cast<int>(failed ? ExitStatus::faulted : ExitStatus::done);
+}
+
+}  // namespace
+
+void add_lesson(CLI::App& app, int& status) {
+    CLI::App* command = app.add_subcommand("lesson", "list lessons, run one headless, or prove that it holds");
+    command->require_subcommand(1);
+    command->add_subcommand("list", "the lessons")->callback(list);
+    struct Options {
+        std::string what, json;
+    };
+    auto options = std::make_shared<Options>();
+    CLI::App* run_command = command->add_subcommand("run", "run every scene and compute every prediction");
+    run_command->add_option("ID", options->what, "a lesson such as A06, or all")->required();
+    run_command->add_option("--json", options->json, "write the result as JSON; '-' for stdout");
+    run_command->callback([options] { run(options->what, options->json); });
+    CLI::App* check_command =
+        command->add_subcommand("check", "scenes run, predictions have one right answer, starters fail, solutions pass");
+    check_command->add_option("DIR", options->what, "a lesson's folder or id, or all")->required();
+    check_command->add_option("--json", options->json, "write the result as JSON; '-' for stdout");
+    check_command->callback([options, &status] { status = check(options->what, options->json); });
+}
+
+}  // namespace lockstep::cli
