@@ -13,25 +13,27 @@ namespace lockstep::tensor {
 
 struct HeapState {
     device::Device* device = nullptr;
-    std::map<int64_t, std::set<uint64_t>> free;           // by size: addresses, lowest first
-    std::vector<std::pair<int64_t, uint64_t>> freed_now;  // since the last recycle()
+    using Buffer = std::pair<uint64_t, uint64_t>;       // serial, address
+    std::map<int64_t, std::set<Buffer>> free;           // by size, oldest first
+    std::vector<std::pair<int64_t, Buffer>> freed_now;  // since the last recycle()
+    uint64_t allocations = 0;
     int64_t live = 0;
 
     ~HeapState() {
-        for (const auto& [bytes, address] : freed_now) free[bytes].insert(address);
-        for (const auto& [bytes, addresses] : free)
-            for (uint64_t address : addresses) device->release({address});
+        for (const auto& [bytes, buffer] : freed_now) free[bytes].insert(buffer);
+        for (const auto& [bytes, buffers] : free)
+            for (const auto& [serial, address] : buffers) device->release({address});
     }
 };
 
-Storage::Storage(std::shared_ptr<HeapState> heap, device::Pointer pointer, int64_t bytes, Purpose purpose)
-    : heap_(std::move(heap)), pointer_(pointer), bytes_(bytes), purpose_(purpose) {
+Storage::Storage(std::shared_ptr<HeapState> heap, device::Pointer pointer, uint64_t serial, int64_t bytes, Purpose purpose)
+    : heap_(std::move(heap)), pointer_(pointer), serial_(serial), bytes_(bytes), purpose_(purpose) {
     if (purpose_ != Purpose::parameter) heap_->live += bytes_;
 }
 
 Storage::~Storage() {
     if (purpose_ != Purpose::parameter) heap_->live -= bytes_;
-    heap_->freed_now.emplace_back(bytes_, pointer_.address);
+    heap_->freed_now.push_back({bytes_, {serial_, pointer_.address}});
 }
 
 Heap::Heap(device::Device& device) : state_(std::make_shared<HeapState>()) {
@@ -40,18 +42,21 @@ Heap::Heap(device::Device& device) : state_(std::make_shared<HeapState>()) {
 
 std::shared_ptr<Storage> Heap::allocate(int64_t bytes, const std::string& name, Purpose purpose) {
     device::Pointer pointer;
+    uint64_t serial = 0;
     auto found = state_->free.find(bytes);
     if (found != state_->free.end() && !found->second.empty()) {
-        pointer.address = *found->second.begin();
+        serial = found->second.begin()->first;
+        pointer.address = found->second.begin()->second;
         found->second.erase(found->second.begin());
     } else {
         pointer = state_->device->allocate(static_cast<size_t>(bytes), name);
+        serial = state_->allocations++;
     }
-    return std::make_shared<Storage>(state_, pointer, bytes, purpose);
+    return std::make_shared<Storage>(state_, pointer, serial, bytes, purpose);
 }
 
 void Heap::recycle() {
-    for (const auto& [bytes, address] : state_->freed_now) state_->free[bytes].insert(address);
+    for (const auto& [bytes, buffer] : state_->freed_now) state_->free[bytes].insert(buffer);
     state_->freed_now.clear();
 }
 

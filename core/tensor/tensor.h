@@ -1,6 +1,6 @@
 // Device memory by reference count, and tensors on it: contiguous, row-major, f32 (labels: i32).
 // A Heap takes memory from its Device and keeps it: what is freed in a step is handed out again only after recycle(),
-// lowest address first. So a step sees the same addresses every time, whether or not somebody looks at its tensors, and
+// oldest first. So a step sees the same addresses every time, whether or not somebody looks at its tensors, and
 // the modelled GPU's timing stays the same; and until recycle() a freed tensor's contents can still be read.
 #pragma once
 #include <memory>
@@ -20,7 +20,7 @@ struct HeapState;
 
 class Storage {  // one buffer, given back to its heap by the last owner
   public:
-    Storage(std::shared_ptr<HeapState> heap, device::Pointer pointer, int64_t bytes, Purpose purpose);
+    Storage(std::shared_ptr<HeapState> heap, device::Pointer pointer, uint64_t serial, int64_t bytes, Purpose purpose);
     ~Storage();
     Storage(const Storage&) = delete;
     Storage& operator=(const Storage&) = delete;
@@ -32,6 +32,7 @@ class Storage {  // one buffer, given back to its heap by the last owner
   private:
     std::shared_ptr<HeapState> heap_;
     device::Pointer pointer_;
+    uint64_t serial_;  // counts the heap's allocations from the device
     int64_t bytes_;
     Purpose purpose_;
 };
