@@ -212,7 +212,7 @@ struct Session::Worker {
                 return;
             case Kind::pause:
                 steps_to_run = 0;
-                if (training) training->curve().running = false, draft.curves = {training->curve()};
+                if (training) training->curve().running = false, show_curves();
                 return;
             case Kind::show_step:
                 if (!training) return;
@@ -282,6 +282,13 @@ struct Session::Worker {
         wants_timing = true;
     }
 
+    std::optional<Curve> compared;
+
+    void show_curves() {
+        draft.curves = {training->curve()};
+        if (compared) draft.curves.push_back(*compared);
+    }
+
     void train_one() {
         if (!training) {
             steps_to_run = 0;
@@ -292,10 +299,11 @@ struct Session::Worker {
         draft.step = training->advance();
         if (steps_to_run > 0) --steps_to_run;
         if ((training->next_step() - 1) % evaluate_every == 0 || steps_to_run == 0) training->evaluate();
-        training->curve().name = running ? "lr 0.1, running" : "lr 0.1";
+        training->curve().name = running ? "lr 0.5, running" : "lr 0.5";
         training->curve().running = running;
         draft.first_step = training->first();
-        draft.curves = {training->curve()};
+        if (training->next_step() == 3) compared = training->comparison();
+        show_curves();
         wants_timing = true;
         busy("step " + std::to_string(draft.step->step) + " on the modelled " + upper(gpu),
              options.training_steps > 0 && steps_to_run > 0

@@ -16,7 +16,7 @@ using StepPointer = std::shared_ptr<const nn::StepRecord>;
 
 class TrainingRun {
   public:
-    TrainingRun(std::string gpu, std::stop_token stop);  // 784-128-10 on drawn digits, batch 64, learning rate 0.1
+    TrainingRun(std::string gpu, std::stop_token stop);  // 784-128-10 on drawn digits, batch 64, learning rate 0.5
 
     StepPointer advance();         // the next step, untimed
     StepPointer at(int64_t step);  // a step that was run before; kept or computed again
@@ -24,6 +24,8 @@ class TrainingRun {
     StepPointer timed(int64_t step, std::stop_token stop, const std::function<void(size_t launches)>& each);
     void set_gpu(const std::string& gpu);  // forgets what was timed, keeps what was learned
     void evaluate();                       // a point of the accuracy curve
+
+    Curve comparison() const;  // 100 steps with twice the learning rate, on the host device: the same mathematics, fast
 
     int64_t next_step() const { return next_; }
     StepPointer first() const { return first_; }
