@@ -25,35 +25,35 @@ struct Operand {
         group,    // (a, b): of a call
     };
     Kind kind = Kind::name;
-    bool negated = false;           // !p
-    bool single = false;            // real: written as 0f...
-    std::string_view name;          // of an address: its base
-    std::string_view second;        // p|q
-    uint64_t value = 0;             // integer, real: bits; address, name: + offset
-    std::vector<Operand> elements;  // vector, group; address: a second operand after a comma
-    Place place;
+    bool negated = false;                // !p
+    bool single = false;                 // real: written as 0f...
+    std::string_view name = {};          // of an address: its base
+    std::string_view second = {};        // p|q
+    uint64_t value = 0;                  // integer, real: bits; address, name: + offset
+    std::vector<Operand> elements = {};  // vector, group; address: a second operand after a comma
+    Place place = {};
 };
 
 struct Statement {
-    std::string_view guard;  // "%p1" of @%p1, @!%p1
+    std::string_view guard = {};  // "%p1" of @%p1, @!%p1
     bool guard_negated = false;
-    std::string_view opcode;  // "mad.lo.s32"
-    std::vector<Operand> operands;
+    std::string_view opcode = {};  // "mad.lo.s32"
+    std::vector<Operand> operands = {};
     int scope = 0;
-    Place place;
-    int location = -1;      // index into Entry::locations
-    std::string_view text;  // without the semicolon
+    Place place = {};
+    int location = -1;           // index into Entry::locations
+    std::string_view text = {};  // without the semicolon
 };
 
 struct RegisterDeclaration {
-    std::string_view name;  // "%r" of "%r<6>"
-    int64_t count = -1;     // 6; -1: a single register
+    std::string_view name = {};  // "%r" of "%r<6>"
+    int64_t count = -1;          // 6; -1: a single register
     Type type = Type::none;
     int scope = 0;
 };
 
 struct Variable {  // .global, .const, .shared, .local or .param
-    std::string_view name;
+    std::string_view name = {};
     Space space = Space::none;
     Type type = Type::none;
     uint64_t bytes = 0;  // whole
@@ -62,12 +62,12 @@ struct Variable {  // .global, .const, .shared, .local or .param
     bool array = false;
     bool pointer = false;  // .ptr
     int scope = -1;        // of an entry's own variables
-    std::vector<std::byte> initial;
-    Place place;
+    std::vector<std::byte> initial = {};
+    Place place = {};
 };
 
 struct Label {
-    std::string_view name;
+    std::string_view name = {};
     int scope = 0;
     uint32_t statement = 0;
 };
@@ -78,8 +78,8 @@ struct LineLocation {  // .loc
 };
 
 struct Entry {
-    std::string_view name;
-    Place place;
+    std::string_view name = {};
+    Place place = {};
     std::vector<Variable> parameters;
     std::vector<int> scope_parent;  // scope 0 is the body; its parent is -1
     std::vector<RegisterDeclaration> registers;

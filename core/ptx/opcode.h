@@ -34,6 +34,7 @@ enum class Space : uint8_t { none, param, global, shared, local, constant, gener
 
 size_t size_of(Type type);  // bytes a lane; pred: 0 (a predicate is one 32-bit mask a warp)
 std::string_view name_of(Type type);
+Type type_named(std::string_view modifier);  // ".f32"; none for anything else
 std::string_view name_of(Space space);
 
 // Which pipeline takes the instruction. Names as in the unit list of Nsight Compute.
@@ -86,10 +87,21 @@ struct Opcode {
     std::string_view group;    // "integer add": the letter's legend
     std::string_view summary;  // "d = a + b": one line for the reference page
     // lane_wise: destinations=sources, one letter each: T the type (the last one written), D the first type written,
-    // W twice T, P predicate, U u32, C the carry flag. Other kinds have their own rules, in decode.cpp.
+    // W twice T, P predicate, U u32, C the carry flag, X a constant that says more of the modifiers (see above); lower
+    // case: may be absent. Other kinds have their own rules, in decode.cpp.
     std::string_view operands;
     std::span<const Form> forms;
 };
+
+// What setp and set compare and combine with; in this order in the constant operand that their `many` functions take:
+// lane 0 the comparison, lane 1 the combination, lane 2 whether the predicate operand is negated, lane 3 whether true
+// is 1.0f.
+constexpr std::string_view comparisons[] = {".eq", ".ne",  ".lt",  ".le",  ".gt",  ".ge",  ".lo",  ".ls",  ".hi",
+                                            ".hs", ".equ", ".neu", ".ltu", ".leu", ".gtu", ".geu", ".num", ".nan"};
+constexpr std::string_view combinations[] = {"", ".and", ".or", ".xor"};
+
+// The constant operand of cvt between integers in registers wider than their types, by lane: bytes of the source register,
+// bits of the source type, 1 if signed, bits of the result type, 1 if signed, bytes of the result register, 1 for .sat.
 
 // The table is compiled once for each of these; each holds the same rows in the same order.
 enum class Simd : uint8_t { portable, avx2, avx512 };

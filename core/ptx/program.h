@@ -24,44 +24,72 @@ constexpr uint64_t shared_window = 0x0100'0000'0000ull;
 constexpr uint64_t local_window = 0x0200'0000'0000ull;
 
 enum class SpecialRegister : uint8_t {
-    tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y, nctaid_z,
-    laneid, warpid, nwarpid, smid, nsmid, gridid, lanemask_eq, lanemask_lt, lanemask_le, lanemask_gt, lanemask_ge,
-    clock, clock64, globaltimer, dynamic_smem_size, total_smem_size,
+    tid_x,
+    tid_y,
+    tid_z,
+    ntid_x,
+    ntid_y,
+    ntid_z,
+    ctaid_x,
+    ctaid_y,
+    ctaid_z,
+    nctaid_x,
+    nctaid_y,
+    nctaid_z,
+    laneid,
+    warpid,
+    nwarpid,
+    smid,
+    nsmid,
+    gridid,
+    lanemask_eq,
+    lanemask_lt,
+    lanemask_le,
+    lanemask_gt,
+    lanemask_ge,
+    clock,
+    clock64,
+    globaltimer,
+    dynamic_smem_size,
+    total_smem_size,
     variable_address,  // mov of a .global or .const variable: the address of DecodedInstruction::variable plus offset
-    clock_hi, globaltimer_lo, globaltimer_hi,
+    clock_hi,
+    globaltimer_lo,
+    globaltimer_hi,
 };
 
 struct DecodedInstruction {
     const Opcode* opcode = nullptr;
-    LaneFunction lanes = nullptr;      // lane_wise only
-    ManyLaneFunction many = nullptr;   // lane_wise_many only
+    LaneFunction lanes = nullptr;     // lane_wise only
+    ManyLaneFunction many = nullptr;  // lane_wise_many only
     Kind kind = Kind::lane_wise;
-    Type type = Type::none;            // the operation's type (of the memory access for loads and stores)
+    Type type = Type::none;              // the operation's type (of the memory access for loads and stores)
     Type destination_type = Type::none;  // of the registers: a load widens `type` to it by the sign of `type`; a store and
                                          // an atomic take the low bytes of registers of this type (sources alike)
-    Space space = Space::none;         // loads, stores, atomics; after cvta folding where it is known
-    uint8_t vector = 1;                // elements a lane: 1, 2, 4
-    uint8_t mode = 0;                  // shuffle: 0 up 1 down 2 bfly 3 idx; vote: 0 all 1 any 2 uni 3 ballot 4 activemask;
-                                       // atomic: AtomicOperation; special_register: SpecialRegister
-    bool guard_negated = false;        // @!p
-    bool uniform = false;              // bra.uni
-    bool negated_source = false;       // vote: !p
-    int32_t guard = no_operand;        // predicate register
-    int32_t destination[4] = {no_operand, no_operand, no_operand, no_operand};  // vector elements; [1] also setp's second p|q
-    int32_t source[4] = {no_operand, no_operand, no_operand, no_operand};       // a store's values when vector > 1
-    int32_t address = no_operand;      // memory: base register (64- or 32-bit, see address_bytes), or no_operand for absolute
+    Space space = Space::none;           // loads, stores, atomics; after cvta folding where it is known
+    uint8_t vector = 1;                  // elements a lane: 1, 2, 4
+    uint8_t mode = 0;                    // shuffle: 0 up 1 down 2 bfly 3 idx; vote: 0 all 1 any 2 uni 3 ballot 4 activemask;
+                                         // atomic: AtomicOperation; special_register: SpecialRegister
+    bool guard_negated = false;          // @!p
+    bool uniform = false;                // bra.uni
+    bool negated_source = false;         // vote: !p
+    int32_t guard = no_operand;          // predicate register
+    int32_t destination[4] = {no_operand, no_operand, no_operand,
+                              no_operand};                                 // vector elements; [1] also setp's second p|q
+    int32_t source[4] = {no_operand, no_operand, no_operand, no_operand};  // a store's values when vector > 1
+    int32_t address = no_operand;  // memory: base register (64- or 32-bit, see address_bytes), or no_operand for absolute
     uint8_t address_bytes = 8;
-    int32_t variable = no_variable;    // memory: index into Program::variables, whose device address is added to the base
-    int64_t offset = 0;                // memory: added to the base; holds the symbol's offset in its space
-    uint32_t target = no_pc;           // branch
-    uint32_t reconvergence = no_pc;    // branch: immediate post-dominator; no_pc: only at exit
-                                       // (a guarded exit does not count as a path: lanes that leave do not come back)
-    int32_t line = 0;                  // of the CUDA source, 0 unknown
-    int32_t file = 0;                  // index into Program::files
-    int32_t ptx_line = 0;              // of the PTX text
-    uint16_t registers_read = 0;       // how many of `reads` are used
+    int32_t variable = no_variable;  // memory: index into Program::variables, whose device address is added to the base
+    int64_t offset = 0;              // memory: added to the base; holds the symbol's offset in its space
+    uint32_t target = no_pc;         // branch
+    uint32_t reconvergence = no_pc;  // branch: immediate post-dominator; no_pc: only at exit
+                                     // (a guarded exit does not count as a path: lanes that leave do not come back)
+    int32_t line = 0;                // of the CUDA source, 0 unknown
+    int32_t file = 0;                // index into Program::files
+    int32_t ptx_line = 0;            // of the PTX text
+    uint16_t registers_read = 0;     // how many of `reads` are used
     uint16_t registers_written = 0;
-    int32_t reads[8] = {};             // operand offsets >= 0 that a scoreboard has to watch (guard and address included)
+    int32_t reads[8] = {};  // operand offsets >= 0 that a scoreboard has to watch (guard and address included)
     int32_t writes[4] = {};
 };
 
@@ -82,7 +110,7 @@ struct Parameter {
     uint32_t offset = 0;  // in the parameter block
     uint32_t bytes = 0;   // size; larger than size_of(type) for .b8 arrays (structs)
     uint32_t align = 0;
-    bool pointer = false; // hint: some .ptr attribute or cvta.to.global applied to it
+    bool pointer = false;  // hint: some .ptr attribute or cvta.to.global applied to it
 };
 
 struct Register {  // for watches: which PTX name lives at which operand offset
@@ -99,26 +127,31 @@ struct GlobalVariable {  // module-level .global and .const variables; placed in
     std::vector<std::byte> initial;  // empty: zero
 };
 
+struct TextRange {  // of an instruction in Program::ptx
+    uint32_t begin = 0, length = 0;
+};
+
 struct Program {
-    std::string kernel;                 // entry name as in PTX
-    std::string target;                 // "sm_70"
+    std::string kernel;  // entry name as in PTX
+    std::string target;  // "sm_70"
     std::vector<DecodedInstruction> instructions;
-    std::vector<std::byte> constants;   // 64-byte aligned slots
+    std::vector<std::byte> constants;  // 64-byte aligned slots
     std::vector<Parameter> parameters;
     uint32_t parameter_bytes = 0;
-    uint32_t register_bytes = 0;        // of one warp's register file (all 32 lanes)
+    uint32_t register_bytes = 0;  // of one warp's register file (all 32 lanes)
     std::vector<Register> registers;
-    uint32_t registers_per_thread = 0;  // 32-bit registers: live-range maximum of the program, or as the compiler stated
-    uint32_t static_shared = 0;         // bytes a block
-    uint32_t dynamic_shared_offset = 0; // where extern shared memory begins
-    uint32_t local_bytes = 0;           // a thread
-    uint32_t max_threads = 0;           // .maxntid product, 0: none
+    uint32_t registers_per_thread = 0;   // 32-bit registers: live-range maximum of the program, or as the compiler stated
+    uint32_t static_shared = 0;          // bytes a block
+    uint32_t dynamic_shared_offset = 0;  // where extern shared memory begins
+    uint32_t local_bytes = 0;            // a thread
+    uint32_t max_threads = 0;            // .maxntid product, 0: none
     uint32_t required_threads[3] = {0, 0, 0};  // .reqntid
     std::vector<GlobalVariable> variables;
-    std::vector<std::string> files;     // of .file, index 0 unused
-    std::string source_file;            // the .cu that most lines come from
-    std::string ptx;                    // the whole PTX text, for display
+    std::vector<std::string> files;  // of .file, index 0 unused
+    std::string source_file;         // the .cu that most lines come from
+    std::string ptx;                 // the whole PTX text, for display
     std::string ptx_file;
+    std::vector<TextRange> texts;  // one an instruction; empty ranges for the exit that the decoder adds
 };
 
 // The text of instruction `pc` as the PTX has it, without indentation and semicolon.

@@ -1,0 +1,100 @@
+// Basic blocks and immediate post-dominators (Cooper, Harvey, Kennedy: "A Simple, Fast Dominance Algorithm", on the
+// reversed graph). No recursion: the text may come from anybody.
+#include <algorithm>
+
+#include "core/ptx/decode.h"
+
+namespace lockstep::ptx {
+namespace {
+
+constexpr size_t most_steps = 100'000'000;  // a real kernel takes a few for each block
+
+bool ends_block(const DecodedInstruction& i) {
+    return i.kind == Kind::branch || ((i.kind == Kind::exit || i.kind == Kind::trap) && i.guard == no_operand);
+}
+
+}  // namespace
+
+std::vector<BasicBlock> basic_blocks(const std::vector<DecodedInstruction>& instructions) {
+    const uint32_t count = static_cast<uint32_t>(instructions.size());
+    std::vector<bool> starts(count + 1, false);
+    if (count) starts[0] = true;
+    for (uint32_t pc = 0; pc < count; ++pc) {
+        if (ends_block(instructions[pc])) starts[pc + 1] = true;
+        if (instructions[pc].kind == Kind::branch && instructions[pc].target < count) starts[instructions[pc].target] = true;
+    }
+    std::vector<uint32_t> block_at(count + 1, 0);
+    std::vector<BasicBlock> blocks;
+    for (uint32_t pc = 0; pc < count; ++pc) {
+        if (starts[pc]) blocks.push_back({pc, pc, {}});
+        block_at[pc] = static_cast<uint32_t>(blocks.size()) - 1;
+        blocks.back().end = pc + 1;
+    }
+    for (BasicBlock& block : blocks) {
+        const DecodedInstruction& last = instructions[block.end - 1];
+        const bool falls = !ends_block(last) || last.guard != no_operand;
+        if (last.kind == Kind::branch && last.target < count) block.successors.push_back(block_at[last.target]);
+        if (falls && block.end < count) block.successors.push_back(block_at[block.end]);
+    }
+    return blocks;
+}
+
+void find_reconvergence(std::vector<DecodedInstruction>& instructions) {
+    const std::vector<BasicBlock> blocks = basic_blocks(instructions);
+    const uint32_t exit = static_cast<uint32_t>(blocks.size());  // a block after all that all ends lead to
+    constexpr uint32_t none = UINT32_MAX;
+    std::vector<std::vector<uint32_t>> predecessors(exit + 1);
+    for (uint32_t b = 0; b < exit; ++b) {
+        for (uint32_t s : blocks[b].successors) predecessors[s].push_back(b);
+        if (blocks[b].successors.empty()) predecessors[exit].push_back(b);
+    }
+    // Order of the reversed graph from the exit, by depth first; a block's number is when it is left.
+    std::vector<uint32_t> number(exit + 1, none), order, next(exit + 1, 0), path{exit};
+    std::vector<bool> seen(exit + 1, false);
+    seen[exit] = true;
+    while (!path.empty()) {
+        const uint32_t b = path.back();
+        if (next[b] < predecessors[b].size()) {
+            const uint32_t p = predecessors[b][next[b]++];
+            if (!seen[p]) {
+                seen[p] = true;
+                path.push_back(p);
+            }
+        } else {
+            number[b] = static_cast<uint32_t>(order.size());
+            order.push_back(b);
+            path.pop_back();
+        }
+    }
+    std::vector<uint32_t> parent(exit + 1, none);
+    parent[exit] = exit;
+    size_t steps = 0;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (auto it = order.rbegin(); it != order.rend(); ++it) {
+            const uint32_t b = *it;
+            if (b == exit) continue;
+            uint32_t meet = blocks[b].successors.empty() ? exit : none;
+            for (uint32_t s : blocks[b].successors) {
+                if (parent[s] == none) continue;
+                if (meet == none) meet = s;
+                for (uint32_t other = s; meet != other;) {
+                    while (number[other] < number[meet]) other = parent[other], ++steps;
+                    while (number[meet] < number[other]) meet = parent[meet], ++steps;
+                }
+                if (steps > most_steps) return;
+            }
+            if (parent[b] != meet) {
+                parent[b] = meet;
+                changed = true;
+            }
+        }
+    }
+    for (uint32_t b = 0; b < exit; ++b) {
+        DecodedInstruction& last = instructions[blocks[b].end - 1];
+        if (last.kind == Kind::branch && parent[b] != none && parent[b] != exit)
+            last.reconvergence = blocks[parent[b]].begin;
+    }
+}
+
+}  // namespace lockstep::ptx

@@ -1,0 +1,23 @@
+// What the steps of decoding share; see decode.cpp.
+#pragma once
+#include <vector>
+
+#include "core/ptx/program.h"
+
+namespace lockstep::ptx {
+
+// Sets `reconvergence` of every branch: the first instruction that all paths from it come to.
+void find_reconvergence(std::vector<DecodedInstruction>& instructions);
+
+// The most 32-bit registers that are live at once, plus 2 that every kernel uses for addresses of its own.
+// `slot_registers[i]`: 32-bit registers of the slot at byte offset 64 * i of the register file; 0 for predicates.
+uint32_t count_registers(const std::vector<DecodedInstruction>& instructions, const std::vector<uint8_t>& slot_registers);
+
+// Basic blocks: begin is the first instruction; successors are block numbers.
+struct BasicBlock {
+    uint32_t begin = 0, end = 0;
+    std::vector<uint32_t> successors;
+};
+std::vector<BasicBlock> basic_blocks(const std::vector<DecodedInstruction>& instructions);
+
+}  // namespace lockstep::ptx

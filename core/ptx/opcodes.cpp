@@ -1,0 +1,180 @@
+// The opcode table. A row: name, kind, unit, letter, group, summary, operands, spellings; opcode.h says what each is.
+// The spellings with their lane functions are in forms_integer.h and forms_float.h. Where rows share a name, the first
+// whose operands and spelling fit is taken. This file is compiled three times (opcodes_avx2.cpp, opcodes_avx512.cpp).
+#include "core/ptx/forms_float.h"
+#include "core/ptx/forms_integer.h"
+#include "core/ptx/opcode_table.h"
+
+#ifndef LOCKSTEP_SIMD
+#define LOCKSTEP_SIMD portable
+#endif
+
+namespace lockstep::ptx {
+namespace {
+
+constexpr Kind one = Kind::lane_wise, many_operands = Kind::lane_wise_many;
+constexpr Unit alu = Unit::alu, fma = Unit::fma, fp64 = Unit::fp64, xu = Unit::xu, lsu = Unit::lsu, cbu = Unit::cbu;
+
+#define DATA_TYPES "(.f32|.u32|.s32|.b32|.f64|.u64|.s64|.b64|.u8|.s8|.b8|.u16|.s16|.b16|.f16|.bf16|.f16x2)"
+#define CACHE "{.ca|.cg|.cs|.lu|.cv|.wb|.wt}{.L1::*}{.L2::*}"
+#define SCOPE "{.sys|.gpu|.cta|.cluster}"
+#define SPACES "{.global|.shared|.shared::cta|.local|.const|.param|.param::entry}"
+constexpr Form special_forms[] = {{"(.u32|.b32|.s32|.u64|.b64|.s64)"}};
+constexpr Form ld_forms[] = {{"{.weak|.volatile|.relaxed|.acquire}" SCOPE SPACES "{.nc}" CACHE "{.v2|.v4}" DATA_TYPES}};
+constexpr Form ldu_forms[] = {{"{.global}{.v2|.v4}" DATA_TYPES}};
+constexpr Form st_forms[] = {{"{.weak|.volatile|.relaxed|.release}" SCOPE SPACES CACHE "{.v2|.v4}" DATA_TYPES}};
+#define ORDERING "{.relaxed|.acquire|.release|.acq_rel}" SCOPE "{.global|.shared|.shared::cta}"
+#define ATOMICS                                                                                                       \
+    {ORDERING "(.add|.min|.max)(.u32|.s32|.u64|.s64)"}, {ORDERING ".add(.f32|.f64)"}, {ORDERING "(.inc|.dec).u32"}, { \
+        ORDERING "(.and|.or|.xor)(.b32|.b64|.u32|.s32|.u64)"                                                          \
+    }
+constexpr Form atom_forms[] = {ATOMICS, {ORDERING "(.exch|.cas)(.b32|.b64|.u32|.u64|.s32)"}};
+constexpr Form red_forms[] = {ATOMICS};
+constexpr Form shfl_sync_forms[] = {{".sync(.up|.down|.bfly|.idx).b32"}};
+constexpr Form vote_forms[] = {{".sync(.all|.any|.uni).pred"}, {".sync.ballot.b32"}};
+constexpr Form activemask_forms[] = {{".b32"}};
+constexpr Form bar_forms[] = {{"{.cta}.sync{.aligned}"}};
+constexpr Form barrier_forms[] = {{"{.cta}.sync{.aligned}"}};
+constexpr Form bar_warp_forms[] = {{".warp.sync"}};
+constexpr Form membar_forms[] = {{"(.cta|.gl|.sys)"}};
+constexpr Form fence_forms[] = {{"{.sc|.acq_rel|.acquire|.release}(.cta|.gpu|.sys|.cluster)"}};
+constexpr Form bra_forms[] = {{"{.uni}"}};
+constexpr Form ret_forms[] = {{"{.uni}"}};
+constexpr Form bare_forms[] = {{""}};
+constexpr Form nanosleep_forms[] = {{".u32"}};
+constexpr Form prefetch_forms[] = {{"{.global|.local}(.L1|.L2)"}};
+
+// clang-format off
+constexpr Opcode rows[] = {
+    {"add", one, alu, 'I', "integer", "d = a + b", "T=TT", add_integer},
+    {"sub", one, alu, 'I', "integer", "d = a - b", "T=TT", sub_integer},
+    {"min", one, alu, 'I', "integer", "d = the smaller of a and b", "T=TT", min_integer},
+    {"max", one, alu, 'I', "integer", "d = the larger of a and b", "T=TT", max_integer},
+    {"neg", one, alu, 'I', "integer", "d = -a", "T=T", neg_integer},
+    {"abs", one, alu, 'I', "integer", "d = |a|", "T=T", abs_integer},
+    {"sad", one, alu, 'I', "integer", "d = c + |a - b|", "T=TTT", sad_integer},
+    {"mul", one, fma, 'M', "integer multiply", "d = the low half of a * b", "T=TT", mul_low},
+    {"mul", one, fma, 'M', "integer multiply", "d = the high half of a * b", "T=TT", mul_high_forms},
+    {"mul", one, fma, 'M', "integer multiply", "d = a * b, twice as wide", "W=TT", mul_wide},
+    {"mul24", one, fma, 'M', "integer multiply", "d = a * b of their low 24 bits", "T=TT", mul_24},
+    {"mad", one, fma, 'M', "integer multiply", "d = the low half of a * b, + c", "T=TTT", mad_low},
+    {"mad", one, fma, 'M', "integer multiply", "d = the high half of a * b, + c", "T=TTT", mad_high},
+    {"mad", one, fma, 'M', "integer multiply", "d = a * b + c, twice as wide", "W=TTW", mad_wide},
+    {"dp4a", one, fma, 'M', "integer multiply", "d = c + the sum of 4 products of bytes", "U=UUU", dp4a_forms},
+    {"add", many_operands, alu, 'I', "integer", "d, carry = a + b", "TC=TT", add_carry_out},
+    {"addc", many_operands, alu, 'I', "integer", "d, carry = a + b + carry", "Tc=TTC", add_carry_in},
+    {"sub", many_operands, alu, 'I', "integer", "d, borrow = a - b", "TC=TT", sub_carry_out},
+    {"subc", many_operands, alu, 'I', "integer", "d, borrow = a - b - borrow", "Tc=TTC", sub_carry_in},
+    {"mad", many_operands, fma, 'M', "integer multiply", "d, carry = half of a * b, + c", "TC=TTT", mad_carry_out},
+    {"madc", many_operands, fma, 'M', "integer multiply", "d, carry = half of a * b, + c + carry", "Tc=TTTC", mad_carry_in},
+    {"div", one, xu, 'D', "integer divide", "d = a / b", "T=TT", div_integer},
+    {"rem", one, xu, 'D', "integer divide", "d = a % b", "T=TT", rem_integer},
+
+    {"and", one, alu, 'L', "logic and shift", "d = a & b", "T=TT", and_forms},
+    {"or", one, alu, 'L', "logic and shift", "d = a | b", "T=TT", or_forms},
+    {"xor", one, alu, 'L', "logic and shift", "d = a ^ b", "T=TT", xor_forms},
+    {"not", one, alu, 'L', "logic and shift", "d = ~a", "T=T", not_forms},
+    {"cnot", one, alu, 'L', "logic and shift", "d = a == 0", "T=T", cnot_forms},
+    {"lop3", many_operands, alu, 'L', "logic and shift", "d = any function of the bits of a, b, c", "T=TTTU", lop3_forms},
+    {"shl", one, alu, 'L', "logic and shift", "d = a << b", "T=TU", shl_forms},
+    {"shr", one, alu, 'L', "logic and shift", "d = a >> b", "T=TU", shr_forms},
+    {"shf", one, alu, 'L', "logic and shift", "d = b:a shifted by c", "T=TTU", shf_forms},
+    {"bfe", one, alu, 'K', "bit field", "d = the field of a at b, c bits long", "T=TUU", bfe_forms},
+    {"bfi", many_operands, alu, 'K', "bit field", "d = b with a put at c, d bits long", "T=TTUU", bfi_forms},
+    {"bmsk", one, alu, 'K', "bit field", "d = b ones from bit a", "T=UU", bmsk_forms},
+    {"clz", one, alu, 'K', "bit field", "d = leading zeros of a", "U=T", clz_forms},
+    {"popc", one, xu, 'K', "bit field", "d = ones in a", "U=T", popc_forms},
+    {"brev", one, alu, 'K', "bit field", "d = a, bits reversed", "T=T", brev_forms},
+    {"bfind", one, xu, 'K', "bit field", "d = where the highest set bit of a is", "U=T", bfind_forms},
+    {"prmt", one, alu, 'K', "bit field", "d = bytes of b:a picked by c", "T=TTU", prmt_forms},
+
+    {"setp", one, alu, 'P', "compare and select", "p = whether a compares to b", "P=TT", setp_forms},
+    {"setp", many_operands, alu, 'P', "compare and select", "p, q = whether a compares to b, combined with c", "Pp=TTpX", setp_combined},
+    {"set", many_operands, alu, 'P', "compare and select", "d = all ones (1.0) where a compares to b, else 0", "D=TTpX", set_forms},
+    {"selp", one, alu, 'P', "compare and select", "d = p ? a : b", "T=TTP", selp_forms},
+    {"slct", one, alu, 'P', "compare and select", "d = c >= 0 ? a : b", "D=DDT", slct_forms},
+    {"testp", one, alu, 'P', "compare and select", "p = whether a is finite, a number ...", "P=T", testp_forms},
+    {"isspacep", one, alu, 'P', "compare and select", "p = whether the generic address a lies in a space", "P=A", isspacep_forms},
+
+    {"mov", Kind::special_register, alu, 'V', "move", "d = a special register", "", special_forms},
+    {"mov", one, alu, 'V', "move", "d = a", "T=T", mov_forms},
+    {"mov", many_operands, alu, 'V', "move", "d = {a, b ...}", "pack", pack_forms},
+    {"mov", many_operands, alu, 'V', "move", "{d, e ...} = a", "unpack", unpack_forms},
+    {"cvta", one, alu, 'V', "move", "d = a as an address of another space", "T=T", cvta_forms},
+
+    {"cvt", one, alu, 'C', "convert", "d = a as another integer type", "D=T", cvt_integer},
+    {"cvt", many_operands, alu, 'C', "convert", "d = a as another integer type, from or to a wider register", "D=TX", cvt_wide_registers},
+    {"cvt", one, xu, 'C', "convert", "d = a rounded to an integer", "D=T", cvt_to_integer},
+    {"cvt", one, xu, 'C', "convert", "d = the integer a as a float", "D=T", cvt_from_integer},
+    {"cvt", one, xu, 'C', "convert", "d = a as another float type", "D=T", cvt_float},
+    {"cvt", one, xu, 'C', "convert", "d = the pair of b (low) and a (high)", "D=TT", cvt_pair},
+
+    {"add", one, fma, 'F', "float", "d = a + b", "T=TT", add_f32},
+    {"sub", one, fma, 'F', "float", "d = a - b", "T=TT", sub_f32},
+    {"mul", one, fma, 'F', "float", "d = a * b", "T=TT", mul_f32},
+    {"fma", one, fma, 'F', "float", "d = a * b + c, rounded once", "T=TTT", fma_f32},
+    {"mad", one, fma, 'F', "float", "d = a * b + c, rounded once", "T=TTT", mad_f32},
+    {"min", one, alu, 'F', "float", "d = the smaller of a and b; a number before a NaN", "T=TT", min_float},
+    {"max", one, alu, 'F', "float", "d = the larger of a and b; a number before a NaN", "T=TT", max_float},
+    {"neg", one, fma, 'F', "float", "d = -a", "T=T", neg_float},
+    {"abs", one, fma, 'F', "float", "d = |a|", "T=T", abs_float},
+    {"copysign", one, alu, 'F', "float", "d = b with the sign of a", "T=TT", copysign_forms},
+    {"add", one, fma, 'H', "half", "d = a + b", "T=TT", add_f16},
+    {"sub", one, fma, 'H', "half", "d = a - b", "T=TT", sub_f16},
+    {"mul", one, fma, 'H', "half", "d = a * b", "T=TT", mul_f16},
+    {"fma", one, fma, 'H', "half", "d = a * b + c, rounded once", "T=TTT", fma_f16},
+    {"add", one, fp64, 'E', "double", "d = a + b", "T=TT", add_f64},
+    {"sub", one, fp64, 'E', "double", "d = a - b", "T=TT", sub_f64},
+    {"mul", one, fp64, 'E', "double", "d = a * b", "T=TT", mul_f64},
+    {"fma", one, fp64, 'E', "double", "d = a * b + c, rounded once", "T=TTT", fma_f64},
+    {"mad", one, fp64, 'E', "double", "d = a * b + c, rounded once", "T=TTT", fma_f64},
+    {"min", one, fp64, 'E', "double", "d = the smaller of a and b", "T=TT", min_f64},
+    {"max", one, fp64, 'E', "double", "d = the larger of a and b", "T=TT", max_f64},
+    {"neg", one, fp64, 'E', "double", "d = -a", "T=T", neg_f64},
+    {"abs", one, fp64, 'E', "double", "d = |a|", "T=T", abs_f64},
+    {"div", one, fp64, 'E', "double", "d = a / b", "T=TT", div_f64},
+    {"rcp", one, fp64, 'E', "double", "d = 1 / a", "T=T", rcp_f64},
+    {"sqrt", one, fp64, 'E', "double", "d = the square root of a", "T=T", sqrt_f64},
+    {"rsqrt", one, fp64, 'E', "double", "d = 1 / the square root of a", "T=T", rsqrt_f64},
+    {"div", one, xu, 'X', "special function", "d = a / b", "T=TT", div_f32},
+    {"rcp", one, xu, 'X', "special function", "d = 1 / a", "T=T", rcp_f32},
+    {"sqrt", one, xu, 'X', "special function", "d = the square root of a", "T=T", sqrt_f32},
+    {"rsqrt", one, xu, 'X', "special function", "d = 1 / the square root of a", "T=T", rsqrt_f32},
+    {"ex2", one, xu, 'X', "special function", "d = 2 to the power of a", "T=T", ex2_f32},
+    {"ex2", one, xu, 'X', "special function", "d = 2 to the power of a", "T=T", ex2_f16},
+    {"lg2", one, xu, 'X', "special function", "d = the logarithm of a to base 2", "T=T", lg2_f32},
+    {"sin", one, xu, 'X', "special function", "d = the sine of a", "T=T", sin_f32},
+    {"cos", one, xu, 'X', "special function", "d = the cosine of a", "T=T", cos_f32},
+    {"tanh", one, xu, 'X', "special function", "d = the hyperbolic tangent of a", "T=T", tanh_f32},
+    {"tanh", one, xu, 'X', "special function", "d = the hyperbolic tangent of a", "T=T", tanh_f16},
+
+    {"ld", Kind::load, lsu, 'R', "load", "d = [a]", "", ld_forms},
+    {"ldu", Kind::load, lsu, 'R', "load", "d = [a], the same address in all lanes", "", ldu_forms},
+    {"st", Kind::store, lsu, 'W', "store", "[a] = b", "", st_forms},
+    {"atom", Kind::atomic, lsu, 'A', "atomic", "d = [a]; [a] = d combined with b", "", atom_forms},
+    {"red", Kind::atomic, lsu, 'A', "atomic", "[a] = [a] combined with b", "", red_forms},
+    {"shfl", Kind::shuffle, lsu, 'S', "shuffle", "d = a of another lane", "", shfl_sync_forms},
+    {"vote", Kind::vote, alu, 'O', "vote", "d = what the lanes' predicates say together", "", vote_forms},
+    {"activemask", Kind::vote, alu, 'O', "vote", "d = the lanes that run", "", activemask_forms},
+    {"bar", Kind::barrier, cbu, 'B', "barrier", "waits for the block's other warps", "", bar_forms},
+    {"barrier", Kind::barrier, cbu, 'B', "barrier", "waits for the block's other warps", "", barrier_forms},
+    {"bar", Kind::nop, cbu, 'B', "barrier", "waits for the warp's other lanes", "", bar_warp_forms},
+    {"membar", Kind::fence, lsu, 'N', "fence", "orders memory accesses", "", membar_forms},
+    {"fence", Kind::fence, lsu, 'N', "fence", "orders memory accesses", "", fence_forms},
+    {"prefetch", Kind::nop, lsu, 'R', "load", "asks for the line of an address", "", prefetch_forms},
+    {"nanosleep", Kind::nop, cbu, 'N', "fence", "suspends the warp for about a nanoseconds", "", nanosleep_forms},
+    {"bra", Kind::branch, cbu, 'J', "branch", "goes to a label", "", bra_forms},
+    {"ret", Kind::exit, cbu, 'Q', "exit", "ends the thread", "", ret_forms},
+    {"exit", Kind::exit, cbu, 'Q', "exit", "ends the thread", "", bare_forms},
+    {"trap", Kind::trap, cbu, 'T', "trap", "stops the kernel with an error", "", bare_forms},
+    {"brkpt", Kind::trap, cbu, 'T', "trap", "stops the kernel for a debugger", "", bare_forms},
+};
+// clang-format on
+
+}  // namespace
+
+namespace LOCKSTEP_SIMD {
+const OpcodeTable table = {rows, sizeof(rows) / sizeof(rows[0])};
+}
+
+}  // namespace lockstep::ptx

@@ -1,0 +1,94 @@
+// How many registers a thread needs: live ranges over the basic blocks, backwards until nothing changes. ptxas allocates
+// better or worse than the maximum of live values by a few; good enough for occupancy.
+#include <algorithm>
+#include <bit>
+
+#include "core/ptx/decode.h"
+
+namespace lockstep::ptx {
+namespace {
+
+constexpr size_t most_words = size_t{8} << 20;  // of all live sets together: 64 MiB
+constexpr size_t most_steps = 200'000'000;
+constexpr uint32_t reserved = 2;
+
+struct LiveSet {
+    std::vector<uint64_t> words;
+    bool has(uint32_t slot) const { return words[slot >> 6] >> (slot & 63) & 1; }
+    void add(uint32_t slot) { words[slot >> 6] |= uint64_t{1} << (slot & 63); }
+    void remove(uint32_t slot) { words[slot >> 6] &= ~(uint64_t{1} << (slot & 63)); }
+};
+
+}  // namespace
+
+uint32_t count_registers(const std::vector<DecodedInstruction>& instructions, const std::vector<uint8_t>& slot_registers) {
+    const std::vector<BasicBlock> blocks = basic_blocks(instructions);
+    // Slots are numbered densely: a register of 64 bits takes four 64-byte steps of the register file but one number.
+    std::vector<uint32_t> dense(slot_registers.size(), UINT32_MAX), width;
+    const auto number = [&](int32_t operand) {
+        uint32_t& n = dense[static_cast<size_t>(operand) / 64];
+        if (n == UINT32_MAX) {
+            n = static_cast<uint32_t>(width.size());
+            width.push_back(slot_registers[static_cast<size_t>(operand) / 64]);
+        }
+        return n;
+    };
+    for (const DecodedInstruction& i : instructions) {
+        for (int k = 0; k < i.registers_read; ++k) number(i.reads[k]);
+        for (int k = 0; k < i.registers_written; ++k) number(i.writes[k]);
+    }
+    const size_t words = width.size() / 64 + 1;
+    uint32_t all = 0;
+    for (uint32_t w : width) all += w;
+    if (words * (blocks.size() + 1) > most_words) return std::min(all + reserved, 255u);
+
+    std::vector<LiveSet> live_in(blocks.size(), LiveSet{std::vector<uint64_t>(words, 0)});
+    LiveSet live{std::vector<uint64_t>(words, 0)};
+    uint32_t most = 0;
+    const auto walk = [&](size_t b, bool measure) {  // `live` becomes what is live at the block's begin
+        std::fill(live.words.begin(), live.words.end(), 0);
+        for (uint32_t s : blocks[b].successors)
+            for (size_t w = 0; w < words; ++w) live.words[w] |= live_in[s].words[w];
+        uint32_t now = 0;
+        if (measure)
+            for (size_t w = 0; w < words; ++w)
+                for (uint64_t rest = live.words[w]; rest; rest &= rest - 1)
+                    now += width[w * 64 + static_cast<size_t>(std::countr_zero(rest))];
+        most = std::max(most, now);
+        for (uint32_t pc = blocks[b].end; pc-- > blocks[b].begin;) {
+            const DecodedInstruction& i = instructions[pc];
+            for (int k = 0; k < i.registers_written; ++k) {
+                const uint32_t n = dense[static_cast<size_t>(i.writes[k]) / 64];
+                if (i.guard == no_operand && live.has(n)) {
+                    live.remove(n);
+                    now -= width[n];
+                }
+            }
+            for (int k = 0; k < i.registers_read; ++k) {
+                const uint32_t n = dense[static_cast<size_t>(i.reads[k]) / 64];
+                if (!live.has(n)) {
+                    live.add(n);
+                    now += width[n];
+                }
+            }
+            if (measure) most = std::max(most, now);
+        }
+    };
+    const size_t round_cost = words * blocks.size() + instructions.size() + 1;
+    const size_t most_rounds = std::max<size_t>(8, most_steps / round_cost);
+    size_t rounds = 0;
+    for (bool changed = true; changed && rounds < most_rounds; ++rounds) {
+        changed = false;
+        for (size_t b = blocks.size(); b-- > 0;) {
+            walk(b, false);
+            if (live.words != live_in[b].words) {
+                live_in[b].words = live.words;
+                changed = true;
+            }
+        }
+    }
+    for (size_t b = 0; b < blocks.size(); ++b) walk(b, true);
+    return std::min(most + reserved, 255u);
+}
+
+}  // namespace lockstep::ptx

@@ -1,0 +1,23 @@
+// Which rows of the opcode table an instruction as written may be.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/ptx/module.h"
+
+namespace lockstep::ptx {
+
+struct Candidate {
+    const Opcode* opcode = nullptr;
+    const Form* form = nullptr;
+};
+
+std::string_view stem_of(std::string_view spelling);                    // "mad" of "mad.lo.s32"
+std::vector<std::string_view> modifiers_of(std::string_view spelling);  // ".lo", ".s32"
+std::vector<Candidate> candidates(std::string_view stem, std::string_view modifiers);
+
+// One sentence about a spelling without candidates, with the nearest one that there is.
+std::string unknown_instruction(std::string_view spelling);
+
+}  // namespace lockstep::ptx

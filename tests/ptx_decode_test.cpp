@@ -1,0 +1,189 @@
+// The front end on PTX as compilers write it, and on PTX with one thing wrong.
+#include <cstring>
+#include <filesystem>
+
+#include "core/base/files.h"
+#include "core/ptx/ptx.h"
+#include "tests/catch.h"
+
+using namespace lockstep;
+using namespace lockstep::ptx;
+
+namespace {
+
+const std::string head = ".version 7.0\n.target sm_70\n.address_size 64\n";
+
+std::shared_ptr<const Program> decoded(const std::string& body,
+                                       const std::string& parameters = ".param .u64 out, .param .u32 n") {
+    const auto module = parse(head + ".visible .entry k(" + parameters + ") {\n" + body + "\n}\n", "k.ptx");
+    return decode(module.value()).value();
+}
+
+// What is wrong with a kernel of this body: "line:column: message", lines counted in the body from 1.
+std::string complaint(const std::string& body) {
+    const auto module = parse(head + ".visible .entry k(.param .u64 out, .param .u32 n) {\n" + body + "\n}\n", "k.ptx");
+    Diagnostic d;
+    if (!module) {
+        d = module.error();
+    } else {
+        const auto program = decode(module.value());
+        if (program) return "nothing";
+        d = program.error();
+    }
+    return std::to_string(d.where.line - 4) + ":" + std::to_string(d.where.column) + ": " + d.message;
+}
+
+uint64_t constant_of(const Program& p, int32_t operand, size_t bytes) {
+    REQUIRE(operand < 0);
+    uint64_t bits = 0;
+    std::memcpy(&bits, p.constants.data() + ~operand, bytes);
+    return bits;
+}
+
+}  // namespace
+
+TEST_CASE("a kernel as nvcc writes it decodes instruction by instruction") {
+    const auto p = decoded(R"(
+	.reg .pred 	%p<2>;
+	.reg .f32 	%f<5>;
+	.reg .b32 	%r<6>;
+	.reg .b64 	%rd<8>;
+	.loc	1 18 0
+
+	ld.param.u32 	%r2, [n];
+	ld.param.u64 	%rd1, [out];
+	mov.u32 	%r3, %ctaid.x;
+	mov.u32 	%r4, %ntid.x;
+	mov.u32 	%r5, %tid.x;
+	.loc	1 19 3
+	mad.lo.s32 	%r1, %r3, %r4, %r5;
+	setp.ge.s32 	%p1, %r1, %r2;
+	@%p1 bra 	$L__BB0_2;
+
+	cvta.to.global.u64 	%rd3, %rd1;
+	mul.wide.s32 	%rd5, %r1, 4;
+	add.s64 	%rd6, %rd3, %rd5;
+	ld.global.f32 	%f2, [%rd6];
+	fma.rn.f32 	%f4, %f2, 0f40000000, %f2;
+	st.global.f32 	[%rd6+-4], %f4;
+
+$L__BB0_2:
+	.loc	1 21 1
+	ret;
+)");
+    const auto& i = p->instructions;
+    REQUIRE(i.size() == 15);
+    CHECK(i[0].kind == Kind::load);
+    CHECK(i[0].space == Space::param);
+    CHECK(i[0].offset == 8);
+    CHECK(i[0].address == no_operand);
+    CHECK(i[2].kind == Kind::special_register);
+    CHECK(i[2].mode == static_cast<uint8_t>(SpecialRegister::ctaid_x));
+    CHECK(i[5].opcode->name == "mad");
+    CHECK(i[5].lanes != nullptr);
+    CHECK(i[5].line == 19);
+    CHECK(i[7].kind == Kind::branch);
+    CHECK(i[7].target == 14);
+    CHECK(i[7].reconvergence == 14);
+    CHECK(i[7].guard != no_operand);
+    CHECK(i[13].offset == -4);
+    CHECK(i[13].registers_read == 2);
+    CHECK(i[13].registers_written == 0);
+    CHECK(i[14].kind == Kind::exit);
+    CHECK(i[14].line == 21);
+    CHECK(constant_of(*p, i[12].source[1], 4) == 0x40000000u);
+    CHECK(constant_of(*p, i[9].source[1], 4) == 4);
+    CHECK(p->parameters[0].pointer);
+    CHECK_FALSE(p->parameters[1].pointer);
+    CHECK(p->parameter_bytes == 12);
+    CHECK(text_of(*p, 5) == "mad.lo.s32 %r1, %r3, %r4, %r5");
+    CHECK(text_of(*p, 7) == "@%p1 bra $L__BB0_2");
+    for (const auto& r : p->registers) CHECK(r.offset % 64 == 0);
+}
+
+TEST_CASE("a lane function runs over 32 lanes and may write over its source") {
+    const auto p = decoded(".reg .f32 a, b; add.f32 a, a, b; ret;");
+    alignas(64) float a[32], b[32];
+    for (int i = 0; i < 32; ++i) a[i] = static_cast<float>(i), b[i] = 0.5f;
+    auto* bytes = reinterpret_cast<std::byte*>(a);
+    p->instructions[0].lanes(bytes, bytes, reinterpret_cast<std::byte*>(b), nullptr);
+    for (int i = 0; i < 32; ++i) CHECK(a[i] == static_cast<float>(i) + 0.5f);
+}
+
+TEST_CASE("registers belong to their braces and an inner name hides an outer one") {
+    const auto p = decoded(
+        ".reg .u32 t, u; mov.u32 t, 1; { .reg .u64 t; mov.u64 t, 2; } { .reg .u64 t; mov.u64 t, 3; } mov.u32 u, t; ret;");
+    CHECK(p->instructions[0].destination[0] == p->instructions[3].source[0]);
+    CHECK(p->instructions[1].destination[0] != p->instructions[0].destination[0]);
+    CHECK(p->instructions[1].destination[0] != p->instructions[2].destination[0]);
+}
+
+TEST_CASE("vectors, sinks, second predicates and packed moves decode") {
+    const auto p = decoded(
+        ".reg .f32 %f<5>; .reg .b32 %r<9>; .reg .b64 %rd<4>; .reg .b16 %h<3>; .reg .pred p, q, r;\n"
+        "ld.global.nc.L2::128B.v4.f32 {%f1, _, %f3, %f4}, [%rd1+16];\n"
+        "mov.b32 {%h1, _}, %r1; mov.b64 %rd2, {%r1, 7}; @!p shfl.sync.bfly.b32 %r3|q, %r1, 16, 31, -1;\n"
+        "setp.lt.and.f32 p|q, %f1, 0f3F800000, !r; ld.global.u8 %r4, [%rd1]; st.global.u32 [%rd1], %rd2;\n"
+        "mov.u32 %r5, WARP_SZ; add.s32 %r5, %r5, -1; ret;");
+    const auto& i = p->instructions;
+    CHECK(i[0].vector == 4);
+    CHECK(i[0].offset == 16);
+    CHECK(i[0].registers_written == 4);
+    CHECK(i[1].kind == Kind::lane_wise_many);
+    CHECK(i[1].destination[1] == no_operand);
+    CHECK(i[1].destination_type == Type::b16);
+    CHECK(constant_of(*p, i[2].source[1], 4) == 7);
+    CHECK(i[3].kind == Kind::shuffle);
+    CHECK(i[3].mode == 2);
+    CHECK(i[3].guard_negated);
+    CHECK(i[3].destination[1] != no_operand);
+    CHECK(i[4].kind == Kind::lane_wise_many);
+    CHECK(i[4].destination[1] == i[3].destination[1]);
+    CHECK(i[5].type == Type::u8);
+    CHECK(i[5].destination_type == Type::b32);
+    CHECK(i[6].type == Type::u32);
+    CHECK(i[6].destination_type == Type::b64);
+    CHECK(constant_of(*p, i[7].source[0], 4) == 32);
+    CHECK(constant_of(*p, i[8].source[1], 4) == 0xffffffffu);
+}
+
+TEST_CASE("what is wrong is said with line, column and the nearest name") {
+    CHECK(complaint(".reg .f32 a;\nad.f32 a, a, a;") == "2:1: unknown instruction 'ad.f32', did you mean 'add.f32'?");
+    CHECK(complaint(".reg .f32 a;\n  add.f31 a, a, a;") == "2:3: unknown form 'add.f31' of 'add', did you mean 'add.f32'?");
+    CHECK(complaint(".reg .f32 alpha;\nadd.f32 alpha, alpha, alpah;") ==
+          "2:23: unknown name 'alpah', did you mean 'alpha'?");
+    CHECK(complaint(".reg .f32 a;\nadd.s32 a, 1, 2;") == "2:9: 'a' is a register of .f32, 'add.s32' gives .s32");
+    CHECK(complaint(".reg .b32 a;\nadd.s32 a, a;") == "2:1: 'add.s32' takes 3 operands (d = a + b), not 2");
+    CHECK(complaint("bra done;\ndnoe: ret;") == "1:5: no label 'done' in sight, did you mean 'dnoe'?");
+    CHECK(complaint(".reg .b32 a\nadd.s32 a, a, a;") == "2:1: expected ';' after the registers, found 'add.s32'");
+    CHECK(complaint(".reg .b32 a; mov.u32 a, 12ab;") == "1:25: this number ends in 'a'");
+    CHECK(complaint("call.uni vprintf, (a);") ==
+          "1:1: functions that the compiler has not inlined are not supported: this calls 'vprintf'");
+    CHECK(complaint("tex.2d.v4.f32.f32 a;") ==
+          "1:1: the instruction 'tex.2d.v4.f32.f32' cannot run here: textures and surfaces are not modelled");
+    CHECK(complaint(".shared .b8 s[300000]; ret;") == "1:13: a kernel has at most 256 KiB of shared memory");
+    CHECK(complaint("ret;") == "nothing");
+}
+
+TEST_CASE("every bundled kernel decodes") {
+    const std::filesystem::path folder = std::filesystem::path(LOCKSTEP_SOURCE_DIR) / "kernels" / "ptx";
+    int kernels = 0;
+    for (const auto& file : std::filesystem::directory_iterator(folder)) {
+        if (file.path().extension() != ".ptx") continue;
+        const auto module = parse(read_file(file.path()).value(), file.path().filename().string());
+        if (!module) FAIL(render(module.error()));
+        for (const std::string& name : entries(module.value())) {
+            const auto program = decode(module.value(), name);
+            if (!program) FAIL(render(program.error()));
+            const Program& p = *program.value();
+            ++kernels;
+            INFO(name);
+            CHECK(p.registers_per_thread >= 4);
+            CHECK(p.registers_per_thread <= 255);
+            int lines = 0;
+            for (const auto& i : p.instructions) lines += i.line > 0;
+            CHECK(lines > 0);
+        }
+    }
+    CHECK(kernels > 0);
+}
