@@ -7,6 +7,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "core/base/diagnostic.h"
+
 namespace lockstep::model {
 namespace {
 
@@ -93,7 +95,7 @@ void time_math(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, Tim
     }
     for (const Sequence& row : sequences) {
         if (row.name != name || row.type != type) continue;
-        if (row.approx != (ptx::text_of(program, pc).find(".approx") != std::string::npos)) continue;
+        if (row.approx != (line_of(program.ptx, in.ptx_line).find(".approx") != std::string::npos)) continue;
         t.latency = row.latency * gpu.fp32_latency / 4;
         t.interval = row.interval * interval_of(gpu.fp32_lanes) / 2;
     }

@@ -1,0 +1,152 @@
+// Unloaded latencies and throughputs of whole launches, against the GPU's row by closed formulas.
+#include <string>
+
+#include "tests/catch.h"
+#include "tests/model_support.h"
+
+using namespace lockstep;
+using namespace lockstep::model;
+using namespace lockstep::model::test;
+using simt::test::config_of;
+
+namespace {
+
+// `length` instructions, each needing the one before it, then exit. One warp.
+TimedResult run_chain(const GpuSpec& on, Unit unit, Type type, uint32_t length) {
+    Builder b;
+    const int32_t r = b.r64();
+    for (uint32_t i = 0; i < length; ++i) b.lanes(simt::test::xor32, type, r, r, r).opcode = &opcode(unit);
+    b.exit();
+    const Program program = finished(b.program);
+    simt::Memory memory;
+    return launch(on, program, config_of({1}, {32}), memory);
+}
+
+// A chase of `length` dependent loads by one warp, after `warm` loads of the same places.
+struct Chase {
+    Program program;
+    simt::Memory memory;
+    simt::LaunchConfig config;
+    uint32_t first = 0;
+};
+Chase make_chase(Space space, uint32_t length, uint64_t stride, uint32_t rounds) {
+    Chase chase;
+    Builder b;
+    std::vector<uint64_t> links(length * stride / 8);
+    const uint64_t base = chase.memory.allocate(links.size() * 8, "links");
+    const int32_t at = b.r64();
+    b.load(Space::param, Type::u64, at, no_operand);
+    b.program.parameter_bytes = 8;
+    chase.first = b.at();
+    for (uint32_t i = 0; i < length * rounds; ++i) b.load(space, Type::u64, at, at);
+    b.exit();
+    for (uint32_t i = 0; i < length; ++i) links[i * stride / 8] = base + (i + 1) % length * stride;
+    std::memcpy(chase.memory.write(base, links.size() * 8), links.data(), links.size() * 8);
+    chase.program = finished(b.program);
+    chase.config = config_of({1}, {1}, {base});
+    return chase;
+}
+
+}  // namespace
+
+TEST_CASE("a chain of dependent instructions takes the spec's latency each, on every GPU") {
+    constexpr uint32_t n = 100;
+    for (const GpuSpec& on : gpus()) {
+        INFO(on.name);
+        const auto expect = [&](uint32_t latency) { return int64_t{n - 1} * latency + 2; };  // exit follows the last at once
+        CHECK(run_chain(on, Unit::fma, Type::f32, n).cycles == expect(on.fp32_latency));
+        CHECK(run_chain(on, Unit::alu, Type::u32, n).cycles == expect(on.int_latency));
+        CHECK(run_chain(on, Unit::fp64, Type::f64, n).cycles == expect(on.fp64_latency));
+        CHECK(run_chain(on, Unit::xu, Type::f32, n).cycles == expect(on.sfu_latency));
+    }
+    CHECK(run_chain(gpu("v100"), Unit::fma, Type::f32, n).cycles == 99 * 4 + 2);
+    CHECK(run_chain(gpu("p100"), Unit::fma, Type::f32, n).cycles == 99 * 6 + 2);
+}
+
+TEST_CASE("a pointer chase takes DRAM's latency at first and L1's when it comes round again, on every GPU") {
+    constexpr uint32_t n = 16;
+    for (const GpuSpec& on : gpus()) {
+        INFO(on.name);
+        Chase chase = make_chase(Space::global, n, 256, 2);
+        const TimedResult result = launch(on, chase.program, chase.config, chase.memory);
+        const auto& issues = result.trace.issues;
+        for (uint32_t i = 1; i < 2 * n; ++i) {
+            const int64_t step = issues[chase.first + i].cycle - issues[chase.first + i - 1].cycle;
+            CHECK(step == (i <= n ? on.dram_latency : on.l1_latency));
+            CHECK(issues[chase.first + i].level == (i < n ? MemoryLevel::dram : MemoryLevel::l1));
+        }
+    }
+}
+
+TEST_CASE("a pointer chase over more than L1 holds takes L2's latency") {
+    const GpuSpec on = gpu("teaching:1");
+    const uint32_t lines = 2 * on.l1_bytes / 128;
+    Chase chase = make_chase(Space::global, lines, 128, 2);
+    const TimedResult result = launch(on, chase.program, chase.config, chase.memory);
+    const auto& issues = result.trace.issues;
+    for (uint32_t i = lines + 1; i < 2 * lines; ++i)
+        REQUIRE(issues[chase.first + i].cycle - issues[chase.first + i - 1].cycle == on.l2_latency);
+}
+
+TEST_CASE("a shared-memory load of stride k words takes k passes and k - 1 cycles more, on every GPU") {
+    for (const GpuSpec& on : gpus())
+        for (const uint32_t stride : {1u, 2u, 4u, 8u, 16u, 32u}) {
+            INFO(on.name << " stride " << stride);
+            Builder b;
+            const int32_t lane = b.r32(), at = b.r64(), value = b.r32();
+            b.program.static_shared = 32 * 32 * 4;
+            b.special(SpecialRegister::laneid, lane);
+            b.lanes(simt::test::mul32, Type::u32, lane, lane, b.word(stride));
+            b.lanes(simt::test::scale4, Type::u64, at, lane);
+            const uint32_t load = b.at();
+            b.load(Space::shared, Type::u32, value, at);
+            b.lanes(simt::test::add32, Type::u32, value, value, value);
+            b.exit();
+            const Program program = finished(b.program);
+            simt::Memory memory;
+            const TimedResult result = launch(on, program, config_of({1}, {32}), memory);
+            const IssueRecord issue = issues_of(result, load).at(0);
+            CHECK(issue.passes == stride);
+            CHECK(issue.ready - issue.cycle == on.shared_latency + stride - 1);
+            CHECK(issues_of(result, load + 1).at(0).cycle == issue.ready);
+        }
+}
+
+TEST_CASE("enough warps in turn keep the FP32 lanes busy all the time") {
+    for (GpuSpec on : gpus()) {
+        on.scheduler.value = SchedulerPolicy::loose_round_robin;  // the greedy one leaves the youngest warps to the end
+        INFO(on.name);
+        Builder b;
+        const int32_t r = b.r32();
+        constexpr uint32_t n = 200, warps = 32;
+        for (uint32_t i = 0; i < n; ++i) b.lanes(simt::test::xor32, Type::f32, r, r, r);
+        b.exit();
+        const Program program = finished(b.program);
+        simt::Memory memory;
+        const TimedResult result = launch(on, program, config_of({1}, {warps * 32}), memory);
+        const double lower = double{n} * warps / on.sub_cores * 32 / (on.fp32_lanes);
+        CHECK(static_cast<double>(result.cycles) >= lower);
+        CHECK(static_cast<double>(result.cycles) <= lower * 1.05 + 100);
+    }
+}
+
+TEST_CASE("two dispatch units issue independent instructions of one warp in one cycle, one unit does not") {
+    Builder b;
+    const int32_t x = b.r32(), y = b.r32();
+    for (int i = 0; i < 10; ++i) {
+        b.lanes(simt::test::xor32, Type::f32, x, x, x);
+        b.lanes(simt::test::xor32, Type::f64, y, y, y).opcode = &opcode(Unit::fp64);
+    }
+    b.exit();
+    const Program program = finished(b.program);
+    simt::Memory memory;
+    const auto paired = [&](const GpuSpec& on) {
+        const TimedResult result = launch(on, program, config_of({1}, {32}), memory);
+        int count = 0;
+        for (size_t i = 1; i < result.trace.issues.size(); ++i)
+            count += result.trace.issues[i].cycle == result.trace.issues[i - 1].cycle;
+        return count;
+    };
+    CHECK(paired(gpu("p100")) > 0);
+    CHECK(paired(gpu("v100")) == 0);
+}
