@@ -51,6 +51,7 @@ class Sim final : public Device {
     }
 
     void launch(const LaunchRequest& request) override {
+        if (options_.stop.stop_requested()) throw Failure("cancelled");
         const auto program = program_of(request.kernel);
         const simt::LaunchConfig config{request.grid, request.block, request.dynamic_shared,
                                         pack(*program, request.arguments)};

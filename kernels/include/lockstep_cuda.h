@@ -221,7 +221,7 @@ LOCKSTEP_DEVICE float expf(float a) {
     float i = rintf(a * 1.44269504f);
     float f = fmaf(i, -0.693145752f, a);
     f = fmaf(i, -1.42860677e-6f, f);
-    return 2.0f * exp2f(i - 1.0f) * exp2f(f * 1.44269504f);
+    return exp2f(i - 1.0f) * exp2f(f * 1.44269504f) * 2.0f;            // 2^128 alone would be infinite
 }
 LOCKSTEP_DEVICE float logf(float a) { return __logf(a); }              // relative 2^-21; absolute 2^-22 where 0.5 < a < 2
 LOCKSTEP_DEVICE float log10f(float a) { return log2f(a) * 0.301029996f; }
