@@ -140,6 +140,8 @@ TEST_CASE("every op gives the same values and gradients on the host and on the m
         const auto seed = draw_seed(run(*host, op, sample, inputs, {}).output.size(), rng);
         const Outcome a = run(*host, op, sample, inputs, seed), b = run(*sim, op, sample, inputs, seed);
         REQUIRE(a.output.size() == b.output.size());
+        REQUIRE(a.launches.size() == b.launches.size());
+        for (const device::LaunchEvent& launch : b.launches) CHECK(launch.warp_instructions > 0);
         for (size_t i = 0; i < a.output.size(); ++i) CHECK(close(double(b.output[i]), double(a.output[i]), 2e-6, 2e-6));
         for (size_t input = 0; input < op.inputs; ++input) {
             REQUIRE(a.gradients[input].size() == b.gradients[input].size());

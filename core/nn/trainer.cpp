@@ -183,8 +183,9 @@ StepRecord Trainer::step() {
     Tape tape(s.heap);
     const tensor::Shape x_shape = {s.options.batch, s.row.widths.front()};
     auto x = tape.input(tensor::tensor_from(s.heap, x_shape, batch.images, "x"), "x");
+    const auto targets = tensor::labels_from(s.heap, batch.labels, "labels");  // copied before the first launch: no gap
     auto logits = s.model(tape, std::move(x));
-    const auto labels = tape.label(tensor::labels_from(s.heap, batch.labels, "labels"), "labels");
+    const auto labels = tape.label(targets, "labels");
     const auto loss = tensor::softmax_cross_entropy(tape, logits, labels, "loss");
     const int logits_node = logits.node;
     logits.value = {};
