@@ -81,7 +81,8 @@ class Checker {
     void judged(const std::string& what, const Exercise& exercise, const std::string& file, bool should_pass) {
         Result<std::shared_ptr<const ptx::Program>> program = load_kernel(lesson_.folder, file, exercise.kernel);
         if (!program) return add(what, false, render(program.error()));
-        Result<ExerciseReport> report = check_exercise(lesson_, exercise, program.value());
+        Result<ExerciseReport> report =
+            check_exercise(lesson_, exercise, program.value(), {}, text_of(lesson_.folder / file));
         if (!report) return add(what, false, render(report.error()));
         const std::string first = [&] {
             for (const Clause& clause : report.value().clauses)
@@ -92,6 +93,11 @@ class Checker {
         add(what, passed == should_pass,
             passed ? (should_pass ? "passes, " : "passes, but a starter must fail: ") + first
                    : (should_pass ? "fails, but a solution must pass: " : "fails as it should: ") + first);
+    }
+
+    static std::string text_of(const fs::path& file) {
+        Result<std::string> text = read_file(file, 1 << 20);
+        return text ? text.value() : "";
     }
 
     void kernel_file(const std::string& file) {

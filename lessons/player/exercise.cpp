@@ -141,13 +141,14 @@ struct Outcome {
 };
 
 Result<Outcome> run_once(const Program& program, const Exercise& exercise, const Shape& shape,
-                         const std::vector<KernelArgument>& arguments, const RunOptions& options) {
+                         const std::vector<KernelArgument>& arguments, const RunOptions& options,
+                         const std::string& source = {}) {
     simt::Memory memory(uint64_t{1} << 30);
     simt::LaunchConfig config;
     config.grid = shape.grid;
     config.block = shape.block;
     config.dynamic_shared = exercise.dynamic_shared;
-    Result<BoundArguments> bound = bind_arguments(*program, arguments, memory, config);
+    Result<BoundArguments> bound = bind_arguments(*program, arguments, memory, config, 1, {}, source);
     if (!bound) return bound.error();
     if (auto problem = simt::check_launch(*program, config, {})) return *problem;
     simt::LaunchOptions launch;
@@ -295,7 +296,7 @@ Result<ExerciseReport> check_exercise(const Lesson& lesson, const Exercise& exer
             if (wanted.value().fault)
                 return placed(Diagnostic{fmt::format("the reference itself faults ({}): {}", describe_case(shape, filling),
                                                      simt::render(*wanted.value().fault))});
-            Result<Outcome> got = run_once(kernel, exercise, shape, arguments.value(), options);
+            Result<Outcome> got = run_once(kernel, exercise, shape, arguments.value(), options, source);
             ++report.launches;
             if (!got) {
                 wrong = fmt::format("{} ({})", got.error().message, describe_case(shape, filling));
