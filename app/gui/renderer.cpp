@@ -61,7 +61,7 @@ void Renderer::frame(const Input& input, int width, int height, float screen_sca
     shell_.frame(input, static_cast<float>(width), static_cast<float>(height), now);
     ImGui::Render();
     glViewport(0, 0, width, height);
-    const Color back = shell_.theme->background;
+    const Color back = shell_.theme->panel;  // the shell draws the gaps: filling pixels twice is what software GL pays for
     glClearColor(static_cast<float>(back & 0xFF) / 255, static_cast<float>((back >> 8) & 0xFF) / 255,
                  static_cast<float>((back >> 16) & 0xFF) / 255, 1);
     glClear(GL_COLOR_BUFFER_BIT);

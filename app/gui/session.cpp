@@ -324,14 +324,17 @@ struct Session::Worker {
                      static_cast<double>(launches) / static_cast<double>(all));
         });
         if (!lesson) {
-            // The longest kernel is the one to look into, until somebody picks another.
+            // The longest kernel of the backward pass is the one to look into, until somebody picks another.
             const auto& launches = draft.step->launches;
-            const auto longest = std::max_element(launches.begin(), launches.end(),
-                                                  [](const auto& a, const auto& b) { return a.cycles < b.cycles; });
-            if (longest != launches.end())
-                open_kernel(shown_kernel >= 0 && shown_kernel < static_cast<int64_t>(all) ? shown_kernel
-                                                                                          : longest - launches.begin(),
-                            shown_kernel < 0);
+            size_t best = 0;
+            for (size_t i = 1; i < launches.size(); ++i) {
+                const bool backward = launches[i].phase == "backward", was = launches[best].phase == "backward";
+                if (backward != was ? backward : launches[i].cycles > launches[best].cycles) best = i;
+            }
+            if (shown_kernel >= 0 && shown_kernel < static_cast<int64_t>(all))
+                open_kernel(shown_kernel);
+            else if (all > 0)
+                open_kernel(static_cast<int64_t>(best), true);
         }
         busy("");
     }
@@ -499,7 +502,7 @@ struct Session::Worker {
                 focus.launch = static_cast<int32_t>(longest - launches.begin());
             open_kernel(focus.launch);
         }
-        if (shown.kernel) show_kernel(shown.kernel, shown.kernel->program->kernel + "  (kernel 1 of 1)");
+        if (shown.kernel) show_kernel(shown.kernel, scene->kernel + "  (kernel 1 of 1)");
         const std::string ran_on = lessons::gpu_of(*lesson, *scene, run_options());
         const std::lock_guard lock(mutex);
         results.focus = focus;
@@ -532,7 +535,7 @@ struct Session::Worker {
         auto report = lessons::check_submission(*lesson, exercises.front(), text.value(), file.string(), run_options());
         if (!report.ok()) throw Failure(report.error());
         if (report.value().timed && report.value().timed->kernel)
-            show_kernel(report.value().timed->kernel, report.value().timed->kernel->program->kernel + "  (your kernel)");
+            show_kernel(report.value().timed->kernel, exercises.front().kernel + "  (your kernel)");
         const std::lock_guard lock(mutex);
         results.report = Results::Report{lesson_step, report.value().lines, report.value().passed};
     }

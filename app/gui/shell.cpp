@@ -4,7 +4,9 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdlib>
 
 #include "core/base/diagnostic.h"
 
@@ -23,6 +25,15 @@ std::string scene_view_of(const Session& session) {
             !scenes.empty() && !scenes.front().view.empty())
             return scenes.front().view;
     return "divergence";
+}
+
+// Number of the warp's first instruction that belongs to the source line; -1: it never gets there.
+int64_t issue_of_line(const Snapshot& snapshot, int line) {
+    const auto& steps = snapshot.history->steps;
+    const auto& program = snapshot.kernel->program->instructions;
+    for (size_t i = 0; i < steps.size(); ++i)
+        if (steps[i].pc < program.size() && program[steps[i].pc].line == line) return static_cast<int64_t>(i);
+    return -1;
 }
 
 }  // namespace
@@ -82,16 +93,19 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
             focus.warp = trace.warps.empty() ? -1 : 0;
             session.history_step = 0;
             focus.pc = focus.line = -1;
-            // Start where the first warp waits longest: that is what there is to see.
-            focus.time = 0;
-            if (focus.warp == 0) {
-                int64_t longest = 0;
-                for (const StallRun& run : trace.warps.front().runs)
-                    if (run.end - run.begin > longest) longest = run.end - run.begin, focus.time = (run.begin + run.end) / 2;
-            }
+            busiest(trace);
         }
         focus.time = std::clamp<int64_t>(focus.time, 0, std::max<int64_t>(0, trace.cycles - 1));
         asked_ = {};
+        if (session.grain == Grain::instruction) move(session, focus, *snapshot, Grain::instruction, 0);
+    }
+    if (session.lesson.lesson && (grain_lesson_ != session.lesson.lesson || grain_step_ != session.lesson.step)) {
+        grain_lesson_ = session.lesson.lesson;
+        grain_step_ = session.lesson.step;
+        const std::string view = scene_view_of(session);
+        session.grain = view == "training" || view == "graph" ? Grain::kernel
+                        : view == "divergence"                ? Grain::instruction
+                                                              : Grain::cycle;
     }
     reveal(*snapshot);
     if (snapshot->step) {
@@ -124,6 +138,47 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
     }
 }
 
+// The first look at a kernel: the stretch of 108 cycles in which most happens, and there a warp whose long wait began in
+// view.
+void Shell::busiest(const KernelTrace& trace) {
+    constexpr int64_t stretch = 108, half = stretch / 2;
+    focus.time = 0;
+    if (trace.warps.empty()) return;
+    // Warp-cycles by reason in every half stretch; the most varied pair of neighbours wins.
+    constexpr auto reasons = static_cast<size_t>(StallReason::count);
+    std::vector<std::array<float, reasons>> counts(static_cast<size_t>(trace.cycles / half) + 2);
+    for (const IssueRecord& issue : trace.issues)
+        if (issue.cycle >= 0 && issue.cycle <= trace.cycles) counts[static_cast<size_t>(issue.cycle / half)][0] += 1;
+    for (const WarpTrack& warp : trace.warps)
+        for (const StallRun& run : warp.runs)
+            for (int64_t at = std::max<int64_t>(0, run.begin); at < std::min(run.end, trace.cycles);
+                 at = (at / half + 1) * half)
+                counts[static_cast<size_t>(at / half)][static_cast<size_t>(run.reason)] +=
+                    static_cast<float>(std::min(run.end, (at / half + 1) * half) - at);
+    size_t best = 0;
+    float most = -1;
+    for (size_t i = 0; i + 1 < counts.size(); ++i) {
+        float total = 0, variety = 0;
+        for (size_t r = 0; r < reasons; ++r) total += counts[i][r] + counts[i + 1][r];
+        for (size_t r = 0; r < reasons && total > 0; ++r) {
+            const float share = (counts[i][r] + counts[i + 1][r]) / total;
+            if (share > 0) variety -= share * std::log(share);
+        }
+        variety *= std::sqrt(total);  // many warps at work
+        if (variety > most) most = variety, best = i;
+    }
+    const int64_t begin = static_cast<int64_t>(best) * half;
+    focus.time = std::min(begin + half, std::max<int64_t>(0, trace.cycles - 1));
+    int64_t longest = 0;
+    for (size_t w = 0; w < trace.warps.size(); ++w)
+        for (const StallRun& run : trace.warps[w].runs) {
+            if (run.cause < 0 || run.begin > focus.time || run.end <= focus.time ||
+                trace.issues[static_cast<size_t>(run.cause)].cycle < begin)
+                continue;
+            if (run.end - run.begin > longest) longest = run.end - run.begin, focus.warp = static_cast<int32_t>(w);
+        }
+}
+
 // While a prediction of this step is open, the warp's instructions after the step's `until="issue(line:N)"` stay hidden.
 void Shell::reveal(const Snapshot& snapshot) {
     session.reveal_steps = -1;
@@ -139,11 +194,15 @@ void Shell::reveal(const Snapshot& snapshot) {
         const size_t line_at = wish.find("line:");
         const int line = line_at == std::string::npos ? 0 : std::atoi(wish.c_str() + line_at + 5);
         if (line <= 0 || !snapshot.history || !snapshot.kernel) continue;
-        const auto& steps = snapshot.history->steps;
-        const auto& program = snapshot.kernel->program->instructions;
-        for (size_t i = 0; i < steps.size() && until < 0; ++i)
-            if (steps[i].pc < program.size() && program[steps[i].pc].line == line) until = static_cast<int64_t>(i) + 1;
+        if (const int64_t at_line = issue_of_line(snapshot, line); at_line >= 0 && until < 0) until = at_line + 1;
     }
+    // Without `until`, what comes before the line that is asked about may be seen.
+    if (until < 0 && open && snapshot.history && snapshot.kernel)
+        for (const lessons::Predict& predict : step.predicts) {
+            const size_t line_at = predict.of.find("@line:");
+            const int line = line_at == std::string::npos ? 0 : std::atoi(predict.of.c_str() + line_at + 6);
+            if (line > 0) until = std::max<int64_t>(1, issue_of_line(snapshot, line));
+        }
     if (open) session.reveal_steps = std::max<int64_t>(until, 0);
     // A step begins where its `until` says, once the warp's history is there.
     if (until >= 0 && (reveal_step_ != lesson.step || reveal_history_ != snapshot.history)) {
@@ -202,7 +261,12 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     ui.now = now;
     ui.mouse = {input.mouse_x < 0 ? -1e6f : input.mouse_x / scale, input.mouse_y < 0 ? -1e6f : input.mouse_y / scale};
     ui.enabled = menu_ == Menu::none;
-    ui.rect({0, 0, width_, height_}, theme->background);
+    // The window is cleared to the panels' colour; what shows between them is drawn here.
+    const float body_bottom = height_ - transport_height;
+    ui.rect({0, top_height, width_, margin}, theme->background);
+    ui.rect({0, body_bottom - margin, width_, margin}, theme->background);
+    ui.rect({0, top_height, margin, body_bottom - top_height}, theme->background);
+    ui.rect({width_ - margin, top_height, margin, body_bottom - top_height}, theme->background);
     top_bar(ui, *snapshot_);
     const float strip = problem_strip(ui, *snapshot_, top_height + margin);
     const float top = top_height + margin + strip;
@@ -219,6 +283,8 @@ void Shell::body(Ui& ui, const Rect& area) {
     const auto draw = [&](std::string_view name, const Rect& where) {
         Shown* view = shown(name);
         if (view == nullptr) return;
+        ui.rect({where.right(), where.y, margin, where.h + margin}, theme->background);
+        ui.rect({where.x, where.bottom(), where.w, margin}, theme->background);
         ui.push_scope(name);
         ui.clip(where);
         view->view->draw(ui, session, focus, where);
@@ -235,6 +301,7 @@ void Shell::body(Ui& ui, const Rect& area) {
     const Arrangement plan = arrange(layout_of(session.workspace, scene_view_of(session)), area,
                                      [&](const std::string& id) { return tabs_[id]; });
     for (const TabStrip& strip : plan.tabs) {
+        ui.rect({strip.area.x, strip.area.y - margin, strip.area.w + margin, strip.area.h + margin + 4}, theme->background);
         ui.push_scope(strip.id);
         float x = strip.area.x;
         for (size_t i = 0; i < strip.titles.size(); ++i) {

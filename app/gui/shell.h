@@ -54,6 +54,7 @@ class Shell {
     void choose_workspace(std::string_view name);
     void set_text_scale(float scale);
     void adopt(const std::shared_ptr<const Snapshot>& snapshot);  // a new kernel or step arrived: set the focus
+    void busiest(const KernelTrace& trace);
     void reveal(const Snapshot& snapshot);
     void play(double now);
     Shown* shown(std::string_view name);
@@ -69,7 +70,8 @@ class Shell {
     double last_play_ = 0, now_ = 0;
     Focus asked_;  // the focus whose history was asked for
     int64_t asked_step_ = -1;
-    int reveal_step_ = -1;
+    int reveal_step_ = -1, grain_step_ = -1;
+    std::shared_ptr<const lessons::Lesson> grain_lesson_;
     std::shared_ptr<const simt::WarpHistory> reveal_history_;
     bool keyboard_ = false;  // the last input was Tab: show the keyboard focus
     std::vector<std::string> lesson_ids_, lesson_titles_;

@@ -9,7 +9,6 @@ namespace lockstep::gui {
 void Shell::top_bar(Ui& ui, const Snapshot& snapshot) {
     const Theme& t = *theme;
     ui.push_scope("top");
-    ui.rect({0, 0, width_, 44}, t.panel);
     ui.rect({0, 43, width_, 1}, t.line);
     const float strengths[] = {1, 0.65f, 0.65f, 0.3f};
     for (int i = 0; i < 4; ++i)
@@ -84,6 +83,7 @@ float Shell::problem_strip(Ui& ui, const Snapshot& snapshot, float top) {
     const Rect probe{44, 0, width_ - 120, 200};
     const float words = ui.paragraph(probe, sentence, {.size = 14}, 22, false);
     const Rect box{8, top, width_ - 16, words + 16 + (caret ? 40.0f : 0.0f)};
+    ui.rect({0, top, width_, box.h + 8}, t.background);
     ui.rect(box, t.panel2, 5);
     ui.frame(box, t.wrong, 1, 5);
     ui.rect({box.x, box.y, 4, box.h}, t.wrong);

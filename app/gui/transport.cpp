@@ -1,6 +1,5 @@
 // The transport: what a step means at each grain, where the run stands, and the bar at the bottom.
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "app/gui/shell.h"
@@ -167,7 +166,6 @@ Position position_of(const Session& session, const Focus& focus, const Snapshot&
 void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
     const Theme& t = *ui.theme;
     ui.push_scope("transport");
-    ui.rect(bar, t.panel);
     ui.rect({bar.x, bar.y, bar.w, 1}, t.line);
     const float y = bar.y;
     const std::vector<Grain> grains = grains_of(session, snapshot);

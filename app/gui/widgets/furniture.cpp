@@ -43,7 +43,7 @@ void Ui::caption(float x, float baseline, float right, Provenance provenance, st
 }
 
 Rect Ui::panel(const Rect& area, const PanelText& words) {
-    rect(area, theme->panel, 5);
+    // The frame was cleared to the panel's colour.
     rect({area.x + 1, area.y + 1, area.w - 2, 29}, theme->panel2, 4);
     frame(area, theme->line, 1, 5);
     line({area.x + 1, area.y + 30}, {area.right() - 1, area.y + 30}, theme->line);
