@@ -128,7 +128,7 @@ class BlocksView final : public View {
         const float pitch_y = std::min(84.0f, (r.h - 4) / static_cast<float>(rows));
         const float w = pitch_x - 3, h = pitch_y - 3;
         // All blocks of a slot under each other when they fit, else the running one alone; many slots stand in rows.
-        const bool all = depth_ <= 8 && slots_.size() * static_cast<size_t>(depth_) <= most_cells &&
+        const bool all = depth_ > 1 && depth_ <= 8 && slots_.size() * static_cast<size_t>(depth_) <= most_cells &&
                          (h - 2) / static_cast<float>(depth_) >= 3 && (w - 2) / static_cast<float>(resident_) >= 3;
         const int64_t across =
             all ? resident_
@@ -150,7 +150,7 @@ class BlocksView final : public View {
                 for (size_t i = 0; i < runs.size(); ++i) {
                     const BlockRun& block = *runs[i];
                     const bool done = block.end <= focus.time, running = !done && block.begin <= focus.time;
-                    if (!all && !running) continue;
+                    if (!all && depth_ > 1 && !running) continue;
                     const auto column = static_cast<float>(all ? slot : slot % across),
                                line = static_cast<float>(all ? static_cast<int64_t>(i) : slot / across);
                     const Rect cell{tile.x + 1 + cw * column, tile.y + 1 + ch * line, cw - 1, ch - 1};

@@ -217,7 +217,7 @@ class LessonView final : public View {
                        size_t index, float x, float w, float y) {
         const Theme& theme = *ui.theme;
         const bool waiting = given.locked && !given.truth;
-        ui.text(x, y + 25, "PREDICT", {.size = 12, .color = theme.dark ? theme.accent : theme.accent, .weight = 700});
+        ui.text(x, y + 25, "PREDICT", {.size = 12, .color = theme.accent, .weight = 700});
         ui.text(x + w, y + 25,
                 !given.locked ? "then run it"
                 : waiting     ? "working it out"
@@ -252,8 +252,9 @@ class LessonView final : public View {
         const float s1 = x + 84, s2 = x + w - 56;
         ui.text(x, y + 16, "How sure?", {.size = 14});
         given.confidence = static_cast<int>(
-            std::lround(100 * ui.slider("sure", {s1, y + 3, s2 - s1, 16}, static_cast<float>(given.confidence) / 100, 21)));
+            std::lround(100 * ui.slider("sure", {s1, y + 3, s2 - s1, 16}, static_cast<float>(given.confidence) / 100, 51)));
         ui.text(x + w, y + 16, fmt::format("{} %", given.confidence), {.size = 14, .align = Align::right, .weight = 600});
+        for (int i = 0; i <= 4; ++i) ui.rect({s1 + (s2 - s1) * static_cast<float>(i) / 4 - 0.5f, y + 18, 1, 4}, theme.ink3);
         ui.text(s1, y + 36, "a guess", {.size = 12, .color = theme.quiet});
         ui.text(s2, y + 36, "certain", {.size = 12, .color = theme.quiet, .align = Align::right});
         y += 46;

@@ -155,7 +155,7 @@ class SourceView final : public View {
         size_t longest = 0;
         for (const std::string& line : lines_) longest = std::max(longest, line.size());
         const float size = static_cast<float>(longest) * 8.4f > r.right() - code_x
-                               ? static_cast<float>(longest) * 7.8f > r.right() - code_x ? 12.0f : 13.0f
+                               ? static_cast<float>(longest) * 7.8f > r.right() + 6 - code_x ? 12.0f : 13.0f
                                : 14.0f;
         for (size_t i = 0; i < lines_.size(); ++i) {
             const float y = r.y + static_cast<float>(i) * line_height - offset;
@@ -174,7 +174,7 @@ class SourceView final : public View {
             }
             ui.text(r.x + 96, y + 17, std::to_string(number),
                     {.size = 13, .color = on ? theme.ink : theme.quiet, .align = Align::right, .mono = true});
-            draw_code(ui, code_x, y + 17, lines_[i], size, r.right() - code_x - 4);
+            draw_code(ui, code_x, y + 17, lines_[i], size, r.right() + 8 - code_x);
             if (!ui.clicked({row.x, row.y, row.w - 8, row.h})) continue;
             focus.line = seen_line_ = number;
             for (size_t pc = 0; pc < program.instructions.size(); ++pc)

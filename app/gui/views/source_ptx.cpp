@@ -86,10 +86,16 @@ class CodeView final : public View {
         sums_ = {};
         file_ = base_name(run->program->source_file);
         source_ = lines_of(run->source);
+        for (std::string& line : source_) narrow(line);
         ptx_.clear();
         for (uint32_t pc = 0; pc < run->program->instructions.size(); ++pc)
             ptx_.push_back(short_text(ptx::text_of(*run->program, pc)));
         seen_pc_ = -2;
+    }
+
+    static void narrow(std::string& line) {  // half of the indentation: the column is narrow
+        const size_t text = std::min(line.find_first_not_of(' '), line.size());
+        line.erase(0, text / 2);
     }
 
     static std::string short_text(const std::string& text) {  // one space where the compiler put a tab

@@ -285,26 +285,42 @@ std::vector<std::array<float, state_count>> mean_states(const Timeline& timeline
     return means;
 }
 
-void focus_first(const Timeline& timeline, Focus& focus) {
+int64_t focus_first(const Timeline& timeline, Focus& focus, int64_t window) {
     const KernelTrace& trace = timeline.trace();
-    if (trace.warps.empty()) return;
+    if (trace.warps.empty()) return 0;
+    window = std::clamp<int64_t>(window, 1, std::max<int64_t>(1, timeline.cycles));
+    const auto issues_before_cycle = [&](int64_t cycle) {
+        return std::partition_point(trace.issues.begin(), trace.issues.end(),
+                                    [&](const IssueRecord& i) { return i.cycle < cycle; });
+    };
+    int64_t begin = 0, most = -1;
+    for (int64_t t = 0; t + window <= timeline.cycles; t += std::max<int64_t>(1, window / 4))
+        if (const int64_t issued = issues_before_cycle(t + window) - issues_before_cycle(t); issued > most) {
+            most = issued;
+            begin = t;
+        }
+    const int64_t end = begin + window;
     uint32_t best_warp = 0;
-    int64_t best_length = 0, best_time = trace.warps[0].begin;
+    int64_t best_length = 0, best_time = std::clamp(trace.warps[0].begin, begin, end - 1);
     for (uint32_t w = 0; w < trace.warps.size(); ++w)
-        for (const StallRun& run : trace.warps[w].runs)
-            if (run.cause >= 0 && run.end - run.begin > best_length) {
-                best_length = run.end - run.begin;
-                best_warp = w;
-                best_time = run.begin + best_length / 2;
-            }
+        for (const StallRun& run : runs_in(trace.warps[w], begin, end)) {
+            if (run.cause < 0 || trace.issues[static_cast<size_t>(run.cause)].cycle < begin) continue;
+            const int64_t length = std::min(run.end, end) - run.begin;
+            if (length <= best_length) continue;
+            best_length = length;
+            best_warp = w;
+            best_time = run.begin + length / 2;
+        }
     const WarpState state = state_at(trace, trace.warps[best_warp], best_time);
     focus.warp = static_cast<int32_t>(best_warp);
     focus.block = static_cast<int32_t>(trace.warps[best_warp].block);
     focus.sm = static_cast<int32_t>(trace.sm);
     focus.time = best_time;
-    focus.pc = static_cast<int32_t>(state.pc());
-    if (timeline.run->program && state.pc() < timeline.run->program->instructions.size())
+    if (timeline.run->program && state.resident && state.pc() < timeline.run->program->instructions.size()) {
+        focus.pc = static_cast<int32_t>(state.pc());
         focus.line = timeline.run->program->instructions[state.pc()].line;
+    }
+    return begin;
 }
 
 void focus_on(Session& session, Focus& focus, const Timeline& timeline, uint32_t warp, int64_t cycle) {

@@ -83,8 +83,9 @@ void dominant_states(const Timeline& timeline, size_t row, int64_t begin, int64_
 std::vector<std::array<float, state_count>> mean_states(const Timeline& timeline, int64_t begin, int64_t end,
                                                         size_t columns);
 
-// A focus worth a first look: the longest wait that has a cause, at its middle.
-void focus_first(const Timeline& timeline, Focus& focus);
+// A focus worth a first look: of all windows of `window` cycles the one with the most issues, and in it the longest wait
+// whose cause is in sight, at its middle. Returns where the window begins.
+int64_t focus_first(const Timeline& timeline, Focus& focus, int64_t window);
 // Points every view at one warp and cycle.
 void focus_on(Session& session, Focus& focus, const Timeline& timeline, uint32_t warp, int64_t cycle);
 // When the clock or the warp moved since the last call: points pc and line at what the warp does now.

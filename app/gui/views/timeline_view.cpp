@@ -41,7 +41,7 @@ void draw_cells(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, 
         ui.rect({x, y + cell_top, std::max(1.0f, axis.column() - gap), h}, data::green);
         if (!places.letters) continue;
         const char letter[] = {letter_of(timeline, issue.pc), 0};
-        ui.text(x + (axis.column() - gap) / 2, y + places.pitch - 3.5f, letter,
+        ui.text(x + (axis.column() - gap) / 2, y + places.pitch / 2 + 4.5f, letter,
                 {.size = 12, .color = data::ink_on_light, .align = Align::center, .weight = 700, .mono = true});
     }
 }
@@ -204,7 +204,7 @@ void draw_group(Ui& ui, const Timeline& timeline, const WindowSums& sums, const 
             ui.frame({places.gutter + 39, place.y, 27, places.pitch - 1}, theme.accent, 1);
         }
         if (named >= 0)
-            ui.text(axis.x - 6, place.y + places.pitch - 4,
+            ui.text(axis.x - 6, place.y + places.pitch / 2 + 4,
                     fmt::format("w{}", trace.warps[static_cast<size_t>(named)].warp_in_block),
                     {.size = 12,
                      .color = selected ? theme.ink : theme.ink2,
@@ -219,7 +219,7 @@ void draw_group(Ui& ui, const Timeline& timeline, const WindowSums& sums, const 
             if (warp.begin > axis.begin && warp.begin < places.hidden_from) {  // a new warp moved in
                 ui.rect({axis.at(warp.begin) - 1, place.y, 2, places.pitch - 1}, theme.ink);
                 if (named != static_cast<int>(w) && axis.at(warp.begin) > axis.x + 60)
-                    ui.text(axis.at(warp.begin) - 4, place.y + places.pitch - 4,
+                    ui.text(axis.at(warp.begin) - 4, place.y + places.pitch / 2 + 4,
                             fmt::format("b{} w{}", warp.block, warp.warp_in_block),
                             {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true});
             }
@@ -302,9 +302,11 @@ void draw_wait(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, c
     ui.outline({x0, y + cell_top, std::max(2.0f, x1 - x0 - 1), h});
     const Wait wait = wait_of(timeline, static_cast<uint32_t>(focus.warp), *state.stall);
     const bool clipped = state.stall->end > axis.end;
-    if (clipped && places.margin_width > 0 && places.hidden_from == INT64_MAX)
-        ui.text(places.margin, y + places.pitch - 4, fmt::format("ready {}", with_commas(state.stall->end)),
+    if (clipped && places.margin_width > 0 && places.hidden_from == INT64_MAX) {
+        ui.rect({places.margin - 2, y - 1, places.margin_width + 2, places.pitch + 2}, ui.theme->panel);  // over the holes
+        ui.text(places.margin, y + places.pitch / 2 + 4, fmt::format("ready {}", with_commas(state.stall->end)),
                 {.size = 12, .weight = 600, .width = places.margin_width});
+    }
     if (!wait.cause) return;
     const RowPlace* from =
         wait.cause->warp < trace.warps.size() ? places.place_of(trace.warps[wait.cause->warp].slot, timeline) : nullptr;

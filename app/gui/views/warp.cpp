@@ -74,7 +74,7 @@ class WarpView final : public View {
         const int64_t step = snapshot->lanes_step;
         const auto rows = fits && snapshot->lanes ? registers_shown(timeline_, *facts.warp, step, *snapshot->lanes, 12)
                                                   : std::vector<RegisterRow>{};
-        choose(rows);
+        if (!rows.empty()) choose(rows, *snapshot, focus.time);
         const std::string title = fmt::format("Warp {} of block {}", facts.warp->warp_in_block, facts.warp->block);
         const std::string right = fmt::format("scheduler {}, {} of 32 lanes on", facts.warp->scheduler,
                                               fits ? lanes_in(lanes_on(*snapshot, session.history_step)) : 32);
@@ -115,17 +115,21 @@ class WarpView final : public View {
     std::string chosen_;   // register in the strip
     bool picked_ = false;  // by the learner
 
-    void choose(const std::vector<RegisterRow>& rows) {
+    // What the learner picked, as long as it is shown; else the first that is there and a number: addresses and
+    // predicates make a dull strip.
+    void choose(const std::vector<RegisterRow>& rows, const Snapshot& snapshot, int64_t cycle) {
         const bool there = std::any_of(rows.begin(), rows.end(), [&](const RegisterRow& r) { return r.name == chosen_; });
         if (there && picked_) return;
         picked_ = false;
-        // The first that is a number: addresses make a dull strip.
         chosen_ = rows.empty() ? std::string{} : rows.front().name;
-        for (const RegisterRow& row : rows)
-            if (row.name.starts_with("%f")) {
-                chosen_ = row.name;
-                break;
-            }
+        int best = -1;
+        for (const RegisterRow& row : rows) {
+            const ptx::Type type = type_of_use(*snapshot.kernel->program, (*snapshot.lanes)[row.lane_values].reg);
+            const bool real =
+                type == ptx::Type::f32 || type == ptx::Type::f64 || type == ptx::Type::f16 || type == ptx::Type::bf16;
+            const int worth = row.ready > cycle ? 0 : real ? 3 : type == ptx::Type::b64 || type == ptx::Type::pred ? 1 : 2;
+            if (worth > best) best = worth, chosen_ = row.name;
+        }
     }
 
     struct Span {
@@ -256,9 +260,9 @@ class WarpView final : public View {
                     {.size = 12, .color = theme.quiet, .align = Align::right});
         ui.text(r.right(), head, "ready", {.size = 12, .color = theme.quiet, .align = Align::right});
         ui.line({r.x, head + 6}, {r.right(), head + 6}, theme.line);
-        float y = head + 24;
+        float y = head + 22;
         for (const RegisterRow& row : rows) {
-            if (y + 4 > r.bottom()) break;
+            if (y > r.bottom() + 8) break;
             const simt::LaneValues& values = (*snapshot.lanes)[row.lane_values];
             const ptx::Type type = type_of_use(program, values.reg);
             const bool pending = row.ready > focus.time, on = row.name == chosen_;

@@ -49,12 +49,10 @@ class WarpsView final : public View {
                 snapshot->busy.empty() ? "Run a lesson's scene, or open a kernel of the training step." : snapshot->busy);
         }
         const bool fresh = adopt(snapshot->kernel);
-        if (focus.warp < 0 || focus.warp >= static_cast<int32_t>(timeline_.trace().warps.size()) || focus.time < 0)
-            focus_first(timeline_, focus);
-        follower_.follow(timeline_, focus);
         const float margin = area.w - 24 >= 620 ? margin_width : 0;
         const float width = std::max(40.0f, area.w - 24 - gutter_width - margin);
         settle_window(session, focus, width, fresh);
+        follower_.follow(timeline_, focus);
         const int64_t hidden = revealed_until(session, focus, timeline_.trace());
         sums_for(session.cycles_begin, session.cycles_end);
 
@@ -66,7 +64,7 @@ class WarpsView final : public View {
             ui.panel(area, {.title = "Warps by cycle", .right = right, .badge = Provenance::simulated, .caption = sentence});
         draw_resident(ui, area, right);
         ui.push_scope("warps");
-        TimelinePlaces places = place(ui, session, body, width, margin, hidden);
+        TimelinePlaces places = place(session, body, width, margin, hidden);
         react(ui, session, focus, places);
         places.axis.begin = session.cycles_begin;
         places.axis.end = session.cycles_end;
@@ -83,7 +81,8 @@ class WarpsView final : public View {
         const Timeline timeline = make_timeline(snapshot->kernel);
         const KernelTrace& trace = timeline.trace();
         Focus at = focus;
-        if (at.warp < 0 || at.warp >= static_cast<int32_t>(trace.warps.size()) || at.time < 0) focus_first(timeline, at);
+        if (at.warp < 0 || at.warp >= static_cast<int32_t>(trace.warps.size()) || at.time < 0)
+            focus_first(timeline, at, 108);
         const int64_t hidden = revealed_until(session, at, trace);
         const bool set = session.cycles_end > session.cycles_begin;
         const int64_t begin = set ? session.cycles_begin : 0,
@@ -130,13 +129,19 @@ class WarpsView final : public View {
         if (sums_.issued.empty() || sums_.begin != begin || sums_.end != end) sums_ = sum_window(timeline_, begin, end);
     }
 
-    // A new kernel opens at a readable width around the focus; equal ends later (Home) mean the whole kernel.
-    void settle_window(Session& session, const Focus& focus, float width, bool fresh) {
-        const int64_t all = std::max<int64_t>(1, timeline_.cycles);
-        const auto plain = static_cast<int64_t>(width / plain_column);
-        if (session.cycles_end <= session.cycles_begin) {
+    // A new kernel opens at a readable width where most happens, a lesson's around its focus; equal ends later (Home) mean
+    // the whole kernel.
+    void settle_window(Session& session, Focus& focus, float width, bool fresh) {
+        const bool chosen =
+            focus.warp >= 0 && focus.warp < static_cast<int32_t>(timeline_.trace().warps.size()) && focus.time >= 0;
+        const bool unset = session.cycles_end <= session.cycles_begin;
+        const auto plain = std::min(static_cast<int64_t>(width / plain_column), std::max<int64_t>(1, timeline_.cycles));
+        if (!chosen || (fresh && unset && !session.lesson.lesson)) {
+            session.cycles_begin = focus_first(timeline_, focus, plain);
+            session.cycles_end = session.cycles_begin + plain;
+        } else if (unset) {
             session.cycles_begin = fresh ? focus.time - plain * 6 / 10 : 0;
-            session.cycles_end = session.cycles_begin + (fresh ? plain : all);
+            session.cycles_end = session.cycles_begin + (fresh ? plain : std::max<int64_t>(1, timeline_.cycles));
         } else if (focus.time != seen_time_ && (focus.time < session.cycles_begin || focus.time >= session.cycles_end)) {
             const int64_t length = session.cycles_end - session.cycles_begin;  // the clock ran out of the window
             session.cycles_begin = focus.time - length / 2;
@@ -191,12 +196,12 @@ class WarpsView final : public View {
         return states;
     }
 
-    TimelinePlaces place(Ui& ui, Session& session, const Rect& body, float width, float margin, int64_t hidden) {
+    TimelinePlaces place(const Session& session, const Rect& body, float width, float margin, int64_t hidden) {
         TimelinePlaces places;
         places.gutter = body.x;
         places.axis = {session.cycles_begin, session.cycles_end, body.x + gutter_width, width};
-        places.margin = places.axis.x + width + 6;
-        places.margin_width = margin > 0 ? margin - 6 : 0;
+        places.margin = places.axis.x + width + 8;
+        places.margin_width = margin > 0 ? margin - 8 : 0;
         places.hidden_from = hidden;
         places.ruler = {body.x, body.y, body.w, 22};
 
@@ -218,17 +223,16 @@ class WarpsView final : public View {
         const float room = body.h - 22;
         const float legend = room > 330 ? states_height : 0;
         const float least_rows = std::min(heads + 14 * static_cast<float>(rows), 0.55f * room);
-        float area = std::clamp(room - legend - 16 - (heads + 16 * static_cast<float>(rows)), 72.0f, 200.0f);
+        float area = std::clamp(room - legend - 16 - (heads + 20 * static_cast<float>(rows)), 72.0f, 300.0f);
         if (room - legend - 16 - area < least_rows || room < 240)
             area = std::clamp(room - legend - 16 - least_rows, 0.0f, 96.0f);
         if (area < 48) area = 0;
         const float rows_room = room - legend - (area > 0 ? area + 16 : 0);
-        places.pitch = rows == 0 ? 16 : std::clamp(std::floor((rows_room - heads) / static_cast<float>(rows)), 14.0f, 18.0f);
+        places.pitch = rows == 0 ? 16 : std::clamp(std::floor((rows_room - heads) / static_cast<float>(rows)), 14.0f, 22.0f);
         places.content = heads + places.pitch * static_cast<float>(rows);
         places.rows = {body.x, body.y + 22, body.w, std::min(rows_room, places.content)};
         if (area > 0) places.area = {places.axis.x, places.rows.bottom() + 12, width, area};
         if (legend > 0) places.legend = {body.x, body.bottom() - legend, body.w, legend};
-        (void)ui;
         return places;
     }
 

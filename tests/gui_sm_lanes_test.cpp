@@ -1,0 +1,110 @@
+// Paths of lanes, and blocks on SMs, against figures worked out by hand.
+#include "app/gui/views/block_facts.h"
+#include "app/gui/views/lane_paths.h"
+#include "app/gui/views/source_text.h"
+#include "tests/catch.h"
+#include "tests/gui_sm_scene.h"
+
+using namespace lockstep;
+using namespace lockstep::gui;
+using namespace lockstep::gui::test;
+
+TEST_CASE("lanes are named by what they have in common") {
+    CHECK(lanes_text(0xffffffffu) == "all 32 lanes");
+    CHECK(lanes_text(0x55555555u) == "even lanes");
+    CHECK(lanes_text(0xaaaaaaaau) == "odd lanes");
+    CHECK(lanes_text(0x000000ffu) == "lanes 0 to 7");
+    CHECK(lanes_text(0x80000000u) == "lane 31");
+    CHECK(lanes_text(0x0000f00fu) == "8 lanes");
+}
+
+TEST_CASE("both sides of a branch together are the lanes that met it") {
+    const auto history = even_odd_history();
+    const auto& steps = history->steps;
+    CHECK((steps[4].active | steps[6].active) == 0xffffffffu);
+    CHECK((steps[4].active & steps[6].active) == 0);
+    CHECK(path_of_lane(steps[4], 0) == 2);
+    CHECK(path_of_lane(steps[4], 1) == 1);
+    CHECK(path_of_lane(steps[6], 0) == 0);
+    CHECK(path_code(1).hatch != path_code(2).hatch);
+}
+
+TEST_CASE("the average counts from the instruction before the branch that splits the warp") {
+    const auto history = even_odd_history();
+    CHECK(counting_from(*history) == 2);
+    const LaneSums sums = sum_lanes(*history, 2, 8);
+    CHECK(sums.issues == 6);
+    CHECK(sums.lanes == 2 * 32 + 4 * 16);
+    CHECK(sums.partial == 4);
+    CHECK(sums.average() == Approx(128.0 / 6));
+    REQUIRE(sums.by_path.size() == 3);
+    CHECK(sums.by_path[0] == 64);
+    CHECK(sums.by_path[1] == 32);
+    CHECK(sums.by_path[2] == 32);
+    simt::WarpHistory straight;
+    for (uint32_t pc = 0; pc < 5; ++pc)
+        straight.steps.push_back({pc, 0xffffffffu, 0xffffffffu, 0, {{pc, ptx::no_pc, 0xffffffffu}}});
+    CHECK(counting_from(straight) == 0);
+}
+
+TEST_CASE("the ghost card is the path that left the stack last") {
+    const auto history = even_odd_history();
+    CHECK_FALSE(last_popped(*history, 5).any);
+    const Popped even = last_popped(*history, 7);
+    CHECK(even.any);
+    CHECK(even.after == 5);
+    CHECK(even.entry.mask == 0x55555555u);
+    const Popped odd = last_popped(*history, 9);
+    CHECK(odd.entry.mask == 0xaaaaaaaau);
+    CHECK(odd.after == 7);
+}
+
+TEST_CASE("986 blocks on 80 SMs, 4 at a time, are 3.08 waves with 77 % efficiency") {
+    const WaveFacts facts = wave_facts(986, 80, 4);
+    CHECK(facts.waves == 4);
+    CHECK(facts.exact == Approx(3.08125));
+    CHECK(facts.last_share == Approx(26.0 / 320));
+    CHECK(facts.efficiency == Approx(986.0 / 1280));
+    const WaveFacts one = wave_facts(1, 1, 1);
+    CHECK(one.waves == 1);
+    CHECK(one.efficiency == Approx(1));
+    CHECK(wave_facts(0, 80, 4).waves == 0);
+    CHECK(wave_facts(10, 0, 0).waves == 0);
+}
+
+TEST_CASE("at every cycle each block is done, running or to come") {
+    const auto run = small_run({.blocks = 300, .cycles = 4000});
+    const WaveFacts facts = wave_facts(300, 80, 4);
+    for (int64_t cycle : {0, 100, 700, 1500, 3999}) {
+        int64_t all = 0;
+        for (const BlockCounts& wave : count_blocks(run->result.trace, facts, cycle))
+            all += wave.done + wave.running + wave.to_come;
+        int64_t inside = 0;
+        for (const BlockRun& block : run->result.trace.blocks) inside += block.block < 4 * 80;
+        CHECK(all == inside);
+    }
+}
+
+TEST_CASE("exactly one limit is named, and it is the least") {
+    const auto run = small_run();
+    const auto rows = limiter_rows(*run);
+    REQUIRE(rows.size() == 4);
+    int named = 0;
+    for (const LimiterRow& row : rows) {
+        named += row.limiter;
+        if (!row.limiter) continue;
+        CHECK(row.name == "shared memory");
+        for (const LimiterRow& other : rows) CHECK(row.blocks <= other.blocks);
+        CHECK(row.each == "20,736 of 98,304 B a block");
+    }
+    CHECK(named == 1);
+}
+
+TEST_CASE("source splits into lines whatever ends them") {
+    const auto lines = lines_of("a\r\n\tb\nc");
+    REQUIRE(lines.size() == 3);
+    CHECK(lines[0] == "a");
+    CHECK(lines[1] == "    b");
+    CHECK(lines[2] == "c");
+    CHECK(lines_of("").empty());
+}

@@ -1,0 +1,255 @@
+// The numbers behind the warp timeline, held against plain counting over every cycle.
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/views/sm_views.h"
+#include "app/gui/views/timeline_data.h"
+#include "app/gui/views/warp_facts.h"
+#include "tests/catch.h"
+#include "tests/gui_sm_scene.h"
+
+using namespace lockstep;
+using namespace lockstep::gui;
+using namespace lockstep::gui::test;
+
+namespace {
+// What a warp does at a cycle, by looking at everything.
+StallReason plain_state(const KernelTrace& trace, const WarpTrack& warp, int64_t cycle, bool& resident) {
+    resident = cycle >= warp.begin && cycle < warp.end;
+    for (uint32_t i : warp.issues)
+        if (trace.issues[i].cycle == cycle) return StallReason::selected;
+    for (const StallRun& run : warp.runs)
+        if (cycle >= run.begin && cycle < run.end) return run.reason;
+    resident = false;
+    return StallReason::selected;
+}
+}  // namespace
+
+TEST_CASE("every state has a colour and hatch that no other state has") {
+    for (size_t a = 0; a < state_count; ++a) {
+        const StateCode& one = code_of(static_cast<StallReason>(a));
+        CHECK(static_cast<size_t>(one.reason) == a);
+        CHECK_FALSE(one.brief.empty());
+        CHECK_FALSE(one.doing.empty());
+        for (size_t b = 0; b < a; ++b) {
+            const StateCode& other = code_of(static_cast<StallReason>(b));
+            INFO(one.brief << " and " << other.brief);
+            CHECK((one.color != other.color || one.hatch != other.hatch || one.hollow != other.hollow));
+        }
+    }
+}
+
+TEST_CASE("the state of a warp at any cycle is what its runs and issues say") {
+    const Timeline timeline = make_timeline(small_run({.cycles = 700}));
+    const KernelTrace& trace = timeline.trace();
+    REQUIRE(trace.warps.size() >= 32);
+    for (size_t w = 0; w < trace.warps.size(); w += 5)
+        for (int64_t t = -1; t < 702; ++t) {
+            bool resident = false;
+            const StallReason expected = plain_state(trace, trace.warps[w], t, resident);
+            const WarpState state = state_at(trace, trace.warps[w], t);
+            REQUIRE(state.resident == resident);
+            if (resident) REQUIRE(state.reason() == expected);
+        }
+}
+
+TEST_CASE("a window's sums are those of its cycles one by one") {
+    const Timeline timeline = make_timeline(small_run({.cycles = 900}));
+    const KernelTrace& trace = timeline.trace();
+    for (const auto& [begin, end] : {std::pair<int64_t, int64_t>{0, 900}, {103, 211}, {899, 900}}) {
+        const WindowSums sums = sum_window(timeline, begin, end);
+        std::array<int64_t, state_count> states{};
+        std::vector<int64_t> issued(4, 0), waits(timeline.run->program->instructions.size(), 0);
+        for (const WarpTrack& warp : trace.warps)
+            for (int64_t t = begin; t < end; ++t) {
+                bool resident = false;
+                const StallReason reason = plain_state(trace, warp, t, resident);
+                if (!resident) continue;
+                ++states[static_cast<size_t>(reason)];
+                const WarpState state = state_at(trace, warp, t);
+                if (state.issue)
+                    ++issued[warp.scheduler];
+                else
+                    ++waits[state.pc()];
+            }
+        CHECK(sums.states == states);
+        CHECK(sums.issued == issued);
+        CHECK(sums.busy == issued);
+        CHECK(sums.waits == waits);
+        CHECK(sums.issue_slots == 4 * (end - begin));
+        int64_t all = sums.empty();
+        for (int64_t s : states) all += s;
+        CHECK(all == sums.slot_cycles);
+    }
+}
+
+TEST_CASE("at one cycle a column, dominant and mean states are the states themselves") {
+    const Timeline timeline = make_timeline(small_run({.cycles = 400}));
+    const KernelTrace& trace = timeline.trace();
+    std::vector<uint8_t> columns(100);
+    for (size_t row = 0; row < timeline.rows.size(); row += 3) {
+        dominant_states(timeline, row, 200, 300, columns);
+        for (int64_t t = 200; t < 300; ++t) {
+            const int warp = warp_at(trace, timeline.rows[row], t);
+            const uint8_t expected =
+                warp < 0 ? empty_state
+                         : static_cast<uint8_t>(state_at(trace, trace.warps[static_cast<size_t>(warp)], t).reason());
+            REQUIRE(columns[static_cast<size_t>(t - 200)] == expected);
+        }
+    }
+    const auto means = mean_states(timeline, 200, 300, 100);
+    for (int64_t t = 200; t < 300; ++t) {
+        float sum = 0;
+        for (float m : means[static_cast<size_t>(t - 200)]) sum += m;
+        CHECK(sum == Approx(32).margin(8.01));
+    }
+}
+
+TEST_CASE("the pyramid of a long kernel keeps every warp-cycle at every level") {
+    const Timeline timeline = make_timeline(small_run({.cycles = 40000}));
+    REQUIRE(timeline.levels.size() > 3);
+    CHECK(timeline.levels.front().totals.size() <= most_buckets);
+    CHECK(timeline.levels.front().bucket > 1);
+    const WindowSums sums = sum_window(timeline, 0, timeline.cycles);
+    for (const Level& level : timeline.levels) {
+        std::array<int64_t, state_count> total{};
+        for (const StateCounts& cell : level.totals)
+            for (size_t s = 0; s < state_count; ++s) total[s] += cell[s];
+        CHECK(total == sums.states);
+    }
+    // A window of few columns: each column's means are the sums of its cycles.
+    const auto means = mean_states(timeline, 0, 32768, 64);
+    for (size_t c = 0; c < means.size(); c += 9) {
+        const WindowSums column = sum_window(timeline, static_cast<int64_t>(c) * 512, static_cast<int64_t>(c + 1) * 512);
+        for (size_t s = 0; s < state_count; ++s) CHECK(means[c][s] == Approx(static_cast<double>(column.states[s]) / 512).margin(1e-3));
+    }
+}
+
+TEST_CASE("a row's dominant state in a bucket is the one that most of its cycles have") {
+    const Timeline timeline = make_timeline(small_run({.cycles = 6000}));
+    const KernelTrace& trace = timeline.trace();
+    std::vector<uint8_t> columns(60);
+    dominant_states(timeline, 4, 0, 60 * 64, columns);
+    for (size_t c = 0; c < columns.size(); ++c) {
+        std::array<int, state_count + 1> counts{};
+        for (int64_t t = static_cast<int64_t>(c) * 64; t < static_cast<int64_t>(c + 1) * 64; ++t) {
+            const int warp = warp_at(trace, timeline.rows[4], t);
+            ++counts[warp < 0 ? state_count
+                              : static_cast<size_t>(state_at(trace, trace.warps[static_cast<size_t>(warp)], t).reason())];
+        }
+        const int shown = counts[columns[c] == empty_state ? state_count : columns[c]];
+        CHECK(shown == *std::max_element(counts.begin(), counts.end()));
+    }
+}
+
+TEST_CASE("a step of the warp's history is the number of instructions it issued before") {
+    const Timeline timeline = make_timeline(small_run({.cycles = 500}));
+    const WarpTrack& warp = timeline.trace().warps[9];
+    for (size_t i = 0; i < warp.issues.size(); ++i) {
+        const int64_t cycle = timeline.trace().issues[warp.issues[i]].cycle;
+        CHECK(issues_before(timeline.trace(), warp, cycle) == static_cast<int64_t>(i));
+        CHECK(issues_before(timeline.trace(), warp, cycle + 1) == static_cast<int64_t>(i) + 1);
+    }
+}
+
+TEST_CASE("a click on a cell moves warp, block, instruction and line together") {
+    Session session({.start = false});
+    const Timeline timeline = make_timeline(small_run({.cycles = 900}));
+    const KernelTrace& trace = timeline.trace();
+    Focus focus;
+    for (uint32_t w = 0; w < trace.warps.size(); w += 7) {
+        const WarpTrack& warp = trace.warps[w];
+        const int64_t cycle = (warp.begin + warp.end) / 2;
+        focus_on(session, focus, timeline, w, cycle);
+        const WarpState state = state_at(trace, warp, cycle);
+        CHECK(focus.warp == static_cast<int32_t>(w));
+        CHECK(focus.block == static_cast<int32_t>(warp.block));
+        CHECK(focus.time == cycle);
+        CHECK(focus.pc == static_cast<int32_t>(state.pc()));
+        CHECK(focus.line == timeline.run->program->instructions[state.pc()].line);
+        CHECK(session.history_step == issues_before(trace, warp, cycle));
+    }
+}
+
+TEST_CASE("a wait names what it waits for, where from and how long") {
+    const Timeline timeline = make_timeline(small_run());
+    const KernelTrace& trace = timeline.trace();
+    bool found = false;
+    for (uint32_t w = 0; w < trace.warps.size() && !found; ++w)
+        for (const StallRun& run : trace.warps[w].runs) {
+            if (run.reason != StallReason::long_scoreboard ||
+                trace.issues[static_cast<size_t>(run.cause)].level != MemoryLevel::dram || run.pc != 5)
+                continue;
+            const Wait wait = wait_of(timeline, w, run);
+            CHECK(wait.sentence == "Waits at line 7 for %f1, the load of A[i]");
+            CHECK(wait.chip == "ld.global.f32  A[i]  DRAM  425 cycles");
+            CHECK(wait.end - wait.begin == 425);
+            found = true;
+            break;
+        }
+    CHECK(found);
+}
+
+TEST_CASE("a source line gives its one subscript, or none when there are more") {
+    const std::string source =
+        "a = A[i];\n  tile[ty][tx] = B[row * n + k[j]];\nsum += x[i] * y[i];\nif (a[i] == 0) return;\nv = 1;\n";
+    CHECK(subscript_of(source, 1, false) == "A[i]");
+    CHECK(subscript_of(source, 2, false) == "B[row * n + k[j]]");
+    CHECK(subscript_of(source, 2, true) == "tile[ty][tx]");
+    CHECK(subscript_of(source, 3, false).empty());
+    CHECK(subscript_of(source, 4, false) == "a[i]");
+    CHECK(subscript_of(source, 5, false).empty());
+    CHECK(subscript_of(source, 99, false).empty());
+}
+
+TEST_CASE("register bits read as the type that the program uses them with") {
+    CHECK(text_of(0x3fc00000u, ptx::Type::f32) == "1.5");
+    CHECK(text_of(0xffffffffu, ptx::Type::s32) == "-1");
+    CHECK(text_of(20736, ptx::Type::u32) == "20,736");
+    CHECK(text_of(0x7fc00000u, ptx::Type::f32) == "nan");
+    CHECK(text_of(0x3c00, ptx::Type::f16) == "1");
+    CHECK(text_of(0x7f0000000400ull, ptx::Type::b64) == "0x7f0000000400");
+    CHECK(text_of(1, ptx::Type::pred) == "1");
+    const auto program = small_program();
+    CHECK(type_of_use(*program, program->registers[0]) == ptx::Type::s32);
+    CHECK(type_of_use(*program, {"%r9", ptx::Type::b32, 192}) == ptx::Type::f32);  // new compilers keep floats in %r
+}
+
+TEST_CASE("ruler labels stand on round cycles") {
+    CHECK(ruler_step(9.5) == 10);
+    CHECK(ruler_step(10.5) == 20);
+    CHECK(ruler_step(0.1) == 1);
+    CHECK(ruler_step(2100) == 5000);
+}
+
+TEST_CASE("views of the SM say that nothing has run yet, and then what did") {
+    Session session({.start = false});
+    Focus focus;
+    for (auto make : {make_warps_view, make_code_view, make_warp_view, make_blocks_view, make_divergence_view,
+                      make_stack_view, make_source_view, make_lesson_view}) {
+        const auto view = make();
+        const std::string text = view->describe(session, focus);
+        INFO(text);
+        CHECK((text.find("yet") != std::string::npos || text.find("none is open") != std::string::npos));
+    }
+    auto snapshot = std::make_shared<Snapshot>();
+    snapshot->kernel = small_run({.cycles = 900});
+    snapshot->history = even_odd_history();
+    session.publish_for_test(snapshot);
+    focus_first(make_timeline(snapshot->kernel), focus, 100);
+    const std::string warps = make_warps_view()->describe(session, focus);
+    INFO(warps);
+    CHECK(warps.find("long scoreboard") != std::string::npos);
+    CHECK(warps.find("issue slots used") != std::string::npos);
+    // An open prediction takes the totals away.
+    session.reveal_steps = 3;
+    for (auto make : {make_warps_view, make_code_view, make_blocks_view, make_divergence_view}) {
+        const std::string hidden = make()->describe(session, focus);
+        INFO(hidden);
+        CHECK(hidden.find("hidden until you lock an answer") != std::string::npos);
+        CHECK(hidden.find("efficiency") == std::string::npos);
+        CHECK(hidden.find("issue slots used") == std::string::npos);
+    }
+    session.history_step = 9;
+    CHECK(make_divergence_view()->describe(session, focus).find("issue 4 ") == std::string::npos);
+}
