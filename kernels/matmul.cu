@@ -15,8 +15,10 @@ extern "C" __global__ void matmul_nn_f32(const float* a, const float* b, float* 
     int column = blockIdx.x * TILE + tx;
     float sum = 0.0f;
     for (int k0 = 0; k0 < k; k0 += TILE) {
-        a_tile[ty][tx] = row < m && k0 + tx < k ? a[row * k + k0 + tx] : 0.0f;  // A[M,K]
-        b_tile[ty][tx] = k0 + ty < k && column < n ? b[(k0 + ty) * n + column] : 0.0f;  // B[K,N]
+        float a_value = row < m && k0 + tx < k ? a[row * k + k0 + tx] : 0.0f;       // A[M,K]
+        float b_value = k0 + ty < k && column < n ? b[(k0 + ty) * n + column] : 0.0f;  // B[K,N]
+        a_tile[ty][tx] = a_value;
+        b_tile[ty][tx] = b_value;
         __syncthreads();
         for (int i = 0; i < TILE; ++i) sum += a_tile[ty][i] * b_tile[i][tx];
         __syncthreads();
@@ -34,8 +36,10 @@ extern "C" __global__ void matmul_nt_f32(const float* a, const float* b, float* 
     int b_row = blockIdx.x * TILE + ty;                                         // the column that this thread loads
     float sum = 0.0f;
     for (int k0 = 0; k0 < k; k0 += TILE) {
-        a_tile[ty][tx] = row < m && k0 + tx < k ? a[row * k + k0 + tx] : 0.0f;  // A[M,K]
-        b_tile[ty][tx] = b_row < n && k0 + tx < k ? b[b_row * k + k0 + tx] : 0.0f;  // B[N,K]
+        float a_value = row < m && k0 + tx < k ? a[row * k + k0 + tx] : 0.0f;       // A[M,K]
+        float b_value = b_row < n && k0 + tx < k ? b[b_row * k + k0 + tx] : 0.0f;   // B[N,K]
+        a_tile[ty][tx] = a_value;
+        b_tile[ty][tx] = b_value;
         __syncthreads();
         for (int i = 0; i < TILE; ++i) sum += a_tile[ty][i] * b_tile[tx][i];
         __syncthreads();
@@ -53,8 +57,10 @@ extern "C" __global__ void matmul_tn_f32(const float* a, const float* b, float* 
     int a_column = blockIdx.y * TILE + tx;                                      // the row of C that this thread loads
     float sum = 0.0f;
     for (int k0 = 0; k0 < k; k0 += TILE) {
-        a_tile[ty][tx] = k0 + ty < k && a_column < m ? a[(k0 + ty) * m + a_column] : 0.0f;  // A[K,M]
-        b_tile[ty][tx] = k0 + ty < k && column < n ? b[(k0 + ty) * n + column] : 0.0f;      // B[K,N]
+        float a_value = k0 + ty < k && a_column < m ? a[(k0 + ty) * m + a_column] : 0.0f;  // A[K,M]
+        float b_value = k0 + ty < k && column < n ? b[(k0 + ty) * n + column] : 0.0f;  // B[K,N]
+        a_tile[ty][tx] = a_value;
+        b_tile[ty][tx] = b_value;
         __syncthreads();
         for (int i = 0; i < TILE; ++i) sum += a_tile[i][ty] * b_tile[i][tx];
         __syncthreads();
