@@ -88,20 +88,44 @@ static const std::string zipped(
     "\xe3\xf3\x56\x97\x1c\x00\x00\x00",
     31);
 
+// The text of `squares()` with a code table of its own and a file name; "hello" stored as it is.
+static const std::string zipped_squares(
+    "\x1f\x8b\x08\x08\x00\x00\x00\x00\x02\x03\x73\x71\x75\x61\x72\x65\x73\x00\x2d\x8d\xc7\x11\x00\x21\x0c\x03\x5b\x71"
+    "\x01\x7e\x90\x1c\xe8\xbf\xb1\x5b\xcd\xf1\x60\x24\x2b\x31\xdc\xa6\xdb\x71\xbb\x90\x74\x5b\xe1\xb6\xc1\xc3\x9d\xc8"
+    "\x8d\xbb\x91\xa1\xa7\xdc\x6a\xc1\x51\x50\x13\xbc\x4a\x63\xd7\xa0\xcd\x1d\xf0\xab\xb6\x06\xb5\xab\x1b\x1e\xf8\x4d"
+    "\x85\xf8\x62\xa5\xe1\x81\xbc\xa8\xb4\x3e\xd2\x27\x78\x13\x6c\xea\xa9\x09\x32\x1b\x7f\xaa\xc7\x0a\x4b\x4d\xa4\x88"
+    "\x97\x70\xbf\xf7\x34\x79\xca\xe4\xdf\x50\x53\x0b\x5a\xd2\xe2\x07\xfa\x96\xd0\x65\xe7\x00\x00\x00",
+    136);
+static const std::string stored_hello(
+    "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x01\x05\x00\xfa\xff\x68\x65\x6c\x6c\x6f\x86\xa6\x10\x36\x05\x00\x00\x00", 28);
+
+static std::string squares() {
+    std::string text;
+    for (int i = 0; i < 60; ++i) text += fmt::format("{}, ", i * i % 97);
+    return text;
+}
+
 TEST_CASE("a gzip file is unpacked, and a broken one refused") {
     CHECK(gunzip(zipped, "a.gz") == "digits digits digits digits\n");
+    CHECK(gunzip(zipped_squares, "a.gz") == squares());
+    CHECK(gunzip(stored_hello, "a.gz") == "hello");
     CHECK(fails_with("grows beyond", [&] { (void)gunzip(zipped, "a.gz", 10); }));
-    for (size_t keep = 0; keep < zipped.size(); ++keep)
-        CHECK_THROWS_AS(gunzip(std::string_view(zipped).substr(0, keep), "a.gz"), Failure);
-    for (size_t at = 10; at < zipped.size(); ++at)
-        for (int bit = 0; bit < 8; ++bit) {  // any single flipped bit: an answer or a Failure, never a crash
-            std::string broken = zipped;
-            broken[at] = char(broken[at] ^ (1 << bit));
-            try {
-                gunzip(broken, "a.gz", 1 << 16);
-            } catch (const Failure&) {
+    for (const std::string* whole : {&zipped, &zipped_squares, &stored_hello}) {
+        for (size_t keep = 0; keep < whole->size(); ++keep)
+            CHECK_THROWS_AS(gunzip(std::string_view(*whole).substr(0, keep), "a.gz"), Failure);
+        const std::string contents = gunzip(*whole, "a.gz");
+        for (size_t at = 10; at < whole->size(); ++at)
+            for (int bit = 0; bit < 8; ++bit) {  // any single flipped bit: the same contents or a Failure
+                std::string broken = *whole;
+                broken[at] = char(broken[at] ^ (1 << bit));
+                std::string got = contents;
+                try {
+                    got = gunzip(broken, "a.gz", 1 << 16);
+                } catch (const Failure&) {
+                }
+                CHECK(got == contents);
             }
-        }
+    }
 }
 
 TEST_CASE("a folder with MNIST's files is a data set, reshuffled every epoch") {

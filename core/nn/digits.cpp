@@ -110,17 +110,19 @@ void draw(const Glyphs& glyphs, const float* glyph, Rng& rng, std::span<float> i
     }
 }
 
-// One pass of (w, 1, w) / (1 + 2w) along lines of `step` apart.
-void blur(std::span<float> image, int line_step, int step, float w) {
+// (w, 1, w) / (1 + 2w) along the rows, then along the columns; what lies outside is empty.
+void blur(std::span<float> image, float w) {
     const float norm = 1.0f / (1.0f + 2.0f * w);
-    for (int line = 0; line < side; ++line) {
-        float* at = image.data() + line * line_step;
-        float before = 0;
-        for (int i = 0; i < side; ++i, at += step) {
-            const float here = *at, after = i + 1 < side ? at[step] : 0.0f;
-            *at = (w * before + here + w * after) * norm;
-            before = here;
-        }
+    float rows[side + 2][side] = {};
+    for (int y = 0; y < side; ++y) {
+        float line[side + 2] = {};
+        std::copy_n(image.data() + y * side, side, line + 1);
+        for (int x = 0; x < side; ++x) rows[y + 1][x] = (line[x + 1] + w * (line[x] + line[x + 2])) * norm;
+    }
+    for (int y = 0; y < side; ++y) {
+        float line[side];
+        for (int x = 0; x < side; ++x) line[x] = (rows[y + 1][x] + w * (rows[y][x] + rows[y + 2][x])) * norm;
+        std::copy_n(line, side, image.data() + y * side);
     }
 }
 
@@ -142,9 +144,7 @@ int32_t make_picture(const Glyphs& glyphs, const std::vector<int>& faces, uint64
     const int digit = static_cast<int>(rng.below(10));
     const int face = faces[rng.below(faces.size())];
     draw(glyphs, glyphs.of(face, digit), rng, image);
-    const float w = static_cast<float>(rng.uniform(0, blur_high));
-    blur(image, side, 1, w);
-    blur(image, 1, side, w);
+    blur(image, static_cast<float>(rng.uniform(0, blur_high)));
     const float contrast = static_cast<float>(rng.uniform(contrast_low, 1));
     add_noise(image, contrast, static_cast<float>(rng.uniform(0, noise_high)), rng);
     return digit;

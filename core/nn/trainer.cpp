@@ -78,6 +78,7 @@ GraphNode describe(const Node& node, int id, int loss) {
     out.requires_grad = node.requires_grad;
     out.forward_launches = node.forward_launches;
     out.backward_launches = node.backward_launches;
+    out.gradient_after = node.gradient_after;
     out.update_launches = node.update_launches;
     out.saved = node.saved_names;
     out.saved_bytes = node.saved_bytes;
