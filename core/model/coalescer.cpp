@@ -71,17 +71,14 @@ void coalesce(const uint64_t* addresses, uint32_t mask, uint32_t bytes, GlobalRe
 }
 
 uint32_t shared_passes(const uint64_t* offsets, uint32_t mask, uint32_t bytes) {
-    if (bytes <= bank_bytes && mask != 0) {  // the two everyday cases: one word for all, or consecutive words
-        const uint32_t leader = static_cast<uint32_t>(std::countr_zero(mask));
-        const uint64_t word = offsets[leader] / bank_bytes;
-        bool same = true, consecutive = true;
-        for (uint32_t left = mask; left != 0; left &= left - 1) {
-            const uint32_t lane = static_cast<uint32_t>(std::countr_zero(left));
-            const uint64_t w = offsets[lane] / bank_bytes;
-            same &= w == word;
-            consecutive &= w == word + (lane - leader);
-        }
-        if (same || consecutive) return 1;
+    if (bytes <= bank_bytes && mask != 0) {  // the everyday case: all words lie in one row of the 32 banks
+        const uint64_t leader = offsets[std::countr_zero(mask)];
+        uint64_t apart = 0;
+        if (mask == 0xffffffffu)
+            for (uint32_t lane = 0; lane < 32; ++lane) apart |= offsets[lane] ^ leader;
+        else
+            for (uint32_t left = mask; left != 0; left &= left - 1) apart |= offsets[std::countr_zero(left)] ^ leader;
+        if (apart < shared_banks * bank_bytes) return 1;
     }
     return passes_of(offsets, mask, bytes, true);
 }

@@ -47,13 +47,15 @@ MemoryCost Sm::memory_cost(uint32_t s, int64_t now, const simt::WarpEvent& event
     return cost;
 }
 
-bool Sm::can_pair(SubCore& core, const WarpSlot& w, uint8_t taken_pipe, int64_t now) {
-    if (w.warp == nullptr || w.at_barrier || w.recheck) return false;  // done, or control flow
+// Whether the warp that has just issued `first_pc` may issue its next instruction in the same cycle: the one behind it,
+// no control flow, another pipe, all its registers there.
+bool Sm::can_pair(SubCore& core, WarpSlot& w, uint32_t first_pc, int64_t now) {
+    if (w.warp == nullptr || w.at_barrier || w.recheck || w.pc != first_pc + 1) return false;
     const Timing& t = timing_[w.pc];
     if (t.route == Route::branch || t.route == Route::barrier || t.route == Route::exit || t.route == Route::fence)
         return false;
-    if (t.pipe == taken_pipe || core.pipe_free[t.pipe] > now) return false;
-    return const_cast<WarpSlot&>(w).scoreboard.blocking(t, now) == nullptr;
+    if (t.pipe == timing_[first_pc].pipe || core.pipe_free[t.pipe] > now) return false;
+    return w.scoreboard.blocking(t, now) == nullptr;
 }
 
 bool Sm::issue(uint32_t s, uint32_t i, int64_t now, bool first) {

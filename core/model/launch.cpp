@@ -1,5 +1,6 @@
-// The timed launch: fills the SMs with blocks, then visits them in the order of their next events, ties by SM number.
-// SMs meet only behind L1 (MemorySystem) and at the block scheduler, so this order makes the whole run deterministic.
+// The timed launch: fills the SMs with blocks, then lets them run in the order of their next events, ties by SM number.
+// SMs meet only at global memory and at the block scheduler. An SM may run ahead of the others between two such meetings
+// (its registers stay in the host's cache) but waits for them before each, so the result is that of strict order.
 #include "core/model/launch.h"
 
 #include <algorithm>
@@ -11,6 +12,37 @@ namespace lockstep::model {
 namespace {
 
 constexpr uint32_t visits_between_looks = 1 << 14;  // at the stop token
+constexpr int64_t most_ahead = 1 << 12;             // cycles
+
+// The SMs by (next cycle, number), a binary heap of numbers that sort that way.
+class Queue {
+  public:
+    static constexpr uint64_t idle = ~uint64_t{0};
+    static uint64_t key(int64_t cycle, uint32_t sm) {
+        return cycle == never ? idle : static_cast<uint64_t>(cycle) << 16 | sm;
+    }
+    static uint32_t sm_of(uint64_t key) { return static_cast<uint32_t>(key & 0xffff); }
+
+    explicit Queue(const std::vector<std::unique_ptr<Sm>>& sms) {
+        for (uint32_t i = 0; i < sms.size(); ++i) heap_.push_back(key(sms[i]->next(), i));
+        std::sort(heap_.begin(), heap_.end());
+    }
+    uint64_t first() const { return heap_.empty() ? idle : heap_[0]; }
+    uint64_t second() const { return heap_.size() < 2 ? idle : heap_.size() < 3 ? heap_[1] : std::min(heap_[1], heap_[2]); }
+    void move_first(uint64_t to) {
+        size_t at = 0;
+        for (size_t child = 1; child < heap_.size(); child = 2 * at + 1) {
+            if (child + 1 < heap_.size() && heap_[child + 1] < heap_[child]) ++child;
+            if (heap_[child] >= to) break;
+            heap_[at] = heap_[child];
+            at = child;
+        }
+        heap_[at] = to;
+    }
+
+  private:
+    std::vector<uint64_t> heap_;
+};
 
 SharedState make_state(const GpuSpec& gpu, const ptx::Program& program, const simt::LaunchConfig& config,
                        const Occupancy& occupancy) {
@@ -57,22 +89,24 @@ TimedResult launch(const GpuSpec& gpu, const ptx::Program& program, const simt::
     std::vector<std::unique_ptr<Sm>> sms;
     const uint64_t needed = std::min<uint64_t>(gpu.sms, state.blocks);  // an SM without a block does nothing
     for (uint32_t i = 0; i < needed; ++i) sms.push_back(std::make_unique<Sm>(state, i));
-    std::vector<int64_t> next(sms.size());
     fill(state, sms);
-
+    Queue queue(sms);
     int64_t now = 0;
     uint32_t visits = 0;
-    while (!state.fault && !result.stopped) {
-        int64_t first = never;
-        for (size_t i = 0; i < sms.size(); ++i) first = std::min(first, next[i]);
-        if (first == never) break;
-        now = options.skip_idle ? first : std::min(first, now + 1);
-        for (size_t i = 0; i < sms.size() && !state.fault; ++i) {
-            if (next[i] > now) continue;
-            sms[i]->cycle(now);
-            next[i] = options.skip_idle || sms[i]->next() == never ? sms[i]->next() : now + 1;
+    while (!state.fault && !result.stopped && queue.first() != Queue::idle) {
+        const uint32_t i = Queue::sm_of(queue.first());
+        Sm& sm = *sms[i];
+        const uint64_t others = queue.second();
+        const int64_t far_enough = sm.next() + (options.skip_idle ? most_ahead : 1);
+        while (sm.next() < far_enough) {
+            now = std::max(now, sm.next());
+            const int64_t visited = sm.next();
+            if (!sm.cycle(Queue::key(visited, i) < others)) break;
+            if (!options.skip_idle) sm.visit_next_cycle(visited);
             ++visits;
+            if (state.fault) break;
         }
+        queue.move_first(Queue::key(sm.next(), i));
         if (visits < visits_between_looks) continue;
         visits = 0;
         result.stopped = options.stop.stop_requested();

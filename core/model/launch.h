@@ -14,7 +14,7 @@ struct TimedOptions : simt::LaunchOptions {
     bool trace = true;  // keep KernelTrace (of SM `traced_sm`); off saves memory, never changes cycles
     uint32_t traced_sm = 0;
     uint64_t trace_limit = 2'000'000;  // issue records kept, and four times as many stall runs
-    bool skip_idle = true;  // jump over cycles in which nothing can happen; off only to prove that it changes nothing
+    bool skip_idle = true;             // off: every SM in every cycle, in plain order; only to prove that it changes nothing
 };
 
 // A counter or ratio of one launch. One row a metric in metrics.cpp: short name, Nsight Compute's name, unit, formula.

@@ -75,7 +75,9 @@ void Sm::dispatch_blocks(int64_t now) {
         if (!blocks_[slot].used) start_block(slot, static_cast<uint32_t>(state_.next_block++), now);
 }
 
-void Sm::cycle(int64_t now) {
+bool Sm::cycle(bool may_share) {
+    const int64_t now = next_;
+    may_share_ = may_share;
     if (traced_) {
         state_.recorder->check_bound(now);
         if (!state_.recorder->traces(index_)) {  // the bound was met: write what is open and go on without
@@ -87,14 +89,18 @@ void Sm::cycle(int64_t now) {
             traced_ = false;
         }
     }
-    if (next_free_ <= now) dispatch_blocks(now);
+    if (next_free_ <= now) {
+        if (!may_share && state_.next_block < state_.blocks) return false;
+        dispatch_blocks(now);
+    }
     for (uint32_t s = 0; s < sub_cores_; ++s) {
         if (cores_[s].next > now) continue;
-        cycle_of(s, now);
-        if (state_.fault) return;
+        if (!cycle_of(s, now)) return false;
+        if (state_.fault) return true;
     }
     next_ = next_free_;
     for (const SubCore& core : cores_) next_ = std::min(next_, core.next);
+    return true;
 }
 
 void Sm::wake_up(SubCore& core, int64_t now) {
@@ -132,7 +138,7 @@ uint32_t Sm::pick(const SubCore& core, uint32_t open) const {
     return oldest;
 }
 
-void Sm::cycle_of(uint32_t s, int64_t now) {
+bool Sm::cycle_of(uint32_t s, int64_t now) {
     SubCore& core = cores_[s];
     if (core.next_wake <= now) wake_up(core, now);
     constexpr auto queue = static_cast<size_t>(ptx::Unit::lsu);
@@ -152,22 +158,25 @@ void Sm::cycle_of(uint32_t s, int64_t now) {
     }
     if (open == 0) {
         core.next = std::min(core.next_wake, soonest);
-        return;
+        return true;
     }
     const uint32_t i = pick(core, open);
+    const uint32_t pc = core.slot[i].pc;
+    if (!may_share_ && (shares(pc) || (gpu_.issue_width > 1 && pc < last_pc_ && shares(pc + 1)))) return false;
     open &= ~(1u << i);
     for (uint32_t left = open; left != 0; left &= left - 1)
         enter(core.slot[std::countr_zero(left)], now, StallReason::not_selected, -1);
     ++core.issue_cycles;
     core.last = i;
     WarpSlot& w = core.slot[i];
-    uint8_t taken_pipe = w.pipe;
-    if (!issue(s, i, now, true)) return;
-    for (uint32_t more = 1; more < gpu_.issue_width && can_pair(core, w, taken_pipe, now); ++more) {
-        taken_pipe = w.pipe;
-        if (!issue(s, i, now, false)) return;
+    uint32_t first_pc = pc;
+    if (!issue(s, i, now, true)) return true;
+    for (uint32_t more = 1; more < gpu_.issue_width && can_pair(core, w, first_pc, now); ++more) {
+        first_pc = w.pc;
+        if (!issue(s, i, now, false)) return true;
     }
     core.next = open != 0 ? now + 1 : std::min(core.next_wake, soonest);
+    return true;
 }
 
 void Sm::close_run(WarpSlot& w, int64_t now) {

@@ -42,10 +42,12 @@ class Sm {
     Sm(SharedState& state, uint32_t index);
 
     void start_block(uint32_t slot, uint32_t linear, int64_t now);
-    // Everything that happens in the cycle.
-    void cycle(int64_t now);
+    // Everything that happens in cycle next(). Where it comes to something that the SMs share (global memory, the block
+    // scheduler) and `may_share` is false, it stops before that and returns false: call it again when the others are there.
+    bool cycle(bool may_share);
+    // For a caller that visits every cycle.
+    void visit_next_cycle(int64_t now) { next_ = next_ == never ? never : now + 1; }
     int64_t next() const { return next_; }
-    bool has_blocks() const { return resident_blocks_ > 0; }
     // For a launch that ends early: closes what is open, as of `now`.
     void stop(int64_t now);
     const simt::Block* stuck_block() const;  // one that cannot go on, when next() is never
@@ -98,11 +100,12 @@ class Sm {
     };
 
     void dispatch_blocks(int64_t now);
-    void cycle_of(uint32_t s, int64_t now);
+    bool cycle_of(uint32_t s, int64_t now);
     void wake_up(SubCore& core, int64_t now);
     uint32_t pick(const SubCore& core, uint32_t open) const;
     bool issue(uint32_t s, uint32_t i, int64_t now, bool first);
-    bool can_pair(SubCore& core, const WarpSlot& w, uint8_t taken_pipe, int64_t now);
+    bool can_pair(SubCore& core, WarpSlot& w, uint32_t first_pc, int64_t now);
+    bool shares(uint32_t pc) const { return timing_[pc].shared_by_sms; }
     MemoryCost memory_cost(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& t, WarpSlot& w);
     void release_barrier(uint32_t block_slot, int64_t now, int32_t cause);
     void retire(SubCore& core, uint32_t i, int64_t now, int32_t cause);
@@ -119,7 +122,7 @@ class Sm {
     const Timing* timing_;
     uint32_t index_, sub_cores_;
     uint32_t last_pc_;
-    bool traced_ = false;
+    bool traced_ = false, may_share_ = true;
     int64_t next_ = never, next_free_ = never;
     uint32_t resident_blocks_ = 0;
     uint64_t age_ = 0;

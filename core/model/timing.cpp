@@ -134,6 +134,7 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program)
                     t.latency = gpu.constant_latency;
                 } else {
                     t.route = Route::memory;
+                    t.shared_by_sms = in.space != Space::shared;
                     if (in.space == Space::shared)
                         queue(StallReason::mio_throttle, StallReason::short_scoreboard);
                     else

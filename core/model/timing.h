@@ -17,6 +17,7 @@ constexpr uint32_t pipes = 8;  // as many as ptx::Unit has; the memory queue is 
 struct Timing {
     Route route = Route::math;
     uint8_t pipe = 0;
+    bool shared_by_sms = false;                              // goes to memory that all SMs see: its order among them matters
     StallReason result_wait = StallReason::wait;             // while a reader waits for the result
     StallReason throttle = StallReason::math_pipe_throttle;  // while the pipe or the queue has no room
     uint32_t interval = 1;                                   // cycles for which the pipe is taken
