@@ -297,8 +297,8 @@ int32_t Decoder::how_to_compare(const Operand* predicate) {
         for (uint32_t i = 1; i < std::size(combinations); ++i)
             if (combinations[i] == modifier) combination = i;
     }
-    return frame_.constant_lanes(
-        {comparison, combination, predicate && predicate->negated, first_type_ == Type::f32 && last_type_ != first_type_});
+    const uint32_t yes = first_type_ == Type::f32 ? 0x3f800000u : first_type_ == Type::f16 ? 0x3c00u : 0xffffffffu;
+    return frame_.constant_lanes({comparison, combination, predicate && predicate->negated, yes});
 }
 
 int32_t Decoder::how_to_convert() {

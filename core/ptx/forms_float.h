@@ -52,13 +52,18 @@ inline Half fused(Half a, Half b, Half c) {  // rounded once: the sum in double 
             return saturate(flush(f));                                                                          \
         })                                                                                                      \
     }
-#define FLOAT_DIRECTED(modifier, f)                                               \
-    {modifier ".f32", lanes([](f32 a, f32 b) { return f; })},                     \
-        {modifier ".sat.f32", lanes([](f32 a, f32 b) { return saturate(f); })}, { \
-        modifier ".ftz{.sat}.f32", lanes([](f32 x, f32 y) {                       \
-            const f32 a = flush(x), b = flush(y);                                 \
-            return flush(f);                                                      \
-        })                                                                        \
+#define FLOAT_DIRECTED(modifier, f)                                             \
+    {modifier ".f32", lanes([](f32 a, f32 b) { return f; })},                   \
+        {modifier ".sat.f32", lanes([](f32 a, f32 b) { return saturate(f); })}, \
+        {modifier ".ftz.f32", lanes([](f32 x, f32 y) {                          \
+             const f32 a = flush(x), b = flush(y);                              \
+             return flush(f);                                                   \
+         })},                                                                   \
+    {                                                                           \
+        modifier ".ftz.sat.f32", lanes([](f32 x, f32 y) {                       \
+            const f32 a = flush(x), b = flush(y);                               \
+            return saturate(flush(f));                                          \
+        })                                                                      \
     }
 #define DIRECTED(operation)                                                                          \
     FLOAT_DIRECTED(".rz", operation(Toward::zero)), FLOAT_DIRECTED(".rm", operation(Toward::minus)), \
@@ -91,11 +96,14 @@ constexpr Form add_f16[] = {HALF_TWO(+)};
 constexpr Form sub_f16[] = {HALF_TWO(-)};
 constexpr Form mul_f16[] = {HALF_TWO(*)};
 
-#define FMA_DIRECTED(modifier, toward)                                                                             \
-    {modifier ".f32", lanes([](f32 a, f32 b, f32 c) { return fma_toward<toward>(a, b, c); })},                     \
-        {modifier ".sat.f32", lanes([](f32 a, f32 b, f32 c) { return saturate(fma_toward<toward>(a, b, c)); })}, { \
-        modifier ".ftz.f32",                                                                                       \
-            lanes([](f32 a, f32 b, f32 c) { return flush(fma_toward<toward>(flush(a), flush(b), flush(c))); })     \
+#define FMA_DIRECTED(modifier, toward)                                                                                   \
+    {modifier ".f32", lanes([](f32 a, f32 b, f32 c) { return fma_toward<toward>(a, b, c); })},                           \
+        {modifier ".sat.f32", lanes([](f32 a, f32 b, f32 c) { return saturate(fma_toward<toward>(a, b, c)); })},         \
+        {modifier ".ftz.f32",                                                                                            \
+         lanes([](f32 a, f32 b, f32 c) { return flush(fma_toward<toward>(flush(a), flush(b), flush(c))); })},            \
+    {                                                                                                                    \
+        modifier ".ftz.sat.f32",                                                                                         \
+            lanes([](f32 a, f32 b, f32 c) { return saturate(flush(fma_toward<toward>(flush(a), flush(b), flush(c)))); }) \
     }
 #define FMA(nearest)                                                                                        \
     {nearest ".f32", lanes([](f32 a, f32 b, f32 c) { return canonical(fused(a, b, c)); })},                 \
@@ -274,12 +282,13 @@ constexpr Form cvt_from_integer[] = {FROM_INTEGER("s32", s32, s32),  FROM_INTEGE
                                      FROM_INTEGER("s8", s16, s8),    FROM_INTEGER("u8", u16, u8),
                                      FROM_SMALL_INTEGER("s32", s32), FROM_SMALL_INTEGER("u32", u32)};
 
-#define TO_INTEGRAL(modifier, round)                                                                       \
-    {modifier ".f32.f32", lanes([](f32 a) { return canonical(integral<round>(a)); })},                     \
-        {modifier ".ftz.f32.f32", lanes([](f32 a) { return canonical(integral<round>(flush(a))); })},      \
-        {modifier "{.ftz}.sat.f32.f32", lanes([](f32 a) { return saturate(integral<round>(flush(a))); })}, \
-        {modifier ".f64.f64", lanes([](f64 a) { return canonical(integral<round>(a)); })}, {               \
-        modifier "{.ftz}.f16.f16", lanes([](f16 a) { return to_half(integral<round>(widen(a))); })         \
+#define TO_INTEGRAL(modifier, round)                                                                     \
+    {modifier ".f32.f32", lanes([](f32 a) { return canonical(integral<round>(a)); })},                   \
+        {modifier ".ftz.f32.f32", lanes([](f32 a) { return canonical(integral<round>(flush(a))); })},    \
+        {modifier ".sat.f32.f32", lanes([](f32 a) { return saturate(integral<round>(a)); })},            \
+        {modifier ".ftz.sat.f32.f32", lanes([](f32 a) { return saturate(integral<round>(flush(a))); })}, \
+        {modifier ".f64.f64", lanes([](f64 a) { return canonical(integral<round>(a)); })}, {             \
+        modifier "{.ftz}.f16.f16", lanes([](f16 a) { return to_half(integral<round>(widen(a))); })       \
     }
 #define NARROW(modifier, toward)                                                                           \
     {modifier ".f32.f64", lanes([](f64 a) { return canonical(round_once<toward>(a, 0.0)); })}, {           \
@@ -298,7 +307,8 @@ constexpr Form cvt_float[] = {{".f64.f32", lanes([](f32 a) { return canonical(st
                               {".ftz.f64.f32", lanes([](f32 a) { return canonical(static_cast<f64>(flush(a))); })},
                               {".rn.f32.f64", lanes([](f64 a) { return canonical(static_cast<f32>(a)); })},
                               {".rn.ftz.f32.f64", lanes([](f64 a) { return canonical(flush(static_cast<f32>(a))); })},
-                              {".rn{.ftz}.sat.f32.f64", lanes([](f64 a) { return saturate(flush(static_cast<f32>(a))); })},
+                              {".rn.sat.f32.f64", lanes([](f64 a) { return saturate(static_cast<f32>(a)); })},
+                              {".rn.ftz.sat.f32.f64", lanes([](f64 a) { return saturate(flush(static_cast<f32>(a))); })},
                               NARROW(".rz", Toward::zero),
                               NARROW(".rm", Toward::minus),
                               NARROW(".rp", Toward::plus),

@@ -279,7 +279,7 @@ void set_predicates(std::byte* const* d, const std::byte* const* s) {
     *reinterpret_cast<u32*>(d[0]) = first;
     if (d[1]) *reinterpret_cast<u32*>(d[1]) = second;
 }
-template <class T, bool ftz>
+template <class T, bool ftz, class R = u32>
 void set_lanes(std::byte* const* d, const std::byte* const* s) {
     const u32* how = reinterpret_cast<const u32*>(s[3]);
     for (int i = 0; i < 32; ++i) {
@@ -287,7 +287,7 @@ void set_lanes(std::byte* const* d, const std::byte* const* s) {
         if constexpr (ftz) a = flush(a), b = flush(b);
         const bool c = s[2] && lane<bool>(s[2], i) != (how[2] != 0);
         const bool holds = combine(how[1], compare(how[0], a, b), c);
-        reinterpret_cast<u32*>(d[0])[i] = !holds ? 0u : how[3] ? 0x3f800000u : ~0u;
+        reinterpret_cast<R*>(d[0])[i] = static_cast<R>(holds ? how[3] : 0u);
     }
 }
 
@@ -338,7 +338,8 @@ constexpr Form setp_forms[] = {
         COMPARISONS "{.and|.or|.xor}{.ftz}" types ".f16", &f<Half, false>      \
     }
 constexpr Form setp_combined[] = {COMBINED(set_predicates, "")};
-constexpr Form set_forms[] = {COMBINED(set_lanes, "(.u32|.s32|.f32)")};
+constexpr Form set_forms[] = {COMBINED(set_lanes, "(.u32|.s32|.f32)"),
+                              {COMPARISONS "{.and|.or|.xor}{.ftz}.f16.f16", &set_lanes<Half, false, u16>}};
 
 #define SELECT(pattern, type)                                            \
     {                                                                    \

@@ -25,7 +25,8 @@ struct Token {
 class Lexer {
   public:
     explicit Lexer(std::string_view text) : text_(text) {}
-    Token next();  // throws Complaint
+    Token next();                                        // throws Complaint
+    void back(size_t characters) { at_ -= characters; }  // to read the end of a word again
 
   private:
     void skip_blanks();

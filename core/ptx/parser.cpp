@@ -64,6 +64,7 @@ class Parser {
         advance();
         return value;
     }
+    void split_directive();
     void skip_to_semicolon();
     void skip_group(char open, char close);
     void parse_file();
@@ -88,6 +89,18 @@ class Parser {
     size_t end_of_last_ = 0;
 };
 
+// ".reg.b32 x" is ".reg .b32 x": leaves the first directive as the current token and has the lexer read the rest again.
+void Parser::split_directive() {
+    for (std::string_view first :
+         {".reg", ".shared", ".local", ".param", ".global", ".const", ".visible", ".extern", ".weak"}) {
+        if (!starts_with_dot() || token_.spelling.size() <= first.size() || !token_.spelling.starts_with(first)) continue;
+        if (token_.spelling[first.size()] != '.') continue;
+        lexer_.back(token_.spelling.size() - first.size());
+        token_.spelling = first;
+        return;
+    }
+}
+
 void Parser::skip_to_semicolon() {
     while (!token_.is(';') && token_.kind != Token::Kind::end) advance();
     take(';');
@@ -109,6 +122,7 @@ void Parser::skip_group(char open, char close) {
 void Parser::parse_module() {
     bool external = false;
     while (token_.kind != Token::Kind::end) {
+        split_directive();
         if (take(".version")) {
             module_.version = token_.spelling;
             advance();
@@ -263,6 +277,7 @@ void Parser::parse_body(Entry& entry) {
         if (entry.registers.size() + entry.variables.size() + entry.labels.size() + entry.locations.size() >
             5 * most_declarations)
             complain("this kernel declares too much");
+        split_directive();
         if (take('{')) {
             if (++depth > deepest_scope) complain("scopes nest at most 64 deep");
             if (entry.scope_parent.size() > most_scopes) complain("a kernel has at most 20000 scopes");
