@@ -23,7 +23,7 @@ struct GraphNode {  // one node of the tape, in forward topological order
     int64_t bytes = 0;        // of the value
     bool requires_grad = false;
     Values value, gradient;
-    int gradient_after = -1;           // launch after which the gradient is complete; -1: none
+    int gradient_after = -1;  // launch after which the gradient is complete; -1: none
     std::vector<int> forward_launches, backward_launches, update_launches;  // indices into StepRecord::launches
     std::string saved;                                                      // what backward keeps: "x", "" nothing
     int64_t saved_bytes = 0;

@@ -70,6 +70,7 @@ struct BackwardCall {
     Tensor upstream;                // gradient of the output; null when that is the scalar 1
     std::vector<Tensor> gradients;  // filled by backward, one an input, null where none
     std::vector<int> launches;
+    std::vector<int> ready = {};  // by input: the launch that wrote its gradient; -1 where that is the upstream's own
 
     Tensor& allocate(size_t input);  // a new tensor for the gradient of this input
     void launch(size_t input, const Launch& launch);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 
@@ -46,6 +47,7 @@ Tensor& BackwardCall::allocate(size_t input) {
 
 void BackwardCall::launch(size_t input, const Launch& what) {
     launches.push_back(tape.launch(what, gradient_label(name, gradient_names[input]), "backward"));
+    ready.at(input) = launches.back();
 }
 
 float BackwardCall::upstream_scalar() const {
@@ -179,11 +181,16 @@ void Tape::backward_through(Node& node) {
                       {}};
     node.gradient = {};
     call.gradients.resize(node.inputs.size());
+    call.ready.assign(node.inputs.size(), -1);
     node.op->backward(call);
     for (size_t i = 0; i < node.inputs.size(); ++i) {
         if (!wanted[i] || !call.gradients[i]) continue;
         const bool borrowed = call.gradients[i].storage == call.upstream.storage;
-        add_gradient(nodes_[size_t(node.inputs[i])], std::move(call.gradients[i]), borrowed, node.name, call.launches);
+        Node& from = nodes_[size_t(node.inputs[i])];
+        const size_t before = call.launches.size();
+        add_gradient(from, std::move(call.gradients[i]), borrowed, node.name, call.launches);
+        const int written = call.ready[i] >= 0 ? call.ready[i] : node.gradient_after;
+        from.gradient_after = std::max(from.gradient_after, call.launches.size() > before ? call.launches.back() : written);
     }
     node.backward_launches = std::move(call.launches);
 }
@@ -200,6 +207,7 @@ void Tape::backward(const Variable& root, const Tensor& seed) {
     ran_backward_ = true;
     last.gradient = seed;
     last.has_gradient = true;
+    last.gradient_after = launches_ - 1;
     last.gradient_is_one = !seed;
     if (seed) last.gradient_at = seed.pointer();
     last.gradient_borrowed = true;

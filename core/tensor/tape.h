@@ -37,6 +37,7 @@ struct Node {
     int64_t saved_bytes = 0;         // without parameters, which live anyway
     int freed_after = -1;            // launch after which the saved tensors were freed
     std::vector<int> forward_launches, backward_launches, update_launches;
+    int gradient_after = -1;  // launch after which the gradient is complete
 };
 
 class Tape {

@@ -35,16 +35,16 @@ class BatchView final : public View {
         const std::string right = fmt::format("first {} of {} · prediction, confidence", shown, step->labels.size());
         const Rect body = ui.panel(
             area, {.title = "Batch and gradient", .right = right, .badge = Provenance::executed, .caption = caption_});
-        const float pitch = 64, row = 84;
+        const float pitch = 64, row = 82;
         const int columns = std::clamp(static_cast<int>((body.w + 8) / pitch), 1, 8);
-        const bool histogram_fits = body.h > 84 + 110;
-        const int rows_fit = std::max(1, static_cast<int>((body.h - (histogram_fits ? 108 : 0)) / row));
+        const bool histogram_fits = body.h > 82 + 92;
+        const int rows_fit = std::max(1, static_cast<int>((body.h - (histogram_fits ? 92 : 0)) / row));
         const int rows = std::min((shown + columns - 1) / columns, std::min(rows_fit, 2));
         for (int i = 0; i < std::min(shown, rows * columns); ++i)
             image(ui, *step, i,
                   {body.x + pitch * static_cast<float>(i % columns), body.y + 2 + row * static_cast<float>(i / columns), 56,
                    56});
-        const float top = body.y + row * static_cast<float>(rows) + 6;
+        const float top = body.y + row * static_cast<float>(rows) + 2;
         if (histogram_fits && parameter_) histogram(ui, {body.x, top, body.w, body.bottom() - top});
     }
 

@@ -128,7 +128,7 @@ class GraphView final : public View {
         if (launch < 0 || static_cast<size_t>(launch) >= step.launches.size() ||
             step.launches[static_cast<size_t>(launch)].phase != "backward")
             return none();
-        return chain_rule(step, probe_, node_of_launch(step, launch));
+        return chain_rule(step, probe_, node_of_launch(step, launch), launch);
     }
 
     float value(const nn::Values& values, int id) const {
@@ -145,7 +145,7 @@ class GraphView final : public View {
     }
     std::string gradient_text(const GraphNode& node, int launch) const {
         if (!node.requires_grad) return "none kept";
-        if (!gradient_known(node, launch)) return node.gradient || !node.backward_launches.empty() ? "not yet" : "none kept";
+        if (!gradient_known(node, launch)) return node.gradient_after >= 0 ? "not yet" : "none kept";
         const float g = value(node.gradient, node.id);
         return std::isnan(g) ? "not kept" : signed_text(g);
     }
@@ -261,9 +261,7 @@ class GraphView final : public View {
                 {.size = 12, .color = on_gradient, .align = Align::right, .mono = arrived});
         if (ui.area(fmt::format("node{}", node.id), box)) {
             focus.op = node.id;
-            const auto& list = !node.backward_launches.empty() && launch >= 0 && node.forward_launches.empty()
-                                   ? node.backward_launches
-                                   : node.forward_launches;
+            const auto& list = node.forward_launches;
             if (!list.empty()) {
                 // A second click on the same node goes from its forward kernel to its backward one.
                 const bool there = std::find(list.begin(), list.end(), focus.launch) != list.end();
@@ -294,14 +292,14 @@ class GraphView final : public View {
                                 std::max(ui.text_width(product, mono), 60.f) + 20};
         float total = 0;
         for (float w : widths) total += w;
-        const float after = 230;
-        const float x = std::clamp(node.x + node.w / 2 - total / 2, r.x, std::max(r.x, r.right() - total - after)),
-                    tip = std::clamp(node.x + node.w / 2, x + 8, x + total - 8);
+        const float after = 260, edge = node.x - 14;  // the edge along which the product travels
+        const float x = std::clamp(edge - total / 2, r.x, std::max(r.x, r.right() - total - after));
+        const float tip = std::clamp(edge, x + 8, x + total - 8);
         const Rect box{x, r.y, total, 44};
         ui.rect(box, theme.code, 4);
         ui.frame(box, theme.accent, 1.5f, 4);
-        ui.line({tip, box.bottom()}, {tip, node.y - 2}, theme.accent, 1.5f);
-        ui.arrow_head({tip, node.y}, Way::down, theme.accent, 5);
+        ui.line({tip, box.bottom()}, {tip, node.y + 22}, theme.accent, 1.5f);
+        ui.arrow_head({tip, node.y + 26}, Way::down, theme.accent, 5);
         float at = x;
         const std::string_view heads[] = {"local derivative", "", "upstream", "", "product"};
         const std::string bodies[] = {local, "×", up, "=", product};

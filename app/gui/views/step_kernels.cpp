@@ -106,13 +106,13 @@ class StepKernelsView final : public View {
             unit /= 2;
         const Rect plot{r.x + 48, r.y, r.w - 56, r.h};
         auto x_of = [&](double us) { return plot.x + plot.w * static_cast<float>((us - t0) / total); };
-        const bool host_row = step.device != "host" && r.h >= 84;
-        const float phases = r.y + 12, host = r.y + 20, gpu = host_row ? r.y + 46 : r.y + 24,
-                    axis = std::min(r.bottom() - 4, gpu + 44);
+        const bool host_row = step.device != "host" && r.h >= 76;
+        const float phases = r.y + 10, host = r.y + 15, gpu = host_row ? r.y + 38 : r.y + 22,
+                    axis = std::min(r.bottom() - 1, gpu + 42);
         for (int i = 0; i * unit <= total; ++i) {
             const float x = x_of(t0 + i * unit);
             ui.line({x, r.y + 16}, {x, gpu + 30}, theme.grid);
-            if (axis > gpu + 32)
+            if (axis > gpu + 36)
                 ui.text(x, axis, i == 0 ? "0" : fmt::format("{:g} µs", i * unit),
                         {.size = 12, .color = theme.ink2, .align = i == 0 ? Align::left : Align::center});
         }
@@ -126,18 +126,18 @@ class StepKernelsView final : public View {
                         {.size = 12, .color = theme.ink2, .align = Align::center});
             i = j;
         }
-        if (host_row) ui.text(r.x, host + 15, "host", {.size = 13, .color = theme.ink2});
+        if (host_row) ui.text(r.x, host + 14, "host", {.size = 13, .color = theme.ink2});
         ui.text(r.x, gpu + 18, step.device == "host" ? "host" : "GPU", {.size = 13, .color = theme.ink2});
         for (size_t i = 0; i < step.launches.size(); ++i) {
             const device::LaunchEvent& e = step.launches[i];
             const std::string number = std::to_string(i + 1);
             if (host_row) {
                 const float a = x_of(e.enqueue_begin_us), b = x_of(e.enqueue_end_us);
-                ui.rect({a + 0.5f, host, std::max(1.f, b - a - 1), 20}, mix(theme.panel, theme.ink2, 0.3f));
+                ui.rect({a + 0.5f, host, std::max(1.f, b - a - 1), 18}, mix(theme.panel, theme.ink2, 0.3f));
                 const std::string label = i == 0 ? "enqueue 1" : number;
                 const std::string& fitted = ui.text_width(label, {.size = 12}) + 4 < b - a ? label : number;
                 if (ui.text_width(fitted, {.size = 12}) + 4 < b - a)
-                    ui.text((a + b) / 2, host + 15, fitted, {.size = 12, .align = Align::center});
+                    ui.text((a + b) / 2, host + 14, fitted, {.size = 12, .align = Align::center});
             }
             const float a = x_of(e.begin_us), b = std::max(x_of(e.end_us), a + 2);
             const bool here = static_cast<int>(i) == focus.launch;
@@ -153,7 +153,7 @@ class StepKernelsView final : public View {
             if (here) ui.outline(bar, 0);
             if (here && host_row) {
                 const float from = x_of(e.enqueue_end_us);
-                const Point path[] = {{from, host + 20}, {from, host + 23}, {bar.x + 2, host + 23}, {bar.x + 2, gpu}};
+                const Point path[] = {{from, host + 18}, {from, host + 20.5f}, {bar.x + 2, host + 20.5f}, {bar.x + 2, gpu}};
                 ui.polyline(path, theme.ink, 1.5f);
             }
             const bool double_clicked = ui.double_clicked(bar);
@@ -182,16 +182,16 @@ class StepKernelsView final : public View {
             return;
         }
         const device::LaunchEvent& e = step.launches[static_cast<size_t>(launch)];
-        ui.text(r.x, r.y + 12, fmt::format("{}  {}", launch + 1, e.label), {.size = 14, .weight = 600, .width = r.w});
-        ui.text(r.x, r.y + 32, e.kernel, {.size = 13, .mono = true, .width = r.w});
+        ui.text(r.x, r.y + 11, fmt::format("{}  {}", launch + 1, e.label), {.size = 14, .weight = 600, .width = r.w});
+        ui.text(r.x, r.y + 28, e.kernel, {.size = 13, .mono = true, .width = r.w});
         ui.text(
-            r.x, r.y + 51,
+            r.x, r.y + 45,
             fmt::format("{} blocks of {}{} · {:.2f} µs", with_commas(static_cast<int64_t>(e.grid.count())), e.block.count(),
                         e.cycles > 0 ? fmt::format(" · {} cycles", with_commas(e.cycles)) : "", e.end_us - e.begin_us),
             {.size = 12, .color = theme.ink2, .width = r.w});
-        if (r.h < 92) return;
-        if (ui.button({r.x, r.y + 62, 124, 28}, "open in SM", true, e.run != nullptr)) open_in_sm(session, launch);
-        if (!e.run) ui.text(r.x + 134, r.y + 80, "not timed", {.size = 12, .color = theme.quiet});
+        if (r.h < 74) return;
+        if (ui.button({r.x, r.y + 52, 124, 26}, "open in SM", true, e.run != nullptr)) open_in_sm(session, launch);
+        if (!e.run) ui.text(r.x + 134, r.y + 70, "not timed", {.size = 12, .color = theme.quiet});
     }
 };
 

@@ -122,7 +122,7 @@ Probe probe_of(const StepRecord& step) {
     return probe;
 }
 
-std::optional<ChainRule> chain_rule(const StepRecord& step, const Probe& probe, int id) {
+std::optional<ChainRule> chain_rule(const StepRecord& step, const Probe& probe, int id, int launch) {
     if (id < 0 || static_cast<size_t>(id) >= step.nodes.size()) return std::nullopt;
     const GraphNode& node = step.nodes[static_cast<size_t>(id)];
     const GraphNode* x = data_input(step, node);
@@ -132,8 +132,24 @@ std::optional<ChainRule> chain_rule(const StepRecord& step, const Probe& probe, 
     ChainRule rule;
     rule.upstream = at(node.gradient, probe.index[static_cast<size_t>(id)]);
     rule.upstream_name = fmt::format("d{}[{},{}]", node.name, row, out);
-    if (is(node, "matmul")) {
-        const GraphNode* weight = input_of_kind(step, node, GraphNode::Kind::parameter);
+    const GraphNode* parameter = input_of_kind(step, node, GraphNode::Kind::parameter);
+    if (parameter && parameter->gradient_after == launch && !node.shape.empty()) {
+        // The weight's or bias's gradient sums over the images of the batch.
+        const int64_t columns = width_of(*x), width = width_of(node);
+        const bool weight = is(node, "matmul");
+        rule.local = weight ? at(x->value, row * columns + in) : 1.0;
+        rule.local_name = weight ? fmt::format("{}[{},{}]", x->name, row, in) : "a sum";
+        rule.product = rule.local * rule.upstream;
+        rule.term = static_cast<int>(row);
+        rule.terms = static_cast<int>(node.shape[0]);
+        for (int64_t r = 0; r < node.shape[0]; ++r)
+            rule.total +=
+                (weight ? static_cast<double>(at(x->value, r * columns + in)) : 1.0) * at(node.gradient, r * width + out);
+        rule.total_name = !weight                        ? fmt::format("d{}[{}]", parameter->name, out)
+                          : out_first(*parameter, width) ? fmt::format("d{}[{},{}]", parameter->name, out, in)
+                                                         : fmt::format("d{}[{},{}]", parameter->name, in, out);
+    } else if (is(node, "matmul")) {
+        const GraphNode* weight = parameter;
         if (!weight) return std::nullopt;
         const int64_t columns = width_of(*x), width = width_of(node);
         double total = 0;
@@ -165,8 +181,7 @@ bool value_known(const GraphNode& node, int launch) {
     return std::all_of(node.forward_launches.begin(), node.forward_launches.end(), [&](int l) { return l <= launch; });
 }
 bool gradient_known(const GraphNode& node, int launch) {
-    return node.gradient && !node.backward_launches.empty() &&
-           std::all_of(node.backward_launches.begin(), node.backward_launches.end(), [&](int l) { return l <= launch; });
+    return node.gradient && node.gradient_after >= 0 && node.gradient_after <= launch;
 }
 int node_of_launch(const StepRecord& step, int launch) {
     for (const GraphNode& node : step.nodes)

@@ -21,14 +21,15 @@ struct Probe {
 };
 Probe probe_of(const nn::StepRecord& step);
 
-// local derivative x upstream = product, with the numbers of the probe, for the node whose backward runs.
+// local derivative x upstream = product, with the numbers of the probe, for the gradient that `launch` writes: of the node's
+// weight or bias where it writes that, else of its input.
 struct ChainRule {
     std::string local_name, upstream_name, total_name;  // "W[3,100]", "dz[9,3]", "da[9,100]"
     double local = 0, upstream = 0, product = 0;
     int term = 0, terms = 1;  // the product is term `term` of `terms` of the sum
     double total = 0;         // the gradient that arrives
 };
-std::optional<ChainRule> chain_rule(const nn::StepRecord& step, const Probe& probe, int node);
+std::optional<ChainRule> chain_rule(const nn::StepRecord& step, const Probe& probe, int node, int launch);
 
 // How far the step is once launch number `launch` has finished (-1: nothing yet).
 bool value_known(const nn::GraphNode& node, int launch);
