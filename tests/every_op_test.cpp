@@ -99,6 +99,40 @@ void for_each_sample(Check check) {
         }
 }
 
+// The worst disagreement of backward with central differences, in units of the tolerance 2e-4 + 1e-3 |numeric|: above 1 is
+// wrong. The forward pass is f32: the step is large enough for rounding, small enough for curvature.
+double gradient_error(device::Device& host, const OpRow& op, const Sample& sample, Rng& rng) {
+    Inputs inputs = draw(op, sample, rng);
+    const auto seed = draw_seed(run(host, op, sample, inputs, {}).output.size(), rng);
+    const Outcome exact = run(host, op, sample, inputs, seed);
+    const float step = 1.0f / 64;
+    double worst = 0;
+    for (size_t input = 0; input < op.inputs; ++input) {
+        if (int(input) == op.label_input) {
+            CHECK(exact.gradients[input].empty());
+            continue;
+        }
+        REQUIRE(exact.gradients[input].size() == inputs[input].size());
+        const size_t tries = std::min<size_t>(inputs[input].size(), 24);
+        for (size_t t = 0; t < tries; ++t) {
+            const size_t i = inputs[input].size() <= 24 ? t : rng.below(inputs[input].size());
+            const float kept = inputs[input][i];
+            const float up = kept + step, down = kept - step;
+            inputs[input][i] = up;
+            const double above = dot(run(host, op, sample, inputs, {}).output, seed);
+            inputs[input][i] = down;
+            const double below = dot(run(host, op, sample, inputs, {}).output, seed);
+            inputs[input][i] = kept;
+            const double numeric = (above - below) / (double(up) - double(down)),
+                         backward = double(exact.gradients[input][i]);
+            const double error = std::abs(backward - numeric) / (2e-4 + 1e-3 * std::abs(numeric));
+            UNSCOPED_INFO("input " << input << " element " << i << ": backward " << backward << ", numeric " << numeric);
+            if (!(error <= worst)) worst = error;  // NaN too
+        }
+    }
+    return worst;
+}
+
 // The host, noting the bytes of every buffer that a launch is given: each is moved once.
 struct Counting final : device::Device {
     std::unique_ptr<device::Device> host = device::open_device("host").value();
@@ -154,34 +188,26 @@ TEST_CASE("every op gives the same values and gradients on the host and on the m
 TEST_CASE("every op's gradient agrees with finite differences") {
     auto host = device::open_device("host").value();
     for_each_sample([&](const OpRow& op, const Sample& sample, Rng& rng) {
-        Inputs inputs = draw(op, sample, rng);
-        const auto seed = draw_seed(run(*host, op, sample, inputs, {}).output.size(), rng);
-        const Outcome exact = run(*host, op, sample, inputs, seed);
-        // f32 forward: the step is large enough that rounding stays below 1e-4, small enough that curvature does
-        const float step = 1.0f / 64;
-        for (size_t input = 0; input < op.inputs; ++input) {
-            if (int(input) == op.label_input) {
-                CHECK(exact.gradients[input].empty());
-                continue;
-            }
-            REQUIRE(exact.gradients[input].size() == inputs[input].size());
-            const size_t tries = std::min<size_t>(inputs[input].size(), 24);
-            for (size_t t = 0; t < tries; ++t) {
-                const size_t i = inputs[input].size() <= 24 ? t : rng.below(inputs[input].size());
-                const float kept = inputs[input][i];
-                const float up = kept + step, down = kept - step;
-                inputs[input][i] = up;
-                const double above = dot(run(*host, op, sample, inputs, {}).output, seed);
-                inputs[input][i] = down;
-                const double below = dot(run(*host, op, sample, inputs, {}).output, seed);
-                inputs[input][i] = kept;
-                const double numeric = (above - below) / (double(up) - double(down));
-                INFO("input " << input << " element " << i << ": backward " << exact.gradients[input][i] << ", numeric "
-                              << numeric);
-                CHECK(close(double(exact.gradients[input][i]), numeric, 1e-3, 2e-4));
-            }
-        }
+        const double error = gradient_error(*host, op, sample, rng);
+        CHECK(error <= 1);
     });
+}
+
+TEST_CASE("finite differences find a planted mistake") {
+    auto host = device::open_device("host").value();
+    Rng rng(3);
+    OpRow wrong = op_named("mse");
+    wrong.backward = [](BackwardCall& call) {  // forgets the 1/n of the mean
+        for (size_t input = 0; input < 2; ++input) {
+            const Tensor &self = call.saved[input].tensor, &other = call.saved[1 - input].tensor;
+            const Tensor& gradient = call.allocate(input);
+            call.launch(input, elementwise("mse_backward_f32", self.count(),
+                                           {self.pointer(), other.pointer(), gradient.pointer(), size_argument(self.count()),
+                                            call.upstream_scalar()}));
+        }
+    };
+    CHECK(gradient_error(*host, op_named("mse"), {{{2, 3}, {2, 3}}}, rng) <= 1);
+    CHECK(gradient_error(*host, wrong, {{{2, 3}, {2, 3}}}, rng) > 1);
 }
 
 TEST_CASE("every op launches the kernels its row names, moves the bytes its cost says, and says a shape before it runs") {
