@@ -33,7 +33,7 @@ One **bold** word, `code` and *more*.
 ::: predict id="q1" of="sectors_per_request@line:7" type="number"
 How many
 sectors?
-| 4 | no
+| 1,004 | no
 | 8 | yes |
 ::: hint after=2
 Count them.
@@ -74,6 +74,7 @@ TEST_CASE("a lesson becomes steps with prose, a scene, a prediction, a hint and 
     REQUIRE(step.predicts.size() == 1);
     CHECK(step.predicts[0].question == "How many sectors?");
     REQUIRE(step.predicts[0].answers.size() == 2);
+    CHECK(step.predicts[0].answers[0].value == 1004);
     CHECK(step.predicts[0].answers[1].value == 8);
     CHECK(step.predicts[0].answers[1].reply == "yes");
     REQUIRE(step.hints.size() == 1);

@@ -5,7 +5,6 @@ __global__ void rounds(const float* x, float* y, int n) {
     tile[threadIdx.x] = i < n ? x[i] : 0.0f;
     __syncthreads();
     float v = 0.0f;
-#pragma unroll 1
     for (int k = 0; k < 64; ++k) {
         v = v * 0.5f + tile[(threadIdx.x + k) % 32];
     }

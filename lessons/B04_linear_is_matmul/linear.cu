@@ -4,7 +4,6 @@ __global__ void linear(const float* x, const float* w, const float* b, float* y,
     int column = blockIdx.x * blockDim.x + threadIdx.x;
     if (row < rows && column < columns) {
         float sum = b[column];
-#pragma unroll 1
         for (int k = 0; k < inner; ++k) {
             sum += x[row * inner + k] * w[column * inner + k];
         }

@@ -3,7 +3,6 @@ __global__ void matmul(const float* x, const float* w, float* y, int rows, int c
     int column = blockIdx.x * blockDim.x + threadIdx.x;
     if (row < rows && column < columns) {
         float sum = 0.0f;
-#pragma unroll 1
         for (int k = 0; k < inner; ++k) {
             sum += x[row * inner + k] * w[k * columns + column];
         }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <regex>
 #include <set>
 
 #include "core/base/nearest.h"
@@ -375,7 +376,10 @@ class LessonParser {
                  choice ? "an answer to choose is written | value | text | reply, or | value | text | detail | reply"
                         : "an answer of type number is written | number | reply");
         Answer answer;
-        const auto value = is_number(cells[0]) ? number_at_front(cells[0]) : std::nullopt;
+        std::string digits = cells[0];
+        if (digits.size() < 32 && std::regex_match(digits, std::regex("-?[0-9]{1,3}(,[0-9]{3})+")))  // 101,770
+            digits.erase(std::remove(digits.begin(), digits.end(), ','), digits.end());
+        const auto value = is_number(digits) ? number_at_front(digits) : std::nullopt;
         if (!value)
             fail(here(), static_cast<int>(line.find_first_not_of("| ")) + 1, fmt::format("'{}' is not a number", cells[0]));
         answer.value = *value;
