@@ -156,7 +156,6 @@ struct Builder {
     DecodedInstruction& operator[](uint32_t pc) { return program.instructions[pc]; }
 
     // d = the thread's address in the array of words whose device address is parameter 0.
-    int32_t pointer_parameter = ptx::no_operand;
     int32_t element_address(int32_t index) {
         const int32_t base = r64(), scaled = r64();
         load(Space::param, Type::u64, base, ptx::no_operand);

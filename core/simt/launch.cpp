@@ -38,6 +38,13 @@ std::optional<Diagnostic> check_launch(const ptx::Program& program, const Launch
         if (blocks[i] == 0)
             return refuse("a grid of " + extent(grid) + " has no blocks: each of its sizes must be at least 1");
     }
+    // The product of three sizes may pass 64 bits; two at a time cannot.
+    const uint64_t plane = uint64_t{block.x} * block.y;
+    const uint64_t count = plane > UINT32_MAX ? plane : plane * block.z;
+    if (count > limits.threads_per_block) {
+        return refuse("a block of " + number(count) + " threads is too large: at most " + number(limits.threads_per_block) +
+                      " threads a block");
+    }
     for (int i = 0; i < 3; ++i) {
         if (threads[i] > block_limit[i]) {
             return refuse("a block of " + extent(block) + " threads is too large: at most " + number(block_limit[i]) +
@@ -48,12 +55,6 @@ std::optional<Diagnostic> check_launch(const ptx::Program& program, const Launch
                           axis[i]);
         }
     }
-    const uint64_t count = block.count();
-    if (count > limits.threads_per_block) {
-        return refuse("a block of " + number(count) + " threads is too large: at most " + number(limits.threads_per_block) +
-                      " threads a block");
-    }
-    // The product of three sizes may pass 64 bits; two at a time cannot.
     if (uint64_t{grid.x} * grid.y > UINT32_MAX || uint64_t{grid.x} * grid.y * grid.z > UINT32_MAX) {
         return refuse("a grid of " + extent(grid) + " blocks is too large to run here: at most " + number(UINT32_MAX) +
                       " in all");

@@ -17,6 +17,22 @@ std::string hex32(uint32_t value) {
     return text;
 }
 
+// Lanes that have exited, or whose next instruction is an exit: `if (i >= n) return;` is compiled as a branch to the last
+// ret, where those lanes wait for the others; a barrier or a shuffle in between does not need them.
+uint32_t gone(const Warp& warp) {
+    const ptx::Program& program = *warp.block->grid->program;
+    uint32_t lanes = warp.exited, seen = 0;
+    for (size_t i = warp.stack.size(); i-- > 0;) {  // a lane is where the topmost entry that holds it is
+        const StackEntry& entry = warp.stack[i];
+        const bool leaves =
+            entry.pc >= program.instructions.size() || (program.instructions[entry.pc].kind == ptx::Kind::exit &&
+                                                        program.instructions[entry.pc].guard == ptx::no_operand);
+        if (leaves) lanes |= entry.mask & ~seen;
+        seen |= entry.mask;
+    }
+    return lanes;
+}
+
 // A lane that takes part must be in its own member mask, and the members must be here or gone.
 Fault* check_members(const Warp& warp, uint32_t pc, uint32_t mask, const uint32_t* members, const char* what) {
     if (!warp.block->grid->synccheck) return nullptr;
@@ -27,7 +43,8 @@ Fault* check_members(const Warp& warp, uint32_t pc, uint32_t mask, const uint32_
                               std::string("the ") + what + "'s member mask " + hex32(members[lane]) + " leaves out lane " +
                                   std::to_string(lane) + ", which runs it");
         }
-        const uint32_t missing = members[lane] & ~warp.exited & ~mask;
+        uint32_t missing = members[lane] & ~warp.exited & ~mask;
+        if (missing) missing &= ~gone(warp);
         if (missing) {
             return make_fault(warp, pc, lane, "synccheck",
                               std::string("the ") + what + "'s member mask " + hex32(members[lane]) + " names lane " +
@@ -64,8 +81,8 @@ Fault* arrive(Warp& warp, uint32_t pc, uint32_t active, uint32_t mask, bool& rel
     const auto& instruction = block.grid->program->instructions[pc];
     const uint32_t live = ~warp.exited;
     const auto lane = static_cast<uint32_t>(__builtin_ctz(mask));
-    if (block.grid->synccheck && mask != live) {
-        const uint32_t missing = live & ~mask;
+    const uint32_t missing = mask == live ? 0 : live & ~mask & ~gone(warp);
+    if (block.grid->synccheck && missing) {
         return make_fault(warp, pc, lane, "synccheck",
                           "a barrier in divergent code: only " + std::to_string(__builtin_popcount(mask)) +
                               " of the warp's " + std::to_string(__builtin_popcount(live)) + " threads are here, thread " +
