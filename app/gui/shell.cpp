@@ -15,6 +15,7 @@ namespace lockstep::gui {
 namespace {
 
 constexpr float top_height = 44, transport_height = 56, margin = 8;
+constexpr int64_t first_stretch = 108;  // cycles of the first look: 8 wide each in the timeline at 1600
 
 std::string scene_view_of(const Session& session) {
     const auto& lesson = session.lesson.lesson;
@@ -93,7 +94,9 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
             focus.warp = trace.warps.empty() ? -1 : 0;
             session.history_step = 0;
             focus.pc = focus.line = -1;
-            busiest(trace);
+            const int64_t begin = busiest(trace);
+            if (begin >= 0 && !session.lesson.lesson)
+                session.cycles_begin = begin, session.cycles_end = begin + first_stretch;
         }
         focus.time = std::clamp<int64_t>(focus.time, 0, std::max<int64_t>(0, trace.cycles - 1));
         asked_ = {};
@@ -140,10 +143,10 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
 
 // The first look at a kernel: the stretch of 108 cycles in which most happens, and there a warp whose long wait began in
 // view.
-void Shell::busiest(const KernelTrace& trace) {
-    constexpr int64_t stretch = 108, half = stretch / 2;
+int64_t Shell::busiest(const KernelTrace& trace) {
+    constexpr int64_t half = first_stretch / 2;
     focus.time = 0;
-    if (trace.warps.empty()) return;
+    if (trace.warps.empty() || trace.cycles <= first_stretch) return -1;
     // Warp-cycles by reason in every half stretch; the most varied pair of neighbours wins.
     constexpr auto reasons = static_cast<size_t>(StallReason::count);
     std::vector<std::array<float, reasons>> counts(static_cast<size_t>(trace.cycles / half) + 2);
@@ -169,14 +172,16 @@ void Shell::busiest(const KernelTrace& trace) {
     }
     const int64_t begin = static_cast<int64_t>(best) * half;
     focus.time = std::min(begin + half, std::max<int64_t>(0, trace.cycles - 1));
-    int64_t longest = 0;
+    int64_t best_wait = 0;
     for (size_t w = 0; w < trace.warps.size(); ++w)
         for (const StallRun& run : trace.warps[w].runs) {
-            if (run.cause < 0 || run.begin > focus.time || run.end <= focus.time ||
-                trace.issues[static_cast<size_t>(run.cause)].cycle < begin)
-                continue;
-            if (run.end - run.begin > longest) longest = run.end - run.begin, focus.warp = static_cast<int32_t>(w);
+            if (run.cause < 0 || run.begin > focus.time || run.end <= focus.time) continue;
+            const int64_t cause = trace.issues[static_cast<size_t>(run.cause)].cycle;
+            if (cause < begin || cause >= run.begin + 1) continue;
+            const int64_t wait = (run.end - run.begin) * (run.reason == StallReason::long_scoreboard ? 1000 : 1);
+            if (wait > best_wait) best_wait = wait, focus.warp = static_cast<int32_t>(w);
         }
+    return begin;
 }
 
 // While a prediction of this step is open, the warp's instructions after the step's `until="issue(line:N)"` stay hidden.

@@ -54,7 +54,7 @@ class Shell {
     void choose_workspace(std::string_view name);
     void set_text_scale(float scale);
     void adopt(const std::shared_ptr<const Snapshot>& snapshot);  // a new kernel or step arrived: set the focus
-    void busiest(const KernelTrace& trace);
+    int64_t busiest(const KernelTrace& trace);                    // sets the focus; returns the first cycle, -1: all fit
     void reveal(const Snapshot& snapshot);
     void play(double now);
     Shown* shown(std::string_view name);

@@ -229,8 +229,7 @@ void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
         const float drawn = at.share >= 0 ? static_cast<float>(at.share) : 0;
         const Drag scrub = ui.drag("scrub", {sx, y + 12, sw, 34});
         const double wish = scrub.active ? std::clamp(static_cast<double>((scrub.at.x - sx) / known), 0.0, 1.0) : -1;
-        if (session.workspace == "training" && session.grain == Grain::kernel && snapshot.step &&
-            !snapshot.step->launches.empty()) {
+        if (session.grain == Grain::kernel && snapshot.step && !snapshot.step->launches.empty()) {
             // one segment a kernel, as wide as its cycles; equal widths while they are not timed
             const auto& launches = snapshot.step->launches;
             double total = 0;
@@ -258,16 +257,21 @@ void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
                 // one segment an issued instruction: solid with all lanes, hatched with some idle
                 const int64_t count = instructions_of(session, focus, snapshot);
                 const int64_t shown = std::min<int64_t>(count, 160);
+                const uint32_t all = count > 0 ? snapshot.history->steps.front().active : 0;
+                uint32_t first_path = 0;
                 for (int64_t i = 0; i < shown; ++i) {
                     const int64_t step = count <= 160 ? i : i * count / shown;
                     if (step > session.history_step) break;
                     const float w = known / static_cast<float>(shown);
                     const uint32_t lanes = snapshot.history->steps[static_cast<size_t>(step)].active;
                     const Rect box{sx + w * static_cast<float>(i) + (w > 4 ? 1 : 0), y + 25, w - (w > 4 ? 2 : 0), 8};
-                    if (std::popcount(lanes) == 32)
+                    if (lanes == all) {
                         ui.rect(box, faded(data::lanes, 0.75f));
-                    else
-                        ui.hatch(box, (lanes & 1) != 0 ? data::sky : data::orange, Hatch::diagonal);
+                    } else {  // the path that ran first is solid, every other one hatched
+                        if (first_path == 0) first_path = lanes;
+                        ui.hatch(box, lanes == first_path ? data::sky : data::orange,
+                                 lanes == first_path ? Hatch::solid : Hatch::diagonal);
+                    }
                 }
             } else {
                 ui.rect({sx + 1, y + 25, (sw - 2) * drawn, 8},
