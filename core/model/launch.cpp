@@ -57,6 +57,28 @@ SharedState make_state(const GpuSpec& gpu, const ptx::Program& program, const si
     return state;
 }
 
+// Host memory that the resident blocks take: their virtual registers, local and shared memory.
+constexpr uint64_t resident_limit = uint64_t{2} << 30;
+
+// Keeps within the limit by holding fewer blocks an SM. A launch whose SMs cannot hold one block each is refused.
+std::optional<simt::Fault> fit_host_memory(SharedState& state, const ptx::Program& program) {
+    const uint64_t block = uint64_t{program.register_bytes} * state.warps_per_block +
+                           uint64_t{program.local_bytes} * state.warps_per_block * 32 + state.shared_per_block;
+    const uint64_t sms = std::min<uint64_t>(state.gpu->sms, state.blocks);
+    const uint64_t most = resident_limit / std::max<uint64_t>(1, block * sms);
+    if (most >= 1) {
+        state.blocks_per_sm = static_cast<uint32_t>(std::min<uint64_t>(state.blocks_per_sm, most));
+        return std::nullopt;
+    }
+    simt::Fault fault;
+    fault.kind = "memory";
+    fault.kernel = program.kernel;
+    fault.file = program.source_file;
+    fault.message = "one block on each of " + std::to_string(sms) + " SMs needs " + std::to_string(block * sms >> 20) +
+                    " MiB of registers, local and shared memory: at most " + std::to_string(resident_limit >> 20) + " MiB";
+    return fault;
+}
+
 // Block i goes to SM i % SMs as long as there are free slots.
 void fill(SharedState& state, std::vector<std::unique_ptr<Sm>>& sms) {
     for (uint32_t slot = 0; slot < state.blocks_per_sm; ++slot)
@@ -72,6 +94,12 @@ TimedResult launch(const GpuSpec& gpu, const ptx::Program& program, const simt::
     const uint32_t shared = std::max(program.static_shared, program.dynamic_shared_offset) + config.dynamic_shared;
     result.occupancy = occupancy(gpu, static_cast<uint32_t>(config.block.count()), program.registers_per_thread, shared);
     SharedState state = make_state(gpu, program, config, result.occupancy);
+    result.fault = fit_host_memory(state, program);
+    if (result.fault) {
+        result.instructions = std::move(state.counters);
+        result.metrics = compute_metrics(gpu, program, result, LaunchTotals{});
+        return result;
+    }
 
     simt::Grid grid = simt::make_grid(program, config, device_memory);
     grid.sm_count = gpu.sms;
