@@ -157,12 +157,83 @@ TEST_CASE("what is wrong is said with line, column and the nearest name") {
     CHECK(complaint("bra done;\ndnoe: ret;") == "1:5: no label 'done' in sight, did you mean 'dnoe'?");
     CHECK(complaint(".reg .b32 a\nadd.s32 a, a, a;") == "2:1: expected ';' after the registers, found 'add.s32'");
     CHECK(complaint(".reg .b32 a; mov.u32 a, 12ab;") == "1:25: this number ends in 'a'");
-    CHECK(complaint("call.uni vprintf, (a);") ==
-          "1:1: functions that the compiler has not inlined are not supported: this calls 'vprintf'");
+    CHECK(complaint("call.uni vprintf, (a);") == "1:1: printf in a kernel is not supported");
+    CHECK(complaint("call.uni f, (a);") ==
+          "1:1: functions that the compiler has not inlined are not supported: this calls 'f'");
     CHECK(complaint("tex.2d.v4.f32.f32 a;") ==
           "1:1: the instruction 'tex.2d.v4.f32.f32' cannot run here: textures and surfaces are not modelled");
     CHECK(complaint(".shared .b8 s[300000]; ret;") == "1:13: a kernel has at most 256 KiB of shared memory");
     CHECK(complaint("ret;") == "nothing");
+}
+
+TEST_CASE("a failed assert is a trap and the passing of its arguments does nothing") {
+    const auto p = decoded(
+        ".reg .b64 %rd<3>; { .param .b64 param0; st.param.b64 [param0], %rd1; call.uni __assertfail, (param0); } ret;");
+    CHECK(p->instructions[0].kind == Kind::nop);
+    CHECK(p->instructions[1].kind == Kind::trap);
+    CHECK(p->instructions[1].mode == 1);
+}
+
+TEST_CASE("branches meet again at the immediate post-dominator") {
+    const auto p = decoded(
+        ".reg .pred p; .reg .b32 r;\n"
+        "@p bra A; mov.u32 r, 1; @p bra B; mov.u32 r, 2; B: mov.u32 r, 3; bra C; A: mov.u32 r, 4; @p ret;\n"
+        "C: mov.u32 r, 5; L: add.u32 r, r, 1; @p bra L; E: bra E;");
+    const auto& i = p->instructions;
+    CHECK(i[0].reconvergence == 8);    // C
+    CHECK(i[2].reconvergence == 4);    // B
+    CHECK(i[10].reconvergence == 11);  // the loop without an end counts as left from its last block
+    CHECK(i[11].target == 11);
+}
+
+TEST_CASE("shared, local, parameter and global variables have their places") {
+    const auto module = parse(head + R"(.extern .shared .align 16 .b8 dyn[];
+.global .align 4 .f32 g[2] = {1.5, -2.0};
+.shared .align 4 .b8 unused[100000];
+.visible .entry k(.param .u8 a, .param .align 8 .b8 s[20], .param .u64 .ptr .global .align 4 p) .reqntid 32, 2, 1
+{ .local .align 8 .b8 depot[12]; .shared .align 4 .b8 tile[100]; .reg .b32 r; .reg .b64 d; .reg .f32 f;
+  mov.u32 r, tile; mov.u64 d, dyn; ld.shared.f32 f, [dyn+8]; ld.param.f32 f, [s+16]; mov.u64 d, g; ld.global.f32 f, [g+4];
+  st.local.f32 [depot+4], f; ret; })",
+                              "k.ptx");
+    const auto p = decode(module.value()).value();
+    CHECK(p->static_shared == 100);
+    CHECK(p->dynamic_shared_offset == 112);
+    CHECK(p->local_bytes == 16);
+    CHECK(p->parameters[1].offset == 8);
+    CHECK(p->parameters[2].offset == 32);
+    CHECK(p->parameters[2].pointer);
+    CHECK(p->parameter_bytes == 40);
+    CHECK(p->required_threads[1] == 2);
+    CHECK(constant_of(*p, p->instructions[1].source[0], 8) == 112);
+    CHECK(p->instructions[2].offset == 120);
+    CHECK(p->instructions[3].offset == 24);
+    CHECK(p->instructions[4].mode == static_cast<uint8_t>(SpecialRegister::variable_address));
+    CHECK(p->instructions[5].variable == 0);
+    CHECK(p->instructions[5].offset == 4);
+    float initial[2];
+    std::memcpy(initial, p->variables[0].initial.data(), 8);
+    CHECK(initial[1] == -2.0f);
+}
+
+TEST_CASE("code inlined from a header counts as the kernel's own line") {
+    const auto p = decoded(
+        ".reg .b32 r;\n.loc 1 10 3\nmov.u32 r, 1;\n.loc 2 84 3, function_name $L__i0, inlined_at 1 43 3\nmov.u32 r, 2;\n"
+        ".loc 3 7 1, function_name $L__i1, inlined_at 2 84 3\nmov.u32 r, 3; ret;");
+    CHECK(p->instructions[0].line == 10);
+    CHECK(p->instructions[1].line == 43);
+    CHECK(p->instructions[2].line == 43);
+    CHECK(p->instructions[2].file == 1);
+}
+
+TEST_CASE("a kernel is found by its C++ name") {
+    const std::string two =
+        head + ".entry _Z3addPf(.param .u64 a) { ret; }\n.entry _ZN4math3mulILi4EEEvPf(.param .u64 a) { ret; }";
+    const auto module = parse(two, "two.ptx");
+    CHECK(entries(module.value()).size() == 2);
+    CHECK(decode(module.value(), "mul").value()->kernel == "_ZN4math3mulILi4EEEvPf");
+    CHECK(decode(module.value(), "_Z3addPf").value()->kernel == "_Z3addPf");
+    CHECK(decode(module.value(), "ad").error().message == "there is no kernel 'ad' here, did you mean 'add'?");
+    CHECK(decode(module.value()).error().message == "there are 2 kernels here, one has to be named: add, mul");
 }
 
 TEST_CASE("every bundled kernel decodes") {

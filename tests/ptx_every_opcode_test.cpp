@@ -131,7 +131,7 @@ using Arguments = std::array<uint64_t, 4>;
 template <class Operation>
 auto rounded(const Instruction& i, Operation operation) {
     std::fesetround(i.has(".rz") ? FE_TOWARDZERO : i.has(".rm") ? FE_DOWNWARD : i.has(".rp") ? FE_UPWARD : FE_TONEAREST);
-    const auto result = operation();
+    const volatile auto result = operation();  // stored before the mode changes back
     std::fesetround(FE_TONEAREST);
     return result;
 }
@@ -351,9 +351,9 @@ std::optional<Expected> float_reference(const Instruction& i, const Arguments& x
         if (std::fabs(b) > 0x1p126f && !std::isinf(b) && !std::isnan(a)) return std::isinf(a) ? out(NAN) : near(0, 1e-45, 0);
         return near(static_cast<double>(a) / b, 0, 0x1p-22);
     }
-    if (n == "div") return out(a / b);
-    if (n == "rcp") return out(1.0f / a);
-    if (n == "sqrt") return out(std::sqrt(a));
+    if (n == "div") return out(rounded(i, [&] { return va / vb; }));
+    if (n == "rcp") return out(rounded(i, [&] { return 1.0f / va; }));
+    if (n == "sqrt") return out(rounded(i, [&] { return std::sqrt(float{va}); }));
     if (n == "rsqrt") return near(1.0 / std::sqrt(static_cast<double>(a)), 0, 0x1p-22);
     if (n == "ex2") return near(std::exp2(static_cast<double>(a)), 1e-45, 0x1p-22);
     if (n == "lg2") return near(std::log2(static_cast<double>(a)), 0x1p-22, 0x1p-22);

@@ -140,6 +140,18 @@ inline float mul_toward(float a, float b) {
     return canonical(round_once<toward>(static_cast<double>(a) * static_cast<double>(b), 0.0));
 }
 
+// Quotient and root: the sign of what double leaves over says on which side of it the exact value lies.
+template <Toward toward>
+inline float div_toward(float a, float b) {
+    const double x = static_cast<double>(a), y = static_cast<double>(b), q = x / y;
+    return canonical(round_once<toward>(q, __builtin_fma(-q, y, x) / y));
+}
+template <Toward toward>
+inline float sqrt_toward(float a) {
+    const double x = static_cast<double>(a), q = __builtin_sqrt(x);
+    return canonical(round_once<toward>(q, __builtin_fma(-q, q, x)));
+}
+
 // --- transcendental functions -----------------------------------------------------------------------------------
 // Computed in double by polynomials and rounded once: within 1 unit in the last place of f32, and the same bits on every
 // machine. The ISA's bounds are wider: 2^-22 relative for ex2 and lg2, 2^-20.5 absolute for sin and cos, 2^-11 for tanh.

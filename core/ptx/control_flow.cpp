@@ -44,10 +44,27 @@ void find_reconvergence(std::vector<DecodedInstruction>& instructions) {
     const uint32_t exit = static_cast<uint32_t>(blocks.size());  // a block after all that all ends lead to
     constexpr uint32_t none = UINT32_MAX;
     std::vector<std::vector<uint32_t>> predecessors(exit + 1);
-    for (uint32_t b = 0; b < exit; ++b) {
+    for (uint32_t b = 0; b < exit; ++b)
         for (uint32_t s : blocks[b].successors) predecessors[s].push_back(b);
-        if (blocks[b].successors.empty()) predecessors[exit].push_back(b);
-    }
+    // A loop that nothing leaves counts as left from its last block, so that what is before it still meets.
+    std::vector<bool> leads_out(exit + 1, false), ends(exit + 1, false);
+    const auto mark = [&](uint32_t block) {
+        ends[block] = leads_out[block] = true;
+        predecessors[exit].push_back(block);
+        for (std::vector<uint32_t> work{block}; !work.empty();) {
+            const uint32_t b = work.back();
+            work.pop_back();
+            for (uint32_t p : predecessors[b])
+                if (!leads_out[p]) {
+                    leads_out[p] = true;
+                    work.push_back(p);
+                }
+        }
+    };
+    for (uint32_t b = 0; b < exit; ++b)
+        if (blocks[b].successors.empty()) mark(b);
+    for (uint32_t b = exit; b-- > 0;)
+        if (!leads_out[b]) mark(b);
     // Order of the reversed graph from the exit, by depth first; a block's number is when it is left.
     std::vector<uint32_t> number(exit + 1, none), order, next(exit + 1, 0), path{exit};
     std::vector<bool> seen(exit + 1, false);
@@ -74,7 +91,7 @@ void find_reconvergence(std::vector<DecodedInstruction>& instructions) {
         for (auto it = order.rbegin(); it != order.rend(); ++it) {
             const uint32_t b = *it;
             if (b == exit) continue;
-            uint32_t meet = blocks[b].successors.empty() ? exit : none;
+            uint32_t meet = ends[b] ? exit : none;
             for (uint32_t s : blocks[b].successors) {
                 if (parent[s] == none) continue;
                 if (meet == none) meet = s;

@@ -128,7 +128,14 @@ inline float divide_approximately(float a, float b) {  // for |b| in (2^126, 2^1
     const float q = a / b;
     return canonical(magnitude > 0x1p126f && magnitude < __builtin_inff() ? q * 0.0f + a * 0.0f : q);
 }
+#define DIV_DIRECTED(modifier, toward)                                                                         \
+    {modifier ".f32", lanes([](f32 a, f32 b) { return div_toward<toward>(a, b); })}, {                         \
+        modifier ".ftz.f32", lanes([](f32 a, f32 b) { return flush(div_toward<toward>(flush(a), flush(b))); }) \
+    }
 constexpr Form div_f32[] = {
+    DIV_DIRECTED(".rz", Toward::zero),
+    DIV_DIRECTED(".rm", Toward::minus),
+    DIV_DIRECTED(".rp", Toward::plus),
     {".rn.f32", lanes([](f32 a, f32 b) { return canonical(a / b); })},
     {".rn.ftz.f32", lanes([](f32 a, f32 b) { return canonical(flush(flush(a) / flush(b))); })},
     {".full.f32", lanes([](f32 a, f32 b) { return canonical(a / b); })},
@@ -143,8 +150,12 @@ constexpr Form div_f32[] = {
             return canonical(flush(f));                             \
         })                                                          \
     }
-constexpr Form rcp_f32[] = {FLOAT_ONE("(.rn|.approx)", 1.0f / a)};
-constexpr Form sqrt_f32[] = {FLOAT_ONE("(.rn|.approx)", __builtin_sqrtf(a))};
+#define ONE_DIRECTED(f) \
+    FLOAT_ONE(".rz", f(Toward::zero)), FLOAT_ONE(".rm", f(Toward::minus)), FLOAT_ONE(".rp", f(Toward::plus))
+#define RCP_TOWARD(toward) div_toward<toward>(1.0f, a)
+#define SQRT_TOWARD(toward) sqrt_toward<toward>(a)
+constexpr Form rcp_f32[] = {FLOAT_ONE("(.rn|.approx)", 1.0f / a), ONE_DIRECTED(RCP_TOWARD)};
+constexpr Form sqrt_f32[] = {FLOAT_ONE("(.rn|.approx)", __builtin_sqrtf(a)), ONE_DIRECTED(SQRT_TOWARD)};
 constexpr Form rsqrt_f32[] = {FLOAT_ONE(".approx", static_cast<f32>(1.0 / __builtin_sqrt(static_cast<f64>(a))))};
 constexpr Form ex2_f32[] = {FLOAT_ONE(".approx", ex2(a))};
 constexpr Form lg2_f32[] = {FLOAT_ONE(".approx", lg2(a))};

@@ -341,9 +341,11 @@ constexpr Form setp_combined[] = {COMBINED(set_predicates, "")};
 constexpr Form set_forms[] = {COMBINED(set_lanes, "(.u32|.s32|.f32)"),
                               {COMPARISONS "{.and|.or|.xor}{.ftz}.f16.f16", &set_lanes<Half, false, u16>}};
 
-#define SELECT(pattern, type)                                            \
-    {                                                                    \
-        pattern, lanes([](type a, type b, bool c) { return c ? a : b; }) \
+#define SELECT(pattern, type)                                                                 \
+    {                                                                                         \
+        pattern, lanes([](type a, type b, Bit c) {                                            \
+            return static_cast<type>(b ^ ((a ^ b) & (type{0} - static_cast<type>(c.value)))); \
+        })                                                                                    \
     }
 constexpr Form selp_forms[] = {
     SELECT("(.b32|.u32|.s32|.f32)", u32),

@@ -17,6 +17,9 @@ namespace {
 struct Mask {
     uint32_t bits;
 };
+struct Bit {  // one lane of a mask as 0 or 1: for arithmetic, which becomes vectors more readily than a condition
+    uint32_t value;
+};
 
 template <class A, class B>
 constexpr bool same = false;
@@ -51,6 +54,8 @@ template <class T>
 inline T lane(const std::byte* p, int i) {
     if constexpr (same<T, bool>)
         return (*reinterpret_cast<const uint32_t*>(p) >> i & 1u) != 0;
+    else if constexpr (same<T, Bit>)
+        return Bit{*reinterpret_cast<const uint32_t*>(p) >> i & 1u};
     else
         return reinterpret_cast<const T*>(p)[i];
 }

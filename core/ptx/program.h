@@ -101,7 +101,8 @@ struct DecodedInstruction {
 //   vote     destination[0] (predicate; ballot, activemask: b32); source[0] predicate, [1] member mask; negated_source: !p
 //            mode 4 is activemask: no sources
 //   barrier  source[0] barrier number, [1] thread count, each a constant, a register or absent
-//   fence, nop, exit, trap: nothing;  bar.warp.sync is a nop with source[0] the member mask
+//   trap     mode 1: a failed assert
+//   fence, nop, exit: nothing;  bar.warp.sync is a nop with source[0] the member mask
 enum class AtomicOperation : uint8_t { add, min, max, inc, dec, and_, or_, xor_, exch, cas };
 
 struct Parameter {

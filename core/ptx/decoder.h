@@ -1,0 +1,115 @@
+// The decoder of one entry: what its steps share. decoder_operands.cpp turns operands into places, decoder_lanes.cpp decodes
+// lane-wise instructions and moves, decoder_memory.cpp memory, decoder_control.cpp the rest; decode.cpp drives them.
+#pragma once
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "core/ptx/decode.h"
+#include "core/ptx/frame.h"
+#include "core/ptx/spelling.h"
+
+namespace lockstep::ptx {
+
+inline bool is_float(Type t) {
+    return t == Type::f16 || t == Type::f16x2 || t == Type::bf16 || t == Type::f32 || t == Type::f64;
+}
+inline bool is_bits(Type t) {
+    return t == Type::b8 || t == Type::b16 || t == Type::b32 || t == Type::b64;
+}
+inline bool is_signed(Type t) {
+    return t == Type::s8 || t == Type::s16 || t == Type::s32 || t == Type::s64;
+}
+inline Type bits_of(size_t bytes) {
+    return bytes == 8 ? Type::b64 : bytes == 4 ? Type::b32 : Type::b16;
+}
+inline size_t register_size(Type t) {
+    return t == Type::pred ? 0 : std::max<size_t>(size_of(t), 2);
+}
+inline Type twice(Type t) {
+    switch (t) {
+        case Type::u16:
+            return Type::u32;
+        case Type::s16:
+            return Type::s32;
+        case Type::u32:
+            return Type::u64;
+        case Type::s32:
+            return Type::s64;
+        default:
+            return Type::b64;
+    }
+}
+// Whether a register may be used where an instruction wants a type (table "Operand Type Checking Rules" of the ISA).
+inline bool fits(Type wanted, Type have) {
+    if (wanted == Type::pred || have == Type::pred) return wanted == have;
+    if (register_size(wanted) != register_size(have)) return false;
+    return is_bits(wanted) || is_bits(have) || is_float(wanted) == is_float(have) || register_size(have) == 2;
+}
+inline std::string dotted(Type t) {
+    return "." + std::string(name_of(t));
+}
+
+template <class T>
+bool holds(const std::vector<T>& list, std::string_view word) {
+    return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+class Decoder {
+  public:
+    Decoder(const Module& module, const Entry& entry, Program& program)
+        : module_(module), entry_(entry), program_(program), frame_(module, entry, program) {}
+    void decode();
+
+  private:
+    [[noreturn]] void complain(std::string message) const { throw Complaint{std::move(message), statement_->place}; }
+    [[noreturn]] void complain(std::string message, const Operand& at) const {
+        throw Complaint{std::move(message), at.place};
+    }
+    std::string spelled() const { return "'" + std::string(statement_->opcode.substr(0, 80)) + "'"; }
+    const Operand& operand(size_t i) const { return statement_->operands[i]; }
+
+    const std::vector<Candidate>& rows_of(std::string_view spelling, std::string_view suffix);
+    void decode_statement(const Statement& statement);
+    bool decode_lane_wise(DecodedInstruction& out, const Candidate& candidate);
+    bool shape_fits(std::string_view shape) const;
+    bool natural_widths();
+    void decode_move(DecodedInstruction& out);
+    void decode_memory(DecodedInstruction& out);
+    bool passes_value(const Operand& address) const;
+    void decode_atomic(DecodedInstruction& out);
+    void decode_warp_wide(DecodedInstruction& out);
+    void decode_control(DecodedInstruction& out);
+    void take_row(DecodedInstruction& out, const Candidate& candidate);
+    void expect_operands(size_t least, size_t most) const;
+    void set_address(DecodedInstruction& out, const Operand& address);
+    int32_t how_to_compare(const Operand* predicate);
+    int32_t how_to_convert();
+
+    const Slot& register_of(const Operand& o);
+    int32_t source(const Operand& o, Type wanted);
+    int32_t destination(const Operand& o, Type wanted);
+    int32_t destination_named(std::string_view name, const Operand& at, Type wanted);
+    uint64_t immediate(const Operand& o, Type wanted) const;
+    [[noreturn]] void unknown_name(const Operand& o, std::string_view name);
+    void note_registers(DecodedInstruction& out) const;
+    void locate(DecodedInstruction& out);
+    void finish();
+
+    const Module& module_;
+    const Entry& entry_;
+    Program& program_;
+    Frame frame_;
+    const Statement* statement_ = nullptr;
+    std::vector<std::string_view> modifiers_;
+    Type first_type_ = Type::none, last_type_ = Type::none;
+    std::unordered_map<std::string, std::vector<Candidate>> rows_;
+    std::map<std::tuple<int, int, int>, int> inlined_;  // place -> the location that says where it is inlined
+    std::unordered_map<int32_t, size_t> parameter_in_;  // register offset -> parameter that was loaded into it
+    int source_file_ = 0;
+};
+
+}  // namespace lockstep::ptx

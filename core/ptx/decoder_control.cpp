@@ -1,0 +1,61 @@
+// Instructions of the warp together (shuffles, votes) and of control (branches, barriers, the end).
+#include "core/ptx/decoder.h"
+
+namespace lockstep::ptx {
+
+void Decoder::decode_warp_wide(DecodedInstruction& out) {
+    if (out.kind == Kind::shuffle) {
+        expect_operands(5, 5);
+        out.mode = holds(modifiers_, ".up") ? 0 : holds(modifiers_, ".down") ? 1 : holds(modifiers_, ".bfly") ? 2 : 3;
+        out.type = out.destination_type = Type::b32;
+        for (size_t k = 0; k < 4; ++k) out.source[k] = source(operand(k + 1), Type::b32);
+        out.destination[0] = destination(operand(0), Type::b32);
+        if (!operand(0).second.empty()) out.destination[1] = destination_named(operand(0).second, operand(0), Type::pred);
+        return;
+    }
+    const bool active = statement_->opcode.starts_with("activemask");
+    expect_operands(active ? 1 : 3, active ? 1 : 3);
+    out.mode = active                      ? 4
+               : holds(modifiers_, ".all") ? 0
+               : holds(modifiers_, ".any") ? 1
+               : holds(modifiers_, ".uni") ? 2
+                                           : 3;
+    out.type = out.destination_type = last_type_;
+    out.destination[0] = destination(operand(0), last_type_);
+    if (active) return;
+    out.source[0] = source(operand(1), Type::pred);
+    out.negated_source = operand(1).negated;
+    out.source[1] = source(operand(2), Type::b32);
+}
+
+void Decoder::decode_control(DecodedInstruction& out) {
+    switch (out.kind) {
+        case Kind::branch: {
+            expect_operands(1, 1);
+            out.uniform = holds(modifiers_, ".uni");
+            const uint32_t* target =
+                operand(0).kind == Operand::Kind::name ? frame_.label_named(operand(0).name, statement_->scope) : nullptr;
+            if (!target) {
+                std::vector<std::string_view> labels;
+                for (size_t i = 0; i < entry_.labels.size() && i < 2000; ++i) labels.push_back(entry_.labels[i].name);
+                complain("no label '" + std::string(operand(0).name.substr(0, 80)) + "' in sight" +
+                             did_you_mean(operand(0).name, labels),
+                         operand(0));
+            }
+            out.target = *target;
+            break;
+        }
+        case Kind::barrier:
+            expect_operands(1, 2);
+            for (size_t k = 0; k < statement_->operands.size(); ++k) out.source[k] = source(operand(k), Type::u32);
+            break;
+        case Kind::nop:
+            expect_operands(1, 1);
+            if (operand(0).kind != Operand::Kind::address) out.source[0] = source(operand(0), Type::u32);
+            break;
+        default:
+            expect_operands(0, 0);
+    }
+}
+
+}  // namespace lockstep::ptx
