@@ -366,7 +366,7 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
                 break;
             case Code::branch:
                 if (Record) kind = WarpEvent::Kind::branch;
-                if (mask == active) {
+                if (mask == active || p.target == pc + 1) {
                     top.pc = p.target;
                 } else if (!mask) {
                     ++top.pc;
