@@ -1,0 +1,127 @@
+// KernelArguments meet a program's parameters: buffers in device memory, the parameter block, and the way back.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+
+#include "core/base/files.h"
+#include "lessons/player/kernel_arguments.h"
+
+namespace lockstep::lessons {
+namespace {
+
+// A parameter's bytes, or why the argument does not fit it.
+std::string mismatch(const ptx::Parameter& parameter, const KernelArgument& argument) {
+    if (argument.role != KernelArgument::Role::scalar)
+        return parameter.bytes == 8 ? ""
+                                    : fmt::format("is a buffer, but parameter '{}' takes {} bytes, not an address",
+                                                  parameter.name, parameter.bytes);
+    if (parameter.bytes != size_of(argument.type))
+        return fmt::format("has {} bytes, but parameter '{}' takes {}", size_of(argument.type), parameter.name,
+                           parameter.bytes);
+    if (parameter.pointer)
+        return fmt::format("is a number, but parameter '{}' is a pointer: give in:, out: or inout:", parameter.name);
+    return {};
+}
+
+}  // namespace
+
+std::vector<std::string> parameter_names(const std::string& source, const std::string& kernel) {
+    auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+    // __global__ void NAME ( parameters ): the NAME that the entry has, or holds when mangled (_Z8even_oddPf).
+    for (size_t at = source.find("__global__"); at != std::string::npos; at = source.find("__global__", at + 1)) {
+        const size_t open = source.find('(', at),
+                     close = std::min(source.find(')', std::min(open, source.size())), source.size());
+        if (open == std::string::npos || close == source.size()) break;
+        size_t end = open;
+        while (end > at && !is_word(source[end - 1])) --end;
+        size_t begin = end;
+        while (begin > at && is_word(source[begin - 1])) --begin;
+        const std::string name = source.substr(begin, end - begin);
+        if (name.empty() || (kernel != name && kernel.rfind(fmt::format("_Z{}{}", name.size(), name), 0) != 0)) continue;
+        std::vector<std::string> names;
+        for (size_t from = open + 1; from < close;) {
+            const size_t comma = std::min(source.find(',', from), close);
+            size_t last = comma;
+            while (last > from && !is_word(source[last - 1])) --last;
+            size_t first = last;
+            while (first > from && is_word(source[first - 1])) --first;
+            names.push_back(source.substr(first, last - first));
+            from = comma + 1;
+        }
+        return names;
+    }
+    return {};
+}
+
+Result<BoundArguments> bind_arguments(const ptx::Program& program, const std::vector<KernelArgument>& arguments,
+                                      simt::Memory& memory, simt::LaunchConfig& config, uint64_t seed,
+                                      const std::filesystem::path& folder, const std::string& source) {
+    if (arguments.size() != program.parameters.size()) {
+        std::string names;
+        for (const ptx::Parameter& p : program.parameters) names += (names.empty() ? "" : ", ") + p.name;
+        return Diagnostic{fmt::format("kernel '{}' takes {} argument{}{}, but {} {} given", program.kernel,
+                                      program.parameters.size(), program.parameters.size() == 1 ? "" : "s",
+                                      names.empty() ? "" : " (" + names + ")", arguments.size(),
+                                      arguments.size() == 1 ? "is" : "are")};
+    }
+    const std::vector<std::string> names = parameter_names(source, program.kernel);
+    BoundArguments bound;
+    config.parameters.assign(program.parameter_bytes, std::byte{0});
+    for (size_t i = 0; i < arguments.size(); ++i) {
+        const KernelArgument& argument = arguments[i];
+        const ptx::Parameter& parameter = program.parameters[i];
+        if (const std::string why = mismatch(parameter, argument); !why.empty())
+            return Diagnostic{fmt::format("argument {} ('{}') {}", i + 1, argument.text, why)};
+        BoundArgument one;
+        one.role = argument.role;
+        one.type = argument.type;
+        one.name = names.size() == arguments.size() ? names[i] : fmt::format("argument {}", i + 1);
+        one.output_file = argument.output_file;
+        std::byte* slot = config.parameters.data() + parameter.offset;
+        if (parameter.offset + parameter.bytes > config.parameters.size())
+            return Diagnostic{fmt::format("kernel '{}' declares a parameter outside its parameter block", program.kernel)};
+        if (argument.role == KernelArgument::Role::scalar) {
+            std::memcpy(slot, argument.values.bytes.data(), argument.values.bytes.size());
+        } else {
+            Result<Array> contents = initial_contents(argument, seed * 1000003u + i, folder);
+            if (!contents) return contents.error();
+            const Array& array = contents.value();
+            one.type = array.dtype;
+            one.shape = array.shape;
+            one.bytes = array.bytes.size();
+            // An empty buffer still has an address: the first byte past nothing.
+            one.address = memory.allocate(std::max<uint64_t>(one.bytes, 1), one.name);
+            if (one.bytes) std::memcpy(memory.write(one.address, one.bytes), array.bytes.data(), one.bytes);
+            std::memcpy(slot, &one.address, sizeof one.address);
+        }
+        bound.arguments.push_back(std::move(one));
+    }
+    return bound;
+}
+
+std::vector<Array> read_outputs(const BoundArguments& bound, const simt::Memory& memory) {
+    std::vector<Array> outputs;
+    for (const BoundArgument& argument : bound.arguments) {
+        if (argument.role != KernelArgument::Role::out && argument.role != KernelArgument::Role::inout) continue;
+        Array array;
+        array.dtype = argument.type;
+        array.shape = argument.shape;
+        const std::byte* bytes = argument.bytes ? memory.read(argument.address, argument.bytes) : nullptr;
+        if (bytes) array.bytes.assign(bytes, bytes + argument.bytes);
+        outputs.push_back(std::move(array));
+    }
+    return outputs;
+}
+
+void write_outputs(const BoundArguments& bound, const std::vector<Array>& outputs) {
+    size_t next = 0;
+    for (const BoundArgument& argument : bound.arguments) {
+        if (argument.role != KernelArgument::Role::out && argument.role != KernelArgument::Role::inout) continue;
+        const Array& output = outputs.at(next++);
+        if (!argument.output_file.empty()) write_file(argument.output_file, format_npy(output));
+    }
+}
+
+}  // namespace lockstep::lessons
