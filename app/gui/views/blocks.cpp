@@ -164,7 +164,7 @@ class BlocksView final : public View {
                 }
             }
             if (traced)
-                ui.frame({tile.x - 2, tile.y - 2, tile.w + 4, tile.h + 4}, theme.selection, 1.5f);
+                ui.frame({tile.x - 2, tile.y - 2, tile.w + 4, tile.h + 4}, theme.ink, 1.5f);
             else if (sm == focus.sm)
                 ui.frame({tile.x - 2, tile.y - 2, tile.w + 4, tile.h + 4}, theme.accent, 1.5f);
             if (ui.hovered(tile)) ui.tooltip(tile_text(sm, focus.time, traced));
@@ -244,7 +244,7 @@ class BlocksView final : public View {
                 ui.text(r.right(), y, count,
                         {.size = 12, .color = row.limiter ? theme.ink : theme.quiet, .align = Align::right, .mono = true});
             const float after = x + pitch * static_cast<float>(boxes) + 10;
-            if (row.limiter) ui.frame({x - 3, y - 13, pitch * static_cast<float>(boxes) + 5, 17}, theme.selection, 1.5f);
+            if (row.limiter) ui.frame({x - 3, y - 13, pitch * static_cast<float>(boxes) + 5, 17}, theme.ink, 1.5f);
             const std::string words = row.limiter ? "limiter: " + row.each : row.each;
             if (after + 60 < right)
                 ui.text(after, y, words,

@@ -73,10 +73,10 @@ class DivergenceView final : public View {
         pitch_ = small ? 11.0f : 18.0f;
         group_ = small ? 4.0f : 6.0f;
         lanes_x_ = body.right() - 134 - lane_x(31) + lane_x(0) - lane_;
-        const bool totals = body.h > 210;
-        const Rect table{body.x, body.y, body.w, body.h - (totals ? 104.0f : 0.0f)};
+        const float totals = body.h > 300 ? 104.0f : body.h > 150 ? 40.0f : 0.0f;
+        const Rect table{body.x, body.y, body.w, body.h - totals};
         draw_table(ui, session, focus, program, *history, shown, table);
-        if (totals) draw_totals(ui, *history, shown, {body.x, body.bottom() - 96, body.w, 96});
+        if (totals > 0) draw_totals(ui, *history, shown, {body.x, body.bottom() - totals + 8, body.w, totals - 8});
         ui.pop_scope();
     }
 
@@ -127,8 +127,9 @@ class DivergenceView final : public View {
         ui.text(lanes_end() + 66, head, "lanes on", label_right);
         ui.text(r.right(), head, "average", label_right);
 
-        const Rect rows{r.x, head + 10, r.w, r.bottom() - head - 10};
-        const float note = shown.hidden ? 44.0f : 0.0f;
+        const float room = std::max(row_pitch, std::floor((r.bottom() - head - 10) / row_pitch) * row_pitch);
+        const Rect rows{r.x, head + 10, r.w + 10, room};  // whole rows only; the bar stands in the padding
+        const float note = shown.hidden ? 2 * row_pitch : 0.0f;
         const size_t first = shown.from;
         const auto count = shown.end - std::min(first, shown.end);
         const float content = static_cast<float>(count) * row_pitch + note;
@@ -140,7 +141,7 @@ class DivergenceView final : public View {
             ui.scroll_to("rows", std::max(0.0f, at - std::floor(lead / row_pitch) * row_pitch));
         }
         const float offset = ui.scroll("rows", rows, content);
-        ui.clip({rows.x - 12, rows.y, rows.w + 24, rows.h});
+        ui.clip({rows.x - 12, rows.y, rows.w + 14, rows.h});
         const auto begin = first + static_cast<size_t>(offset / row_pitch);
         const size_t end = std::min(shown.end, begin + static_cast<size_t>(rows.h / row_pitch) + 2);
         int64_t lanes = begin > first ? sum_lanes(history, first, begin).lanes : 0;
@@ -167,7 +168,7 @@ class DivergenceView final : public View {
             }
         }
         if (shown.hidden) {
-            const Rect box{rows.x, rows.y + static_cast<float>(count) * row_pitch - offset + 6, rows.w, 32};
+            const Rect box{rows.x, rows.y + static_cast<float>(count) * row_pitch - offset + 8, r.w, 32};
             ui.dashed(box, theme.ink3);
             ui.text(box.x + box.w / 2, box.y + 21, "The issues that follow stay hidden until you lock an answer.",
                     {.size = 13, .color = theme.ink2, .align = Align::center});
@@ -259,22 +260,24 @@ class DivergenceView final : public View {
         if (bar.right() - x > ui.text_width(idle_text, {.size = 13}) + 16)
             ui.text(bar.right() - 8, base, idle_text, {.size = 13, .color = theme.ink2, .align = Align::right});
         ui.rect({x - 1, bar.y - 4, 2, 32}, theme.ink);
-        for (const int v : {0, 8, 16, 24, 32}) {
-            const float at = bar.x + bar.w * static_cast<float>(v) / 32;
-            ui.rect({at - 0.5f, bar.bottom(), 1, 4}, theme.ink3);
-            ui.text(at, bar.bottom() + 18, std::to_string(v),
-                    {.size = 12,
-                     .color = theme.quiet,
-                     .align = v == 0    ? Align::left
-                              : v == 32 ? Align::right
-                                        : Align::center,
-                     .mono = true});
-        }
-        ui.text(bar.right() + 14, base,
-                fmt::format("{:.0f} % of the slots", 100.0 * static_cast<double>(sums.lanes) /
-                                                         static_cast<double>(std::max<int64_t>(1, sums.slots()))),
-                {.size = 13, .color = theme.ink2, .width = r.right() - bar.right() - 14});
-        draw_legend(ui, history, shown, r.x, bar.y + 72, r.right());
+        if (r.h > 80)
+            for (const int v : {0, 8, 16, 24, 32}) {
+                const float at = bar.x + bar.w * static_cast<float>(v) / 32;
+                ui.rect({at - 0.5f, bar.bottom(), 1, 4}, theme.ink3);
+                ui.text(at, bar.bottom() + 18, std::to_string(v),
+                        {.size = 12,
+                         .color = theme.quiet,
+                         .align = v == 0    ? Align::left
+                                  : v == 32 ? Align::right
+                                            : Align::center,
+                         .mono = true});
+            }
+        if (r.right() - bar.right() > 80)
+            ui.text(bar.right() + 14, base,
+                    fmt::format("{:.0f} % of the slots", 100.0 * static_cast<double>(sums.lanes) /
+                                                             static_cast<double>(std::max<int64_t>(1, sums.slots()))),
+                    {.size = 13, .color = theme.ink2, .width = r.right() - bar.right() - 14});
+        if (r.h > 80) draw_legend(ui, history, shown, r.x, bar.y + 72, r.right());
     }
 
     // One entry a path that ran in the rows counted; a path's lanes are named by the last mask that ran on it.

@@ -148,12 +148,14 @@ class SourceView final : public View {
             if (static_cast<float>(lines_.size()) * line_height > r.h)
                 ui.scroll_to("lines", std::max(0.0f, std::floor((at - r.h / 2) / line_height) * line_height));
         }
-        const float offset = ui.scroll("lines", r, static_cast<float>(lines_.size()) * line_height);
+        const float offset = ui.scroll("lines", {r.x, r.y, r.w + 10, r.h}, static_cast<float>(lines_.size()) * line_height);
         ui.clip({r.x - 11, r.y, r.w + 22, r.h});
         const float code_x = r.x + gutter;
         // A font step smaller when the longest line would not fit.
         size_t longest = 0;
-        for (const std::string& line : lines_) longest = std::max(longest, line.size());
+        for (const std::string& line : lines_)
+            if (const size_t text = line.find_first_not_of(' '); line.compare(std::min(text, line.size()), 2, "//") != 0)
+                longest = std::max(longest, line.size());  // comments may be cut
         const float size = static_cast<float>(longest) * 8.4f > r.right() - code_x
                                ? static_cast<float>(longest) * 7.8f > r.right() + 6 - code_x ? 12.0f : 13.0f
                                : 14.0f;

@@ -43,7 +43,7 @@ class CodeView final : public View {
         const bool set = session.cycles_end > session.cycles_begin;
         const int64_t begin = set ? session.cycles_begin : 0,
                       end = set ? session.cycles_end : std::max<int64_t>(1, timeline_.cycles);
-        if (sums_.begin != begin || sums_.end != end) sums_ = sum_window(timeline_, begin, end);
+        if (sums_.begin != begin || sums_.end != end || sums_.issued.empty()) sums_ = sum_window(timeline_, begin, end);
         const bool hidden = session.reveal_steps >= 0;
         const std::string sentence = caption_of(timeline_, sums_, focus, hidden);
         const Rect body =
@@ -121,15 +121,17 @@ class CodeView final : public View {
 
         if (focus.pc != seen_pc_ && focus.pc >= 0) {  // bring the focused pair to the middle
             seen_pc_ = focus.pc;
-            const auto line = focus.line > 0 ? static_cast<float>(focus.line - 1) : 0.0f;
-            ui.scroll_to("source", std::max(0.0f, line * line_height - lines.h * 0.4f));
+            if (focus.line > 0)
+                ui.scroll_to("source", std::max(0.0f, static_cast<float>(focus.line - 1) * line_height - lines.h * 0.4f));
             ui.scroll_to("ptx", std::max(0.0f, static_cast<float>(focus.pc) * line_height - rows.h * 0.55f));
         }
         const float source_at =
             std::floor(ui.scroll("source", lines, static_cast<float>(source_.size()) * line_height) / line_height) *
             line_height;
-        const float ptx_at =
-            std::floor(ui.scroll("ptx", rows, static_cast<float>(ptx_.size()) * line_height) / line_height) * line_height;
+        const float ptx_at = std::floor(ui.scroll("ptx", {rows.x, rows.y, rows.w + 9, rows.h},
+                                                  static_cast<float>(ptx_.size()) * line_height) /
+                                        line_height) *
+                             line_height;
         const auto line_y = [&](int32_t line) { return lines.y + static_cast<float>(line - 1) * line_height - source_at; };
         const auto row_y = [&](size_t pc) { return rows.y + static_cast<float>(pc) * line_height - ptx_at; };
         const auto seen = [&](float y) { return y > body.y && y + line_height <= body.bottom() + 1; };

@@ -111,8 +111,11 @@ class StackView final : public View {
         const PathCode code = path_code(card.place);
         ui.hatch({r.x, r.y, 6, r.h}, code.color, code.hatch);
         const float first = r.y + r.h / 2 - 10, second = first + 26;
-        const float lane = r.w > 460 ? 7.0f : 5.0f, mask_width = 32 * lane + 6, mask_x = r.right() - 12 - mask_width;
-        const float columns = std::min(62.0f, (mask_x - r.x - 18 - 110) / 2);
+        const float lane = r.w > 480   ? 7.0f
+                           : r.w > 440 ? 5.0f
+                                       : 4.0f,
+                    mask_width = 32 * lane + 6, mask_x = r.right() - 12 - mask_width;
+        const float columns = std::min(62.0f, (mask_x - r.x - 18 - 140) / 2);
         const float pc_x = mask_x - 16 - 2 * columns;
         std::string name = lanes_text(card.entry.mask);
         if (card.place == 0) name = "where all meet";

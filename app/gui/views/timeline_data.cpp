@@ -285,26 +285,41 @@ std::vector<std::array<float, state_count>> mean_states(const Timeline& timeline
     return means;
 }
 
+int32_t line_of_pc(const ptx::Program& program, uint32_t pc) {
+    for (uint32_t i = pc + 1; i-- > 0;)
+        if (i < program.instructions.size() && program.instructions[i].line > 0) return program.instructions[i].line;
+    return -1;
+}
+
 int64_t focus_first(const Timeline& timeline, Focus& focus, int64_t window) {
     const KernelTrace& trace = timeline.trace();
     if (trace.warps.empty()) return 0;
     window = std::clamp<int64_t>(window, 1, std::max<int64_t>(1, timeline.cycles));
-    const auto issues_before_cycle = [&](int64_t cycle) {
-        return std::partition_point(trace.issues.begin(), trace.issues.end(),
-                                    [&](const IssueRecord& i) { return i.cycle < cycle; });
-    };
-    int64_t begin = 0, most = -1;
-    for (int64_t t = 0; t + window <= timeline.cycles; t += std::max<int64_t>(1, window / 4))
-        if (const int64_t issued = issues_before_cycle(t + window) - issues_before_cycle(t); issued > most) {
-            most = issued;
+    // The entropy of the warps' states: high where issues and waits of many kinds meet.
+    int64_t begin = 0;
+    double most = -1;
+    const Level* level = level_for(timeline, static_cast<double>(window) / 4);
+    for (int64_t t = 0; level && t + window <= timeline.cycles; t += std::max<int64_t>(level->bucket, window / 4)) {
+        StateCounts sum{};
+        double all = 0, entropy = 0;
+        for (int64_t i = t / level->bucket;
+             i < std::min<int64_t>((t + window) / level->bucket, static_cast<int64_t>(level->totals.size())); ++i)
+            for (size_t s = 0; s < state_count; ++s) sum[s] += level->totals[static_cast<size_t>(i)][s];
+        for (uint32_t count : sum) all += count;
+        for (uint32_t count : sum)
+            if (count > 0) entropy -= count / all * std::log2(count / all);
+        if (sum[0] > 0 && entropy > most) {
+            most = entropy;
             begin = t;
         }
+    }
     const int64_t end = begin + window;
     uint32_t best_warp = 0;
     int64_t best_length = 0, best_time = std::clamp(trace.warps[0].begin, begin, end - 1);
     for (uint32_t w = 0; w < trace.warps.size(); ++w)
         for (const StallRun& run : runs_in(trace.warps[w], begin, end)) {
             if (run.cause < 0 || trace.issues[static_cast<size_t>(run.cause)].cycle < begin) continue;
+            if (trace.issues[static_cast<size_t>(run.cause)].cycle >= run.begin) continue;
             const int64_t length = std::min(run.end, end) - run.begin;
             if (length <= best_length) continue;
             best_length = length;
@@ -318,7 +333,7 @@ int64_t focus_first(const Timeline& timeline, Focus& focus, int64_t window) {
     focus.time = best_time;
     if (timeline.run->program && state.resident && state.pc() < timeline.run->program->instructions.size()) {
         focus.pc = static_cast<int32_t>(state.pc());
-        focus.line = timeline.run->program->instructions[state.pc()].line;
+        focus.line = line_of_pc(*timeline.run->program, state.pc());
     }
     return begin;
 }
@@ -333,7 +348,7 @@ void focus_on(Session& session, Focus& focus, const Timeline& timeline, uint32_t
     focus.time = cycle;
     if (state.resident && timeline.run->program && state.pc() < timeline.run->program->instructions.size()) {
         focus.pc = static_cast<int32_t>(state.pc());
-        focus.line = timeline.run->program->instructions[state.pc()].line;
+        focus.line = line_of_pc(*timeline.run->program, state.pc());
     }
     session.history_step = issues_before(trace, track, cycle);
 }
@@ -350,7 +365,7 @@ void FocusFollower::follow(const Timeline& timeline, Focus& focus) {
     const WarpState state = state_at(trace, track, time);
     if (!state.resident || !timeline.run->program || state.pc() >= timeline.run->program->instructions.size()) return;
     focus.pc = static_cast<int32_t>(state.pc());
-    focus.line = timeline.run->program->instructions[state.pc()].line;
+    focus.line = line_of_pc(*timeline.run->program, state.pc());
 }
 
 int64_t revealed_until(const Session& session, const Focus& focus, const KernelTrace& trace) {

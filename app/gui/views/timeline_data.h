@@ -83,8 +83,10 @@ void dominant_states(const Timeline& timeline, size_t row, int64_t begin, int64_
 std::vector<std::array<float, state_count>> mean_states(const Timeline& timeline, int64_t begin, int64_t end,
                                                         size_t columns);
 
-// A focus worth a first look: of all windows of `window` cycles the one with the most issues, and in it the longest wait
-// whose cause is in sight, at its middle. Returns where the window begins.
+// The source line of an instruction, or of the nearest one before it that has a line; -1: none.
+int32_t line_of_pc(const ptx::Program& program, uint32_t pc);
+// A focus worth a first look: of all windows of `window` cycles the one with the richest mix of states, and in it the
+// longest wait whose cause is in sight, at its middle. Returns where the window begins.
 int64_t focus_first(const Timeline& timeline, Focus& focus, int64_t window);
 // Points every view at one warp and cycle.
 void focus_on(Session& session, Focus& focus, const Timeline& timeline, uint32_t warp, int64_t cycle);

@@ -102,11 +102,11 @@ void draw_blocks(Ui& ui, const Timeline& timeline, const TimelinePlaces& places,
             if (next == no_place || trace.warps[static_cast<size_t>(next)].block != block) break;
         }
         const float top = group.rows[i].y + 3, bottom = group.rows[j - 1].y + places.pitch - 3;
-        ui.text(x, (top + bottom) / 2 + 4, fmt::format("b{}", block),
-                {.size = 12, .color = ui.theme->quiet, .mono = true, .width = 33});
-        ui.rect({x + 34, top, 1, bottom - top}, ui.theme->ink3);
-        ui.rect({x + 34, top, 3, 1}, ui.theme->ink3);
-        ui.rect({x + 34, bottom - 1, 3, 1}, ui.theme->ink3);
+        ui.text(x, (top + bottom) / 2 + 4, fmt::format("{}{}", block < 10000 ? "b" : "", block),
+                {.size = 12, .color = ui.theme->quiet, .mono = true, .width = 41});
+        ui.rect({x + 42, top, 1, bottom - top}, ui.theme->ink3);
+        ui.rect({x + 42, top, 3, 1}, ui.theme->ink3);
+        ui.rect({x + 42, bottom - 1, 3, 1}, ui.theme->ink3);
         i = j;
     }
 }
@@ -200,8 +200,8 @@ void draw_group(Ui& ui, const Timeline& timeline, const WindowSums& sums, const 
                 if (named < 0 && trace.warps[w].end > axis.begin && trace.warps[w].begin < axis.end)
                     named = static_cast<int>(w);
         if (selected) {
-            ui.rect({places.gutter + 39, place.y, 27, places.pitch - 1}, theme.selected);
-            ui.frame({places.gutter + 39, place.y, 27, places.pitch - 1}, theme.accent, 1);
+            ui.rect({places.gutter + 47, place.y, 27, places.pitch - 1}, theme.selected);
+            ui.frame({places.gutter + 47, place.y, 27, places.pitch - 1}, theme.accent, 1);
         }
         if (named >= 0)
             ui.text(axis.x - 6, place.y + places.pitch / 2 + 4,
@@ -332,7 +332,7 @@ void draw_wait(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, c
         cy = y + places.pitch + 2;
     }
     ui.rect({cx, cy, width, 20}, ui.theme->panel, 4);
-    ui.frame({cx, cy, width, 20}, ui.theme->selection, 1, 4);
+    ui.frame({cx, cy, width, 20}, ui.theme->ink, 1, 4);
     ui.text(cx + 10, cy + 15, wait.chip, {.size = 13});
 }
 
@@ -351,9 +351,9 @@ void draw_counts(Ui& ui, const Timeline& timeline, const TimelinePlaces& places,
     const float x = places.margin;
     float y = places.area.y + 12;
     ui.text(x, y, fmt::format("at {}", with_commas(cycle)), {.size = 12, .color = theme.quiet});
-    const auto room = static_cast<size_t>(std::max(0.0f, (places.area.h - 28) / 16));
-    y += 17;
-    for (size_t i = 0; i < order.size() && i < room; ++i, y += 16) {
+    const auto room = static_cast<size_t>(std::max(0.0f, (places.area.h - 22) / 15));
+    y += 16;
+    for (size_t i = 0; i < order.size() && i < room; ++i, y += 15) {
         const bool rest = i + 1 == room && i + 1 < order.size();  // the last line sums up what has no room
         const int value = rest ? all - shown : counts[order[i]];
         shown += value;

@@ -13,6 +13,11 @@ namespace lockstep::gui {
 namespace {
 
 constexpr int lanes_listed[] = {0, 1, 2, 31};
+// As many of them as there is room for, the last one always.
+std::vector<int> lanes_in_table(float room) {
+    if (room >= 4 * 64) return {0, 1, 2, 31};
+    return room >= 3 * 64 ? std::vector<int>{0, 1, 31} : std::vector<int>{0, 31};
+}
 
 struct Facts {
     const WarpTrack* warp = nullptr;
@@ -203,7 +208,7 @@ class WarpView final : public View {
         }
         const bool pending = span.row && span.row->ready > focus.time;
         draw_strip(ui, span, pending, lanes_on(snapshot, snapshot.lanes_step), focus, {body.x, body.y + 70, body.w, 24});
-        if (span.row && !pending && span.low <= span.high) {  // the colour scale
+        if (span.row && !pending && span.low < span.high) {  // the colour scale
             const float sx = body.right() - 8 * 8 - 62;
             for (int i = 0; i < 8; ++i)
                 ui.rect({sx + 8.0f * static_cast<float>(i), body.y + 44, 8, 12},
@@ -251,12 +256,13 @@ class WarpView final : public View {
         const ptx::Program& program = *snapshot.kernel->program;
         if (r.h < 40) return;
         const float holds_at = r.x + 52, ready_width = 52, first = r.x + std::max(150.0f, r.w * 0.27f);
-        const float column = (r.right() - ready_width - first) / 4;
+        const std::vector<int> listed = lanes_in_table(r.right() - ready_width - first);
+        const float column = (r.right() - ready_width - first) / static_cast<float>(listed.size());
         const float head = r.y + 12;
         ui.text(r.x, head, "reg", {.size = 12, .color = theme.quiet});
         ui.text(holds_at, head, "holds", {.size = 12, .color = theme.quiet});
-        for (int i = 0; i < 4; ++i)
-            ui.text(first + column * static_cast<float>(i + 1), head, fmt::format("lane {}", lanes_listed[i]),
+        for (size_t i = 0; i < listed.size(); ++i)
+            ui.text(first + column * static_cast<float>(i + 1), head, fmt::format("lane {}", listed[i]),
                     {.size = 12, .color = theme.quiet, .align = Align::right});
         ui.text(r.right(), head, "ready", {.size = 12, .color = theme.quiet, .align = Align::right});
         ui.line({r.x, head + 6}, {r.right(), head + 6}, theme.line);
@@ -271,12 +277,12 @@ class WarpView final : public View {
             if (ui.clicked(line)) chosen_ = row.name, picked_ = true;
             ui.text(r.x, y, row.name, {.size = 12, .mono = true, .width = 50});
             ui.text(holds_at, y, row.holds, {.size = 13, .color = theme.ink2, .width = first - holds_at - 4});
-            for (int i = 0; i < 4; ++i) {
+            for (size_t i = 0; i < listed.size(); ++i) {
                 const float right = first + column * static_cast<float>(i + 1);
                 if (pending)
                     ui.hatch({right - 44, y - 10, 44, 12}, data::orange, Hatch::diagonal);
                 else
-                    ui.text(right, y, short_value(values.bits[lanes_listed[i]], type, column),
+                    ui.text(right, y, short_value(values.bits[listed[i]], type, column),
                             {.size = 12, .align = Align::right, .mono = true});
             }
             ui.text(r.right(), y, pending ? with_commas(row.ready) : "yes",
@@ -285,11 +291,13 @@ class WarpView final : public View {
         }
     }
 
-    // An address keeps its last digits: the lanes differ there.
+    // An address keeps its last digits, where lanes differ; a float its first ones.
     static std::string short_value(uint64_t bits, ptx::Type type, float column) {
         std::string text = text_of(bits, type);
         const auto most = static_cast<size_t>(std::max(3.0f, (column - 8) / 7.2f));
-        return text.size() > most ? "…" + text.substr(text.size() - most + 1) : text;
+        if (text.size() <= most) return text;
+        if (type == ptx::Type::b64 || type == ptx::Type::u64) return "…" + text.substr(text.size() - most + 1);
+        return fmt::format("{:.2g}", number_of(bits, type));
     }
 };
 

@@ -44,6 +44,14 @@ std::string place(int line, uint32_t pc) {
     return line > 0 ? fmt::format("line {}", line) : fmt::format("instruction {}", pc);
 }
 
+// "waits at the barrier": one warp's share of "... wait at the barrier".
+std::string doing_alone(StallReason reason) {
+    const std::string doing(code_of(reason).doing);
+    if (doing.starts_with("are ")) return "is " + doing.substr(4);
+    const size_t word = std::min(doing.find(' '), doing.size());
+    return doing.substr(0, word) + "s" + doing.substr(word);
+}
+
 std::string name_at(const ptx::Program& program, int32_t offset) {
     for (const ptx::Register& reg : program.registers)
         if (reg.offset == offset) return reg.name;
@@ -130,12 +138,15 @@ Wait wait_of(const Timeline& timeline, uint32_t warp, const StallRun& stall) {
         producer = instruction_at(timeline, wait.cause->pc);
     }
     if (!producer) {
-        std::string doing(code_of(stall.reason).doing);
-        if (doing.starts_with("are "))
-            doing = "is " + doing.substr(4);
-        else if (doing.starts_with("wait "))
-            doing = "waits " + doing.substr(5);
-        wait.sentence = fmt::format("At {} it {}", where, doing);
+        wait.sentence = fmt::format("At {} it {}", where, doing_alone(stall.reason));
+        return wait;
+    }
+    if (wait.cause->cycle >= stall.begin) {  // not a value but an event that ended the wait: the last warp at a barrier
+        const WarpTrack& other = trace.warps[std::min<size_t>(wait.cause->warp, trace.warps.size() - 1)];
+        wait.sentence = fmt::format("At {} it {} until warp {} of block {} is there", place(producer->line, wait.cause->pc),
+                                    doing_alone(stall.reason), other.warp_in_block, other.block);
+        wait.chip = fmt::format("{}  until warp {} at {}", operation_of(*timeline.run->program, wait.cause->pc),
+                                other.warp_in_block, with_commas(wait.cause->cycle));
         return wait;
     }
     wait.begin = wait.cause->cycle;

@@ -12,7 +12,7 @@
 namespace lockstep::gui {
 namespace {
 
-constexpr float gutter_width = 68, margin_width = 100, plain_column = 8, widest_column = 24;
+constexpr float gutter_width = 76, margin_width = 108, plain_column = 8, widest_column = 24;
 
 std::string percent(int64_t part, int64_t whole) {
     return fmt::format("{:.1f} %", whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0.0);
@@ -29,13 +29,14 @@ std::string caption_of(const Timeline& timeline, const WindowSums& sums, const F
                                    with_commas(sums.all_issued()), with_commas(sums.issue_slots), rate);
     if (focus.time < 0) return text;
     const auto counts = states_at(timeline, focus.time);
-    const auto best = std::max_element(counts.begin() + 1, counts.end());
+    const auto best = std::max_element(counts.begin() + 2, counts.end());  // waits: neither issued nor ready
     int resident = 0;
     for (int c : counts) resident += c;
     if (resident == 0) return text + fmt::format(" At {} no warp is resident.", with_commas(focus.time));
-    if (*best == 0) return text + fmt::format(" At {} all {} resident warps issue.", with_commas(focus.time), resident);
-    return text + fmt::format(" At {} {} of {} warps {}.", with_commas(focus.time), *best, resident,
-                              code_of(static_cast<StallReason>(best - counts.begin())).doing);
+    if (*best == 0) return text + fmt::format(" At {} no resident warp has to wait.", with_commas(focus.time));
+    std::string doing(code_of(static_cast<StallReason>(best - counts.begin())).doing);
+    if (*best == 1) doing.insert(std::min(doing.find(' '), doing.size()), "s");
+    return text + fmt::format(" At {}, {} of {} warps {}.", with_commas(focus.time), *best, resident, doing);
 }
 
 class WarpsView final : public View {
@@ -64,7 +65,7 @@ class WarpsView final : public View {
             ui.panel(area, {.title = "Warps by cycle", .right = right, .badge = Provenance::simulated, .caption = sentence});
         draw_resident(ui, area, right);
         ui.push_scope("warps");
-        TimelinePlaces places = place(session, body, width, margin, hidden);
+        TimelinePlaces places = place(ui, session, body, width, margin, hidden);
         react(ui, session, focus, places);
         places.axis.begin = session.cycles_begin;
         places.axis.end = session.cycles_end;
@@ -142,6 +143,8 @@ class WarpsView final : public View {
         } else if (unset) {
             session.cycles_begin = fresh ? focus.time - plain * 6 / 10 : 0;
             session.cycles_end = session.cycles_begin + (fresh ? plain : std::max<int64_t>(1, timeline_.cycles));
+        } else if (fresh && !session.lesson.lesson) {
+            session.cycles_end = session.cycles_begin + plain;  // where it begins was chosen already
         } else if (focus.time != seen_time_ && (focus.time < session.cycles_begin || focus.time >= session.cycles_end)) {
             const int64_t length = session.cycles_end - session.cycles_begin;  // the clock ran out of the window
             session.cycles_begin = focus.time - length / 2;
@@ -196,7 +199,7 @@ class WarpsView final : public View {
         return states;
     }
 
-    TimelinePlaces place(const Session& session, const Rect& body, float width, float margin, int64_t hidden) {
+    TimelinePlaces place(const Ui& ui, const Session& session, const Rect& body, float width, float margin, int64_t hidden) {
         TimelinePlaces places;
         places.gutter = body.x;
         places.axis = {session.cycles_begin, session.cycles_end, body.x + gutter_width, width};
@@ -219,25 +222,45 @@ class WarpsView final : public View {
             ++rows;
         }
         const float heads = static_cast<float>(places.groups.size()) * (group_head + group_gap);
-        const float states_height = legend_height(body);
+        const float states_height = legend_height(ui, body);
         const float room = body.h - 22;
         const float legend = room > 330 ? states_height : 0;
         const float least_rows = std::min(heads + 14 * static_cast<float>(rows), 0.55f * room);
-        float area = std::clamp(room - legend - 16 - (heads + 20 * static_cast<float>(rows)), 72.0f, 300.0f);
+        float area = std::clamp(room - legend - 16 - (heads + 20 * static_cast<float>(rows)), 88.0f, 300.0f);
         if (room - legend - 16 - area < least_rows || room < 240)
-            area = std::clamp(room - legend - 16 - least_rows, 0.0f, 96.0f);
+            area = std::clamp(room - legend - 16 - least_rows, 0.0f, 100.0f);
         if (area < 48) area = 0;
         const float rows_room = room - legend - (area > 0 ? area + 16 : 0);
         places.pitch = rows == 0 ? 16 : std::clamp(std::floor((rows_room - heads) / static_cast<float>(rows)), 14.0f, 22.0f);
         places.content = heads + places.pitch * static_cast<float>(rows);
-        places.rows = {body.x, body.y + 22, body.w, std::min(rows_room, places.content)};
+        places.rows = {body.x, body.y + 22, body.w + 10, std::min(rows_room, places.content)};
         if (area > 0) places.area = {places.axis.x, places.rows.bottom() + 12, width, area};
         if (legend > 0) places.legend = {body.x, body.bottom() - legend, body.w, legend};
         return places;
     }
 
-    float legend_height(const Rect& body) const {
-        const auto columns = static_cast<size_t>(std::max(1.0f, std::floor(body.w / 205)));
+    // Columns of the legend: as many as their widest entries allow.
+    std::vector<float> legend_columns(const Ui& ui, float width) const {
+        std::vector<float> widths;
+        for (const StallReason state : legend_states())
+            widths.push_back(28 + ui.text_width(row_of(state).label, {.size = 13}) + 8 +
+                             ui.text_width("00.0 %", {.size = 13}) + 18);
+        widths.push_back(160);  // empty slot
+        for (size_t columns = std::min<size_t>(6, widths.size()); columns > 1; --columns) {
+            std::vector<float> most(columns, 0);
+            float sum = 0;
+            for (size_t i = 0; i < widths.size(); ++i) most[i % columns] = std::max(most[i % columns], widths[i]);
+            for (const float w : most) sum += w;
+            if (sum > width + 18) continue;
+            if (columns < widths.size())  // spread over the width
+                for (float& w : most) w += (width - sum) / static_cast<float>(columns);
+            return most;
+        }
+        return {width};
+    }
+
+    float legend_height(const Ui& ui, const Rect& body) const {
+        const size_t columns = legend_columns(ui, body.w).size();
         const size_t states = legend_states().size() + 1;
         return static_cast<float>((states + columns - 1) / columns) * 22 + (body.h > 420 ? 28 : 6);
     }
@@ -398,10 +421,9 @@ class WarpsView final : public View {
             const std::string label = with_commas(focus.time);
             const float width = ui.text_width(label, {.size = 12, .weight = 700, .mono = true}) + 14;
             const float left = std::clamp(x - width / 2, axis.x - 20, places.rows.right() - width);
-            ui.rect({left, places.ruler.y, width, 18}, ui.theme->selection, 3);
-            ui.text(
-                left + width / 2, places.ruler.y + 14, label,
-                {.size = 12, .color = text_on(ui.theme->selection), .align = Align::center, .weight = 700, .mono = true});
+            ui.rect({left, places.ruler.y, width, 18}, ui.theme->ink, 3);
+            ui.text(left + width / 2, places.ruler.y + 14, label,
+                    {.size = 12, .color = ui.theme->panel, .align = Align::center, .weight = 700, .mono = true});
         }
         ui.clip({places.rows.x, places.rows.y - 10, places.rows.w, places.rows.h + 20});
         draw_wait(ui, timeline_, places, focus);
@@ -425,16 +447,17 @@ class WarpsView final : public View {
         const Rect& r = places.legend;
         const bool open = places.hidden_from != INT64_MAX;
         ui.line({r.x - 11, r.y}, {r.right() + 11, r.y}, theme.grid);
-        const auto columns = static_cast<size_t>(std::max(1.0f, std::floor(r.w / 205)));
-        const float pitch = r.w / static_cast<float>(columns);
+        const std::vector<float> widths = legend_columns(ui, r.w);
+        const size_t columns = widths.size();
         size_t i = 0;
         const auto entry = [&](std::string_view label, int64_t value, auto&& swatch) {
-            const float x = r.x + pitch * static_cast<float>(i % columns),
-                        y = r.y + 20 + 22 * static_cast<float>(i / columns);
+            float x = r.x;
+            for (size_t c = 0; c < i % columns; ++c) x += widths[c];
+            const float y = r.y + 20 + 22 * static_cast<float>(i / columns);
             swatch(Rect{x, y - 11, 20, 14});
             const std::string share = open ? std::string{} : percent(value, sums_.slot_cycles);
-            const float room = pitch - 28 - 8 - ui.text_width(share, {.size = 13}) - 8;
-            const float end = ui.text(x + 28, y, label, {.size = 13, .width = room});
+            const float end = ui.text(x + 28, y, label,
+                                      {.size = 13, .width = widths[i % columns] - 36 - ui.text_width(share, {.size = 13})});
             ui.text(end + 8, y, share, {.size = 13, .color = theme.ink2});
             ++i;
         };
