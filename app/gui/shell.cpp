@@ -257,6 +257,7 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     adopt(snapshot_);
     play(now);
 
+    refresh_hatches(fonts, *ImGui::GetIO().Fonts);
     Ui ui;
     ui.list = ImGui::GetBackgroundDrawList();
     ui.theme = theme;

@@ -229,7 +229,8 @@ void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
         const float drawn = at.share >= 0 ? static_cast<float>(at.share) : 0;
         const Drag scrub = ui.drag("scrub", {sx, y + 12, sw, 34});
         const double wish = scrub.active ? std::clamp(static_cast<double>((scrub.at.x - sx) / known), 0.0, 1.0) : -1;
-        if (session.grain == Grain::kernel && snapshot.step && !snapshot.step->launches.empty()) {
+        if (session.grain == Grain::kernel && session.reveal_steps < 0 && snapshot.step &&
+            !snapshot.step->launches.empty()) {
             // one segment a kernel, as wide as its cycles; equal widths while they are not timed
             const auto& launches = snapshot.step->launches;
             double total = 0;

@@ -145,8 +145,12 @@ void build_fonts(Fonts& fonts, ImFontAtlas& atlas, float scale) {
     fonts = {};
     fonts.scale = scale;
     atlas.Clear();
+#if IMGUI_VERSION_NUM >= 19200
+    atlas.SetFontLoader(ImGuiFreeType::GetFontLoader());
+#else
     atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
     atlas.TexDesiredWidth = scale > 1.5f ? 4096 : 2048;
+#endif
     FT_Library library = nullptr;
     FT_Init_FreeType(&library);
     std::vector<Metrics> metrics;
@@ -162,7 +166,11 @@ void build_fonts(Fonts& fonts, ImFontAtlas& atlas, float scale) {
             if (size == 0) break;
             const ImWchar* ranges = file.icons ? icon_ranges : size >= 16 ? headline_ranges : text_ranges;
             ImFontConfig config;
+#if IMGUI_VERSION_NUM >= 19200
+            config.FontLoaderFlags = ImGuiFreeTypeLoaderFlags_LightHinting;
+#else
             config.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
+#endif
             config.PixelSnapH = false;
             Face face{.weight = file.weight, .mono = file.mono, .icons = file.icons, .size = size};
             face.pixels = size * scale * all.height;
@@ -185,34 +193,80 @@ void build_fonts(Fonts& fonts, ImFontAtlas& atlas, float scale) {
 
     fonts.hatch_period = std::max(4, static_cast<int>(std::lround(8 * scale)));
     const int columns = 56, rows = 8, w = fonts.hatch_period * columns, h = fonts.hatch_period * rows;
-    int ids[6] = {};
-    for (int kind = 1; kind < 6; ++kind) ids[kind] = atlas.AddCustomRectRegular(w, h);
+    for (int kind = 1; kind < 6; ++kind) fonts.hatch_ids[kind] = static_cast<int>(atlas.AddCustomRectRegular(w, h));
+#if IMGUI_VERSION_NUM < 19200
     atlas.Build();
     unsigned char* pixels = nullptr;
     atlas.GetTexDataAsAlpha8(&pixels, &fonts.atlas_width, &fonts.atlas_height);
+#endif
+    refresh_hatches(fonts, atlas);
     for (int kind = 1; kind < 6; ++kind) {
-        const ImFontAtlasCustomRect* place = atlas.GetCustomRectByIndex(ids[kind]);
-        fonts.hatches[kind] = {place->X, place->Y, w, h};
+        HatchBand& band = fonts.hatches[kind];
+        band.w = w;
+        band.h = h;
         const float unit = 8.0f / static_cast<float>(fonts.hatch_period);
         for (int y = 0; y < h; ++y)
             for (int x = 0; x < w; ++x) {
                 const float cover = strokes(static_cast<Hatch>(kind), (static_cast<float>(x) + 0.5f) * unit,
                                             (static_cast<float>(y) + 0.5f) * unit, unit);
-                pixels[(place->Y + y) * fonts.atlas_width + place->X + x] =
-                    static_cast<unsigned char>(255 * (0.38f + 0.62f * cover));
+                const auto alpha = static_cast<unsigned char>(255 * (0.38f + 0.62f * cover));
+#if IMGUI_VERSION_NUM >= 19200
+                auto* texel = static_cast<unsigned char*>(atlas.TexData->GetPixelsAt(band.x + x, band.y + y));
+                for (int c = 0; c < atlas.TexData->BytesPerPixel - 1; ++c) texel[c] = 255;
+                texel[atlas.TexData->BytesPerPixel - 1] = alpha;
+#else
+                pixels[(band.y + y) * fonts.atlas_width + band.x + x] = alpha;
+#endif
             }
     }
     for (size_t i = 0; i < fonts.faces.size(); ++i) {
         Face& face = fonts.faces[i];
-        face.ascent = std::floor(face.font->Ascent + 0.5f);
-        const std::vector<float>& advance = metrics[i].advance;
         // Inter is spaced for reading at a distance; its designer's tracking for screens is a little tighter.
         const float tracking = face.mono || face.icons ? 0 : face.size > 16 ? -0.02f : -0.012f;
-        for (ImFontGlyph& glyph : face.font->Glyphs) {
-            const auto code = static_cast<size_t>(glyph.Codepoint);
-            if (code < advance.size() && advance[code] >= 0) glyph.AdvanceX = (advance[code] + tracking) * face.size * scale;
-        }
+        std::vector<float> advances = metrics[i].advance;
+        for (float& advance : advances)
+            if (advance >= 0) advance = (advance + tracking) * face.size * scale;
+        face.advances = std::make_shared<const std::vector<float>>(std::move(advances));
     }
+}
+
+void refresh_hatches(Fonts& fonts, ImFontAtlas& atlas) {
+    for (int kind = 1; kind < 6; ++kind) {
+#if IMGUI_VERSION_NUM >= 19200
+        ImFontAtlasRect place;
+        if (!atlas.GetCustomRect(fonts.hatch_ids[kind], &place)) continue;
+        fonts.atlas_width = atlas.TexData->Width;
+        fonts.atlas_height = atlas.TexData->Height;
+        fonts.hatches[kind].x = place.x;
+        fonts.hatches[kind].y = place.y;
+#else
+        const ImFontAtlasCustomRect* place = atlas.GetCustomRectByIndex(fonts.hatch_ids[kind]);
+        fonts.hatches[kind].x = place->X;
+        fonts.hatches[kind].y = place->Y;
+#endif
+    }
+}
+
+const ImFontGlyph* glyph_of(const Face& face, uint32_t code) {
+    const auto wide = code > 0xFFFF ? ImWchar{0xFFFD} : static_cast<ImWchar>(code);
+#if IMGUI_VERSION_NUM >= 19200
+    return face.font->GetFontBaked(face.pixels)->FindGlyph(wide);
+#else
+    return face.font->FindGlyph(wide);
+#endif
+}
+
+float advance_of(const Face& face, uint32_t code, const ImFontGlyph& glyph) {
+    const auto& known = *face.advances;
+    return code < known.size() && known[code] >= 0 ? known[code] : glyph.AdvanceX;
+}
+
+float ascent_of(const Face& face) {
+#if IMGUI_VERSION_NUM >= 19200
+    return std::floor(face.font->GetFontBaked(face.pixels)->Ascent + 0.5f);
+#else
+    return std::floor(face.font->Ascent + 0.5f);
+#endif
 }
 
 const Face& Fonts::face(const TextStyle& style) const {

@@ -1,6 +1,7 @@
 // The font atlas: Inter for prose, JetBrains Mono for code, a few Font Awesome icons, and the hatches, all in ONE texture,
 // so that a frame is few draw calls. Built anew when the scale changes. Sizes are em sizes as in the layout (CSS pixels).
 #pragma once
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 
 struct ImFont;
 struct ImFontAtlas;
+struct ImFontGlyph;
 
 namespace lockstep::gui {
 
@@ -17,8 +19,8 @@ struct Face {
     bool icons = false;
     float size = 14;  // layout units
     ImFont* font = nullptr;
-    float pixels = 0;  // what ImGui calls the size: ascender minus descender
-    float ascent = 0;  // pixels from the top of the line to the baseline
+    float pixels = 0;                                    // what ImGui calls the size: ascender minus descender
+    std::shared_ptr<const std::vector<float>> advances;  // pixels, by code point; negative: ask the glyph
 };
 
 struct HatchBand {  // where a hatch lies in the atlas, in texels
@@ -29,6 +31,7 @@ struct Fonts {
     std::vector<Face> faces;
     HatchBand hatches[6];  // by Hatch; solid unused
     int hatch_period = 8;  // texels
+    int hatch_ids[6] = {};
     int atlas_width = 1, atlas_height = 1;
     float scale = 0;
     std::string missing;  // names of font files not found; empty: all there
@@ -38,6 +41,12 @@ struct Fonts {
 };
 
 // Clears `atlas`, adds all faces for `scale` and builds it (alpha and hatches included). The backend uploads it.
+// ImGui before 1.92 bakes every glyph here; later ones bake on demand, and may move the hatches: refresh each frame.
 void build_fonts(Fonts& fonts, ImFontAtlas& atlas, float scale);
+void refresh_hatches(Fonts& fonts, ImFontAtlas& atlas);
+
+const ImFontGlyph* glyph_of(const Face& face, uint32_t code);                 // never null but for a font without a fallback
+float advance_of(const Face& face, uint32_t code, const ImFontGlyph& glyph);  // pixels
+float ascent_of(const Face& face);  // whole pixels from the line's top to the baseline
 
 }  // namespace lockstep::gui

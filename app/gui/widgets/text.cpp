@@ -26,13 +26,12 @@ uint32_t next_code(std::string_view text, size_t& at) {
     return code;
 }
 
-const ImFontGlyph* glyph_of(const Face& face, uint32_t code) {
-    return face.font->FindGlyph(code > 0xFFFF ? ImWchar{0xFFFD} : static_cast<ImWchar>(code));
-}
-
 float pixels_wide(const Face& face, float stretch, std::string_view text) {
     float width = 0;
-    for (size_t at = 0; at < text.size();) width += glyph_of(face, next_code(text, at))->AdvanceX * stretch;
+    for (size_t at = 0; at < text.size();) {
+        const uint32_t code = next_code(text, at);
+        width += advance_of(face, code, *glyph_of(face, code)) * stretch;
+    }
     return width;
 }
 
@@ -63,7 +62,8 @@ float Ui::text(float x, float baseline, std::string_view text, const TextStyle& 
         float width = dots;
         size_t cut = 0;
         for (size_t at = 0; at < text.size(); cut = at) {
-            width += glyph_of(face, next_code(text, at))->AdvanceX * stretch;
+            const uint32_t code = next_code(text, at);
+            width += advance_of(face, code, *glyph_of(face, code)) * stretch;
             if (width > style.width * scale) break;
         }
         while (cut > 0 && text[cut - 1] == ' ') --cut;
@@ -72,14 +72,15 @@ float Ui::text(float x, float baseline, std::string_view text, const TextStyle& 
     }
     const float width = style.align == Align::left ? 0 : pixels_wide(face, stretch, text);
     float pen = x * scale - (style.align == Align::right ? width : style.align == Align::center ? width / 2 : 0);
-    const float begin = pen, top = std::floor(baseline * scale + 0.5f) - std::floor(face.ascent * stretch + 0.5f);
+    const float begin = pen, top = std::floor(baseline * scale + 0.5f) - std::floor(ascent_of(face) * stretch + 0.5f);
     const Color color = faded(style.color == 0 ? theme->ink : style.color, opacity);
     const ImVec2 low = list->GetClipRectMin(), high = list->GetClipRectMax();
     if (top > high.y || top + face.pixels * stretch < low.y || (color >> 24) == 0) {
         return (style.align == Align::left ? begin + pixels_wide(face, stretch, text) : begin) / scale;
     }
     for (size_t at = 0; at < text.size();) {
-        const ImFontGlyph* glyph = glyph_of(face, next_code(text, at));
+        const uint32_t code = next_code(text, at);
+        const ImFontGlyph* glyph = glyph_of(face, code);
         if (glyph->Visible && pen < high.x && pen + glyph->X1 * stretch > low.x) {
             const float left = std::floor(pen + 0.5f);
             list->PrimReserve(6, 4);
@@ -87,7 +88,7 @@ float Ui::text(float x, float baseline, std::string_view text, const TextStyle& 
                              ImVec2(left + glyph->X1 * stretch, top + glyph->Y1 * stretch), ImVec2(glyph->U0, glyph->V0),
                              ImVec2(glyph->U1, glyph->V1), color);
         }
-        pen += glyph->AdvanceX * stretch;
+        pen += advance_of(face, code, *glyph) * stretch;
     }
     return (style.align == Align::left ? pen : begin) / scale;
 }
@@ -149,7 +150,7 @@ void Ui::icon(float x, float baseline, Icon which, const TextStyle& style) {
     static constexpr ImWchar codes[] = {0xF065, 0xF066, 0xF00C, 0xF00D, 0xF04B, 0xF04C, 0xF059, 0xF071, 0xF023, 0xF0D7};
     const Face& face = fonts->icon_face(style.size);
     if (!face.icons) return;
-    const ImFontGlyph* glyph = face.font->FindGlyph(codes[static_cast<size_t>(which)]);
+    const ImFontGlyph* glyph = glyph_of(face, codes[static_cast<size_t>(which)]);
     if (glyph == nullptr) return;
     const float width = glyph->AdvanceX;
     const float left = std::floor(x * scale -
@@ -157,7 +158,7 @@ void Ui::icon(float x, float baseline, Icon which, const TextStyle& style) {
                                    : style.align == Align::center ? width / 2
                                                                   : 0) +
                                   0.5f);
-    const float top = std::floor(baseline * scale + 0.5f) - face.ascent;
+    const float top = std::floor(baseline * scale + 0.5f) - ascent_of(face);
     list->PrimReserve(6, 4);
     list->PrimRectUV(ImVec2(left + glyph->X0, top + glyph->Y0), ImVec2(left + glyph->X1, top + glyph->Y1),
                      ImVec2(glyph->U0, glyph->V0), ImVec2(glyph->U1, glyph->V1),
