@@ -74,26 +74,51 @@ inline bool range_inside(const View& view, uint64_t first, uint64_t bytes, uint6
     return first <= view.bytes - bytes && !(first & (alignment - 1));
 }
 
+// How a base register's lanes lie: for each half of the warp its first value and the distance of neighbours.
+struct Shape {
+    static constexpr uint64_t irregular = UINT64_MAX;
+    uint64_t step = irregular;  // 0: one value a half; 4 or 8: a ramp
+    uint64_t first[2] = {};
+    uint64_t other_step = irregular;  // of the second half
+};
+
+template <class Register>
+inline void find_shape(const Register* r, Shape& shape) {
+    uint64_t steps[2];
+    for (uint32_t h = 0; h < 2; ++h) {
+        const Register* const lanes = r + h * half;
+        const auto step = static_cast<Register>(lanes[1] - lanes[0]);
+        const bool plain = step == 0 || step == 4 || step == 8;
+        steps[h] = plain && is_ramp(lanes, step) ? step : Shape::irregular;
+        shape.first[h] = lanes[0];
+    }
+    shape.step = steps[0];
+    shape.other_step = steps[1];
+}
+
 // d[i] = memory[r[i] + offset] for all 32 lanes; false, with d partly written, when some lane has to be looked at alone.
 template <class Word, class Register>
-inline bool load_words(const View& view, const Register* r, uint64_t offset, Word* d) {
+inline bool load_words(const View& view, const Register* r, const Shape& shape, uint64_t offset, Word* d) {
     constexpr uint64_t span = half * sizeof(Word);
     if (view.bytes < span) return false;
-    for (uint32_t h = 0; h < warp_size; h += half) {
-        const Register step = static_cast<Register>(r[h + 1] - r[h]);
-        const uint64_t first = offset_in(view, r[h], offset);
-        if (step == sizeof(Word) && is_ramp(r + h, step)) {
+    const uint64_t steps[2] = {shape.step, shape.other_step};
+    for (uint32_t h = 0; h < 2; ++h) {
+        Word* const to = d + h * half;
+        if (steps[h] == sizeof(Word)) {
+            const uint64_t first = offset_in(view, static_cast<Register>(shape.first[h]), offset);
             if (!range_inside(view, first, span, sizeof(Word))) return false;
-            std::memcpy(d + h, view.data + first, span);
-        } else if (step == 0 && is_ramp(r + h, step)) {
+            std::memcpy(to, view.data + first, span);
+        } else if (steps[h] == 0) {
+            const uint64_t first = offset_in(view, static_cast<Register>(shape.first[h]), offset);
             if (!range_inside(view, first, sizeof(Word), sizeof(Word))) return false;
             Word value;
             std::memcpy(&value, view.data + first, sizeof value);
-            for (uint32_t i = 0; i < half; ++i) d[h + i] = value;
+            for (uint32_t i = 0; i < half; ++i) to[i] = value;
         } else {
-            if (!all_inside<Word>(view, r + h, offset)) return false;
+            const Register* const lanes = r + h * half;
+            if (!all_inside<Word>(view, lanes, offset)) return false;
             for (uint32_t i = 0; i < half; ++i) {
-                std::memcpy(d + h + i, view.data + offset_in(view, r[h + i], offset), sizeof(Word));
+                std::memcpy(to + i, view.data + offset_in(view, lanes[i], offset), sizeof(Word));
             }
         }
     }
@@ -101,19 +126,21 @@ inline bool load_words(const View& view, const Register* r, uint64_t offset, Wor
 }
 
 template <class Word, class Register>
-inline bool store_words(const View& view, const Register* r, uint64_t offset, const Word* s) {
+inline bool store_words(const View& view, const Register* r, const Shape& shape, uint64_t offset, const Word* s) {
     constexpr uint64_t span = half * sizeof(Word);
     if (view.bytes < span) return false;
-    for (uint32_t h = 0; h < warp_size; h += half) {
-        const Register step = static_cast<Register>(r[h + 1] - r[h]);
-        if (step == sizeof(Word) && is_ramp(r + h, step)) {
-            const uint64_t first = offset_in(view, r[h], offset);
+    const uint64_t steps[2] = {shape.step, shape.other_step};
+    for (uint32_t h = 0; h < 2; ++h) {
+        const Register* const lanes = r + h * half;
+        const Word* const from = s + h * half;
+        if (steps[h] == sizeof(Word)) {
+            const uint64_t first = offset_in(view, static_cast<Register>(shape.first[h]), offset);
             if (!range_inside(view, first, span, sizeof(Word))) return false;
-            std::memcpy(view.data + first, s + h, span);
+            std::memcpy(view.data + first, from, span);
         } else {
-            if (!all_inside<Word>(view, r + h, offset)) return false;
+            if (!all_inside<Word>(view, lanes, offset)) return false;
             for (uint32_t i = 0; i < half; ++i) {
-                std::memcpy(view.data + offset_in(view, r[h + i], offset), s + h + i, sizeof(Word));
+                std::memcpy(view.data + offset_in(view, lanes[i], offset), from + i, sizeof(Word));
             }
         }
     }
@@ -129,6 +156,8 @@ struct Machine {  // what the loop keeps in registers
     const Prepared* steps;
     std::byte* registers;
     const std::byte* constants;
+    Shape* shapes;  // of base registers, by Prepared::shape; number 0 is never known
+    mutable uint32_t shapes_known = 0;
 
     const std::byte* source(int32_t o) const { return o >= 0 ? registers + o : constants + ~o; }
     std::byte* destination(int32_t o) const { return registers + o; }
@@ -136,49 +165,55 @@ struct Machine {  // what the loop keeps in registers
 
 // Base registers with idle lanes pointed at the first busy one, so that all 32 can be computed.
 template <class Register>
-inline void busy_only(uint64_t* out, const Register* r, uint32_t mask) {
+inline void busy_only(Register* out, const Register* r, uint32_t mask) {
     const Register first = r[__builtin_ctz(mask)];
     for (uint32_t i = 0; i < warp_size; ++i) out[i] = (mask >> i & 1) ? r[i] : first;
 }
 
-template <class Word>
-bool load(const Machine& m, const Prepared& p, const View& view, uint32_t mask) {
-    alignas(64) Word scratch[warp_size];
+// The shape of the base register of `p`, of Register's width: found now, or known from an earlier access of the block.
+template <class Register>
+inline const Shape& shape_of(const Machine& m, const Prepared& p, const Register* r) {
+    Shape& shape = m.shapes[p.shape & ~shape_known];
+    const bool known = (p.shape & shape_known) && m.shapes_known >> (p.shape & ~shape_known) & 1;
+    if (!known) {
+        find_shape(r, shape);
+        m.shapes_known |= 1u << (p.shape & ~shape_known);
+    }
+    return shape;
+}
+
+template <class Word, class Register>
+inline bool load(const Machine& m, const Prepared& p, const Register* base, const View& view, uint32_t mask) {
     auto* const d = reinterpret_cast<Word*>(m.destination(p.d));
     const auto offset = static_cast<uint64_t>(p.offset);
-    const std::byte* const base =
-        p.address == ptx::no_operand ? reinterpret_cast<const std::byte*>(zeros) : m.source(p.address);
-    const bool wide = p.wide_address || p.address == ptx::no_operand;
-    if (mask == full_mask) {
-        Word* const to = p.d == p.address ? scratch : d;  // the base must survive a second attempt
-        const bool done = wide ? load_words<Word>(view, reinterpret_cast<const uint64_t*>(base), offset, to)
-                               : load_words<Word>(view, reinterpret_cast<const uint32_t*>(base), offset, to);
-        if (done && to != d) std::memcpy(d, scratch, sizeof scratch);
-        return done;
+    if (mask == full_mask && p.d != p.address) {
+        return load_words<Word>(view, base, shape_of(m, p, base), offset, d);
     }
-    alignas(64) uint64_t busy[warp_size];
-    if (wide) {
-        busy_only(busy, reinterpret_cast<const uint64_t*>(base), mask);
-        if (!load_words<Word>(view, busy, offset, scratch)) return false;
-    } else {
-        alignas(64) uint32_t narrow[warp_size];
-        busy_only(busy, reinterpret_cast<const uint32_t*>(base), mask);
-        for (uint32_t i = 0; i < warp_size; ++i) narrow[i] = static_cast<uint32_t>(busy[i]);
-        if (!load_words<Word>(view, narrow, offset, scratch)) return false;
-    }
+    // The base must survive a second attempt, and idle lanes keep their values.
+    alignas(64) Word scratch[warp_size];
+    alignas(64) Register busy[warp_size];
+    busy_only(busy, base, mask);
+    Shape shape;
+    find_shape(busy, shape);
+    if (!load_words<Word>(view, busy, shape, offset, scratch)) return false;
     blend<Word>(reinterpret_cast<std::byte*>(d), reinterpret_cast<const std::byte*>(scratch), mask);
     return true;
 }
 
-template <class Word>
-bool store(const Machine& m, const Prepared& p, const View& view, uint32_t mask) {
-    if (mask != full_mask) return false;
+template <class Word, class Register>
+inline bool store(const Machine& m, const Prepared& p, const Register* base, const View& view, uint32_t mask) {
     const auto* const s = reinterpret_cast<const Word*>(m.source(p.a));
     const auto offset = static_cast<uint64_t>(p.offset);
-    if (p.address == ptx::no_operand) return store_words<Word>(view, zeros, offset, s);
-    const std::byte* const base = m.source(p.address);
-    return p.wide_address ? store_words<Word>(view, reinterpret_cast<const uint64_t*>(base), offset, s)
-                          : store_words<Word>(view, reinterpret_cast<const uint32_t*>(base), offset, s);
+    if (mask == full_mask) return store_words<Word>(view, base, shape_of(m, p, base), offset, s);
+    if (view.bytes < sizeof(Word) * half) return false;
+    alignas(64) Register busy[warp_size];
+    busy_only(busy, base, mask);
+    if (!all_inside<Word>(view, busy, offset) || !all_inside<Word>(view, busy + half, offset)) return false;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const auto i = static_cast<uint32_t>(__builtin_ctz(rest));
+        std::memcpy(view.data + offset_in(view, busy[i], offset), s + i, sizeof(Word));
+    }
+    return true;
 }
 
 inline uint64_t first_address(const Machine& m, const Prepared& p, uint32_t mask) {
@@ -191,13 +226,28 @@ inline uint64_t first_address(const Machine& m, const Prepared& p, uint32_t mask
 }
 
 // Global and generic accesses by way of the instruction's window; shared ones through a window that is always there.
+template <bool Store, class Word, class Register>
+inline bool access_words(const Machine& m, const Prepared& p, const Register* base, const View& view, uint32_t mask) {
+    if constexpr (Store) {
+        return store<Word>(m, p, base, view, mask);
+    } else {
+        return load<Word>(m, p, base, view, mask);
+    }
+}
+
 template <bool Store>
 inline bool access_view(const Machine& m, const Prepared& p, const View& view, uint32_t mask) {
-    if constexpr (Store) {
-        return p.element_bytes == 4 ? store<uint32_t>(m, p, view, mask) : store<uint64_t>(m, p, view, mask);
-    } else {
-        return p.element_bytes == 4 ? load<uint32_t>(m, p, view, mask) : load<uint64_t>(m, p, view, mask);
+    const bool wide = p.wide_address || p.address == ptx::no_operand;
+    const std::byte* const base =
+        p.address == ptx::no_operand ? reinterpret_cast<const std::byte*>(zeros) : m.source(p.address);
+    if (wide) {
+        const auto* const r = reinterpret_cast<const uint64_t*>(base);
+        return p.element_bytes == 4 ? access_words<Store, uint32_t>(m, p, r, view, mask)
+                                    : access_words<Store, uint64_t>(m, p, r, view, mask);
     }
+    const auto* const r = reinterpret_cast<const uint32_t*>(base);
+    return p.element_bytes == 4 ? access_words<Store, uint32_t>(m, p, r, view, mask)
+                                : access_words<Store, uint64_t>(m, p, r, view, mask);
 }
 
 template <bool Store>
@@ -219,34 +269,43 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
     Block& block = *warp.block;
     Grid& grid = *block.grid;
     const Plan& plan = *grid.plan;
-    const Machine m{warp, block, grid, plan.steps.data(), warp.registers, plan.constants};
+    Shape shapes[shape_slots + 1];
+    const Machine m{warp, block, grid, plan.steps.data(), warp.registers, plan.constants, shapes};
     const auto& instructions = grid.program->instructions;
     const auto end = static_cast<uint32_t>(instructions.size());
-    StackEntry top = warp.stack.back();
+    // The running entry: scalars, so that they stay in registers; written back before anybody looks at the stack.
+    uint32_t next = warp.stack.back().pc, active = warp.stack.back().mask, meet = warp.stack.back().reconvergence;
     alignas(64) std::byte scratch[warp_size * 8];
     uint64_t count = 0, lanes = 0;
     WarpEvent event;
     thread_local Access access;
 
-    const auto finish = [&](WarpEvent::Kind kind, uint32_t pc, uint32_t active, uint32_t executed) {
+    const auto write_back = [&] { warp.stack.back() = StackEntry{next, meet, active}; };
+    const auto read_again = [&] {
+        next = warp.stack.back().pc;
+        active = warp.stack.back().mask;
+        meet = warp.stack.back().reconvergence;
+    };
+    const auto finish = [&](WarpEvent::Kind kind, uint32_t pc, uint32_t of, uint32_t executed) {
         event.kind = kind;
         event.pc = pc;
         event.instruction = pc < end ? &instructions[pc] : nullptr;
-        event.active = active;
+        event.active = of;
         event.executed = executed;
         warp.instructions += count;
         thread_instructions += lanes;
-        if (!warp.stack.empty()) warp.stack.back() = top;
+        if (!warp.stack.empty()) write_back();
     };
 
     if (budget == 0) {
-        finish(WarpEvent::Kind::executed, top.pc, top.mask, 0);
+        finish(WarpEvent::Kind::executed, next, active, 0);
         return event;
     }
     for (;;) {
-        const uint32_t pc = top.pc;
+        const uint32_t pc = next;
         const Prepared& p = m.steps[pc];
-        uint32_t mask = top.mask;
+        const uint32_t path = active;
+        uint32_t mask = path;
         if (p.guard != ptx::no_operand) {
             uint32_t guard;
             std::memcpy(&guard, m.source(p.guard), 4);
@@ -254,7 +313,6 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
         }
         ++count;
         lanes += static_cast<uint64_t>(__builtin_popcount(mask));
-        const uint32_t active = top.mask;
         Fault* fault = nullptr;
         WarpEvent::Kind kind = WarpEvent::Kind::executed;
 
@@ -266,7 +324,7 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
                     p.lanes(scratch, m.source(p.a), m.source(p.b), m.source(p.c));
                     blend_lanes(m.destination(p.d), scratch, p.register_bytes, mask);
                 }
-                ++top.pc;
+                next = pc + 1;
                 break;
             case Code::lane_wise_many: {
                 const auto& i = instructions[pc];
@@ -284,12 +342,12 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
                         if (to[k]) blend_lanes(m.destination(i.destination[k]), results[k], p.register_bytes, mask);
                     }
                 }
-                ++top.pc;
+                next = pc + 1;
                 break;
             }
             case Code::special_register:
                 if (mask) special_register(warp, pc, p, mask);
-                ++top.pc;
+                next = pc + 1;
                 break;
             case Code::load_param: {
                 const auto& parameters = grid.config->parameters;
@@ -314,7 +372,7 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
                     }
                     if (mask != full_mask) blend_lanes(m.destination(p.d), scratch, p.register_bytes, mask);
                 }
-                ++top.pc;
+                next = pc + 1;
                 break;
             }
             case Code::load_shared:
@@ -333,7 +391,7 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
                     }
                     if (!done) fault = load_by_lane(warp, pc, p, mask, access);
                 }
-                ++top.pc;
+                next = pc + 1;
                 break;
             case Code::store_shared:
             case Code::store_global:
@@ -352,7 +410,7 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
                     }
                     if (!done) fault = store_by_lane(warp, pc, p, mask, access);
                 }
-                ++top.pc;
+                next = pc + 1;
                 break;
             case Code::atomic:
                 if (Record) {
@@ -362,65 +420,67 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
                     locate(warp, p, mask, access);
                 }
                 if (mask) fault = atomic_by_lane(warp, pc, p, mask, access);
-                ++top.pc;
+                next = pc + 1;
                 break;
             case Code::branch:
                 if (Record) kind = WarpEvent::Kind::branch;
-                if (mask == active || p.target == pc + 1) {
-                    top.pc = p.target;
+                if (mask == path || p.target == pc + 1) {
+                    next = p.target;
                 } else if (!mask) {
-                    ++top.pc;
+                    next = pc + 1;
                 } else {
                     event.diverged = true;
+                    StackEntry top{pc, meet, path};
                     diverge(warp, p.target, p.reconvergence, top, mask);
+                    read_again();
                 }
                 break;
             case Code::exit:
                 if (Record) kind = WarpEvent::Kind::exit;
-                ++top.pc;
+                next = pc + 1;
                 if (mask) {
-                    warp.stack.back() = top;
+                    write_back();
                     event.barrier_released = leave(warp, mask);
                     if (warp.done) {
-                        finish(WarpEvent::Kind::exit, pc, active, mask);
+                        finish(WarpEvent::Kind::exit, pc, path, mask);
                         return event;
                     }
-                    top = warp.stack.back();
+                    read_again();
                 }
                 break;
             case Code::barrier:
                 if (mask) {
-                    fault = arrive(warp, pc, active, mask, event.barrier_released);
+                    fault = arrive(warp, pc, path, mask, event.barrier_released);
                     kind = WarpEvent::Kind::barrier;
                 }
-                ++top.pc;
+                next = pc + 1;
                 break;
             case Code::shuffle:
                 if (mask) fault = shuffle(warp, pc, p, mask);
-                ++top.pc;
+                next = pc + 1;
                 break;
             case Code::vote:
                 if (mask) fault = vote(warp, pc, p, mask);
-                ++top.pc;
+                next = pc + 1;
                 break;
             case Code::nop:
-                ++top.pc;
+                next = pc + 1;
                 break;
             case Code::trap:
                 if (mask) fault = trap_fault(warp, pc, mask);
-                ++top.pc;
+                next = pc + 1;
                 break;
         }
 
         if (fault) {
-            top.pc = pc;
+            next = pc;
             event.fault = fault;
-            finish(WarpEvent::Kind::fault, pc, active, mask);
+            finish(WarpEvent::Kind::fault, pc, path, mask);
             return event;
         }
-        while (top.pc == top.reconvergence) {  // the entry below waits here with all lanes of the region
+        while (next == meet) {  // the entry below waits here with all lanes of the region
             warp.stack.pop_back();
-            top = warp.stack.back();
+            read_again();
         }
         if constexpr (Record) {
             if (kind == WarpEvent::Kind::memory) {
@@ -429,17 +489,17 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
                 event.addresses = access.addresses;
             }
             // Lanes that ran past the last instruction leave with it.
-            while (top.pc >= end) {
-                warp.stack.back() = top;
-                event.barrier_released |= leave(warp, top.mask);
+            while (next >= end) {
+                write_back();
+                event.barrier_released |= leave(warp, active);
                 if (warp.done) break;
-                top = warp.stack.back();
+                read_again();
             }
-            finish(kind, pc, active, mask);
+            finish(kind, pc, path, mask);
             return event;
         }
         if (kind == WarpEvent::Kind::barrier || count == budget) {
-            finish(kind, pc, active, mask);
+            finish(kind, pc, path, mask);
             return event;
         }
     }

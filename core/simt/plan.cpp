@@ -1,6 +1,7 @@
 // Program -> Plan: which of the executor's cases an instruction is, and the few numbers that the case needs.
 #include "core/simt/plan.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace lockstep::simt {
@@ -77,6 +78,45 @@ Prepared prepare(const ptx::DecodedInstruction& i, const std::vector<uint64_t>& 
     return p;
 }
 
+// Accesses of one basic block through one base register that does not change between them find its pattern (one address
+// for all lanes, one after the other) once. Guarded instructions take no part, so all of these run under one mask.
+void mark_shapes(const ptx::Program& program, std::vector<Prepared>& steps) {
+    const auto count = static_cast<uint32_t>(program.instructions.size());
+    std::vector<bool> leader(count + 1, false);
+    for (uint32_t pc = 0; pc < count; ++pc) {
+        const auto& i = program.instructions[pc];
+        if (i.kind == Kind::branch) {
+            leader[std::min(i.target, count)] = true;
+            leader[std::min(i.reconvergence, count)] = true;
+        }
+        if (i.kind == Kind::branch || i.kind == Kind::exit || i.kind == Kind::barrier) leader[pc + 1] = true;
+    }
+    int32_t holds[shape_slots + 1];
+    uint8_t next = 0;
+    for (uint32_t pc = 0; pc < count; ++pc) {
+        if (leader[pc] || pc == 0) std::fill(holds, holds + shape_slots + 1, ptx::no_operand);
+        const auto& i = program.instructions[pc];
+        Prepared& p = steps[pc];
+        const bool fast = p.code == Code::load_global || p.code == Code::load_shared || p.code == Code::store_global ||
+                          p.code == Code::store_shared;
+        if (fast && p.address != ptx::no_operand && p.guard == ptx::no_operand) {
+            for (uint8_t slot = 1; slot <= shape_slots; ++slot) {
+                if (holds[slot] == p.address) p.shape = slot | shape_known;
+            }
+            if (!p.shape) {
+                next = static_cast<uint8_t>(next % shape_slots + 1);
+                holds[next] = p.address;
+                p.shape = next;
+            }
+        }
+        for (const int32_t d : i.destination) {
+            for (uint8_t slot = 1; slot <= shape_slots; ++slot) {
+                if (d != ptx::no_operand && holds[slot] == d) holds[slot] = ptx::no_operand;
+            }
+        }
+    }
+}
+
 }  // namespace
 
 std::shared_ptr<const Plan> make_plan(const ptx::Program& program, const std::vector<uint64_t>& variables) {
@@ -86,6 +126,7 @@ std::shared_ptr<const Plan> make_plan(const ptx::Program& program, const std::ve
     const auto count = static_cast<uint32_t>(program.instructions.size());
     plan->steps.reserve(count + 1);
     for (const auto& instruction : program.instructions) plan->steps.push_back(prepare(instruction, variables, count));
+    mark_shapes(program, plan->steps);
     plan->steps.emplace_back();
     const size_t bytes = program.constants.size();
     plan->storage = std::make_unique<std::byte[]>(bytes + 64);

@@ -40,7 +40,7 @@ struct alignas(64) Prepared {
     uint8_t vector = 1;          // memory: elements a lane
     bool sign_extends = false;   // memory: a load of s8, s16, s32
     bool wide_address = true;    // memory: the base register has 8 bytes, not 4
-    uint8_t flags = 0;           // unused
+    uint8_t shape = 0;           // memory: where the loop keeps the base register's pattern, see mark_shapes; 0: nowhere
     int32_t guard = ptx::no_operand;
     uint32_t guard_flip = 0;  // all ones for @!p
     int32_t d = ptx::no_operand, a = ptx::no_operand, b = ptx::no_operand, c = ptx::no_operand;
@@ -51,6 +51,9 @@ struct alignas(64) Prepared {
     ptx::LaneFunction lanes = nullptr;
     uint32_t access_bytes() const { return uint32_t{element_bytes} * vector; }
 };
+
+constexpr uint8_t shape_slots = 4;
+constexpr uint8_t shape_known = 0x80;  // in Prepared::shape: an earlier access of the same basic block has found it
 
 struct Plan {
     const ptx::Program* program = nullptr;
