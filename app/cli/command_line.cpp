@@ -45,7 +45,8 @@ constexpr std::string_view later_commands[] = {"grade", "collective", "schedule"
 std::string sentence(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& words) {
     const CLI::App* command = app.get_subcommands().empty() ? &app : app.get_subcommands().front();
     while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
-    if (error.get_name() == "ExtrasError" || error.get_name() == "RequiredError")
+    const int kind = error.get_exit_code();
+    if (kind == static_cast<int>(CLI::ExitCodes::ExtrasError) || kind == static_cast<int>(CLI::ExitCodes::RequiredError))
         for (const std::string& word : words) {
             const std::string name = word.substr(0, word.find('='));
             if (name.rfind("--", 0) == 0) {
@@ -56,8 +57,9 @@ std::string sentence(const CLI::App& app, const CLI::ParseError& error, const st
                 for (const CLI::Option* option : command->get_options())
                     if (!option->get_lnames().empty()) known.push_back("--" + option->get_lnames().front());
                 const std::string near = nearest_name(name, known);
-                return fmt::format("unknown option {}{}; 'lockstep {} --help' lists them", name,
-                                   near.empty() ? "" : ", did you mean " + near + "?", command->get_name());
+                return fmt::format("unknown option {}{}; 'lockstep {}--help' lists them", name,
+                                   near.empty() ? "" : ", did you mean " + near + "?",
+                                   command == &app ? "" : command->get_name() + " ");
             }
             if (command == &app && name.rfind('-', 0) != 0) {
                 for (std::string_view later : later_commands)
@@ -87,6 +89,7 @@ void read_size(const std::string& text, gui::AppOptions& options) {
 int run_command_line(int argc, char** argv, const Hooks& hooks) {
     CLI::App app{"Lockstep: a GPU that you can see inside, with a real machine-learning engine on top"};
     app.set_help_flag("--help", "print this help");
+    app.set_version_flag("--version", "lockstep " LOCKSTEP_VERSION);
     app.require_subcommand(0, 1);
     int status = 0;
     gui::AppOptions picture;
@@ -122,8 +125,8 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
         }
     } catch (const CLI::CallForHelp& help) {
         return app.exit(help);
-    } catch (const CLI::CallForAllHelp& help) {
-        return app.exit(help);
+    } catch (const CLI::CallForVersion& version) {
+        return app.exit(version);
     } catch (const CLI::ParseError& error) {
         fmt::print(stderr, "error: {}\n", sentence(app, error, std::vector<std::string>(argv + 1, argv + argc)));
         return static_cast<int>(ExitStatus::bad_input);

@@ -85,10 +85,9 @@ class BatchView final : public View {
                                             step.labels.size(), step.step, step.labels[first], step.predictions[first]);
         if (!parameter) return;
         histogram_ = histogram_of(*parameter->gradient, 60);
-        caption_ += fmt::format(
-            " {:.0f} % of the {} gradient is exactly zero.",
-            100.0 * static_cast<double>(histogram_.zeros) / static_cast<double>(std::max<int64_t>(1, histogram_.total)),
-            parameter->name);
+        const double zeros =
+            100.0 * static_cast<double>(histogram_.zeros) / static_cast<double>(std::max<int64_t>(1, histogram_.total));
+        caption_ += fmt::format(" Of the {} gradient, {:.0f} % is exactly zero.", parameter->name, zeros);
     }
 
     static void image(Ui& ui, const nn::StepRecord& step, int i, const Rect& r) {

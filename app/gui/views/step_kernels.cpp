@@ -85,10 +85,10 @@ class StepKernelsView final : public View {
         double gap = 0;
         for (size_t i = 1; i < step.launches.size(); ++i)
             gap += std::max(0.0, step.launches[i].begin_us - step.launches[i - 1].end_us);
-        return fmt::format(
-            "The GPU is busy {:.1f} of {:.1f} µs, {:.0f} %; for {:.1f} µs it waits for the host between kernels. The "
-            "longest kernel is {}, {:.1f} µs.",
-            busy, total, 100 * busy / total, gap, slowest->label, slowest->end_us - slowest->begin_us);
+        const std::string waits = gap < 0.05 ? "it never waits for the host"
+                                             : fmt::format("for {:.1f} µs it waits for the host between kernels", gap);
+        return fmt::format("The GPU is busy {:.1f} of {:.1f} µs, {:.0f} %; {}. The longest kernel is {}, {:.1f} µs.", busy,
+                           total, 100 * busy / total, waits, slowest->label, slowest->end_us - slowest->begin_us);
     }
 
     static void open_in_sm(Session& session, int launch) {

@@ -131,7 +131,7 @@ std::optional<ChainRule> chain_rule(const StepRecord& step, const Probe& probe, 
                   in = probe.feature[static_cast<size_t>(x->id)];
     ChainRule rule;
     rule.upstream = at(node.gradient, probe.index[static_cast<size_t>(id)]);
-    rule.upstream_name = fmt::format("d{}[{},{}]", node.name, row, out);
+    rule.upstream_name = fmt::format("d({})[{},{}]", node.name, row, out);
     const GraphNode* parameter = input_of_kind(step, node, GraphNode::Kind::parameter);
     if (parameter && parameter->gradient_after == launch && !node.shape.empty()) {
         // The weight's or bias's gradient sums over the images of the batch.
@@ -163,13 +163,13 @@ std::optional<ChainRule> chain_rule(const StepRecord& step, const Probe& probe, 
         rule.term = static_cast<int>(out);
         rule.terms = static_cast<int>(width);
         rule.total = total;
-        rule.total_name = fmt::format("d{}[{},{}]", x->name, row, in);
+        rule.total_name = fmt::format("d({})[{},{}]", x->name, row, in);
     } else if (is(node, "relu") || is(node, "add_bias")) {
         const float before = at(x->value, probe.index[static_cast<size_t>(x->id)]);
         rule.local = is(node, "relu") ? (before > 0 ? 1.0 : 0.0) : 1.0;
         rule.local_name = is(node, "relu") ? (before > 0 ? "input > 0" : "input <= 0") : "a sum";
         rule.product = rule.total = rule.local * rule.upstream;
-        rule.total_name = fmt::format("d{}[{},{}]", x->name, row, in);
+        rule.total_name = fmt::format("d({})[{},{}]", x->name, row, in);
     } else {
         return std::nullopt;
     }
