@@ -311,6 +311,52 @@ TEST_CASE("a run-away ends at its budget, a stopped launch says so, and progress
     CHECK(progress == 1.0);
 }
 
+TEST_CASE("a barrier that waits for threads which never come is a deadlock, and says who waits") {
+    Builder b;
+    b.barrier(b.word(0), b.word(96));
+    b.exit();
+    const Program program = finished(b.program);
+    simt::Memory memory;
+    const auto config = config_of({3}, {64});
+    const simt::LaunchResult functional = simt::launch(program, config, memory);
+    const TimedResult timed = launch(gpu("v100"), program, config, memory);
+    REQUIRE(functional.fault);
+    REQUIRE(timed.fault);
+    CHECK(timed.fault->kind == "deadlock");
+    CHECK(render(*timed.fault) == render(*functional.fault));
+}
+
+TEST_CASE("a warp that leaves releases those that wait for it at a barrier") {
+    Builder b;
+    const int32_t tid = b.r32(), first = b.predicate(), r = b.r32();
+    b.special(SpecialRegister::tid_x, tid);
+    b.lanes(simt::test::less32, Type::u32, first, tid, b.word(32)).destination_type = Type::pred;
+    b.branch(b.at() + 2, b.at() + 2, first);
+    b.exit();
+    b.barrier();
+    for (int i = 0; i < 50; ++i) b.lanes(simt::test::add32, Type::u32, r, r, b.word(1));
+    b.exit();
+    const Program program = finished(b.program);
+    simt::Memory memory;
+    const TimedResult result = launch(gpu("v100"), program, config_of({1}, {96}), memory);
+    CHECK_FALSE(result.fault);
+    REQUIRE(result.trace.warps.size() == 3);
+    CHECK(result.trace.warps[0].end > result.trace.warps[2].end + 50 * 4);
+}
+
+TEST_CASE("a grid of more blocks than the trace may hold runs to its end") {
+    Builder b;
+    b.exit();
+    const Program program = finished(b.program);
+    simt::Memory memory;
+    TimedOptions options;
+    options.trace_limit = 100;
+    const TimedResult result = launch(gpu("teaching"), program, config_of({5000}, {32}), memory, options);
+    CHECK(result.warp_instructions == 5000);
+    CHECK(result.trace.truncated);
+    CHECK(result.trace.blocks.size() == 100);
+}
+
 TEST_CASE("a fault of the kernel is the fault of the timed launch") {
     Builder b;
     const int32_t tid = b.r32(), value = b.r32();

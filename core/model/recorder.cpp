@@ -32,8 +32,7 @@ void Recorder::add_run(int32_t track, const StallRun& run) {
 int64_t Recorder::add_block(const BlockRun& block) {
     if (!on_) return -1;
     if (trace.blocks.size() >= limit_) {
-        if (!trace.truncated) trace.kept_until = block.begin;
-        trace.truncated = true;
+        blocks_cut_ = true;
         return -1;
     }
     trace.blocks.push_back(block);
@@ -49,6 +48,7 @@ KernelTrace Recorder::finish(int64_t cycles) {
         while (!track.runs.empty() && track.runs.back().begin >= track.end) track.runs.pop_back();
         if (!track.runs.empty()) track.runs.back().end = std::min(track.runs.back().end, track.end);
     }
+    trace.truncated |= blocks_cut_;
     std::sort(trace.blocks.begin(), trace.blocks.end(), [](const BlockRun& a, const BlockRun& b) {
         return std::tie(a.begin, a.sm, a.slot) < std::tie(b.begin, b.sm, b.slot);
     });

@@ -36,7 +36,7 @@ class Recorder {
     KernelTrace trace;
 
   private:
-    bool on_;
+    bool on_, blocks_cut_ = false;
     uint32_t sm_;
     uint64_t limit_, runs_ = 0;
 };
