@@ -212,7 +212,7 @@ struct Session::Worker {
                 return;
             case Kind::pause:
                 steps_to_run = 0;
-                if (training) training->curve().running = false, show_curves();
+                if (training) training->curve().running = false, training->curve().name = "lr 0.5", show_curves();
                 return;
             case Kind::show_step:
                 if (!training) return;

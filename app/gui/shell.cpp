@@ -252,7 +252,7 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     state.mouse_released = input.released;
     state.wheel = input.wheel;
     if (input.clicked) keyboard_ = false, state.focused = 0;
-    const bool was_playing = session.playing;
+    const bool was_training = session.playing && session.grain == Grain::training_step;
     keys(input);
     adopt(snapshot_);
     play(now);
@@ -278,7 +278,7 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     const float top = top_height + margin + strip;
     body(ui, {margin, top, width_ - 2 * margin, height_ - transport_height - margin - top});
     transport(ui, *snapshot_, {0, height_ - transport_height, width_, transport_height});
-    if (was_playing && !session.playing && session.grain == Grain::training_step)
+    if (was_training && !(session.playing && session.grain == Grain::training_step))
         session.post({Request::Kind::pause, 0, {}});
     tooltip(ui);
     overlay(ui);
