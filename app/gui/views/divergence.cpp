@@ -73,6 +73,7 @@ class DivergenceView final : public View {
         pitch_ = small ? 11.0f : 18.0f;
         group_ = small ? 4.0f : 6.0f;
         lanes_x_ = body.right() - 134 - lane_x(31) + lane_x(0) - lane_;
+        with_pc_ = lanes_x_ - body.x > 140;
         const float totals = body.h > 300 ? 104.0f : body.h > 150 ? 40.0f : 0.0f;
         const Rect table{body.x, body.y, body.w, body.h - totals};
         draw_table(ui, session, focus, program, *history, shown, table);
@@ -102,6 +103,7 @@ class DivergenceView final : public View {
 
   private:
     float lane_ = 16, pitch_ = 18, group_ = 6, lanes_x_ = 0;
+    bool with_pc_ = true;  // there is room for the column
     size_t seen_ = SIZE_MAX;
     const simt::WarpHistory* seen_history_ = nullptr;
 
@@ -118,7 +120,7 @@ class DivergenceView final : public View {
             label_right{.size = 12, .color = theme.ink2, .align = Align::right};
         ui.text(r.x + 44, head, "issue", label_right);
         ui.text(r.x + 88, head, "line", label_right);
-        ui.text(r.x + 104, head, "pc", label);
+        if (with_pc_) ui.text(r.x + 104, head, "pc", label);
         const float text_x = r.x + 144;
         if (lanes_x_ - text_x > 90) ui.text(text_x, head, "instruction", label);
         for (const int lane : {0, 8, 16, 24, 31})
@@ -195,7 +197,7 @@ class DivergenceView final : public View {
         if (line > 0)
             ui.text(r.x + 88, base, std::to_string(line),
                     {.size = 13, .color = second, .align = Align::right, .mono = true});
-        ui.text(r.x + 104, base, std::to_string(step.pc), {.size = 13, .color = theme.quiet, .mono = true});
+        if (with_pc_) ui.text(r.x + 104, base, std::to_string(step.pc), {.size = 13, .color = theme.quiet, .mono = true});
         if (lanes_x_ - text_x > 90) {
             std::string text = ptx::text_of(program, step.pc);
             std::replace(text.begin(), text.end(), '\t', ' ');
@@ -284,12 +286,13 @@ class DivergenceView final : public View {
     void draw_legend(Ui& ui, const simt::WarpHistory& history, const Shown& shown, float x, float y, float right) {
         const Theme& theme = *ui.theme;
         std::vector<uint32_t> masks;
-        uint32_t exited = 0;
+        uint32_t exited = 0, waited = 0;
         for (size_t i = shown.from; i < shown.through(); ++i) {
             const size_t path = running_path(history.steps[i]);
             if (masks.size() <= path) masks.resize(path + 1, 0);
             masks[path] |= history.steps[i].active;
             exited |= history.steps[i].exited;
+            waited |= ~(history.steps[i].active | history.steps[i].exited);
         }
         for (size_t path = 0; path < masks.size(); ++path) {
             if (masks[path] == 0) continue;
@@ -301,14 +304,16 @@ class DivergenceView final : public View {
             x = ui.legend(x, y, code.color, code.hatch, name);
         }
         const std::string off = "lane off: it waits for another path";
-        if (x + 24 + ui.text_width(off, {.size = 13}) > right) return;
-        ui.frame({x, y - 11, 14, 14}, theme.ink3);
-        ui.rect({x + 5.5f, y - 5.5f, 3, 3}, theme.ink3);
-        x = ui.text(x + 20, y, off, {.size = 13, .color = theme.ink2}) + 24;
+        if (waited != 0 && x + 24 + ui.text_width(off, {.size = 13}) <= right) {
+            ui.frame({x, y - 11, 14, 14}, theme.ink3);
+            ui.rect({x + 5.5f, y - 5.5f, 3, 3}, theme.ink3);
+            x = ui.text(x + 20, y, off, {.size = 13, .color = theme.ink2}) + 24;
+        }
         if (exited == 0 || x + 80 > right) return;
         ui.line({x + 3, y - 8}, {x + 11, y}, theme.ink3, 1.2f);
         ui.line({x + 3, y}, {x + 11, y - 8}, theme.ink3, 1.2f);
-        ui.text(x + 20, y, "exited", {.size = 13, .color = theme.ink2});
+        ui.text(x + 20, y, exited == history.steps.front().exited ? "no thread" : "exited",
+                {.size = 13, .color = theme.ink2});
     }
 };
 

@@ -51,7 +51,7 @@ LaneSums sum_lanes(const simt::WarpHistory& history, size_t begin, size_t end) {
         const int lanes = lanes_in(step.active);
         ++sums.issues;
         sums.lanes += lanes;
-        sums.partial += lanes < 32;
+        sums.partial += (step.active | step.exited) != simt::full_mask;
         const size_t path = running_path(step);
         if (sums.by_path.size() <= path) sums.by_path.resize(path + 1, 0);
         sums.by_path[path] += lanes;

@@ -29,7 +29,7 @@ std::string lanes_text(uint32_t mask);
 size_t counting_from(const simt::WarpHistory& history);
 
 struct LaneSums {                                // over steps [begin, end)
-    int64_t issues = 0, lanes = 0, partial = 0;  // partial: issues with lanes off
+    int64_t issues = 0, lanes = 0, partial = 0;  // partial: issues while lanes waited
     std::vector<int64_t> by_path;                // lane slots that worked, by place in the stack
     int64_t slots() const { return 32 * issues; }
     double average() const { return issues == 0 ? 0 : static_cast<double>(lanes) / static_cast<double>(issues); }

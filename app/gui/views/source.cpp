@@ -40,7 +40,7 @@ Use use_of(const Session& session, const simt::WarpHistory& history, const ptx::
         const int line = program.instructions[step.pc].line;
         const int lanes = lanes_in(step.active);
         if (line > 0) use.line = line;
-        if (lanes < 32) {
+        if ((step.active | step.exited) != simt::full_mask) {
             ++use.half;
             if (line > 0) {
                 use.first_half = use.first_half == 0 ? line : std::min(use.first_half, line);
@@ -60,7 +60,8 @@ Use use_of(const Session& session, const simt::WarpHistory& history, const ptx::
 std::string caption_of(const Use& use) {
     if (use.end == 0) return "No issue may be seen until you lock an answer.";
     if (use.half == 0)
-        return fmt::format("All {} issues so far ran with all 32 lanes on.", with_commas(static_cast<int64_t>(use.end)));
+        return fmt::format("All {} issues so far ran with all lanes of the warp on.",
+                           with_commas(static_cast<int64_t>(use.end)));
     std::string where = use.first_half == 0               ? ""
                         : use.first_half == use.last_half ? fmt::format(" (line {})", use.first_half)
                                                           : fmt::format(" (lines {} to {})", use.first_half, use.last_half);

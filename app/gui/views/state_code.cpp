@@ -52,7 +52,10 @@ const StateCode& code_of(StallReason reason) {
 
 void draw_state(Ui& ui, const Rect& rect, StallReason reason) {
     const StateCode& code = code_of(reason);
-    if (code.hollow)
+    if (code.hollow && rect.w < 20) {  // two quads instead of four
+        ui.rect(rect, code.color);
+        ui.rect({rect.x + 1, rect.y + 1, rect.w - 2, rect.h - 2}, ui.theme->panel);
+    } else if (code.hollow)
         ui.frame(rect, code.color, 1.25f);
     else if (code.hatch == Hatch::solid)
         ui.rect(rect, faded(code.color, code.opacity));

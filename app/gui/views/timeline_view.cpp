@@ -80,8 +80,10 @@ void draw_strip(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, 
         const Rect cell{axis.at(t), strip.y, axis.column() - 1, 6};
         if (issued[static_cast<size_t>(t - axis.begin)])
             ui.rect(cell, data::green);
-        else
-            ui.frame(cell, ui.theme->line);
+        else {
+            ui.rect(cell, ui.theme->line);
+            ui.rect({cell.x + 1, cell.y + 1, cell.w - 2, cell.h - 2}, ui.theme->panel);
+        }
     }
 }
 

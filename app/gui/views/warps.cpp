@@ -36,7 +36,9 @@ std::string caption_of(const Timeline& timeline, const WindowSums& sums, const F
     if (*best == 0) return text + fmt::format(" At {} no resident warp has to wait.", with_commas(focus.time));
     std::string doing(code_of(static_cast<StallReason>(best - counts.begin())).doing);
     if (*best == 1) doing.insert(std::min(doing.find(' '), doing.size()), "s");
-    return text + fmt::format(" At {}, {} of {} warps {}.", with_commas(focus.time), *best, resident, doing);
+    const std::string who =
+        *best == resident && resident > 1 ? fmt::format("all {}", resident) : fmt::format("{} of {}", *best, resident);
+    return text + fmt::format(" At {}, {} warps {}.", with_commas(focus.time), who, doing);
 }
 
 class WarpsView final : public View {

@@ -1,0 +1,173 @@
+// Clicks, wheel and keys on the SM and Learn pictures, in the whole interface without a window.
+#include <imgui.h>
+
+#include "app/gui/shell.h"
+#include "app/gui/views/timeline_data.h"
+#include "tests/catch.h"
+#include "tests/gui_sm_scene.h"
+
+using namespace lockstep;
+using namespace lockstep::gui;
+using namespace lockstep::gui::test;
+
+namespace {
+
+struct Desk {
+    Session session;
+    Shell shell;
+    double now = 0;
+    int quads = 0;
+    Input input;
+
+    explicit Desk(const char* workspace, const SceneOptions& options = {})
+        : session({.start = false}), shell(context(session), theme_named("dark"), 1) {
+        session.workspace = workspace;
+        session.grain = Grain::cycle;
+        auto snapshot = std::make_shared<Snapshot>();
+        snapshot->kernel = small_run(options);
+        auto history = std::make_shared<simt::WarpHistory>(*even_odd_history());
+        snapshot->history = history;
+        session.publish_for_test(snapshot);
+        for (int i = 0; i < 4; ++i) frame();
+    }
+    ~Desk() { ImGui::DestroyContext(); }
+    static Session& context(Session& session) {
+        ImGui::CreateContext();
+        ImGui::GetIO().IniFilename = nullptr;
+        return session;
+    }
+    void frame() {
+        shell.prepare(1);
+        ImGui::GetIO().DisplaySize = {1600, 1000};
+        ImGui::GetIO().DeltaTime = 1.0f / 60;
+        ImGui::NewFrame();
+        shell.frame(input, 1600, 1000, now += 0.1);
+        ImGui::Render();
+        quads = ImGui::GetDrawData()->TotalIdxCount / 6;
+        input.keys.clear();
+        input.clicked = input.released = false;
+        input.wheel = 0;
+    }
+    void click(float x, float y) {
+        input.mouse_x = x;
+        input.mouse_y = y;
+        input.clicked = input.down = true;
+        frame();
+        input.down = false;
+        input.released = true;
+        frame();
+        frame();
+    }
+    const KernelTrace& trace() const { return session.snapshot()->kernel->result.trace; }
+};
+
+}  // namespace
+
+TEST_CASE("a click in the timeline picks the warp and cycle under the pointer") {
+    Desk desk("sm");
+    int moved = 0;
+    for (float y = 150; y < 700; y += 47) {
+        const int64_t begin = desk.session.cycles_begin, end = desk.session.cycles_end;
+        desk.click(500, y);
+        CHECK(desk.session.cycles_begin == begin);
+        CHECK(desk.shell.focus.time >= begin);
+        CHECK(desk.shell.focus.time < end);
+        REQUIRE(desk.shell.focus.warp >= 0);
+        const WarpTrack& warp = desk.trace().warps[static_cast<size_t>(desk.shell.focus.warp)];
+        const WarpState state = state_at(desk.trace(), warp, desk.shell.focus.time);
+        if (!state.resident) continue;
+        CHECK(desk.shell.focus.pc == static_cast<int32_t>(state.pc()));
+        CHECK(desk.shell.focus.line == desk.session.snapshot()->kernel->program->instructions[state.pc()].line);
+        CHECK(desk.shell.focus.block == static_cast<int32_t>(warp.block));
+        ++moved;
+    }
+    CHECK(moved > 6);
+}
+
+TEST_CASE("the wheel zooms around the pointer, dragging pans, Home shows the whole kernel") {
+    Desk desk("sm");
+    const int64_t length = desk.session.cycles_end - desk.session.cycles_begin;
+    desk.input.mouse_x = 500;
+    desk.input.mouse_y = 300;
+    desk.input.wheel = 3;
+    desk.frame();
+    CHECK(desk.session.cycles_end - desk.session.cycles_begin < length);
+    desk.input.wheel = -12;
+    desk.frame();
+    CHECK(desk.session.cycles_end - desk.session.cycles_begin > length);
+    const int64_t begin = desk.session.cycles_begin;
+    const int64_t time = desk.shell.focus.time;
+    desk.input.clicked = desk.input.down = true;
+    desk.frame();
+    desk.input.mouse_x = 400;
+    desk.frame();
+    CHECK(desk.session.cycles_begin != begin);
+    desk.input.down = false;
+    desk.input.released = true;
+    desk.frame();
+    CHECK(desk.shell.focus.time == time);  // a drag is not a click
+    desk.input.keys.push_back({KeyCode::home, false, false});
+    desk.frame();
+    desk.frame();
+    CHECK(desk.session.cycles_begin == 0);
+    CHECK(desk.session.cycles_end == desk.trace().cycles);
+}
+
+TEST_CASE("the SM workspace stays within eight thousand quads at every zoom") {
+    Desk desk("sm", {.warps_per_block = 16, .cycles = 20000});
+    CHECK(desk.quads > 500);
+    for (const int64_t length : {60, 107, 140, 300, 900, 3000, 20000}) {
+        desk.session.cycles_begin = 4000 * (length < 16000);
+        desk.session.cycles_end = desk.session.cycles_begin + length;
+        desk.shell.focus.time = desk.session.cycles_begin + length / 2;
+        desk.frame();
+        desk.frame();
+        INFO(length << " cycles in view");
+        CHECK(desk.quads < 8000);
+    }
+}
+
+TEST_CASE("a click on a PTX row moves the focus to it and its source line") {
+    Desk desk("sm");
+    const auto& program = *desk.session.snapshot()->kernel->program;
+    int changed = 0;
+    for (float y = 120; y < 250; y += 18) {
+        const int32_t before = desk.shell.focus.pc;
+        desk.click(1420, y);
+        REQUIRE(desk.shell.focus.pc >= 0);
+        CHECK(desk.shell.focus.line == program.instructions[static_cast<size_t>(desk.shell.focus.pc)].line);
+        changed += desk.shell.focus.pc != before;
+    }
+    CHECK(changed > 3);
+}
+
+TEST_CASE("an answer is chosen with a click, and locked with the button") {
+    Desk desk("learn");
+    auto lesson = std::make_shared<lessons::Lesson>();
+    lesson->id = "T01";
+    lesson->title = "A test";
+    lessons::Step step;
+    step.title = "Only step";
+    step.verb = "predict";
+    lessons::Predict predict;
+    predict.question = "How many?";
+    for (const char* text : {"one", "two", "three"})
+        predict.answers.push_back({.text = text, .detail = {}, .value = 0, .has_value = false, .reply = {}});
+    step.predicts = {predict};
+    lesson->steps = {step};
+    desk.session.lesson.lesson = lesson;
+    desk.session.lesson.predictions = {{LessonState::Prediction{}}};
+    desk.session.lesson.done = {false};
+    for (int i = 0; i < 4; ++i) desk.frame();
+    const auto& given = desk.session.lesson.predictions[0][0];
+    CHECK(given.chosen == -1);
+    int seen = 0;
+    for (float y = 180; y < 520 && !given.locked; y += 12) {
+        const int before = given.chosen;
+        desk.click(120, y);
+        seen += given.chosen != before;
+    }
+    CHECK(seen == 3);
+    CHECK(given.chosen == 2);
+    CHECK(given.locked);
+}
