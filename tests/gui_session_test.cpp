@@ -117,7 +117,7 @@ TEST_CASE("bad app options are one sentence that says what is right") {
     };
     CHECK(refused({.screenshot = "x.png", .theme = "dim"}).find("high-contrast") != std::string::npos);
     CHECK(refused({.view = "warp_view", .screenshot = "x.png"}).find("warps") != std::string::npos);
-    CHECK(refused({.screenshot = "x.png", .width = 10}).find("640x400") != std::string::npos);
+    CHECK(refused({.screenshot = "x.png", .width = 10}).find("320x240") != std::string::npos);
     CHECK(refused({.screenshot = "x.png", .scale = 9}).find("2.5") != std::string::npos);
     CHECK(refused({.screenshot = "x.png", .scale = std::nan("")}).find("2.5") != std::string::npos);
     CHECK(refused({.lesson = "Z99", .screenshot = "x.png"}).find("Z99") != std::string::npos);

@@ -234,3 +234,16 @@ TEST_CASE("windows of every size are laid out without overlap") {
                 }
             }
 }
+
+TEST_CASE("a real training step stays within the quad budget in every workspace") {
+    Desk desk(1, {.training_steps = 2});
+    REQUIRE(desk.session.wait_until_idle(60));
+    for (const char* workspace : {"training", "sm", "learn"}) {
+        desk.session.workspace = workspace;
+        for (int i = 0; i < 3; ++i) desk.frame(), desk.session.wait_until_idle(20);
+        INFO(workspace);
+        CHECK(desk.vertices > 4000);
+        CHECK(desk.vertices <= 8000 * 4);
+        CHECK(desk.shell.describe(workspace).size() > 200);
+    }
+}

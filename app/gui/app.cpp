@@ -31,8 +31,8 @@ bool is_workspace(const std::string& name) {
 
 void check(const AppOptions& options) {
     if (!(options.scale >= 0.75 && options.scale <= 2.5)) throw Failure("--scale is the text size, 0.75 to 2.5");
-    if (options.width < 640 || options.height < 400 || options.width > 8192 || options.height > 8192)
-        throw Failure("--size WxH is 640x400 to 8192x8192 pixels, not " + std::to_string(options.width) + "x" +
+    if (options.width < 320 || options.height < 240 || options.width > 8192 || options.height > 8192)
+        throw Failure("--size WxH is 320x240 to 8192x8192 pixels, not " + std::to_string(options.width) + "x" +
                       std::to_string(options.height));
     if (options.step < 0) throw Failure("--step counts from 1");
     theme_named(options.theme);
