@@ -19,8 +19,8 @@ struct Desk {
     double now = 0;
     int vertices = 0;
 
-    explicit Desk(float text_scale = 1)
-        : session({.start = false}), shell(context(session), theme_named("dark"), text_scale) {
+    explicit Desk(float text_scale = 1, SessionOptions scene = {.start = false})
+        : session(std::move(scene)), shell(context(session), theme_named("dark"), text_scale) {
         frame();
     }
     ~Desk() { ImGui::DestroyContext(); }
