@@ -216,6 +216,34 @@ inline bool store(const Machine& m, const Prepared& p, const Register* base, con
     return true;
 }
 
+// The commonest access in place: a 32-bit word of shared memory by all lanes, through a base whose shape is known and
+// regular. False, with nothing lost, for any other.
+[[gnu::always_inline]] inline bool load_known(const Machine& m, const Prepared& p, const std::byte* data, uint64_t bytes) {
+    const uint32_t slot = p.shape & ~uint32_t{shape_known};
+    if (!(p.shape & shape_known) || !(m.shapes_known >> slot & 1) || p.element_bytes != 4 || bytes < 64) return false;
+    const Shape& shape = m.shapes[slot];
+    const uint64_t wrap = p.wide_address ? UINT64_MAX : UINT32_MAX;
+    const uint64_t first = (shape.first[0] + static_cast<uint64_t>(p.offset)) & wrap;
+    const uint64_t second = (shape.first[1] + static_cast<uint64_t>(p.offset)) & wrap;
+    const uint64_t limit = bytes - 64;
+    if (first > limit || second > limit || ((first | second) & 3)) return false;
+    auto* const d = reinterpret_cast<uint32_t*>(m.destination(p.d));
+    if (shape.step == 4 && shape.other_step == 4) {
+        std::memcpy(d, data + first, 64);
+        std::memcpy(d + half, data + second, 64);
+        return true;
+    }
+    if (shape.step == 0 && shape.other_step == 0) {
+        uint32_t a, b;
+        std::memcpy(&a, data + first, 4);
+        std::memcpy(&b, data + second, 4);
+        for (uint32_t i = 0; i < half; ++i) d[i] = a;
+        for (uint32_t i = 0; i < half; ++i) d[half + i] = b;
+        return true;
+    }
+    return false;
+}
+
 inline uint64_t first_address(const Machine& m, const Prepared& p, uint32_t mask) {
     const auto offset = static_cast<uint64_t>(p.offset);
     if (p.address == ptx::no_operand) return offset;
@@ -236,7 +264,7 @@ inline bool access_words(const Machine& m, const Prepared& p, const Register* ba
 }
 
 template <bool Store>
-inline bool access_view(const Machine& m, const Prepared& p, const View& view, uint32_t mask) {
+[[gnu::noinline]] bool access_view(const Machine& m, const Prepared& p, const View& view, uint32_t mask) {
     const bool wide = p.wide_address || p.address == ptx::no_operand;
     const std::byte* const base =
         p.address == ptx::no_operand ? reinterpret_cast<const std::byte*>(zeros) : m.source(p.address);
@@ -280,13 +308,16 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
     WarpEvent event;
     thread_local Access access;
 
-    const auto write_back = [&] { warp.stack.back() = StackEntry{next, meet, active}; };
-    const auto read_again = [&] {
+    const auto write_back = [&]() __attribute__((always_inline)) {
+        warp.stack.back() = StackEntry{next, meet, active};
+    };
+    const auto read_again = [&]() __attribute__((always_inline)) {
         next = warp.stack.back().pc;
         active = warp.stack.back().mask;
         meet = warp.stack.back().reconvergence;
     };
-    const auto finish = [&](WarpEvent::Kind kind, uint32_t pc, uint32_t of, uint32_t executed) {
+    const auto finish = [&](WarpEvent::Kind kind, uint32_t pc, uint32_t of, uint32_t executed)
+        __attribute__((always_inline)) {
         event.kind = kind;
         event.pc = pc;
         event.instruction = pc < end ? &instructions[pc] : nullptr;
@@ -376,6 +407,11 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
                 break;
             }
             case Code::load_shared:
+                if (!Record && mask == full_mask && load_known(m, p, block.shared.data(), block.shared.size())) {
+                    next = pc + 1;
+                    break;
+                }
+                [[fallthrough]];
             case Code::load_global:
             case Code::load_any:
                 if (Record) {
