@@ -13,11 +13,11 @@ void add(GlobalRequest& request, uint64_t line, uint32_t sectors) {
     if (i == 0) {
         if (request.lines == GlobalRequest::most_lines) return;
         request.line[request.lines++] = {line, sectors, 1};
-        request.sectors += static_cast<uint32_t>(std::popcount(sectors));
+        request.sectors += bits_in(sectors);
         return;
     }
     LineRequest& found = request.line[i - 1];
-    request.sectors += static_cast<uint32_t>(std::popcount(sectors & ~found.sectors));
+    request.sectors += bits_in(sectors & ~found.sectors);
     found.sectors |= sectors;
     ++found.lanes;
 }

@@ -8,6 +8,13 @@ namespace lockstep::model {
 constexpr uint32_t line_bytes = 128, sector_bytes = 32;
 constexpr uint32_t shared_banks = 32, bank_bytes = 4;
 
+// How many bits are set; std::popcount is a library call where the build's baseline has no such instruction.
+constexpr uint32_t bits_in(uint32_t x) {
+    x -= x >> 1 & 0x55555555u;
+    x = (x & 0x33333333u) + (x >> 2 & 0x33333333u);
+    return ((x + (x >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24;
+}
+
 struct LineRequest {
     uint64_t line = 0;     // address / 128
     uint32_t sectors = 0;  // bit i: sector i of the line

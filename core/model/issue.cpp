@@ -75,11 +75,11 @@ bool Sm::issue(uint32_t s, uint32_t i, int64_t now, bool first) {
     const uint32_t pc = std::min(event.pc, last_pc_);
     const Timing& t = timing_[pc];
     InstructionCounters& counters = state_.counters[pc];
-    const auto lanes = static_cast<uint64_t>(std::popcount(event.executed));
+    const auto lanes = uint64_t{bits_in(event.executed)};
     ++state_.issues;
     state_.thread_instructions += lanes;
     ++counters.issues;
-    counters.lanes += static_cast<uint64_t>(std::popcount(event.active));
+    counters.lanes += uint64_t{bits_in(event.active)};
     counters.executed += lanes;
     if (first) ++counters.stalls[static_cast<size_t>(StallReason::selected)];
 
@@ -136,12 +136,13 @@ bool Sm::issue(uint32_t s, uint32_t i, int64_t now, bool first) {
     }
 
     w.pc = std::min(w.warp->pc(), last_pc_);
-    w.pipe = timing_[w.pc].pipe;
-    w.wake = now + 1;
+    core.pipe[i] = timing_[w.pc].pipe;
+    int64_t& wake = core.wake[i];
+    wake = now + 1;
     const auto wait_for = [&](StallReason reason, int64_t until) {
         w.run_reason = reason;
         w.run_cause = record;
-        w.wake = until;
+        wake = until;
         w.recheck = true;
     };
     if (w.warp->at_barrier) {
@@ -157,11 +158,11 @@ bool Sm::issue(uint32_t s, uint32_t i, int64_t now, bool first) {
     } else if (const Pending* p = w.scoreboard.blocking(timing_[w.pc], now + 1)) {
         w.run_reason = p->wait;
         w.run_cause = p->cause;
-        w.wake = p->ready;
+        wake = p->ready;
     }
     core.eligible &= ~(1u << i);
     core.sleeping |= 1u << i;
-    core.next_wake = std::min(core.next_wake, w.wake);
+    core.next_wake = std::min(core.next_wake, wake);
     return true;
 }
 

@@ -69,7 +69,7 @@ MemoryCost LoadStore::global(uint32_t s, int64_t now, Access access, const uint6
     double ready = begin + l1_latency_, sent = begin, accepted = begin;
     cost.level = MemoryLevel::l1;
     const auto count_l2 = [&](const Served& served, uint32_t sectors) {
-        cost.l2_sectors += static_cast<uint32_t>(std::popcount(sectors));
+        cost.l2_sectors += bits_in(sectors);
         cost.l2_hits += served.hits;
         cost.level = std::max(cost.level, served.level);
     };
@@ -97,7 +97,7 @@ MemoryCost LoadStore::global(uint32_t s, int64_t now, Access access, const uint6
         }
         const uint32_t present = entry == nullptr ? 0 : entry->present;
         const uint32_t here = part.sectors & present, missing = part.sectors & ~present;
-        cost.l1_sectors += static_cast<uint32_t>(std::popcount(part.sectors));
+        cost.l1_sectors += bits_in(part.sectors);
         for (uint32_t left = here; left != 0; left &= left - 1) {
             const double arrives = static_cast<double>(entry->arrives[std::countr_zero(left)]);
             ++cost.l1_hits;

@@ -5,6 +5,8 @@
 #include <bit>
 #include <cmath>
 
+#include "core/model/coalescer.h"
+
 namespace lockstep::model {
 namespace {
 constexpr double requests_a_slice = 64;  // sectors that wait at a slice before the SMs are held back
@@ -33,8 +35,7 @@ Cache::Line& MemorySystem::line_for(uint64_t line, double& begin) {
     if (Cache::Line* found = l2_.find(line)) return *found;
     Cache::Victim victim;
     Cache::Line& fresh = l2_.insert(line, victim);
-    if (victim.dirty != 0)
-        begin = dram_.write_behind(victim.line, begin, 32u * static_cast<uint32_t>(std::popcount(victim.dirty)));
+    if (victim.dirty != 0) begin = dram_.write_behind(victim.line, begin, 32u * bits_in(victim.dirty));
     return fresh;
 }
 
@@ -45,7 +46,7 @@ Served MemorySystem::fetch(uint64_t line, uint32_t wanted, double sent, double b
     Served served;
     served.ready = begin + l2_latency_;
     served.accepted = std::max(sent, begin - requests_a_slice * sector_cycles_);
-    served.hits = static_cast<uint32_t>(std::popcount(here));
+    served.hits = bits_in(here);
     for (uint32_t left = here; left != 0; left &= left - 1) {
         const double arrives = static_cast<double>(entry.arrives[std::countr_zero(left)]);
         if (arrives <= served.ready) continue;
@@ -53,40 +54,40 @@ Served MemorySystem::fetch(uint64_t line, uint32_t wanted, double sent, double b
         served.level = MemoryLevel::dram;
     }
     if (missing != 0) {
-        const double channel = dram_.access(line, begin, 32u * static_cast<uint32_t>(std::popcount(missing)));
+        const double channel = dram_.access(line, begin, 32u * bits_in(missing));
         const double arrives = channel + dram_latency_;
         served.ready = std::max(served.ready, arrives);
         served.level = MemoryLevel::dram;
         entry.present = static_cast<uint8_t>(entry.present | missing);
         for (uint32_t left = missing; left != 0; left &= left - 1) entry.arrives[std::countr_zero(left)] = cycle_of(arrives);
     }
-    sectors += static_cast<uint32_t>(std::popcount(wanted));
+    sectors += bits_in(wanted);
     hits += served.hits;
     return served;
 }
 
 Served MemorySystem::read(uint64_t line, uint32_t wanted, double sent) {
-    return fetch(line, wanted, sent, enter(line, sent, std::popcount(wanted) * sector_cycles_));
+    return fetch(line, wanted, sent, enter(line, sent, bits_in(wanted) * sector_cycles_));
 }
 
 Served MemorySystem::write(uint64_t line, uint32_t written, double sent) {
-    double begin = enter(line, sent, std::popcount(written) * sector_cycles_);
+    double begin = enter(line, sent, bits_in(written) * sector_cycles_);
     Cache::Line& entry = line_for(line, begin);
     Served served;
-    served.hits = static_cast<uint32_t>(std::popcount(written & entry.present));
+    served.hits = bits_in(written & entry.present);
     served.ready = begin + l2_latency_;
     served.accepted = std::max(sent, begin - requests_a_slice * sector_cycles_);
     for (uint32_t left = written & ~uint32_t{entry.present}; left != 0; left &= left - 1)
         entry.arrives[std::countr_zero(left)] = cycle_of(begin);
     entry.present = static_cast<uint8_t>(entry.present | written);
     entry.dirty = static_cast<uint8_t>(entry.dirty | written);
-    sectors += static_cast<uint32_t>(std::popcount(written));
+    sectors += bits_in(written);
     hits += served.hits;
     return served;
 }
 
 Served MemorySystem::atomic(uint64_t line, uint32_t touched, uint32_t lanes, double sent) {
-    const double cycles = std::max<double>(lanes, std::popcount(touched) * sector_cycles_);
+    const double cycles = std::max<double>(lanes, bits_in(touched) * sector_cycles_);
     Served served = fetch(line, touched, sent, enter(line, sent, cycles));
     if (Cache::Line* entry = l2_.find(line)) entry->dirty = static_cast<uint8_t>(entry->dirty | touched);
     served.ready += cycles - 1;

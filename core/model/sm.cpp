@@ -39,7 +39,7 @@ void Sm::start_block(uint32_t slot, uint32_t linear, int64_t now) {
         SubCore& core = cores_[s];
         WarpSlot& w = core.slot[i];
         w.warp = &place.block.warps[k];
-        w.wake = now;
+        core.wake[i] = now;
         w.begin = w.run_begin = now;
         w.run_reason = StallReason::selected;
         w.run_cause = -1;
@@ -47,7 +47,7 @@ void Sm::start_block(uint32_t slot, uint32_t linear, int64_t now) {
         w.block_slot = static_cast<uint16_t>(slot);
         w.recheck = w.at_barrier = false;
         w.pc = std::min(w.warp->pc(), last_pc_);
-        w.pipe = timing_[w.pc].pipe;
+        core.pipe[i] = timing_[w.pc].pipe;
         w.age = age_++;
         w.scoreboard.clear();
         w.track = traced_ ? state_.recorder->add_track(linear, k, warp_slot, s, now) : -1;
@@ -107,19 +107,20 @@ void Sm::wake_up(SubCore& core, int64_t now) {
     core.next_wake = never;
     for (uint32_t left = core.sleeping; left != 0; left &= left - 1) {
         const auto i = static_cast<uint32_t>(std::countr_zero(left));
-        WarpSlot& w = core.slot[i];
-        if (w.wake <= now && w.recheck) {
+        int64_t& wake = core.wake[i];
+        if (wake <= now && core.slot[i].recheck) {
+            WarpSlot& w = core.slot[i];
             w.recheck = false;
             if (const Pending* p = w.scoreboard.blocking(timing_[w.pc], now)) {
                 enter(w, now, p->wait, p->cause);
-                w.wake = p->ready;
+                wake = p->ready;
             }
         }
-        if (w.wake <= now) {
+        if (wake <= now) {
             core.sleeping &= ~(1u << i);
             core.eligible |= 1u << i;
         } else {
-            core.next_wake = std::min(core.next_wake, w.wake);
+            core.next_wake = std::min(core.next_wake, wake);
         }
     }
 }
@@ -147,13 +148,14 @@ bool Sm::cycle_of(uint32_t s, int64_t now) {
     int64_t soonest = never;
     for (uint32_t left = core.eligible; left != 0; left &= left - 1) {
         const auto i = static_cast<uint32_t>(std::countr_zero(left));
-        WarpSlot& w = core.slot[i];
-        const int64_t free = core.pipe_free[w.pipe];
+        const uint8_t pipe = core.pipe[i];
+        const int64_t free = core.pipe_free[pipe];
         if (free <= now) {
             open |= 1u << i;
             continue;
         }
-        enter(w, now, timing_[w.pc].throttle, core.pipe_cause[w.pipe]);
+        WarpSlot& w = core.slot[i];
+        enter(w, now, timing_[w.pc].throttle, core.pipe_cause[pipe]);
         soonest = std::min(soonest, free);
     }
     if (open == 0) {
@@ -196,10 +198,11 @@ void Sm::release_barrier(uint32_t block_slot, int64_t now, int32_t cause) {
         if (!w.at_barrier || w.warp->at_barrier) continue;
         w.at_barrier = false;
         w.run_cause = cause;
-        w.wake = now + std::max<int64_t>(1, gpu_.barrier_latency);
         w.recheck = true;
-        core.next_wake = std::min(core.next_wake, w.wake);
-        core.next = std::min(core.next, w.wake);
+        const int64_t wake = now + std::max<int64_t>(1, gpu_.barrier_latency);
+        core.wake[(first + k) / sub_cores_] = wake;
+        core.next_wake = std::min(core.next_wake, wake);
+        core.next = std::min(core.next, wake);
     }
 }
 

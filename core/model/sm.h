@@ -65,7 +65,6 @@ class Sm {
 
     struct WarpSlot {
         simt::Warp* warp = nullptr;
-        int64_t wake = never;   // may issue from here on, as far as its own instructions go
         int64_t run_begin = 0;  // the current run: since when, why, because of what
         int64_t store_done = 0;
         uint32_t pc = 0;  // of the next instruction
@@ -74,8 +73,7 @@ class Sm {
         uint64_t age = 0;
         uint16_t block_slot = 0;
         StallReason run_reason = StallReason::selected;  // selected: not known yet
-        uint8_t pipe = 0;
-        bool recheck = false;  // the registers have not been looked at yet
+        bool recheck = false;                            // the registers have not been looked at yet
         bool at_barrier = false;
         int64_t begin = 0;
         Scoreboard scoreboard;
@@ -84,6 +82,9 @@ class Sm {
         uint32_t sleeping = 0, eligible = 0;  // bits of slots; eligible: wake is past
         uint32_t last = 0;                    // slot that issued last
         int64_t next = never, next_wake = never;
+        // Of each slot, apart from the rest so that looking for work touches little of the host's cache:
+        std::array<int64_t, slots_a_sub_core> wake{};  // may issue from here on, as far as its own instructions go
+        std::array<uint8_t, slots_a_sub_core> pipe{};  // that its next instruction needs
         std::array<int64_t, pipes> pipe_free{};
         std::array<int32_t, pipes> pipe_cause{};
         uint32_t live = 0;
