@@ -15,6 +15,8 @@ TEST_CASE("lanes are named by what they have in common") {
     CHECK(lanes_text(0xaaaaaaaau) == "odd lanes");
     CHECK(lanes_text(0x000000ffu) == "lanes 0 to 7");
     CHECK(lanes_text(0x80000000u) == "lane 31");
+    CHECK(lanes_text(0x88888888u) == "lanes 3, 7, 11 ...");
+    CHECK(lanes_text(0x08888888u) == "7 lanes");
     CHECK(lanes_text(0x0000f00fu) == "8 lanes");
 }
 

@@ -121,7 +121,8 @@ TEST_CASE("the pyramid of a long kernel keeps every warp-cycle at every level") 
     const auto means = mean_states(timeline, 0, 32768, 64);
     for (size_t c = 0; c < means.size(); c += 9) {
         const WindowSums column = sum_window(timeline, static_cast<int64_t>(c) * 512, static_cast<int64_t>(c + 1) * 512);
-        for (size_t s = 0; s < state_count; ++s) CHECK(means[c][s] == Approx(static_cast<double>(column.states[s]) / 512).margin(1e-3));
+        for (size_t s = 0; s < state_count; ++s)
+            CHECK(means[c][s] == Approx(static_cast<double>(column.states[s]) / 512).margin(1e-3));
     }
 }
 
@@ -250,6 +251,12 @@ TEST_CASE("views of the SM say that nothing has run yet, and then what did") {
         CHECK(hidden.find("efficiency") == std::string::npos);
         CHECK(hidden.find("issue slots used") == std::string::npos);
     }
+    // With everything hidden not even the shape of the launch is told.
+    session.reveal_steps = 0;
+    CHECK(make_blocks_view()->describe(session, focus).find("at a time") == std::string::npos);
+    CHECK(make_warps_view()->describe(session, focus).find("cycles 0 to") == std::string::npos);
+    CHECK(make_stack_view()->describe(session, focus).find("mask") == std::string::npos);
+    session.reveal_steps = 3;
     session.history_step = 9;
     CHECK(make_divergence_view()->describe(session, focus).find("issue 4 ") == std::string::npos);
 }

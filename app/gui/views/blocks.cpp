@@ -7,6 +7,7 @@
 
 #include "app/gui/views/block_facts.h"
 #include "app/gui/views/sm_views.h"
+#include "app/gui/views/timeline_data.h"
 
 namespace lockstep::gui {
 namespace {
@@ -41,8 +42,11 @@ class BlocksView final : public View {
         const model::KernelRun& run = *snapshot->kernel;
         if (run_ != snapshot->kernel) adopt(snapshot->kernel);
         const bool hidden = session.reveal_steps >= 0;
-        const std::string right = fmt::format("{} block{} on {} SM{}, {} at a time", with_commas(facts_.blocks),
-                                              facts_.blocks == 1 ? "" : "s", sms_, sms_ == 1 ? "" : "s", resident_);
+        const std::string right = hidden
+                                      ? fmt::format("{} block{}", with_commas(facts_.blocks), facts_.blocks == 1 ? "" : "s")
+                                      : fmt::format("{} block{} on {} SM{}, {} at a time", with_commas(facts_.blocks),
+                                                    facts_.blocks == 1 ? "" : "s", sms_, sms_ == 1 ? "" : "s", resident_);
+        seen_until_ = revealed_until(session, focus, run.result.trace);
         const std::string sentence = caption_of(run, focus, hidden);
         const Rect body =
             ui.panel(area, {.title = "Blocks on SMs", .right = right, .badge = Provenance::derived, .caption = sentence});
@@ -70,8 +74,8 @@ class BlocksView final : public View {
         const int64_t sms = run.gpu.sms.value, resident = std::max<int64_t>(1, run.result.occupancy.blocks);
         const WaveFacts facts = wave_facts(static_cast<int64_t>(run.config.grid.count()), sms, resident);
         const bool hidden = session.reveal_steps >= 0;
-        std::string text =
-            fmt::format("Blocks on SMs (derived): {} blocks on {} SMs, {} at a time\n", facts.blocks, sms, resident);
+        std::string text = fmt::format("Blocks on SMs (derived): {} blocks", facts.blocks);
+        text += hidden ? "\n" : fmt::format(" on {} SMs, {} at a time\n", sms, resident);
         if (!hidden) {
             text += fmt::format("  {}, efficiency {:.0f} %\n", waves_text(facts), 100 * facts.efficiency);
             if (focus.time >= 0 && facts.waves <= 8) {
@@ -90,6 +94,7 @@ class BlocksView final : public View {
   private:
     std::shared_ptr<const model::KernelRun> run_;
     WaveFacts facts_;
+    int64_t seen_until_ = INT64_MAX;
     int64_t sms_ = 1, resident_ = 1, depth_ = 1;       // depth: blocks that one slot runs, one after the other
     std::vector<std::vector<const BlockRun*>> slots_;  // by SM * resident + slot, by begin
 
@@ -128,7 +133,8 @@ class BlocksView final : public View {
         const float pitch_y = std::min(84.0f, (r.h - 4) / static_cast<float>(rows));
         const float w = pitch_x - 3, h = pitch_y - 3;
         // All blocks of a slot under each other when they fit, else the running one alone; many slots stand in rows.
-        const bool all = depth_ > 1 && depth_ <= 8 && slots_.size() * static_cast<size_t>(depth_) <= most_cells &&
+        const bool all = depth_ > 1 && seen_until_ == INT64_MAX && depth_ <= 8 &&
+                         slots_.size() * static_cast<size_t>(depth_) <= most_cells &&
                          (h - 2) / static_cast<float>(depth_) >= 3 && (w - 2) / static_cast<float>(resident_) >= 3;
         const int64_t across =
             all ? resident_
@@ -149,6 +155,7 @@ class BlocksView final : public View {
                 const auto& runs = slots_[static_cast<size_t>(sm * resident_ + slot)];
                 for (size_t i = 0; i < runs.size(); ++i) {
                     const BlockRun& block = *runs[i];
+                    if (block.begin >= seen_until_) continue;  // an open prediction hides it
                     const bool done = block.end <= focus.time, running = !done && block.begin <= focus.time;
                     if (!all && depth_ > 1 && !running) continue;
                     const auto column = static_cast<float>(all ? slot : slot % across),

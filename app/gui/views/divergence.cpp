@@ -77,7 +77,8 @@ class DivergenceView final : public View {
         const float totals = body.h > 300 ? 104.0f : body.h > 150 ? 40.0f : 0.0f;
         const Rect table{body.x, body.y, body.w, body.h - totals};
         draw_table(ui, session, focus, program, *history, shown, table);
-        if (totals > 0) draw_totals(ui, *history, shown, {body.x, body.bottom() - totals + 8, body.w, totals - 8});
+        if (totals > 0 && shown.through() > shown.from)
+            draw_totals(ui, *history, shown, {body.x, body.bottom() - totals + 8, body.w, totals - 8});
         ui.pop_scope();
     }
 

@@ -33,6 +33,11 @@ std::string lanes_text(uint32_t mask) {
     const int low = std::countr_zero(mask), high = 31 - std::countl_zero(mask);
     if (count == 1) return fmt::format("lane {}", low);
     if (high - low + 1 == count) return fmt::format("lanes {} to {}", low, high);
+    // Every so many lanes: "lanes 3, 7, 11 ...".
+    const int second = std::countr_zero(mask & (mask - 1)), stride = second - low;
+    uint32_t regular = 0;
+    for (int lane = low; lane < 32; lane += stride) regular |= 1u << lane;
+    if (count > 3 && regular == mask) return fmt::format("lanes {}, {}, {} ...", low, second, second + stride);
     return fmt::format("{} lanes", count);
 }
 

@@ -41,7 +41,8 @@ std::vector<Card> cards_of(const simt::WarpHistory& history, size_t step) {
     return cards;
 }
 
-std::string caption_of(const simt::WarpHistory& history, size_t step) {
+std::string caption_of(const Session& session, const simt::WarpHistory& history, size_t step) {
+    if (session.reveal_steps == 0) return "The paths of this warp stay hidden until you lock an answer.";
     const auto& stack = history.steps[step].stack;
     if (stack.size() <= 1) return "One path: the lanes of this warp are together.";
     const uint32_t meet = stack.back().reconvergence;
@@ -61,9 +62,16 @@ class StackView final : public View {
         }
         const size_t step = step_shown(session, *history);
         const std::string right = fmt::format("while issue {} runs", with_commas(static_cast<int64_t>(step) + 1));
-        const std::string sentence = caption_of(*history, step);
+        const std::string sentence = caption_of(session, *history, step);
         const Rect body = ui.panel(
             area, {.title = "Reconvergence stack", .right = right, .badge = Provenance::simulated, .caption = sentence});
+        if (session.reveal_steps == 0) {
+            const Rect box{body.x, body.y, body.w, 44};
+            ui.dashed(box, ui.theme->ink3);
+            ui.text(box.x + box.w / 2, box.y + 27, "Hidden until you lock an answer.",
+                    {.size = 13, .color = ui.theme->ink2, .align = Align::center});
+            return;
+        }
         ui.push_scope("stack");
         const auto cards = cards_of(*history, step);
         const float foot = 30;
@@ -91,11 +99,12 @@ class StackView final : public View {
         if (!history || history->steps.empty()) return "Reconvergence stack: no warp has run yet.";
         const size_t step = step_shown(session, *history);
         std::string text = fmt::format("Reconvergence stack (simulated), while issue {} runs, top first\n", step + 1);
+        if (session.reveal_steps == 0) return text + "  " + caption_of(session, *history, step) + "\n";
         for (const Card& card : cards_of(*history, step))
             text += fmt::format("  {} ({}): pc {}, reconvergence pc {}, mask 0x{:08x}, {} lanes\n",
                                 lanes_text(card.entry.mask), card.state, pc_text(card.entry.pc),
                                 pc_text(card.entry.reconvergence), card.entry.mask, lanes_in(card.entry.mask));
-        return text + "  " + caption_of(*history, step) + "\n";
+        return text + "  " + caption_of(session, *history, step) + "\n";
     }
 
   private:

@@ -163,7 +163,7 @@ void draw_ruler(Ui& ui, const TimelinePlaces& places, int64_t cursor) {
     const int64_t step = ruler_step(76 / axis.column());
     const float foot = places.area.h > 0 ? places.area.bottom() : places.rows.bottom();
     const float cursor_x = cursor >= axis.begin && cursor < axis.end ? axis.at(cursor) + axis.column() / 2 : -1e6f;
-    for (int64_t t = (axis.begin + step - 1) / step * step; t < axis.end; t += step) {
+    for (int64_t t = (axis.begin + step - 1) / step * step; t < std::min(axis.end, places.hidden_from); t += step) {
         const float x = axis.at(t) + axis.column() / 2;
         ui.rect({x, places.ruler.bottom(), 1, foot - places.ruler.bottom()}, ui.theme->grid);
         if (std::abs(x - cursor_x) > 62 && x + 30 < axis.x + axis.width + places.margin_width)
@@ -235,6 +235,7 @@ void draw_area(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, u
     const Rect& area = places.area;
     const float most = static_cast<float>(std::max<size_t>(timeline.rows.size(), 1));
     for (const float share : {1.0f, 0.5f, 0.0f}) {
+        if (places.hidden_from <= axis.begin) break;
         const auto value = static_cast<int64_t>(std::lround(most * share));
         if (static_cast<float>(value) != most * share) continue;
         ui.text(axis.x - 6,

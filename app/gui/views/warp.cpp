@@ -228,7 +228,7 @@ class WarpView final : public View {
             const Rect cell{r.x + pitch * static_cast<float>(lane) + 2.5f * static_cast<float>(lane / 8), r.y, pitch - 1.25f,
                             r.h};
             if (pending || !span.values) {
-                ui.hatch(cell, data::orange, Hatch::diagonal);
+                draw_state(ui, cell, span.row ? span.row->waits : StallReason::long_scoreboard);
             } else {
                 const double v = span.type == ptx::Type::b64 ? static_cast<double>(span.values->bits[lane])
                                                              : number_of(span.values->bits[lane], span.type);
@@ -280,7 +280,7 @@ class WarpView final : public View {
             for (size_t i = 0; i < listed.size(); ++i) {
                 const float right = first + column * static_cast<float>(i + 1);
                 if (pending)
-                    ui.hatch({right - 44, y - 10, 44, 12}, data::orange, Hatch::diagonal);
+                    draw_state(ui, {right - 44, y - 10, 44, 12}, row.waits);
                 else
                     ui.text(right, y, short_value(values.bits[listed[i]], type, column),
                             {.size = 12, .align = Align::right, .mono = true});

@@ -205,6 +205,9 @@ std::vector<RegisterRow> registers_shown(const Timeline& timeline, const WarpTra
                 if (writer->writes[w] == offset) {
                     row.holds = holds(timeline, issue.pc);
                     row.ready = issue.ready;
+                    const bool far =
+                        issue.level == MemoryLevel::l1 || issue.level == MemoryLevel::l2 || issue.level == MemoryLevel::dram;
+                    row.waits = far ? StallReason::long_scoreboard : StallReason::short_scoreboard;
                 }
         }
         rows.push_back(std::move(row));

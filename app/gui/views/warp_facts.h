@@ -28,6 +28,7 @@ struct RegisterRow {
     size_t lane_values = 0;   // index into Snapshot::lanes
     std::string name, holds;  // "%f1"; "load of A[i]", "fma, line 8"
     int64_t ready = 0;        // cycle from which it may be read; pending while the focus is before it
+    StallReason waits = StallReason::long_scoreboard;  // what a reader would wait for while it is pending
 };
 // The registers worth showing at history step `step`: those that the next instruction touches, then the most recently
 // written ones.

@@ -61,11 +61,13 @@ class WarpsView final : public View {
 
         const std::string sentence = caption_of(timeline_, sums_, focus, hidden);
         const KernelTrace& trace = timeline_.trace();
-        const std::string right = fmt::format("SM {} of {}, cycles {} to {}", trace.sm, timeline_.run->gpu.sms.value,
-                                              with_commas(session.cycles_begin), with_commas(session.cycles_end - 1));
+        const std::string right = hidden != INT64_MAX
+                                      ? fmt::format("SM {}", trace.sm)
+                                      : fmt::format("SM {} of {}, cycles {} to {}", trace.sm, timeline_.run->gpu.sms.value,
+                                                    with_commas(session.cycles_begin), with_commas(session.cycles_end - 1));
         const Rect body =
             ui.panel(area, {.title = "Warps by cycle", .right = right, .badge = Provenance::simulated, .caption = sentence});
-        draw_resident(ui, area, right);
+        if (hidden == INT64_MAX) draw_resident(ui, area, right);
         ui.push_scope("warps");
         TimelinePlaces places = place(ui, session, body, width, margin, hidden);
         react(ui, session, focus, places);
@@ -91,8 +93,9 @@ class WarpsView final : public View {
         const int64_t begin = set ? session.cycles_begin : 0,
                       end = set ? session.cycles_end : std::max<int64_t>(1, timeline.cycles);
         const WindowSums sums = sum_window(timeline, begin, end);
-        std::string text = fmt::format("Warps by cycle (simulated), SM {} of {}, cycles {} to {}\n", trace.sm,
-                                       timeline.run->gpu.sms.value, begin, end - 1);
+        std::string text = fmt::format("Warps by cycle (simulated), SM {}", trace.sm);
+        text += hidden != INT64_MAX ? "\n"
+                                    : fmt::format(" of {}, cycles {} to {}\n", timeline.run->gpu.sms.value, begin, end - 1);
         if (hidden == INT64_MAX) {
             for (size_t s = 0; s < state_count; ++s)
                 if (sums.states[s] > 0)
@@ -215,7 +218,7 @@ class WarpsView final : public View {
             const SlotRow& row = timeline_.rows[r];
             const bool lives = std::any_of(row.warps.begin(), row.warps.end(), [&](uint32_t w) {
                 const WarpTrack& warp = timeline_.trace().warps[w];
-                return warp.end > session.cycles_begin && warp.begin < session.cycles_end;
+                return warp.end > session.cycles_begin && warp.begin < std::min(session.cycles_end, hidden);
             });
             if (!lives) continue;
             if (places.groups.empty() || places.groups.back().scheduler != row.scheduler)
