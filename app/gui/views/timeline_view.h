@@ -1,5 +1,5 @@
-// The parts of the warp timeline (D1) on the screen: where things stand, and the painters of rows, issue strips, areas
-// and the selected wait. warps.cpp puts them together and reacts.
+// The parts of the warp timeline (D1) on the screen: where things stand (timeline_places.cpp), and the painters of rows,
+// issue strips, areas and the selected wait (timeline_view.cpp). warps.cpp puts them together and reacts.
 #pragma once
 #include "app/gui/views/timeline_data.h"
 #include "app/gui/views/warp_facts.h"
@@ -32,11 +32,18 @@ struct TimelinePlaces {
 
 constexpr float group_head = 18, group_gap = 4;
 
+float axis_width(float body_width);
+// What fits: the area and the legend give way to the rows. The rows' y come when their scroll is known.
+TimelinePlaces place_timeline(const Ui& ui, const Timeline& timeline, const WindowSums& sums, const Session& session,
+                              const Rect& body, int64_t hidden_from);
+std::string percent(int64_t part, int64_t whole);  // "27.7 %"
+
 void draw_ruler(Ui& ui, const TimelinePlaces& places, int64_t cursor);
 void draw_group(Ui& ui, const Timeline& timeline, const WindowSums& sums, const TimelinePlaces& places,
                 const GroupPlace& group, const Focus& focus, uint64_t version);
 void draw_area(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, uint64_t version);
 void draw_wait(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, const Focus& focus);
+void draw_legend(Ui& ui, const Timeline& timeline, const WindowSums& sums, const TimelinePlaces& places);
 // Counts of the warps' states at the cursor, right of the area.
 void draw_counts(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, int64_t cycle);
 

@@ -12,11 +12,7 @@
 namespace lockstep::gui {
 namespace {
 
-constexpr float gutter_width = 76, margin_width = 108, plain_column = 8, widest_column = 24;
-
-std::string percent(int64_t part, int64_t whole) {
-    return fmt::format("{:.1f} %", whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0.0);
-}
+constexpr float plain_column = 8, widest_column = 24;
 
 // "266 of 432 issue slots used, 0.62 per scheduler and cycle. At 4,870 12 of 32 warps wait for global memory."
 std::string caption_of(const Timeline& timeline, const WindowSums& sums, const Focus& focus, int64_t hidden_from) {
@@ -52,8 +48,7 @@ class WarpsView final : public View {
                 snapshot->busy.empty() ? "Run a lesson's scene, or open a kernel of the training step." : snapshot->busy);
         }
         const bool fresh = adopt(snapshot->kernel);
-        const float margin = area.w - 24 >= 620 ? margin_width : 0;
-        const float width = std::max(40.0f, area.w - 24 - gutter_width - margin);
+        const float width = axis_width(area.w - 24);
         settle_window(session, focus, width, fresh);
         follower_.follow(timeline_, focus);
         const int64_t hidden = revealed_until(session, focus, timeline_.trace());
@@ -69,7 +64,7 @@ class WarpsView final : public View {
             ui.panel(area, {.title = "Warps by cycle", .right = right, .badge = Provenance::simulated, .caption = sentence});
         if (hidden == INT64_MAX) draw_resident(ui, area, right);
         ui.push_scope("warps");
-        TimelinePlaces places = place(ui, session, body, width, margin, hidden);
+        TimelinePlaces places = place_timeline(ui, timeline_, sums_, session, body, hidden);
         react(ui, session, focus, places);
         places.axis.begin = session.cycles_begin;
         places.axis.end = session.cycles_end;
@@ -195,79 +190,6 @@ class WarpsView final : public View {
         x = ui.text(x, area.y + 20, number, {.size = 13, .weight = 600}) + 8;
         if (o.blocks * o.warps_per_block < timeline_.trace().warp_slots && x + ui.text_width(why, {.size = 13}) < room)
             ui.text(x, area.y + 20, why, {.size = 13, .color = ui.theme->quiet});
-    }
-
-    std::vector<StallReason> legend_states() const {
-        std::vector<StallReason> states = {StallReason::selected};
-        for (size_t s = 1; s < state_count; ++s)
-            if (sums_.states[s] > 0) states.push_back(static_cast<StallReason>(s));
-        return states;
-    }
-
-    TimelinePlaces place(const Ui& ui, const Session& session, const Rect& body, float width, float margin, int64_t hidden) {
-        TimelinePlaces places;
-        places.gutter = body.x;
-        places.axis = {session.cycles_begin, session.cycles_end, body.x + gutter_width, width};
-        places.margin = places.axis.x + width + 8;
-        places.margin_width = margin > 0 ? margin - 8 : 0;
-        places.hidden_from = hidden;
-        places.ruler = {body.x, body.y, body.w, 22};
-
-        size_t rows = 0;
-        for (size_t r = 0; r < timeline_.rows.size(); ++r) {
-            const SlotRow& row = timeline_.rows[r];
-            const bool lives = std::any_of(row.warps.begin(), row.warps.end(), [&](uint32_t w) {
-                const WarpTrack& warp = timeline_.trace().warps[w];
-                return warp.end > session.cycles_begin && warp.begin < std::min(session.cycles_end, hidden);
-            });
-            if (!lives) continue;
-            if (places.groups.empty() || places.groups.back().scheduler != row.scheduler)
-                places.groups.push_back({row.scheduler, 0, {}});
-            places.groups.back().rows.push_back({r, 0});
-            ++rows;
-        }
-        const float heads = static_cast<float>(places.groups.size()) * (group_head + group_gap);
-        const float states_height = legend_height(ui, body);
-        const float room = body.h - 22;
-        const float legend = room > 330 ? states_height : 0;
-        const float least_rows = std::min(heads + 14 * static_cast<float>(rows), 0.55f * room);
-        float area = std::clamp(room - legend - 16 - (heads + 20 * static_cast<float>(rows)), 88.0f, 300.0f);
-        if (room - legend - 16 - area < least_rows || room < 240)
-            area = std::clamp(room - legend - 16 - least_rows, 0.0f, 100.0f);
-        if (area < 48) area = 0;
-        const float rows_room = room - legend - (area > 0 ? area + 16 : 0);
-        places.pitch = rows == 0 ? 16 : std::clamp(std::floor((rows_room - heads) / static_cast<float>(rows)), 14.0f, 22.0f);
-        places.content = heads + places.pitch * static_cast<float>(rows);
-        places.rows = {body.x, body.y + 22, body.w + 10, std::min(rows_room, places.content)};
-        if (area > 0) places.area = {places.axis.x, places.rows.bottom() + 12, width, area};
-        if (legend > 0) places.legend = {body.x, body.bottom() - legend, body.w, legend};
-        return places;
-    }
-
-    // Columns of the legend: as many as their widest entries allow.
-    std::vector<float> legend_columns(const Ui& ui, float width) const {
-        std::vector<float> widths;
-        for (const StallReason state : legend_states())
-            widths.push_back(28 + ui.text_width(row_of(state).label, {.size = 13}) + 8 +
-                             ui.text_width("00.0 %", {.size = 13}) + 18);
-        widths.push_back(160);  // empty slot
-        for (size_t columns = std::min<size_t>(6, widths.size()); columns > 1; --columns) {
-            std::vector<float> most(columns, 0);
-            float sum = 0;
-            for (size_t i = 0; i < widths.size(); ++i) most[i % columns] = std::max(most[i % columns], widths[i]);
-            for (const float w : most) sum += w;
-            if (sum > width + 18) continue;
-            if (columns < widths.size())  // spread over the width
-                for (float& w : most) w += (width - sum) / static_cast<float>(columns);
-            return most;
-        }
-        return {width};
-    }
-
-    float legend_height(const Ui& ui, const Rect& body) const {
-        const size_t columns = legend_columns(ui, body.w).size();
-        const size_t states = legend_states().size() + 1;
-        return static_cast<float>((states + columns - 1) / columns) * 22 + (body.h > 420 ? 28 : 6);
     }
 
     void react(Ui& ui, Session& session, Focus& focus, TimelinePlaces& places) {
@@ -444,43 +366,7 @@ class WarpsView final : public View {
         } else if (places.area.h > 0 && focus.time >= 0) {
             draw_counts(ui, timeline_, places, focus.time);
         }
-        if (places.legend.h > 0) draw_legend(ui, places);
-    }
-
-    void draw_legend(Ui& ui, const TimelinePlaces& places) {
-        const Theme& theme = *ui.theme;
-        const Rect& r = places.legend;
-        const bool open = places.hidden_from != INT64_MAX;
-        ui.line({r.x - 11, r.y}, {r.right() + 11, r.y}, theme.grid);
-        const std::vector<float> widths = legend_columns(ui, r.w);
-        const size_t columns = widths.size();
-        size_t i = 0;
-        const auto entry = [&](std::string_view label, int64_t value, auto&& swatch) {
-            float x = r.x;
-            for (size_t c = 0; c < i % columns; ++c) x += widths[c];
-            const float y = r.y + 20 + 22 * static_cast<float>(i / columns);
-            swatch(Rect{x, y - 11, 20, 14});
-            const std::string share = open ? std::string{} : percent(value, sums_.slot_cycles);
-            const float end = ui.text(x + 28, y, label,
-                                      {.size = 13, .width = widths[i % columns] - 36 - ui.text_width(share, {.size = 13})});
-            ui.text(end + 8, y, share, {.size = 13, .color = theme.ink2});
-            ++i;
-        };
-        for (const StallReason state : legend_states())
-            entry(row_of(state).label, sums_.states[static_cast<size_t>(state)], [&](const Rect& box) {
-                const Faded faint(ui, code_of(state).hollow || state == StallReason::selected ? 1.0f : 0.75f);
-                draw_state(ui, box, state);
-            });
-        entry("empty slot", sums_.empty(), [&](const Rect& box) { ui.frame(box, theme.line); });
-        const float y = r.y + 20 + 22 * static_cast<float>((i + columns - 1) / columns) - 1;
-        if (y > r.bottom()) return;
-        float x = r.x;
-        for (const auto& [letter, group] : timeline_.letters) {
-            const char text[] = {letter, 0};
-            if (x + 12 + ui.text_width(group, {.size = 12}) > r.right()) break;
-            ui.text(x, y, text, {.size = 12, .color = theme.right, .weight = 700, .mono = true});
-            x = ui.text(x + 12, y, group, {.size = 12, .color = theme.ink2}) + 16;
-        }
+        if (places.legend.h > 0) draw_legend(ui, timeline_, sums_, places);
     }
 };
 

@@ -1,0 +1,135 @@
+// Where the parts of the warp timeline stand in its panel, and its legend: states with their share of the window, and
+// the letters of the instructions.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/views/timeline_view.h"
+
+namespace lockstep::gui {
+namespace {
+
+constexpr float gutter_width = 76, margin_width = 108;
+
+std::vector<StallReason> legend_states(const WindowSums& sums) {
+    std::vector<StallReason> states = {StallReason::selected};
+    for (size_t s = 1; s < state_count; ++s)
+        if (sums.states[s] > 0) states.push_back(static_cast<StallReason>(s));
+    return states;
+}
+
+// Columns of the legend: as many as their widest entries allow.
+std::vector<float> legend_columns(const Ui& ui, const WindowSums& sums, float width) {
+    std::vector<float> widths;
+    for (const StallReason state : legend_states(sums))
+        widths.push_back(28 + ui.text_width(row_of(state).label, {.size = 13}) + 8 + ui.text_width("00.0 %", {.size = 13}) +
+                         18);
+    widths.push_back(160);  // empty slot
+    for (size_t columns = std::min<size_t>(6, widths.size()); columns > 1; --columns) {
+        std::vector<float> most(columns, 0);
+        float sum = 0;
+        for (size_t i = 0; i < widths.size(); ++i) most[i % columns] = std::max(most[i % columns], widths[i]);
+        for (const float w : most) sum += w;
+        if (sum > width + 18) continue;
+        if (columns < widths.size())  // spread over the width
+            for (float& w : most) w += (width - sum) / static_cast<float>(columns);
+        return most;
+    }
+    return {width};
+}
+
+float legend_height(const Ui& ui, const WindowSums& sums, const Rect& body) {
+    const size_t columns = legend_columns(ui, sums, body.w).size();
+    const size_t states = legend_states(sums).size() + 1;
+    return static_cast<float>((states + columns - 1) / columns) * 22 + (body.h > 420 ? 28 : 6);
+}
+
+}  // namespace
+
+std::string percent(int64_t part, int64_t whole) {
+    return fmt::format("{:.1f} %", whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0.0);
+}
+
+float axis_width(float body_width) {
+    return std::max(40.0f, body_width - gutter_width - (body_width >= 620 ? margin_width : 0));
+}
+
+TimelinePlaces place_timeline(const Ui& ui, const Timeline& timeline, const WindowSums& sums, const Session& session,
+                              const Rect& body, int64_t hidden) {
+    const float width = axis_width(body.w), margin = body.w - gutter_width - width;
+    TimelinePlaces places;
+    places.gutter = body.x;
+    places.axis = {session.cycles_begin, session.cycles_end, body.x + gutter_width, width};
+    places.margin = places.axis.x + width + 8;
+    places.margin_width = margin > 0 ? margin - 8 : 0;
+    places.hidden_from = hidden;
+    places.ruler = {body.x, body.y, body.w, 22};
+
+    size_t rows = 0;
+    for (size_t r = 0; r < timeline.rows.size(); ++r) {
+        const SlotRow& row = timeline.rows[r];
+        const bool lives = std::any_of(row.warps.begin(), row.warps.end(), [&](uint32_t w) {
+            const WarpTrack& warp = timeline.trace().warps[w];
+            return warp.end > session.cycles_begin && warp.begin < std::min(session.cycles_end, hidden);
+        });
+        if (!lives) continue;
+        if (places.groups.empty() || places.groups.back().scheduler != row.scheduler)
+            places.groups.push_back({row.scheduler, 0, {}});
+        places.groups.back().rows.push_back({r, 0});
+        ++rows;
+    }
+    const float heads = static_cast<float>(places.groups.size()) * (group_head + group_gap);
+    const float states_height = legend_height(ui, sums, body);
+    const float room = body.h - 22;
+    const float legend = room > 330 ? states_height : 0;
+    const float least_rows = std::min(heads + 14 * static_cast<float>(rows), 0.55f * room);
+    float area = std::clamp(room - legend - 16 - (heads + 20 * static_cast<float>(rows)), 88.0f, 300.0f);
+    if (room - legend - 16 - area < least_rows || room < 240)
+        area = std::clamp(room - legend - 16 - least_rows, 0.0f, 100.0f);
+    if (area < 48) area = 0;
+    const float rows_room = room - legend - (area > 0 ? area + 16 : 0);
+    places.pitch = rows == 0 ? 16 : std::clamp(std::floor((rows_room - heads) / static_cast<float>(rows)), 14.0f, 22.0f);
+    places.content = heads + places.pitch * static_cast<float>(rows);
+    places.rows = {body.x, body.y + 22, body.w + 10, std::min(rows_room, places.content)};
+    if (area > 0) places.area = {places.axis.x, places.rows.bottom() + 12, width, area};
+    if (legend > 0) places.legend = {body.x, body.bottom() - legend, body.w, legend};
+    return places;
+}
+
+void draw_legend(Ui& ui, const Timeline& timeline, const WindowSums& sums, const TimelinePlaces& places) {
+    const Theme& theme = *ui.theme;
+    const Rect& r = places.legend;
+    const bool open = places.hidden_from != INT64_MAX;
+    ui.line({r.x - 11, r.y}, {r.right() + 11, r.y}, theme.grid);
+    const std::vector<float> widths = legend_columns(ui, sums, r.w);
+    const size_t columns = widths.size();
+    size_t i = 0;
+    const auto entry = [&](std::string_view label, int64_t value, auto&& swatch) {
+        float x = r.x;
+        for (size_t c = 0; c < i % columns; ++c) x += widths[c];
+        const float y = r.y + 20 + 22 * static_cast<float>(i / columns);
+        swatch(Rect{x, y - 11, 20, 14});
+        const std::string share = open ? std::string{} : percent(value, sums.slot_cycles);
+        const float end =
+            ui.text(x + 28, y, label, {.size = 13, .width = widths[i % columns] - 36 - ui.text_width(share, {.size = 13})});
+        ui.text(end + 8, y, share, {.size = 13, .color = theme.ink2});
+        ++i;
+    };
+    for (const StallReason state : legend_states(sums))
+        entry(row_of(state).label, sums.states[static_cast<size_t>(state)], [&](const Rect& box) {
+            const Faded faint(ui, code_of(state).hollow || state == StallReason::selected ? 1.0f : 0.75f);
+            draw_state(ui, box, state);
+        });
+    entry("empty slot", sums.empty(), [&](const Rect& box) { ui.frame(box, theme.line); });
+    const float y = r.y + 20 + 22 * static_cast<float>((i + columns - 1) / columns) - 1;
+    if (y > r.bottom()) return;
+    float x = r.x;
+    for (const auto& [letter, group] : timeline.letters) {
+        const char text[] = {letter, 0};
+        if (x + 12 + ui.text_width(group, {.size = 12}) > r.right()) break;
+        ui.text(x, y, text, {.size = 12, .color = theme.right, .weight = 700, .mono = true});
+        x = ui.text(x + 12, y, group, {.size = 12, .color = theme.ink2}) + 16;
+    }
+}
+}  // namespace lockstep::gui
