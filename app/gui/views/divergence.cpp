@@ -33,6 +33,11 @@ Shown shown_of(const Session& session, const simt::WarpHistory& history) {
     return shown;
 }
 
+// The history may be of the kernel before this one for a moment.
+int32_t line_at(const ptx::Program& program, uint32_t pc) {
+    return pc < program.instructions.size() ? program.instructions[pc].line : 0;
+}
+
 std::string start_text(const Shown& shown) {
     return shown.from == 0 ? "from its first instruction" : "from the branch on";
 }
@@ -94,7 +99,7 @@ class DivergenceView final : public View {
         for (size_t i = first; i < shown.through(); ++i) {
             const simt::WarpStep& step = history->steps[i];
             text += fmt::format("  {} issue {} line {} pc {} {}: {}/32 lanes, {}\n", i == shown.current ? '>' : ' ', i + 1,
-                                snapshot->kernel->program->instructions[step.pc].line, step.pc,
+                                line_at(*snapshot->kernel->program, step.pc), step.pc,
                                 ptx::text_of(*snapshot->kernel->program, step.pc), lanes_in(step.active),
                                 lanes_text(step.active));
         }
@@ -166,7 +171,7 @@ class DivergenceView final : public View {
                 session.grain = Grain::instruction;
                 seen_ = i;
                 focus.pc = static_cast<int32_t>(step.pc);
-                focus.line = program.instructions[step.pc].line;
+                focus.line = line_at(program, step.pc);
                 if (const auto cycle = cycle_of(session, focus, i); cycle >= 0) focus.time = cycle;
             }
         }
@@ -194,7 +199,7 @@ class DivergenceView final : public View {
         const float base = y + 18;
         ui.text(r.x + 44, base, with_commas(static_cast<int64_t>(index) + 1),
                 {.size = 13, .color = second, .align = Align::right, .mono = true});
-        const int32_t line = step.pc < program.instructions.size() ? program.instructions[step.pc].line : 0;
+        const int32_t line = line_at(program, step.pc);
         if (line > 0)
             ui.text(r.x + 88, base, std::to_string(line),
                     {.size = 13, .color = second, .align = Align::right, .mono = true});

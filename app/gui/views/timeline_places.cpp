@@ -84,7 +84,8 @@ TimelinePlaces place_timeline(const Ui& ui, const Timeline& timeline, const Wind
     const float room = body.h - 22;
     const float legend = room > 330 ? states_height : 0;
     const float least_rows = std::min(heads + 14 * static_cast<float>(rows), 0.55f * room);
-    float area = std::clamp(room - legend - 16 - (heads + 20 * static_cast<float>(rows)), 88.0f, 300.0f);
+    float area = std::clamp(room - legend - 16 - (heads + 20 * static_cast<float>(rows)), 88.0f,
+                            std::clamp(16 * static_cast<float>(rows), 88.0f, 300.0f));
     if (room - legend - 16 - area < least_rows || room < 240)
         area = std::clamp(room - legend - 16 - least_rows, 0.0f, 100.0f);
     if (area < 48) area = 0;

@@ -180,15 +180,20 @@ class WarpsView final : public View {
         const float room = area.right() - 34 - ui.text_width(right, {.size = 13}) - 24;
         float x = area.x + 176;
         const std::string words = "resident warps per scheduler";
+        const uint64_t sms = std::max<uint64_t>(1, timeline_.run->gpu.sms.value);
+        const uint64_t offered = (timeline_.run->config.grid.count() + sms - 1) / sms;  // blocks an SM, by the grid's size
+        const uint64_t blocks = std::min<uint64_t>(o.blocks, offered);
         const std::string number =
-            fmt::format("{:g} of {}", static_cast<double>(o.blocks * o.warps_per_block) / schedulers, slots);
-        const std::string why = fmt::format("({} {} no more)", o.limiter, o.limiter == "shared memory" ? "allows" : "allow");
+            fmt::format("{:g} of {}", static_cast<double>(blocks * o.warps_per_block) / schedulers, slots);
+        const std::string why =
+            blocks < o.blocks ? "(the grid has no more)"
+                              : fmt::format("({} {} no more)", o.limiter, o.limiter == "shared memory" ? "allows" : "allow");
         if (o.blocks == 0 ||
             x + ui.text_width(words, {.size = 13}) + ui.text_width(number, {.size = 13, .weight = 600}) + 12 > room)
             return;
         x = ui.text(x, area.y + 20, words, {.size = 13, .color = ui.theme->ink2}) + 8;
         x = ui.text(x, area.y + 20, number, {.size = 13, .weight = 600}) + 8;
-        if (o.blocks * o.warps_per_block < timeline_.trace().warp_slots && x + ui.text_width(why, {.size = 13}) < room)
+        if (blocks * o.warps_per_block < timeline_.trace().warp_slots && x + ui.text_width(why, {.size = 13}) < room)
             ui.text(x, area.y + 20, why, {.size = 13, .color = ui.theme->quiet});
     }
 
