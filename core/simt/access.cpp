@@ -128,10 +128,29 @@ bool refill(Grid& grid, uint32_t pc, uint64_t address, bool is_store) {
     return true;
 }
 
+namespace {
+template <class Word>
+void write_words(std::byte* d, const uint64_t* values, uint32_t mask) {
+    auto* const to = reinterpret_cast<Word*>(d);
+    if (mask == full_mask) {
+        for (uint32_t lane = 0; lane < warp_size; ++lane) to[lane] = static_cast<Word>(values[lane]);
+        return;
+    }
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        to[__builtin_ctz(rest)] = static_cast<Word>(values[__builtin_ctz(rest)]);
+}
+}  // namespace
+
 void write_lanes(std::byte* d, uint32_t bytes, const uint64_t* values, uint32_t mask) {
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
-        std::memcpy(d + lane * bytes, &values[lane], bytes);
+    switch (bytes) {
+        case 1:
+            return write_words<uint8_t>(d, values, mask);
+        case 2:
+            return write_words<uint16_t>(d, values, mask);
+        case 4:
+            return write_words<uint32_t>(d, values, mask);
+        default:
+            return write_words<uint64_t>(d, values, mask);
     }
 }
 

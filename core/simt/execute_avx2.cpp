@@ -1,5 +1,7 @@
 // The executor for x86 with AVX2.
 #if defined(__x86_64__)
+#include <immintrin.h>
+
 #include <cstring>
 
 #include "core/simt/execute.h"
@@ -12,6 +14,17 @@
 #pragma GCC push_options
 #pragma GCC target("avx2,bmi,bmi2,lzcnt,popcnt")
 #endif
+
+namespace lockstep::simt::avx2 {
+namespace {
+using Vector512 [[gnu::vector_size(64), gnu::may_alias]] = uint64_t;
+inline bool all_zero(const Vector512& v) {
+    const auto* const halves = reinterpret_cast<const __m256i*>(&v);
+    const __m256i either = _mm256_or_si256(halves[0], halves[1]);
+    return _mm256_testz_si256(either, either);
+}
+}  // namespace
+}  // namespace lockstep::simt::avx2
 
 #define LOCKSTEP_SIMD_NAME avx2
 #include "core/simt/execute_body.h"

@@ -1,5 +1,7 @@
 // The executor for x86 with AVX-512.
 #if defined(__x86_64__)
+#include <immintrin.h>
+
 #include <cstring>
 
 #include "core/simt/execute.h"
@@ -13,6 +15,16 @@
 #pragma GCC push_options
 #pragma GCC target("avx2,bmi,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl")
 #endif
+
+namespace lockstep::simt::avx512 {
+namespace {
+using Vector512 [[gnu::vector_size(64), gnu::may_alias]] = uint64_t;
+inline bool all_zero(const Vector512& v) {
+    const auto& whole = reinterpret_cast<const __m512i&>(v);
+    return _mm512_test_epi64_mask(whole, whole) == 0;
+}
+}  // namespace
+}  // namespace lockstep::simt::avx512
 
 #define LOCKSTEP_SIMD_NAME avx512
 #include "core/simt/execute_body.h"

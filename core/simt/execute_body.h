@@ -10,10 +10,44 @@ namespace {
 constexpr uint32_t half = 16;
 
 template <class Word>
+using VectorOf [[gnu::vector_size(64), gnu::may_alias]] = Word;
+
+// All ones in the lanes whose bits are set, of a vector's worth of lanes; for words of 4 and 8 bytes.
+template <class Word>
+inline void spread(uint32_t bits, VectorOf<Word>& lanes) {
+    static constexpr Word bit[16] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
+    VectorOf<Word> ones;
+    std::memcpy(&ones, bit, sizeof ones);
+    lanes = reinterpret_cast<VectorOf<Word>>((ones & Word{bits}) != 0);
+}
+
+// out = mask ? from : otherwise, lane by lane.
+template <class Word>
+inline void select(Word* out, const Word* from, const Word* otherwise, bool otherwise_is_one, uint32_t mask) {
+    constexpr uint32_t in_one = 64 / sizeof(Word);
+    for (uint32_t i = 0; i < warp_size; i += in_one) {
+        VectorOf<Word> chosen, a, b = {};
+        spread<Word>(mask >> i & 0xffffu, chosen);
+        std::memcpy(&a, from + i, sizeof a);
+        if (otherwise_is_one) {
+            b += *otherwise;
+        } else {
+            std::memcpy(&b, otherwise + i, sizeof b);
+        }
+        b = (a & chosen) | (b & ~chosen);
+        std::memcpy(out + i, &b, sizeof b);
+    }
+}
+
+template <class Word>
 inline void blend(std::byte* d, const std::byte* s, uint32_t mask) {
     auto* const to = reinterpret_cast<Word*>(d);
     const auto* const from = reinterpret_cast<const Word*>(s);
-    for (uint32_t i = 0; i < warp_size; ++i) to[i] = (mask >> i & 1) ? from[i] : to[i];
+    if constexpr (sizeof(Word) >= 4) {
+        select<Word>(to, from, to, false, mask);
+    } else {
+        for (uint32_t i = 0; i < warp_size; ++i) to[i] = (mask >> i & 1) ? from[i] : to[i];
+    }
 }
 
 inline void blend_lanes(std::byte* d, const std::byte* s, uint32_t bytes, uint32_t mask) {
@@ -43,12 +77,24 @@ struct View {  // host bytes behind the addresses [begin, begin + bytes)
     uint64_t bytes;
 };
 
-// Whether all lanes of half a warp hold r[0] + i * step.
+// Whether all lanes of half a warp hold r[0] + i * step, for steps 0, 4 and 8.
 template <class Register>
 inline bool is_ramp(const Register* r, Register step) {
-    Register differs = 0;
-    for (uint32_t i = 0; i < half; ++i) differs |= r[i] ^ static_cast<Register>(r[0] + i * step);
-    return differs == 0;
+    using Vector = VectorOf<Register>;
+    constexpr uint32_t in_one = 64 / sizeof(Register);
+    alignas(64) static constexpr Register ramps[3][half] = {
+        {},
+        {0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60},
+        {0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 120}};
+    const Register* const ramp = ramps[step / 4];
+    Vector differs = {};
+    for (uint32_t i = 0; i < half; i += in_one) {
+        Vector lanes, expected;
+        std::memcpy(&lanes, r + i, sizeof lanes);
+        std::memcpy(&expected, ramp + i, sizeof expected);
+        differs |= lanes ^ (expected + r[0]);
+    }
+    return all_zero(reinterpret_cast<const Vector512&>(differs));
 }
 
 // The offset of lane i within the view; registers of 4 bytes wrap at 4 GiB.
@@ -77,23 +123,19 @@ inline bool range_inside(const View& view, uint64_t first, uint64_t bytes, uint6
 // How a base register's lanes lie: for each half of the warp its first value and the distance of neighbours.
 struct Shape {
     static constexpr uint64_t irregular = UINT64_MAX;
-    uint64_t step = irregular;  // 0: one value a half; 4 or 8: a ramp
+    uint64_t step[2] = {irregular, irregular};  // 0: one value for the half; 4 or 8: a ramp
     uint64_t first[2] = {};
-    uint64_t other_step = irregular;  // of the second half
 };
 
 template <class Register>
 inline void find_shape(const Register* r, Shape& shape) {
-    uint64_t steps[2];
     for (uint32_t h = 0; h < 2; ++h) {
         const Register* const lanes = r + h * half;
         const auto step = static_cast<Register>(lanes[1] - lanes[0]);
         const bool plain = step == 0 || step == 4 || step == 8;
-        steps[h] = plain && is_ramp(lanes, step) ? step : Shape::irregular;
+        shape.step[h] = plain && is_ramp(lanes, step) ? step : Shape::irregular;
         shape.first[h] = lanes[0];
     }
-    shape.step = steps[0];
-    shape.other_step = steps[1];
 }
 
 // d[i] = memory[r[i] + offset] for all 32 lanes; false, with d partly written, when some lane has to be looked at alone.
@@ -101,14 +143,13 @@ template <class Word, class Register>
 inline bool load_words(const View& view, const Register* r, const Shape& shape, uint64_t offset, Word* d) {
     constexpr uint64_t span = half * sizeof(Word);
     if (view.bytes < span) return false;
-    const uint64_t steps[2] = {shape.step, shape.other_step};
     for (uint32_t h = 0; h < 2; ++h) {
         Word* const to = d + h * half;
-        if (steps[h] == sizeof(Word)) {
+        if (shape.step[h] == sizeof(Word)) {
             const uint64_t first = offset_in(view, static_cast<Register>(shape.first[h]), offset);
             if (!range_inside(view, first, span, sizeof(Word))) return false;
             std::memcpy(to, view.data + first, span);
-        } else if (steps[h] == 0) {
+        } else if (shape.step[h] == 0) {
             const uint64_t first = offset_in(view, static_cast<Register>(shape.first[h]), offset);
             if (!range_inside(view, first, sizeof(Word), sizeof(Word))) return false;
             Word value;
@@ -129,11 +170,10 @@ template <class Word, class Register>
 inline bool store_words(const View& view, const Register* r, const Shape& shape, uint64_t offset, const Word* s) {
     constexpr uint64_t span = half * sizeof(Word);
     if (view.bytes < span) return false;
-    const uint64_t steps[2] = {shape.step, shape.other_step};
     for (uint32_t h = 0; h < 2; ++h) {
         const Register* const lanes = r + h * half;
         const Word* const from = s + h * half;
-        if (steps[h] == sizeof(Word)) {
+        if (shape.step[h] == sizeof(Word)) {
             const uint64_t first = offset_in(view, static_cast<Register>(shape.first[h]), offset);
             if (!range_inside(view, first, span, sizeof(Word))) return false;
             std::memcpy(view.data + first, from, span);
@@ -166,8 +206,7 @@ struct Machine {  // what the loop keeps in registers
 // Base registers with idle lanes pointed at the first busy one, so that all 32 can be computed.
 template <class Register>
 inline void busy_only(Register* out, const Register* r, uint32_t mask) {
-    const Register first = r[__builtin_ctz(mask)];
-    for (uint32_t i = 0; i < warp_size; ++i) out[i] = (mask >> i & 1) ? r[i] : first;
+    select<Register>(out, r, r + __builtin_ctz(mask), true, mask);
 }
 
 // The shape of the base register of `p`, of Register's width: found now, or known from an earlier access of the block.
@@ -228,12 +267,12 @@ inline bool store(const Machine& m, const Prepared& p, const Register* base, con
     const uint64_t limit = bytes - 64;
     if (first > limit || second > limit || ((first | second) & 3)) return false;
     auto* const d = reinterpret_cast<uint32_t*>(m.destination(p.d));
-    if (shape.step == 4 && shape.other_step == 4) {
+    if (shape.step[0] == 4 && shape.step[1] == 4) {
         std::memcpy(d, data + first, 64);
         std::memcpy(d + half, data + second, 64);
         return true;
     }
-    if (shape.step == 0 && shape.other_step == 0) {
+    if (shape.step[0] == 0 && shape.step[1] == 0) {
         uint32_t a, b;
         std::memcpy(&a, data + first, 4);
         std::memcpy(&b, data + second, 4);
