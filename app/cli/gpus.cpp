@@ -26,58 +26,9 @@ void print_table() {
 
 void print_gpu(const model::GpuSpec& g) {
     fmt::print("{} ({}), compute capability {}\n", g.title, g.name, g.compute);
-    auto row = [](std::string_view name, double value, std::string_view unit, std::string_view source) {
-        fmt::print("  {:<34} {:>12} {:<14} {}\n", name, fmt::format("{:.10g}", value), unit, source);
-    };
-#define ROW(field, label, unit) row(label, static_cast<double>(g.field.value), unit, g.field.source)
-    ROW(sms, "SMs", "");
-    ROW(sub_cores, "sub-cores an SM", "");
-    ROW(issue_width, "dispatches a sub-core", "per cycle");
-    ROW(warps_per_sm, "resident warps an SM", "");
-    ROW(blocks_per_sm, "resident blocks an SM", "");
-    ROW(registers_per_sm, "registers an SM", "32 bit");
-    ROW(register_unit, "register allocation unit", "per warp");
-    ROW(warp_granule, "warps rounded down to", "");
-    ROW(shared_per_sm, "shared memory an SM", "bytes");
-    ROW(shared_per_block, "shared memory a block, at most", "bytes");
-    ROW(shared_granule, "shared memory granule", "bytes");
-    ROW(shared_reserved, "shared memory reserved a block", "bytes");
-    ROW(fp32_lanes, "FP32 lanes a sub-core", "per cycle");
-    ROW(int_lanes, "integer lanes a sub-core", "per cycle");
-    ROW(fp64_lanes, "FP64 lanes a sub-core", "per cycle");
-    ROW(sfu_lanes, "special function lanes a sub-core", "per cycle");
-    ROW(lsu_lanes, "load/store lanes a sub-core", "per cycle");
-    ROW(fp32_latency, "FP32 latency", "cycles");
-    ROW(int_latency, "integer latency", "cycles");
-    ROW(imad_latency, "integer multiply-add latency", "cycles");
-    ROW(fp64_latency, "FP64 latency", "cycles");
-    ROW(sfu_latency, "special function latency", "cycles");
-    ROW(branch_latency, "branch latency", "cycles");
-    ROW(barrier_latency, "barrier latency", "cycles");
-    ROW(shared_latency, "shared memory latency", "cycles");
-    ROW(shuffle_latency, "shuffle latency", "cycles");
-    ROW(constant_latency, "constant cache latency", "cycles");
-    ROW(l1_latency, "L1 hit latency", "cycles");
-    ROW(l2_latency, "L2 hit latency", "cycles");
-    ROW(dram_latency, "DRAM latency", "cycles");
-    ROW(l1_bytes, "L1 and shared memory, together", "bytes");
-    ROW(l1_mshrs, "L1 misses under way", "");
-    ROW(l1_bytes_per_cycle, "L1 bandwidth an SM", "B/cycle");
-    ROW(l2_bytes, "L2", "bytes");
-    ROW(l2_slices, "L2 slices", "");
-    ROW(l2_bytes_per_cycle, "L2 bandwidth", "B/cycle");
-    ROW(dram_channels, "DRAM channels", "");
-    ROW(dram_gb_per_second, "DRAM bandwidth", "GB/s");
-    ROW(lsu_queue, "memory instructions buffered", "per sub-core");
-    ROW(boost_mhz, "boost clock", "MHz");
-    ROW(launch_us, "host time to enqueue a kernel", "us");
-    ROW(launch_latency_us, "launch latency after that", "us");
-    ROW(pcie_gb_per_second, "host link", "GB/s");
-    ROW(memory_gb, "memory", "GB");
-    ROW(fp32_tflops, "FP32 peak", "TFLOP/s");
-    ROW(fp64_tflops, "FP64 peak", "TFLOP/s");
-    ROW(fp16_tensor_tflops, "FP16 tensor peak", "TFLOP/s");
-#undef ROW
+    for (const model::SpecFigure& figure : model::figures_of(g))
+        fmt::print("  {:<34} {:>12} {:<14} {}\n", figure.label, fmt::format("{:.10g}", figure.value), figure.unit,
+                   figure.source);
 }
 
 }  // namespace

@@ -76,7 +76,9 @@ struct Occupancy {  // resident blocks an SM allows, by each limit
 
 // A row's figures one by one, for tables and for the test that each has its source.
 struct SpecFigure {
-    std::string_view name;  // "l1_latency"
+    std::string_view name;   // "l1_latency"
+    std::string_view label;  // "L1 hit latency"
+    std::string_view unit;   // "cycles"
     double value = 0;
     std::string_view source;
 };

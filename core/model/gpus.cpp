@@ -310,26 +310,4 @@ simt::LaunchLimits limits_of(const GpuSpec& gpu) {
     return limits;
 }
 
-std::vector<SpecFigure> figures_of(const GpuSpec& gpu) {
-    std::vector<SpecFigure> figures;
-    const auto add = [&](std::string_view name, const auto& figure) {
-        figures.push_back({name, static_cast<double>(figure.value), figure.source});
-    };
-#define FIGURE(field) add(#field, gpu.field)
-    FIGURE(sms), FIGURE(sub_cores), FIGURE(issue_width), FIGURE(warps_per_sm), FIGURE(blocks_per_sm);
-    FIGURE(registers_per_sm), FIGURE(register_unit), FIGURE(warp_granule), FIGURE(shared_per_sm), FIGURE(shared_per_block);
-    FIGURE(shared_granule), FIGURE(shared_reserved), FIGURE(fp32_lanes), FIGURE(int_lanes), FIGURE(fp64_lanes);
-    FIGURE(sfu_lanes), FIGURE(lsu_lanes), FIGURE(int_shares_fp32), FIGURE(fp32_latency), FIGURE(int_latency);
-    FIGURE(imad_latency), FIGURE(fp64_latency), FIGURE(sfu_latency), FIGURE(branch_latency), FIGURE(barrier_latency);
-    FIGURE(shared_latency), FIGURE(shuffle_latency), FIGURE(constant_latency), FIGURE(l1_latency), FIGURE(l2_latency);
-    FIGURE(dram_latency), FIGURE(l1_bytes), FIGURE(l1_mshrs), FIGURE(l2_bytes), FIGURE(l2_slices), FIGURE(dram_channels);
-    FIGURE(l1_ways), FIGURE(l2_ways), FIGURE(l1_bytes_per_cycle), FIGURE(l2_bytes_per_cycle), FIGURE(dram_gb_per_second);
-    FIGURE(lsu_queue), FIGURE(boost_mhz), FIGURE(launch_us), FIGURE(launch_latency_us), FIGURE(pcie_gb_per_second);
-    FIGURE(fp32_tflops), FIGURE(fp64_tflops), FIGURE(fp16_tensor_tflops), FIGURE(memory_gb);
-#undef FIGURE
-    figures.push_back({"scheduler", static_cast<double>(gpu.scheduler.value), gpu.scheduler.source});
-    figures.push_back({"shared_carveouts", static_cast<double>(gpu.shared_carveouts.value[1]), gpu.shared_carveouts.source});
-    return figures;
-}
-
 }  // namespace lockstep::model

@@ -1,0 +1,74 @@
+// A GPU's figures one by one, each with its label, unit and source: the table behind `lockstep gpus NAME`, and what the test
+// reads that no figure stands without its source.
+#include "core/model/gpu_spec.h"
+
+namespace lockstep::model {
+
+std::vector<SpecFigure> figures_of(const GpuSpec& gpu) {
+#define FIGURE(field, label, unit) SpecFigure{#field, label, unit, static_cast<double>(gpu.field.value), gpu.field.source}
+    std::vector<SpecFigure> figures = {
+        FIGURE(sms, "SMs", ""),
+        FIGURE(sub_cores, "sub-cores an SM", ""),
+        FIGURE(issue_width, "dispatches a sub-core", "per cycle"),
+        FIGURE(warps_per_sm, "resident warps an SM", ""),
+        FIGURE(blocks_per_sm, "resident blocks an SM", ""),
+        FIGURE(registers_per_sm, "registers an SM", "32 bit"),
+        FIGURE(register_unit, "register allocation unit", "per warp"),
+        FIGURE(warp_granule, "warps rounded down to", ""),
+        FIGURE(shared_per_sm, "shared memory an SM", "bytes"),
+        FIGURE(shared_per_block, "shared memory a block, at most", "bytes"),
+        FIGURE(shared_granule, "shared memory granule", "bytes"),
+        FIGURE(shared_reserved, "shared memory reserved a block", "bytes"),
+        FIGURE(fp32_lanes, "FP32 lanes a sub-core", "per cycle"),
+        FIGURE(int_lanes, "integer lanes a sub-core", "per cycle"),
+        FIGURE(fp64_lanes, "FP64 lanes a sub-core", "per cycle"),
+        FIGURE(sfu_lanes, "special function lanes a sub-core", "per cycle"),
+        FIGURE(lsu_lanes, "load/store lanes a sub-core", "per cycle"),
+        FIGURE(int_shares_fp32, "integers share the FP32 lanes", "0 or 1"),
+        FIGURE(fp32_latency, "FP32 latency", "cycles"),
+        FIGURE(int_latency, "integer latency", "cycles"),
+        FIGURE(imad_latency, "integer multiply-add latency", "cycles"),
+        FIGURE(fp64_latency, "FP64 latency", "cycles"),
+        FIGURE(sfu_latency, "special function latency", "cycles"),
+        FIGURE(branch_latency, "branch latency", "cycles"),
+        FIGURE(barrier_latency, "barrier latency", "cycles"),
+        FIGURE(shared_latency, "shared memory latency", "cycles"),
+        FIGURE(shuffle_latency, "shuffle latency", "cycles"),
+        FIGURE(constant_latency, "constant cache latency", "cycles"),
+        FIGURE(l1_latency, "L1 hit latency", "cycles"),
+        FIGURE(l2_latency, "L2 hit latency", "cycles"),
+        FIGURE(dram_latency, "DRAM latency", "cycles"),
+        FIGURE(l1_bytes, "L1 and shared memory, together", "bytes"),
+        FIGURE(l1_ways, "L1 ways", ""),
+        FIGURE(l1_mshrs, "L1 misses under way", ""),
+        FIGURE(l1_bytes_per_cycle, "L1 bandwidth an SM", "B/cycle"),
+        FIGURE(l2_bytes, "L2", "bytes"),
+        FIGURE(l2_ways, "L2 ways", ""),
+        FIGURE(l2_slices, "L2 slices", ""),
+        FIGURE(l2_bytes_per_cycle, "L2 bandwidth", "B/cycle"),
+        FIGURE(dram_channels, "DRAM channels", ""),
+        FIGURE(dram_gb_per_second, "DRAM bandwidth", "GB/s"),
+        FIGURE(lsu_queue, "memory instructions buffered", "per sub-core"),
+        FIGURE(boost_mhz, "boost clock", "MHz"),
+        FIGURE(launch_us, "host time to enqueue a kernel", "us"),
+        FIGURE(launch_latency_us, "launch latency after that", "us"),
+        FIGURE(pcie_gb_per_second, "host link", "GB/s"),
+        FIGURE(memory_gb, "memory", "GB"),
+        FIGURE(fp32_tflops, "FP32 peak", "TFLOP/s"),
+        FIGURE(fp64_tflops, "FP64 peak", "TFLOP/s"),
+        FIGURE(fp16_tensor_tflops, "FP16 tensor peak", "TFLOP/s"),
+    };
+#undef FIGURE
+    figures.push_back({"scheduler",
+                       gpu.scheduler.value == SchedulerPolicy::greedy_then_oldest ? "scheduler: greedy then oldest"
+                                                                                  : "scheduler: loose round robin",
+                       "", static_cast<double>(gpu.scheduler.value), gpu.scheduler.source});
+    if (gpu.shared_carveouts.value[0] != 0 || gpu.shared_carveouts.value[1] != 0)
+        for (const uint32_t& bytes : gpu.shared_carveouts.value)
+            if (bytes != 0 || &bytes == gpu.shared_carveouts.value.data())
+                figures.push_back({"shared_carveouts", "shared memory may take", "bytes", static_cast<double>(bytes),
+                                   gpu.shared_carveouts.source});
+    return figures;
+}
+
+}  // namespace lockstep::model
