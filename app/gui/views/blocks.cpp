@@ -14,7 +14,12 @@ namespace {
 
 constexpr size_t most_cells = 1600;  // more blocks than this: only the running ones are drawn
 
+std::string share_text(double share) {  // percent, with two digits when it is tiny
+    return share < 0.01 ? fmt::format("{:.2g}", 100 * share) : fmt::format("{:.0f}", 100 * share);
+}
+
 std::string waves_text(const WaveFacts& f) {
+    if (f.exact < 0.01) return "a sliver of one wave: all blocks fit at once";
     if (f.waves <= 1) return fmt::format("{:.2f} waves: all blocks fit at once", f.exact);
     return fmt::format("{:.2f} waves, last wave {:.0f} % full", f.exact, 100 * f.last_share);
 }
@@ -77,7 +82,7 @@ class BlocksView final : public View {
         std::string text = fmt::format("Blocks on SMs (derived): {} blocks", facts.blocks);
         text += hidden ? "\n" : fmt::format(" on {} SMs, {} at a time\n", sms, resident);
         if (!hidden) {
-            text += fmt::format("  {}, efficiency {:.0f} %\n", waves_text(facts), 100 * facts.efficiency);
+            text += fmt::format("  {}, efficiency {} %\n", waves_text(facts), share_text(facts.efficiency));
             if (focus.time >= 0 && facts.waves <= 8) {
                 const auto counts = count_blocks(run.result.trace, facts, focus.time);
                 for (size_t w = 0; w < counts.size(); ++w)
@@ -198,7 +203,7 @@ class BlocksView final : public View {
         const Theme& theme = *ui.theme;
         const float y = r.y + 17;
         ui.text(r.x, y, waves_text(facts_), {.size = 14, .weight = 600});
-        ui.text(r.right(), y, fmt::format("efficiency {:.0f} %", 100 * facts_.efficiency),
+        ui.text(r.right(), y, fmt::format("efficiency {} %", share_text(facts_.efficiency)),
                 {.size = 13, .color = theme.ink2, .align = Align::right});
         const auto counts = count_blocks(run_->result.trace, facts_, focus.time);
         const auto shown = static_cast<size_t>(std::min<int64_t>(facts_.waves, 6));
