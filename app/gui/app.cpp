@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "app/gui/renderer.h"
+#include "app/gui/work_file.h"
 #include "core/base/diagnostic.h"
 
 namespace lockstep::gui {
@@ -77,9 +78,11 @@ int run_app(const AppOptions& options) {
     const bool still = !options.screenshot.empty() || options.describe;
     SessionOptions scene;
     scene.lesson = options.lesson;
-    scene.lesson_step = options.lesson.empty() ? 0 : std::max(0, options.step - 1);
+    scene.lesson_step = options.lesson.empty() ? 0 : options.step - 1;
+    if (still) scene.lesson_step = std::max(0, scene.lesson_step);
     scene.training_steps = options.lesson.empty() && options.step > 0 ? options.step : 42;
     scene.paced = !still && has_display();
+    if (scene.paced) scene.progress_file = state_folder() / "progress.jsonl";
     const ImGuiScope imgui;
     const auto open = [&](Shell& shell) {
         shell.session.workspace = options.lesson.empty() ? "training" : "learn";
@@ -118,6 +121,8 @@ int run_app(const AppOptions& options) {
     }
     // No display: the same scene as a picture.
     scene.paced = false;
+    scene.progress_file.clear();
+    scene.lesson_step = std::max(0, scene.lesson_step);
     Session session(scene);
     Shell shell(session, theme_named(options.theme), static_cast<float>(options.scale));
     open(shell);

@@ -2,6 +2,7 @@
 // snapshots; the frame reads the newest one and never waits. Views call only the const getters and post requests.
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -9,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "app/gui/progress.h"
 #include "core/model/launch.h"
 #include "core/nn/step_record.h"
 #include "core/simt/history.h"
@@ -40,10 +42,12 @@ struct LessonState {  // the player's part: which step, what was answered
     std::vector<std::string> exercise_report;          // lines of the last check of this step's exercise
 };
 
-// Immutable once published.
+// Immutable once published. Memory: a training session holds at most 64 step records (about 1 MB each), 64 parameter
+// checkpoints (0.4 MB each) and two timed steps (every kernel's trace, about 30 MB each); a lesson holds one run a scene.
 struct Snapshot {
-    std::shared_ptr<const model::KernelRun> kernel;    // what SM and Learn show; null until one has run
-    std::string kernel_label;                          // "matmul_dW1 (kernel 9 of 11)"
+    std::shared_ptr<const model::KernelRun> kernel;  // what SM and Learn show; null until one has run
+    std::string kernel_label;                        // "matmul_dW1 (kernel 9 of 11)"
+    Focus look_at;  // where this kernel's scene opens: warp (counted over the grid) and line; -1: nowhere in particular
     std::shared_ptr<const simt::WarpHistory> history;  // of the focused warp; may lag behind the focus
     std::shared_ptr<const std::vector<simt::LaneValues>>
         lanes;  // registers of the focused warp at history step `lanes_step`
@@ -72,8 +76,9 @@ struct Request {  // what a view or the transport asks of the worker
         check_exercise,
         set_gpu,      // text = "a100"
         reload,       // run the scene again
-        open_lesson,  // text = "A06"; empty: the training scene
+        open_lesson,  // text = "A06", index = step, -1 where it was left; empty: the training scene
         dismiss,      // the problem has been read
+        tell,         // text = a sentence for the strip: something outside the engine went wrong
     };
     Kind kind = Kind::reload;
     int64_t index = 0;
@@ -82,11 +87,12 @@ struct Request {  // what a view or the transport asks of the worker
 
 struct SessionOptions {
     std::string lesson = {};      // id; empty: the training scene
-    int lesson_step = 0;          // from 0
+    int lesson_step = 0;          // from 0; -1: where it was left
     int64_t training_steps = -1;  // of the training scene: pause after so many; -1: run until paused
     std::string gpu = "v100";
-    bool paced = false;  // at most 11 training steps a second, so that a person can follow
-    bool start = true;   // false: an empty session without a worker (tests)
+    bool paced = false;                        // at most 11 training steps a second, so that a person can follow
+    bool start = true;                         // false: an empty session without a worker (tests)
+    std::filesystem::path progress_file = {};  // where the learner's progress is kept; empty: nowhere
 };
 
 class Session {
@@ -115,8 +121,10 @@ class Session {
                                                // stay hidden everywhere (rows, totals, captions); -1: nothing is
     int64_t history_step = 0;                  // instruction of the focused warp that the lane pictures show
 
-    struct Worker;  // session.cpp
+    struct Worker;  // worker.h
+
   private:
+    ProgressLog progress_;
     std::unique_ptr<Worker> worker_;
 };
 

@@ -1,6 +1,6 @@
 // The frame of the app: top bar, problem strip, the workspace's panels, transport bar, menus and help. It knows no
-// window: a backend calls frame() inside an ImGui frame and renders the draw data. shell.cpp: the frame and the keys;
-// top_bar.cpp, transport.cpp, overlays.cpp: its parts.
+// window: a backend calls frame() inside an ImGui frame and renders the draw data. shell.cpp: the frame; shell_keys.cpp,
+// shell_body.cpp, shell_follow.cpp, top_bar.cpp, transport.cpp, overlays.cpp: its parts.
 #pragma once
 #include <map>
 #include <memory>
@@ -45,6 +45,9 @@ class Shell {
     };
 
     void keys(const Input& input);
+    void control_key(const KeyPress& key);
+    void menu_key(const KeyPress& key);
+    void plain_key(const KeyPress& key);
     void top_bar(Ui& ui, const Snapshot& snapshot);
     float problem_strip(Ui& ui, const Snapshot& snapshot, float top);  // returns its height
     void body(Ui& ui, const Rect& area);
@@ -71,6 +74,8 @@ class Shell {
     Focus asked_;  // the focus whose history was asked for
     int64_t asked_step_ = -1;
     int reveal_step_ = -1, grain_step_ = -1;
+    int32_t line_wish_ = -1;  // where the scene opens, until the warp's history is there
+    std::string workspace_;   // of the last frame
     std::shared_ptr<const lessons::Lesson> grain_lesson_;
     std::shared_ptr<const simt::WarpHistory> reveal_history_;
     bool keyboard_ = false;  // the last input was Tab: show the keyboard focus
@@ -83,8 +88,11 @@ void move(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain,
 struct Position {
     double share = 0;
     std::string title, text;
+    bool last = false;  // nothing comes after it
 };
 Position position_of(const Session& session, const Focus& focus, const Snapshot& snapshot);
+// The view of the lesson step's scene: "divergence".
+std::string scene_view_of(const Session& session);
 // The grains that the workspace has.
 std::vector<Grain> grains_of(const Session& session, const Snapshot& snapshot);
 std::string_view name_of(Grain grain);

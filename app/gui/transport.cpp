@@ -60,11 +60,11 @@ std::string_view name_of(Grain grain) {
 }
 
 std::vector<Grain> grains_of(const Session& session, const Snapshot& snapshot) {
-    const bool training = snapshot.step != nullptr;
-    std::vector<Grain> grains;
-    if (session.workspace != "training") grains = {Grain::cycle, Grain::instruction};
-    if (training || session.workspace != "training") grains.push_back(Grain::kernel);
-    if (training || session.workspace == "training") grains.push_back(Grain::training_step);
+    if (session.workspace == "training" && !session.lesson.lesson) return {Grain::kernel, Grain::training_step};
+    if (session.workspace == "training") return {Grain::kernel};
+    std::vector<Grain> grains = {Grain::cycle, Grain::instruction};
+    if (snapshot.step) grains.push_back(Grain::kernel);
+    if (snapshot.step && !session.lesson.lesson) grains.push_back(Grain::training_step);
     return grains;
 }
 
@@ -124,6 +124,7 @@ Position position_of(const Session& session, const Focus& focus, const Snapshot&
                        std::to_string(launches.size()) + ")";
             at.text = step + (launch.cycles > 0 ? " · " + with_commas(launch.cycles) + " cycles" : "");
             at.share = (focus.launch + 0.5) / static_cast<double>(launches.size());
+            at.last = focus.launch + 1 == static_cast<int32_t>(launches.size());
         } else {
             at.title = snapshot.step->model + " on " + snapshot.step->device;
             at.text = session.reveal_steps >= 0 ? step : step + " · " + std::to_string(launches.size()) + " kernels";
@@ -148,12 +149,14 @@ Position position_of(const Session& session, const Focus& focus, const Snapshot&
         const int64_t count = instructions_of(session, focus, snapshot);
         at.text = "issue " + with_commas(session.history_step + 1) +
                   (session.reveal_steps >= 0 ? "" : " of " + with_commas(count)) + ", " + time;
+        at.last = count > 0 && session.history_step + 1 >= count;
         // While the rest is hidden the strip does not say how long it is.
         at.share = count > 0 ? (static_cast<double>(session.history_step) + 1) / static_cast<double>(count) *
                                    (session.reveal_steps >= 0 ? 0.72 : 1)
                              : 0;
     } else {
         at.text = step.empty() ? time : step + " · " + time;
+        at.last = session.grain == Grain::cycle && focus.time + 1 >= cycles_shown(session, focus, snapshot);
         at.share = cycles > 0 && focus.time >= 0 ? static_cast<double>(focus.time) / static_cast<double>(cycles) : 0;
         if (session.reveal_steps >= 0)
             at.share = std::min(at.share * 0.72 * static_cast<double>(cycles) /

@@ -1,0 +1,40 @@
+// A learner's progress: one JSON object a line, appended when a step is done, a prediction answered, or an exercise
+// passed. Steps are named by their titles and the rest by ids, so that an edited lesson keeps what still fits. A line that
+// cannot be read, or names what is no longer there, is skipped. The file stays on this machine.
+//   {"lesson":"A02","event":"step","step":"Which thread is mine?"}
+//   {"lesson":"A02","event":"prediction","predict":"whose","answer":"1","confidence":70,"truth":1.0,"right":true}
+//   {"lesson":"A02","event":"exercise","exercise":"guard","points":2.0}
+#pragma once
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace lockstep::lessons {
+struct Lesson;
+}
+
+namespace lockstep::gui {
+
+struct LessonState;
+
+// Fills in what the file says about the state's lesson. A file that is not there says nothing.
+void restore_progress(const std::filesystem::path& file, LessonState& state);
+
+class ProgressLog {
+  public:
+    explicit ProgressLog(std::filesystem::path file) : file_(std::move(file)) {}
+    // From here on only what is new is written.
+    void follow(const LessonState& state);
+    // Appends what is new; returns a sentence the first time that the file cannot be written. Called once a frame.
+    std::string note(const LessonState& state);
+
+  private:
+    std::filesystem::path file_;
+    std::shared_ptr<const lessons::Lesson> lesson_;
+    std::vector<bool> done_;
+    std::vector<std::vector<bool>> answered_;
+    bool complained_ = false;
+};
+
+}  // namespace lockstep::gui

@@ -1,0 +1,59 @@
+// The panels of the workspace: where they stand, their maximise marks, and the tabs of what does not fit side by side.
+#include <algorithm>
+
+#include "app/gui/shell.h"
+
+namespace lockstep::gui {
+
+namespace {
+
+constexpr float margin = 8;
+
+}  // namespace
+
+void Shell::body(Ui& ui, const Rect& area) {
+    const auto draw = [&](std::string_view name, const Rect& where) {
+        Shown* view = shown(name);
+        if (view == nullptr) return;
+        ui.rect({where.right(), where.y, margin, where.h + margin}, theme->background);
+        ui.rect({where.x, where.bottom(), where.w, margin}, theme->background);
+        ui.push_scope(name);
+        ui.clip(where);
+        view->view->draw(ui, session, focus, where);
+        ui.unclip();
+        const Rect mark{where.right() - 30, where.y + 4, 24, 22};
+        const bool whole = maximised_ == name;
+        if (ui.area("maximise", mark)) maximised_ = whole ? std::string() : std::string(name);
+        ui.icon(where.right() - 17, where.y + 20, whole ? Icon::restore : Icon::maximise,
+                {.size = 11, .color = ui.hovered(mark) ? theme->ink : theme->ink3, .align = Align::center});
+        if (ui.hovered(mark)) ui.tooltip(whole ? "back to the workspace" : "this picture alone");
+        ui.pop_scope();
+    };
+    if (!maximised_.empty()) return draw(maximised_, area);
+    const Arrangement plan = arrange(layout_of(session.workspace, scene_view_of(session)), area,
+                                     [&](const std::string& id) { return tabs_[id]; });
+    for (const TabStrip& strip : plan.tabs) {
+        ui.rect({strip.area.x, strip.area.y - margin, strip.area.w + margin, strip.area.h + margin + 4}, theme->background);
+        ui.push_scope(strip.id);
+        float x = strip.area.x;
+        for (size_t i = 0; i < strip.titles.size(); ++i) {
+            std::string title;
+            for (size_t at = 0; at < strip.titles[i].size();) {
+                size_t end = strip.titles[i].find('+', at);
+                if (end == std::string::npos) end = strip.titles[i].size();
+                const Shown* view = shown(std::string_view(strip.titles[i]).substr(at, end - at));
+                if (view != nullptr) title += (title.empty() ? "" : ", ") + std::string(view->row->title);
+                at = end + 1;
+            }
+            const float most = strip.area.w / static_cast<float>(strip.titles.size()) - 4;
+            while (title.size() > 4 && ui.chip_width(title) > most)
+                title.resize(title.size() > 5 && title.find(',') != std::string::npos ? title.rfind(',') : title.size() - 1);
+            if (ui.chip(x, strip.area.y, title, static_cast<int>(i) == strip.selected))
+                tabs_[strip.id] = static_cast<int>(i);
+        }
+        ui.pop_scope();
+    }
+    for (const Placed& panel : plan.panels) draw(panel.view, panel.area);
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,215 @@
+// What the shell does when the snapshot changes: where a new kernel is looked at, what a prediction hides, and playing.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+
+#include "app/gui/shell.h"
+
+namespace lockstep::gui {
+
+namespace {
+
+constexpr int64_t first_stretch = 108;  // cycles of the first look: 8 wide each in the timeline at 1600
+
+// Number of the warp's first instruction that belongs to the source line; -1: it never gets there.
+int64_t issue_of_line(const Snapshot& snapshot, int line) {
+    const auto& steps = snapshot.history->steps;
+    const auto& program = snapshot.kernel->program->instructions;
+    for (size_t i = 0; i < steps.size(); ++i)
+        if (steps[i].pc < program.size() && program[steps[i].pc].line == line) return static_cast<int64_t>(i);
+    return -1;
+}
+
+// Index of the track of the grid's warp number `number` (block after block); -1: not on the traced SM.
+int32_t track_of(const model::KernelRun& kernel, int32_t number) {
+    const simt::Dim3& block = kernel.config.block;
+    const uint64_t threads = uint64_t{block.x} * block.y * block.z, per_block = std::max<uint64_t>(1, (threads + 31) / 32);
+    const auto& warps = kernel.result.trace.warps;
+    for (size_t i = 0; i < warps.size() && number >= 0; ++i)
+        if (warps[i].block * per_block + warps[i].warp_in_block == static_cast<uint64_t>(number))
+            return static_cast<int32_t>(i);
+    return -1;
+}
+
+bool shows(const Snapshot& snapshot, int32_t track) {
+    const auto& warps = snapshot.kernel->result.trace.warps;
+    if (!snapshot.history || track < 0 || track >= static_cast<int32_t>(warps.size())) return false;
+    const WarpTrack& warp = warps[static_cast<size_t>(track)];
+    return snapshot.history->block == warp.block && snapshot.history->warp_in_block == warp.warp_in_block;
+}
+
+}  // namespace
+
+void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
+    session.adopt_results(focus);
+    if (snapshot->kernel && snapshot->kernel != kernel_) {
+        const bool same_program = kernel_ && kernel_->program == snapshot->kernel->program;
+        kernel_ = snapshot->kernel;
+        const KernelTrace& trace = kernel_->result.trace;
+        session.cycles_begin = session.cycles_end = 0;
+        if (!same_program || focus.warp >= static_cast<int32_t>(trace.warps.size())) {
+            focus.warp = trace.warps.empty() ? -1 : 0;
+            session.history_step = 0;
+            focus.pc = focus.line = -1;
+            const int64_t begin = busiest(trace);
+            if (begin >= 0 && !session.lesson.lesson)
+                session.cycles_begin = begin, session.cycles_end = begin + first_stretch;
+            if (const int32_t wished = track_of(*kernel_, snapshot->look_at.warp); wished >= 0) {
+                focus.warp = wished;
+                focus.time = trace.warps[static_cast<size_t>(wished)].begin;
+            }
+            line_wish_ = focus.line = snapshot->look_at.line;
+        }
+        focus.time = std::clamp<int64_t>(focus.time, 0, std::max<int64_t>(0, trace.cycles - 1));
+        asked_ = {};
+        if (session.grain == Grain::instruction) move(session, focus, *snapshot, Grain::instruction, 0);
+    }
+    if (session.lesson.lesson && (grain_lesson_ != session.lesson.lesson || grain_step_ != session.lesson.step)) {
+        grain_lesson_ = session.lesson.lesson;
+        grain_step_ = session.lesson.step;
+        const std::string view = scene_view_of(session);
+        session.grain = view == "training" || view == "graph" ? Grain::kernel
+                        : view == "divergence"                ? Grain::instruction
+                                                              : Grain::cycle;
+    }
+    if (line_wish_ > 0 && snapshot->kernel && shows(*snapshot, focus.warp)) {  // the scene opens on a line
+        if (const int64_t at = issue_of_line(*snapshot, line_wish_); at >= 0) {
+            session.history_step = at;
+            move(session, focus, *snapshot, Grain::instruction, 0);
+        }
+        line_wish_ = -1;
+    }
+    reveal(*snapshot);
+    if (snapshot->step) {
+        focus.step = static_cast<int32_t>(snapshot->step->step);
+        const auto launches = static_cast<int32_t>(snapshot->step->launches.size());
+        if (focus.launch >= launches) focus.launch = launches - 1;
+    }
+    if (snapshot->kernel && focus.warp >= 0 && (focus.warp != asked_.warp || !(asked_.sm == 1))) {
+        asked_.warp = focus.warp;
+        asked_.sm = 1;  // asked for this kernel
+        asked_step_ = -1;
+        session.post({Request::Kind::focus_warp, focus.warp, {}});
+    }
+    // The registers follow the clock: the instruction that the focused warp is at.
+    if (snapshot->kernel && focus.warp >= 0 &&
+        focus.warp < static_cast<int32_t>(snapshot->kernel->result.trace.warps.size())) {
+        const KernelTrace& trace = snapshot->kernel->result.trace;
+        const auto& issues = trace.warps[static_cast<size_t>(focus.warp)].issues;
+        if (session.grain != Grain::instruction && focus.time >= 0 && session.workspace != "training") {
+            const auto next = std::partition_point(issues.begin(), issues.end(),
+                                                   [&](uint32_t i) { return trace.issues[i].cycle < focus.time; });
+            if (!issues.empty())
+                session.history_step = std::min<int64_t>(next - issues.begin(), static_cast<int64_t>(issues.size()) - 1);
+        }
+        if (snapshot->history && session.history_step != asked_step_ &&
+            session.history_step < static_cast<int64_t>(snapshot->history->steps.size())) {
+            asked_step_ = session.history_step;
+            session.post({Request::Kind::lanes_at, session.history_step, {}});
+        }
+    }
+}
+
+// The first look at a kernel: the stretch of 108 cycles in which most happens, and there a warp whose long wait began in
+// view.
+int64_t Shell::busiest(const KernelTrace& trace) {
+    constexpr int64_t half = first_stretch / 2;
+    focus.time = 0;
+    if (trace.warps.empty() || trace.cycles <= first_stretch) return -1;
+    // Warp-cycles by reason in every half stretch; the most varied pair of neighbours wins.
+    constexpr auto reasons = static_cast<size_t>(StallReason::count);
+    std::vector<std::array<float, reasons>> counts(static_cast<size_t>(trace.cycles / half) + 2);
+    for (const IssueRecord& issue : trace.issues)
+        if (issue.cycle >= 0 && issue.cycle <= trace.cycles) counts[static_cast<size_t>(issue.cycle / half)][0] += 1;
+    for (const WarpTrack& warp : trace.warps)
+        for (const StallRun& run : warp.runs)
+            for (int64_t at = std::max<int64_t>(0, run.begin); at < std::min(run.end, trace.cycles);
+                 at = (at / half + 1) * half)
+                counts[static_cast<size_t>(at / half)][static_cast<size_t>(run.reason)] +=
+                    static_cast<float>(std::min(run.end, (at / half + 1) * half) - at);
+    size_t best = 0;
+    float most = -1;
+    for (size_t i = 0; i + 1 < counts.size(); ++i) {
+        float total = 0, variety = 0;
+        for (size_t r = 0; r < reasons; ++r) total += counts[i][r] + counts[i + 1][r];
+        for (size_t r = 0; r < reasons && total > 0; ++r) {
+            const float share = (counts[i][r] + counts[i + 1][r]) / total;
+            if (share > 0) variety -= share * std::log(share);
+        }
+        variety *= std::sqrt(total);  // many warps at work
+        if (variety > most) most = variety, best = i;
+    }
+    const int64_t begin = static_cast<int64_t>(best) * half;
+    focus.time = std::min(begin + half, std::max<int64_t>(0, trace.cycles - 1));
+    int64_t best_wait = 0;
+    for (size_t w = 0; w < trace.warps.size(); ++w)
+        for (const StallRun& run : trace.warps[w].runs) {
+            if (run.cause < 0 || run.begin > focus.time || run.end <= focus.time) continue;
+            const int64_t cause = trace.issues[static_cast<size_t>(run.cause)].cycle;
+            if (cause < begin || cause >= run.begin + 1) continue;
+            const int64_t wait = (run.end - run.begin) * (run.reason == StallReason::long_scoreboard ? 1000 : 1);
+            if (wait > best_wait) best_wait = wait, focus.warp = static_cast<int32_t>(w);
+        }
+    return begin;
+}
+
+// While a prediction of this step is open, the warp's instructions after the step's `until="issue(line:N)"` stay hidden.
+void Shell::reveal(const Snapshot& snapshot) {
+    session.reveal_steps = -1;
+    const LessonState& lesson = session.lesson;
+    const auto at = static_cast<size_t>(std::max(0, lesson.step));
+    if (!lesson.lesson || at >= lesson.lesson->steps.size()) return;
+    const lessons::Step& step = lesson.lesson->steps[at];
+    const bool open =
+        at < lesson.predictions.size() &&
+        std::any_of(lesson.predictions[at].begin(), lesson.predictions[at].end(), [](const auto& p) { return !p.locked; });
+    int64_t until = -1;
+    for (const std::string& wish : step.until) {
+        const size_t line_at = wish.find("line:");
+        const int line = line_at == std::string::npos ? 0 : std::atoi(wish.c_str() + line_at + 5);
+        if (line <= 0 || !snapshot.history || !snapshot.kernel) continue;
+        if (const int64_t at_line = issue_of_line(snapshot, line); at_line >= 0 && until < 0) until = at_line + 1;
+    }
+    // Without `until`, what comes before the line that is asked about may be seen.
+    if (until < 0 && open && snapshot.history && snapshot.kernel)
+        for (const lessons::Predict& predict : step.predicts) {
+            const size_t line_at = predict.of.find("@line:");
+            const int line = line_at == std::string::npos ? 0 : std::atoi(predict.of.c_str() + line_at + 6);
+            if (line > 0) until = std::max<int64_t>(1, issue_of_line(snapshot, line));
+        }
+    if (open) session.reveal_steps = std::max<int64_t>(until, 0);
+    // A step begins where its `until` says, once the warp's history is there.
+    if (until >= 0 && (reveal_step_ != lesson.step || reveal_history_ != snapshot.history)) {
+        reveal_step_ = lesson.step;
+        reveal_history_ = snapshot.history;
+        session.history_step = until - 1;
+        move(session, focus, snapshot, Grain::instruction, 0);
+    }
+    if (session.reveal_steps > 0) session.history_step = std::min(session.history_step, session.reveal_steps - 1);
+}
+
+void Shell::play(double now) {
+    if (!session.playing) return;
+    const double rate = session.grain == Grain::cycle         ? 30
+                        : session.grain == Grain::instruction ? 4
+                                                              : 1.5;  // moves a second
+    if (session.grain == Grain::training_step) {
+        if (last_play_ == 0) session.post({Request::Kind::train, -1, {}});
+        last_play_ = now;
+        return;
+    }
+    if (last_play_ == 0) {
+        last_play_ = now;
+        if (position_of(session, focus, *snapshot_).last) move(session, focus, *snapshot_, session.grain, -1, true);
+    }
+    const auto moves = static_cast<int>((now - last_play_) * rate);
+    if (moves <= 0) return;
+    last_play_ += moves / rate;
+    const Focus before = focus;
+    const int64_t step = session.history_step;
+    move(session, focus, *snapshot_, session.grain, std::min(moves, 8));
+    if (before == focus && step == session.history_step) session.playing = false;  // the end
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,112 @@
+// The session's worker thread, its requests and what it keeps. It takes requests in order, runs the engine, and publishes
+// snapshots. A request that makes the work under way pointless stops it; looking at another warp is served between two
+// kernels. Whatever goes wrong becomes Snapshot::problem, and the worker goes on.
+// worker.cpp: the loop; worker_training.cpp, worker_kernel.cpp, worker_lesson.cpp: what it does.
+#pragma once
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <thread>
+
+#include "app/gui/session.h"
+#include "app/gui/training_run.h"
+#include "lessons/player/run.h"
+
+namespace lockstep::gui {
+
+struct Session::Worker {
+    explicit Worker(SessionOptions chosen);
+    ~Worker();
+
+    const SessionOptions options;
+
+    // Shared with the frame's thread, under `mutex`.
+    mutable std::mutex mutex;
+    std::condition_variable_any wake;
+    std::condition_variable settled;
+    std::deque<Request> queue;
+    std::shared_ptr<const Snapshot> newest;
+    bool working = true;   // false: nothing queued, nothing under way
+    std::stop_source job;  // of the work that a request may interrupt
+    struct Results {       // what belongs to the interface
+        std::optional<LessonState> lesson;
+        bool lesson_closed = false;
+        struct Truth {
+            int step = 0;
+            size_t predict = 0;
+            std::optional<double> value;  // none: it could not be worked out, and the learner may lock again
+            int right = -1;               // index of the answer
+        };
+        struct Report {
+            int step = 0;
+            std::vector<std::string> lines;
+            bool passed = false;
+        };
+        std::vector<Truth> truths;
+        std::optional<Report> report;
+        std::optional<int32_t> launch;  // kernel of the training step to look at
+        std::optional<std::string> gpu;
+    } results;
+
+    // Under `notifying`, which is held during the call: who unsets it knows that no call is under way.
+    std::mutex notifying;
+    std::function<void()> on_publish;
+
+    // The worker's own.
+    Snapshot draft;
+    std::string gpu;
+    std::unique_ptr<TrainingRun> training;
+    std::optional<Curve> compared;  // a finished run beside the live one
+    int64_t steps_to_run = 0;       // -1: until paused
+    bool wants_timing = false;
+    std::chrono::steady_clock::time_point last_step;
+    int64_t shown_kernel = -1;  // that somebody picked
+    std::shared_ptr<const lessons::Lesson> lesson;
+    std::map<const lessons::Scene*, std::shared_ptr<const lessons::SceneResult>> scene_results;  // of the open lesson
+    int lesson_step = 0;
+    std::string lesson_gpu;  // chosen by hand; empty: the lesson's own
+    std::jthread thread;     // last: it uses all of the above
+
+    // worker.cpp
+    void run(const std::stop_token& stop);
+    void serve(const Request& request);
+    void serve_light();  // what may be looked at while a long run is under way
+    void publish();
+    void busy(std::string text, double progress = -1);
+    void guarded(const std::function<void()>& work);
+    std::stop_token job_token();
+
+    // worker_training.cpp
+    void open_training();
+    void train(int64_t steps);
+    void pause();
+    void show_step(int64_t step);
+    void train_one();
+    void time_shown();
+    void show_curves();
+    void set_gpu(const std::string& name);
+    void reload();
+
+    // worker_kernel.cpp
+    void open_kernel(int64_t index, bool wish = false);
+    void show_kernel(std::shared_ptr<const model::KernelRun> kernel, std::string label, const Focus& look_at = {});
+    void forget_warp();
+    void focus_warp(int64_t index);
+    void lanes_at(int64_t step);
+
+    // worker_lesson.cpp
+    lessons::RunOptions run_options();
+    void open_lesson(const std::string& id, int step);  // step -1: where it was left
+    void close_lesson();
+    void show_lesson_step(int step);
+    void lock_prediction(int64_t index);
+    void check_exercise();
+};
+
+// A request of this kind makes the work under way pointless and stops it.
+bool interrupts(Request::Kind kind);
+// "A100" for "a100".
+std::string upper(std::string text);
+
+}  // namespace lockstep::gui

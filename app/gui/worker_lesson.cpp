@@ -1,0 +1,180 @@
+// Lessons: opening one, running a step's scene once, working out predictions, checking exercises.
+#include <algorithm>
+
+#include "app/gui/progress.h"
+#include "app/gui/work_file.h"
+#include "app/gui/worker.h"
+#include "core/base/diagnostic.h"
+#include "core/base/files.h"
+#include "lessons/player/exercise.h"
+#include "lessons/player/predict.h"
+
+namespace lockstep::gui {
+
+namespace {
+
+// "warp:0@line:7" -> the number after "warp:"; -1 when there is none.
+int32_t number_after(const std::string& text, const std::string& key) {
+    const size_t at = text.find(key);
+    if (at == std::string::npos) return -1;
+    int32_t value = 0;
+    size_t i = at + key.size();
+    if (i >= text.size() || text[i] < '0' || text[i] > '9') return -1;
+    for (; i < text.size() && text[i] >= '0' && text[i] <= '9' && value < 100'000'000; ++i)
+        value = value * 10 + (text[i] - '0');
+    return value;
+}
+
+// The step's own scene, else the nearest before it, else the lesson's first.
+const lessons::Scene* scene_shown(const lessons::Lesson& lesson, int step) {
+    if (const lessons::Scene* scene = lessons::scene_at(lesson, static_cast<size_t>(step))) return scene;
+    for (const lessons::Step& any : lesson.steps)
+        if (!any.scenes.empty()) return &any.scenes.front();
+    return nullptr;
+}
+
+}  // namespace
+
+lessons::RunOptions Session::Worker::run_options() {
+    lessons::RunOptions wanted;
+    wanted.gpu = lesson_gpu;
+    wanted.keep_runs = wanted.keep_values = true;
+    wanted.stop = job_token();
+    wanted.progress = [this](double progress) {
+        serve_light();
+        if (progress >= 0)
+            busy(draft.busy, progress);
+        else
+            busy("timing kernel " + std::to_string(static_cast<int>(-progress) + 1) + " of the step");
+    };
+    return wanted;
+}
+
+void Session::Worker::close_lesson() {
+    lesson.reset();
+    scene_results.clear();
+    draft.kernel.reset();
+    draft.step.reset();
+    draft.first_step.reset();
+    draft.curves.clear();
+    draft.problem.reset();
+    forget_warp();
+    shown_kernel = -1;
+    const std::lock_guard lock(mutex);
+    results.lesson.reset();
+    results.lesson_closed = true;
+    results.gpu = gpu;
+}
+
+void Session::Worker::open_lesson(const std::string& id, int step) {
+    busy("opening lesson " + id);
+    auto loaded = lessons::lesson_named(id);
+    if (!loaded.ok()) throw Failure(loaded.error());
+    close_lesson();
+    training.reset();
+    steps_to_run = 0;
+    wants_timing = false;
+    lesson = std::make_shared<const lessons::Lesson>(std::move(loaded.value()));
+    lesson_gpu.clear();
+    LessonState state;
+    state.lesson = lesson;
+    for (const lessons::Step& one : lesson->steps) state.predictions.emplace_back(one.predicts.size());
+    state.done.assign(lesson->steps.size(), false);
+    if (!options.progress_file.empty()) restore_progress(options.progress_file, state);
+    if (step < 0) {
+        const auto open = std::find(state.done.begin(), state.done.end(), false);
+        step = open == state.done.end() ? 0 : static_cast<int>(open - state.done.begin());
+    }
+    state.step = std::clamp(step, 0, std::max(0, static_cast<int>(lesson->steps.size()) - 1));
+    step = state.step;
+    {
+        const std::lock_guard lock(mutex);
+        results.lesson_closed = false;
+        results.lesson = std::move(state);
+    }
+    show_lesson_step(step);
+}
+
+void Session::Worker::show_lesson_step(int step) {
+    lesson_step = std::clamp(step, 0, std::max(0, static_cast<int>(lesson->steps.size()) - 1));
+    const lessons::Scene* scene = scene_shown(*lesson, lesson_step);
+    if (scene == nullptr) return;
+    draft.problem.reset();  // it was another step's
+    const std::string ran_on = lessons::gpu_of(*lesson, *scene, run_options());
+    busy(scene->train.empty() ? "running " + scene->kernel + " on the modelled " + upper(ran_on)
+                              : "running one training step");
+    auto& known = scene_results[scene];
+    if (!known) {
+        auto result = lessons::run_scene(*lesson, *scene, run_options());
+        if (!result.ok()) throw Failure(result.error());
+        known = std::move(result.value());
+    }
+    const lessons::SceneResult& shown = *known;
+    Focus look_at;
+    look_at.warp = number_after(scene->focus, "warp:");
+    look_at.line = number_after(scene->focus, "line:");
+    look_at.launch = number_after(scene->focus, "launch:");
+    draft.step = shown.step;
+    draft.first_step = shown.step;
+    draft.curves.clear();
+    if (shown.step) {
+        Curve curve;
+        curve.name = "one step";
+        curve.loss = {shown.step->loss};
+        curve.total_steps = 1;
+        draft.curves = {curve};
+        const auto& launches = shown.step->launches;
+        const auto longest = std::max_element(launches.begin(), launches.end(),
+                                              [](const auto& a, const auto& b) { return a.cycles < b.cycles; });
+        if (look_at.launch < 0 || look_at.launch >= static_cast<int32_t>(launches.size()))
+            look_at.launch = static_cast<int32_t>(longest - launches.begin());
+        open_kernel(look_at.launch, true);
+    }
+    if (shown.kernel) show_kernel(shown.kernel, scene->kernel + "  (kernel 1 of 1)", look_at);
+    const std::lock_guard lock(mutex);
+    results.gpu = ran_on;
+}
+
+void Session::Worker::lock_prediction(int64_t index) {
+    if (!lesson || lesson_step >= static_cast<int>(lesson->steps.size())) return;
+    const auto& predicts = lesson->steps[static_cast<size_t>(lesson_step)].predicts;
+    if (index < 0 || index >= static_cast<int64_t>(predicts.size())) return;
+    const lessons::Predict& predict = predicts[static_cast<size_t>(index)];
+    Results::Truth told{lesson_step, static_cast<size_t>(index), {}, -1};
+    const auto tell = [&] {
+        const std::lock_guard lock(mutex);
+        results.truths.push_back(told);
+    };
+    try {
+        busy("working out the answer");
+        lessons::SceneRuns runs(*lesson, run_options());
+        for (const auto& [scene, result] : scene_results)
+            if (result) runs.remember(*scene, result);
+        const auto truth = lessons::truth_of(runs, static_cast<size_t>(lesson_step), predict);
+        if (!truth.ok()) throw Failure(truth.error());
+        told.value = truth.value();
+        told.right = lessons::right_answer(predict, truth.value());
+    } catch (...) {
+        tell();
+        throw;
+    }
+    tell();
+}
+
+void Session::Worker::check_exercise() {
+    if (!lesson || lesson_step >= static_cast<int>(lesson->steps.size())) return;
+    const auto& exercises = lesson->steps[static_cast<size_t>(lesson_step)].exercises;
+    if (exercises.empty()) return;
+    const std::filesystem::path file = work_file(*lesson, exercises.front());
+    busy("checking " + file.filename().string());
+    const auto text = read_file(file, size_t{1} << 20);
+    if (!text.ok()) throw Failure(text.error());
+    auto report = lessons::check_submission(*lesson, exercises.front(), text.value(), file.string(), run_options());
+    if (!report.ok()) throw Failure(report.error());
+    if (report.value().timed && report.value().timed->kernel)
+        show_kernel(report.value().timed->kernel, exercises.front().kernel + "  (your kernel)", draft.look_at);
+    const std::lock_guard lock(mutex);
+    results.report = Results::Report{lesson_step, report.value().lines, report.value().passed};
+}
+
+}  // namespace lockstep::gui
