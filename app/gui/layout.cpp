@@ -131,7 +131,8 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
         return row(1, {lesson, column(1144, {slot("graph", 440, 760, 300),
                                              row(300, {slot("code", 560, 400, 200), slot("batch", 576, 380, 300)}),
                                              slot("kernels", 168, 640, 160)})});
-    return row(1, {lesson, column(1144, {row(440, {slot("source", 560, 400, 240), slot("stack", 576, 400, 240)}),
+    const std::string_view beside = scene_view == "threads" ? "threads" : "stack";
+    return row(1, {lesson, column(1144, {row(440, {slot("source", 560, 400, 240), slot(beside, 576, 400, 240)}),
                                          slot("divergence", 436, 640, 300)})});
 }
 

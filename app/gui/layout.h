@@ -34,7 +34,8 @@ struct Arrangement {
     std::vector<TabStrip> tabs;
 };
 
-// The tree of a workspace; Learn's depends on the scene's view ("divergence", "warps", "blocks", "training", "graph").
+// The tree of a workspace; Learn's depends on the scene's view ("divergence", "threads", "warps", "blocks",
+// "training", "graph").
 LayoutNode layout_of(std::string_view workspace, std::string_view scene_view);
 // `chosen(id)` says which tab of a strip is open.
 Arrangement arrange(const LayoutNode& root, const Rect& area, const std::function<int(const std::string&)>& chosen);

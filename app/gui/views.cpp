@@ -3,6 +3,7 @@
 
 #include "app/gui/view.h"
 #include "app/gui/views/sm_views.h"
+#include "app/gui/views/threads_view.h"
 #include "app/gui/views/training_views.h"
 
 namespace lockstep::gui {
@@ -11,6 +12,7 @@ std::span<const ViewRow> views() {
     static const std::array rows = {
         ViewRow{"lesson", "Lesson", "learn", make_lesson_view},
         ViewRow{"source", "Source", "learn", make_source_view},
+        ViewRow{"threads", "Grid, block, thread", "learn", make_threads_view},
         ViewRow{"stack", "Reconvergence stack", "learn", make_stack_view},
         ViewRow{"divergence", "Divergence", "learn", make_divergence_view},
         ViewRow{"warps", "Warps by cycle", "sm", make_warps_view},
