@@ -1,11 +1,16 @@
 // The host device: matrix products against double precision, buffers, and what it says about wrong requests.
+#include <atomic>
+#include <chrono>
 #include <cmath>
+#include <cstring>
+#include <thread>
 
 #include "core/base/rng.h"
 #include "core/device/devices.h"
 #include "core/device/kernel_library.h"
 #include "core/device/matmul.h"
 #include "tests/catch.h"
+#include "tests/device_cases.h"
 
 using namespace lockstep;
 using namespace lockstep::device;
@@ -30,14 +35,21 @@ std::string message_of(const std::function<void()>& action) {
 
 TEST_CASE("host matrix products agree with double precision, transposed or not, for any shape") {
     Rng rng(7);
-    for (const auto& [m, n, k] :
-         {std::tuple{1, 1, 1}, {3, 5, 7}, {17, 33, 65}, {64, 128, 784}, {1, 10, 128}, {128, 1, 64}, {5, 4, 0}})
+    ThreadPool pool(3);
+    for (const auto& [m, n, k] : {std::tuple{1, 1, 1},
+                                  {3, 5, 7},
+                                  {17, 33, 65},
+                                  {64, 128, 784},
+                                  {1, 10, 128},
+                                  {128, 1, 64},
+                                  {5, 4, 0},
+                                  {203, 389, 71}})
         for (const int form : {0, 1, 2, 3}) {
             const bool transpose_a = form & 1, transpose_b = form & 2;
             const auto a = random_values(rng, static_cast<size_t>(m * k)),
                        b = random_values(rng, static_cast<size_t>(k * n));
             std::vector<float> c(static_cast<size_t>(m * n), NAN);
-            matmul(transpose_a, transpose_b, m, n, k, a.data(), b.data(), c.data(), 2);
+            matmul(transpose_a, transpose_b, m, n, k, a.data(), b.data(), c.data(), pool);
             double worst = 0;
             for (int i = 0; i < m; ++i)
                 for (int j = 0; j < n; ++j) {
@@ -54,6 +66,60 @@ TEST_CASE("host matrix products agree with double precision, transposed or not, 
             INFO(m << " x " << n << " x " << k << " form " << form);
             CHECK(worst < 1e-6);
         }
+}
+
+TEST_CASE("host matrix products have the same bits on any number of threads") {
+    Rng rng(8);
+    ThreadPool one(1), two(2), five(5);
+    for (const auto& [m, n, k] :
+         {std::tuple{64, 512, 784}, {784, 128, 64}, {64, 128, 784}, {130, 517, 200}, {2000, 10, 128}, {10, 2000, 130}})
+        for (const int form : {0, 1, 2, 3}) {
+            const auto a = random_values(rng, static_cast<size_t>(m * k)),
+                       b = random_values(rng, static_cast<size_t>(k * n));
+            const auto product = [&, m = m, n = n, k = k](ThreadPool& pool) {
+                std::vector<float> c(static_cast<size_t>(m * n), NAN);
+                matmul(form & 1, form & 2, m, n, k, a.data(), b.data(), c.data(), pool);
+                return c;
+            };
+            INFO(m << " x " << n << " x " << k << " form " << form);
+            const auto alone = product(one);
+            CHECK(product(two) == alone);
+            CHECK(product(five) == alone);
+        }
+}
+
+TEST_CASE("long elementwise twins have the same bits on any number of threads") {
+    for (const KernelRow& row : kernels()) {
+        if (row.name.starts_with("matmul")) continue;
+        const KernelCase long_case = case_of(row.name, {401, 331, 1}, 9);
+        const auto one = make_host({.threads = 1}), three = make_host({.threads = 3});
+        const auto alone = run_case(*one, long_case), together = run_case(*three, long_case);
+        INFO(row.name);
+        for (size_t i = 0; i < alone.size(); ++i)
+            CHECK(std::memcmp(alone[i].data(), together[i].data(), alone[i].size() * sizeof(float)) == 0);
+    }
+}
+
+TEST_CASE("a pool of threads does every part of every job once, and hands on what a part throws") {
+    ThreadPool pool(4);
+    std::vector<int> times(1000, 0);
+    for (int job = 1; job <= 3000; ++job) {
+        const int parts = job % 7;
+        pool.run(parts, [&](int part) { ++times[static_cast<size_t>(part)]; });
+    }
+    int left = 0;
+    for (int part = 0; part < 7; ++part) {
+        for (int parts = part + 1; parts < 7; ++parts) left += 3000 / 7 + (parts <= 3000 % 7);
+        CHECK(times[static_cast<size_t>(part)] == left);
+        left = 0;
+    }
+    for (int round = 0; round < 20; ++round) {
+        std::this_thread::sleep_for(std::chrono::microseconds(200));  // the others sleep by now
+        CHECK(message_of([&] { pool.run(8, [](int part) { part == 5 ? throw Failure("part 5") : void(); }); }) == "part 5");
+    }
+    std::atomic<int> sum{0};
+    pool.run(1000, [&](int part) { sum += part; });
+    CHECK(sum == 499500);
 }
 
 TEST_CASE("a host launch runs the kernel's native twin and reports what it did") {

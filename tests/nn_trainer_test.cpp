@@ -71,6 +71,20 @@ TEST_CASE("the same seed gives the same bits, another seed other ones") {
     CHECK(first.first[0] != other.first[0]);
 }
 
+TEST_CASE("the number of threads changes no bit of a loss or a parameter") {
+    const auto losses = [](const std::string& model, int threads) {
+        Trainer trainer({.model = model, .threads = threads});
+        std::vector<double> all;
+        for (int i = 0; i < 5; ++i) all.push_back(trainer.step().loss);
+        return std::pair(all, trainer.export_parameters());
+    };
+    for (const std::string model : {"mlp", "mlp512"}) {
+        const auto one = losses(model, 1);
+        CHECK(losses(model, 2) == one);
+        CHECK(losses(model, 3) == one);
+    }
+}
+
 TEST_CASE("host and modelled GPU agree on the losses") {
     Trainer host({.device = "host", .batch = 16});
     Trainer sim({.device = "sim:v100", .batch = 16, .functional = true});

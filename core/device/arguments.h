@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/device/device.h"
+#include "core/device/thread_pool.h"
 
 namespace lockstep::device {
 
@@ -31,12 +32,13 @@ T unpack(std::string_view kernel, std::span<const Argument> arguments, size_t in
     }
 }
 
-// function(threads, arguments...), with the arguments' types taken from the function.
+// function(pool, arguments...), with the arguments' types taken from the function.
 template <class... T>
-void call(std::string_view kernel, void (*function)(int, T...), std::span<const Argument> arguments, int threads) {
+void call(std::string_view kernel, void (*function)(ThreadPool&, T...), std::span<const Argument> arguments,
+          ThreadPool& pool) {
     if (arguments.size() != sizeof...(T)) wrong_count(kernel, sizeof...(T), arguments.size());
     [&]<size_t... i>(std::index_sequence<i...>) {
-        function(threads, unpack<T>(kernel, arguments, i)...);
+        function(pool, unpack<T>(kernel, arguments, i)...);
     }
     (std::index_sequence_for<T...>{});
 }

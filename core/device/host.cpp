@@ -29,12 +29,12 @@ struct Buffer {
 
 class Host final : public Device {
   public:
-    explicit Host(const DeviceOptions& options) : options_(options) {}
+    explicit Host(const DeviceOptions& options) : options_(options), pool_(options.threads) {}
 
     std::string name() const override { return "host"; }
     std::string description() const override {
-        return fmt::format("this machine's processor, {} thread{}, matrix products by {}", options_.threads,
-                           options_.threads == 1 ? "" : "s", matmul_library());
+        return fmt::format("this machine's processor, {} thread{}, matrix products by {}", pool_.threads(),
+                           pool_.threads() == 1 ? "" : "s", matmul_library());
     }
     std::string_view provenance() const override { return "measured"; }
 
@@ -74,7 +74,7 @@ class Host final : public Device {
                           .block = request.block,
                           .stream = request.stream};
         event.enqueue_begin_us = event.enqueue_end_us = event.begin_us = now();
-        row.twin(request.arguments, options_.threads);
+        row.twin(request.arguments, pool_);
         event.end_us = now();
         if (on_launch) on_launch(event);
     }
@@ -104,6 +104,7 @@ class Host final : public Device {
     }
 
     DeviceOptions options_;
+    ThreadPool pool_;
     Clock::time_point made_ = Clock::now();
     std::map<uint64_t, Buffer> buffers_;
     uint64_t launches_ = 0;

@@ -19,7 +19,7 @@ struct Name {
 template <Name name, auto function>
 constexpr KernelRow row(std::string_view file, std::string_view summary) {
     return {name.text, file, summary,
-            [](std::span<const Argument> arguments, int threads) { call(name.text, function, arguments, threads); }};
+            [](std::span<const Argument> arguments, ThreadPool& pool) { call(name.text, function, arguments, pool); }};
 }
 
 constexpr KernelRow rows[] = {

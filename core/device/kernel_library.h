@@ -8,12 +8,13 @@
 
 #include "core/base/result.h"
 #include "core/device/device.h"
+#include "core/device/thread_pool.h"
 #include "core/ptx/program.h"
 
 namespace lockstep::device {
 
 // Runs the kernel natively over whole buffers. Pointers in `arguments` are host addresses.
-using HostTwin = void (*)(std::span<const Argument> arguments, int threads);
+using HostTwin = void (*)(std::span<const Argument> arguments, ThreadPool& pool);
 
 struct KernelRow {
     std::string_view name;     // extern "C" name: "matmul_nn_f32"

@@ -2,7 +2,6 @@
 // meet the strip, and 4 x 8 sums stay in vector registers along all of K. A transposed A is turned first. Edges: a strip is
 // padded with zeros, and the last rows run alone.
 #include <algorithm>
-#include <thread>
 #include <vector>
 
 #include "core/device/matmul.h"
@@ -11,6 +10,7 @@ namespace lockstep::device {
 
 namespace {
 constexpr size_t width = 8;
+constexpr size_t products_of_part = 1 << 19;  // at least: some 50 us
 
 std::vector<float> transposed(const float* x, size_t rows, size_t columns) {  // [rows,columns] -> [columns,rows]
     std::vector<float> y(rows * columns);
@@ -45,19 +45,20 @@ void columns_of_product(size_t begin, size_t end, bool transpose_b, size_t m, si
 }
 }  // namespace
 
-void matmul(bool transpose_a, bool transpose_b, int m, int n, int k, const float* a, const float* b, float* c, int threads) {
+void matmul(bool transpose_a, bool transpose_b, int m, int n, int k, const float* a, const float* b, float* c,
+            ThreadPool& pool) {
     if (m <= 0 || n <= 0) return;
     const auto rows = static_cast<size_t>(m), columns = static_cast<size_t>(n), depth = static_cast<size_t>(std::max(k, 0));
     std::vector<float> straight;
     if (transpose_a) a = (straight = transposed(a, depth, rows)).data();
 
     const size_t strips = (columns + width - 1) / width;
-    const size_t workers = std::clamp<size_t>(static_cast<size_t>(std::max(threads, 1)), 1, strips);
-    const auto border = [&](size_t worker) { return std::min(strips * worker / workers * width, columns); };
-    std::vector<std::jthread> others;
-    for (size_t w = 1; w < workers; ++w)
-        others.emplace_back(columns_of_product, border(w), border(w + 1), transpose_b, rows, columns, depth, a, b, c);
-    columns_of_product(0, border(1), transpose_b, rows, columns, depth, a, b, c);
+    const size_t parts = std::min(strips, std::max<size_t>(rows * columns * depth / products_of_part, 1));
+    const auto border = [&](size_t part) { return std::min(strips * part / parts * width, columns); };
+    pool.run(static_cast<int>(parts), [&](int part) {
+        const auto p = static_cast<size_t>(part);
+        columns_of_product(border(p), border(p + 1), transpose_b, rows, columns, depth, a, b, c);
+    });
 }
 
 const char* matmul_library() {

@@ -67,12 +67,12 @@ Glyphs load_glyphs() {
     return glyphs;
 }
 
-// The columns at which start + slope * column may lie in 0 .. last.
+// The columns at which start + slope * column may lie in 0 .. last, or one more.
 std::pair<int, int> columns_inside(float start, float slope, float last) {
     if (std::abs(slope) < 1e-6f) return start >= 0 && start < last ? std::pair{0, side - 1} : std::pair{0, -1};
     const float a = -start / slope, b = (last - start) / slope;
-    const float low = std::clamp(std::floor(std::min(a, b)), 0.0f, 64.0f);
-    const float high = std::clamp(std::ceil(std::max(a, b)), -1.0f, static_cast<float>(side - 1));
+    const float low = std::clamp(std::min(a, b), 0.0f, 64.0f);
+    const float high = std::clamp(std::max(a, b) + 1, -1.0f, static_cast<float>(side - 1));
     return {static_cast<int>(low), static_cast<int>(high)};
 }
 
@@ -126,15 +126,21 @@ void blur(std::span<float> image, float w) {
     }
 }
 
-// The sum of two 16-bit uniforms, a triangle of variance 1/6: noise enough, two pixels a random number.
+// The sum of two 16-bit uniforms, a triangle of variance 1/6: noise enough, two pixels a random number. The bounds stand in
+// a loop of their own, which becomes vectors: half of an empty picture's noise is below 0, and a branch would guess wrongly.
 void add_noise(std::span<float> image, float contrast, float deviation, Rng& rng) {
     const float scale = deviation * std::sqrt(6.0f) / 65536.0f;
-    for (size_t i = 0; i < image.size(); i += 2) {
+    int32_t noise[side * side];
+    for (int i = 0; i < side * side; i += 2) {
         const uint64_t bits = rng.next();
-        const auto one = static_cast<int32_t>((bits & 0xffff) + ((bits >> 16) & 0xffff));
-        const auto two = static_cast<int32_t>(((bits >> 32) & 0xffff) + (bits >> 48));
-        image[i] = std::clamp(image[i] * contrast + static_cast<float>(one - 65535) * scale, 0.0f, 1.0f);
-        image[i + 1] = std::clamp(image[i + 1] * contrast + static_cast<float>(two - 65535) * scale, 0.0f, 1.0f);
+        noise[i] = static_cast<int32_t>((bits & 0xffff) + ((bits >> 16) & 0xffff)) - 65535;
+        noise[i + 1] = static_cast<int32_t>(((bits >> 32) & 0xffff) + (bits >> 48)) - 65535;
+    }
+    float* pixels = image.data();
+    for (int i = 0; i < side * side; ++i) {
+        const float value = pixels[i] * contrast + static_cast<float>(noise[i]) * scale;
+        const float positive = value < 0.0f ? 0.0f : value;
+        pixels[i] = positive > 1.0f ? 1.0f : positive;
     }
 }
 

@@ -1,0 +1,121 @@
+// A job is one number: how many parts are left, under a job's number, so that a late thread cannot take a part of a job that
+// has ended. Sleepers and posters each write first and look second (sequentially consistent): no wake-up is lost.
+#include "core/device/thread_pool.h"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace lockstep::device {
+
+namespace {
+constexpr std::chrono::microseconds awake{50};  // about what a wake-up costs
+
+template <class Condition>
+bool comes_true_soon(const Condition& condition) {
+    const auto end = std::chrono::steady_clock::now() + awake;
+    do
+        if (condition()) return true;
+    while (std::chrono::steady_clock::now() < end);
+    return false;
+}
+}  // namespace
+
+struct ThreadPool::State {
+    std::atomic<uint64_t> left{0};   // job << 32 | parts that nobody has taken
+    std::atomic<int> unfinished{0};  // parts of the job
+    std::atomic<int> sleepers{0};
+    std::atomic<bool> caller_sleeps{false}, closing{false};
+    const std::function<void(int)>* work = nullptr;  // lives until `unfinished` is 0
+    uint32_t job = 0;
+
+    std::mutex mutex;
+    std::condition_variable posted, finished;
+    std::exception_ptr failure;  // guarded by `mutex`
+    std::vector<std::thread> workers;
+
+    bool parts_left() const { return static_cast<uint32_t>(left) > 0; }
+
+    void take_parts() {
+        uint64_t seen = left;
+        while (static_cast<uint32_t>(seen) > 0) {
+            if (!left.compare_exchange_weak(seen, seen - 1)) continue;
+            try {
+                (*work)(static_cast<int>(static_cast<uint32_t>(seen) - 1));
+            } catch (...) {
+                const std::lock_guard lock(mutex);
+                if (!failure) failure = std::current_exception();
+            }
+            if (--unfinished == 0 && caller_sleeps) {
+                const std::lock_guard lock(mutex);
+                finished.notify_one();
+            }
+            seen = left;
+        }
+    }
+
+    void serve() {
+        while (!closing) {
+            take_parts();
+            if (comes_true_soon([&] { return parts_left() || closing; })) continue;
+            std::unique_lock lock(mutex);
+            ++sleepers;
+            posted.wait(lock, [&] { return parts_left() || closing; });
+            --sleepers;
+        }
+    }
+};
+
+ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
+    State& s = *state_;
+    try {
+        for (int i = 1; i < threads; ++i) s.workers.emplace_back([&s] { s.serve(); });
+    } catch (const std::system_error&) {  // no more threads
+    }
+}
+
+ThreadPool::~ThreadPool() {
+    {
+        const std::lock_guard lock(state_->mutex);
+        state_->closing = true;
+    }
+    state_->posted.notify_all();
+    for (std::thread& worker : state_->workers) worker.join();
+}
+
+int ThreadPool::threads() const {
+    return static_cast<int>(state_->workers.size()) + 1;
+}
+
+void ThreadPool::run(int parts, const std::function<void(int)>& work) {
+    State& s = *state_;
+    if (parts <= 1 || s.workers.empty()) {
+        for (int part = 0; part < parts; ++part) work(part);
+        return;
+    }
+    s.work = &work;
+    s.unfinished = parts;
+    s.left = uint64_t{++s.job} << 32 | static_cast<uint32_t>(parts);
+    if (s.sleepers > 0) {
+        { const std::lock_guard lock(s.mutex); }  // a thread about to sleep has looked before, or is asleep now
+        for (int i = 1; i < parts && i <= static_cast<int>(s.workers.size()); ++i) s.posted.notify_one();
+    }
+    s.take_parts();
+    if (!comes_true_soon([&] { return s.unfinished == 0; })) {
+        std::unique_lock lock(s.mutex);
+        s.caller_sleeps = true;
+        s.finished.wait(lock, [&] { return s.unfinished == 0; });
+        s.caller_sleeps = false;
+    }
+    const std::lock_guard lock(s.mutex);
+    if (s.failure) std::rethrow_exception(std::exchange(s.failure, nullptr));
+}
+
+}  // namespace lockstep::device

@@ -1,0 +1,25 @@
+// The host device's threads. They live as long as the pool, wait for work a few microseconds awake and then asleep. Whoever
+// is free takes the next part, the caller too: on a busy machine a thread that does not get a processor holds nobody up.
+// Results do not depend on the number of threads as long as the parts do not.
+#pragma once
+#include <functional>
+#include <memory>
+
+namespace lockstep::device {
+
+class ThreadPool {
+  public:
+    explicit ThreadPool(int threads);  // the caller is one of them; fewer where the system gives no more
+    ~ThreadPool();
+    int threads() const;
+
+    // work(0) .. work(parts - 1), each once, in any order, on any thread. Returns when all have ended and throws what one of
+    // them threw. One caller at a time; `work` must not call run().
+    void run(int parts, const std::function<void(int part)>& work);
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace lockstep::device
