@@ -57,15 +57,15 @@ void wrong_type(std::string_view kernel, size_t index, std::string_view wanted, 
 
 std::vector<std::byte> pack(const ptx::Program& program, std::span<const Argument> arguments) {
     if (arguments.size() != program.parameters.size())
-        wrong_count(program.kernel, program.parameters.size(), arguments.size());
+        wrong_count(program.shown_name(), program.parameters.size(), arguments.size());
     std::vector<std::byte> block(program.parameter_bytes);
     for (size_t i = 0; i < arguments.size(); ++i) {
         const ptx::Parameter& parameter = program.parameters[i];
         const std::string_view wanted = wanted_by(parameter);
         if (wanted.empty())
             throw Failure(fmt::format("argument {} of {} is of a type ({} bytes) that cannot be given here", i + 1,
-                                      program.kernel, parameter.bytes));
-        if (!takes(parameter, arguments[i])) wrong_type(program.kernel, i, wanted, arguments[i]);
+                                      program.shown_name(), parameter.bytes));
+        if (!takes(parameter, arguments[i])) wrong_type(program.shown_name(), i, wanted, arguments[i]);
         std::visit([&](const auto& value) { std::memcpy(block.data() + parameter.offset, &value, sizeof value); },
                    arguments[i]);
     }

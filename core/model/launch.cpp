@@ -72,7 +72,7 @@ std::optional<simt::Fault> fit_host_memory(SharedState& state, const ptx::Progra
     }
     simt::Fault fault;
     fault.kind = "memory";
-    fault.kernel = program.kernel;
+    fault.kernel = program.shown_name();
     fault.file = program.source_file;
     fault.message = "one block on each of " + std::to_string(sms) + " SMs needs " + std::to_string(block * sms >> 20) +
                     " MiB of registers, local and shared memory: at most " + std::to_string(resident_limit >> 20) + " MiB";

@@ -159,6 +159,7 @@ std::string_view plain_name(std::string_view mangled) {
     if (!mangled.starts_with("_Z")) return {};
     mangled.remove_prefix(2);
     if (mangled.starts_with("N")) mangled.remove_prefix(1);
+    if (mangled.starts_with("12_GLOBAL__N_1")) mangled.remove_prefix(14);
     if (mangled.starts_with("L")) mangled.remove_prefix(1);
     std::string_view last;
     while (!mangled.empty() && mangled[0] >= '0' && mangled[0] <= '9') {
@@ -206,6 +207,9 @@ Result<std::shared_ptr<const Program>> decode(const Module& module, const std::s
     if (!entry) return Diagnostic{problem, {module.file}};
     auto program = std::make_shared<Program>();
     program->kernel = entry->name;
+    program->name = readable_name(entry->name);
+    for (const Entry& other : module.entries)  // instances of one template
+        if (&other != entry && readable_name(other.name) == program->name) program->name = entry->name;
     program->target = module.target;
     program->max_threads = entry->max_threads;
     std::copy(std::begin(entry->required_threads), std::end(entry->required_threads), std::begin(program->required_threads));
@@ -218,6 +222,11 @@ Result<std::shared_ptr<const Program>> decode(const Module& module, const std::s
         return diagnostic_of(complaint, *module.text, module.file);
     }
     return std::shared_ptr<const Program>(std::move(program));
+}
+
+std::string readable_name(std::string_view entry) {
+    const std::string_view plain = plain_name(entry);
+    return std::string(plain.empty() ? entry : plain);
 }
 
 std::string text_of(const Program& program, uint32_t pc) {

@@ -13,6 +13,24 @@ void Decoder::decode_warp_wide(DecodedInstruction& out) {
         if (!operand(0).second.empty()) out.destination[1] = destination_named(operand(0).second, operand(0), Type::pred);
         return;
     }
+    if (statement_->opcode.starts_with("match") || statement_->opcode.starts_with("redux")) {
+        constexpr std::string_view names[] = {".any", ".all", ".add", ".min", ".max", ".and", ".or", ".xor"};
+        for (uint8_t i = 0; i < std::size(names); ++i)
+            if (holds(modifiers_, names[i]))
+                out.mode = static_cast<uint8_t>(static_cast<uint8_t>(VoteOperation::match_any) + i);
+        expect_operands(3, 3);
+        out.type = last_type_;
+        out.destination_type = Type::b32;
+        out.destination[0] = destination(operand(0), Type::b32);
+        if (!operand(0).second.empty()) {
+            if (out.mode != static_cast<uint8_t>(VoteOperation::match_all))
+                complain(spelled() + " gives one result", operand(0));
+            out.destination[1] = destination_named(operand(0).second, operand(0), Type::pred);
+        }
+        out.source[0] = source(operand(1), last_type_);
+        out.source[1] = source(operand(2), Type::b32);
+        return;
+    }
     const bool active = statement_->opcode.starts_with("activemask");
     expect_operands(active ? 1 : 3, active ? 1 : 3);
     out.mode = active                      ? 4
@@ -45,10 +63,21 @@ void Decoder::decode_control(DecodedInstruction& out) {
             out.target = *target;
             break;
         }
-        case Kind::barrier:
-            expect_operands(1, 2);
-            for (size_t k = 0; k < statement_->operands.size(); ++k) out.source[k] = source(operand(k), Type::u32);
+        case Kind::barrier: {
+            const bool combines = holds(modifiers_, ".red");
+            const size_t first = combines ? 1 : 0;
+            const size_t last = statement_->operands.size() - first;  // of the operands after the result: the predicate
+            expect_operands(combines ? 3 : 1, combines ? 4 : 2);
+            if (combines) {
+                out.mode = holds(modifiers_, ".popc") ? 1 : holds(modifiers_, ".and") ? 2 : 3;
+                out.destination_type = out.mode == 1 ? Type::u32 : Type::pred;
+                out.destination[0] = destination(operand(0), out.destination_type);
+                out.source[2] = source(operand(last), Type::pred);
+                out.negated_source = operand(last).negated;
+            }
+            for (size_t k = 0; k < (combines ? last - 1 : last); ++k) out.source[k] = source(operand(first + k), Type::u32);
             break;
+        }
         case Kind::nop:
             expect_operands(1, 1);
             if (operand(0).kind != Operand::Kind::address) out.source[0] = source(operand(0), Type::u32);

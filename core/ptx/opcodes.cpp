@@ -32,9 +32,12 @@ constexpr Form atom_forms[] = {ATOMICS, {ORDERING "(.exch|.cas)(.b32|.b64|.u32|.
 constexpr Form red_forms[] = {ATOMICS};
 constexpr Form shfl_sync_forms[] = {{".sync(.up|.down|.bfly|.idx).b32"}};
 constexpr Form vote_forms[] = {{".sync(.all|.any|.uni).pred"}, {".sync.ballot.b32"}};
+constexpr Form match_forms[] = {{"(.any|.all).sync(.b32|.b64)"}};
+constexpr Form redux_forms[] = {{".sync(.add|.min|.max)(.u32|.s32)"}, {".sync(.and|.or|.xor).b32"}};
 constexpr Form activemask_forms[] = {{".b32"}};
 constexpr Form bar_forms[] = {{"{.cta}.sync{.aligned}"}};
 constexpr Form barrier_forms[] = {{"{.cta}.sync{.aligned}"}};
+constexpr Form barrier_red_forms[] = {{"{.cta}.red.popc{.aligned}.u32"}, {"{.cta}.red(.and|.or){.aligned}.pred"}};
 constexpr Form bar_warp_forms[] = {{".warp.sync"}};
 constexpr Form membar_forms[] = {{"(.cta|.gl|.sys)"}};
 constexpr Form fence_forms[] = {{"{.sc|.acq_rel|.acquire|.release}(.cta|.gpu|.sys|.cluster)"}};
@@ -155,9 +158,13 @@ constexpr Opcode rows[] = {
     {"red", Kind::atomic, lsu, 'A', "atomic", "[a] = [a] combined with b", "", red_forms},
     {"shfl", Kind::shuffle, lsu, 'S', "shuffle", "d = a of another lane", "", shfl_sync_forms},
     {"vote", Kind::vote, alu, 'O', "vote", "d = what the lanes' predicates say together", "", vote_forms},
+    {"match", Kind::vote, alu, 'O', "vote", "d = the lanes whose a is the same", "", match_forms},
+    {"redux", Kind::vote, alu, 'O', "vote", "d = the lanes' a, combined", "", redux_forms},
     {"activemask", Kind::vote, alu, 'O', "vote", "d = the lanes that run", "", activemask_forms},
     {"bar", Kind::barrier, cbu, 'B', "barrier", "waits for the block's other warps", "", bar_forms},
     {"barrier", Kind::barrier, cbu, 'B', "barrier", "waits for the block's other warps", "", barrier_forms},
+    {"bar", Kind::barrier, cbu, 'B', "barrier", "waits for the block's other warps; d = what their c say together", "", barrier_red_forms},
+    {"barrier", Kind::barrier, cbu, 'B', "barrier", "waits for the block's other warps; d = what their c say together", "", barrier_red_forms},
     {"bar", Kind::nop, cbu, 'B', "barrier", "waits for the warp's other lanes", "", bar_warp_forms},
     {"membar", Kind::fence, lsu, 'N', "fence", "orders memory accesses", "", membar_forms},
     {"fence", Kind::fence, lsu, 'N', "fence", "orders memory accesses", "", fence_forms},

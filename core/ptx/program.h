@@ -68,11 +68,12 @@ struct DecodedInstruction {
                                          // an atomic take the low bytes of registers of this type (sources alike)
     Space space = Space::none;           // loads, stores, atomics; after cvta folding where it is known
     uint8_t vector = 1;                  // elements a lane: 1, 2, 4
-    uint8_t mode = 0;                    // shuffle: 0 up 1 down 2 bfly 3 idx; vote: 0 all 1 any 2 uni 3 ballot 4 activemask;
+    uint8_t mode = 0;                    // shuffle: 0 up 1 down 2 bfly 3 idx; vote: VoteOperation;
+                                         // barrier: 0 sync, else red: 1 popc 2 and 3 or;
                                          // atomic: AtomicOperation; special_register: SpecialRegister
     bool guard_negated = false;          // @!p
     bool uniform = false;                // bra.uni
-    bool negated_source = false;         // vote: !p
+    bool negated_source = false;         // vote, barrier: !p
     int32_t guard = no_operand;          // predicate register
     int32_t destination[4] = {no_operand, no_operand, no_operand,
                               no_operand};                                 // vector elements; [1] also setp's second p|q
@@ -99,10 +100,27 @@ struct DecodedInstruction {
 //   atomic   destination[0] (absent: red) = old value; source[0] the operand; cas: source[0] compare, source[1] new value
 //   shuffle  destination[0], [1] the predicate or absent; source[0] value, [1] lane, [2] clamp, [3] member mask (all 32-bit)
 //   vote     destination[0] (predicate; ballot, activemask: b32); source[0] predicate, [1] member mask; negated_source: !p
-//            mode 4 is activemask: no sources
+//            activemask: no sources; match, redux: source[0] a value of `type`, destination[0] b32, [1] match.all's
+//            predicate
 //   barrier  source[0] barrier number, [1] thread count, each a constant, a register or absent
+//            red: destination[0] (popc: b32, else a predicate), source[2] the predicate; negated_source: !p
 //   trap     mode 1: a failed assert
 //   fence, nop, exit: nothing;  bar.warp.sync is a nop with source[0] the member mask
+enum class VoteOperation : uint8_t {
+    all,
+    any,
+    uni,
+    ballot,
+    activemask,
+    match_any,
+    match_all,
+    redux_add,
+    redux_min,
+    redux_max,
+    redux_and,
+    redux_or,
+    redux_xor
+};
 enum class AtomicOperation : uint8_t { add, min, max, inc, dec, and_, or_, xor_, exch, cas };
 
 struct Parameter {
@@ -134,6 +152,7 @@ struct TextRange {  // of an instruction in Program::ptx
 
 struct Program {
     std::string kernel;  // entry name as in PTX
+    std::string name;    // the same as C++ has it: axpy for _Z4axpyfPKfPfi; see shown_name()
     std::string target;  // "sm_70"
     std::vector<DecodedInstruction> instructions;
     std::vector<std::byte> constants;  // 64-byte aligned slots
@@ -153,6 +172,8 @@ struct Program {
     std::string ptx;                 // the whole PTX text, for display
     std::string ptx_file;
     std::vector<TextRange> texts;  // one an instruction; empty ranges for the exit that the decoder adds
+
+    const std::string& shown_name() const { return name.empty() ? kernel : name; }  // for people
 };
 
 // The text of instruction `pc` as the PTX has it, without indentation and semicolon.

@@ -17,6 +17,10 @@ Result<Module> parse(std::string_view text, const std::string& file);
 // Names of the module's entries, in order.
 std::vector<std::string> entries(const Module& module);
 
+// The C++ name of an entry: matmul for _Z6matmulPKf, _ZN4math6matmulEPKf and _Z6matmulILi4EEvPf; the entry's own name when
+// it is not mangled.
+std::string readable_name(std::string_view entry);
+
 // One entry, decoded. `kernel` may be empty when the module has exactly one entry; it may be the C++ name when the PTX
 // has the mangled one (matmul for _Z6matmulPKf...).
 Result<std::shared_ptr<const Program>> decode(const Module& module, const std::string& kernel = {});

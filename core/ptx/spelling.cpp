@@ -17,7 +17,7 @@ constexpr Absent absent[] = {
     {" call brx tcall ", "functions that the compiler has not inlined and jump tables are not supported"},
     {" tex tld4 txq suld sust sured suq istypep ", "textures and surfaces are not modelled"},
     {" wmma mma ldmatrix stmatrix wgmma tcgen05 movmatrix ", "tensor cores are not modelled"},
-    {" cp mbarrier redux match elect mapa getctarank setmaxnreg griddepcontrol createpolicy applypriority discard alloca "
+    {" cp mbarrier elect mapa getctarank setmaxnreg griddepcontrol createpolicy applypriority discard alloca "
      "stacksave "
      "stackrestore multimem ",
      "it is not modelled"},

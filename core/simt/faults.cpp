@@ -73,7 +73,7 @@ Fault* make_fault(const Warp& warp, uint32_t pc, uint32_t lane, std::string kind
     fault = Fault{};
     fault.kind = std::move(kind);
     fault.message = std::move(message);
-    fault.kernel = program.kernel;
+    fault.kernel = program.shown_name();
     fault.pc = pc;
     fault.block = warp.block->index;
     fault.thread = thread_index(warp, lane);
@@ -119,6 +119,9 @@ Fault* access_fault(const Warp& warp, uint32_t pc, uint32_t lane, ptx::Space spa
 
 Fault* trap_fault(const Warp& warp, uint32_t pc, uint32_t mask) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(mask));
+    const auto& program = *warp.block->grid->program;
+    if (pc < program.instructions.size() && program.instructions[pc].mode == 1)
+        return make_fault(warp, pc, lane, "assert", "an assert failed");
     return make_fault(warp, pc, lane, "trap", "the kernel stopped itself with a trap instruction");
 }
 

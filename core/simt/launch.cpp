@@ -60,14 +60,14 @@ std::optional<Diagnostic> check_launch(const ptx::Program& program, const Launch
                       " in all");
     }
     if (program.max_threads && count > program.max_threads) {
-        return refuse("a block of " + number(count) + " threads is too large for " + program.kernel +
+        return refuse("a block of " + number(count) + " threads is too large for " + program.shown_name() +
                       ": its .maxntid allows " + number(program.max_threads));
     }
     const uint32_t* const required = program.required_threads;
     if (required[0]) {
         const Dim3 needed{required[0], std::max(required[1], 1u), std::max(required[2], 1u)};
         if (!(needed == block)) {
-            return refuse("a block of " + extent(block) + " threads does not fit " + program.kernel +
+            return refuse("a block of " + extent(block) + " threads does not fit " + program.shown_name() +
                           ": its .reqntid asks for " + extent(needed));
         }
     }
@@ -89,11 +89,11 @@ std::optional<Diagnostic> check_launch(const ptx::Program& program, const Launch
                       number(local_limit));
     }
     if (uint64_t{program.register_bytes} * warps > register_limit) {
-        return refuse("the registers of " + program.kernel + " would take " + number(program.register_bytes * warps) +
+        return refuse("the registers of " + program.shown_name() + " would take " + number(program.register_bytes * warps) +
                       " bytes a block here: at most " + number(register_limit));
     }
     if (config.parameters.size() != program.parameter_bytes) {
-        return refuse("the parameters have " + number(config.parameters.size()) + " bytes, but " + program.kernel +
+        return refuse("the parameters have " + number(config.parameters.size()) + " bytes, but " + program.shown_name() +
                       " takes " + number(program.parameters.size()) +
                       (program.parameters.size() == 1 ? " parameter" : " parameters") + " of " +
                       number(program.parameter_bytes) + " bytes");

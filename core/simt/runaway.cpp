@@ -31,8 +31,8 @@ Fault runaway_fault(Warp& warp, uint64_t executed) {
     }
     const auto lane = static_cast<uint32_t>(__builtin_ctz(~warp.exited | 0x80000000u));
     return *make_fault(warp, spot, lane, "runaway",
-                       "the kernel still ran after " + std::to_string(executed) + " warp instructions; it spun on " +
-                           place_of(program, spot));
+                       "the kernel still ran after " + std::to_string(executed) + " warp instructions; it " +
+                           (widest ? "spun on " : "was on ") + place_of(program, spot));
 }
 
 }  // namespace lockstep::simt

@@ -34,6 +34,8 @@ struct Warp {
     uint32_t barrier = 0;            // at_barrier: its number
     uint32_t barrier_threads = 0;    // at_barrier: threads that the barrier waits for, 0: all of the block
     uint32_t barrier_pc = 0;         // at_barrier: of the instruction that waits
+    uint32_t barrier_lanes = 0;      // at_barrier: the lanes that arrived
+    uint32_t barrier_says = 0;       // at_barrier: those of them whose predicate holds (bar.red)
 
     uint32_t pc() const { return stack.back().pc; }
     uint32_t active() const { return stack.back().mask; }

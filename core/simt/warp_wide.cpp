@@ -54,6 +54,30 @@ Fault* check_members(const Warp& warp, uint32_t pc, uint32_t mask, const uint32_
     return nullptr;
 }
 
+// bar.red: what the predicates of all that wait at barrier `number` say together, written to each warp's result.
+void combine_at_barrier(Block& block, uint32_t number) {
+    const auto& instructions = block.grid->program->instructions;
+    uint32_t count = 0;
+    bool every = true;
+    for (const Warp& w : block.warps) {
+        if (!w.at_barrier || w.barrier != number) continue;
+        count += static_cast<uint32_t>(__builtin_popcount(w.barrier_says));
+        every = every && w.barrier_says == w.barrier_lanes;
+    }
+    for (Warp& w : block.warps) {
+        if (!w.at_barrier || w.barrier != number) continue;
+        const auto& instruction = instructions[w.barrier_pc];
+        if (instruction.mode == 0 || instruction.destination[0] == ptx::no_operand) continue;
+        auto* const d = reinterpret_cast<uint32_t*>(operand(w, instruction.destination[0]));
+        if (instruction.mode == 1) {
+            for (uint32_t rest = w.barrier_lanes; rest; rest &= rest - 1) d[__builtin_ctz(rest)] = count;
+        } else {
+            const bool result = instruction.mode == 2 ? every : count > 0;
+            *d = (*d & ~w.barrier_lanes) | (result ? w.barrier_lanes : 0);
+        }
+    }
+}
+
 // Lets everybody go who waits at barrier `number`, when all that it waits for are there.
 bool release_if_full(Block& block, uint32_t number) {
     uint32_t arrived = 0, threads = 0;
@@ -65,6 +89,7 @@ bool release_if_full(Block& block, uint32_t number) {
     if (!arrived) return false;
     const bool full = threads ? arrived * warp_size >= threads : arrived + block.warps_done == block.warps.size();
     if (!full) return false;
+    combine_at_barrier(block, number);
     for (Warp& w : block.warps) {
         if (w.at_barrier && w.barrier == number) {
             w.at_barrier = false;
@@ -102,6 +127,10 @@ Fault* arrive(Warp& warp, uint32_t pc, uint32_t active, uint32_t mask, bool& rel
                           "a barrier for " + std::to_string(warp.barrier_threads) +
                               " threads: the count must be a multiple of the warp size, 32");
     }
+    warp.barrier_lanes = mask;
+    warp.barrier_says = 0;
+    if (instruction.mode != 0 && instruction.source[2] != ptx::no_operand)
+        warp.barrier_says = (*words(warp, instruction.source[2]) ^ (instruction.negated_source ? full_mask : 0)) & mask;
     warp.at_barrier = true;
     ++block.warps_at_barrier;
     released = release_if_full(block, warp.barrier);
@@ -301,10 +330,78 @@ Fault* shuffle(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask) {
     return nullptr;
 }
 
+namespace {
+
+// match and redux: lanes that have the same member mask work together.
+void combine_values(Warp& warp, const ptx::DecodedInstruction& instruction, uint32_t mask) {
+    using ptx::VoteOperation;
+    const auto operation = static_cast<VoteOperation>(instruction.mode);
+    const std::byte* const from = operand(warp, instruction.source[0]);
+    const uint32_t* const members = words(warp, instruction.source[1]);
+    const bool wide = ptx::size_of(instruction.type) == 8, is_signed = instruction.type == ptx::Type::s32;
+    const auto value = [&](uint32_t lane) -> uint64_t {
+        return wide ? reinterpret_cast<const uint64_t*>(from)[lane] : reinterpret_cast<const uint32_t*>(from)[lane];
+    };
+    uint32_t result[warp_size] = {}, alike = 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
+        const uint32_t together = members[lane] & mask;
+        uint32_t same = 0;
+        auto sum = static_cast<uint32_t>(value(lane));
+        for (uint32_t others = together; others; others &= others - 1) {
+            const auto other = static_cast<uint32_t>(__builtin_ctz(others));
+            const auto b = static_cast<uint32_t>(value(other));
+            if (value(other) == value(lane)) same |= 1u << other;
+            if (other == lane) continue;
+            const bool less = is_signed ? static_cast<int32_t>(b) < static_cast<int32_t>(sum) : b < sum;
+            switch (operation) {
+                case VoteOperation::redux_add:
+                    sum += b;
+                    break;
+                case VoteOperation::redux_min:
+                    sum = less ? b : sum;
+                    break;
+                case VoteOperation::redux_max:
+                    sum = less ? sum : b;
+                    break;
+                case VoteOperation::redux_and:
+                    sum &= b;
+                    break;
+                case VoteOperation::redux_or:
+                    sum |= b;
+                    break;
+                case VoteOperation::redux_xor:
+                    sum ^= b;
+                    break;
+                default:
+                    break;
+            }
+        }
+        if (same == together) alike |= 1u << lane;
+        result[lane] = operation == VoteOperation::match_any   ? same
+                       : operation == VoteOperation::match_all ? (same == together ? together : 0)
+                                                               : sum;
+    }
+    if (instruction.destination[0] != ptx::no_operand) {
+        auto* const d = reinterpret_cast<uint32_t*>(operand(warp, instruction.destination[0]));
+        for (uint32_t rest = mask; rest; rest &= rest - 1) d[__builtin_ctz(rest)] = result[__builtin_ctz(rest)];
+    }
+    if (instruction.destination[1] != ptx::no_operand) {
+        auto* const predicate = reinterpret_cast<uint32_t*>(operand(warp, instruction.destination[1]));
+        *predicate = (*predicate & ~mask) | (alike & mask);
+    }
+}
+
+}  // namespace
+
 Fault* vote(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask) {
     const auto& instruction = warp.block->grid->program->instructions[pc];
     if (p.b != ptx::no_operand) {
         if (Fault* fault = check_members(warp, pc, mask, words(warp, p.b), "vote")) return fault;
+    }
+    if (instruction.mode >= static_cast<uint8_t>(ptx::VoteOperation::match_any)) {
+        combine_values(warp, instruction, mask);
+        return nullptr;
     }
     uint32_t holds = mask;
     if (p.a != ptx::no_operand) holds = (*words(warp, p.a) ^ (instruction.negated_source ? full_mask : 0)) & mask;
