@@ -39,6 +39,7 @@ CompilerRun run(const std::string&, const std::string& arch, const std::filesyst
                                     "-Xclang",
                                     "+ptx64",
                                     "-nocudainc",
+                                    "-nostdlibinc",  // the host's headers make no sense here
                                     "-nocudalib",
                                     "-std=c++17",
                                     "-O2",

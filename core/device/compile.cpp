@@ -80,7 +80,15 @@ Result<Compiled> compile(const std::string& cuda_source, const std::string& file
     const TemporaryFolder folder;
     write_file(folder.path() / source_name, cuda_source);
     CompilerRun run = compiler.run(cuda_source, options.arch, folder.path(), limits);
-    if (!run.outcome.succeeded() || run.ptx.empty()) return why(run, version, cuda_source, file, limits);
+    const auto failed = [](const CompilerRun& r) { return !r.outcome.succeeded() || r.ptx.empty(); };
+    // NVRTC knows no host code and no host headers: a whole program needs nvcc.
+    if (failed(run) && options.compiler.empty() && &compiler == &nvrtc && nvcc.version() &&
+        (cuda_source.find("main(") != std::string::npos ||
+         run.outcome.output.find("could not open source file") != std::string::npos))
+        if (CompilerRun second = nvcc.run(cuda_source, options.arch, folder.path(), limits); !failed(second))
+            return Compiled{with_source_file(second.ptx, file), *nvcc.version(),
+                            with_file_name(second.outcome.output, file)};
+    if (failed(run)) return why(run, version, cuda_source, file, limits);
     return Compiled{with_source_file(run.ptx, file), version, with_file_name(run.outcome.output, file)};
 }
 

@@ -60,6 +60,13 @@ std::string lowest_arch() {
     return fmt::format("compute_{}", *std::min_element(archs.begin(), archs.end()));
 }
 
+// Where cuda_fp16.h and its like are, if anywhere.
+std::filesystem::path toolkit_headers() {
+    std::error_code error;
+    const std::filesystem::path folder = "/usr/local/cuda/include";
+    return std::filesystem::exists(folder / "cuda_fp16.h", error) ? folder : std::filesystem::path();
+}
+
 std::string text_by(Nvrtc::Status (*size)(Nvrtc::Program, size_t*), Nvrtc::Status (*get)(Nvrtc::Program, char*),
                     Nvrtc::Program program) {
     size_t bytes = 0;
@@ -92,8 +99,10 @@ std::string compile_here(const std::string& source, const std::string& arch) {
     const std::string arch_option = "-arch=" + (arch.empty()              ? lowest_arch()
                                                 : arch.starts_with("sm_") ? "compute_" + arch.substr(3)
                                                                           : arch);
-    const char* options[] = {arch_option.c_str(), "-lineinfo", "-std=c++17"};
-    const bool ok = n.compile(program, 3, options) == 0;
+    std::vector<const char*> options = {arch_option.c_str(), "-lineinfo", "-std=c++17"};
+    const std::string toolkit = "-I" + toolkit_headers().string();
+    if (toolkit.size() > 2) options.push_back(toolkit.c_str());
+    const bool ok = n.compile(program, static_cast<int>(options.size()), options.data()) == 0;
     return (ok ? "1" : "0") + text_by(n.log_size, n.log, program) + '\0' + (ok ? text_by(n.ptx_size, n.ptx, program) : "");
 }
 

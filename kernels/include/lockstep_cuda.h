@@ -105,6 +105,18 @@ LOCKSTEP_DEVICE unsigned __activemask() {
     asm volatile("activemask.b32 %0;" : "=r"(mask));
     return mask;
 }
+LOCKSTEP_DEVICE unsigned __match_any_sync(unsigned mask, unsigned value) {
+    unsigned same;
+    asm volatile("match.any.sync.b32 %0, %1, %2;" : "=r"(same) : "r"(value), "r"(mask));
+    return same;
+}
+LOCKSTEP_DEVICE unsigned __match_all_sync(unsigned mask, unsigned value, int* p) {
+    unsigned same;
+    asm volatile("{ .reg .pred q; match.all.sync.b32 %0|q, %2, %3; selp.s32 %1, 1, 0, q; }"
+                 : "=r"(same), "=r"(*p)
+                 : "r"(value), "r"(mask));
+    return same;
+}
 // The last operand packs the sub-warp's width and the lane at which a shuffle stops.
 #define LOCKSTEP_SHUFFLE(name, mode, second, stop)                                                                  \
     LOCKSTEP_DEVICE int name(unsigned mask, int value, second b, int width = 32) {                                  \
@@ -133,8 +145,24 @@ LOCKSTEP_DEVICE unsigned atomicAdd(unsigned* p, unsigned v) { return (unsigned)_
 LOCKSTEP_DEVICE unsigned long long atomicAdd(unsigned long long* p, unsigned long long v) {
     return (unsigned long long)__nvvm_atom_add_gen_ll((long long*)p, (long long)v);
 }
+LOCKSTEP_DEVICE double atomicAdd(double* p, double v) {
+    double old;
+    asm volatile("atom.add.f64 %0, [%1], %2;" : "=d"(old) : "l"(p), "d"(v) : "memory");
+    return old;
+}
+LOCKSTEP_DEVICE unsigned atomicInc(unsigned* p, unsigned last) {
+    unsigned old;
+    asm volatile("atom.inc.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(last) : "memory");
+    return old;
+}
+LOCKSTEP_DEVICE unsigned atomicDec(unsigned* p, unsigned last) {
+    unsigned old;
+    asm volatile("atom.dec.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(last) : "memory");
+    return old;
+}
 LOCKSTEP_DEVICE float atomicAdd(float* p, float v) { return __nvvm_atom_add_gen_f(p, v); }
 LOCKSTEP_DEVICE int atomicSub(int* p, int v) { return __nvvm_atom_add_gen_i(p, -v); }
+LOCKSTEP_DEVICE unsigned atomicSub(unsigned* p, unsigned v) { return atomicAdd(p, 0u - v); }
 LOCKSTEP_DEVICE int atomicMin(int* p, int v) { return __nvvm_atom_min_gen_i(p, v); }
 LOCKSTEP_DEVICE unsigned atomicMin(unsigned* p, unsigned v) { return __nvvm_atom_min_gen_ui(p, v); }
 LOCKSTEP_DEVICE int atomicMax(int* p, int v) { return __nvvm_atom_max_gen_i(p, v); }
@@ -154,6 +182,12 @@ LOCKSTEP_DEVICE int atomicCAS(int* p, int compare, int v) { return __nvvm_atom_c
 LOCKSTEP_DEVICE unsigned atomicCAS(unsigned* p, unsigned compare, unsigned v) {
     return (unsigned)__nvvm_atom_cas_gen_i((int*)p, (int)compare, (int)v);
 }
+LOCKSTEP_DEVICE unsigned long long atomicCAS(unsigned long long* p, unsigned long long compare, unsigned long long v) {
+    return (unsigned long long)__nvvm_atom_cas_gen_ll((long long*)p, (long long)compare, (long long)v);
+}
+LOCKSTEP_DEVICE unsigned long long atomicExch(unsigned long long* p, unsigned long long v) {
+    return (unsigned long long)__nvvm_atom_xchg_gen_ll((long long*)p, (long long)v);
+}
 
 // ---- integers
 LOCKSTEP_DEVICE int min(int a, int b) { return a < b ? a : b; }
@@ -168,11 +202,18 @@ LOCKSTEP_DEVICE int __popcll(unsigned long long a) { return __builtin_popcountll
 LOCKSTEP_DEVICE int __clz(int a) { return a ? __builtin_clz((unsigned)a) : 32; }
 LOCKSTEP_DEVICE int __ffs(int a) { return __builtin_ffs(a); }
 LOCKSTEP_DEVICE unsigned __brev(unsigned a) { return __builtin_bitreverse32(a); }
+LOCKSTEP_DEVICE int __clzll(long long a) { return a ? __builtin_clzll((unsigned long long)a) : 64; }
+LOCKSTEP_DEVICE int __ffsll(long long a) { return __builtin_ffsll(a); }
+LOCKSTEP_DEVICE int __mulhi(int a, int b) { return (int)(((long long)a * b) >> 32); }
+LOCKSTEP_DEVICE unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)(((unsigned long long)a * b) >> 32); }
+LOCKSTEP_DEVICE unsigned long long __umul64hi(unsigned long long a, unsigned long long b) { return __nvvm_mulhi_ull(a, b); }
 LOCKSTEP_DEVICE int __mul24(int a, int b) { return ((a << 8) >> 8) * ((b << 8) >> 8); }
 LOCKSTEP_DEVICE int __float_as_int(float a) { return __builtin_bit_cast(int, a); }
 LOCKSTEP_DEVICE unsigned __float_as_uint(float a) { return __builtin_bit_cast(unsigned, a); }
 LOCKSTEP_DEVICE float __int_as_float(int a) { return __builtin_bit_cast(float, a); }
 LOCKSTEP_DEVICE float __uint_as_float(unsigned a) { return __builtin_bit_cast(float, a); }
+LOCKSTEP_DEVICE long long __double_as_longlong(double a) { return __builtin_bit_cast(long long, a); }
+LOCKSTEP_DEVICE double __longlong_as_double(long long a) { return __builtin_bit_cast(double, a); }
 LOCKSTEP_DEVICE long long clock64() { return __nvvm_read_ptx_sreg_clock64(); }
 LOCKSTEP_DEVICE int clock() { return __nvvm_read_ptx_sreg_clock(); }
 template <class T>
@@ -199,6 +240,16 @@ LOCKSTEP_DEVICE float floorf(float a) { return __nvvm_floor_f(a); }
 LOCKSTEP_DEVICE float ceilf(float a) { return __nvvm_ceil_f(a); }
 LOCKSTEP_DEVICE float truncf(float a) { return __nvvm_trunc_f(a); }
 LOCKSTEP_DEVICE float rintf(float a) { return __builtin_rintf(a); }  // ties to even
+LOCKSTEP_DEVICE float fmodf(float a, float b) {  // exact where |a / b| < 2^24
+    if (b == 0.0f || fabsf(a) == INFINITY) return NAN;
+    if (fabsf(b) == INFINITY) return a;
+    float r = fmaf(-truncf(a / b), b, a);
+    return r * a < 0.0f ? r + __builtin_copysignf(fabsf(b), a) : r;  // where the division rounded up to a whole number
+}
+LOCKSTEP_DEVICE double floor(double a) { return __nvvm_floor_d(a); }
+LOCKSTEP_DEVICE double ceil(double a) { return __nvvm_ceil_d(a); }
+LOCKSTEP_DEVICE double trunc(double a) { return __nvvm_trunc_d(a); }
+LOCKSTEP_DEVICE float roundf(float a) { return truncf(a + __builtin_copysignf(0.49999997f, a)); }
 LOCKSTEP_DEVICE int isnan(float a) { return a != a; }
 LOCKSTEP_DEVICE int isinf(float a) { return fabsf(a) == INFINITY; }
 
@@ -240,4 +291,9 @@ LOCKSTEP_DEVICE float lockstep_reduce_angle(float a) {                 // into [
 }
 LOCKSTEP_DEVICE float sinf(float a) { return __sinf(lockstep_reduce_angle(a)); }  // absolute 2^-19 while |a| < 1e4
 LOCKSTEP_DEVICE float cosf(float a) { return __cosf(lockstep_reduce_angle(a)); }
+LOCKSTEP_DEVICE void sincosf(float a, float* s, float* c) {
+    *s = sinf(a);
+    *c = cosf(a);
+}
+LOCKSTEP_DEVICE float tanf(float a) { return sinf(a) / cosf(a); }
 #undef LOCKSTEP_DEVICE
