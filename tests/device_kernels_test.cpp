@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "core/base/files.h"
+#include "core/base/hash.h"
 #include "core/device/arguments.h"
 #include "core/device/devices.h"
 #include "core/device/kernel_library.h"
@@ -29,12 +30,6 @@ std::set<std::string> kernel_files() {
     std::set<std::string> names;
     for (const KernelRow& row : kernels()) names.emplace(row.file.substr(0, row.file.rfind('.')));
     return names;
-}
-
-std::string fnv1a64(const std::string& text) {
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3u;
-    return fmt::format("{:016x}", hash);
 }
 
 // What the machine runs: without comments, file names, blank lines and the debugger's sections at the end (which hold a hash
@@ -79,7 +74,8 @@ double worst_difference(const std::vector<std::vector<float>>& a, const std::vec
 TEST_CASE("the checked-in PTX of every kernel is that of its source") {
     for (const std::string& name : kernel_files()) {
         const std::string ptx = read("kernels/ptx/" + name + ".ptx");
-        const std::string wanted = "// kernels/" + name + ".cu fnv1a64:" + fnv1a64(read("kernels/" + name + ".cu")) + " ";
+        const std::string wanted =
+            "// kernels/" + name + ".cu fnv1a64:" + fmt::format("{:016x}", fnv1a64(read("kernels/" + name + ".cu"))) + " ";
         INFO("when a kernel has changed, ./dev kernels compiles it");
         CHECK(ptx.substr(0, wanted.size()) == wanted);
         CHECK_THAT(ptx, Catch::Matchers::Contains(".file\t1 \"kernels/" + name + ".cu\""));

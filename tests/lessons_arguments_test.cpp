@@ -141,7 +141,7 @@ TEST_CASE("a wrong argument says what is wrong and where") {
         return bind_arguments(program_with({4, 8}), {parse_argument("i32:1").value()}, memory, config);
     }();
     REQUIRE(!few.ok());
-    CHECK(few.error().message == "kernel '_Z4axpyfPKfPf' takes 2 arguments (p, p), but 1 is given");
+    CHECK(few.error().message == "kernel '_Z4axpyfPKfPf' takes 2 arguments (p, b64 p), but 1 is given");
 }
 
 TEST_CASE("expressions compute, compare and come apart at their outermost and") {

@@ -44,6 +44,9 @@ void add_bench(CLI::App& app, int& status, const Hooks& hooks);
 void write_json(const nlohmann::ordered_json& json, const std::string& path, int indent = 2);
 // A number as JSON has it: NaN and infinities are the strings "nan", "inf", "-inf".
 nlohmann::ordered_json json_number(double value);
+// For CLI11's check: why the text is no whole number from 0 (or from 1), empty when it is one.
+std::string not_from_0(const std::string& text);
+std::string not_from_1(const std::string& text);
 void complain(const Diagnostic& diagnostic);  // stderr, one sentence with its caret
 
 }  // namespace lockstep::cli

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
@@ -23,6 +24,21 @@ nlohmann::ordered_json json_number(double value) {
     if (std::isnan(value)) return "nan";
     if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
     return value;
+}
+
+std::string not_from_0(const std::string& text) {
+    uint64_t value = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc::result_out_of_range) return fmt::format("{} is too large", text);
+    return error == std::errc{} && rest == text.data() + text.size()
+               ? ""
+               : fmt::format("a whole number from 0 is needed, not '{}'", text);
+}
+
+std::string not_from_1(const std::string& text) {
+    const std::string problem = not_from_0(text);
+    if (!problem.empty() || text.find_first_not_of('0') != std::string::npos) return problem;
+    return fmt::format("a whole number from 1 is needed, not '{}'", text);
 }
 
 void write_json(const nlohmann::ordered_json& json, const std::string& path, int indent) {
@@ -71,8 +87,16 @@ std::string sentence(const CLI::App& app, const CLI::ParseError& error, const st
                                    near.empty() ? "" : ", did you mean '" + near + "'?");
             }
         }
-    return fmt::format("{}; 'lockstep {}--help' says what is right", error.what(),
-                       command == &app ? "" : command->get_name() + " ");
+    // "Could not convert: --shared = x" and "--arg: 1 required TEXT missing" in plain words.
+    std::string what = error.what();
+    if (kind == static_cast<int>(CLI::ExitCodes::ConversionError) && what.find(": ") < what.rfind(" = ") &&
+        what.rfind(" = ") != std::string::npos) {
+        const size_t name = what.find(": ") + 2, equals = what.find(" = ", name);
+        what = fmt::format("{} takes a number, not '{}'", what.substr(name, equals - name), what.substr(equals + 3));
+    } else if (kind == static_cast<int>(CLI::ExitCodes::ArgumentMismatch) && what.find(':') != std::string::npos) {
+        what = fmt::format("{} needs a value after it", what.substr(0, what.find(':')));
+    }
+    return fmt::format("{}; 'lockstep {}--help' says what is right", what, command == &app ? "" : command->get_name() + " ");
 }
 
 void read_size(const std::string& text, gui::AppOptions& options) {

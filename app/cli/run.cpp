@@ -27,9 +27,12 @@ struct Options {
     uint64_t max_instructions = 1'000'000'000;
 };
 
+constexpr uint64_t most_in_json = uint64_t{1} << 24;  // elements of one output
+
 // Which checkers `--check` asks for. Bounds are always enforced; the other two are not there yet.
 bool synccheck_wanted(const std::string& list) {
     bool sync = false;
+    if (list.empty()) throw Failure("--check needs a list: memcheck, synccheck or none");
     std::istringstream in(list);
     for (std::string name; std::getline(in, name, ',');) {
         if (name == "synccheck")
@@ -93,24 +96,28 @@ nlohmann::ordered_json indices(const simt::Dim3& d) {
 
 // A short look at an output for people: the first values.
 std::string preview(const Array& array) {
-    const nlohmann::ordered_json values = output_json(array);
+    const size_t shown = std::min<size_t>(array.count(), 8);
+    Array first{array.dtype, {static_cast<int64_t>(shown)}, {}};
+    first.bytes.assign(array.bytes.begin(), array.bytes.begin() + static_cast<std::ptrdiff_t>(shown * size_of(array.dtype)));
+    const nlohmann::ordered_json values = output_json(first);
     std::string text;
-    for (size_t i = 0; i < values.size() && i < 8; ++i)
+    for (size_t i = 0; i < values.size(); ++i)
         text += (i ? " " : "") + (values[i].is_string()         ? values[i].get<std::string>()
                                   : values[i].is_number_float() ? fmt::format("{:.6g}", values[i].get<double>())
                                                                 : values[i].dump());
-    return text + (values.size() > 8 ? " ..." : "");
+    return text + (array.count() > shown ? " ..." : "");
 }
 
 int run(const Options& options) {
     const model::GpuSpec gpu = model::gpu_named(options.gpu).value();
     const bool synccheck = synccheck_wanted(options.check);
-    std::string text = read_file(options.file, 64u << 20).value();
+    std::string text = read_file(options.file, 64u << 20).value(), source;
     std::string ptx_name = options.file;
     const std::string extension = std::filesystem::path(options.file).extension().string();
     if (extension == ".cu" || extension == ".cuh" || extension == ".cpp") {
         device::Compiled compiled = device::compile(text, options.file, {}).value();
         if (!compiled.log.empty()) fmt::print(stderr, "{}\n", compiled.log);
+        source = std::move(text);
         text = std::move(compiled.ptx);
         ptx_name += ".ptx";
     } else if (extension != ".ptx") {
@@ -125,7 +132,12 @@ int run(const Options& options) {
     config.dynamic_shared = options.shared;
     std::vector<lessons::KernelArgument> arguments;
     for (const std::string& argument : options.arguments) arguments.push_back(lessons::parse_argument(argument).value());
-    lessons::BoundArguments bound = lessons::bind_arguments(*program, arguments, memory, config).value();
+    lessons::BoundArguments bound = lessons::bind_arguments(*program, arguments, memory, config, 1, {}, source).value();
+    for (const lessons::BoundArgument& one : bound.arguments)
+        if (!options.json.empty() && one.role >= lessons::KernelArgument::Role::out &&
+            one.bytes / size_of(one.type) > most_in_json)
+            throw Failure(fmt::format("{} has {} elements, too many for --json: name a file, as in out:f32[1024]=y.npy",
+                                      one.name, one.bytes / size_of(one.type)));
     if (const auto problem = simt::check_launch(*program, config, model::limits_of(gpu))) throw Failure(*problem);
 
     simt::LaunchResult result;
@@ -148,7 +160,9 @@ int run(const Options& options) {
 
     nlohmann::ordered_json json;
     json["gpu"] = gpu.name;
-    json["kernel"] = program->kernel;
+    // As the user calls it: the mangled name only where that was asked for.
+    const std::string& kernel = options.kernel == program->kernel ? program->kernel : program->shown_name();
+    json["kernel"] = kernel;
     json["grid"] = indices(config.grid);
     json["block"] = indices(config.block);
     json["cycles"] = options.functional ? nlohmann::ordered_json() : nlohmann::ordered_json(timed.cycles);
@@ -158,7 +172,8 @@ int run(const Options& options) {
     for (const model::Metric& metric : timed.metrics)
         json["metrics"][std::string(metric.nsight)] = json_number(metric.value);
     json["outputs"] = nlohmann::ordered_json::array();
-    for (const Array& output : outputs) json["outputs"].push_back(output_json(output));
+    if (!options.json.empty())
+        for (const Array& output : outputs) json["outputs"].push_back(output_json(output));
     json["diagnostics"] = nlohmann::ordered_json::array();
     if (result.fault) {
         const simt::Fault& fault = *result.fault;
@@ -171,23 +186,23 @@ int run(const Options& options) {
                                        {"address", fmt::format("0x{:x}", fault.address)}});
         fmt::print(stderr, "{}\n", simt::render(fault));
     }
+    if (!options.trace.empty() && !options.functional) {
+        std::ostringstream out;
+        write_perfetto(timed.trace, kernel, out, [&](uint32_t pc) { return ptx::text_of(*program, pc); });
+        write_file(options.trace, out.str());
+    }
     if (!options.json.empty()) write_json(json, options.json);
     if (options.json != "-") {
         if (options.functional)
-            fmt::print("{}: {} warp instructions, {} thread instructions (executed)\n", program->kernel,
-                       result.warp_instructions, result.thread_instructions);
+            fmt::print("{}: {} warp instructions, {} thread instructions (executed)\n", kernel, result.warp_instructions,
+                       result.thread_instructions);
         else
-            fmt::print("{} on {}: {} cycles, {:.2f} us, {} warp instructions (simulated)\n", program->kernel, gpu.title,
-                       timed.cycles, timed.time_us, result.warp_instructions);
+            fmt::print("{} on {}: {} cycles, {:.2f} us, {} warp instructions (simulated)\n", kernel, gpu.title, timed.cycles,
+                       timed.time_us, result.warp_instructions);
         for (const model::Metric& metric : timed.metrics)
             fmt::print("  {:<32} {:>14.6g} {}\n", metric.name, metric.value, metric.unit);
         for (size_t i = 0; i < outputs.size(); ++i)
             fmt::print("  output {}: {}[{}] {}\n", i, name_of(outputs[i].dtype), outputs[i].count(), preview(outputs[i]));
-    }
-    if (!options.trace.empty() && !options.functional) {
-        std::ostringstream out;
-        write_perfetto(timed.trace, program->kernel, out, [&](uint32_t pc) { return ptx::text_of(*program, pc); });
-        write_file(options.trace, out.str());
     }
     return static_cast<int>(result.fault ? ExitStatus::faulted : ExitStatus::done);
 }
@@ -201,16 +216,19 @@ void add_run(CLI::App& app, int& status) {
     command->add_option("--kernel", options->kernel, "entry name, when the file has several");
     command->add_option("--grid", options->grid, "blocks: X[,Y[,Z]]")->required();
     command->add_option("--block", options->block, "threads a block: X[,Y[,Z]]")->required();
-    command->add_option("--shared", options->shared, "bytes of dynamic shared memory");
+    command->add_option("--shared", options->shared, "bytes of dynamic shared memory")->check(not_from_0);
     command
         ->add_option("--arg", options->arguments,
-                     "an argument, in the kernel's order: i32:42, f32:1.5, in:x.npy, out:f32[1024]=y.npy, inout:f32{1,2}")
+                     "an argument, in the kernel's order: i32:42, f32:1.5, in:x.npy, out:f32[1024]=y.npy, inout:f32{1,2}, "
+                     "struct:f32:2,i32:7")
         ->allow_extra_args(false);
     command->add_option("--gpu", options->gpu, "modelled GPU, see 'lockstep gpus'");
     command->add_flag("--functional", options->functional, "no timing, much faster");
     command->add_option("--check", options->check, "memcheck, synccheck or none; bounds are always enforced");
-    command->add_option("--max-instructions", options->max_instructions,
-                        "warp instructions before the kernel counts as a run-away");
+    command
+        ->add_option("--max-instructions", options->max_instructions,
+                     "warp instructions before the kernel counts as a run-away")
+        ->check(not_from_1);
     command->add_option("--json", options->json, "write the result as JSON; '-' for stdout");
     command->add_option("--trace", options->trace, "write the warp timeline of SM 0 as Perfetto JSON");
     command->callback([options, &status] { status = run(*options); });

@@ -68,6 +68,8 @@ int train(const Options& options) {
         throw Failure(fmt::format("--optimizer {} is not in this version yet: there is sgd", options.optimizer));
     if (options.steps < 1) throw Failure(fmt::format("--steps is at least 1, not {}", options.steps));
     const bool lines = options.json == "-";
+    for (const std::string& file : {lines ? "" : options.json, options.trace})
+        if (!file.empty()) write_file(file, "");  // a file that cannot be written is better known before the training
     std::string collected;
     nn::StepRecord last;
     nn::TrainRequest request;
@@ -124,15 +126,17 @@ void add_train(CLI::App& app, int& status) {
     command->add_option("--model", t.model, "mlp (784-128-10) or mlp512 (784-512-512-10)")->required();
     command->add_option("--data", t.data, "digits, or a folder with MNIST's IDX files");
     command->add_option("--device", t.device, "host or sim:GPU, see 'lockstep devices'");
-    command->add_option("--steps", options->steps, "training steps");
+    command->add_option("--steps", options->steps, "training steps")->check(not_from_1);
     command->add_option("--batch", t.batch, "examples a step");
     command->add_option("--optimizer", options->optimizer, "sgd");
     command->add_option("--lr", t.learning_rate, "learning rate");
-    command->add_option("--seed", t.seed, "of parameters and data");
+    command->add_option("--seed", t.seed, "of parameters and data")->check(not_from_0);
     command->add_flag("--functional", t.functional, "modelled GPU without timing, much faster");
     command->add_option("--threads", t.threads, "of the host");
-    command->add_option("--evaluate-every", options->evaluate_every,
-                        "steps between evaluations on the test set; 0: once at the end");
+    command
+        ->add_option("--evaluate-every", options->evaluate_every,
+                     "steps between evaluations on the test set; 0: once at the end")
+        ->check(not_from_0);
     command->add_option("--json", options->json, "one JSON object a step; '-' for stdout");
     command->add_option("--trace", options->trace, "write the last step's timeline as Perfetto JSON");
     command->callback([options, &status] { status = train(*options); });

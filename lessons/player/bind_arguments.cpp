@@ -11,18 +11,39 @@
 namespace lockstep::lessons {
 namespace {
 
-// A parameter's bytes, or why the argument does not fit it.
-std::string mismatch(const ptx::Parameter& parameter, const KernelArgument& argument) {
+bool is_struct(const ptx::Parameter& p) {
+    return p.type != ptx::Type::none && p.bytes != ptx::size_of(p.type);
+}
+
+// "2" of _Z4axpyfPKfPfi_param_2: the compilers do not keep the names that the source has.
+std::string readable(const ptx::Program& program, size_t i) {
+    const std::string prefix = program.kernel + "_param_", &name = program.parameters[i].name;
+    return name.starts_with(prefix) ? fmt::format("{}", i + 1) : name;
+}
+
+// Why the argument does not fit the parameter, which people call `name`; empty when it does.
+std::string mismatch(const ptx::Parameter& parameter, const std::string& name, const KernelArgument& argument) {
     if (argument.role != KernelArgument::Role::scalar)
-        return parameter.bytes == 8 ? ""
-                                    : fmt::format("is a buffer, but parameter '{}' takes {} bytes, not an address",
-                                                  parameter.name, parameter.bytes);
-    if (parameter.bytes != size_of(argument.type))
-        return fmt::format("has {} bytes, but parameter '{}' takes {}", size_of(argument.type), parameter.name,
-                           parameter.bytes);
+        return parameter.bytes == 8
+                   ? ""
+                   : fmt::format("is a buffer, but parameter '{}' takes {} bytes, not an address", name, parameter.bytes);
+    const size_t bytes = argument.values.bytes.size();
+    if (parameter.bytes != bytes)
+        return fmt::format("has {} bytes, but parameter '{}' takes {}{}", bytes, name, parameter.bytes,
+                           is_struct(parameter) ? ", as a struct: give struct:TYPE:VALUE,TYPE:VALUE" : "");
     if (parameter.pointer)
-        return fmt::format("is a number, but parameter '{}' is a pointer: give in:, out: or inout:", parameter.name);
+        return fmt::format("is a number, but parameter '{}' is a pointer: give in:, out: or inout:", name);
     return {};
+}
+
+// "buffer x", "f32 a" for people: what the source calls it, else what the PTX does.
+std::string description(const ptx::Program& program, size_t i, const std::vector<std::string>& names) {
+    const ptx::Parameter& p = program.parameters[i];
+    const std::string type = p.pointer      ? "buffer"
+                             : is_struct(p) ? fmt::format("struct of {} bytes", p.bytes)
+                                            : std::string(ptx::name_of(p.type));
+    const std::string name = names.size() == program.parameters.size() ? names[i] : readable(program, i);
+    return p.type == ptx::Type::none ? name : type + " " + name;
 }
 
 }  // namespace
@@ -58,21 +79,24 @@ std::vector<std::string> parameter_names(const std::string& source, const std::s
 Result<BoundArguments> bind_arguments(const ptx::Program& program, const std::vector<KernelArgument>& arguments,
                                       simt::Memory& memory, simt::LaunchConfig& config, uint64_t seed,
                                       const std::filesystem::path& folder, const std::string& source) {
+    const std::vector<std::string> names = parameter_names(source, program.kernel);
     if (arguments.size() != program.parameters.size()) {
-        std::string names;
-        for (const ptx::Parameter& p : program.parameters) names += (names.empty() ? "" : ", ") + p.name;
-        return Diagnostic{fmt::format("kernel '{}' takes {} argument{}{}, but {} {} given", program.kernel,
+        std::string list;
+        for (size_t i = 0; i < program.parameters.size() && i < 16; ++i)
+            list += (list.empty() ? "" : ", ") + description(program, i, names);
+        if (program.parameters.size() > 16) list += " ...";
+        return Diagnostic{fmt::format("kernel '{}' takes {} argument{}{}, but {} {} given", program.shown_name(),
                                       program.parameters.size(), program.parameters.size() == 1 ? "" : "s",
-                                      names.empty() ? "" : " (" + names + ")", arguments.size(),
+                                      list.empty() ? "" : " (" + list + ")", arguments.size(),
                                       arguments.size() == 1 ? "is" : "are")};
     }
-    const std::vector<std::string> names = parameter_names(source, program.kernel);
     BoundArguments bound;
     config.parameters.assign(program.parameter_bytes, std::byte{0});
     for (size_t i = 0; i < arguments.size(); ++i) {
         const KernelArgument& argument = arguments[i];
         const ptx::Parameter& parameter = program.parameters[i];
-        if (const std::string why = mismatch(parameter, argument); !why.empty())
+        const std::string name = names.size() == arguments.size() ? names[i] : readable(program, i);
+        if (const std::string why = mismatch(parameter, name, argument); !why.empty())
             return Diagnostic{fmt::format("argument {} ('{}') {}", i + 1, argument.text, why)};
         BoundArgument one;
         one.role = argument.role;
@@ -81,18 +105,24 @@ Result<BoundArguments> bind_arguments(const ptx::Program& program, const std::ve
         one.output_file = argument.output_file;
         std::byte* slot = config.parameters.data() + parameter.offset;
         if (parameter.offset + parameter.bytes > config.parameters.size())
-            return Diagnostic{fmt::format("kernel '{}' declares a parameter outside its parameter block", program.kernel)};
+            return Diagnostic{
+                fmt::format("kernel '{}' declares a parameter outside its parameter block", program.shown_name())};
         if (argument.role == KernelArgument::Role::scalar) {
             std::memcpy(slot, argument.values.bytes.data(), argument.values.bytes.size());
         } else {
+            const bool from_file = argument.fill == KernelArgument::Fill::file;
+            if (!from_file) {  // what does not fit is refused before it is made
+                one.bytes = size_of(argument.type);
+                for (const int64_t extent : argument.shape) one.bytes *= static_cast<uint64_t>(extent);
+                one.address = memory.allocate(one.bytes, one.name);
+            }
             Result<Array> contents = initial_contents(argument, seed * 1000003u + i, folder);
             if (!contents) return contents.error();
             const Array& array = contents.value();
             one.type = array.dtype;
             one.shape = array.shape;
             one.bytes = array.bytes.size();
-            // An empty buffer still has an address: the first byte past nothing.
-            one.address = memory.allocate(std::max<uint64_t>(one.bytes, 1), one.name);
+            if (from_file) one.address = memory.allocate(one.bytes, one.name);
             if (one.bytes) std::memcpy(memory.write(one.address, one.bytes), array.bytes.data(), one.bytes);
             std::memcpy(slot, &one.address, sizeof one.address);
         }

@@ -173,6 +173,31 @@ Result<size_t> parse_extents(std::string_view text, size_t open, KernelArgument&
     return close + 1;
 }
 
+// "struct:f32:2,i32:100": each member at the next multiple of its size, the whole at a multiple of the largest.
+Result<KernelArgument> parse_struct(std::string_view text, size_t at, KernelArgument argument) {
+    std::vector<std::byte>& bytes = argument.values.bytes;
+    size_t align = 1;
+    const auto pad = [&](size_t to) { bytes.resize((bytes.size() + to - 1) / to * to); };
+    for (bool more = true; more;) {
+        const size_t comma = std::min(text.find(',', at), text.size()), colon = text.find(':', at);
+        if (colon == std::string_view::npos || colon > comma)
+            return bad(text, at, "a member is needed here, as in struct:f32:1.5,i32:42");
+        Result<DType> type = parse_type(text, at, ":");
+        if (!type) return type.error();
+        pad(size_of(type.value()));
+        align = std::max(align, size_of(type.value()));
+        const std::string_view number = trimmed(text.substr(colon + 1, comma - colon - 1));
+        if (!append_number(bytes, type.value(), number))
+            return bad(text, colon + 1, fmt::format("'{}' is not a value of type {}", number, name_of(type.value())));
+        more = comma < text.size();
+        at = comma + 1;
+    }
+    pad(align);
+    argument.type = argument.values.dtype = DType::u8;
+    argument.values.shape = {static_cast<int64_t>(bytes.size())};
+    return argument;
+}
+
 }  // namespace
 
 Result<simt::Dim3> parse_dim3(std::string_view text, std::string_view what) {
@@ -208,6 +233,8 @@ Result<KernelArgument> parse_argument(std::string_view text) {
         argument.role = KernelArgument::Role::out;
     else if (head == "inout")
         argument.role = KernelArgument::Role::inout;
+    else if (head == "struct")
+        return parse_struct(text, colon + 1, std::move(argument));
     else {  // scalar
         const auto type = dtype_named(head);
         if (!type) {

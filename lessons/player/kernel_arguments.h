@@ -2,6 +2,7 @@
 // -> device buffers and the parameter block -> arrays read back.
 //
 //   argument = TYPE ":" number                                    scalar: i32:42, f32:1.5, u64:0xff
+//            | "struct:" TYPE ":" number { "," TYPE ":" number }  by value, laid out as C++ does: struct:f32:2,i32:100
 //            | "in:" source | "inout:" source [ "=" FILE.npy ]
 //            | "out:" TYPE "[" extents "]" [ "=" FILE.npy ]       filled with 0xCD bytes, read back afterwards
 //   source   = FILE.npy | TYPE "{" number { "," number } "}" | TYPE "[" extents [ fill ] "]"
@@ -26,7 +27,7 @@ struct KernelArgument {
     Role role = Role::scalar;
     Fill fill = Fill::values;
     DType type = DType::f32;
-    Array values;                // fill values: the scalar, or the list in braces
+    Array values;                // fill values: the scalar, the bytes of the struct (u8), or the list in braces
     std::vector<int64_t> shape;  // generated buffers and out
     uint64_t below = 0;          // fill below: integers 0 .. below-1
     std::string file;            // fill file: read when bound
@@ -38,7 +39,7 @@ struct BoundArgument {
     KernelArgument::Role role = KernelArgument::Role::scalar;
     DType type = DType::f32;
     std::vector<int64_t> shape;
-    uint64_t address = 0;  // device; 0 for a scalar and for an empty buffer
+    uint64_t address = 0;  // device; 0 for a scalar
     uint64_t bytes = 0;
     std::string name;  // the kernel's parameter: "c"
     std::string output_file;

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "core/base/files.h"
+#include "core/base/hash.h"
 #include "core/base/nearest.h"
 #include "core/device/kernel_library.h"
 #include "core/nn/trainer.h"
@@ -17,11 +18,9 @@ namespace {
 namespace fs = std::filesystem;
 constexpr uint64_t timed_budget = 50'000'000;  // warp instructions of a lesson's launch
 
-// The hash that kernels/build_ptx writes into a PTX file's first line (FNV-1a, 64 bits, of the source's bytes).
+// As kernels/build_ptx writes it into a PTX file's first line.
 std::string hash_of(const std::string& text) {
-    uint64_t hash = 0xcbf29ce484222325ull;
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
-    return fmt::format("fnv1a64:{:016x}", hash);
+    return fmt::format("fnv1a64:{:016x}", fnv1a64(text));
 }
 
 fs::path ptx_beside(const fs::path& source) {
