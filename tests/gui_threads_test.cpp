@@ -1,4 +1,5 @@
 // The threads of a launch as the picture places them, against the definition of blockIdx, threadIdx and warps.
+#include <algorithm>
 #include <set>
 
 #include "app/gui/layout.h"
@@ -124,6 +125,41 @@ TEST_CASE("an element is named by its array, and past the end it says so") {
     CHECK(touched_by(*run, step, {}, 3).empty());
 }
 
+TEST_CASE("in a real launch, thread i of all threads touches element i") {
+    Session session({.lesson = "A02"});  // c[i] = a[i] + b[i], two blocks of four threads
+    REQUIRE(session.wait_until_idle(60));
+    Focus focus;
+    session.adopt_results(focus);
+    const auto opened = session.snapshot();
+    REQUIRE(opened->kernel);
+    std::vector<std::string> arrays;
+    for (size_t block = 0; block < 2; ++block) {
+        session.post({Request::Kind::focus_warp, track_of(opened->kernel->result.trace, block, 0), {}});
+        REQUIRE(session.wait_until_idle(20));
+        const auto history = session.snapshot()->history;
+        REQUIRE(history);
+        CHECK(history->block == block);
+        for (size_t step = 0; step < history->steps.size(); ++step) {
+            const auto& instruction = opened->kernel->program->instructions[history->steps[step].pc];
+            if (instruction.space != ptx::Space::global) continue;
+            session.post({Request::Kind::lanes_at, static_cast<int64_t>(step), {}});
+            REQUIRE(session.wait_until_idle(20));
+            const auto snapshot = session.snapshot();
+            REQUIRE(snapshot->lanes_step == static_cast<int64_t>(step));
+            for (uint32_t lane = 0; lane < 4; ++lane) {
+                const std::string touched = touched_by(*opened->kernel, history->steps[step], *snapshot->lanes, lane);
+                const std::string element = "[" + std::to_string(4 * block + lane) + "]";
+                REQUIRE(touched.size() > element.size());
+                CHECK(touched.substr(touched.size() - element.size()) == element);
+                if (lane == 0) arrays.push_back(touched.substr(0, touched.find('[')));
+            }
+        }
+    }
+    REQUIRE(arrays.size() == 6);
+    std::sort(arrays.begin(), arrays.end());
+    CHECK(arrays == std::vector<std::string>{"loads a", "loads a", "loads b", "loads b", "stores c", "stores c"});
+}
+
 TEST_CASE("while a prediction is open, the picture says neither the index nor what a thread does") {
     Session session({.start = false});
     auto run = std::make_shared<model::KernelRun>(*test::small_run({.sms = 2, .blocks = 4, .cycles = 200}));
@@ -142,11 +178,14 @@ TEST_CASE("while a prediction is open, the picture says neither the index nor wh
     const std::string open = view->describe(session, focus);
     CHECK(open.find("waits on another path") != std::string::npos);
     CHECK(open.find("+ 3 = 3") != std::string::npos);
-    session.reveal_steps = 0;
-    const std::string hidden = view->describe(session, focus);
-    CHECK(hidden.find("waits") == std::string::npos);
-    CHECK(hidden.find("+ 3 = ") == std::string::npos);
-    CHECK(hidden.find("until you lock an answer") != std::string::npos);
+    for (const int64_t revealed : {0, 5, 8}) {
+        session.reveal_steps = revealed;
+        const std::string hidden = view->describe(session, focus);
+        CHECK(hidden.find("waits") == std::string::npos);
+        CHECK(hidden.find("run") == std::string::npos);
+        CHECK(hidden.find("+ 3 = ") == std::string::npos);
+        CHECK(hidden.find("until you lock an answer") != std::string::npos);
+    }
 }
 
 TEST_CASE("the launch stands beside the source in scenes that show it") {

@@ -14,10 +14,10 @@
 namespace lockstep::gui {
 namespace {
 
-constexpr float pad = 6, title_height = 21, block_gap = 8;
+constexpr float pad = 6, title_height = 24, block_gap = 8;
 constexpr uint64_t most_cells = 1100, most_labels = 420;  // quads: a cell is one, a digit another
 
-struct Seen {  // what may be seen of the recorded warp
+struct Seen {  // what may be seen of the recorded warp: nothing while a prediction is open
     const simt::WarpHistory* history = nullptr;
     size_t step = 0;
     bool hidden = false;  // a prediction is open
@@ -26,10 +26,9 @@ struct Seen {  // what may be seen of the recorded warp
 Seen seen_of(const Session& session, const Snapshot& snapshot) {
     Seen seen;
     seen.hidden = session.reveal_steps >= 0;
-    if (!snapshot.history || snapshot.history->steps.empty() || session.reveal_steps == 0) return seen;
+    if (!snapshot.history || snapshot.history->steps.empty() || seen.hidden) return seen;
     seen.history = snapshot.history.get();
     seen.step = std::min(static_cast<size_t>(std::max<int64_t>(0, session.history_step)), seen.history->steps.size() - 1);
-    if (seen.hidden) seen.step = std::min(seen.step, static_cast<size_t>(session.reveal_steps) - 1);
     return seen;
 }
 
@@ -68,14 +67,14 @@ std::string thread_sentence(const model::KernelRun& run, const Snapshot& snapsho
     if (shape_of(run.config) == LaunchShape::sheet)
         text = fmt::format("thread (row {}, column {}) of block {}, ", thread.thread.y, thread.thread.x, thread.block);
     text += fmt::format("lane {} of warp {}", thread.lane, thread.warp);
-    if (!seen.history) return text;
+    if (seen.hidden || !seen.history) return text;
     const ThreadState state = state_of(*seen.history, seen.step, thread);
     if (state == ThreadState::unknown) {
         const bool traced = track_of(run.result.trace, thread.block, thread.warp) >= 0;
         return text + (traced ? "" : fmt::format(": not traced, only SM {} is", run.result.trace.sm));
     }
     text += fmt::format(": {}", word_of(state));
-    if (!seen.hidden && snapshot.lanes && snapshot.lanes_step == static_cast<int64_t>(seen.step))
+    if (snapshot.lanes && snapshot.lanes_step == static_cast<int64_t>(seen.step))
         if (const std::string touched = touched_by(run, seen.history->steps[seen.step], *snapshot.lanes, thread.lane);
             !touched.empty())
             text += ", " + touched;
@@ -108,7 +107,8 @@ std::string title_right(const simt::LaunchConfig& config) {
 
 struct Plan {  // how cells and blocks are laid out
     float w = 3, h = 3, gap = 1;
-    bool labels = false;
+    float text = 0;  // size of the labels, 0: none
+    bool labels() const { return text > 0; }
     uint64_t per_row = 1, shown = 1;
     float block_w = 0, block_h = 0;
 };
@@ -199,28 +199,30 @@ class ThreadsView final : public View {
         const uint64_t all = std::max<uint64_t>(1, config.grid.count()),
                        threads = std::max<uint64_t>(1, config.block.count());
         const std::string widest = label_of(config, thread_at(config, all - 1, threads - 1), own);
-        const float label = ui.text_width(widest, {.size = 12, .mono = true});
+        const auto label = [&](float size) { return ui.text_width(widest, {.size = size, .mono = true}); };
         const bool few = std::min(all, uint64_t{4}) * threads <= most_labels;
         struct Size {
-            float w, h, gap;
-            bool labels;
+            float w, h, gap, text;  // text 0: no labels
         };
-        const Size sizes[] = {{std::max(30.0f, label + 10), 28, 3, true},
-                              {std::max(24.0f, label + 8), 24, 3, true},
-                              {std::max(18.0f, label + 5), 18, 2, true},
-                              {16, 16, 2, false},
-                              {12, 12, 2, false},
-                              {10, 10, 2, false},
-                              {8, 8, 2, false},
-                              {6, 6, 1, false},
-                              {5, 5, 1, false},
-                              {4, 4, 1, false},
-                              {3, 3, 1, false}};
+        const Size sizes[] = {{std::max(52.0f, label(15) + 14), 44, 4, 15},
+                              {std::max(42.0f, label(14) + 12), 36, 4, 14},
+                              {std::max(34.0f, label(13) + 10), 30, 4, 13},
+                              {std::max(28.0f, label(12) + 8), 26, 3, 12},
+                              {std::max(24.0f, label(12) + 6), 22, 3, 12},
+                              {std::max(18.0f, label(12) + 4), 18, 2, 12},
+                              {16, 16, 2, 0},
+                              {12, 12, 2, 0},
+                              {10, 10, 2, 0},
+                              {8, 8, 2, 0},
+                              {6, 6, 1, 0},
+                              {5, 5, 1, 0},
+                              {4, 4, 1, 0},
+                              {3, 3, 1, 0}};
         Plan best;
         for (const bool whole : {true, false})
             for (const Size& size : sizes) {
-                if (size.labels && !few) continue;
-                Plan plan{size.w, size.h, size.gap, size.labels, 1, 1, 0, 0};
+                if (size.text > 0 && !few) continue;
+                Plan plan{size.w, size.h, size.gap, size.text, 1, 1, 0, 0};
                 plan.block_w = std::max(64.0f, static_cast<float>(cells.column) * (size.w + size.gap) - size.gap + 2 * pad);
                 plan.block_h = title_height + static_cast<float>(cells.row) * (size.h + size.gap) - size.gap + pad;
                 const auto across = static_cast<uint64_t>(std::max(0.0f, (r.w + block_gap) / (plan.block_w + block_gap)));
@@ -297,6 +299,8 @@ class ThreadsView final : public View {
             if (ui.clicked(reach)) pick(focus, run, thread);
         }
         if (block != focused.block) return;
+        if (!elsewhere_) ui.outline(cell_at(focused.linear), 0);
+        if (seen.hidden) return;
         // The focused warp's edge: every side of a cell behind which another warp, or nothing, lies.
         const Cell extent = cells_of(config);
         const auto warp_at = [&](int64_t column, int64_t row) {
@@ -317,7 +321,6 @@ class ThreadsView final : public View {
             if (warp_at(column - 1, row) != own) ui.rect({l - 1, t - 1, 1.5f, b - t + 2}, theme.accent);
             if (warp_at(column + 1, row) != own) ui.rect({rt - 0.5f, t - 1, 1.5f, b - t + 2}, theme.accent);
         }
-        if (!elsewhere_) ui.outline(cell_at(focused.linear), 0);
     }
 
     static void titles(Ui& ui, const simt::LaunchConfig& config, const Seen& seen, uint64_t block, const Rect& box) {
@@ -348,12 +351,12 @@ class ThreadsView final : public View {
                           const ThreadPlace& thread, const Rect& cell) {
         const Theme& theme = *ui.theme;
         const ThreadState state = seen.history ? state_of(*seen.history, seen.step, thread) : ThreadState::unknown;
-        const Color plain = mix(theme.panel2, theme.ink2, thread.warp % 2 ? 0.34f : 0.18f);
+        const Color plain = mix(theme.panel2, theme.ink2, thread.warp % 2 && !seen.hidden ? 0.34f : 0.18f);
         Color on = theme.ink;
         if (state == ThreadState::runs) {
             const PathCode code = path_code(running_path(seen.history->steps[seen.step]));
             on = text_on(code.color);
-            if (code.hatch == Hatch::solid || plan.labels) {
+            if (code.hatch == Hatch::solid || plan.labels()) {
                 ui.rect(cell, code.color);
                 if (code.hatch != Hatch::solid) ui.hatch({cell.x, cell.bottom() - 5, cell.w, 5}, theme.panel, code.hatch);
             } else {
@@ -364,22 +367,23 @@ class ThreadsView final : public View {
             const Color waiting = path_code(static_cast<size_t>(std::max(0, path))).color;
             ui.frame(cell, faded(waiting, 0.6f));
             const float dot = cell.w < 8 ? 2.0f : 3.0f;
-            ui.rect(plan.labels ? Rect{cell.right() - 5, cell.y + 2, dot, dot}
-                                : Rect{cell.x + (cell.w - dot) / 2, cell.y + (cell.h - dot) / 2, dot, dot},
+            ui.rect(plan.labels() ? Rect{cell.right() - 5, cell.y + 2, dot, dot}
+                                  : Rect{cell.x + (cell.w - dot) / 2, cell.y + (cell.h - dot) / 2, dot, dot},
                     waiting);
             on = theme.ink2;
         } else if (state == ThreadState::exited) {
-            const float arm = plan.labels ? 5 : std::min(8.0f, cell.w - 1), x = cell.right() - arm - (plan.labels ? 2 : 1);
-            const float y = cell.y + (plan.labels ? 2 : 1);
+            const float arm = plan.labels() ? 5 : std::min(8.0f, cell.w - 1),
+                        x = cell.right() - arm - (plan.labels() ? 2 : 1);
+            const float y = cell.y + (plan.labels() ? 2 : 1);
             ui.line({x, y}, {x + arm, y + arm}, theme.ink3, 1.2f);
             ui.line({x, y + arm}, {x + arm, y}, theme.ink3, 1.2f);
             on = theme.quiet;
         } else {
             ui.rect(cell, plain);
         }
-        if (plan.labels)
-            ui.text(cell.x + cell.w / 2, cell.y + cell.h / 2 + 4.5f, label_of(config, thread, seen.hidden),
-                    {.size = 12, .color = on, .align = Align::center, .mono = true});
+        if (plan.labels())
+            ui.text(cell.x + cell.w / 2, cell.y + cell.h / 2 + plan.text * 0.37f, label_of(config, thread, seen.hidden),
+                    {.size = plan.text, .color = on, .align = Align::center, .mono = true});
     }
 
     void pick(Focus& focus, const model::KernelRun& run, const ThreadPlace& thread) {
@@ -410,11 +414,11 @@ class ThreadsView final : public View {
                 x = ui.text(x + 20, y, "has left", {.size = 13, .color = theme.ink2}) + 24;
             }
         }
-        if (room("warp in focus")) {
+        if (!seen.hidden && room("warp in focus")) {
             ui.frame({x, y - 11, 14, 14}, theme.accent, 1.5f);
             x = ui.text(x + 20, y, "warp in focus", {.size = 13, .color = theme.ink2}) + 24;
         }
-        if (warps_in_block(config) > 1 && room("other warps, in turn")) {
+        if (!seen.hidden && warps_in_block(config) > 1 && room("other warps, in turn")) {
             ui.rect({x, y - 11, 7, 14}, mix(theme.panel2, theme.ink2, 0.18f));
             ui.rect({x + 7, y - 11, 7, 14}, mix(theme.panel2, theme.ink2, 0.34f));
             ui.text(x + 20, y, "other warps, in turn", {.size = 13, .color = theme.ink2});
