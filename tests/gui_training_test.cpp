@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/view.h"
 #include "app/gui/views/training_data.h"
 #include "core/nn/trainer.h"
 #include "tests/catch.h"
@@ -85,4 +86,46 @@ TEST_CASE("numbers keep their sign and say when they are tiny") {
     CHECK(signed_text(3e-7) == "+3.0e-07");
     CHECK(signed_text(std::nan("")) == "NaN");
     CHECK(shape_text({64, 784}) == "64×784");
+}
+
+TEST_CASE("while a prediction is open, the kernels and the graph tell neither counts nor times nor gradients") {
+    auto step = std::make_shared<nn::StepRecord>(real_step());
+    Session session({.start = false});
+    auto snapshot = std::make_shared<Snapshot>();
+    snapshot->step = step;
+    session.publish_for_test(snapshot);
+    const std::string count = std::to_string(step->launches.size());
+    for (const ViewRow& row : views()) {
+        if (row.name != "kernels" && row.name != "graph") continue;
+        INFO(row.name);
+        const auto view = row.make();
+        session.reveal_steps = -1;
+        const std::string open = view->describe(session, {});
+        CHECK(open.find(step->launches.back().label) != std::string::npos);
+        session.reveal_steps = 0;
+        const std::string hidden = view->describe(session, {});
+        CHECK(hidden.find("until you lock an answer") != std::string::npos);
+        for (const char* word : {"backward", ", grad ", "saves", " us", "busy", "launch "}) {
+            INFO(word);
+            CHECK(hidden.find(word) == std::string::npos);
+        }
+        CHECK(hidden.find(" " + count) == std::string::npos);
+    }
+}
+
+TEST_CASE("a simulated step without cycles says that it was not timed, and claims no microseconds") {
+    auto step = std::make_shared<nn::StepRecord>(real_step());
+    step->device = "sim:v100";
+    Session session({.start = false});
+    auto snapshot = std::make_shared<Snapshot>();
+    snapshot->step = step;
+    session.publish_for_test(snapshot);
+    for (const ViewRow& row : views()) {
+        if (row.name != "kernels") continue;
+        const std::string text = row.make()->describe(session, {});
+        CHECK(text.find("ran without timing") != std::string::npos);
+        CHECK(text.find(" us") == std::string::npos);
+        CHECK(text.find("busy") == std::string::npos);
+        CHECK(text.find(step->launches.front().label) != std::string::npos);
+    }
 }

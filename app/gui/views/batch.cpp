@@ -45,7 +45,8 @@ class BatchView final : public View {
                   {body.x + pitch * static_cast<float>(i % columns), body.y + 2 + row * static_cast<float>(i / columns), 56,
                    56});
         const float top = body.y + row * static_cast<float>(rows) + 2;
-        if (histogram_fits && parameter_) histogram(ui, {body.x, top, body.w, body.bottom() - top});
+        if (histogram_fits && parameter_)
+            histogram(ui, session.reveal_steps >= 0, {body.x, top, body.w, body.bottom() - top});
     }
 
     std::string describe(const Session& session, const Focus& focus) const override {
@@ -113,9 +114,11 @@ class BatchView final : public View {
                 {.size = 12, .color = wrong ? theme.wrong : theme.ink2, .align = Align::right, .weight = wrong ? 600 : 400});
     }
 
-    void histogram(Ui& ui, const Rect& r) const {
+    void histogram(Ui& ui, bool hidden, const Rect& r) const {
         const Theme& theme = *ui.theme;
-        ui.text(r.x, r.y + 12, fmt::format("gradient of {}, {} values", parameter_->name, with_commas(histogram_.total)),
+        ui.text(r.x, r.y + 12,
+                fmt::format("gradient of {}", parameter_->name) +
+                    (hidden ? "" : fmt::format(", {} values", with_commas(histogram_.total))),
                 {.size = 12, .color = theme.ink2, .width = r.w - 110});
         ui.text(r.right(), r.y + 12, "count, log scale", {.size = 12, .color = theme.ink2, .align = Align::right});
         const Rect plot{r.x + 44, r.y + 24, r.w - 44, r.h - 24 - 20};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "app/gui/views/training_data.h"
 #include "app/gui/views/training_views.h"
@@ -42,6 +43,7 @@ class CurvesView final : public View {
         if (curves.empty() || curves.front().loss.empty())
             return ui.say_nothing_yet(body, "No training step has finished yet.",
                                       "The first point appears when the first step has run.");
+        if (const auto one = single_step(*snapshot)) return draw_single(ui, *one, body);
         ui.push_scope("curves");
         float x = body.x;
         const bool room = body.h > 170;
@@ -55,11 +57,11 @@ class CurvesView final : public View {
                 ui.legend_line(legend_x, body.y + 18, color(i, *ui.theme), i > 0, curves[i].name);
             }
         }
-        const float top = body.y + (room ? 36 : 0), bottom = body.bottom() - 20, between = 30;
-        const float heights = bottom - top - between - 18;
+        const float top = body.y + (room ? 36 : 0), bottom = body.bottom() - 20, between = 38;
+        const float heights = bottom - top - between - 24;
         const float loss_height = heights * 0.56f;
-        plot(ui, session, focus, *snapshot, {body.x, top + 18, body.w, loss_height}, true);
-        plot(ui, session, focus, *snapshot, {body.x, top + 18 + loss_height + between, body.w, heights - loss_height},
+        plot(ui, session, focus, *snapshot, {body.x, top + 24, body.w, loss_height}, true);
+        plot(ui, session, focus, *snapshot, {body.x, top + 24 + loss_height + between, body.w, heights - loss_height},
              false);
         ui.pop_scope();
     }
@@ -82,6 +84,64 @@ class CurvesView final : public View {
   private:
     bool log_ = true;
 
+    // A run of one step is no curve: its loss beside that of guessing evenly among the classes.
+    struct Single {
+        double loss = 0, guess = 0;  // guess 0: the number of classes is not known
+        int64_t classes = 0, right = -1, images = 0;
+    };
+    static std::optional<Single> single_step(const Snapshot& snapshot) {
+        if (snapshot.curves.size() != 1 || snapshot.curves[0].loss.size() != 1 || snapshot.curves[0].total_steps > 1)
+            return std::nullopt;
+        Single one{snapshot.curves[0].loss[0]};
+        if (!snapshot.step) return one;
+        const nn::StepRecord& step = *snapshot.step;
+        for (const nn::GraphNode& node : step.nodes)
+            for (const int input : node.inputs)
+                if (node.op == "softmax_cross_entropy" && step.nodes[static_cast<size_t>(input)].shape.size() == 2)
+                    one.classes = step.nodes[static_cast<size_t>(input)].shape[1];
+        if (one.classes > 1) one.guess = std::log(static_cast<double>(one.classes));
+        if (!step.labels.empty() && step.labels.size() == step.predictions.size()) {
+            one.images = static_cast<int64_t>(step.labels.size());
+            one.right = 0;
+            for (size_t i = 0; i < step.labels.size(); ++i) one.right += step.labels[i] == step.predictions[i];
+        }
+        return one;
+    }
+    static std::string single_sentence(const Single& one) {
+        std::string text = fmt::format("The batch's loss in this one step is {:.3f}", one.loss);
+        if (one.guess > 0)
+            text += fmt::format("; guessing evenly among {} classes would cost ln {} = {:.3f}", one.classes, one.classes,
+                                one.guess);
+        return text + ".";
+    }
+    static void draw_single(Ui& ui, const Single& one, const Rect& r) {
+        const Theme& theme = *ui.theme;
+        const double most = std::max({one.loss, one.guess, 1e-9}) * 1.08;
+        const float name = std::min(150.f, r.w * 0.36f), bar = r.w - name - 70;
+        float y = r.y + 14;
+        ui.text(r.x, y, "training loss", {.size = 12, .color = theme.ink2});
+        const auto row = [&](const std::string& label, double value, Color color, Hatch hatch) {
+            const float length = bar * static_cast<float>(value / most);
+            ui.text(r.x, y + 27, label, {.size = 13, .width = name - 8});
+            ui.rect({r.x + name, y + 12, bar, 22}, theme.grid);
+            ui.hatch({r.x + name, y + 12, length, 22}, color, hatch);
+            ui.text(r.right(), y + 28, fmt::format("{:.3f}", value),
+                    {.size = 15, .align = Align::right, .weight = 700, .mono = true});
+            y += 36;
+        };
+        if (std::isfinite(one.loss)) row("this batch", one.loss, theme.ink2, Hatch::solid);
+        if (one.guess > 0) row("an even guess", one.guess, theme.ink3, Hatch::diagonal);
+        if (one.right < 0 || r.bottom() - y < 60) return;
+        y += 24;
+        ui.text(r.x, y, "images read right", {.size = 12, .color = theme.ink2});
+        const auto share = static_cast<double>(one.right) / static_cast<double>(std::max<int64_t>(1, one.images));
+        ui.text(r.x, y + 27, fmt::format("{} of {}", one.right, one.images), {.size = 13, .width = name - 8});
+        ui.rect({r.x + name, y + 12, bar, 22}, theme.grid);
+        ui.rect({r.x + name, y + 12, bar * static_cast<float>(share), 22}, data::green);
+        ui.text(r.right(), y + 28, fmt::format("{:.0f} %", 100 * share),
+                {.size = 15, .align = Align::right, .weight = 700, .mono = true});
+    }
+
     static Color color(size_t run, const Theme& theme) {
         constexpr Color others[] = {data::orange, data::purple, data::green};
         return run == 0 ? theme.ink : others[(run - 1) % 3];
@@ -100,6 +160,7 @@ class CurvesView final : public View {
     static std::string caption(const Snapshot& snapshot, const Focus& focus) {
         if (snapshot.curves.empty() || snapshot.curves.front().loss.empty())
             return "Loss and accuracy appear as the steps run.";
+        if (const auto one = single_step(snapshot)) return single_sentence(*one);
         const Curve& curve = snapshot.curves.front();
         const int64_t step = step_shown(curve, focus);
         std::string text = fmt::format("At step {} the batch's loss is {:.3f}, it began at {:.3f}", step,
@@ -144,7 +205,7 @@ class CurvesView final : public View {
             for (int i = 0; i * unit <= y.high * 1.001; i += every)
                 ticks.emplace_back(i * unit, fmt::format("{:g}", i * unit));
         }
-        ui.text(r.x, r.y - 8, loss ? "training loss" : "test accuracy", {.size = 12, .color = theme.ink2});
+        ui.text(r.x, r.y - 14, loss ? "training loss" : "test accuracy", {.size = 12, .color = theme.ink2});
         for (const auto& [value, label] : ticks) {
             const float at = y.at(value);
             ui.line({x.from, at}, {x.from + x.length, at}, theme.grid);
@@ -182,8 +243,8 @@ class CurvesView final : public View {
             ui.circle({cursor, y.at(value)}, 6, theme.panel);
             ui.circle({cursor, y.at(value)}, 4.5f, theme.ink);
             const std::string number = loss ? fmt::format("{:.3f}", value) : fmt::format("{:.1f} %", 100 * value);
-            const float left = ui.text(r.right(), r.y - 8, number, {.size = 12, .align = Align::right, .weight = 600});
-            ui.text(left - 10, r.y - 8, fmt::format("at step {}", loss ? shown : e->step),
+            const float left = ui.text(r.right(), r.y - 14, number, {.size = 12, .align = Align::right, .weight = 600});
+            ui.text(left - 10, r.y - 14, fmt::format("at step {}", loss ? shown : e->step),
                     {.size = 12, .color = theme.ink2, .align = Align::right});
         }
         if (!loss)

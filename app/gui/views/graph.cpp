@@ -58,8 +58,9 @@ class GraphView final : public View {
             return ui.say_nothing_yet(body, "No graph has been recorded yet.", "It appears with the first training step.");
         }
         refresh(*step);
-        const int launch = launch_of(*step, focus);
-        const std::string sentence = caption(*step, launch);
+        const bool hidden = session.reveal_steps >= 0;
+        const int launch = launch_of(*step, focus, hidden);
+        const std::string sentence = hidden ? std::string(hidden_sentence) : caption(*step, launch);
         const std::string right =
             probe_.unit >= 0
                 ? fmt::format("followed: image {}, pixel {}, unit {}, class {}", probe_.image, probe_.pixel, probe_.unit,
@@ -69,11 +70,20 @@ class GraphView final : public View {
             ui.panel(area, {.title = "Autograd graph", .right = right, .badge = Provenance::executed, .caption = sentence});
         const bool memory_fits = body.w > 1100 && body.h > 150;
         const float memory_width = memory_fits ? 260.f : 0.f;
-        nodes(ui, session, focus, *step, launch, {body.x, body.y, body.w - (memory_fits ? memory_width + 40 : 0), body.h});
+        nodes(ui, session, focus, *step, launch, hidden,
+              {body.x, body.y, body.w - (memory_fits ? memory_width + 40 : 0), body.h});
         if (memory_fits) {
             const float x = body.right() - memory_width;
             ui.line({x - 20, body.y}, {x - 20, body.bottom()}, ui.theme->grid);
-            memory(ui, *step, launch, {x, body.y, memory_width, body.h});
+            const Rect plot{x, body.y, memory_width, body.h};
+            if (hidden) {
+                ui.text(plot.x, plot.y + 12, "saved tensors and gradients", {.size = 12, .color = ui.theme->ink2});
+                ui.dashed({plot.x, plot.y + 24, plot.w, 44}, ui.theme->ink3);
+                ui.text(plot.x + plot.w / 2, plot.y + 51, "Hidden until you lock an answer.",
+                        {.size = 13, .color = ui.theme->ink2, .align = Align::center});
+            } else {
+                memory(ui, *step, launch, plot);
+            }
         }
     }
 
@@ -82,18 +92,20 @@ class GraphView final : public View {
         if (!step || step->nodes.empty()) return "Autograd graph: nothing recorded yet.\n";
         GraphView fresh;
         fresh.refresh(*step);
-        const int launch = launch_of(*step, focus);
-        std::string text = fmt::format("Autograd graph (executed), step {}, after launch {} of {}\n", step->step, launch + 1,
-                                       step->launches.size());
+        const bool hidden = session.reveal_steps >= 0;
+        const int launch = launch_of(*step, focus, hidden);
+        std::string text = fmt::format("Autograd graph (executed), step {}", step->step);
+        text += hidden ? "\n" : fmt::format(", after launch {} of {}\n", launch + 1, step->launches.size());
         for (const GraphNode& node : step->nodes) {
             text +=
                 fmt::format("  {:<22} {:<10} value {}", node.name, shape_text(node.shape), fresh.value_text(node, launch));
-            if (node.requires_grad) text += ", grad " + fresh.gradient_text(node, launch);
-            if (!node.saved.empty())
+            if (node.requires_grad && !hidden) text += ", grad " + fresh.gradient_text(node, launch);
+            if (!node.saved.empty() && !hidden)
                 text += fmt::format(", saves {} ({}){}", node.saved, bytes_text(static_cast<double>(node.saved_bytes)),
                                     launch >= node.freed_after ? ", freed" : "");
             text += "\n";
         }
+        if (hidden) return text + fmt::format("  {}\n", hidden_sentence);
         if (const auto rule = fresh.rule_of(*step, launch))
             text += fmt::format("  {} = {:+.6g} times {} = {:+.6g} gives {:+.6g}, term {} of {} of {} = {:+.6g}\n",
                                 rule->local_name, rule->local, rule->upstream_name, rule->upstream, rule->product,
@@ -102,6 +114,9 @@ class GraphView final : public View {
     }
 
   private:
+    static constexpr std::string_view hidden_sentence =
+        "Only forward values are shown; gradients, launches and memory stay hidden until you lock an answer.";
+
     const nn::StepRecord* seen_ = nullptr;
     int64_t seen_step_ = -1;
     Probe probe_;
@@ -118,9 +133,15 @@ class GraphView final : public View {
         for (const Placed& p : placed_) columns_ = std::max(columns_, p.column + 1);
     }
 
-    // The launch whose end the picture shows: the focused one, else the step's last.
-    static int launch_of(const nn::StepRecord& step, const Focus& focus) {
+    // The launch whose end the picture shows: the focused one, else the step's last; while a prediction is open, the last
+    // one of the forward pass.
+    static int launch_of(const nn::StepRecord& step, const Focus& focus, bool hidden) {
         const int last = static_cast<int>(step.launches.size()) - 1;
+        if (hidden) {
+            int forward = -1;
+            while (forward < last && step.launches[static_cast<size_t>(forward + 1)].phase == "forward") ++forward;
+            return forward;
+        }
         return focus.launch >= 0 ? std::min(focus.launch, last) : last;
     }
     static std::optional<ChainRule> none() { return std::nullopt; }
@@ -164,13 +185,18 @@ class GraphView final : public View {
                            event.phase, pins);
     }
 
-    void nodes(Ui& ui, Session& session, Focus& focus, const nn::StepRecord& step, int launch, const Rect& r) {
+    void nodes(Ui& ui, Session& session, Focus& focus, const nn::StepRecord& step, int launch, bool hidden, const Rect& r) {
         const Theme& theme = *ui.theme;
         const float pitch = std::min(168.f, (r.w + 28) / static_cast<float>(std::max(1, columns_)));
         const float width = pitch - 28;
         const auto rule = rule_of(step, launch);
-        const bool tall = r.h >= 216, box_fits = r.h >= 190;
-        const float top = r.y + (box_fits ? 74.f : 18.f), below = top + (tall ? 96.f : 80.f);
+        // From the top: the product, the pins, a row of operations, edges, the row of leaves. The leaves go before the
+        // product.
+        constexpr float high = 64, product = 48, pin = 18, edge = 14;
+        const bool leaves = r.h >= pin + 2 * high + edge, tall = leaves && r.h >= product + pin + 2 * high + edge,
+                   box_fits = tall || (!leaves && r.h >= product + pin + high);
+        const float top = r.y + pin + (box_fits ? product + std::clamp(r.h - 226, 0.f, 8.f) : 0.f),
+                    below = top + high + std::clamp(r.bottom() - top - 2 * high, edge, 32.f);
         const Color forward = data::green, backward = data::sky;
         auto box_of = [&](const Placed& p) {
             return Rect{r.x + pitch * static_cast<float>(p.column), p.below ? below : top, width, 64};
@@ -178,7 +204,7 @@ class GraphView final : public View {
         auto placed_of = [&](int id) {
             return std::find_if(placed_.begin(), placed_.end(), [&](const Placed& p) { return p.node == id; });
         };
-        const int current = node_of_launch(step, launch);
+        const int current = hidden ? -1 : node_of_launch(step, launch);
 
         for (const Placed& p : placed_) {
             const GraphNode& node = step.nodes[static_cast<size_t>(p.node)];
@@ -188,9 +214,10 @@ class GraphView final : public View {
                 if (from_place == placed_.end()) continue;
                 const GraphNode& from = step.nodes[static_cast<size_t>(input)];
                 const Rect source = box_of(*from_place);
-                const bool back = gradient_known(from, launch), ahead = value_known(node, launch);
+                const bool back = !hidden && gradient_known(from, launch), ahead = value_known(node, launch);
                 const Color color = back ? backward : ahead ? forward : theme.ink3;
                 const float t = thickness(from.bytes);
+                if (from_place->below && !leaves) continue;
                 if (from_place->below) {
                     const float x = to.x + width / 2;
                     ui.rect({x - t / 2, to.bottom(), t, source.y - to.bottom()}, color);
@@ -206,24 +233,23 @@ class GraphView final : public View {
         for (const Placed& p : placed_) {
             const GraphNode& node = step.nodes[static_cast<size_t>(p.node)];
             const Rect box = box_of(p);
-            if (box.bottom() <= r.bottom() + 1) draw_node(ui, session, focus, step, node, box, launch, p.node == current);
-            if (!p.below && !node.saved.empty() && value_known(node, launch)) {
+            if (!p.below || leaves) draw_node(ui, session, focus, step, node, box, launch, p.node == current, hidden);
+            if (!p.below && !hidden && !node.saved.empty() && value_known(node, launch)) {
                 const bool held = launch < node.freed_after;
                 const float x = box.x + 12;
                 ui.line({x, box.y}, {x, box.y - 10}, held ? data::yellow : theme.ink3, 2);
                 held ? ui.circle({x, box.y - 12}, 5, data::yellow) : ui.ring({x, box.y - 12}, 5, theme.ink3, 1.5f);
-                ui.text(x + 11, box.y - 7,
-                        fmt::format("{} {}, {}", node.saved, held ? "saved" : "freed",
-                                    bytes_text(static_cast<double>(node.saved_bytes))),
-                        {.size = 12, .color = held ? theme.ink : theme.quiet, .width = width - 20});
+                const float room = pitch - 32;  // up to the next pin
+                ui.text(x + 11, box.y - 7, saved_text(ui, node, held, room),
+                        {.size = 12, .color = held ? theme.ink : theme.quiet, .width = room});
             }
         }
         if (rule && box_fits)
             product_box(ui, *rule, r,
                         current >= 0 && placed_of(current) != placed_.end() ? box_of(*placed_of(current))
                                                                             : Rect{r.x, top, width, 64});
-        if (tall) {
-            const float y = std::min(below + 26, r.bottom() - 52);
+        if (leaves && ui.text_width("gradient arrived", {.size = 13}) + 24 <= pitch) {
+            const float y = below + 20;
             ui.legend(r.x, y, mix(theme.panel2, data::green, 0.5f), Hatch::solid, "forward value");
             ui.legend(r.x, y + 20, mix(theme.panel2, data::sky, 0.5f), Hatch::solid, "gradient arrived");
             ui.legend(r.x, y + 40, theme.ink3, Hatch::solid, "edge: log bytes");
@@ -231,11 +257,11 @@ class GraphView final : public View {
     }
 
     void draw_node(Ui& ui, Session& session, Focus& focus, const nn::StepRecord& step, const GraphNode& node,
-                   const Rect& box, int launch, bool current) {
+                   const Rect& box, int launch, bool current, bool hidden) {
         const Theme& theme = *ui.theme;
         ui.rect(box, theme.panel2, 3);
         const bool leaf = node.kind == GraphNode::Kind::label || node.kind == GraphNode::Kind::input;
-        const bool known = value_known(node, launch), arrived = gradient_known(node, launch);
+        const bool known = value_known(node, launch), arrived = !hidden && gradient_known(node, launch);
         if (known)
             ui.rect({box.x + 1, box.y + 22, box.w - 2, 20},
                     node.kind == GraphNode::Kind::label ? mix(theme.panel2, theme.ink2, 0.18f)
@@ -257,12 +283,15 @@ class GraphView final : public View {
         }
         ui.text(box.right() - 8, box.y + 37, value_text(node, launch),
                 {.size = 12, .color = on_value, .align = Align::right, .mono = known});
-        ui.text(box.right() - 8, box.y + 58, leaf ? "none kept" : gradient_text(node, launch),
+        ui.text(box.right() - 8, box.y + 58,
+                hidden ? "hidden"
+                : leaf ? "none kept"
+                       : gradient_text(node, launch),
                 {.size = 12, .color = on_gradient, .align = Align::right, .mono = arrived});
         if (ui.area(fmt::format("node{}", node.id), box)) {
             focus.op = node.id;
             const auto& list = node.forward_launches;
-            if (!list.empty()) {
+            if (!list.empty() && !hidden) {
                 // A second click on the same node goes from its forward kernel to its backward one.
                 const bool there = std::find(list.begin(), list.end(), focus.launch) != list.end();
                 focus.launch = there && !node.backward_launches.empty() ? node.backward_launches.front() : list.front();
@@ -272,9 +301,20 @@ class GraphView final : public View {
             }
         }
         if (ui.hovered(box))
-            ui.tooltip(
-                fmt::format("{}\n{}, {}{}", node.name, shape, bytes_text(static_cast<double>(node.bytes)),
-                            node.forward_launches.empty() ? "" : "\nclick: its forward kernel, again: its backward kernel"));
+            ui.tooltip(fmt::format(
+                "{}\n{}, {}{}", node.name, shape, bytes_text(static_cast<double>(node.bytes)),
+                node.forward_launches.empty() || hidden ? "" : "\nclick: its forward kernel, again: its backward kernel"));
+    }
+    // "relu1, fc2.weight saved, 36 KiB", or as much of it as fits: "relu1 +1 saved".
+    static std::string saved_text(Ui& ui, const GraphNode& node, bool held, float room) {
+        const std::string state = held ? " saved" : " freed";
+        const std::string bytes = ", " + bytes_text(static_cast<double>(node.saved_bytes));
+        std::string few = node.saved.substr(0, node.saved.find(','));
+        if (const auto more = std::count(node.saved.begin(), node.saved.end(), ','); more > 0)
+            few += fmt::format(" +{}", more);
+        for (const std::string& text : {node.saved + state + bytes, few + state + bytes, few + state})
+            if (ui.text_width(text, {.size = 12}) <= room) return text;
+        return few;
     }
     static std::string op_title(const GraphNode& node) {
         return node.op == "softmax_cross_entropy" ? "softmax CE" : node.op == "add_bias" ? "add bias" : node.op;

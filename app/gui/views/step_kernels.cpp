@@ -29,16 +29,25 @@ class StepKernelsView final : public View {
             return ui.say_nothing_yet(body, "No step has run yet.", session.snapshot()->busy);
         }
         const bool simulated = step->device.rfind("sim", 0) == 0;
-        const std::string right =
-            fmt::format("step {} · batch {} · {} kernels", step->step, step->batch, step->launches.size());
-        const std::string sentence = caption(*step);
+        const bool hidden = session.reveal_steps >= 0, untimed = without_times(*step);
+        std::string right = fmt::format("step {} · batch {}", step->step, step->batch);
+        if (!hidden) right += fmt::format(" · {} kernels", step->launches.size());
+        const std::string sentence = hidden ? std::string(hidden_sentence) : caption(*step, session.snapshot()->busy);
         const Rect body = ui.panel(area, {.title = "Kernels of one training step",
                                           .right = right,
                                           .badge = simulated ? Provenance::simulated : Provenance::measured,
                                           .caption = sentence});
+        if (hidden) {
+            const Rect box{body.x, body.y, body.w, std::min(44.f, body.h)};
+            ui.dashed(box, ui.theme->ink3);
+            ui.text(box.x + box.w / 2, box.y + box.h / 2 + 5, "Hidden until you lock an answer.",
+                    {.size = 13, .color = ui.theme->ink2, .align = Align::center});
+            return;
+        }
         ui.push_scope("step kernels");
         const bool side = body.w > 900;
-        gantt(ui, session, focus, *step, {body.x, body.y, body.w - (side ? 312.f : 0.f), body.h});
+        const Rect left{body.x, body.y, body.w - (side ? 312.f : 0.f), body.h};
+        untimed ? list(ui, session, focus, *step, left) : gantt(ui, session, focus, *step, left);
         if (side) {
             ui.line({body.right() - 296, body.y}, {body.right() - 296, body.bottom()}, ui.theme->grid);
             picked(ui, session, focus, *step, {body.right() - 280, body.y, 280, body.h});
@@ -52,17 +61,28 @@ class StepKernelsView final : public View {
         std::string text =
             fmt::format("Kernels of one training step ({}), step {}, batch {}\n",
                         step->device.rfind("sim", 0) == 0 ? "simulated" : "measured", step->step, step->batch);
+        if (session.reveal_steps >= 0) return text + fmt::format("  {}\n", hidden_sentence);
+        const bool untimed = without_times(*step);
         for (size_t i = 0; i < step->launches.size(); ++i) {
             const device::LaunchEvent& e = step->launches[i];
-            text += fmt::format("  {}{:>2} {:<24} {:<9} {:>9.2f} to {:>9.2f} us{}\n",
-                                static_cast<int>(i) == focus.launch ? ">" : " ", i + 1, e.label, e.phase,
-                                e.begin_us - origin(*step), e.end_us - origin(*step),
-                                e.cycles > 0 ? fmt::format(", {} cycles", with_commas(e.cycles)) : "");
+            text += fmt::format("  {}{:>2} {:<24} {:<9}", static_cast<int>(i) == focus.launch ? ">" : " ", i + 1, e.label,
+                                e.phase);
+            if (!untimed)
+                text += fmt::format(" {:>9.2f} to {:>9.2f} us{}", e.begin_us - origin(*step), e.end_us - origin(*step),
+                                    e.cycles > 0 ? fmt::format(", {} cycles", with_commas(e.cycles)) : "");
+            text += "\n";
         }
-        return text + "  " + caption(*step) + "\n";
+        return text + "  " + caption(*step, session.snapshot()->busy) + "\n";
     }
 
   private:
+    static constexpr std::string_view hidden_sentence = "The kernels of this step stay hidden until you lock an answer.";
+
+    // A simulated step that ran for its numbers alone, as steps do while training runs on.
+    static bool without_times(const nn::StepRecord& step) {
+        return step.device.rfind("sim", 0) == 0 &&
+               std::none_of(step.launches.begin(), step.launches.end(), [](const auto& e) { return e.cycles > 0; });
+    }
     static double origin(const nn::StepRecord& step) {
         return std::min(step.launches.front().enqueue_begin_us, step.launches.front().begin_us);
     }
@@ -72,7 +92,10 @@ class StepKernelsView final : public View {
         return last;
     }
 
-    static std::string caption(const nn::StepRecord& step) {
+    static std::string caption(const nn::StepRecord& step, const std::string& doing) {
+        if (without_times(step))
+            return doing.rfind("timing", 0) == 0 ? "The kernels of this step are being timed."
+                                                 : "This step ran without timing; pause to time it.";
         double busy = 0;
         for (const auto& e : step.launches) busy += e.end_us - e.begin_us;
         const double total = std::max(end(step) - origin(step), 1e-9);
@@ -85,8 +108,8 @@ class StepKernelsView final : public View {
         double gap = 0;
         for (size_t i = 1; i < step.launches.size(); ++i)
             gap += std::max(0.0, step.launches[i].begin_us - step.launches[i - 1].end_us);
-        const std::string waits = gap < 0.05 ? "it never waits for the host"
-                                             : fmt::format("for {:.1f} µs it waits for the host between kernels", gap);
+        const std::string waits = gap < 0.1 ? "it never waits for the host"
+                                            : fmt::format("for {:.1f} µs it waits for the host between kernels", gap);
         return fmt::format("The GPU is busy {:.1f} of {:.1f} µs, {:.0f} %; {}. The longest kernel is {}, {:.1f} µs.", busy,
                            total, 100 * busy / total, waits, slowest->label, slowest->end_us - slowest->begin_us);
     }
@@ -156,19 +179,66 @@ class StepKernelsView final : public View {
                 const Point path[] = {{from, host + 18}, {from, host + 20.5f}, {bar.x + 2, host + 20.5f}, {bar.x + 2, gpu}};
                 ui.polyline(path, theme.ink, 1.5f);
             }
-            const bool double_clicked = ui.double_clicked(bar);
-            if (ui.area("launch" + number, bar)) {
-                const bool again = focus.launch == static_cast<int>(i);
-                focus.launch = static_cast<int>(i);
-                focus.op = node_of_launch(step, focus.launch);
-                if (e.run && (double_clicked || (again && ui.pressed(Key::enter, r))))
-                    open_in_sm(session, focus.launch);
-                else if (e.run)
-                    session.post({Request::Kind::open_kernel, focus.launch, {}});
-            }
+            choose(ui, session, focus, step, i, bar, r);
             if (ui.hovered(bar))
                 ui.tooltip(fmt::format("{} {} ({})\n{:.2f} µs{}", number, e.label, e.kernel, e.end_us - e.begin_us,
                                        e.cycles > 0 ? fmt::format(", {} cycles", with_commas(e.cycles)) : ""));
+        }
+    }
+
+    static void choose(Ui& ui, Session& session, Focus& focus, const nn::StepRecord& step, size_t launch, const Rect& bar,
+                       const Rect& panel) {
+        const device::LaunchEvent& e = step.launches[launch];
+        const bool double_clicked = ui.double_clicked(bar);
+        if (!ui.area("launch" + std::to_string(launch + 1), bar)) return;
+        const bool again = focus.launch == static_cast<int>(launch);
+        focus.launch = static_cast<int>(launch);
+        focus.op = node_of_launch(step, focus.launch);
+        if (e.run && (double_clicked || (again && ui.pressed(Key::enter, panel))))
+            open_in_sm(session, focus.launch);
+        else if (e.run)
+            session.post({Request::Kind::open_kernel, focus.launch, {}});
+    }
+
+    // Without times: one box a launch, all of one width, in order.
+    static void list(Ui& ui, Session& session, Focus& focus, const nn::StepRecord& step, const Rect& r) {
+        const Theme& theme = *ui.theme;
+        const size_t count = step.launches.size();
+        const size_t rows = r.w / static_cast<float>(count) >= 58 || r.h < 80 ? 1 : 2, per = (count + rows - 1) / rows;
+        const float pitch = r.w / static_cast<float>(per), row = std::min(r.h / static_cast<float>(rows), 72.f);
+        std::string phase;
+        for (size_t i = 0; i < count; ++i) {
+            const device::LaunchEvent& e = step.launches[i];
+            const float x = r.x + pitch * static_cast<float>(i % per), y = r.y + row * static_cast<float>(i / per);
+            if (e.phase != phase || i % per == 0) {
+                size_t end = i;
+                while (end < count && end / per == i / per && step.launches[end].phase == e.phase) ++end;
+                ui.text(x + 1, y + 8, e.phase,
+                        {.size = 12, .color = theme.ink2, .width = pitch * static_cast<float>(end - i) - 4});
+                phase = e.phase;
+            }
+            const bool here = static_cast<int>(i) == focus.launch;
+            const Color fill = mix(theme.panel, color_of_phase(e.phase), here ? 0.85f : 0.62f);
+            const Rect box{x + 0.5f, y + 13, pitch - 1, row - 15};
+            ui.rect(box, fill);
+            const std::string number = std::to_string(i + 1);
+            const size_t space = e.label.find(' ');
+            const TextStyle style{
+                .size = 12, .color = text_on(fill), .align = Align::center, .weight = 600, .width = box.w - 4};
+            const float middle = box.x + box.w / 2;
+            if (box.h >= 48 && space != std::string::npos) {  // number, layer, operation
+                ui.text(middle, box.y + 14, number, style);
+                ui.text(middle, box.y + 29, e.label.substr(0, space), style);
+                ui.text(middle, box.y + 44, e.label.substr(space + 1), style);
+            } else if (box.h >= 32) {
+                ui.text(middle, box.y + 14, number, style);
+                ui.text(middle, box.y + 29, e.label, style);
+            } else {
+                ui.text(middle, box.y + box.h / 2 + 4.5f, number + " " + e.label, style);
+            }
+            if (here) ui.outline(box, 0);
+            choose(ui, session, focus, step, i, box, r);
+            if (ui.hovered(box)) ui.tooltip(fmt::format("{} {} ({})\nnot timed", number, e.label, e.kernel));
         }
     }
 
@@ -186,8 +256,11 @@ class StepKernelsView final : public View {
         ui.text(r.x, r.y + 28, e.kernel, {.size = 13, .mono = true, .width = r.w});
         ui.text(
             r.x, r.y + 45,
-            fmt::format("{} blocks of {}{} · {:.2f} µs", with_commas(static_cast<int64_t>(e.grid.count())), e.block.count(),
-                        e.cycles > 0 ? fmt::format(" · {} cycles", with_commas(e.cycles)) : "", e.end_us - e.begin_us),
+            fmt::format("{} blocks of {}", with_commas(static_cast<int64_t>(e.grid.count())), e.block.count()) +
+                (without_times(step)
+                     ? ""
+                     : fmt::format("{} · {:.2f} µs", e.cycles > 0 ? fmt::format(" · {} cycles", with_commas(e.cycles)) : "",
+                                   e.end_us - e.begin_us)),
             {.size = 12, .color = theme.ink2, .width = r.w});
         if (r.h < 74) return;
         if (ui.button({r.x, r.y + 52, 124, 26}, "open in SM", true, e.run != nullptr)) open_in_sm(session, launch);
