@@ -192,10 +192,11 @@ class GraphView final : public View {
         const auto rule = rule_of(step, launch);
         // From the top: the product, the pins, a row of operations, edges, the row of leaves. The leaves go before the
         // product.
-        constexpr float high = 64, product = 48, pin = 18, edge = 14;
+        constexpr float high = 64, edge = 14;
+        const float product = hidden ? 0 : 48, pin = hidden ? 2 : 18;
         const bool leaves = r.h >= pin + 2 * high + edge, tall = leaves && r.h >= product + pin + 2 * high + edge,
                    box_fits = tall || (!leaves && r.h >= product + pin + high);
-        const float top = r.y + pin + (box_fits ? product + std::clamp(r.h - 226, 0.f, 8.f) : 0.f),
+        const float top = r.y + pin + (box_fits && !hidden ? product + std::clamp(r.h - 226, 0.f, 8.f) : 0.f),
                     below = top + high + std::clamp(r.bottom() - top - 2 * high, edge, 32.f);
         const Color forward = data::green, backward = data::sky;
         auto box_of = [&](const Placed& p) {
@@ -239,7 +240,7 @@ class GraphView final : public View {
                 const float x = box.x + 12;
                 ui.line({x, box.y}, {x, box.y - 10}, held ? data::yellow : theme.ink3, 2);
                 held ? ui.circle({x, box.y - 12}, 5, data::yellow) : ui.ring({x, box.y - 12}, 5, theme.ink3, 1.5f);
-                const float room = pitch - 32;  // up to the next pin
+                const float room = std::min(pitch - 32, r.right() - x - 11);  // up to the next pin
                 ui.text(x + 11, box.y - 7, saved_text(ui, node, held, room),
                         {.size = 12, .color = held ? theme.ink : theme.quiet, .width = room});
             }
@@ -270,10 +271,16 @@ class GraphView final : public View {
             ui.rect({box.x + 1, box.y + 43, box.w - 2, 20}, mix(theme.panel2, data::sky, theme.dark ? 0.42f : 0.36f));
         ui.frame(box, current ? theme.accent : theme.line, current ? 2.f : 1.f, 3);
         const std::string shape = shape_text(node.shape);
-        const float shape_width = box.w > 100 ? ui.text_width(shape, {.size = 12}) : 0;
-        const std::string title =
+        std::string title =
             node.kind == GraphNode::Kind::op || node.kind == GraphNode::Kind::loss ? op_title(node) : node.name;
-        ui.text(box.x + 8, box.y + 16, title, {.size = 13, .weight = 600, .width = box.w - shape_width - 20});
+        if (ui.text_width(title, {.size = 13, .weight = 600}) + 12 > box.w)
+            title = node.kind == GraphNode::Kind::loss || node.op == "softmax_cross_entropy" ? "loss"
+                    : node.op == "add_bias"                                                  ? "bias"
+                                                                                             : title;
+        float shape_width = ui.text_width(shape, {.size = 12});
+        if (ui.text_width(title, {.size = 13, .weight = 600}) + shape_width + 20 > box.w) shape_width = 0;
+        ui.text(box.x + 8, box.y + 16, title,
+                {.size = 13, .weight = 600, .width = box.w - (shape_width > 0 ? shape_width + 20 : 12)});
         if (shape_width > 0)
             ui.text(box.right() - 8, box.y + 16, shape, {.size = 12, .color = theme.ink2, .align = Align::right});
         const Color on_value = known ? theme.ink : theme.quiet, on_gradient = arrived ? theme.ink : theme.quiet;

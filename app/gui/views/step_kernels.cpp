@@ -204,13 +204,15 @@ class StepKernelsView final : public View {
     static void list(Ui& ui, Session& session, Focus& focus, const nn::StepRecord& step, const Rect& r) {
         const Theme& theme = *ui.theme;
         const size_t count = step.launches.size();
-        const size_t rows = r.w / static_cast<float>(count) >= 58 || r.h < 80 ? 1 : 2, per = (count + rows - 1) / rows;
+        const size_t rows = r.w / static_cast<float>(count) >= 58 || r.h < 40 ? 1 : 2, per = (count + rows - 1) / rows;
         const float pitch = r.w / static_cast<float>(per), row = std::min(r.h / static_cast<float>(rows), 72.f);
+        const bool phases = row >= 34;
+        const float head = phases ? 13 : 0;
         std::string phase;
         for (size_t i = 0; i < count; ++i) {
             const device::LaunchEvent& e = step.launches[i];
             const float x = r.x + pitch * static_cast<float>(i % per), y = r.y + row * static_cast<float>(i / per);
-            if (e.phase != phase || i % per == 0) {
+            if (phases && (e.phase != phase || i % per == 0)) {
                 size_t end = i;
                 while (end < count && end / per == i / per && step.launches[end].phase == e.phase) ++end;
                 ui.text(x + 1, y + 8, e.phase,
@@ -219,7 +221,7 @@ class StepKernelsView final : public View {
             }
             const bool here = static_cast<int>(i) == focus.launch;
             const Color fill = mix(theme.panel, color_of_phase(e.phase), here ? 0.85f : 0.62f);
-            const Rect box{x + 0.5f, y + 13, pitch - 1, row - 15};
+            const Rect box{x + 0.5f, y + head, pitch - 1, row - head - 2};
             ui.rect(box, fill);
             const std::string number = std::to_string(i + 1);
             const size_t space = e.label.find(' ');
@@ -238,7 +240,7 @@ class StepKernelsView final : public View {
             }
             if (here) ui.outline(box, 0);
             choose(ui, session, focus, step, i, box, r);
-            if (ui.hovered(box)) ui.tooltip(fmt::format("{} {} ({})\nnot timed", number, e.label, e.kernel));
+            if (ui.hovered(box)) ui.tooltip(fmt::format("{} {} ({})\n{}, not timed", number, e.label, e.kernel, e.phase));
         }
     }
 
@@ -256,7 +258,8 @@ class StepKernelsView final : public View {
         ui.text(r.x, r.y + 28, e.kernel, {.size = 13, .mono = true, .width = r.w});
         ui.text(
             r.x, r.y + 45,
-            fmt::format("{} blocks of {}", with_commas(static_cast<int64_t>(e.grid.count())), e.block.count()) +
+            fmt::format("{} block{} of {}", with_commas(static_cast<int64_t>(e.grid.count())),
+                        e.grid.count() == 1 ? "" : "s", e.block.count()) +
                 (without_times(step)
                      ? ""
                      : fmt::format("{} · {:.2f} µs", e.cycles > 0 ? fmt::format(" · {} cycles", with_commas(e.cycles)) : "",

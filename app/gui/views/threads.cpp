@@ -226,7 +226,7 @@ class ThreadsView final : public View {
                 plan.block_w = std::max(64.0f, static_cast<float>(cells.column) * (size.w + size.gap) - size.gap + 2 * pad);
                 plan.block_h = title_height + static_cast<float>(cells.row) * (size.h + size.gap) - size.gap + pad;
                 const auto across = static_cast<uint64_t>(std::max(0.0f, (r.w + block_gap) / (plan.block_w + block_gap)));
-                const bool grid_rows = config.grid.y > 1 && across >= config.grid.x;  // the grid's own columns
+                const bool grid_rows = whole && config.grid.y > 1 && across >= config.grid.x;  // the grid's own columns
                 plan.per_row = std::max<uint64_t>(1, grid_rows ? config.grid.x : across);
                 const auto fit = [&](float height) {
                     const auto down =
@@ -268,9 +268,12 @@ class ThreadsView final : public View {
         }
         if (plan.shown < all) {
             const std::string more =
-                first == 0 ? fmt::format("and {} more blocks", with_commas(static_cast<int64_t>(all - end)))
-                           : fmt::format("blocks {} to {} of {}", with_commas(static_cast<int64_t>(first)),
-                                         with_commas(static_cast<int64_t>(end - 1)), with_commas(static_cast<int64_t>(all)));
+                plan.shown == 1 && first > 0 ? fmt::format("block {} of {}", with_commas(static_cast<int64_t>(first)),
+                                                           with_commas(static_cast<int64_t>(all)))
+                : first == 0
+                    ? fmt::format("and {} more blocks", with_commas(static_cast<int64_t>(all - end)))
+                    : fmt::format("blocks {} to {} of {}", with_commas(static_cast<int64_t>(first)),
+                                  with_commas(static_cast<int64_t>(end - 1)), with_commas(static_cast<int64_t>(all)));
             ui.text(r.x, r.y + content - offset - 4, more, {.size = 13, .color = theme.ink2});
         }
         ui.unclip();
@@ -299,9 +302,16 @@ class ThreadsView final : public View {
             if (ui.clicked(reach)) pick(focus, run, thread);
         }
         if (block != focused.block) return;
+        if (!seen.hidden) warp_edge(ui, config, focused, plan, cell_at);
         if (!elsewhere_) ui.outline(cell_at(focused.linear), 0);
-        if (seen.hidden) return;
-        // The focused warp's edge: every side of a cell behind which another warp, or nothing, lies.
+    }
+
+    // Every side of a cell of the focused warp behind which another warp, or nothing, lies.
+    template <class CellAt>
+    static void warp_edge(Ui& ui, const simt::LaunchConfig& config, const ThreadPlace& focused, const Plan& plan,
+                          const CellAt& cell_at) {
+        const Theme& theme = *ui.theme;
+        const uint64_t threads = std::max<uint64_t>(1, config.block.count());
         const Cell extent = cells_of(config);
         const auto warp_at = [&](int64_t column, int64_t row) {
             if (column < 0 || row < 0 || column >= static_cast<int64_t>(extent.column)) return int64_t{-1};

@@ -84,9 +84,14 @@ std::vector<Formula> formulas_of(const simt::LaunchConfig& config, const ThreadP
     const std::string of_x = "blockIdx.x * blockDim.x + threadIdx.x";
     const std::string x = numbers(thread.block_index.x, std::max(1u, config.block.x), thread.thread.x);
     if (shape_of(config) == LaunchShape::line) return {{"i", of_x, x}};
-    return {{"row", "blockIdx.y * blockDim.y + threadIdx.y",
-             numbers(thread.block_index.y, std::max(1u, config.block.y), thread.thread.y)},
-            {"column", of_x, x}};
+    std::vector<Formula> formulas;
+    if (shape_of(config) == LaunchShape::solid)
+        formulas.push_back({"layer", "blockIdx.z * blockDim.z + threadIdx.z",
+                            numbers(thread.block_index.z, std::max(1u, config.block.z), thread.thread.z)});
+    formulas.push_back({"row", "blockIdx.y * blockDim.y + threadIdx.y",
+                        numbers(thread.block_index.y, std::max(1u, config.block.y), thread.thread.y)});
+    formulas.push_back({"column", of_x, x});
+    return formulas;
 }
 
 ThreadState state_of(const simt::WarpHistory& history, size_t step, const ThreadPlace& thread) {
