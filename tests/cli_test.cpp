@@ -2,9 +2,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -190,6 +192,85 @@ TEST_CASE("bad input is refused in one sentence with exit status 2") {
     refuses("bench nothing", "nothing");
     refuses("app --size 10x10 --screenshot x.png", "--size");
     refuses("compile missing.cu", "missing.cu");
+}
+
+TEST_CASE("numbers, buffers and files that cannot be are refused before anything runs") {
+    const std::string good = write("saxpy.ptx", saxpy);
+    const std::string start = "run " + good + " --grid 1 --block 32 ";
+    const std::string arguments = "--arg in:f32{1} --arg inout:f32{1} --arg f32:1 --arg u32:1 ";
+    refuses(start, "kernel 'saxpy' takes 4 arguments (buffer x, buffer y, f32 a, u32 n), but 0 are given");
+    refuses(start + "--arg in:f32{1} --arg out:f32[999999999999] --arg f32:1 --arg u32:1", "at most 2^30 elements");
+    refuses(start + "--arg in:f64[1073741824] --arg out:f32[1] --arg f32:1 --arg u32:1", "out of device memory");
+    refuses(start + "--arg in:f32{1} --arg struct:f32:1 --arg f32:1 --arg u32:1", "has 4 bytes");
+    refuses(start + "--arg struct:f32 --arg out:f32[1] --arg f32:1 --arg u32:1", "a member is needed here");
+    refuses(start + "--arg in:f32{1} --arg out:f32[1] --arg f32:1 --arg u32:-1", "'-1' is not a value of type u32");
+    refuses(start + "--arg", "--arg needs a value after it");
+    refuses(start + arguments + "--max-instructions -1", "a whole number from 0 is needed, not '-1'");
+    refuses(start + arguments + "--max-instructions 0", "a whole number from 1 is needed, not '0'");
+    refuses(start + arguments + "--max-instructions 99999999999999999999999", "too large");
+    refuses(start + arguments + "--shared x", "a whole number from 0 is needed, not 'x'");
+    refuses(start + arguments + "--check \"\"", "--check needs a list");
+    refuses(start + arguments + "--json /dev/null/x.json", "/dev/null/x.json: error: the file cannot be written");
+    refuses(start + arguments + "--trace /dev/null/x.json", "/dev/null/x.json: error: the file cannot be written");
+    refuses("run /dev/null --grid 1 --block 1", ".cu or .ptx");
+    fs::create_directories(scratch() / "folder.ptx");
+    refuses("run " + (scratch() / "folder.ptx").string() + " --grid 1 --block 1", "folder.ptx: error:");
+    refuses("train --model mlp --steps 1 --json /dev/null/x.json", "/dev/null/x.json: error: the file cannot be written");
+    refuses("train --model mlp --steps 1 --seed -1", "a whole number from 0 is needed");
+    refuses("lesson check " + scratch().string(), "holds no lesson.md");
+    refuses("occupancy --gpu v100 --block x --regs 32 --shared 0", "--block takes a number, not 'x'");
+    refuses("run " + write("binary.ptx", std::string("\x90\x01\xff\r\x1b[2J") + std::string(500, '\xe4')) +
+                " --grid 1 --block 1",
+            "    ???");
+}
+
+TEST_CASE("an enormous grid ends at the instruction budget") {
+    const std::string file =
+        write("nothing.ptx", ".version 6.5\n.target sm_70\n.address_size 64\n.visible .entry nothing()\n{\n    ret;\n}\n");
+    for (const char* mode : {"", "--functional "}) {
+        const Outcome outcome =
+            lockstep_command("run " + file + " " + mode + "--grid 2147483647 --block 32 --max-instructions 10000");
+        CHECK(outcome.status == 1);
+        CHECK(outcome.err.find("still ran after 10000 warp instructions; it was on line 6 of the PTX") != std::string::npos);
+    }
+}
+
+TEST_CASE("a truncated PTX file is refused in one sentence wherever it ends") {
+    const std::string text = saxpy;
+    for (size_t end = text.find('\n'); end + 3 < text.size(); end = text.find('\n', end + 1)) {
+        const Outcome outcome =
+            lockstep_command("run " + write("truncated.ptx", text.substr(0, end)) + " --grid 1 --block 32");
+        INFO(text.substr(0, end) << "\n---\n" << outcome.err);
+        CHECK(outcome.status == 2);
+        CHECK(outcome.out.empty());
+        const auto lines = std::count(outcome.err.begin(), outcome.err.end(), '\n');
+        CHECK((lines == 1 || lines == 3));
+    }
+}
+
+TEST_CASE("a kernel that copies keeps every bit of a NaN, and a fault names the source's argument and kernel") {
+    Array array{DType::f32, {4}, std::vector<std::byte>(16)};
+    const uint32_t bits[] = {0x7fc12345u, 0xffc00001u, 0x7f800001u, 0x80000001u};
+    std::memcpy(array.bytes.data(), bits, sizeof bits);
+    const std::string in = (scratch() / "nan.npy").string(), out = (scratch() / "copy.npy").string();
+    write_file(in, format_npy(array));
+    std::string copy = saxpy;
+    copy.replace(copy.find("fma.rn.f32 %f4, %f1, %f2, %f3;"), 30, "mov.f32 %f4, %f2;");
+    const Outcome outcome =
+        lockstep_command("run " + write("copy.ptx", copy) + " --functional --grid 1 --block 32 --arg in:" + in +
+                         " --arg out:f32[4]=" + out + " --arg f32:0 --arg u32:4");
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    CHECK(read_npy(out).value().bytes == array.bytes);
+
+    std::string mangled = saxpy;
+    mangled.replace(mangled.find("saxpy("), 6, "_Z5saxpyPKfPffj(");
+    const Outcome fault = lockstep_command(
+        "run " + write("mangled.ptx", mangled) +
+        " --grid 1 --block 32 --arg in:f32{1} --arg inout:f32{1} --arg f32:1 --arg u32:2" + " --kernel saxpy --json -");
+    CHECK(fault.status == 1);
+    CHECK(fault.err.find("(kernel saxpy, block") != std::string::npos);
+    CHECK(nlohmann::json::parse(fault.out)["kernel"] == "saxpy");
 }
 
 TEST_CASE("train prints one JSON object a step on stdout and nothing else") {

@@ -18,7 +18,8 @@ ptx::Program program_with(std::vector<uint32_t> sizes) {
     program.kernel = "_Z4axpyfPKfPf";
     for (const uint32_t bytes : sizes) {
         program.parameter_bytes = (program.parameter_bytes + bytes - 1) / bytes * bytes;
-        program.parameters.push_back({"p", ptx::Type::b64, program.parameter_bytes, bytes, bytes, false});
+        program.parameters.push_back(
+            {"p", bytes == 8 ? ptx::Type::b64 : ptx::Type::b32, program.parameter_bytes, bytes, bytes, false});
         program.parameter_bytes += bytes;
     }
     return program;
@@ -141,7 +142,7 @@ TEST_CASE("a wrong argument says what is wrong and where") {
         return bind_arguments(program_with({4, 8}), {parse_argument("i32:1").value()}, memory, config);
     }();
     REQUIRE(!few.ok());
-    CHECK(few.error().message == "kernel '_Z4axpyfPKfPf' takes 2 arguments (p, b64 p), but 1 is given");
+    CHECK(few.error().message == "kernel '_Z4axpyfPKfPf' takes 2 arguments (b32 p, b64 p), but 1 is given");
 }
 
 TEST_CASE("expressions compute, compare and come apart at their outermost and") {

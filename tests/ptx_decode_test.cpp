@@ -232,6 +232,13 @@ TEST_CASE("a kernel is found by its C++ name") {
     CHECK(entries(module.value()).size() == 2);
     CHECK(decode(module.value(), "mul").value()->kernel == "_ZN4math3mulILi4EEEvPf");
     CHECK(decode(module.value(), "_Z3addPf").value()->kernel == "_Z3addPf");
+    CHECK(decode(module.value(), "_Z3addPf").value()->shown_name() == "add");
+    CHECK(readable_name("_Z4line4LinePf") == "line");  // the type Line stands behind the name
+    CHECK(readable_name("_ZN12_GLOBAL__N_15saxpyEPKf") == "saxpy");
+    CHECK(readable_name("_ZL5saxpyPf") == "saxpy");
+    CHECK(readable_name("saxpy") == "saxpy");
+    CHECK(readable_name("_Z") == "_Z");
+    CHECK(readable_name("_Z99short") == "short");
     CHECK(decode(module.value(), "ad").error().message == "there is no kernel 'ad' here, did you mean 'add'?");
     CHECK(decode(module.value()).error().message == "there are 2 kernels here, one has to be named: add, mul");
 }

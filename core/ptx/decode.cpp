@@ -17,6 +17,15 @@ std::string_view callee_of(const Statement& call) {
     return {};
 }
 
+std::string unsupported_call(std::string_view callee) {
+    if (callee == "vprintf") return "printf in a kernel is not supported";
+    if (callee == "malloc" || callee == "free") return "new, delete, malloc and free in a kernel are not supported";
+    std::string why = "functions that the compiler has not inlined are not supported: this calls '";
+    if (callee.starts_with("__internal_trig")) why = "sin, cos and tan in double precision are not supported: they call '";
+    if (callee.starts_with("__internal_accurate_pow")) why = "pow in double precision is not supported: it calls '";
+    return why + readable_name(callee.substr(0, 80)) + "'";
+}
+
 }  // namespace
 
 void Decoder::decode_statement(const Statement& statement) {
@@ -93,6 +102,14 @@ void Decoder::decode_statement(const Statement& statement) {
         {static_cast<uint32_t>(statement.text.data() - module_.text->data()), static_cast<uint32_t>(statement.text.size())});
 }
 
+// ", on line 4 of saxpy.cu", where the compiler said so.
+std::string Decoder::source_line_of(const Statement& statement) const {
+    if (statement.location < 0) return {};
+    const LineLocation& at = entry_.locations[static_cast<size_t>(statement.location)];
+    if (at.line <= 0 || at.file <= 0 || static_cast<size_t>(at.file) >= module_.files.size()) return {};
+    return ", on line " + std::to_string(at.line) + " of " + module_.files[static_cast<size_t>(at.file)];
+}
+
 // Code inlined from a header counts as the line of the kernel's own file that it is inlined at.
 void Decoder::locate(DecodedInstruction& out) {
     if (statement_->location < 0) return;
@@ -119,11 +136,7 @@ void Decoder::decode() {
     }
     for (const Statement& s : entry_.statements) {
         if (stem_of(s.opcode) != "call" || callee_of(s) == "__assertfail") continue;
-        const std::string callee(callee_of(s).substr(0, 80));
-        throw Complaint{callee == "vprintf"
-                            ? "printf in a kernel is not supported"
-                            : "functions that the compiler has not inlined are not supported: this calls '" + callee + "'",
-                        s.place};
+        throw Complaint{unsupported_call(callee_of(s)) + source_line_of(s), s.place};
     }
     program_.instructions.reserve(entry_.statements.size() + 1);
     for (const Statement& statement : entry_.statements) decode_statement(statement);
@@ -155,20 +168,22 @@ void Decoder::finish() {
 namespace {
 
 // matmul of _Z6matmulPKf, of _ZN4math6matmulEPKf and of _Z6matmulILi4EEvPf; empty for names that are not mangled.
+//   mangled = "_Z" [ "L" ] component ... | "_ZN" { [ "L" ] component } ...        component = length name
 std::string_view plain_name(std::string_view mangled) {
     if (!mangled.starts_with("_Z")) return {};
     mangled.remove_prefix(2);
-    if (mangled.starts_with("N")) mangled.remove_prefix(1);
-    if (mangled.starts_with("12_GLOBAL__N_1")) mangled.remove_prefix(14);
-    if (mangled.starts_with("L")) mangled.remove_prefix(1);
+    const bool nested = mangled.starts_with("N");
+    if (nested) mangled.remove_prefix(1);
     std::string_view last;
-    while (!mangled.empty() && mangled[0] >= '0' && mangled[0] <= '9') {
+    do {
+        if (mangled.starts_with("L")) mangled.remove_prefix(1);
         size_t length = 0, digits = 0;
         while (digits < mangled.size() && digits < 6 && mangled[digits] >= '0' && mangled[digits] <= '9')
             length = length * 10 + static_cast<size_t>(mangled[digits++] - '0');
+        if (digits == 0) break;
         last = mangled.substr(digits, length);
         mangled.remove_prefix(std::min(mangled.size(), digits + length));
-    }
+    } while (nested);
     return last;
 }
 

@@ -97,6 +97,7 @@ class Decoder {
     [[noreturn]] void unknown_name(const Operand& o, std::string_view name);
     void note_registers(DecodedInstruction& out) const;
     void locate(DecodedInstruction& out);
+    std::string source_line_of(const Statement& statement) const;
     void finish();
 
     const Module& module_;

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/base/files.h"
+#include "core/ptx/ptx.h"
 #include "lessons/player/kernel_arguments.h"
 
 namespace lockstep::lessons {
@@ -60,7 +61,7 @@ std::vector<std::string> parameter_names(const std::string& source, const std::s
         size_t begin = end;
         while (begin > at && is_word(source[begin - 1])) --begin;
         const std::string name = source.substr(begin, end - begin);
-        if (name.empty() || (kernel != name && kernel.rfind(fmt::format("_Z{}{}", name.size(), name), 0) != 0)) continue;
+        if (name.empty() || (kernel != name && ptx::readable_name(kernel) != name)) continue;
         std::vector<std::string> names;
         for (size_t from = open + 1; from < close;) {
             const size_t comma = std::min(source.find(',', from), close);

@@ -166,6 +166,8 @@ Result<std::vector<LessonCheck>> check(const std::string& what, const Sink& sink
     if (what == "all") {
         for (const fs::path& folder : lesson_folders()) checks.push_back(check_lesson(folder, sink));
     } else if (fs::is_directory(what)) {
+        if (!fs::exists(fs::path(what) / "lesson.md"))
+            return Diagnostic{"this folder holds no lesson.md, so it is no lesson", {what}};
         checks.push_back(check_lesson(what, sink));
     } else {
         Result<Lesson> lesson = lesson_named(what);

@@ -65,6 +65,15 @@ std::vector<Piece> pieces(const std::string& list) {
     return found;
 }
 
+// Takes `prefix` and the number that follows it off `text`.
+bool take_number(std::string_view& text, std::string_view prefix) {
+    if (!text.starts_with(prefix)) return false;
+    const size_t end = std::min(text.find_first_not_of("0123456789", prefix.size()), text.size());
+    if (end == prefix.size()) return false;
+    text.remove_prefix(end);
+    return true;
+}
+
 class LessonParser {
   public:
     LessonParser(const std::string& text, const std::filesystem::path& file) : file_(file.string()) {
@@ -278,7 +287,7 @@ class LessonParser {
         scene.gpu = d.get("gpu");
         scene.train = d.get("train");
         scene.view = d.get("view");
-        scene.focus = d.get("focus");
+        focus(d, scene.focus);
         scene.expect = d.get("expect");
         file_name(d, "file", scene.file);
         extents(d, "grid", scene.grid);
@@ -293,7 +302,27 @@ class LessonParser {
         step_->scenes.push_back(std::move(scene));
     }
 
-    void until(const Directive& d) { step_->until.push_back(d.get("until")); }
+    // until = "issue(line:" N ")"
+    void until(const Directive& d) {
+        step_->until.push_back(d.get("until"));
+        std::string_view rest = step_->until.back();
+        if (!take_number(rest, "issue(line:") || rest != ")")
+            throw Failure(d.problem(*d.find("until"), 0, "a step begins where a line is issued, as in issue(line:7)"));
+    }
+
+    // focus = "warp:" N [ "@line:" N ] | "launch:" N | "step:" N
+    void focus(const Directive& d, std::string& place) const {
+        place = d.get("focus");
+        std::string_view rest = place;
+        if (rest.empty()) return;
+        if (take_number(rest, "warp:"))
+            take_number(rest, "@line:");
+        else if (!take_number(rest, "launch:"))
+            take_number(rest, "step:");
+        if (!rest.empty())
+            throw Failure(d.problem(*d.find("focus"), place.size() - rest.size(),
+                                    "a scene looks at a place such as warp:0@line:7, launch:3 or step:0"));
+    }
 
     void predict(const Directive& d) {
         Predict predict;
