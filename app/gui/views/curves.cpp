@@ -71,8 +71,9 @@ class CurvesView final : public View {
         std::string text = "Learning curves (executed)\n";
         for (const Curve& curve : snapshot->curves) {
             if (curve.loss.empty()) continue;
-            text += fmt::format("  {}: {} steps, training loss {:.4f} at step 0, {:.4f} at step {}", curve.name,
-                                curve.loss.size(), curve.loss.front(), curve.loss.back(), curve.loss.size() - 1);
+            text += fmt::format("  {}: {} step{}, training loss {:.4f} at step 0, {:.4f} at step {}", curve.name,
+                                curve.loss.size(), curve.loss.size() == 1 ? "" : "s", curve.loss.front(), curve.loss.back(),
+                                curve.loss.size() - 1);
             if (!curve.accuracy.empty())
                 text += fmt::format(", test accuracy {:.1f} % at step {}", 100 * curve.accuracy.back().accuracy,
                                     curve.accuracy.back().step);

@@ -192,7 +192,7 @@ class GraphView final : public View {
         const auto rule = rule_of(step, launch);
         // From the top: the product, the pins, a row of operations, edges, the row of leaves. The leaves go before the
         // product.
-        constexpr float high = 64, edge = 14;
+        constexpr float high = 64, edge = 8;
         const float product = hidden ? 0 : 48, pin = hidden ? 2 : 18;
         const bool leaves = r.h >= pin + 2 * high + edge, tall = leaves && r.h >= product + pin + 2 * high + edge,
                    box_fits = tall || (!leaves && r.h >= product + pin + high);

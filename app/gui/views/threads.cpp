@@ -99,6 +99,10 @@ std::string caption_of(const model::KernelRun& run, const Seen& seen) {
     return text + ".";
 }
 
+bool asks_for_rows(const model::KernelRun& run) {
+    return run.source.find("threadIdx.y") != std::string::npos;
+}
+
 std::string title_right(const simt::LaunchConfig& config) {
     const uint64_t blocks = std::max<uint64_t>(1, config.grid.count());
     return fmt::format("{} {} of {} threads", extent_text(config.grid), blocks == 1 ? "block" : "blocks",
@@ -147,7 +151,7 @@ class ThreadsView final : public View {
         std::string text = fmt::format("Grid, block, thread (derived): {}\n", title_right(run.config));
         const ThreadPlace thread = focused_thread(run, focus);
         text += "  " + thread_sentence(run, *snapshot, seen, thread) + "\n";
-        for (const Formula& f : formulas_of(run.config, thread))
+        for (const Formula& f : formulas_of(run.config, thread, asks_for_rows(run)))
             text += fmt::format("  {} = {}{}\n", f.name, f.terms, seen.hidden ? "" : " = " + f.numbers);
         if (seen.history) {
             const simt::WarpStep& step = seen.history->steps[seen.step];
@@ -172,7 +176,7 @@ class ThreadsView final : public View {
     static float formula(Ui& ui, const model::KernelRun& run, const Snapshot& snapshot, const Seen& seen,
                          const ThreadPlace& thread, const Rect& r) {
         const Theme& theme = *ui.theme;
-        const auto formulas = formulas_of(run.config, thread);
+        const auto formulas = formulas_of(run.config, thread, asks_for_rows(run));
         const TextStyle mono{.size = 13, .mono = true};
         float y = r.y + 12;
         float names = 0, widest = 0;

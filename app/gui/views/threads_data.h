@@ -38,7 +38,8 @@ std::string label_of(const simt::LaunchConfig& config, const ThreadPlace& thread
 struct Formula {  // i = blockIdx.x * blockDim.x + threadIdx.x = 1 * 12 + 3 = 15
     std::string name, terms, numbers;
 };
-std::vector<Formula> formulas_of(const simt::LaunchConfig& config, const ThreadPlace& thread);
+// `rows`: the kernel asks for its row although the launch has one axis.
+std::vector<Formula> formulas_of(const simt::LaunchConfig& config, const ThreadPlace& thread, bool rows = false);
 
 enum class ThreadState { unknown, runs, waits, exited };
 // At instruction `step` of the recorded warp; unknown for the threads of other warps.
