@@ -247,3 +247,83 @@ TEST_CASE("a real training step stays within the quad budget in every workspace"
         CHECK(desk.shell.describe(workspace).size() > 200);
     }
 }
+
+TEST_CASE("a scene opens on the warp and the line that it names") {
+    Desk desk(1, {.lesson = "A02", .lesson_step = 1});
+    desk.session.workspace = "learn";
+    const auto settle = [&] {
+        for (int i = 0; i < 4; ++i) {
+            REQUIRE(desk.session.wait_until_idle(60));
+            desk.frame();
+        }
+    };
+    const auto check_block_1 = [&](int line) {
+        const auto snapshot = desk.session.snapshot();
+        REQUIRE(snapshot->kernel);
+        REQUIRE(desk.shell.focus.warp >= 0);
+        CHECK(snapshot->kernel->result.trace.warps[static_cast<size_t>(desk.shell.focus.warp)].block == 1);
+        REQUIRE(snapshot->history);
+        CHECK(snapshot->history->block == 1);
+        const auto& step = snapshot->history->steps[static_cast<size_t>(desk.session.history_step)];
+        CHECK(snapshot->kernel->program->instructions[step.pc].line == line);
+    };
+    settle();
+    check_block_1(3);
+    desk.session.lesson.step = 5;
+    desk.session.post({Request::Kind::lesson_step, 5, {}});
+    settle();
+    REQUIRE(desk.session.snapshot()->problem);  // this step shows what a missing guard does
+    check_block_1(3);
+    desk.session.lesson.step = 0;
+    desk.session.post({Request::Kind::lesson_step, 0, {}});
+    settle();
+    CHECK(!desk.session.snapshot()->problem);
+    CHECK(desk.session.snapshot()->history->block == 0);
+}
+
+TEST_CASE("an open prediction hides the lanes that it asks for, wherever their code stands") {
+    Desk desk(1, {.lesson = "A02", .lesson_step = 4});
+    desk.session.workspace = "learn";
+    for (int i = 0; i < 4; ++i) {
+        REQUIRE(desk.session.wait_until_idle(60));
+        desk.frame();
+    }
+    const auto snapshot = desk.session.snapshot();
+    REQUIRE(snapshot->history);
+    REQUIRE(desk.session.reveal_steps > 0);
+    for (int64_t i = 0; i < desk.session.reveal_steps; ++i)
+        CHECK(snapshot->history->steps[static_cast<size_t>(i)].active == snapshot->history->steps.front().active);
+    CHECK(desk.session.history_step < desk.session.reveal_steps);
+    desk.key(KeyCode::end);
+    CHECK(desk.session.history_step < desk.session.reveal_steps);
+}
+
+TEST_CASE("arrows and Enter work a menu, and the transport stands still meanwhile") {
+    Desk desk;
+    desk.session.publish_for_test(small_snapshot());
+    desk.session.workspace = "training";
+    desk.session.grain = Grain::kernel;
+    desk.shell.focus.launch = 0;
+    desk.frame();
+    // Tab to the text size: Learn, SM, Training, help, theme, size.
+    for (int i = 0; i < 6; ++i) desk.key(KeyCode::tab);
+    desk.key(KeyCode::enter);
+    desk.key(KeyCode::right);
+    CHECK(desk.shell.focus.launch == 0);
+    desk.key(KeyCode::down);
+    desk.key(KeyCode::enter);
+    CHECK(desk.shell.text_scale == Approx(0.75f));
+    desk.key(KeyCode::plus, false, true);
+    CHECK(desk.shell.text_scale == Approx(0.8f));
+}
+
+TEST_CASE("play at the end begins anew") {
+    Desk desk;
+    desk.session.publish_for_test(small_snapshot());
+    desk.session.workspace = "training";
+    desk.session.grain = Grain::kernel;
+    desk.shell.focus.launch = 2;
+    desk.key(KeyCode::space);
+    CHECK(desk.session.playing);
+    CHECK(desk.shell.focus.launch == 0);
+}

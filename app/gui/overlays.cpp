@@ -13,22 +13,28 @@ struct MenuItem {
     bool on = false;
 };
 
-// Draws a drop-down at (x, 42); returns the item pressed, -1 none, -2 pressed elsewhere.
-int drop_down(Ui& ui, float x, float window_width, const std::vector<MenuItem>& items) {
+// Draws a drop-down at (x, 42), in several columns where the window is low; returns the item pressed, -1 none, -2 pressed
+// elsewhere.
+int drop_down(Ui& ui, float x, float window_width, float window_height, const std::vector<MenuItem>& items) {
     const Theme& t = *ui.theme;
     float width = 160;
     for (const MenuItem& item : items)
         width = std::max(
             width, ui.text_width(item.name, {.size = 14, .weight = 600}) + ui.text_width(item.note, {.size = 13}) + 60);
-    width = std::min(width, window_width - 16);
-    const Rect box{std::clamp(x, 8.0f, window_width - width - 8), 42, width, static_cast<float>(items.size()) * 30 + 12};
+    const int count = static_cast<int>(items.size()), fit = std::max(1, static_cast<int>((window_height - 58) / 30)),
+              columns = (count + fit - 1) / fit, rows = (count + columns - 1) / columns;
+    width = std::min(width, (window_width - 16) / static_cast<float>(columns));
+    const float whole = width * static_cast<float>(columns);
+    const Rect box{std::clamp(x, 8.0f, std::max(8.0f, window_width - whole - 8)), 42, whole,
+                   static_cast<float>(rows) * 30 + 12};
     ui.rect({box.x + 3, box.y + 4, box.w, box.h}, faded(data::black, 0.35f), 6);
     ui.rect(box, t.panel2, 6);
     ui.frame(box, t.line, 1, 6);
     int pressed = -1;
-    for (int i = 0; i < static_cast<int>(items.size()); ++i) {
+    for (int i = 0; i < count; ++i) {
         const MenuItem& item = items[static_cast<size_t>(i)];
-        const Rect row{box.x + 4, box.y + 6 + 30 * static_cast<float>(i), box.w - 8, 30};
+        const Rect row{box.x + 4 + width * static_cast<float>(i / rows), box.y + 6 + 30 * static_cast<float>(i % rows),
+                       width - 8, 30};
         if (ui.hovered(row) || item.on) ui.rect(row, t.selected, 4);
         const float end = ui.text(row.x + 12, row.y + 20, item.name, {.size = 14, .weight = item.on ? 600 : 400});
         ui.text(row.right() - 12, row.y + 20, item.note,
@@ -55,7 +61,7 @@ void Shell::overlay(Ui& ui) {
                 items.push_back({std::string(gpu.title),
                                  std::to_string(gpu.sms.value) + " SMs, compute " + std::string(gpu.compute),
                                  gpu.name == session.gpu});
-            pressed = drop_down(ui, menu_x_, width_, items);
+            pressed = drop_down(ui, menu_x_, width_, height_, items);
             if (pressed >= 0) {
                 session.gpu = model::gpus()[static_cast<size_t>(pressed)].name;
                 session.post({Request::Kind::set_gpu, 0, session.gpu});
@@ -67,11 +73,11 @@ void Shell::overlay(Ui& ui) {
             for (size_t i = 0; i < lesson_ids_.size(); ++i)
                 items.push_back(
                     {lesson_titles_[i], "lesson", session.lesson.lesson && session.lesson.lesson->id == lesson_ids_[i]});
-            pressed = drop_down(ui, menu_x_, width_, items);
+            pressed = drop_down(ui, menu_x_, width_, height_, items);
             if (pressed >= 0) {
                 session.playing = false;
                 session.post(
-                    {Request::Kind::open_lesson, 0, pressed == 0 ? "" : lesson_ids_[static_cast<size_t>(pressed) - 1]});
+                    {Request::Kind::open_lesson, -1, pressed == 0 ? "" : lesson_ids_[static_cast<size_t>(pressed) - 1]});
                 choose_workspace(pressed == 0 ? "training" : "learn");
             }
             break;
@@ -82,7 +88,7 @@ void Shell::overlay(Ui& ui) {
             for (const int size : sizes)
                 items.push_back({std::to_string(size) + " %", size == 100 ? "Ctrl 0" : "",
                                  static_cast<int>(text_scale * 100 + 0.5f) == size});
-            pressed = drop_down(ui, menu_x_, width_, items);
+            pressed = drop_down(ui, menu_x_, width_, height_, items);
             if (pressed >= 0) set_text_scale(static_cast<float>(sizes[pressed]) / 100);
             break;
         }
@@ -95,7 +101,8 @@ void Shell::overlay(Ui& ui) {
                         {"Home  End", "to the first, to the last"},
                         {"A  D", "move the time in view"},
                         {"W  S", "zoom in, zoom out"},
-                        {"Enter", "why? - explain what is selected"},
+                        {"Up  Down", "warp above, warp below"},
+                        {"Enter", "why? - go to what the warp waits for; open a kernel"},
                         {"Tab  Shift + Tab", "next control, control before; Enter presses it"},
                         {"1  2  3", "Learn, SM, Training"},
                         {"T", "next theme"},

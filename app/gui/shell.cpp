@@ -34,6 +34,10 @@ Shell::Shell(Session& owner, const Theme& chosen, float scale) : session(owner),
         if (auto lesson = lessons::load_lesson(folder)) {
             lesson_ids_.push_back(lesson.value().id);
             lesson_titles_.push_back(lesson.value().id + "  " + lesson.value().title);
+        } else {
+            session.post({Request::Kind::tell, 0,
+                          "a lesson is left out: " + lesson.error().where.file + ":" +
+                              std::to_string(lesson.error().where.line) + ": " + lesson.error().message});
         }
     }
 }
@@ -51,6 +55,11 @@ bool Shell::prepare(float screen_scale) {
     ImGui::GetStyle().ScaleAllSizes(wanted);
     ImGui::GetStyle().AntiAliasedLinesUseTex = true;
     build_fonts(fonts, *ImGui::GetIO().Fonts, wanted);
+    if (!fonts.missing.empty() && !told_fonts_) {
+        told_fonts_ = true;
+        session.post({Request::Kind::tell, 0,
+                      "the text is drawn with a stand-in, install these packages for the intended fonts: " + fonts.missing});
+    }
     return true;
 }
 

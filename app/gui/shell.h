@@ -51,6 +51,7 @@ class Shell {
     void top_bar(Ui& ui, const Snapshot& snapshot);
     float problem_strip(Ui& ui, const Snapshot& snapshot, float top);  // returns its height
     void body(Ui& ui, const Rect& area);
+    void give_keys(const std::vector<Placed>& panels);
     void transport(Ui& ui, const Snapshot& snapshot, const Rect& bar);
     void overlay(Ui& ui);
     void tooltip(Ui& ui);
@@ -78,12 +79,15 @@ class Shell {
     std::string workspace_;   // of the last frame
     std::shared_ptr<const lessons::Lesson> grain_lesson_;
     std::shared_ptr<const simt::WarpHistory> reveal_history_;
+    bool told_fonts_ = false;
     bool keyboard_ = false;  // the last input was Tab: show the keyboard focus
     std::vector<std::string> lesson_ids_, lesson_titles_;
 };
 
 // One move of the transport. `way` is -1 or +1; far: to the first or last.
 void move(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain, int way, bool far = false);
+// Cycles of the kernel that may be seen: all, unless a prediction is open.
+int64_t cycles_shown(const Session& session, const Focus& focus, const Snapshot& snapshot);
 // Where the transport stands, 0..1, and its two lines of text.
 struct Position {
     double share = 0;

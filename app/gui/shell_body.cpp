@@ -11,6 +11,19 @@ constexpr float margin = 8;
 
 }  // namespace
 
+// The keyboard works without the pointer: until a panel is used, keys go to the one that the workspace is about.
+void Shell::give_keys(const std::vector<Placed>& panels) {
+    const auto at = [&](const Rect& a) { return a.x == state.active_panel.x && a.y == state.active_panel.y; };
+    for (const Placed& panel : panels)
+        if (at(panel.area)) return;
+    for (const std::string_view name : {"warps", "divergence", "kernels"})
+        for (const Placed& panel : panels)
+            if (panel.view == name) {
+                state.active_panel = panel.area;
+                return;
+            }
+}
+
 void Shell::body(Ui& ui, const Rect& area) {
     const auto draw = [&](std::string_view name, const Rect& where) {
         Shown* view = shown(name);
@@ -29,7 +42,14 @@ void Shell::body(Ui& ui, const Rect& area) {
         if (ui.hovered(mark)) ui.tooltip(whole ? "back to the workspace" : "this picture alone");
         ui.pop_scope();
     };
-    if (!maximised_.empty()) return draw(maximised_, area);
+    if (session.workspace != workspace_ && !workspace_.empty() && shown(maximised_) != nullptr &&
+        shown(maximised_)->row->workspace != session.workspace)
+        maximised_.clear();  // a view opened another workspace
+    workspace_ = session.workspace;
+    if (!maximised_.empty()) {
+        state.active_panel = area;
+        return draw(maximised_, area);
+    }
     const Arrangement plan = arrange(layout_of(session.workspace, scene_view_of(session)), area,
                                      [&](const std::string& id) { return tabs_[id]; });
     for (const TabStrip& strip : plan.tabs) {
@@ -53,6 +73,7 @@ void Shell::body(Ui& ui, const Rect& area) {
         }
         ui.pop_scope();
     }
+    give_keys(plan.panels);
     for (const Placed& panel : plan.panels) draw(panel.view, panel.area);
 }
 

@@ -21,6 +21,13 @@ int64_t issue_of_line(const Snapshot& snapshot, int line) {
     return -1;
 }
 
+// Number of the first instruction that other lanes execute than those that began.
+int64_t change_of_lanes(const simt::WarpHistory& history) {
+    size_t i = 0;
+    while (i < history.steps.size() && history.steps[i].active == history.steps.front().active) ++i;
+    return static_cast<int64_t>(i);
+}
+
 // Index of the track of the grid's warp number `number` (block after block); -1: not on the traced SM.
 int32_t track_of(const model::KernelRun& kernel, int32_t number) {
     const simt::Dim3& block = kernel.config.block;
@@ -69,9 +76,9 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
         grain_lesson_ = session.lesson.lesson;
         grain_step_ = session.lesson.step;
         const std::string view = scene_view_of(session);
-        session.grain = view == "training" || view == "graph" ? Grain::kernel
-                        : view == "divergence"                ? Grain::instruction
-                                                              : Grain::cycle;
+        session.grain = view == "training" || view == "graph"       ? Grain::kernel
+                        : view == "divergence" || view == "threads" ? Grain::instruction
+                                                                    : Grain::cycle;
     }
     if (line_wish_ > 0 && snapshot->kernel && shows(*snapshot, focus.warp)) {  // the scene opens on a line
         if (const int64_t at = issue_of_line(*snapshot, line_wish_); at >= 0) {
@@ -177,6 +184,9 @@ void Shell::reveal(const Snapshot& snapshot) {
             const size_t line_at = predict.of.find("@line:");
             const int line = line_at == std::string::npos ? 0 : std::atoi(predict.of.c_str() + line_at + 6);
             if (line > 0) until = std::max<int64_t>(1, issue_of_line(snapshot, line));
+            // Code of other lines may stand behind the branch: lanes that are asked about stay hidden from there on.
+            if (line > 0 && predict.of.find("lanes") != std::string::npos)
+                until = std::min(until, std::max<int64_t>(1, change_of_lanes(*snapshot.history)));
         }
     if (open) session.reveal_steps = std::max<int64_t>(until, 0);
     // A step begins where its `until` says, once the warp's history is there.
@@ -187,6 +197,7 @@ void Shell::reveal(const Snapshot& snapshot) {
         move(session, focus, snapshot, Grain::instruction, 0);
     }
     if (session.reveal_steps > 0) session.history_step = std::min(session.history_step, session.reveal_steps - 1);
+    if (session.reveal_steps >= 0) focus.time = std::min(focus.time, cycles_shown(session, focus, snapshot) - 1);
 }
 
 void Shell::play(double now) {

@@ -78,8 +78,9 @@ float Shell::problem_strip(Ui& ui, const Snapshot& snapshot, float top) {
     std::string place = problem.where.file;
     if (problem.where.line > 0) place += ":" + std::to_string(problem.where.line);
     if (problem.where.column > 0) place += ":" + std::to_string(problem.where.column);
-    const std::string sentence = (place.empty() ? "" : place + "  ") + problem.message;
-    const bool caret = !problem.source_line.empty();
+    std::string sentence = (place.empty() ? "" : place + "  ") + problem.message;
+    if (sentence.size() > 600) sentence = sentence.substr(0, 600) + " ...";
+    const bool caret = !problem.source_line.empty() && height_ > 300;
     const Rect probe{44, 0, width_ - 120, 200};
     const float words = ui.paragraph(probe, sentence, {.size = 14}, 22, false);
     const Rect box{8, top, width_ - 16, words + 16 + (caret ? 40.0f : 0.0f)};
@@ -101,6 +102,7 @@ float Shell::problem_strip(Ui& ui, const Snapshot& snapshot, float top) {
     const Rect cross{box.right() - 34, box.y + 6, 26, 26};
     ui.push_scope("problem");
     if (ui.area("dismiss", cross)) session.post({Request::Kind::dismiss, 0, {}});
+    if (ui.hovered(cross)) ui.tooltip("dismiss (Escape)");
     ui.icon(cross.x + 13, box.y + 24, Icon::close,
             {.size = 13, .color = ui.hovered(cross) ? t.ink : t.ink2, .align = Align::center});
     ui.pop_scope();

@@ -32,14 +32,6 @@ int64_t instructions_of(const Session& session, const Focus& focus, const Snapsh
     return session.reveal_steps >= 0 ? std::min(count, session.reveal_steps) : count;
 }
 
-int64_t cycles_shown(const Session& session, const Focus& focus, const Snapshot& snapshot) {
-    const KernelTrace* trace = trace_of(snapshot);
-    if (trace == nullptr) return 0;
-    if (session.reveal_steps < 0) return trace->cycles;
-    const int64_t last = cycle_of(snapshot, focus, session.reveal_steps - 1);
-    return last >= 0 ? last + 1 : trace->cycles;
-}
-
 Color color_of_phase(const std::string& phase) {
     return phase == "backward"  ? data::blue
            : phase == "update"  ? data::purple
@@ -53,6 +45,15 @@ void button_face(Ui& ui, const Rect& box, bool primary, bool hovered) {
 }
 
 }  // namespace
+
+int64_t cycles_shown(const Session& session, const Focus& focus, const Snapshot& snapshot) {
+    const KernelTrace* trace = trace_of(snapshot);
+    if (trace == nullptr) return 0;
+    if (session.reveal_steps < 0) return trace->cycles;
+    if (session.reveal_steps == 0) return 1;
+    const int64_t last = cycle_of(snapshot, focus, session.reveal_steps - 1);
+    return last >= 0 ? last + 1 : trace->cycles;
+}
 
 std::string_view name_of(Grain grain) {
     static constexpr std::string_view names[] = {"cycle", "instruction", "kernel", "training step"};

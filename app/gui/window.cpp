@@ -148,12 +148,14 @@ bool run_window(Shell& shell, int width, int height) {
     {
         Renderer renderer(shell);
         uint64_t version = 0;
+        double frame_took = 0.01;
         int x = 0, y = 0, w = width, h = height;  // to come back from the whole screen
         while (glfwWindowShouldClose(window) == GLFW_FALSE) {
-            if (events.wake > 0 || shell.wants_frame())
+            // What moves by itself takes half a core at most: with software GL the rest is the engine's.
+            if (events.wake > 0)
                 glfwPollEvents();
             else
-                glfwWaitEventsTimeout(1.0);
+                glfwWaitEventsTimeout(shell.wants_frame() ? std::clamp(frame_took, 0.001, 0.1) : 1.0);
             const uint64_t newest = shell.session.snapshot()->version;
             if (newest != version) events.wake = std::max(events.wake, 2);
             version = newest;
@@ -171,8 +173,10 @@ bool run_window(Shell& shell, int width, int height) {
             events.input.clicked = events.input.double_clicked = events.input.released = false;
             events.input.wheel = 0;
             events.input.keys.clear();
+            const double began = glfwGetTime();
             renderer.frame(input, pixel_w, pixel_h, std::clamp(screen_scale, 1.0f, 3.0f), glfwGetTime());
             glfwSwapBuffers(window);
+            frame_took = glfwGetTime() - began;
             if (shell.toggles_fullscreen) {
                 shell.toggles_fullscreen = false;
                 events.wake = 3;

@@ -169,12 +169,16 @@ void Session::Worker::check_exercise() {
     busy("checking " + file.filename().string());
     const auto text = read_file(file, size_t{1} << 20);
     if (!text.ok()) throw Failure(text.error());
-    auto report = lessons::check_submission(*lesson, exercises.front(), text.value(), file.string(), run_options());
+    auto report =
+        lessons::check_submission(*lesson, exercises.front(), text.value(), file.filename().string(), run_options());
     if (!report.ok()) throw Failure(report.error());
+    // One sentence a line: the source and its caret are in the learner's editor, at the line that the sentence names.
+    std::vector<std::string> lines = report.value().lines;
+    for (std::string& line : lines) line = line.substr(0, line.find('\n'));
     if (report.value().timed && report.value().timed->kernel)
         show_kernel(report.value().timed->kernel, exercises.front().kernel + "  (your kernel)", draft.look_at);
     const std::lock_guard lock(mutex);
-    results.report = Results::Report{lesson_step, report.value().lines, report.value().passed};
+    results.report = Results::Report{lesson_step, std::move(lines), report.value().passed};
 }
 
 }  // namespace lockstep::gui

@@ -69,11 +69,10 @@ const File files[] = {
 };
 
 // Latin, the Greek and the signs that formulas and captions use.
-const ImWchar text_ranges[] = {0x20,   0x7E,   0xA0,   0xFF,   0x391,  0x3A9,  0x3B1,  0x3C9,  0x1D40, 0x1D40,
-                               0x2013, 0x2014, 0x2018, 0x201D, 0x2022, 0x2022, 0x2026, 0x2026, 0x2032, 0x2032,
-                               0x207A, 0x207B, 0x2080, 0x2089, 0x2190, 0x2194, 0x2202, 0x2202, 0x2207, 0x2207,
-                               0x2211, 0x2212, 0x221A, 0x221A, 0x221E, 0x221E, 0x2248, 0x2248, 0x2260, 0x2260,
-                               0x2264, 0x2265, 0x2299, 0x2299, 0x2713, 0x2713, 0};
+const ImWchar text_ranges[] = {
+    0x20,   0x7E,   0xA0,   0xFF,   0x391,  0x3A9,  0x3B1,  0x3C9,  0x2013, 0x2014, 0x2018, 0x201D, 0x2022, 0x2022, 0x2026,
+    0x2026, 0x2032, 0x2032, 0x207A, 0x207B, 0x2080, 0x2089, 0x2190, 0x2194, 0x2202, 0x2202, 0x2207, 0x2207, 0x2211, 0x2212,
+    0x221A, 0x221A, 0x221E, 0x221E, 0x2248, 0x2248, 0x2260, 0x2260, 0x2264, 0x2265, 0x2299, 0x2299, 0x2713, 0x2713, 0};
 const ImWchar headline_ranges[] = {0x20,   0x7E,   0xB5,   0xB7,   0xD7,   0xD7,   0x2013, 0x2014, 0x2018, 0x2019, 0x2026,
                                    0x2026, 0x2192, 0x2192, 0x2212, 0x2212, 0x2248, 0x2248, 0x2264, 0x2265, 0};
 const ImWchar icon_ranges[] = {0xF00C, 0xF00D, 0xF023, 0xF023, 0xF04B, 0xF04C, 0xF059, 0xF059,
@@ -177,11 +176,11 @@ void build_fonts(Fonts& fonts, ImFontAtlas& atlas, float scale) {
             face.font =
                 name != nullptr ? atlas.AddFontFromFileTTF(name, face.pixels, &config, ranges) : atlas.AddFontDefault();
             if (face.font == nullptr) continue;
-            if (!file.mono && !file.icons && size < 16) {  // signs that Inter lacks
-                static const ImWchar signs[] = {0x2299, 0x2299, 0};
-                if (const char* mono = first_there(files[3]); mono != nullptr) {
+            if (!file.icons && size < 16) {  // signs that one of the two lacks
+                static const ImWchar of_mono[] = {0x2299, 0x2299, 0}, of_prose[] = {0x207A, 0x207B, 0};
+                if (const char* other = first_there(files[file.mono ? 0 : 3]); name != nullptr && other != nullptr) {
                     config.MergeMode = true;
-                    atlas.AddFontFromFileTTF(mono, face.pixels, &config, signs);
+                    atlas.AddFontFromFileTTF(other, face.pixels, &config, file.mono ? of_prose : of_mono);
                 }
             }
             fonts.faces.push_back(face);

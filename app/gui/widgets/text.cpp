@@ -26,11 +26,20 @@ uint32_t next_code(std::string_view text, size_t& at) {
     return code;
 }
 
+// The transpose sign is a small raised T: few fonts have it.
+constexpr uint32_t transposed = 0x1D40;
+constexpr float small = 0.68f;
+
+float advance_pixels(const Face& face, float stretch, uint32_t code) {
+    if (code == transposed) return small * advance_pixels(face, stretch, 'T');
+    return advance_of(face, code, *glyph_of(face, code)) * stretch;
+}
+
 float pixels_wide(const Face& face, float stretch, std::string_view text) {
     float width = 0;
     for (size_t at = 0; at < text.size();) {
         const uint32_t code = next_code(text, at);
-        width += advance_of(face, code, *glyph_of(face, code)) * stretch;
+        width += advance_pixels(face, stretch, code);
     }
     return width;
 }
@@ -63,7 +72,7 @@ float Ui::text(float x, float baseline, std::string_view text, const TextStyle& 
         size_t cut = 0;
         for (size_t at = 0; at < text.size(); cut = at) {
             const uint32_t code = next_code(text, at);
-            width += advance_of(face, code, *glyph_of(face, code)) * stretch;
+            width += advance_pixels(face, stretch, code);
             if (width > style.width * scale) break;
         }
         while (cut > 0 && text[cut - 1] == ' ') --cut;
@@ -80,15 +89,16 @@ float Ui::text(float x, float baseline, std::string_view text, const TextStyle& 
     }
     for (size_t at = 0; at < text.size();) {
         const uint32_t code = next_code(text, at);
-        const ImFontGlyph* glyph = glyph_of(face, code);
+        const ImFontGlyph* glyph = glyph_of(face, code == transposed ? 'T' : code);
         if (glyph->Visible && pen < high.x && pen + glyph->X1 * stretch > low.x) {
-            const float left = std::floor(pen + 0.5f);
+            const float left = std::floor(pen + 0.5f), size = code == transposed ? small * stretch : stretch;
+            const float high_up = top + glyph->Y0 * stretch;
             list->PrimReserve(6, 4);
-            list->PrimRectUV(ImVec2(left + glyph->X0 * stretch, top + glyph->Y0 * stretch),
-                             ImVec2(left + glyph->X1 * stretch, top + glyph->Y1 * stretch), ImVec2(glyph->U0, glyph->V0),
-                             ImVec2(glyph->U1, glyph->V1), color);
+            list->PrimRectUV(ImVec2(left + glyph->X0 * size, high_up),
+                             ImVec2(left + glyph->X1 * size, high_up + (glyph->Y1 - glyph->Y0) * size),
+                             ImVec2(glyph->U0, glyph->V0), ImVec2(glyph->U1, glyph->V1), color);
         }
-        pen += advance_of(face, code, *glyph) * stretch;
+        pen += advance_pixels(face, stretch, code);
     }
     return (style.align == Align::left ? pen : begin) / scale;
 }
