@@ -205,6 +205,7 @@ TEST_CASE("numbers, buffers and files that cannot be are refused before anything
     refuses(start + "--arg struct:f32 --arg out:f32[1] --arg f32:1 --arg u32:1", "a member is needed here");
     refuses(start + "--arg in:f32{1} --arg out:f32[1] --arg f32:1 --arg u32:-1", "'-1' is not a value of type u32");
     refuses(start + "--arg", "--arg needs a value after it");
+    refuses(start + "--arg in:f321 in:f322 --arg f32:1", "the shell takes braces apart, so quote them");
     refuses(start + arguments + "--max-instructions -1", "a whole number from 0 is needed, not '-1'");
     refuses(start + arguments + "--max-instructions 0", "a whole number from 1 is needed, not '0'");
     refuses(start + arguments + "--max-instructions 99999999999999999999999", "too large");

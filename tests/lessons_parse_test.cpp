@@ -139,6 +139,12 @@ TEST_CASE("every mistake in a lesson has its sentence, its place and a caret") {
          "x/lesson.md:10:39: error: unknown type 'f23', did you mean 'f32'?\n    ::: scene file=\"a.cu\" args=\"i32:1 "
          "out:f23[4]\"\n      "
          "                                    ^"},
+        {step + "::: step until=\"issue(lin:3)\"\n",
+         "x/lesson.md:10:17: error: a step begins where a line is issued, as in issue(line:7)\n    ::: step "
+         "until=\"issue(lin:3)\"\n                    ^"},
+        {step + "::: scene file=\"a.cu\" focus=\"warp:0@lin:3\"\n",
+         "x/lesson.md:10:36: error: a scene looks at a place such as warp:0@line:7, launch:3 or step:0\n    ::: scene "
+         "file=\"a.cu\" focus=\"warp:0@lin:3\"\n                                       ^"},
         {step + "::: scene file=\"a.cu\" grid=\"0\"\n",
          "x/lesson.md:10:29: error: grid needs one to three numbers from 1, as in 64 or 16,4\n    ::: scene file=\"a.cu\" "
          "grid=\"0\"\n                                ^"},

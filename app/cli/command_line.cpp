@@ -96,6 +96,9 @@ std::string sentence(const CLI::App& app, const CLI::ParseError& error, const st
     } else if (kind == static_cast<int>(CLI::ExitCodes::ArgumentMismatch) && what.find(':') != std::string::npos) {
         what = fmt::format("{} needs a value after it", what.substr(0, what.find(':')));
     }
+    if (kind == static_cast<int>(CLI::ExitCodes::ExtrasError) && command->get_name() == "run" &&
+        (what.find(": in:") != std::string::npos || what.find(": inout:") != std::string::npos))
+        return what + "; the shell takes braces apart, so quote them: --arg 'in:f32{1,2,3}'";
     return fmt::format("{}; 'lockstep {}--help' says what is right", what, command == &app ? "" : command->get_name() + " ");
 }
 

@@ -101,7 +101,11 @@ std::string compile_here(const std::string& source, const std::string& arch) {
                                                                           : arch);
     std::vector<const char*> options = {arch_option.c_str(), "-lineinfo", "-std=c++17"};
     const std::string toolkit = "-I" + toolkit_headers().string();
-    if (toolkit.size() > 2) options.push_back(toolkit.c_str());
+    const std::string standard_library = toolkit + "/cccl";  // where CUDA 13 keeps cuda/std
+    if (toolkit.size() > 2) {
+        options.push_back(toolkit.c_str());
+        options.push_back(standard_library.c_str());
+    }
     const bool ok = n.compile(program, static_cast<int>(options.size()), options.data()) == 0;
     return (ok ? "1" : "0") + text_by(n.log_size, n.log, program) + '\0' + (ok ? text_by(n.ptx_size, n.ptx, program) : "");
 }
