@@ -219,6 +219,7 @@ TEST_CASE("numbers, buffers and files that cannot be are refused before anything
     refuses("train --model mlp --steps 1 --json /dev/null/x.json", "/dev/null/x.json: error: the file cannot be written");
     refuses("train --model mlp --steps 1 --seed -1", "a whole number from 0 is needed");
     refuses("lesson check " + scratch().string(), "holds no lesson.md");
+    refuses("lesson run A02 --json /dev/null/x.json", "/dev/null/x.json: error: the file cannot be written");
     refuses("occupancy --gpu v100 --block x --regs 32 --shared 0", "--block takes a number, not 'x'");
     refuses("run " + write("binary.ptx", std::string("\x90\x01\xff\r\x1b[2J") + std::string(500, '\xe4')) +
                 " --grid 1 --block 1",

@@ -32,7 +32,8 @@ $L: @!%p1 bra $M; setp.lt.and.f32 %p1|%p2, %f1, 0f00000000, !%p3;
   lop3.b32 %r1, %r2, %r3, %r4, 0x96; add.cc.u32 %r1, %r2, %r3; addc.u32 %r4, %r5, 0; cvt.u64.u16 %rd1, %r2; bar.sync 0;
   ld.global.v4.f32 {%f1, _, %f2, %f3}, [%rd1+-4]; st.shared.v2.f32 [tile+8], {%f1, 0d3FF0000000000000};
   atom.global.cas.b32 %r1, [%rd1], %r2, %r3; red.shared.add.u32 [tile], 1; shfl.sync.bfly.b32 %r1|%p1, %r2, 1, 31, -1;
-  vote.sync.ballot.b32 %r3, !%p1, -1; @%p2 ret; bra.uni $L;
+  vote.sync.ballot.b32 %r3, !%p1, -1; @%p2 ret; bar.red.popc.u32 %r1, 0, 64, !%p1; barrier.red.and.pred %p1, 0, %p2;
+  match.any.sync.b32 %r1, %r2, -1; match.all.sync.b64 %r1|%p1, %rd1, %r2; redux.sync.max.s32 %r1, %r2, -1; bra.uni $L;
 $M: .pragma "nounroll"; ld.param.u32 %r1, [s+20]; div.s32 %r1, %r2, %r3; cvt.rzi.s32.f64 %r1, %d1; trap;
 }
 .section .debug_str { $L__info: .b8 1, 2, 3 }
