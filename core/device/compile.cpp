@@ -83,8 +83,7 @@ Result<Compiled> compile(const std::string& cuda_source, const std::string& file
     const auto failed = [](const CompilerRun& r) { return !r.outcome.succeeded() || r.ptx.empty(); };
     // NVRTC knows no host code and no host headers: a whole program needs nvcc.
     if (failed(run) && options.compiler.empty() && &compiler == &nvrtc && nvcc.version() &&
-        (cuda_source.find("main(") != std::string::npos ||
-         run.outcome.output.find("open source file") != std::string::npos))
+        (cuda_source.find("main(") != std::string::npos || run.outcome.output.find("open source file") != std::string::npos))
         if (CompilerRun second = nvcc.run(cuda_source, options.arch, folder.path(), limits); !failed(second))
             return Compiled{with_source_file(second.ptx, file), *nvcc.version(),
                             with_file_name(second.outcome.output, file)};
