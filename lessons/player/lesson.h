@@ -31,7 +31,7 @@ struct Scene {                 // what runs: a kernel of a file in the lesson's 
     uint32_t dynamic_shared = 0;
     std::string gpu;     // empty: the lesson's
     std::string train;   // "mlp data=digits batch=64 lr=0.1": a training scene
-    std::string view;    // "divergence", "warps", "blocks", "training", "graph"
+    std::string view;    // what stands beside the lesson: "divergence", "threads", "blocks", "training"
     std::string focus;   // "warp:0@line:7", "launch:3", "step:0"
     std::string expect;  // the kind of fault that this scene is there to show: "memcheck"; "" none
     SourceLocation where;

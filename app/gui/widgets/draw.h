@@ -78,7 +78,8 @@ struct Ui {
     // Text. Returns the x where it ends (left aligned) or begins (right aligned).
     float text(float x, float baseline, std::string_view text, const TextStyle& style = {});
     float text_width(std::string_view text, const TextStyle& style = {}) const;
-    // Wraps to the box's width; returns the height used (`draw` false: only measures). line_height 0: 1.6 x size.
+    // Wraps to the box's width; returns the height used (`draw` false: only measures). line_height 0: 1.6 x size. Text
+    // between backticks is drawn as code.
     float paragraph(const Rect& box, std::string_view text, const TextStyle& style = {}, float line_height = 0,
                     bool draw = true);
     float paragraph(const Rect& box, std::span<const Run> runs, float line_height = 24, bool draw = true);

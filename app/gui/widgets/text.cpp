@@ -104,9 +104,19 @@ float Ui::text(float x, float baseline, std::string_view text, const TextStyle& 
 }
 
 float Ui::paragraph(const Rect& box, std::string_view text, const TextStyle& style, float line_height, bool draw) {
-    const Run run{text, style, false};
-    return paragraph(box, std::span<const Run>(&run, 1), line_height > 0 ? line_height : std::round(style.size * 1.6f),
-                     draw);
+    std::vector<Run> runs;  // what stands between backticks is code
+    bool code = false;
+    for (size_t at = 0; at <= text.size();) {
+        const size_t tick = std::min(text.find('`', at), text.size());
+        if (tick > at) {
+            runs.push_back({text.substr(at, tick - at), style, code});
+            runs.back().style.mono = code;
+            if (code) runs.back().style.size = std::min(style.size, 14.0f);
+        }
+        code = !code;
+        at = tick + 1;
+    }
+    return paragraph(box, runs, line_height > 0 ? line_height : std::round(style.size * 1.6f), draw);
 }
 
 float Ui::paragraph(const Rect& box, std::span<const Run> runs, float line_height, bool draw) {
