@@ -114,7 +114,7 @@ TEST_CASE("a pool of threads does every part of every job once, and hands on wha
         left = 0;
     }
     for (int round = 0; round < 20; ++round) {
-        std::this_thread::sleep_for(std::chrono::microseconds(200));  // the others sleep by now
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));  // the others sleep by now
         CHECK(message_of([&] { pool.run(8, [](int part) { part == 5 ? throw Failure("part 5") : void(); }); }) == "part 5");
     }
     std::atomic<int> sum{0};

@@ -1,6 +1,6 @@
-// The host device's threads. They live as long as the pool, wait for work a few microseconds awake and then asleep. Whoever
-// is free takes the next part, the caller too: on a busy machine a thread that does not get a processor holds nobody up.
-// Results do not depend on the number of threads as long as the parts do not.
+// The host device's threads. They live as long as the pool, wait for work 300 us awake, giving way to others, and then
+// asleep. Whoever is free takes the next part, the caller too: on a busy machine a thread that does not get a processor
+// holds nobody up. Results do not depend on the number of threads as long as the parts do not.
 #pragma once
 #include <functional>
 #include <memory>
