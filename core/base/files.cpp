@@ -141,7 +141,7 @@ Result<Array> parse_npy(std::string_view bytes, const std::string& name) {
         return bad(fmt::format("its header promises {} values of {}, but only {} bytes follow", count, name_of(array.dtype),
                                data.size()));
     array.bytes.resize(count * size_of(array.dtype));
-    std::memcpy(array.bytes.data(), data.data(), array.bytes.size());
+    if (!array.bytes.empty()) std::memcpy(array.bytes.data(), data.data(), array.bytes.size());
     return array;
 }
 
