@@ -19,7 +19,8 @@ inline void check_golden(const std::string& name, const std::string& text) {
     std::istringstream now(text);
     std::string expected_line, line;
     for (int number = 1;; ++number) {
-        const bool more_expected = static_cast<bool>(std::getline(in, expected_line)), more = static_cast<bool>(std::getline(now, line));
+        const bool more_expected = static_cast<bool>(std::getline(in, expected_line)),
+                   more = static_cast<bool>(std::getline(now, line));
         if (!more_expected && !more) return;
         INFO("line " << number);
         REQUIRE((more_expected ? expected_line : "<end>") == (more ? line : "<end>"));

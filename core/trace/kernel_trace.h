@@ -13,32 +13,32 @@ enum class MemoryLevel : uint8_t { none, constant, shared, l1, l2, dram };  // t
 
 struct IssueRecord {  // one warp instruction issued on the traced SM
     int64_t cycle = 0;
-    int64_t ready = 0;     // first cycle in which a dependent instruction may issue
+    int64_t ready = 0;  // first cycle in which a dependent instruction may issue
     uint32_t pc = 0;
-    uint32_t active = 0;   // lanes that executed (after the guard predicate)
-    uint32_t warp = 0;     // index into KernelTrace::warps
+    uint32_t active = 0;  // lanes that executed (after the guard predicate)
+    uint32_t warp = 0;    // index into KernelTrace::warps
     MemoryLevel level = MemoryLevel::none;
-    uint8_t sectors = 0;   // 32-byte sectors of a global request, 0 otherwise
-    uint8_t passes = 0;    // shared-memory passes (1 = no conflict), 0 otherwise
+    uint8_t sectors = 0;  // 32-byte sectors of a global request, 0 otherwise
+    uint8_t passes = 0;   // shared-memory passes (1 = no conflict), 0 otherwise
 };
 
 struct StallRun {  // cycles [begin, end) in which a resident warp did not issue, all for one reason
     int64_t begin = 0;
     int64_t end = 0;
     StallReason reason = StallReason::wait;
-    uint32_t pc = 0;       // the instruction that waits
-    int32_t cause = -1;    // index into KernelTrace::issues of the instruction waited for; -1: none
+    uint32_t pc = 0;     // the instruction that waits
+    int32_t cause = -1;  // index into KernelTrace::issues of the instruction waited for; -1: none
 };
 
-struct WarpTrack {  // one warp's life on the traced SM; begin <= its runs and issues < end, gap-free and disjoint
-    uint32_t block = 0;          // linear block index
+struct WarpTrack {       // one warp's life on the traced SM; begin <= its runs and issues < end, gap-free and disjoint
+    uint32_t block = 0;  // linear block index
     uint32_t warp_in_block = 0;
-    uint16_t slot = 0;           // warp slot of the SM, 0 .. warps per SM - 1
-    uint16_t scheduler = 0;      // sub-core
+    uint16_t slot = 0;       // warp slot of the SM, 0 .. warps per SM - 1
+    uint16_t scheduler = 0;  // sub-core
     int64_t begin = 0;
     int64_t end = 0;
-    std::vector<StallRun> runs;     // by begin
-    std::vector<uint32_t> issues;   // indices into KernelTrace::issues, by cycle
+    std::vector<StallRun> runs;    // by begin
+    std::vector<uint32_t> issues;  // indices into KernelTrace::issues, by cycle
 };
 
 struct BlockRun {  // a block stays on one SM and in one slot from begin to end
@@ -50,12 +50,12 @@ struct BlockRun {  // a block stays on one SM and in one slot from begin to end
 };
 
 struct KernelTrace {
-    uint32_t sm = 0;              // the SM traced in full
-    uint32_t schedulers = 4;      // sub-cores an SM
-    uint32_t issue_width = 1;     // dispatches a sub-core and cycle
-    uint32_t warp_slots = 64;     // of the SM
-    uint32_t block_slots = 0;     // resident blocks an SM for this launch
-    int64_t cycles = 0;           // of the whole launch
+    uint32_t sm = 0;                  // the SM traced in full
+    uint32_t schedulers = 4;          // sub-cores an SM
+    uint32_t issue_width = 1;         // dispatches a sub-core and cycle
+    uint32_t warp_slots = 64;         // of the SM
+    uint32_t block_slots = 0;         // resident blocks an SM for this launch
+    int64_t cycles = 0;               // of the whole launch
     std::vector<WarpTrack> warps;     // in order of begin, then slot
     std::vector<IssueRecord> issues;  // in order of cycle, then scheduler
     std::vector<BlockRun> blocks;     // all SMs, in order of begin, then SM, then slot
