@@ -327,3 +327,20 @@ TEST_CASE("play at the end begins anew") {
     CHECK(desk.session.playing);
     CHECK(desk.shell.focus.launch == 0);
 }
+
+TEST_CASE("a step that names an instruction opens there, whatever line its scene names") {
+    Desk desk(1, {.lesson = "A06", .lesson_step = 2});
+    desk.session.workspace = "learn";
+    for (int i = 0; i < 4; ++i) {
+        REQUIRE(desk.session.wait_until_idle(60));
+        desk.frame();
+    }
+    const auto snapshot = desk.session.snapshot();
+    REQUIRE(snapshot->history);
+    REQUIRE(desk.session.lesson.lesson);
+    REQUIRE(desk.session.lesson.lesson->steps[2].until.size() == 1);
+    const std::string until = desk.session.lesson.lesson->steps[2].until.front();
+    const auto& step = snapshot->history->steps[static_cast<size_t>(desk.session.history_step)];
+    CHECK(until == "issue(line:" + std::to_string(snapshot->kernel->program->instructions[step.pc].line) + ")");
+    CHECK(desk.session.reveal_steps == desk.session.history_step + 1);
+}

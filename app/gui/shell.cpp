@@ -95,6 +95,8 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     state.wheel = input.wheel;
     if (input.clicked) keyboard_ = false, state.focused = 0;
     const bool was_training = session.playing && session.grain == Grain::training_step;
+    const bool had_menu = menu_ != Menu::none;
+    const uint32_t focused = keyboard_ ? state.focused : 0;
     keys(input);
     adopt(snapshot_);
     play(now);
@@ -124,6 +126,9 @@ void Shell::frame(const Input& input, float width, float height, double now) {
         session.post({Request::Kind::pause, 0, {}});
     tooltip(ui);
     overlay(ui);
+    // The keyboard goes into a menu and comes back to where it was.
+    if (!had_menu && menu_ != Menu::none) menu_from_ = focused;
+    if (had_menu && menu_ == Menu::none) state.focused = menu_from_;
     state.end_frame();
 }
 

@@ -70,6 +70,7 @@ class Shell {
     std::string maximised_;
     Menu menu_ = Menu::none;
     float menu_x_ = 0;
+    uint32_t menu_from_ = 0;              // control that had the keyboard before
     float width_ = 1600, height_ = 1000;  // layout units
     double last_play_ = 0, now_ = 0;
     Focus asked_;  // the focus whose history was asked for

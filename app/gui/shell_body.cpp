@@ -53,7 +53,8 @@ void Shell::body(Ui& ui, const Rect& area) {
     const Arrangement plan = arrange(layout_of(session.workspace, scene_view_of(session)), area,
                                      [&](const std::string& id) { return tabs_[id]; });
     for (const TabStrip& strip : plan.tabs) {
-        ui.rect({strip.area.x, strip.area.y - margin, strip.area.w + margin, strip.area.h + margin + 4}, theme->background);
+        const float above = strip.area.y > area.y + 1 ? 0 : margin;  // another strip stands there, or the bar
+        ui.rect({strip.area.x, strip.area.y - above, strip.area.w + margin, strip.area.h + above + 4}, theme->background);
         ui.push_scope(strip.id);
         float x = strip.area.x;
         for (size_t i = 0; i < strip.titles.size(); ++i) {

@@ -80,14 +80,16 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
                         : view == "divergence" || view == "threads" ? Grain::instruction
                                                                     : Grain::cycle;
     }
+    reveal(*snapshot);
     if (line_wish_ > 0 && snapshot->kernel && shows(*snapshot, focus.warp)) {  // the scene opens on a line
-        if (const int64_t at = issue_of_line(*snapshot, line_wish_); at >= 0) {
+        const bool placed = reveal_step_ == session.lesson.step && reveal_history_ == snapshot->history;  // by `until`
+        const int64_t at = placed ? -1 : issue_of_line(*snapshot, line_wish_);
+        if (at >= 0 && (session.reveal_steps < 0 || at < session.reveal_steps)) {
             session.history_step = at;
             move(session, focus, *snapshot, Grain::instruction, 0);
         }
-        line_wish_ = -1;
+        if (at < 0 || session.reveal_steps < 0 || at < session.reveal_steps) line_wish_ = -1;  // else once it is revealed
     }
-    reveal(*snapshot);
     if (snapshot->step) {
         focus.step = static_cast<int32_t>(snapshot->step->step);
         const auto launches = static_cast<int32_t>(snapshot->step->launches.size());
@@ -196,7 +198,8 @@ void Shell::reveal(const Snapshot& snapshot) {
         session.history_step = until - 1;
         move(session, focus, snapshot, Grain::instruction, 0);
     }
-    if (session.reveal_steps > 0) session.history_step = std::min(session.history_step, session.reveal_steps - 1);
+    if (session.reveal_steps >= 0)
+        session.history_step = std::min(session.history_step, std::max<int64_t>(0, session.reveal_steps - 1));
     if (session.reveal_steps >= 0) focus.time = std::min(focus.time, cycles_shown(session, focus, snapshot) - 1);
 }
 
