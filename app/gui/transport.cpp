@@ -141,7 +141,7 @@ Position position_of(const Session& session, const Focus& focus, const Snapshot&
         at.text = snapshot.busy;
         return at;
     }
-    at.title = snapshot.kernel_label.empty() ? snapshot.kernel->program->kernel : snapshot.kernel_label;
+    at.title = snapshot.kernel_label.empty() ? snapshot.kernel->program->shown_name() : snapshot.kernel_label;
     const int64_t cycles = trace->cycles;
     const std::string time = focus.time >= 0 ? "cycle " + with_commas(focus.time) +
                                                    (session.reveal_steps >= 0 ? "" : " of " + with_commas(cycles))

@@ -308,8 +308,12 @@ class LessonView final : public View {
         const bool passed =
             static_cast<size_t>(state.step) < state.done.size() && state.done[static_cast<size_t>(state.step)];
         ui.text(x, y + 25, "EXERCISE", {.size = 12, .color = theme.accent, .weight = 700});
+        const auto failing = [](const std::string& line) { return line.rfind("FAIL", 0) == 0; };
+        const bool failed_since = std::any_of(state.exercise_report.begin(), state.exercise_report.end(), failing);
         ui.text(
-            x + w, y + 25, passed ? "passed" : fmt::format("{:g} point{}", exercise.points, exercise.points == 1 ? "" : "s"),
+            x + w, y + 25,
+            passed ? (failed_since ? "passed before" : "passed")
+                   : fmt::format("{:g} point{}", exercise.points, exercise.points == 1 ? "" : "s"),
             {.size = 13, .color = passed ? theme.right : theme.quiet, .align = Align::right, .weight = passed ? 600 : 400});
         y += 34 + ui.paragraph({x, y + 34, w, 600}, exercise.prompt, {.size = 15}, 23) + 8;
         ui.text(x, y + 14, "Edit this file, then check it:", {.size = 13, .color = theme.ink2});
@@ -330,7 +334,7 @@ class LessonView final : public View {
         }
         y += 42;
         for (const std::string& line : state.exercise_report)
-            y += ui.paragraph({x, y, w, 400}, line, {.size = 13, .color = theme.ink2}, 19) + 4;
+            y += ui.paragraph({x, y, w, 400}, line, {.size = 13, .color = failing(line) ? theme.wrong : theme.ink2}, 19) + 4;
         return y + 8;
     }
 
