@@ -275,6 +275,20 @@ TEST_CASE("a kernel that copies keeps every bit of a NaN, and a fault names the 
     CHECK(nlohmann::json::parse(fault.out)["kernel"] == "saxpy");
 }
 
+TEST_CASE("a lesson file that does not parse is bad input, and a faulted run prints no counters") {
+    fs::create_directories(scratch() / "broken");
+    write("broken/lesson.md", "+++\nid = \"X01\"\n+++\n::: predcit id=\"q\"\n");
+    const Outcome lesson = lockstep_command("lesson check " + (scratch() / "broken").string());
+    CHECK(lesson.status == 2);
+    CHECK(lesson.out.find("lesson.md:") != std::string::npos);
+    const std::string file = write("saxpy.ptx", saxpy);
+    const Outcome run = lockstep_command(
+        "run " + file + " --grid 1 --block 32 --arg 'in:f32{1,2}' --arg 'inout:f32{1,1}' --arg f32:2 --arg u32:9");
+    CHECK(run.status == 1);
+    CHECK(run.out.find("stopped by memcheck") != std::string::npos);
+    CHECK(run.out.find("issue_slot_utilization") == std::string::npos);
+}
+
 TEST_CASE("train prints one JSON object a step on stdout and nothing else") {
     const Outcome outcome = lockstep_command("train --model mlp --data digits --device host --steps 3 --batch 8 --json -");
     INFO(outcome.err);

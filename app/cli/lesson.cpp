@@ -52,10 +52,14 @@ int check(const std::string& what, const std::string& json) {
     const auto checks =
         lessons::check(what, [&](const std::string& line) { fmt::print(quiet ? stderr : stdout, "{}\n", line); }).value();
     size_t failed = 0;
-    for (const lessons::LessonCheck& lesson : checks) failed += !lesson.passed();
+    bool unreadable = false;
+    for (const lessons::LessonCheck& lesson : checks) {
+        failed += !lesson.passed();
+        unreadable = unreadable || lesson.unreadable.has_value();
+    }
     if (!quiet) fmt::print("{} of {} lessons hold\n", checks.size() - failed, checks.size());
     if (!json.empty()) write_text(lessons::to_json(checks), json);
-    return static_cast<int>(failed ? ExitStatus::faulted : ExitStatus::done);
+    return static_cast<int>(unreadable ? ExitStatus::bad_input : failed ? ExitStatus::faulted : ExitStatus::done);
 }
 
 }  // namespace

@@ -193,13 +193,16 @@ int run(const Options& options) {
     }
     if (!options.json.empty()) write_json(json, options.json);
     if (options.json != "-") {
-        if (options.functional)
+        if (result.fault)  // counters of half a run would mislead
+            fmt::print("{} was stopped by {} after {} warp instructions\n", kernel, result.fault->kind,
+                       result.warp_instructions);
+        else if (options.functional)
             fmt::print("{}: {} warp instructions, {} thread instructions (executed)\n", kernel, result.warp_instructions,
                        result.thread_instructions);
         else
             fmt::print("{} on {}: {} cycles, {:.2f} us, {} warp instructions (simulated)\n", kernel, gpu.title, timed.cycles,
                        timed.time_us, result.warp_instructions);
-        for (const model::Metric& metric : timed.metrics)
+        for (const model::Metric& metric : result.fault ? std::vector<model::Metric>{} : timed.metrics)
             fmt::print("  {:<32} {:>14.6g} {}\n", metric.name, metric.value, metric.unit);
         for (size_t i = 0; i < outputs.size(); ++i)
             fmt::print("  output {}: {}[{}] {}\n", i, name_of(outputs[i].dtype), outputs[i].count(), preview(outputs[i]));

@@ -156,6 +156,7 @@ LessonCheck check_lesson(const fs::path& folder, const Sink& sink) {
     Result<Lesson> lesson = load_lesson(folder);
     if (!lesson) {
         check.id = folder.filename().string();
+        check.unreadable = lesson.error();
         check.items.push_back({"lesson.md", false, render(lesson.error())});
         if (sink) sink(fmt::format("FAIL {} lesson.md: {}", check.id, render(lesson.error())));
         return check;

@@ -2,6 +2,7 @@
 // as soon as there is one.
 #pragma once
 #include <functional>
+#include <optional>
 
 #include "lessons/player/exercise.h"
 #include "lessons/player/predict.h"
@@ -46,6 +47,7 @@ struct LessonCheck {
     std::string id, title;
     std::filesystem::path folder;
     std::vector<CheckItem> items;
+    std::optional<Diagnostic> unreadable;  // lesson.md does not parse: nothing else was checked
     bool passed() const;
 };
 // Proves one lesson's folder: it parses, every scene runs, every prediction has exactly one right answer, starters fail and
