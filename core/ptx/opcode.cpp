@@ -10,9 +10,11 @@ struct TypeName {
     std::string_view name;
     size_t bytes;
 };
-constexpr TypeName types[] = {{"none", 0},  {"b8", 1},   {"b16", 2}, {"b32", 4}, {"b64", 8}, {"u8", 1},  {"u16", 2},
-                              {"u32", 4},   {"u64", 8},  {"s8", 1},  {"s16", 2}, {"s32", 4}, {"s64", 8}, {"f16", 2},
-                              {"f16x2", 4}, {"bf16", 2}, {"f32", 4}, {"f64", 8}, {"pred", 0}};
+constexpr TypeName types[] = {
+    {"none", 0}, {"b8", 1},   {"b16", 2},    {"b32", 4},    {"b64", 8},    {"u8", 1},    {"u16", 2},   {"u32", 4},
+    {"u64", 8},  {"s8", 1},   {"s16", 2},    {"s32", 4},    {"s64", 8},    {"f16", 2},   {"f16x2", 4}, {"bf16", 2},
+    {"f32", 4},  {"f64", 8},  {"pred", 0},   {"b128", 16},  {"bf16x2", 4}, {"u16x2", 4}, {"s16x2", 4}, {"tf32", 4},
+    {"e4m3", 1}, {"e5m2", 1}, {"e4m3x2", 2}, {"e5m2x2", 2}, {"u4", 0},     {"s4", 0},    {"b1", 0}};
 constexpr std::string_view spaces[] = {"none", "param", "global", "shared", "local", "const", "generic"};
 
 }  // namespace

@@ -28,11 +28,23 @@ enum class Type : uint8_t {
     bf16,
     f32,
     f64,
-    pred
+    pred,
+    b128,
+    bf16x2,
+    u16x2,
+    s16x2,
+    tf32,    // in a b32 register
+    e4m3,    // fp8; alone only in matrices
+    e5m2,    // fp8; alone only in matrices
+    e4m3x2,  // two of them in a b16 register
+    e5m2x2,
+    u4,  // matrices alone, as the next two
+    s4,
+    b1
 };
 enum class Space : uint8_t { none, param, global, shared, local, constant, generic };
 
-size_t size_of(Type type);  // bytes a lane; pred: 0 (a predicate is one 32-bit mask a warp)
+size_t size_of(Type type);  // bytes a lane; pred: 0 (a predicate is one 32-bit mask a warp); u4, s4, b1: 0
 std::string_view name_of(Type type);
 Type type_named(std::string_view modifier);  // ".f32"; none for anything else
 std::string_view name_of(Space space);
@@ -47,15 +59,32 @@ enum class Kind : uint8_t {
     special_register,  // mov from %tid.x and its like
     load,
     store,
-    branch,   // bra
-    exit,     // ret at top level, exit
-    barrier,  // bar.sync, barrier.sync
+    branch,        // bra
+    branch_table,  // brx.idx
+    call,          // direct, or through a register
+    return_,       // ret of a function that was called
+    exit,          // ret at top level, exit
+    barrier,       // bar.sync, barrier.sync, bar.arrive
+    warp_barrier,  // bar.warp.sync
     shuffle,
-    vote,
+    vote,    // vote, match, redux, activemask, elect
     atomic,  // atom and red
     fence,   // membar, fence: orders nothing in this machine, costs time
     trap,
     nop,
+    matrix,        // mma, wmma.mma, movmatrix: registers of the whole warp, by the form's `many` over the operand list
+    matrix_load,   // ldmatrix, wmma.load
+    matrix_store,  // stmatrix, wmma.store
+    matrix_group,  // wgmma: operands in shared memory
+    async_copy,    // cp.async
+    async_wait,    // cp.async.commit_group, wait_group, wait_all, mbarrier.arrive
+    mbarrier,      // mbarrier.*
+    bulk_copy,     // cp.async.bulk, cp.reduce.async.bulk, with tensor maps too
+    bulk_wait,     // cp.async.bulk.commit_group, wait_group
+    cluster,       // barrier.cluster, mapa, getctarank
+    texture,       // tex, tld4, txq
+    surface,       // suld, sust, sured, suq
+    system,        // calls of vprintf, malloc, free
 };
 
 // Runs one lane-wise operation over all 32 lanes. Each pointer is to 32 contiguous lanes of the operand's type, 64-byte
@@ -64,7 +93,8 @@ enum class Kind : uint8_t {
 using LaneFunction = void (*)(std::byte* d, const std::byte* a, const std::byte* b, const std::byte* c);
 
 // The same for operations with more operands: d[0..3] and s[0..3] point to lanes; unused entries are null. All
-// destinations have the instruction's destination_type. A destination may be one of the sources.
+// destinations have the instruction's destination_type. A destination may be one of the sources. Of Kind::matrix: as many
+// as the instruction's operand list has (DecodedInstruction::list), and no destination is one of the sources.
 using ManyLaneFunction = void (*)(std::byte* const* d, const std::byte* const* s);
 
 // One spelling of an operation: what may follow the name, and what it does. In the pattern, "(.a|.b)" takes one of the

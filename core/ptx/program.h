@@ -92,6 +92,10 @@ struct DecodedInstruction {
     uint16_t registers_written = 0;
     int32_t reads[8] = {};  // operand offsets >= 0 that a scoreboard has to watch (guard and address included)
     int32_t writes[4] = {};
+    // Kinds with more operands than fit above have them in Program::lists: from `list` on, first the destinations, then
+    // the sources; offsets as in `source`. A scoreboard watches those that are >= 0 too.
+    uint32_t list = 0;
+    uint16_t list_destinations = 0, list_sources = 0;
 };
 
 // The operands of the kinds that are not lane-wise:
@@ -160,6 +164,7 @@ struct Program {
     uint32_t parameter_bytes = 0;
     uint32_t register_bytes = 0;  // of one warp's register file (all 32 lanes)
     std::vector<Register> registers;
+    std::vector<int32_t> lists;          // operand lists of instructions, see DecodedInstruction::list
     uint32_t registers_per_thread = 0;   // 32-bit registers: live-range maximum of the program, or as the compiler stated
     uint32_t static_shared = 0;          // bytes a block
     uint32_t dynamic_shared_offset = 0;  // where extern shared memory begins

@@ -384,6 +384,7 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
         ++count;
         lanes += static_cast<uint64_t>(__builtin_popcount(mask));
         Fault* fault = nullptr;
+        uint32_t special_bytes = 0;
         WarpEvent::Kind kind = WarpEvent::Kind::executed;
 
         switch (p.code) {
@@ -541,6 +542,24 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
             case Code::nop:
                 next = pc + 1;
                 break;
+            case Code::special: {
+                next = pc + 1;
+                if (!mask) break;
+                write_back();
+                Special special{warp, pc, p, mask, path, access};
+                fault = p.handler(special);
+                if (special.again) next = pc;
+                if (special.ends_turn) kind = WarpEvent::Kind::barrier;
+                event.barrier_released |= special.barrier_released;
+                if (Record && special.is_memory && !special.again) {
+                    kind = WarpEvent::Kind::memory;
+                    event.is_store = special.is_store;
+                    event.is_atomic = special.is_atomic;
+                    special_bytes = special.bytes;
+                    if (special.lanes) mask = special.lanes;
+                }
+                break;
+            }
             case Code::trap:
                 if (mask) fault = trap_fault(warp, pc, mask);
                 next = pc + 1;
@@ -560,7 +579,7 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
         if constexpr (Record) {
             if (kind == WarpEvent::Kind::memory) {
                 event.space = access.space;
-                event.bytes = static_cast<uint8_t>(p.access_bytes());
+                event.bytes = static_cast<uint8_t>(special_bytes ? special_bytes : p.access_bytes());
                 event.addresses = access.addresses;
             }
             // Lanes that ran past the last instruction leave with it.

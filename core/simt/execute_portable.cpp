@@ -3,6 +3,7 @@
 
 #include "core/simt/execute.h"
 #include "core/simt/faults.h"
+#include "core/simt/special.h"
 #include "core/simt/warp_wide.h"
 
 namespace lockstep::simt::portable {

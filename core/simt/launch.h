@@ -5,6 +5,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/result.h"
@@ -51,17 +52,26 @@ struct Fault {
 // "saxpy.cu:7: memcheck: invalid ... (kernel saxpy, block (3,0,0), thread (17,0,0), address 0x7f...)"
 std::string render(const Fault& fault);
 
+enum class WarpOrder : uint8_t { round_robin, greedy, reverse, random };
+
 struct LaunchOptions {
     uint64_t max_instructions = 1'000'000'000;  // warp instructions; beyond it the launch is a run-away
     bool synccheck = true;
-    std::stop_token stop;                  // checked often; a stopped launch returns with `stopped`
-    std::function<void(double)> progress;  // 0..1, called now and then
+    bool racecheck = false;
+    bool initcheck = false;
+    bool independent = true;                   // threads of a warp make progress on their own (7.0 and later); else a stack
+    WarpOrder order = WarpOrder::round_robin;  // functional launches: of warps within a block, and of blocks
+    uint64_t seed = 1;                         // of WarpOrder::random
+    std::function<void(std::string_view)> print;  // what the kernel prints; null: nowhere
+    std::stop_token stop;                         // checked often; a stopped launch returns with `stopped`
+    std::function<void(double)> progress;         // 0..1, called now and then
 };
 
 struct LaunchResult {
     uint64_t warp_instructions = 0;
     uint64_t thread_instructions = 0;
     std::optional<Fault> fault;
+    std::vector<Fault> reports;  // of racecheck and initcheck, which do not stop a kernel; the first of each place, in order
     bool stopped = false;
 };
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/simt/special.h"
+
 namespace lockstep::simt {
 
 namespace {
@@ -48,6 +50,8 @@ Code code_of(const ptx::DecodedInstruction& i) {
         case Kind::fence:
         case Kind::nop:
             return Code::nop;
+        default:
+            return handler_of(i.kind) ? Code::special : Code::nop;
     }
     return Code::nop;
 }
@@ -74,7 +78,10 @@ Prepared prepare(const ptx::DecodedInstruction& i, const std::vector<uint64_t>& 
     if (i.variable >= 0 && static_cast<size_t>(i.variable) < variables.size()) {
         p.offset = static_cast<int64_t>(static_cast<uint64_t>(p.offset) + variables[static_cast<size_t>(i.variable)]);
     }
-    p.lanes = i.lanes;
+    if (p.code == Code::special)
+        p.handler = handler_of(i.kind);
+    else
+        p.lanes = i.lanes;
     return p;
 }
 

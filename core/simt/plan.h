@@ -30,7 +30,11 @@ enum class Code : uint8_t {
     vote,
     nop,
     trap,
+    special,  // by Prepared::handler, out of line: see special.h
 };
+
+struct Special;
+using Handler = Fault* (*)(Special&);
 
 struct alignas(64) Prepared {
     Code code = Code::exit;
@@ -48,7 +52,10 @@ struct alignas(64) Prepared {
     uint32_t target = ptx::no_pc;
     uint32_t reconvergence = ptx::no_pc;
     int64_t offset = 0;
-    ptx::LaneFunction lanes = nullptr;
+    union {
+        ptx::LaneFunction lanes = nullptr;
+        Handler handler;  // of Code::special
+    };
     uint32_t access_bytes() const { return uint32_t{element_bytes} * vector; }
 };
 

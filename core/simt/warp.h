@@ -2,6 +2,7 @@
 // (functional) and model::launch (cycle by cycle). All state is copyable.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -41,6 +42,7 @@ struct Warp {
     uint32_t active() const { return stack.back().mask; }
 };
 
+struct Checker;
 struct Plan;  // the program prepared for the executor, see plan.h
 
 struct MemoryWindow {  // the allocation that an instruction used last; valid while `version` is the memory's
@@ -57,8 +59,11 @@ struct Grid {  // what all blocks of a launch share
     std::vector<uint64_t> variables;  // device address of each Program::variables
     uint32_t sm_count = 1;            // %nsmid
     bool synccheck = true;
-    std::shared_ptr<const Plan> plan;   // make_block makes it where it is missing
-    std::vector<MemoryWindow> windows;  // one an instruction
+    bool independent = false;                     // independent thread scheduling
+    std::shared_ptr<Checker> checker;             // null: nothing is checked beyond bounds; see checker.h
+    std::function<void(std::string_view)> print;  // of the kernel's printf
+    std::shared_ptr<const Plan> plan;             // make_block makes it where it is missing
+    std::vector<MemoryWindow> windows;            // one an instruction
 };
 
 // A grid ready for make_block: the program's variables are placed in `memory` (where they stay from launch to launch).
