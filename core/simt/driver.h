@@ -1,26 +1,67 @@
-// The order in which the functional driver runs the warps of one block. Internal to core/simt.
+// The order in which the functional driver runs the warps of a block. Internal to core/simt.
+//
+//   round_robin  warp 0, 1, 2 ..., each to its next barrier, its end or the end of its slice
+//   greedy       the same, but a warp that may go on (its barrier opened) does so before the next one
+//   reverse      the last warp first
+//   random       any warp, for a few instructions; the seed decides
 #pragma once
 #include <optional>
 
+#include "core/base/rng.h"
 #include "core/simt/warp.h"
 
 namespace lockstep::simt {
 
-constexpr uint64_t slice = 1 << 14;  // instructions after which a warp gives way
+constexpr uint64_t slice = 1 << 14;    // instructions after which a warp gives way
+constexpr uint64_t random_slice = 64;  // the most that a warp runs at once in random order
+constexpr int most_greedy_turns = 8;   // that one warp takes in a row
 
-// Round robin: each warp that can go on gets turn(warp), which runs it to its next barrier, its end or the end of its
-// slice and returns the last event, or nothing to stop here. Returns the fault that ended the block, if any.
+struct Pace {  // which order, and where it stands
+    WarpOrder order = WarpOrder::round_robin;
+    Rng rng{1};
+};
+
+// One round over the warps of a block. Each warp that can go on gets turn(warp, instructions), which runs it and returns the
+// last event, or nothing to stop here. Adds to `moved`; returns the fault that ended the round, if any.
+template <class Turn>
+std::optional<Fault> round_of(Block& block, Pace& pace, const Turn& turn, uint32_t& moved, bool& stopped) {
+    const auto count = static_cast<uint32_t>(block.warps.size());
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t which = pace.order == WarpOrder::reverse  ? count - 1 - i
+                               : pace.order == WarpOrder::random ? static_cast<uint32_t>(pace.rng.below(count))
+                                                                 : i;
+        Warp& warp = block.warps[which];
+        for (int again = 0; !warp.done && !warp.at_barrier; ++again) {
+            ++moved;
+            const uint64_t length = pace.order == WarpOrder::random ? 1 + pace.rng.below(random_slice) : slice;
+            const std::optional<WarpEvent> event = turn(warp, length);
+            if (!event) {
+                stopped = true;
+                return std::nullopt;
+            }
+            if (event->kind == WarpEvent::Kind::fault) return *event->fault;
+            if (pace.order != WarpOrder::greedy || again + 1 >= most_greedy_turns) break;
+        }
+    }
+    return std::nullopt;
+}
+
+inline bool can_move(const Block& block) {
+    for (const Warp& warp : block.warps)
+        if (!warp.done && !warp.at_barrier) return true;
+    return false;
+}
+
+// Runs one block alone to its end, round robin by slices: what replays do.
 template <class Turn>
 std::optional<Fault> drive(Block& block, const Turn& turn) {
+    Pace pace;
+    bool stopped = false;
     while (block.warps_done < block.warps.size()) {
-        bool moved = false;
-        for (Warp& warp : block.warps) {
-            if (warp.done || warp.at_barrier) continue;
-            moved = true;
-            const std::optional<WarpEvent> event = turn(warp);
-            if (!event) return std::nullopt;
-            if (event->kind == WarpEvent::Kind::fault) return *event->fault;
-        }
+        uint32_t moved = 0;
+        const auto one_turn = [&](Warp& warp, uint64_t) { return turn(warp); };
+        if (std::optional<Fault> fault = round_of(block, pace, one_turn, moved, stopped)) return fault;
+        if (stopped) return std::nullopt;
         if (!moved) return deadlock_fault(block);
     }
     return std::nullopt;

@@ -1,5 +1,6 @@
-// A launch's limits, and the functional driver: block after block, each warp from barrier to barrier. A warp that never
-// reaches one gives way after a slice, so that a warp may spin on what another one writes.
+// A launch's limits, and the functional driver: block after block, each warp from barrier to barrier (driver.h has the
+// orders). A warp that never reaches one gives way after a slice, so that a warp may spin on what another one writes; a
+// block that runs long gets company, as on a GPU, where many are resident, so that blocks may wait for one another as well.
 #include "core/simt/launch.h"
 
 #include <algorithm>
@@ -101,41 +102,140 @@ std::optional<Diagnostic> check_launch(const ptx::Program& program, const Launch
     return std::nullopt;
 }
 
+namespace {
+
+constexpr uint64_t patience = 4'000'000;         // warp instructions that a unit runs alone before another one joins it
+constexpr uint32_t most_resident = 1024;         // blocks, whatever LaunchOptions says
+constexpr uint64_t resident_bytes = 512u << 20;  // of their registers, local and shared memory
+constexpr uint32_t resident_at_random = 4;       // units that random order mixes from the start
+
+// The order in which blocks start: a permutation of 0 .. count-1 that needs no memory. Random order is a Feistel network
+// over the next power of four, walked until it lands inside (Black and Rogaway, "Ciphers with arbitrary finite domains").
+class StartOrder {
+  public:
+    StartOrder(WarpOrder order, uint64_t seed, uint64_t count) : order_(order), seed_(seed), count_(count) {
+        while (half_bits_ < 31 && (uint64_t{1} << 2 * half_bits_) < count) ++half_bits_;
+    }
+    uint64_t operator[](uint64_t i) const {
+        if (order_ == WarpOrder::reverse) return count_ - 1 - i;
+        if (order_ != WarpOrder::random) return i;
+        do i = shuffled(i);
+        while (i >= count_);
+        return i;
+    }
+
+  private:
+    uint64_t shuffled(uint64_t i) const {
+        const uint64_t mask = (uint64_t{1} << half_bits_) - 1;
+        uint64_t left = i >> half_bits_, right = i & mask;
+        for (uint64_t round = 0; round < 4; ++round) {
+            uint64_t mixed = (right + seed_ * 0x9e3779b97f4a7c15ull + round) * 0xbf58476d1ce4e5b9ull;
+            mixed ^= mixed >> 29;
+            const uint64_t next = (left ^ (mixed * 0x94d049bb133111ebull >> 33)) & mask;
+            left = right;
+            right = next;
+        }
+        return left << half_bits_ | right;
+    }
+    WarpOrder order_;
+    uint64_t seed_, count_;
+    uint32_t half_bits_ = 1;
+};
+
+// What starts and ends together: a block; a cluster's blocks.
+struct Unit {
+    std::vector<Block> blocks;
+    bool finished() const {
+        for (const Block& block : blocks)
+            if (block.warps_done < block.warps.size()) return false;
+        return true;
+    }
+};
+
+}  // namespace
+
 LaunchResult launch(const ptx::Program& program, const LaunchConfig& config, Memory& memory, const LaunchOptions& options) {
     constexpr uint64_t check_every = 1 << 16;  // instructions between looks at the stop token
     LaunchResult result;
     Grid grid = make_grid(program, config, memory);
     grid.synccheck = options.synccheck;
-    Block block;
-    const uint64_t blocks = config.grid.count();
-    uint64_t next_check = 0, done_blocks = 0;
-    const auto look_up = [&] {
-        if (result.warp_instructions < next_check) return true;
-        next_check = result.warp_instructions + check_every;
-        if (options.stop.stop_requested()) {
-            result.stopped = true;
-            return false;
-        }
-        if (options.progress) options.progress(static_cast<double>(done_blocks) / static_cast<double>(blocks));
-        return true;
+    grid.independent = options.independent;
+    grid.print = options.print;
+    const uint64_t units = config.grid.count();
+    const StartOrder order(options.order, options.seed, units);
+    Pace pace{options.order, Rng(options.seed)};
+
+    const uint64_t block_bytes = std::max<uint64_t>(
+        1, uint64_t{program.register_bytes} * ((config.block.count() + warp_size - 1) / warp_size) +
+               uint64_t{program.local_bytes} * config.block.count() + program.static_shared + config.dynamic_shared);
+    const uint64_t room = std::max<uint64_t>(1, resident_bytes / block_bytes);
+    const uint64_t most = std::min({room, uint64_t{most_resident}, std::max<uint64_t>(1, options.resident_blocks)});
+
+    std::vector<std::unique_ptr<Unit>> resident, idle;
+    uint64_t started = 0, done = 0, next_check = 0, last_start = 0;
+    const auto start = [&] {
+        if (idle.empty()) idle.push_back(std::make_unique<Unit>());
+        std::unique_ptr<Unit> unit = std::move(idle.back());
+        idle.pop_back();
+        unit->blocks.resize(1);
+        reset_block(unit->blocks[0], grid, static_cast<uint32_t>(order[started++]));
+        resident.push_back(std::move(unit));
+        last_start = result.warp_instructions;
     };
-    for (; done_blocks < blocks; ++done_blocks) {
-        reset_block(block, grid, static_cast<uint32_t>(done_blocks));
-        const auto turn = [&](Warp& warp) -> std::optional<WarpEvent> {
-            if (!look_up()) return std::nullopt;
-            const uint64_t before = warp.instructions;
-            const uint64_t left = options.max_instructions - std::min(options.max_instructions, result.warp_instructions);
-            if (left == 0) {
-                result.fault = runaway_fault(warp, result.warp_instructions);
+    const auto turn = [&](Warp& warp, uint64_t length) -> std::optional<WarpEvent> {
+        if (result.warp_instructions >= next_check) {
+            next_check = result.warp_instructions + check_every;
+            if (options.stop.stop_requested()) {
+                result.stopped = true;
                 return std::nullopt;
             }
-            const WarpEvent event = run(warp, std::min(left, slice), result.thread_instructions);
-            result.warp_instructions += warp.instructions - before;
-            return event;
-        };
-        std::optional<Fault> fault = drive(block, turn);
-        if (fault) result.fault = std::move(fault);
-        if (result.fault || result.stopped) return result;
+            if (options.progress) options.progress(static_cast<double>(done) / static_cast<double>(units));
+        }
+        const uint64_t before = warp.instructions;
+        const uint64_t left = options.max_instructions - std::min(options.max_instructions, result.warp_instructions);
+        if (left == 0) {
+            result.fault = runaway_fault(warp, result.warp_instructions);
+            return std::nullopt;
+        }
+        warp.block->clock = static_cast<int64_t>(result.warp_instructions);
+        const WarpEvent event = run(warp, std::min(left, length), result.thread_instructions);
+        result.warp_instructions += warp.instructions - before;
+        return event;
+    };
+
+    while (done < units) {
+        const bool impatient = result.warp_instructions - last_start > patience;
+        const uint64_t wanted = impatient                            ? resident.size() + 1
+                                : options.order == WarpOrder::random ? resident_at_random
+                                                                     : 1;
+        while (started < units && resident.size() < std::min(most, wanted)) start();
+        uint32_t moved = 0;
+        for (size_t i = 0; i < resident.size();) {
+            Unit& unit = *resident[i];
+            for (Block& block : unit.blocks) {
+                bool stopped = false;
+                if (auto fault = round_of(block, pace, turn, moved, stopped)) result.fault = std::move(fault);
+                if (stopped || result.fault) return result;
+            }
+            if (!unit.finished()) {
+                ++i;
+                continue;
+            }
+            ++done;
+            idle.push_back(std::move(resident[i]));
+            resident.erase(resident.begin() + static_cast<std::ptrdiff_t>(i));
+        }
+        if (moved || resident.empty()) continue;
+        if (started < units && resident.size() < most) {  // all wait: perhaps for a block that has not started
+            start();
+            continue;
+        }
+        for (const auto& unit : resident)
+            for (const Block& block : unit->blocks)
+                if (block.warps_done < block.warps.size() && !can_move(block)) {
+                    result.fault = deadlock_fault(block);
+                    return result;
+                }
     }
     if (options.progress) options.progress(1.0);
     return result;

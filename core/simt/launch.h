@@ -62,6 +62,7 @@ struct LaunchOptions {
     bool independent = true;                   // threads of a warp make progress on their own (7.0 and later); else a stack
     WarpOrder order = WarpOrder::round_robin;  // functional launches: of warps within a block, and of blocks
     uint64_t seed = 1;                         // of WarpOrder::random
+    uint32_t resident_blocks = 64;             // at most so many blocks run side by side, as a GPU holds them
     std::function<void(std::string_view)> print;  // what the kernel prints; null: nowhere
     std::stop_token stop;                         // checked often; a stopped launch returns with `stopped`
     std::function<void(double)> progress;         // 0..1, called now and then
