@@ -61,6 +61,9 @@ void Decoder::decode_statement(const Statement& statement) {
         out.mode = 1;
     } else if (stem == "mov" || device_address) {
         decode_move(out);
+    } else if (stem == "createpolicy") {
+        take_row(out, rows[0]);
+        decode_policy(out);
     } else if (rows[0].opcode->kind == Kind::lane_wise || rows[0].opcode->kind == Kind::lane_wise_many) {
         bool done = false;
         for (const Candidate& candidate : rows) {
@@ -228,6 +231,9 @@ Result<std::shared_ptr<const Program>> decode(const Module& module, const std::s
     program->target = module.target;
     program->max_threads = entry->max_threads;
     std::copy(std::begin(entry->required_threads), std::end(entry->required_threads), std::begin(program->required_threads));
+    std::copy(std::begin(entry->required_cluster), std::end(entry->required_cluster), std::begin(program->required_cluster));
+    program->max_cluster_blocks = entry->max_cluster_blocks;
+    program->explicit_cluster = entry->explicit_cluster;
     program->files = module.files;
     program->ptx = *module.text;
     program->ptx_file = module.file;

@@ -90,6 +90,9 @@ struct Entry {
     uint32_t max_threads = 0;
     uint32_t required_threads[3] = {0, 0, 0};
     uint32_t max_registers = 0;  // .maxnreg
+    uint32_t required_cluster[3] = {0, 0, 0};  // .reqnctapercluster
+    uint32_t max_cluster_blocks = 0;           // .maxclusterrank
+    bool explicit_cluster = false;
 };
 
 struct Module {

@@ -238,7 +238,7 @@ void Parser::parse_entry() {
 }
 
 // attribute := ".maxntid" n [, n [, n]] | ".reqntid" n ... | ".maxnreg" n | ".minnctapersm" n | ".pragma" text ";" |
-// ".noreturn"
+// ".noreturn" | ".reqnctapercluster" n [, n [, n]] | ".maxclusterrank" n | ".explicitcluster"
 void Parser::parse_entry_attribute(Entry& entry) {
     const std::string_view word = token_.spelling;
     const Place place = token_.place;
@@ -258,8 +258,15 @@ void Parser::parse_entry_attribute(Entry& entry) {
         entry.max_registers = static_cast<uint32_t>(numbers[0]);
     } else if (word == ".pragma") {
         skip_to_semicolon();
-    } else if (word != ".minnctapersm" && word != ".maxnctapersm" && word != ".noreturn" && word != ".explicitcluster" &&
-               word != ".reqnctapercluster" && word != ".maxclusterrank" && word != ".blocksareclusters") {
+    } else if (word == ".reqnctapercluster") {
+        for (int i = 0; i < 3; ++i) entry.required_cluster[i] = static_cast<uint32_t>(numbers[i]);
+    } else if (word == ".maxclusterrank") {
+        entry.max_cluster_blocks = static_cast<uint32_t>(numbers[0]);
+    } else if (word == ".explicitcluster") {
+        entry.explicit_cluster = true;
+    } else if (word == ".blocksareclusters") {
+        throw Complaint{"kernels whose blocks are clusters (.blocksareclusters) are not supported", place};
+    } else if (word != ".minnctapersm" && word != ".maxnctapersm" && word != ".noreturn") {
         throw Complaint{"unknown attribute '" + std::string(word) + "' of a kernel", place};
     }
 }
@@ -456,8 +463,16 @@ void Parser::parse_statement(Entry& entry, int scope) {
     if (token_.kind != Token::Kind::word) complain("expected an instruction, found " + written());
     if (statement.guard.empty()) statement.place = token_.place;
     const Place opcode_place = token_.place;
+    const size_t opcode_begin = token_.offset;
     statement.opcode = token_.spelling;
     advance();
+    if (statement.opcode.ends_with(".const") && take('[')) {  // ld.const[4].u32: a bank, as PTX had them before 2.2
+        small_integer("the number of a constant bank");
+        expect(']', "after the number of the bank");
+        if (!starts_with_dot()) complain("expected a type, found " + written());
+        advance();
+        statement.opcode = text_.substr(opcode_begin, end_of_last_ - opcode_begin);
+    }
     if (statement.guard.empty() && take(':')) {
         entry.labels.push_back({statement.opcode, scope, static_cast<uint32_t>(entry.statements.size())});
         return;
@@ -494,6 +509,7 @@ Operand Parser::parse_operand(int depth) {
             if (operand.elements.size() > 256) complain("too many operands");
             if (!token_.is(close)) expect(',', "between operands");
         }
+        if (close == '}' && take('|')) operand.second = name("a predicate after '|'");
         return operand;
     }
     const bool inverted = take('~');
@@ -535,6 +551,7 @@ Operand Parser::parse_address() {
         if (operand.elements.size() > 8) complain("too many operands");
     }
     expect(']', "after the address");
+    take(".unified");
     return operand;
 }
 

@@ -19,9 +19,14 @@ constexpr int32_t no_variable = -1;
 
 // Generic addresses: global memory at its own address; a thread's local and its block's shared memory seen through
 // windows. cvta.shared adds shared_window to an offset in shared memory, cvta.to.shared takes it away.
+// The shared memory of the block of rank r in a cluster lies (r + 1) * window_bytes behind shared_window, in addresses of
+// shared::cluster and generic ones alike; a block's own memory is at its plain offset too.
 constexpr uint64_t window_bytes = uint64_t{1} << 24;
+constexpr uint32_t most_cluster_blocks = 16;
 constexpr uint64_t shared_window = 0x0100'0000'0000ull;
+constexpr uint64_t cluster_window_bytes = window_bytes * (most_cluster_blocks + 1);  // all of shared::cluster
 constexpr uint64_t local_window = 0x0200'0000'0000ull;
+constexpr uint64_t param_window = 0x0300'0000'0000ull;  // the kernel's parameters (__grid_constant__), read only
 
 enum class SpecialRegister : uint8_t {
     tid_x,
@@ -56,6 +61,21 @@ enum class SpecialRegister : uint8_t {
     clock_hi,
     globaltimer_lo,
     globaltimer_hi,
+    clusterid_x,
+    clusterid_y,
+    clusterid_z,
+    nclusterid_x,
+    nclusterid_y,
+    nclusterid_z,
+    cluster_ctaid_x,
+    cluster_ctaid_y,
+    cluster_ctaid_z,
+    cluster_nctaid_x,
+    cluster_nctaid_y,
+    cluster_nctaid_z,
+    cluster_ctarank,
+    cluster_nctarank,
+    is_explicit_cluster,  // a predicate
 };
 
 struct DecodedInstruction {
@@ -171,6 +191,9 @@ struct Program {
     uint32_t local_bytes = 0;            // a thread
     uint32_t max_threads = 0;            // .maxntid product, 0: none
     uint32_t required_threads[3] = {0, 0, 0};  // .reqntid
+    uint32_t required_cluster[3] = {0, 0, 0};  // .reqnctapercluster; 0: as the launch says
+    uint32_t max_cluster_blocks = 0;           // .maxclusterrank, 0: none
+    bool explicit_cluster = false;             // .explicitcluster
     std::vector<GlobalVariable> variables;
     std::vector<std::string> files;  // of .file, index 0 unused
     std::string source_file;         // the .cu that most lines come from

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/simt/cluster.h"
 #include "core/simt/plan.h"
 #include "core/simt/warp.h"
 
@@ -45,6 +46,9 @@ Block& Block::operator=(const Block& other) {
     warps_done = other.warps_done;
     warps_at_barrier = other.warps_at_barrier;
     clock = other.clock;
+    rank = other.rank;
+    cluster.clear();
+    async = other.async;
     registers.resize(other.registers.size());
     if (!registers.empty()) {
         std::byte* const from = aligned(const_cast<std::vector<std::byte>&>(other.registers));
@@ -71,6 +75,9 @@ Block& Block::operator=(Block&& other) noexcept {
     warps_done = other.warps_done;
     warps_at_barrier = other.warps_at_barrier;
     clock = other.clock;
+    rank = other.rank;
+    cluster.clear();
+    async = std::move(other.async);
     for (Warp& warp : warps) warp.block = this;
     return *this;
 }
@@ -90,6 +97,7 @@ Grid make_grid(const ptx::Program& program, const LaunchConfig& config, Memory& 
     grid.memory = &memory;
     grid.variables = place_variables(program, memory);
     grid.plan = make_plan(program, grid.variables);
+    grid.cluster = cluster_of(program, config);
     return grid;
 }
 
@@ -115,6 +123,9 @@ void reset_block(Block& block, Grid& grid, uint32_t linear_index) {
     block.warps_done = 0;
     block.warps_at_barrier = 0;
     block.clock = 0;
+    block.cluster.clear();
+    block.rank = rank_in_cluster(grid, block.index);
+    block.async.clear();
     block.warps.resize(warps);
     for (uint32_t w = 0; w < warps; ++w) {
         Warp& warp = block.warps[w];
@@ -127,6 +138,9 @@ void reset_block(Block& block, Grid& grid, uint32_t linear_index) {
         warp.stack.reserve(8);
         warp.stack.assign(1, StackEntry{0, ptx::no_pc, mask});
         warp.instructions = 0;
+        warp.cluster_arrived = warp.cluster_owes = 0;
+        warp.blocked = false;
+        warp.waits_pc = ptx::no_pc;
     }
     point_warps(block);
 }

@@ -24,13 +24,18 @@ struct LaunchConfig {
     Dim3 grid, block;
     uint32_t dynamic_shared = 0;
     std::vector<std::byte> parameters;  // the parameter block, laid out as Program::parameters says
+    Dim3 cluster;                       // blocks a cluster, by axis
 };
+
+// The blocks a cluster of a launch: as the kernel's .reqnctapercluster says, else as the configuration does.
+Dim3 cluster_of(const ptx::Program&, const LaunchConfig&);
 
 struct LaunchLimits {  // of a GPU; the defaults are those of every GPU since 2.0
     uint32_t threads_per_block = 1024;
     uint32_t shared_per_block = 48 * 1024;
     uint32_t registers_per_block = 65536;
     uint32_t shared_granule = 0;
+    uint32_t blocks_per_cluster = 16;  // 8 are portable
 };
 
 // Whether the launch is possible at all: "a block of 2000 threads is too large: at most 1024 threads a block".

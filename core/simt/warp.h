@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/ptx/program.h"
+#include "core/simt/async.h"
 #include "core/simt/launch.h"
 
 namespace lockstep::simt {
@@ -37,6 +38,13 @@ struct Warp {
     uint32_t barrier_pc = 0;         // at_barrier: of the instruction that waits
     uint32_t barrier_lanes = 0;      // at_barrier: the lanes that arrived
     uint32_t barrier_says = 0;       // at_barrier: those of them whose predicate holds (bar.red)
+    uint32_t cluster_arrived = 0;    // lanes whose barrier.cluster.arrive is not answered yet
+    uint32_t cluster_owes = 0;       // lanes that have arrived there and not waited
+    bool blocked = false;            // its last instruction was a wait that is not over (barrier.cluster.wait): only other
+                                     // warps can end it. It runs again, and clears this, at the warp's next turn
+    uint32_t waits_pc = ptx::no_pc;  // of the mbarrier test that was not over, when that was the warp's last one
+    uint32_t waits_mbarrier = no_mbarrier;  // the offset of its mbarrier
+    bool waits_parity = false;              // the phase that it waits for
 
     uint32_t pc() const { return stack.back().pc; }
     uint32_t active() const { return stack.back().mask; }
@@ -64,6 +72,7 @@ struct Grid {  // what all blocks of a launch share
     std::function<void(std::string_view)> print;  // of the kernel's printf
     std::shared_ptr<const Plan> plan;             // make_block makes it where it is missing
     std::vector<MemoryWindow> windows;            // one an instruction
+    Dim3 cluster;                                 // blocks a cluster, by axis; see cluster_of
 };
 
 // A grid ready for make_block: the program's variables are placed in `memory` (where they stay from launch to launch).
@@ -84,9 +93,12 @@ struct Block {
     uint32_t warps_done = 0;
     uint32_t warps_at_barrier = 0;
     int64_t clock = 0;  // what %clock reads; the timed driver sets it
+    uint32_t rank = 0;  // %cluster_ctarank
+    std::vector<Block*> cluster;  // the blocks of its cluster by rank, itself too; empty: alone. See join_cluster
+    AsyncWork async;
 
     Block() = default;
-    Block(const Block&);  // re-points the warps
+    Block(const Block&);  // re-points the warps; a copied or moved block is in no cluster
     Block& operator=(const Block&);
     Block(Block&&) noexcept;
     Block& operator=(Block&&) noexcept;
@@ -96,6 +108,15 @@ struct Block {
 Block make_block(Grid& grid, uint32_t linear_index);
 // The same in a block that has run: no allocation when the launch is the same.
 void reset_block(Block& block, Grid& grid, uint32_t linear_index);
+
+// Blocks of a cluster see one another's shared memory and barriers, so all of them are made, joined and run together. A
+// driver that has clusters (cluster_size(grid) > 1) makes the blocks linear_in_cluster(grid, cluster, 0 ... size - 1), and
+// calls join_cluster on pointers to them, by rank; the blocks stay where they are until all have ended.
+inline uint32_t cluster_size(const Grid& grid) {
+    return static_cast<uint32_t>(grid.cluster.count());
+}
+uint32_t linear_in_cluster(const Grid& grid, uint32_t cluster, uint32_t rank);  // Block::linear; cluster: %clusterid, linear
+void join_cluster(const std::vector<Block*>& by_rank);
 
 struct WarpEvent {
     enum class Kind : uint8_t { executed, branch, memory, barrier, exit, fault };

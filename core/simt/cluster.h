@@ -1,0 +1,38 @@
+// Clusters: which blocks they hold, and where an address of shared::cluster lies. Internal to core/simt.
+#pragma once
+#include "core/simt/warp.h"
+
+namespace lockstep::simt {
+
+// %clusterid, %cluster_ctaid and %cluster_ctarank of the block at `index`.
+Dim3 cluster_index(const Grid& grid, const Dim3& index);
+Dim3 index_in_cluster(const Grid& grid, const Dim3& index);
+uint32_t rank_in_cluster(const Grid& grid, const Dim3& index);
+
+struct SharedPlace {         // in some block's shared memory
+    Block* block = nullptr;  // null: the cluster has no such block, or it is not here
+    uint64_t offset = 0;
+};
+
+// `address` of .shared::cluster (or of .shared): a plain offset is in the block's own memory.
+inline SharedPlace shared_place(Block& block, uint64_t address) {
+    const uint64_t above = address >> 24;
+    if (above == 0) return {&block, address};
+    if (above > ptx::most_cluster_blocks) return {nullptr, address};
+    const uint64_t offset = address & (ptx::window_bytes - 1);
+    if (above - 1 == block.rank) return {&block, offset};
+    if (above - 1 >= block.cluster.size()) return {nullptr, address};
+    return {block.cluster[above - 1], offset};
+}
+
+// The host pointer to `bytes` bytes there, or null.
+inline std::byte* shared_pointer(const SharedPlace& place, uint64_t bytes) {
+    if (!place.block || bytes > place.block->shared.size() || place.offset > place.block->shared.size() - bytes)
+        return nullptr;
+    return place.block->shared.data() + place.offset;
+}
+
+// The lanes leave for good; what they have begun is finished. Called when a warp ends.
+void finish_async(Warp& warp);
+
+}  // namespace lockstep::simt
