@@ -24,6 +24,46 @@ uint32_t rank_in_cluster(const Grid& grid, const Dim3& index) {
     return at.x + grid.cluster.x * (at.y + grid.cluster.y * at.z);
 }
 
+uint64_t cluster_register(const Block& block, ptx::SpecialRegister which) {
+    const Grid& grid = *block.grid;
+    const Dim3 at = cluster_index(grid, block.index), inside = index_in_cluster(grid, block.index);
+    const Dim3 extent = grid.config->grid, size = grid.cluster;
+    switch (which) {
+        case ptx::SpecialRegister::clusterid_x:
+            return at.x;
+        case ptx::SpecialRegister::clusterid_y:
+            return at.y;
+        case ptx::SpecialRegister::clusterid_z:
+            return at.z;
+        case ptx::SpecialRegister::nclusterid_x:
+            return extent.x / size.x;
+        case ptx::SpecialRegister::nclusterid_y:
+            return extent.y / size.y;
+        case ptx::SpecialRegister::nclusterid_z:
+            return extent.z / size.z;
+        case ptx::SpecialRegister::cluster_ctaid_x:
+            return inside.x;
+        case ptx::SpecialRegister::cluster_ctaid_y:
+            return inside.y;
+        case ptx::SpecialRegister::cluster_ctaid_z:
+            return inside.z;
+        case ptx::SpecialRegister::cluster_nctaid_x:
+            return size.x;
+        case ptx::SpecialRegister::cluster_nctaid_y:
+            return size.y;
+        case ptx::SpecialRegister::cluster_nctaid_z:
+            return size.z;
+        case ptx::SpecialRegister::cluster_ctarank:
+            return block.rank;
+        case ptx::SpecialRegister::cluster_nctarank:
+            return size.count();
+        case ptx::SpecialRegister::is_explicit_cluster:
+            return grid.program->explicit_cluster || grid.program->required_cluster[0] || size.count() > 1;
+        default:
+            return 0;
+    }
+}
+
 uint32_t linear_in_cluster(const Grid& grid, uint32_t cluster, uint32_t rank) {
     const Dim3 extent = grid.config->grid, size = grid.cluster;
     const uint32_t across = std::max(1u, extent.x / size.x), along = std::max(1u, extent.y / size.y);  // clusters

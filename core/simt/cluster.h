@@ -8,6 +8,7 @@ namespace lockstep::simt {
 Dim3 cluster_index(const Grid& grid, const Dim3& index);
 Dim3 index_in_cluster(const Grid& grid, const Dim3& index);
 uint32_t rank_in_cluster(const Grid& grid, const Dim3& index);
+uint64_t cluster_register(const Block& block, ptx::SpecialRegister which);  // %clusterid.x and its like
 
 struct SharedPlace {         // in some block's shared memory
     Block* block = nullptr;  // null: the cluster has no such block, or it is not here

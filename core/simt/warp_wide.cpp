@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/simt/cluster.h"
 #include "core/simt/faults.h"
 
 namespace lockstep::simt {
@@ -281,6 +282,14 @@ void special_register(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask)
         case SpecialRegister::variable_address:
             all(static_cast<uint64_t>(p.offset));
             break;
+        default:
+            all(cluster_register(block, which));
+            break;
+    }
+    if (p.register_bytes == 0) {  // a predicate, the same in all lanes
+        auto* const d = reinterpret_cast<uint32_t*>(operand(warp, p.d));
+        *d = values[0] ? *d | mask : *d & ~mask;
+        return;
     }
     write_lanes(operand(warp, p.d), p.register_bytes, values, mask);
 }
