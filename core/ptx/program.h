@@ -28,6 +28,10 @@ constexpr uint64_t cluster_window_bytes = window_bytes * (most_cluster_blocks + 
 constexpr uint64_t local_window = 0x0200'0000'0000ull;
 constexpr uint64_t param_window = 0x0300'0000'0000ull;  // the kernel's parameters (__grid_constant__), read only
 
+// The address of function number n of the module is function_window + (n + 1) * function_bytes; nothing can be read there.
+constexpr uint64_t function_window = 0x0400'0000'0000ull;
+constexpr uint64_t function_bytes = 16;
+
 enum class SpecialRegister : uint8_t {
     tid_x,
     tid_y,
@@ -102,7 +106,7 @@ struct DecodedInstruction {
     uint8_t address_bytes = 8;
     int32_t variable = no_variable;  // memory: index into Program::variables, whose device address is added to the base
     int64_t offset = 0;              // memory: added to the base; holds the symbol's offset in its space
-    uint32_t target = no_pc;         // branch
+    uint32_t target = no_pc;         // branch; call of a known function: its first instruction
     uint32_t reconvergence = no_pc;  // branch: immediate post-dominator; no_pc: only at exit
                                      // (a guarded exit does not count as a path: lanes that leave do not come back)
     int32_t line = 0;                // of the CUDA source, 0 unknown
@@ -129,6 +133,13 @@ struct DecodedInstruction {
 //   barrier  source[0] barrier number, [1] thread count, each a constant, a register or absent
 //            red: destination[0] (popc: b32, else a predicate), source[2] the predicate; negated_source: !p
 //   trap     mode 1: a failed assert
+//   branch_table  source[0] the index (u32); Program::lists from `list` on: how many targets there are, then their pcs
+//   call     offset: index into Program::calls; source[0] the address (u64) where the function is not known
+//   return_  nothing
+//   system   mode: SystemFunction; source[k] a constant, the offset of parameter k in the local memory of the running frame
+//            (Warp::local_base more in that of the thread), destination[0] the same of the result, or absent. The call
+//            has more than four parameters: all of them in the operand list (list, list_sources). See local_of in
+//            core/simt/call.h
 //   fence, nop, exit: nothing;  bar.warp.sync is a nop with source[0] the member mask
 enum class VoteOperation : uint8_t {
     all,
@@ -145,6 +156,9 @@ enum class VoteOperation : uint8_t {
     redux_or,
     redux_xor
 };
+// vprintf(u64 format, u64 arguments) -> s32; malloc(u64 bytes) -> u64; free(u64 pointer); __assertfail(u64 message, u64 file,
+// u32 line, u64 function, u64 bytes a character). Pointers are generic addresses.
+enum class SystemFunction : uint8_t { vprintf, malloc, free, assert_fail };
 enum class AtomicOperation : uint8_t { add, min, max, inc, dec, and_, or_, xor_, exch, cas };
 
 struct Parameter {
@@ -160,6 +174,32 @@ struct Register {  // for watches: which PTX name lives at which operand offset
     std::string name;
     Type type = Type::none;
     int32_t offset = 0;
+    int32_t function = 0;  // whose frame it is in: index into Program::functions
+};
+
+struct Passed {                    // a parameter or a result of a function, on one side of a call
+    int32_t operand = no_operand;  // a register, or a constant that is passed; no_operand: in the frame's local memory
+    uint32_t offset = 0;           // there
+    uint32_t bytes = 0;            // of a lane; 0: a predicate
+};
+
+// The kernel (functions[0]) or a function that it may call. Each call has a frame of its own: registers, and the part of
+// the threads' local memory that holds the function's .local and .param variables.
+struct Function {
+    std::string name;             // as in PTX
+    uint32_t begin = 0, end = 0;  // its instructions
+    uint32_t register_bytes = 0;  // of a frame, all 32 lanes
+    uint32_t local_bytes = 0;     // of a frame, a thread
+    uint32_t registers = 0;       // 32-bit registers a thread that its own values need
+    int32_t base32 = no_operand;  // registers that a call fills with where the frame's local memory begins,
+    int32_t base64 = no_operand;  // or absent
+    std::vector<Passed> parameters, results;
+    std::string problem;  // why it cannot run; only of a function that is reached through its address alone
+};
+
+struct CallSite {
+    int32_t function = -1;  // index into Program::functions; -1: by the address in source[0]
+    std::vector<Passed> arguments, results;
 };
 
 struct GlobalVariable {  // module-level .global and .const variables; placed in device memory at launch
@@ -182,13 +222,16 @@ struct Program {
     std::vector<std::byte> constants;  // 64-byte aligned slots
     std::vector<Parameter> parameters;
     uint32_t parameter_bytes = 0;
-    uint32_t register_bytes = 0;  // of one warp's register file (all 32 lanes)
+    uint32_t register_bytes = 0;  // of one warp's register file (all 32 lanes); functions that are called have their own
     std::vector<Register> registers;
+    std::vector<Function> functions;  // [0] the kernel itself, then those it may call; empty: there is only the kernel
+    std::vector<CallSite> calls;
+    std::vector<int32_t> function_at;    // by number in the module: index into `functions`, or -1: not part of this program
     std::vector<int32_t> lists;          // operand lists of instructions, see DecodedInstruction::list
     uint32_t registers_per_thread = 0;   // 32-bit registers: live-range maximum of the program, or as the compiler stated
     uint32_t static_shared = 0;          // bytes a block
     uint32_t dynamic_shared_offset = 0;  // where extern shared memory begins
-    uint32_t local_bytes = 0;            // a thread
+    uint32_t local_bytes = 0;            // a thread, functions that are called included; each once: recursion takes more
     uint32_t max_threads = 0;            // .maxntid product, 0: none
     uint32_t required_threads[3] = {0, 0, 0};  // .reqntid
     uint32_t required_cluster[3] = {0, 0, 0};  // .reqnctapercluster; 0: as the launch says

@@ -19,7 +19,23 @@ struct StackEntry {  // one path of the reconvergence stack; the last entry runs
     uint32_t pc = 0;
     uint32_t reconvergence = ptx::no_pc;  // popped when pc gets here
     uint32_t mask = 0;
+    int32_t frame = -1;  // index into Warp::frames; -1: the kernel's own
     bool operator==(const StackEntry&) const = default;
+};
+
+struct alignas(64) RegisterLine {
+    std::byte bytes[64];
+};
+
+// Of a function that lanes of a warp have called. The entries of the stack that run in it lie above the one that called,
+// which waits at the instruction behind the call: so the stack of paths is the stack of calls too. See call.h.
+struct CallFrame {
+    int32_t function = -1;    // index into Program::functions; -1: nobody runs in this frame
+    int32_t caller = -1;      // the frame that called; of an unused frame the next unused one, or -1
+    uint32_t call_pc = 0;     // of the call
+    uint32_t depth = 0;       // 1: called by the kernel
+    uint32_t local_base = 0;  // where the frame's part of a thread's local memory begins
+    std::vector<RegisterLine> registers;
 };
 
 struct Block;
@@ -31,7 +47,12 @@ struct Warp {
     bool at_barrier = false;
     bool done = false;
     std::vector<StackEntry> stack;   // never empty before done
-    std::byte* registers = nullptr;  // program.register_bytes, 64-byte aligned, inside Block::registers
+    std::byte* registers = nullptr;  // of the running path's frame, 64-byte aligned: inside Block::registers, or a frame's
+    std::vector<CallFrame> frames;   // used and unused ones; empty until the first call
+    int32_t unused_frame = -1;       // the first of them
+    uint64_t frame_bytes = 0;        // of the registers of all frames
+    uint32_t local_base = 0;         // of the running path's frame: where its part of a thread's local memory begins
+    uint32_t local_end = 0;          // and where it ends
     uint64_t instructions = 0;       // issued so far
     uint32_t barrier = 0;            // at_barrier: its number
     uint32_t barrier_threads = 0;    // at_barrier: threads that the barrier waits for, 0: all of the block
@@ -89,7 +110,8 @@ struct Block {
     std::vector<Warp> warps;
     std::vector<std::byte> shared;
     std::vector<std::byte> registers;  // of all warps
-    std::vector<std::byte> local;      // of all threads
+    std::vector<std::byte> local;      // of all threads, one after the other
+    uint32_t local_bytes = 0;          // a thread: Program::local_bytes, more when calls need it
     uint32_t warps_done = 0;
     uint32_t warps_at_barrier = 0;
     int64_t clock = 0;  // what %clock reads; the timed driver sets it
