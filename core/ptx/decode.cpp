@@ -94,6 +94,12 @@ void Decoder::decode_statement(const Statement& statement) {
             case Kind::vote:
                 decode_warp_wide(out);
                 break;
+            case Kind::matrix:
+            case Kind::matrix_load:
+            case Kind::matrix_store:
+            case Kind::matrix_group:
+                decode_matrix(out);
+                break;
             default:
                 decode_control(out);
         }
@@ -161,7 +167,7 @@ void Decoder::finish() {
         program_.texts.push_back({});
     }
     find_reconvergence(instructions);
-    program_.registers_per_thread = count_registers(instructions, frame_.slot_registers());
+    program_.registers_per_thread = count_registers(instructions, program_.lists, frame_.slot_registers());
     if (entry_.max_registers) program_.registers_per_thread = std::min(program_.registers_per_thread, entry_.max_registers);
     if (program_.constants.empty()) program_.constants.resize(64);
     if (static_cast<size_t>(source_file_) < module_.files.size())

@@ -18,13 +18,13 @@ inline bool is_float(Type t) {
     return t == Type::f16 || t == Type::f16x2 || t == Type::bf16 || t == Type::f32 || t == Type::f64;
 }
 inline bool is_bits(Type t) {
-    return t == Type::b8 || t == Type::b16 || t == Type::b32 || t == Type::b64;
+    return t == Type::b8 || t == Type::b16 || t == Type::b32 || t == Type::b64 || t == Type::b128;
 }
 inline bool is_signed(Type t) {
     return t == Type::s8 || t == Type::s16 || t == Type::s32 || t == Type::s64;
 }
 inline Type bits_of(size_t bytes) {
-    return bytes == 8 ? Type::b64 : bytes == 4 ? Type::b32 : Type::b16;
+    return bytes == 16 ? Type::b128 : bytes == 8 ? Type::b64 : bytes == 4 ? Type::b32 : Type::b16;
 }
 inline size_t register_size(Type t) {
     return t == Type::pred ? 0 : std::max<size_t>(size_of(t), 2);
@@ -81,8 +81,23 @@ class Decoder {
     void decode_memory(DecodedInstruction& out);
     bool passes_value(const Operand& address) const;
     void decode_atomic(DecodedInstruction& out);
+    void decode_hint(DecodedInstruction& out);
+    void decode_policy(DecodedInstruction& out);
+    void take_values(DecodedInstruction& out, const Operand& value, bool written, Type type);
     void decode_warp_wide(DecodedInstruction& out);
     void decode_control(DecodedInstruction& out);
+    void decode_matrix(DecodedInstruction& out);
+    void list_registers(DecodedInstruction& out, const Operand& o, size_t count, Type wanted, size_t used, bool written);
+    void decode_async(DecodedInstruction& out);
+    void decode_async_copy(DecodedInstruction& out);
+    void decode_async_wait(DecodedInstruction& out);
+    void decode_mbarrier(DecodedInstruction& out);
+    void decode_cluster(DecodedInstruction& out);
+    void decode_elect(DecodedInstruction& out);
+    void list_address(DecodedInstruction& out, const Operand& address, Space space);
+    void list_value(DecodedInstruction& out, const Operand& value, Type type);
+    void list_nothing(DecodedInstruction& out, size_t entries);
+    uint64_t number(const Operand& o, uint64_t least, uint64_t most, const char* what) const;
     void take_row(DecodedInstruction& out, const Candidate& candidate);
     void expect_operands(size_t least, size_t most) const;
     void set_address(DecodedInstruction& out, const Operand& address);

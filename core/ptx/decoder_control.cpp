@@ -79,6 +79,7 @@ void Decoder::decode_control(DecodedInstruction& out) {
             break;
         }
         case Kind::nop:
+            if (!statement_->operands.empty() && operand(0).kind == Operand::Kind::address) return decode_hint(out);
             expect_operands(1, 1);
             if (operand(0).kind != Operand::Kind::address) out.source[0] = source(operand(0), Type::u32);
             break;

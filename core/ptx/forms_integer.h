@@ -357,10 +357,21 @@ constexpr Form slct_forms[] = {
     {"(.b64|.u64|.s64|.f64).s32", lanes([](u64 a, u64 b, s32 c) { return c >= 0 ? a : b; })},
     {"{.ftz}(.b32|.u32|.s32|.f32).f32", lanes([](u32 a, u32 b, float c) { return c >= 0 ? a : b; })},
     {"{.ftz}(.b64|.u64|.s64|.f64).f32", lanes([](u64 a, u64 b, float c) { return c >= 0 ? a : b; })}};
+inline void copy_128(std::byte* d, const std::byte* a, const std::byte*, const std::byte*) {
+    __builtin_memmove(d, a, 32 * 16);
+}
+inline void pack_128(std::byte* const* d, const std::byte* const* s) {
+    for (size_t i = 0; i < 64; ++i) __builtin_memcpy(d[0] + i * 8, s[i % 2] + i / 2 * 8, 8);
+}
+inline void unpack_128(std::byte* const* d, const std::byte* const* s) {
+    for (size_t i = 0; i < 64; ++i)
+        if (d[i % 2]) __builtin_memcpy(d[i % 2] + i / 2 * 8, s[0] + i * 8, 8);
+}
 constexpr Form mov_forms[] = {ONE("(.b32|.u32|.s32|.f32|.f16x2)", u32, a),
                               ONE("(.b64|.u64|.s64|.f64)", u64, a),
                               ONE("(.b16|.u16|.s16|.f16|.bf16)", u16, a),
-                              {".pred", lanes([](Mask a) { return a; })}};
+                              {".pred", lanes([](Mask a) { return a; })},
+                              {".b128", &copy_128}};
 
 template <class Whole, class Part, int parts>
 void pack(std::byte* const* d, const std::byte* const* s) {
@@ -380,9 +391,9 @@ void unpack(std::byte* const* d, const std::byte* const* s) {
     }
 }
 constexpr Form pack_forms[] = {
-    {".b32.v2", &pack<u32, u16, 2>}, {".b64.v2", &pack<u64, u32, 2>}, {".b64.v4", &pack<u64, u16, 4>}};
+    {".b32.v2", &pack<u32, u16, 2>}, {".b64.v2", &pack<u64, u32, 2>}, {".b64.v4", &pack<u64, u16, 4>}, {".b128.v2", &pack_128}};
 constexpr Form unpack_forms[] = {
-    {".b32.v2", &unpack<u32, u16, 2>}, {".b64.v2", &unpack<u64, u32, 2>}, {".b64.v4", &unpack<u64, u16, 4>}};
+    {".b32.v2", &unpack<u32, u16, 2>}, {".b64.v2", &unpack<u64, u32, 2>}, {".b64.v4", &unpack<u64, u16, 4>}, {".b128.v2", &unpack_128}};
 
 constexpr Form cvta_forms[] = {ONE("{.to}(.global|.const|.param).u64", u64, a),
                                ONE("{.to}(.global|.const|.param).u32", u32, a),

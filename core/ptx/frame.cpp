@@ -70,6 +70,9 @@ void Frame::lay_out_variables() {
             uint64_t& end = v.space == Space::shared ? shared : local;
             end = align_up(end, v.align);
             variables_.try_emplace({v.name, scope}, Located{&v, end, no_variable});
+            if (v.space == Space::shared)
+                program_.shared_variables.push_back(
+                    {std::string(v.name), static_cast<uint32_t>(end), static_cast<uint32_t>(v.bytes)});
             end += v.bytes;
             if (shared > most_shared_bytes) throw Complaint{"a kernel has at most 256 KiB of shared memory", v.place};
             if (local > most_local_bytes) throw Complaint{"a thread has at most 512 KiB of local memory", v.place};
@@ -90,8 +93,10 @@ void Frame::lay_out_variables() {
     program_.static_shared = static_cast<uint32_t>(shared);
     program_.dynamic_shared_offset = static_cast<uint32_t>(align_up(shared, dynamic_align));
     program_.local_bytes = static_cast<uint32_t>(align_up(local, 16));
-    for (const auto& [scope, v] : dynamic)
+    for (const auto& [scope, v] : dynamic) {
         variables_.try_emplace({v->name, scope}, Located{v, program_.dynamic_shared_offset, no_variable});
+        program_.shared_variables.push_back({std::string(v->name), program_.dynamic_shared_offset, 0});
+    }
 }
 
 Slot Frame::new_slot(Type type, const std::string& name) {
@@ -102,7 +107,7 @@ Slot Frame::new_slot(Type type, const std::string& name) {
     const Slot slot{static_cast<int32_t>(program_.register_bytes), type};
     program_.register_bytes += static_cast<uint32_t>(bytes);
     slot_registers_.resize(program_.register_bytes / 64, 0);
-    slot_registers_[static_cast<size_t>(slot.offset) / 64] = static_cast<uint8_t>(lane == 0 ? 0 : lane == 8 ? 2 : 1);
+    slot_registers_[static_cast<size_t>(slot.offset) / 64] = static_cast<uint8_t>(lane == 0 ? 0 : (lane + 3) / 4);
     if (!name.empty()) program_.registers.push_back({name, type, slot.offset});
     return slot;
 }
@@ -151,7 +156,7 @@ int32_t Frame::constant(uint64_t bits, size_t bytes) {
             std::memcpy(program_.constants.data() + at, &bits, 4);
         else
             for (size_t lane = 0; lane < 32; ++lane)
-                std::memcpy(program_.constants.data() + at + lane * bytes, &bits, bytes);
+                std::memcpy(program_.constants.data() + at + lane * bytes, &bits, std::min<size_t>(bytes, 8));
         found->second = ~static_cast<int32_t>(at);
     }
     return found->second;

@@ -3,6 +3,7 @@
 // whose operands and spelling fit is taken. This file is compiled three times (opcodes_avx2.cpp, opcodes_avx512.cpp).
 #include "core/ptx/forms_float.h"
 #include "core/ptx/forms_integer.h"
+#include "core/ptx/forms_matrix.h"
 #include "core/ptx/opcode_table.h"
 
 #ifndef LOCKSTEP_SIMD
@@ -15,20 +16,39 @@ namespace {
 constexpr Kind one = Kind::lane_wise, many_operands = Kind::lane_wise_many;
 constexpr Unit alu = Unit::alu, fma = Unit::fma, fp64 = Unit::fp64, xu = Unit::xu, lsu = Unit::lsu, cbu = Unit::cbu;
 
-#define DATA_TYPES "(.f32|.u32|.s32|.b32|.f64|.u64|.s64|.b64|.u8|.s8|.b8|.u16|.s16|.b16|.f16|.bf16|.f16x2)"
-#define CACHE "{.ca|.cg|.cs|.lu|.cv|.wb|.wt}{.L1::*}{.L2::*}"
+#define DATA_TYPES                                                                                                       \
+    "(.f32|.u32|.s32|.b32|.f64|.u64|.s64|.b64|.u8|.s8|.b8|.u16|.s16|.b16|.f16|.bf16|.f16x2|.bf16x2|.b128)"
 #define SCOPE "{.sys|.gpu|.cta|.cluster}"
-#define SPACES "{.global|.shared|.shared::cta|.local|.const|.param|.param::entry}"
+#define SPACES                                                                                                           \
+    "{.global|.shared|.shared::cta|.shared::cluster|.local|.const|.const[*|.param|.param::entry|.param::func}"
+#define CACHE                                                                                                            \
+    "{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}"                         \
+    "{.L2::evict_normal|.L2::evict_first|.L2::evict_last}{.L2::cache_hint}"
+#define LOADED CACHE "{.L2::64B|.L2::128B|.L2::256B}{.v2|.v4|.v8}" DATA_TYPES
 constexpr Form special_forms[] = {{"(.u32|.b32|.s32|.u64|.b64|.s64)"}};
-constexpr Form ld_forms[] = {{"{.weak|.volatile|.relaxed|.acquire}" SCOPE SPACES "{.nc}" CACHE "{.v2|.v4}" DATA_TYPES}};
+constexpr Form ld_forms[] = {{"{.weak}" SPACES "{.ca|.cg|.cs|.lu|.cv}{.nc}" LOADED},
+                             {"{.weak}" SPACES "(.nc)(.ca|.cg|.cs)" LOADED},
+                             {".volatile" SPACES LOADED},
+                             {"(.relaxed|.acquire)" SCOPE SPACES LOADED},
+                             {".mmio.relaxed.sys{.global}" LOADED}};
 constexpr Form ldu_forms[] = {{"{.global}{.v2|.v4}" DATA_TYPES}};
-constexpr Form st_forms[] = {{"{.weak|.volatile|.relaxed|.release}" SCOPE SPACES CACHE "{.v2|.v4}" DATA_TYPES}};
-#define ORDERING "{.relaxed|.acquire|.release|.acq_rel}" SCOPE "{.global|.shared|.shared::cta}"
-#define ATOMICS                                                                                                       \
-    {ORDERING "(.add|.min|.max)(.u32|.s32|.u64|.s64)"}, {ORDERING ".add(.f32|.f64)"}, {ORDERING "(.inc|.dec).u32"}, { \
-        ORDERING "(.and|.or|.xor)(.b32|.b64|.u32|.s32|.u64)"                                                          \
+constexpr Form st_forms[] = {{"{.weak}" SPACES "{.wb|.cg|.cs|.wt}" CACHE "{.v2|.v4|.v8}" DATA_TYPES},
+                             {".volatile" SPACES "{.v2|.v4|.v8}" DATA_TYPES},
+                             {"(.relaxed|.release)" SCOPE SPACES CACHE "{.v2|.v4|.v8}" DATA_TYPES},
+                             {".mmio.relaxed.sys{.global}{.v2|.v4|.v8}" DATA_TYPES}};
+#define ORDERING "{.relaxed|.acquire|.release|.acq_rel}" SCOPE "{.global|.shared|.shared::cta|.shared::cluster}"
+#define HINT "{.L2::cache_hint}"
+#define ATOMICS                                                                                                          \
+    {ORDERING "(.add|.min|.max)" HINT "(.u32|.s32|.u64|.s64)"}, {ORDERING ".add" HINT "{.v2|.v4}.f32"},                 \
+        {ORDERING ".add" HINT ".f64"}, {ORDERING "(.inc|.dec)" HINT ".u32"},                                             \
+        {ORDERING "(.and|.or|.xor)" HINT "(.b32|.b64|.u32|.s32|.u64)"},                                                  \
+        {ORDERING ".add.noftz" HINT "(.f16|.f16x2|.bf16|.bf16x2)"},                                                      \
+        {ORDERING "(.add|.min|.max).noftz" HINT "(.v2|.v4|.v8)(.f16|.bf16)"}, {                                          \
+        ORDERING "(.add|.min|.max).noftz" HINT "(.v2|.v4)(.f16x2|.bf16x2)"                                               \
     }
-constexpr Form atom_forms[] = {ATOMICS, {ORDERING "(.exch|.cas)(.b32|.b64|.u32|.u64|.s32)"}};
+constexpr Form atom_forms[] = {ATOMICS,
+                               {ORDERING "(.exch|.cas)" HINT "(.b32|.b64|.u32|.u64|.s32|.b128)"},
+                               {ORDERING ".cas(.b16|.u16)"}};
 constexpr Form red_forms[] = {ATOMICS};
 constexpr Form shfl_sync_forms[] = {{".sync(.up|.down|.bfly|.idx).b32"}};
 constexpr Form vote_forms[] = {{".sync(.all|.any|.uni).pred"}, {".sync.ballot.b32"}};
@@ -45,7 +65,17 @@ constexpr Form bra_forms[] = {{"{.uni}"}};
 constexpr Form ret_forms[] = {{"{.uni}"}};
 constexpr Form bare_forms[] = {{""}};
 constexpr Form nanosleep_forms[] = {{".u32"}};
-constexpr Form prefetch_forms[] = {{"{.global|.local}(.L1|.L2)"}};
+constexpr Form prefetch_forms[] = {{"{.global|.local}(.L1|.L2)"},
+                                   {".global(.L2::evict_last|.L2::evict_normal)"},
+                                   {"{.const|.param}.tensormap"}};
+constexpr Form prefetchu_forms[] = {{".L1"}};
+constexpr Form applypriority_forms[] = {{"{.global}.L2::evict_normal"}};
+constexpr Form discard_forms[] = {{"{.global}.L2"}};
+#define PRIORITY "(.L2::evict_last|.L2::evict_normal|.L2::evict_first|.L2::evict_unchanged)"
+constexpr Form createpolicy_forms[] = {
+    {".fractional" PRIORITY "{.L2::evict_first|.L2::evict_unchanged}.b64"},
+    {".range{.global}" PRIORITY "{.L2::evict_first|.L2::evict_unchanged}.b64"},
+    {".cvt.L2.b64"}};
 
 // clang-format off
 constexpr Opcode rows[] = {
@@ -169,7 +199,15 @@ constexpr Opcode rows[] = {
     {"membar", Kind::fence, lsu, 'N', "fence", "orders memory accesses", "", membar_forms},
     {"fence", Kind::fence, lsu, 'N', "fence", "orders memory accesses", "", fence_forms},
     {"prefetch", Kind::nop, lsu, 'R', "load", "asks for the line of an address", "", prefetch_forms},
+    {"prefetchu", Kind::nop, lsu, 'R', "load", "asks for the line of an address", "", prefetchu_forms},
+    {"applypriority", Kind::nop, lsu, 'R', "load", "says how long the line of an address stays in the cache", "", applypriority_forms},
+    {"discard", Kind::nop, lsu, 'W', "store", "says that nobody will read the line of an address", "", discard_forms},
+    {"createpolicy", Kind::special_register, alu, 'V', "move", "d = a cache policy; the caches here follow none", "", createpolicy_forms},
     {"nanosleep", Kind::nop, cbu, 'N', "fence", "suspends the warp for about a nanoseconds", "", nanosleep_forms},
+    // matrix
+    {"mma", Kind::matrix, Unit::tensor, 'G', "matrix", "d = a * b + c, of matrices spread over the warp", "", mma_forms},
+    {"ldmatrix", Kind::matrix_load, lsu, 'R', "load", "d = 8 x 8 tiles of shared memory, a row a lane", "", ldmatrix_forms},
+
     {"bra", Kind::branch, cbu, 'J', "branch", "goes to a label", "", bra_forms},
     {"ret", Kind::exit, cbu, 'Q', "exit", "ends the thread", "", ret_forms},
     {"exit", Kind::exit, cbu, 'Q', "exit", "ends the thread", "", bare_forms},

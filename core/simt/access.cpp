@@ -158,8 +158,18 @@ Fault* load_by_lane(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask, A
     if (Fault* fault = resolve(warp, pc, p, mask, false, false, access)) return fault;
     const auto& instruction = warp.block->grid->program->instructions[pc];
     const uint32_t unused_bits = 64 - 8 * p.element_bytes;
+    const ptx::Program& program = *warp.block->grid->program;
+    const int32_t* const destinations =
+        instruction.list_destinations ? program.lists.data() + instruction.list : instruction.destination;
     for (uint32_t element = 0; element < p.vector; ++element) {
-        if (instruction.destination[element] == ptx::no_operand) continue;
+        if (destinations[element] == ptx::no_operand) continue;
+        if (p.element_bytes == 16) {
+            for (uint32_t rest = mask; rest; rest &= rest - 1) {
+                const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
+                std::memcpy(operand(warp, destinations[element]) + lane * 16, access.pointers[lane], 16);
+            }
+            continue;
+        }
         alignas(64) uint64_t values[warp_size];
         for (uint32_t rest = mask; rest; rest &= rest - 1) {
             const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
@@ -168,7 +178,7 @@ Fault* load_by_lane(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask, A
             if (p.sign_extends) value = static_cast<uint64_t>(static_cast<int64_t>(value << unused_bits) >> unused_bits);
             values[lane] = value;
         }
-        write_lanes(operand(warp, instruction.destination[element]), p.register_bytes, values, mask);
+        write_lanes(operand(warp, destinations[element]), p.register_bytes, values, mask);
     }
     return nullptr;
 }
@@ -176,11 +186,14 @@ Fault* load_by_lane(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask, A
 Fault* store_by_lane(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask, Access& access) {
     if (Fault* fault = resolve(warp, pc, p, mask, true, false, access)) return fault;
     const auto& instruction = warp.block->grid->program->instructions[pc];
+    const ptx::Program& program = *warp.block->grid->program;
+    const int32_t* const sources =
+        instruction.list_sources ? program.lists.data() + instruction.list : instruction.source;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
         for (uint32_t element = 0; element < p.vector; ++element) {
-            if (instruction.source[element] == ptx::no_operand) continue;
-            const std::byte* from = operand(warp, instruction.source[element]) + lane * p.register_bytes;
+            if (sources[element] == ptx::no_operand) continue;
+            const std::byte* from = operand(warp, sources[element]) + lane * p.register_bytes;
             std::memcpy(access.pointers[lane] + element * p.element_bytes, from, p.element_bytes);
         }
     }

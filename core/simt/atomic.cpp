@@ -1,7 +1,10 @@
-// Atomics: the lanes one after the other, lowest first, so that a run always gives the same result.
+// Atomics: the lanes one after the other, lowest first, so that a run always gives the same result. Each element of a
+// vector is an atomic of its own, as in the ISA. What one element does: `updated`, by its type.
 #include <cmath>
 #include <cstring>
+#include <limits>
 
+#include "core/base/dtype.h"
 #include "core/simt/access.h"
 
 namespace lockstep::simt {
@@ -11,8 +14,19 @@ namespace {
 using ptx::AtomicOperation;
 using ptx::Type;
 
+struct Bits {  // a value of up to 16 bytes
+    uint64_t low = 0, high = 0;
+    bool operator==(const Bits&) const = default;
+};
+
+Bits get(const std::byte* from, size_t bytes) {
+    Bits value;
+    std::memcpy(&value, from, bytes);
+    return value;
+}
+
 template <class Unsigned, class Signed>
-Unsigned apply(AtomicOperation operation, bool is_signed, Unsigned old, Unsigned b, Unsigned c) {
+Unsigned whole_number(AtomicOperation operation, bool is_signed, Unsigned old, Unsigned b) {
     const bool less = is_signed ? static_cast<Signed>(b) < static_cast<Signed>(old) : b < old;
     switch (operation) {
         case AtomicOperation::add:
@@ -31,85 +45,115 @@ Unsigned apply(AtomicOperation operation, bool is_signed, Unsigned old, Unsigned
             return old | b;
         case AtomicOperation::xor_:
             return old ^ b;
-        case AtomicOperation::exch:
+        default:
             return b;
-        case AtomicOperation::cas:
-            return old == b ? c : old;
     }
-    return old;
 }
 
-// atom.add.f32 on global memory flushes subnormal inputs and results to zero (PTX ISA, atom); on shared memory it does not.
 float flushed(float value) {
     return std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(0.0f, value) : value;
 }
 
-template <class Unsigned, class Float>
-Unsigned add_float(Unsigned old, Unsigned b, bool flush) {
-    Float x, y;
-    std::memcpy(&x, &old, sizeof x);
-    std::memcpy(&y, &b, sizeof y);
-    Float sum;
-    if constexpr (sizeof(Float) == 4) {
-        sum = flush ? flushed(flushed(x) + flushed(y)) : x + y;
-        if (std::isnan(sum)) return Unsigned{0x7fffffff};  // the canonical NaN of the ISA
-    } else {
-        sum = x + y;
-    }
-    Unsigned bits;
-    std::memcpy(&bits, &sum, sizeof bits);
+uint32_t add_f32(uint32_t old, uint32_t b, bool flush) {
+    float x, y;
+    std::memcpy(&x, &old, 4);
+    std::memcpy(&y, &b, 4);
+    const float sum = flush ? flushed(flushed(x) + flushed(y)) : x + y;
+    if (std::isnan(sum)) return 0x7fffffffu;  // the canonical NaN of the ISA
+    uint32_t bits;
+    std::memcpy(&bits, &sum, 4);
     return bits;
 }
 
-template <class Unsigned, class Signed>
-uint64_t update(std::byte* at, const ptx::DecodedInstruction& i, bool flush, uint64_t b, uint64_t c) {
-    Unsigned old;
-    std::memcpy(&old, at, sizeof old);
-    const auto operation = static_cast<AtomicOperation>(i.mode);
-    const bool is_signed = i.type == Type::s16 || i.type == Type::s32 || i.type == Type::s64;
-    auto updated = apply<Unsigned, Signed>(operation, is_signed, old, static_cast<Unsigned>(b), static_cast<Unsigned>(c));
+uint64_t add_f64(uint64_t old, uint64_t b) {
+    double x, y;
+    std::memcpy(&x, &old, 8);
+    std::memcpy(&y, &b, 8);
+    const double sum = x + y;
+    if (std::isnan(sum)) return 0xfff8000000000000u;
+    uint64_t bits;
+    std::memcpy(&bits, &sum, 8);
+    return bits;
+}
+
+// f16 and bf16: an f32 has more than twice their digits, so that a sum rounded to f32 and again is rounded right.
+uint16_t half_float(AtomicOperation operation, bool brain, uint16_t old, uint16_t b) {
+    const auto wide = [&](uint16_t bits) { return brain ? bf16_to_f32(bits) : f16_to_f32(bits); };
+    const float x = wide(old), y = wide(b);
     if (operation == AtomicOperation::add) {
-        if constexpr (sizeof(Unsigned) == 4) {
-            if (i.type == Type::f32) updated = add_float<Unsigned, float>(old, static_cast<Unsigned>(b), flush);
-        }
-        if constexpr (sizeof(Unsigned) == 8) {
-            if (i.type == Type::f64) updated = add_float<Unsigned, double>(old, static_cast<Unsigned>(b), false);
-        }
+        const float sum = x + y;
+        return std::isnan(sum) ? uint16_t{0x7fff} : brain ? f32_to_bf16(sum) : f32_to_f16(sum);
     }
-    std::memcpy(at, &updated, sizeof updated);
-    return old;
+    if (std::isnan(x) && std::isnan(y)) return 0x7fff;
+    if (std::isnan(x) || std::isnan(y)) return std::isnan(x) ? b : old;
+    const bool less = y < x || (y == x && std::signbit(y) && !std::signbit(x));  // -0 is less than +0
+    const bool same = x == y && std::signbit(x) == std::signbit(y);
+    return same || less != (operation == AtomicOperation::min) ? old : b;
+}
+
+uint32_t half_pair(AtomicOperation operation, bool brain, uint32_t old, uint32_t b) {
+    const uint32_t low = half_float(operation, brain, static_cast<uint16_t>(old), static_cast<uint16_t>(b));
+    const uint32_t high = half_float(operation, brain, static_cast<uint16_t>(old >> 16), static_cast<uint16_t>(b >> 16));
+    return high << 16 | low;
+}
+
+// flush: atom.add.f32 on global memory flushes subnormal inputs and results to zero (PTX ISA, atom); on shared memory it
+// does not, and no other type does.
+Bits updated(AtomicOperation operation, Type type, bool flush, const Bits& old, const Bits& b, const Bits& c) {
+    if (operation == AtomicOperation::exch) return b;
+    if (operation == AtomicOperation::cas) return old == b ? c : old;
+    const auto word = static_cast<uint32_t>(old.low), with = static_cast<uint32_t>(b.low);
+    switch (type) {
+        case Type::f16:
+        case Type::bf16:
+            return {half_float(operation, type == Type::bf16, static_cast<uint16_t>(word), static_cast<uint16_t>(with)), 0};
+        case Type::f16x2:
+        case Type::bf16x2:
+            return {half_pair(operation, type == Type::bf16x2, word, with), 0};
+        case Type::f32:
+            return {add_f32(word, with, flush), 0};
+        case Type::f64:
+            return {add_f64(old.low, b.low), 0};
+        default:
+            if (ptx::size_of(type) == 8)
+                return {whole_number<uint64_t, int64_t>(operation, type == Type::s64, old.low, b.low), 0};
+            return {whole_number<uint32_t, int32_t>(operation, type == Type::s32, word, with), 0};
+    }
 }
 
 }  // namespace
 
 Fault* atomic_by_lane(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask, Access& access) {
     if (Fault* fault = resolve(warp, pc, p, mask, true, true, access)) return fault;
-    const auto& instruction = warp.block->grid->program->instructions[pc];
-    const bool flush = access.space != ptx::Space::shared;
-    alignas(64) uint64_t old[warp_size] = {};
-    const auto source = [&](int32_t offset, uint32_t lane) {
-        uint64_t value = 0;
-        if (offset != ptx::no_operand)
-            std::memcpy(&value, operand(warp, offset) + lane * p.register_bytes, p.register_bytes);
-        return value;
-    };
+    const Block& block = *warp.block;
+    const ptx::Program& program = *block.grid->program;
+    const auto& instruction = program.instructions[pc];
+    const auto operation = static_cast<AtomicOperation>(instruction.mode);
+    const uint32_t bytes = p.element_bytes;
+    const int32_t* const list = program.lists.data() + instruction.list;
+    const int32_t* const results = instruction.list_destinations ? list : instruction.destination;
+    const int32_t* const sources = instruction.list_sources ? list + instruction.list_destinations : instruction.source;
+    const std::byte* const shared = block.shared.data();
+    std::byte old[8][warp_size * 16];  // results may be the sources of lanes that are still to come: written at the end
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
-        const uint64_t b = source(p.a, lane), c = source(p.b, lane);
-        std::byte* const at = access.pointers[lane];
-        switch (p.element_bytes) {
-            case 2:
-                old[lane] = update<uint16_t, int16_t>(at, instruction, flush, b, c);
-                break;
-            case 4:
-                old[lane] = update<uint32_t, int32_t>(at, instruction, flush, b, c);
-                break;
-            default:
-                old[lane] = update<uint64_t, int64_t>(at, instruction, flush, b, c);
-                break;
+        std::byte* at = access.pointers[lane];
+        const bool in_shared = at >= shared && at < shared + block.shared.size();
+        for (uint32_t element = 0; element < p.vector; ++element, at += bytes) {
+            const Bits before = get(at, bytes), b = get(operand(warp, sources[element]) + lane * bytes, bytes);
+            const Bits c = operation == AtomicOperation::cas ? get(operand(warp, sources[1]) + lane * bytes, bytes) : Bits{};
+            const Bits after = updated(operation, instruction.type, !in_shared, before, b, c);
+            std::memcpy(at, &after, bytes);
+            std::memcpy(old[element] + lane * bytes, &before, bytes);
         }
     }
-    if (p.d != ptx::no_operand) write_lanes(operand(warp, p.d), p.register_bytes, old, mask);
+    for (uint32_t element = 0; element < p.vector && results[element] != ptx::no_operand; ++element) {
+        std::byte* const to = operand(warp, results[element]);
+        for (uint32_t rest = mask; rest; rest &= rest - 1) {
+            const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
+            std::memcpy(to + lane * bytes, old[element] + lane * bytes, bytes);
+        }
+    }
     return nullptr;
 }
 

@@ -66,6 +66,10 @@ inline void blend_lanes(std::byte* d, const std::byte* s, uint32_t bytes, uint32
             return blend<uint16_t>(d, s, mask);
         case 4:
             return blend<uint32_t>(d, s, mask);
+        case 16:
+            for (uint32_t rest = mask; rest; rest &= rest - 1)
+                std::memcpy(d + __builtin_ctz(rest) * 16, s + __builtin_ctz(rest) * 16, 16);
+            return;
         default:
             return blend<uint64_t>(d, s, mask);
     }
@@ -342,7 +346,7 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
     const auto end = static_cast<uint32_t>(instructions.size());
     // The running entry: scalars, so that they stay in registers; written back before anybody looks at the stack.
     uint32_t next = warp.stack.back().pc, active = warp.stack.back().mask, meet = warp.stack.back().reconvergence;
-    alignas(64) std::byte scratch[warp_size * 8];
+    alignas(64) std::byte scratch[warp_size * 16];
     uint64_t count = 0, lanes = 0;
     WarpEvent event;
     thread_local Access access;
@@ -399,18 +403,21 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
                 break;
             case Code::lane_wise_many: {
                 const auto& i = instructions[pc];
-                alignas(64) std::byte results[4][warp_size * 8];
+                alignas(64) std::byte results[4][warp_size * 16];
                 std::byte* to[4];
-                const std::byte* from[4];
+                const std::byte* from[5];
                 for (int k = 0; k < 4; ++k) {
                     const bool absent = i.destination[k] == ptx::no_operand;
                     to[k] = absent ? nullptr : mask == full_mask ? m.destination(i.destination[k]) : results[k];
-                    from[k] = i.source[k] == ptx::no_operand ? nullptr : m.source(i.source[k]);
                 }
+                for (int k = 0; k < 5; ++k) from[k] = i.source[k] == ptx::no_operand ? nullptr : m.source(i.source[k]);
                 if (mask) i.many(to, from);
                 if (mask && mask != full_mask) {
                     for (int k = 0; k < 4; ++k) {
-                        if (to[k]) blend_lanes(m.destination(i.destination[k]), results[k], p.register_bytes, mask);
+                        const bool mask_of_lanes = k == 1 && i.second_type == ptx::Type::pred;
+                        if (to[k])
+                            blend_lanes(m.destination(i.destination[k]), results[k],
+                                        mask_of_lanes ? 0 : p.register_bytes, mask);
                     }
                 }
                 next = pc + 1;
