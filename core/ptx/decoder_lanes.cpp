@@ -237,8 +237,6 @@ void Decoder::decode_move(DecodedInstruction& out) {
         out.destination[0] = destination(to, last_type_);
         return;
     }
-    if (plain_name && !located && holds(module_.functions, from.name))
-        complain("the address of a function cannot be taken: calls are not supported", from);
     for (const Candidate& candidate : rows_of(statement_->opcode, ""))
         if (candidate.opcode->kind == Kind::lane_wise && decode_lane_wise(out, candidate)) return;
     complain(unknown_instruction(statement_->opcode));

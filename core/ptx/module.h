@@ -2,6 +2,7 @@
 // written. Views point into `text`, which copies of a Module share.
 #pragma once
 #include <memory>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,6 +53,15 @@ struct RegisterDeclaration {
     int scope = 0;
 };
 
+struct Reference {  // an address among a variable's initial values
+    std::string_view name = {};
+    uint64_t at = 0;      // its byte among them
+    uint32_t bytes = 8;   // that it takes there
+    uint32_t shift = 0;   // bits of the address below those: of 0xFF00(name) 8
+    uint64_t addend = 0;  // of name + 4
+    Place place = {};
+};
+
 struct Variable {  // .global, .const, .shared, .local or .param
     std::string_view name = {};
     Space space = Space::none;
@@ -63,6 +73,7 @@ struct Variable {  // .global, .const, .shared, .local or .param
     bool pointer = false;  // .ptr
     int scope = -1;        // of an entry's own variables
     std::vector<std::byte> initial = {};
+    std::vector<Reference> references = {};
     Place place = {};
 };
 
@@ -77,16 +88,32 @@ struct LineLocation {  // .loc
     int inlined_file = 0, inlined_line = 0, inlined_column = 0;  // 0: not inlined
 };
 
-struct Entry {
+struct TargetList {  // .branchtargets, .calltargets
+    std::string_view name = {};
+    int scope = 0;
+    std::vector<std::string_view> targets = {};
+    Place place = {};
+};
+
+struct Prototype {  // .callprototype
+    std::string_view name = {};
+    int scope = 0;
+    std::vector<Variable> results = {}, parameters = {};
+};
+
+struct Entry {  // a kernel, or a function (.func)
     std::string_view name = {};
     Place place = {};
-    std::vector<Variable> parameters;
+    bool function = false, defined = true;  // defined: it has a body
+    std::vector<Variable> parameters, results;
     std::vector<int> scope_parent;  // scope 0 is the body; its parent is -1
     std::vector<RegisterDeclaration> registers;
     std::vector<Variable> variables;
     std::vector<Statement> statements;
     std::vector<Label> labels;
     std::vector<LineLocation> locations;
+    std::vector<TargetList> lists;
+    std::vector<Prototype> prototypes;
     uint32_t max_threads = 0;
     uint32_t required_threads[3] = {0, 0, 0};
     uint32_t max_registers = 0;  // .maxnreg
@@ -102,8 +129,9 @@ struct Module {
     int address_size = 64;
     std::vector<Entry> entries;
     std::vector<Variable> variables;
-    std::vector<std::string_view> functions;  // .func: their names, for a clear refusal
-    std::vector<std::string> files;           // of .file, index 0 unused
+    std::vector<Entry> functions;                          // .func, one a name
+    std::map<std::string_view, std::string_view> aliases;  // .alias: name, function
+    std::vector<std::string> files;                        // of .file, index 0 unused
 };
 
 }  // namespace lockstep::ptx
