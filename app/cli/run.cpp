@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -10,18 +11,22 @@
 
 #include "app/cli/cli.h"
 #include "core/base/files.h"
+#include "core/base/nearest.h"
 #include "core/device/kernel_library.h"
 #include "core/model/launch.h"
 #include "core/ptx/ptx.h"
 #include "core/trace/perfetto.h"
 #include "lessons/player/kernel_arguments.h"
+#include "lessons/player/module_symbols.h"
 
 namespace lockstep::cli {
 namespace {
 
 struct Options {
     std::string file, kernel, grid, block, gpu = "v100", check = "memcheck,synccheck", json, trace;
-    std::vector<std::string> arguments;
+    std::string order = "round_robin";
+    std::vector<std::string> arguments, symbols;
+    uint64_t seed = 1;
     uint32_t shared = 0;
     bool functional = false;
     uint64_t max_instructions = 1'000'000'000;
@@ -108,7 +113,19 @@ std::string preview(const Array& array) {
     return text + (array.count() > shown ? " ..." : "");
 }
 
+simt::WarpOrder order_named(const std::string& name) {
+    const std::vector<std::string> names = {"round_robin", "greedy", "reverse", "random"};
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found != names.end()) return static_cast<simt::WarpOrder>(found - names.begin());
+    const std::string near = nearest_name(name, names);
+    throw Failure(fmt::format("unknown order '{}'{}; there are round_robin, greedy, reverse, random", name,
+                              near.empty() ? "" : ", did you mean " + near + "?"));
+}
+
 int run(const Options& options) {
+    const simt::WarpOrder order = order_named(options.order);
+    if (!options.functional && order != simt::WarpOrder::round_robin)
+        fmt::print(stderr, "note: --order is for functional runs (--functional); this one is timed, in the model's order\n");
     const model::GpuSpec gpu = model::gpu_named(options.gpu).value();
     const bool synccheck = synccheck_wanted(options.check);
     std::string text = read_file(options.file, 64u << 20).value(), source;
@@ -132,23 +149,32 @@ int run(const Options& options) {
     config.dynamic_shared = options.shared;
     std::vector<lessons::KernelArgument> arguments;
     for (const std::string& argument : options.arguments) arguments.push_back(lessons::parse_argument(argument).value());
-    lessons::BoundArguments bound = lessons::bind_arguments(*program, arguments, memory, config, 1, {}, source).value();
+    lessons::BoundArguments bound =
+        lessons::bind_arguments(*program, arguments, memory, config, options.seed, {}, source).value();
     for (const lessons::BoundArgument& one : bound.arguments)
         if (!options.json.empty() && one.role >= lessons::KernelArgument::Role::out &&
             one.bytes / size_of(one.type) > most_in_json)
             throw Failure(fmt::format("{} has {} elements, too many for --json: name a file, as in out:f32[1024]=y.npy",
                                       one.name, one.bytes / size_of(one.type)));
+    std::vector<lessons::ModuleSymbol> symbols;
+    for (const std::string& symbol : options.symbols) symbols.push_back(lessons::parse_symbol(symbol).value());
+    if (const auto problem = lessons::bind_symbols(*program, symbols, memory, options.seed)) throw Failure(*problem);
     if (const auto problem = simt::check_launch(*program, config, model::limits_of(gpu))) throw Failure(*problem);
 
     simt::LaunchResult result;
     model::TimedResult timed;
+    const auto print = [](std::string_view words) { std::fwrite(words.data(), 1, words.size(), stderr); };
     if (options.functional) {
-        simt::LaunchOptions launch;
+        simt::LaunchOptions launch = model::functional_options(gpu, *program, config);
+        launch.order = order;
+        launch.seed = options.seed;
+        launch.print = print;
         launch.max_instructions = options.max_instructions;
         launch.synccheck = synccheck;
         result = simt::launch(*program, config, memory, launch);
     } else {
         model::TimedOptions launch;
+        launch.print = print;
         launch.max_instructions = options.max_instructions;
         launch.synccheck = synccheck;
         launch.trace = !options.trace.empty();
@@ -225,6 +251,13 @@ void add_run(CLI::App& app, int& status) {
                      "an argument, in the kernel's order: i32:42, f32:1.5, in:x.npy, out:f32[1024]=y.npy, inout:f32{1,2}, "
                      "struct:f32:2,i32:7")
         ->allow_extra_args(false);
+    command
+        ->add_option("--symbol", options->symbols,
+                     "a module variable's value before the launch: filter=in:f32{1,2,1}, table=in:x.npy, n=i32:7")
+        ->allow_extra_args(false);
+    command->add_option("--order", options->order,
+                        "of warps and blocks, functional runs: round_robin, greedy, reverse or random");
+    command->add_option("--seed", options->seed, "of --order random and of random arguments")->check(not_from_0);
     command->add_option("--gpu", options->gpu, "modelled GPU, see 'lockstep gpus'");
     command->add_flag("--functional", options->functional, "no timing, much faster");
     command->add_option("--check", options->check, "memcheck, synccheck or none; bounds are always enforced");

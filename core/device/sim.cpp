@@ -80,7 +80,7 @@ class Sim final : public Device {
 
   private:
     void run_functional(const ptx::Program& program, const simt::LaunchConfig& config, LaunchEvent& event) {
-        simt::LaunchOptions options;
+        simt::LaunchOptions options = model::functional_options(gpu_, program, config);
         options.stop = options_.stop;
         const simt::LaunchResult result = simt::launch(program, config, memory_, options);
         finish(result, event, 0.0);

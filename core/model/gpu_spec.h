@@ -66,6 +66,9 @@ std::span<const GpuSpec> gpus();
 Result<GpuSpec> gpu_named(std::string_view name);
 simt::LaunchLimits limits_of(const GpuSpec&);
 
+// Whether the threads of a warp are scheduled on their own: compute capability 7.0 and later (CUDA C++ Programming Guide).
+bool schedules_threads(const GpuSpec&);
+
 struct Occupancy {  // resident blocks an SM allows, by each limit
     uint32_t warps_per_block = 0;
     uint32_t by_warps = 0, by_registers = 0, by_shared = 0, by_slots = 0;

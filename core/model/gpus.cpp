@@ -301,6 +301,10 @@ Result<GpuSpec> gpu_named(std::string_view name) {
                       (near.empty() ? ": known are " : " Known are ") + known + " (teaching:N has N SMs)"};
 }
 
+bool schedules_threads(const GpuSpec& gpu) {
+    return gpu.compute >= "7";  // one digit before the point, so far
+}
+
 simt::LaunchLimits limits_of(const GpuSpec& gpu) {
     simt::LaunchLimits limits;
     limits.threads_per_block = std::min<uint32_t>(1024, gpu.warps_per_sm * 32);

@@ -88,6 +88,15 @@ void fill(SharedState& state, std::vector<std::unique_ptr<Sm>>& sms) {
 
 }  // namespace
 
+simt::LaunchOptions functional_options(const GpuSpec& gpu, const ptx::Program& program, const simt::LaunchConfig& config) {
+    const uint32_t shared = std::max(program.static_shared, program.dynamic_shared_offset) + config.dynamic_shared;
+    const auto threads = static_cast<uint32_t>(config.block.count());
+    simt::LaunchOptions options;
+    options.independent = schedules_threads(gpu);
+    options.resident_blocks = gpu.sms * std::max(1u, occupancy(gpu, threads, program.registers_per_thread, shared).blocks);
+    return options;
+}
+
 TimedResult launch(const GpuSpec& gpu, const ptx::Program& program, const simt::LaunchConfig& config,
                    simt::Memory& device_memory, const TimedOptions& options) {
     TimedResult result;
@@ -104,6 +113,8 @@ TimedResult launch(const GpuSpec& gpu, const ptx::Program& program, const simt::
     simt::Grid grid = simt::make_grid(program, config, device_memory);
     grid.sm_count = gpu.sms;
     grid.synccheck = options.synccheck;
+    grid.independent = options.independent && schedules_threads(gpu);
+    grid.print = options.print;
     const std::vector<Timing> timing = make_timing(gpu, program);
     MemorySystem memory(gpu);
     const uint32_t traced = std::min<uint32_t>(options.traced_sm, gpu.sms - 1);

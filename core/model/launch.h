@@ -45,6 +45,9 @@ struct TimedResult : simt::LaunchResult {
     std::vector<InstructionCounters> instructions;  // by pc, whole launch
 };
 
+// What a functional launch has to know of a GPU: how its warps' threads are scheduled, how many blocks it holds.
+simt::LaunchOptions functional_options(const GpuSpec&, const ptx::Program&, const simt::LaunchConfig&);
+
 // Requires check_launch(program, config, limits_of(gpu)) to have passed.
 TimedResult launch(const GpuSpec&, const ptx::Program&, const simt::LaunchConfig&, simt::Memory&, const TimedOptions& = {});
 
