@@ -17,8 +17,10 @@ Result<std::unique_ptr<Device>> open_device(const std::string& name, const Devic
         if (!gpu) return gpu.error();
         return make_sim(gpu.value(), name, options);
     }
+    if (name.starts_with("cuda:")) return make_cuda(name.substr(5), options);
     std::vector<std::string> known = {"host"};
     for (const model::GpuSpec& gpu : model::gpus()) known.push_back("sim:" + std::string(gpu.name));
+    known.push_back("cuda:0");
     const std::string nearest = nearest_name(name, known);
     const std::string hint = nearest.empty() ? "" : fmt::format(", did you mean '{}'?", nearest);
     return Diagnostic{fmt::format("unknown device '{}'{}; known: {}", name, hint, fmt::join(known, ", "))};
@@ -30,6 +32,7 @@ std::vector<DeviceListing> list_devices() {
         const std::string name = "sim:" + std::string(gpu.name);
         listings.push_back({name, make_sim(gpu, name, {})->description(), true});
     }
+    for (DeviceListing& gpu : list_cuda()) listings.push_back(std::move(gpu));
     return listings;
 }
 
