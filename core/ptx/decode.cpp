@@ -1,4 +1,5 @@
-// Module -> Program: decides what each statement of one entry means. Statement n becomes instruction n.
+// Module -> Program: decides what each statement of one entry, and of the functions that it may call, means. Statement n of
+// a function becomes its instruction n.
 // Order: names get places (frame.cpp), statements are decoded one by one, then branches, reconvergence and registers.
 #include "core/ptx/decode.h"
 
@@ -11,20 +12,7 @@ namespace lockstep::ptx {
 
 namespace {
 
-std::string_view callee_of(const Statement& call) {
-    for (const Operand& o : call.operands)
-        if (o.kind == Operand::Kind::name) return o.name;
-    return {};
-}
-
-std::string unsupported_call(std::string_view callee) {
-    if (callee == "vprintf") return "printf in a kernel is not supported";
-    if (callee == "malloc" || callee == "free") return "new, delete, malloc and free in a kernel are not supported";
-    std::string why = "functions that the compiler has not inlined are not supported: this calls '";
-    if (callee.starts_with("__internal_trig")) why = "sin, cos and tan in double precision are not supported: they call '";
-    if (callee.starts_with("__internal_accurate_pow")) why = "pow in double precision is not supported: it calls '";
-    return why + readable_name(callee.substr(0, 80)) + "'";
-}
+constexpr size_t most_instructions = 400'000;  // of a kernel and the functions that it may call
 
 }  // namespace
 
@@ -51,15 +39,11 @@ void Decoder::decode_statement(const Statement& statement) {
         out.guard_negated = statement.guard_negated;
     }
     const std::string_view stem = stem_of(statement.opcode);
-    const bool failed_assert = stem == "call";  // only __assertfail comes here
-    const std::vector<Candidate>& rows = rows_of(failed_assert ? "trap" : statement.opcode, "");
+    const std::vector<Candidate>& rows = rows_of(statement.opcode, "");
     if (rows.empty()) complain(unknown_instruction(statement.opcode));
     const bool device_address = stem == "cvta" && statement.operands.size() == 2 && operand(1).kind == Operand::Kind::name &&
                                 !frame_.register_named(operand(1).name, statement.scope);
-    if (failed_assert) {
-        take_row(out, rows[0]);
-        out.mode = 1;
-    } else if (stem == "mov" || device_address) {
+    if (stem == "mov" || device_address) {
         decode_move(out);
     } else if (stem == "createpolicy") {
         take_row(out, rows[0]);
@@ -81,7 +65,7 @@ void Decoder::decode_statement(const Statement& statement) {
                      std::to_string(statement.operands.size()));
         }
     } else {
-        take_row(out, rows[0]);
+        take_row(out, stem == "ret" && entry_.function ? rows.back() : rows[0]);
         switch (out.kind) {
             case Kind::load:
             case Kind::store:
@@ -89,6 +73,12 @@ void Decoder::decode_statement(const Statement& statement) {
                 break;
             case Kind::atomic:
                 decode_atomic(out);
+                break;
+            case Kind::texture:
+                decode_texture(out);
+                break;
+            case Kind::surface:
+                decode_surface(out);
                 break;
             case Kind::shuffle:
             case Kind::vote:
@@ -99,6 +89,13 @@ void Decoder::decode_statement(const Statement& statement) {
             case Kind::matrix_store:
             case Kind::matrix_group:
                 decode_matrix(out);
+                break;
+            case Kind::async_copy:
+            case Kind::async_wait:
+            case Kind::mbarrier:
+            case Kind::bulk_wait:
+            case Kind::cluster:
+                decode_async(out);
                 break;
             default:
                 decode_control(out);
@@ -137,39 +134,42 @@ void Decoder::locate(DecodedInstruction& out) {
     }
 }
 
-void Decoder::decode() {
+void Decoder::decode(std::vector<LiveAtCall>& live) {
     if (!entry_.locations.empty()) source_file_ = entry_.locations[0].file;
     for (size_t i = 0; i < entry_.locations.size(); ++i) {
         const LineLocation& at = entry_.locations[i];
         if (at.inlined_file) inlined_.try_emplace({at.file, at.line, at.column}, static_cast<int>(i));
     }
-    for (const Statement& s : entry_.statements) {
-        if (stem_of(s.opcode) != "call" || callee_of(s) == "__assertfail") continue;
-        throw Complaint{unsupported_call(callee_of(s)) + source_line_of(s), s.place};
-    }
-    program_.instructions.reserve(entry_.statements.size() + 1);
+    if (first_ + entry_.statements.size() > most_instructions)
+        throw Complaint{"a kernel and the functions that it calls have at most 400000 instructions", entry_.place};
+    program_.instructions.reserve(first_ + entry_.statements.size() + 1);
     for (const Statement& statement : entry_.statements) decode_statement(statement);
-    finish();
+    finish(live);
 }
 
-void Decoder::finish() {
+void Decoder::finish(std::vector<LiveAtCall>& live) {
     auto& instructions = program_.instructions;
-    const bool labelled_end = std::any_of(entry_.labels.begin(), entry_.labels.end(),
-                                          [&](const Label& label) { return label.statement >= instructions.size(); });
-    const bool ends = !instructions.empty() && instructions.back().guard == no_operand &&
+    const bool labelled_end =
+        std::any_of(entry_.labels.begin(), entry_.labels.end(),
+                    [&](const Label& label) { return label.statement >= instructions.size() - first_; });
+    const bool ends = instructions.size() > first_ && instructions.back().guard == no_operand &&
                       (instructions.back().kind == Kind::exit || instructions.back().kind == Kind::branch ||
-                       instructions.back().kind == Kind::trap);
+                       instructions.back().kind == Kind::trap || instructions.back().kind == Kind::return_);
     if (!ends || labelled_end) {
         DecodedInstruction exit;
-        take_row(exit, candidates("exit", "").front());
-        exit.ptx_line = instructions.empty() ? entry_.place.line : instructions.back().ptx_line;
+        take_row(exit, entry_.function ? candidates("ret", "").back() : candidates("exit", "").front());
+        exit.ptx_line = instructions.size() == first_ ? entry_.place.line : instructions.back().ptx_line;
         instructions.push_back(exit);
         program_.texts.push_back({});
     }
-    find_reconvergence(instructions);
-    program_.registers_per_thread = count_registers(instructions, program_.lists, frame_.slot_registers());
-    if (entry_.max_registers) program_.registers_per_thread = std::min(program_.registers_per_thread, entry_.max_registers);
-    if (program_.constants.empty()) program_.constants.resize(64);
+    frame_.finish();
+    const auto end = static_cast<uint32_t>(instructions.size());
+    Function& function = program_.functions[function_];
+    function.begin = first_;
+    function.end = end;
+    find_reconvergence(instructions, program_.lists, first_, end);
+    function.registers = count_registers(instructions, program_.lists, frame_.slot_registers(), first_, end, live);
+    if (function_ != 0) return;
     if (static_cast<size_t>(source_file_) < module_.files.size())
         program_.source_file = module_.files[static_cast<size_t>(source_file_)];
 }
@@ -194,6 +194,62 @@ std::string_view plain_name(std::string_view mangled) {
         mangled.remove_prefix(std::min(mangled.size(), digits + length));
     } while (nested);
     return last;
+}
+
+// The kernel and the functions that it may call, one after the other.
+void decode_all(const Module& module, const Entry& entry, Program& program) {
+    Common common(module);
+    const Reached reached = reached_from(module, entry, common);
+    program.functions.resize(1 + reached.functions.size());
+    program.functions[0].name = entry.name;
+    program.function_at.assign(reached.functions.empty() ? 0 : module.functions.size(), -1);
+    for (size_t k = 0; k < reached.functions.size(); ++k) {
+        const size_t number = reached.functions[k].number;
+        program.functions[k + 1].name = module.functions[number].name;
+        program.function_at[number] = static_cast<int32_t>(k + 1);
+    }
+    common.place_variables(program, reached.names);
+    const auto entry_at = [&](size_t k) -> const Entry& {
+        return k ? module.functions[reached.functions[k - 1].number] : entry;
+    };
+    // What is wrong with a function that only a call through a register may come to is a fault of that call.
+    const auto attempt = [&](size_t k, const auto& work) {
+        if (k == 0 || !reached.functions[k - 1].by_address) return work();
+        const size_t instructions = program.instructions.size(), calls = program.calls.size(),
+                     lists = program.lists.size(), registers = program.registers.size();
+        try {
+            work();
+        } catch (const Complaint& complaint) {
+            program.instructions.resize(instructions);
+            program.texts.resize(instructions);
+            program.calls.resize(calls);
+            program.lists.resize(lists);
+            program.registers.resize(registers);
+            Function& function = program.functions[k];
+            function = Function{.name = function.name,
+                                .begin = static_cast<uint32_t>(instructions),
+                                .end = static_cast<uint32_t>(instructions),
+                                .problem = complaint.message + " (line " + std::to_string(complaint.place.line) + " of the PTX)"};
+        }
+    };
+    std::vector<std::unique_ptr<Frame>> frames(program.functions.size());
+    for (size_t k = 0; k < frames.size(); ++k)
+        attempt(k, [&] { frames[k] = std::make_unique<Frame>(entry_at(k), program, common, k); });
+    common.finish(program);
+    std::vector<LiveAtCall> live;
+    for (size_t k = 0; k < frames.size(); ++k) {
+        const size_t before = live.size();
+        if (frames[k]) attempt(k, [&] { Decoder(entry_at(k), program, common, *frames[k], k).decode(live); });
+        if (!program.functions[k].problem.empty()) live.resize(before);
+    }
+    for (DecodedInstruction& i : program.instructions) {
+        if (i.kind != Kind::call) continue;
+        const int32_t callee = program.calls[static_cast<size_t>(i.offset)].function;
+        if (callee >= 0) i.target = program.functions[static_cast<size_t>(callee)].begin;
+    }
+    add_up_calls(program, live, reached);
+    if (entry.max_registers) program.registers_per_thread = std::min(program.registers_per_thread, entry.max_registers);
+    if (program.constants.empty()) program.constants.resize(64);
 }
 
 const Entry* find_entry(const Module& module, const std::string& kernel, std::string& problem) {
@@ -244,7 +300,7 @@ Result<std::shared_ptr<const Program>> decode(const Module& module, const std::s
     program->ptx = *module.text;
     program->ptx_file = module.file;
     try {
-        Decoder(module, *entry, *program).decode();
+        decode_all(module, *entry, *program);
     } catch (const Complaint& complaint) {
         return diagnostic_of(complaint, *module.text, module.file);
     }

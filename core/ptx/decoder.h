@@ -3,11 +3,13 @@
 #pragma once
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
 
+#include "core/ptx/call_graph.h"
 #include "core/ptx/decode.h"
 #include "core/ptx/frame.h"
 #include "core/ptx/spelling.h"
@@ -15,7 +17,7 @@
 namespace lockstep::ptx {
 
 inline bool is_float(Type t) {
-    return t == Type::f16 || t == Type::f16x2 || t == Type::bf16 || t == Type::f32 || t == Type::f64;
+    return t == Type::f16 || t == Type::f16x2 || t == Type::bf16 || t == Type::bf16x2 || t == Type::f32 || t == Type::f64;
 }
 inline bool is_bits(Type t) {
     return t == Type::b8 || t == Type::b16 || t == Type::b32 || t == Type::b64 || t == Type::b128;
@@ -60,9 +62,16 @@ bool holds(const std::vector<T>& list, std::string_view word) {
 
 class Decoder {
   public:
-    Decoder(const Module& module, const Entry& entry, Program& program)
-        : module_(module), entry_(entry), program_(program), frame_(module, entry, program) {}
-    void decode();
+    // Of function number `function` of the program; 0 is the kernel.
+    Decoder(const Entry& entry, Program& program, Common& common, Frame& frame, size_t function)
+        : module_(common.module),
+          entry_(entry),
+          program_(program),
+          common_(common),
+          frame_(frame),
+          function_(function),
+          first_(static_cast<uint32_t>(program.instructions.size())) {}
+    void decode(std::vector<LiveAtCall>& live);
 
   private:
     [[noreturn]] void complain(std::string message) const { throw Complaint{std::move(message), statement_->place}; }
@@ -79,14 +88,30 @@ class Decoder {
     bool natural_widths();
     void decode_move(DecodedInstruction& out);
     void decode_memory(DecodedInstruction& out);
-    bool passes_value(const Operand& address) const;
     void decode_atomic(DecodedInstruction& out);
     void decode_hint(DecodedInstruction& out);
+    void decode_texture(DecodedInstruction& out);
+    void decode_surface(DecodedInstruction& out);
+    void set_handle(DecodedInstruction& out, const Operand& address);
+    void list_numbers(DecodedInstruction& out, const Operand& o, size_t count, size_t written, Type type, Type first_type);
     void decode_policy(DecodedInstruction& out);
     void take_values(DecodedInstruction& out, const Operand& value, bool written, Type type);
     void decode_warp_wide(DecodedInstruction& out);
     void decode_control(DecodedInstruction& out);
+    void decode_call(DecodedInstruction& out);
+    bool decode_system(DecodedInstruction& out, std::string_view callee, const Operand* results, const Operand* arguments);
+    void decode_signature(CallSite& site, const Operand& list, const Operand* results, const Operand* arguments);
+    void decode_actuals(CallSite& site, const Operand* results, const Operand* arguments,
+                        const std::vector<Variable>& formal_results, const std::vector<Variable>& formals);
+    Passed actual(const Operand& o, const Variable& formal, bool written);
+    void decode_branch_table(DecodedInstruction& out);
+    uint32_t place_of_label(std::string_view name, int scope, Place at);
+    std::optional<size_t> function_named(std::string_view name);
+    void decode_local_address(DecodedInstruction& out, const Located& located);
     void decode_matrix(DecodedInstruction& out);
+    void decode_matrix_product(DecodedInstruction& out, const std::vector<Type>& types);
+    void decode_matrix_memory(DecodedInstruction& out, Type element);
+    void decode_matrix_group(DecodedInstruction& out, const std::vector<Type>& types);
     void list_registers(DecodedInstruction& out, const Operand& o, size_t count, Type wanted, size_t used, bool written);
     void decode_async(DecodedInstruction& out);
     void decode_async_copy(DecodedInstruction& out);
@@ -96,13 +121,15 @@ class Decoder {
     void decode_elect(DecodedInstruction& out);
     void list_address(DecodedInstruction& out, const Operand& address, Space space);
     void list_value(DecodedInstruction& out, const Operand& value, Type type);
-    void list_nothing(DecodedInstruction& out, size_t entries);
     uint64_t number(const Operand& o, uint64_t least, uint64_t most, const char* what) const;
     void take_row(DecodedInstruction& out, const Candidate& candidate);
     void expect_operands(size_t least, size_t most) const;
     void set_address(DecodedInstruction& out, const Operand& address);
     int32_t how_to_compare(const Operand* predicate);
     int32_t how_to_convert();
+    int32_t how_to_combine_logic(const Operand& table, const Operand& predicate);
+    int32_t how_to_select_parts();
+    uint32_t part_selected(const Operand& o, std::string_view part, size_t source) const;
 
     const Slot& register_of(const Operand& o);
     int32_t source(const Operand& o, Type wanted);
@@ -113,18 +140,23 @@ class Decoder {
     void note_registers(DecodedInstruction& out) const;
     void locate(DecodedInstruction& out);
     std::string source_line_of(const Statement& statement) const;
-    void finish();
+    void finish(std::vector<LiveAtCall>& live);
 
     const Module& module_;
     const Entry& entry_;
     Program& program_;
-    Frame frame_;
+    Common& common_;
+    Frame& frame_;
+    const size_t function_;
+    const uint32_t first_;  // the pc of the function's first instruction
     const Statement* statement_ = nullptr;
     std::vector<std::string_view> modifiers_;
     Type first_type_ = Type::none, last_type_ = Type::none;
     std::unordered_map<std::string, std::vector<Candidate>> rows_;
     std::map<std::tuple<int, int, int>, int> inlined_;  // place -> the location that says where it is inlined
     std::unordered_map<int32_t, size_t> parameter_in_;  // register offset -> parameter that was loaded into it
+    std::unordered_map<const TargetList*, uint32_t> lists_;  // of brx.idx: where it is in Program::lists
+    size_t table_edges_ = 0;
     int source_file_ = 0;
 };
 

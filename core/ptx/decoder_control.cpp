@@ -4,6 +4,7 @@
 namespace lockstep::ptx {
 
 void Decoder::decode_warp_wide(DecodedInstruction& out) {
+    if (statement_->opcode.starts_with("elect")) return decode_elect(out);
     if (out.kind == Kind::shuffle) {
         expect_operands(5, 5);
         out.mode = holds(modifiers_, ".up") ? 0 : holds(modifiers_, ".down") ? 1 : holds(modifiers_, ".bfly") ? 2 : 3;
@@ -51,18 +52,15 @@ void Decoder::decode_control(DecodedInstruction& out) {
         case Kind::branch: {
             expect_operands(1, 1);
             out.uniform = holds(modifiers_, ".uni");
-            const uint32_t* target =
-                operand(0).kind == Operand::Kind::name ? frame_.label_named(operand(0).name, statement_->scope) : nullptr;
-            if (!target) {
-                std::vector<std::string_view> labels;
-                for (size_t i = 0; i < entry_.labels.size() && i < 2000; ++i) labels.push_back(entry_.labels[i].name);
-                complain("no label '" + std::string(operand(0).name.substr(0, 80)) + "' in sight" +
-                             did_you_mean(operand(0).name, labels),
-                         operand(0));
-            }
-            out.target = *target;
+            out.target = place_of_label(operand(0).name, statement_->scope, operand(0).place);
             break;
         }
+        case Kind::call:
+            decode_call(out);
+            break;
+        case Kind::branch_table:
+            decode_branch_table(out);
+            break;
         case Kind::barrier: {
             const bool combines = holds(modifiers_, ".red");
             const size_t first = combines ? 1 : 0;

@@ -80,6 +80,13 @@ enum class SpecialRegister : uint8_t {
     cluster_ctarank,
     cluster_nctarank,
     is_explicit_cluster,  // a predicate
+    zero,                 // the fourth component of %tid and its like
+    envreg,               // what the driver passes on: nothing here
+    pm,                   // performance monitors, of 32 and 64 bits: they count nothing here
+    pm_64,
+    reserved_smem_offset,  // begin, end, cap, 0 and 1: the system keeps no shared memory for itself here
+    aggr_smem_size,
+    current_graph_exec,
 };
 
 struct DecodedInstruction {
@@ -90,18 +97,22 @@ struct DecodedInstruction {
     Type type = Type::none;              // the operation's type (of the memory access for loads and stores)
     Type destination_type = Type::none;  // of the registers: a load widens `type` to it by the sign of `type`; a store and
                                          // an atomic take the low bytes of registers of this type (sources alike)
+    Type second_type = Type::none;       // of destination[1] where it differs: a predicate, a carry flag
     Space space = Space::none;           // loads, stores, atomics; after cvta folding where it is known
     uint8_t vector = 1;                  // elements a lane: 1, 2, 4
     uint8_t mode = 0;                    // shuffle: 0 up 1 down 2 bfly 3 idx; vote: VoteOperation;
-                                         // barrier: 0 sync, else red: 1 popc 2 and 3 or;
+                                         // barrier: 0 sync, red: 1 popc 2 and 3 or, 4 arrive;
+                                         // load, store: 1 .volatile, .relaxed, .acquire, .release or .mmio, 0 weak;
                                          // atomic: AtomicOperation; special_register: SpecialRegister
     bool guard_negated = false;          // @!p
     bool uniform = false;                // bra.uni
     bool negated_source = false;         // vote, barrier: !p
+    bool each_thread = false;            // barrier: not .aligned: the threads of a warp may come by different paths
     int32_t guard = no_operand;          // predicate register
     int32_t destination[4] = {no_operand, no_operand, no_operand,
                               no_operand};                                 // vector elements; [1] also setp's second p|q
-    int32_t source[4] = {no_operand, no_operand, no_operand, no_operand};  // a store's values when vector > 1
+    int32_t source[5] = {no_operand, no_operand, no_operand, no_operand,
+                         no_operand};  // a store's values when vector > 1
     int32_t address = no_operand;  // memory: base register (64- or 32-bit, see address_bytes), or no_operand for absolute
     uint8_t address_bytes = 8;
     int32_t variable = no_variable;  // memory: index into Program::variables, whose device address is added to the base
@@ -120,6 +131,7 @@ struct DecodedInstruction {
     // the sources; offsets as in `source`. A scoreboard watches those that are >= 0 too.
     uint32_t list = 0;
     uint16_t list_destinations = 0, list_sources = 0;
+    uint16_t shape[3] = {0, 0, 0};  // matrices: m, n and k as written
 };
 
 // The operands of the kinds that are not lane-wise:
@@ -133,6 +145,11 @@ struct DecodedInstruction {
 //   barrier  source[0] barrier number, [1] thread count, each a constant, a register or absent
 //            red: destination[0] (popc: b32, else a predicate), source[2] the predicate; negated_source: !p
 //   trap     mode 1: a failed assert
+//   matrix   list: d = a, b, c, each in the order of its registers (those of wmma that hold what others hold are left out);
+//            sparse: then the metadata and the selector; `type`: of a's elements
+//   matrix_load, matrix_store   list: the registers; mode: MatrixOperand, + 8 for .trans or .col; wmma: source[0] the stride
+//   matrix_group   list: d = a (registers, or a descriptor), b (a descriptor), scale-d (a predicate), then c, the registers
+//            of d; mode bits: 0 a in registers, 1 -a, 2 -b, 3 a transposed, 4 b transposed, 5 scale-d negated
 //   branch_table  source[0] the index (u32); Program::lists from `list` on: how many targets there are, then their pcs
 //   call     offset: index into Program::calls; source[0] the address (u64) where the function is not known
 //   return_  nothing
@@ -140,7 +157,8 @@ struct DecodedInstruction {
 //            (Warp::local_base more in that of the thread), destination[0] the same of the result, or absent. The call
 //            has more than four parameters: all of them in the operand list (list, list_sources). See local_of in
 //            core/simt/call.h
-//   fence, nop, exit: nothing;  bar.warp.sync is a nop with source[0] the member mask
+//   warp_barrier  source[0] the member mask
+//   fence, nop, exit: nothing
 enum class VoteOperation : uint8_t {
     all,
     any,
@@ -154,12 +172,39 @@ enum class VoteOperation : uint8_t {
     redux_max,
     redux_and,
     redux_or,
-    redux_xor
+    redux_xor,
+    elect  // source[1] the members; destination[0] the lowest of them, [1] whether that is this lane
 };
 // vprintf(u64 format, u64 arguments) -> s32; malloc(u64 bytes) -> u64; free(u64 pointer); __assertfail(u64 message, u64 file,
 // u32 line, u64 function, u64 bytes a character). Pointers are generic addresses.
 enum class SystemFunction : uint8_t { vprintf, malloc, free, assert_fail };
+enum class MatrixOperand : uint8_t { tiles, a, b, c };  // tiles: of ldmatrix and stmatrix
 enum class AtomicOperation : uint8_t { add, min, max, inc, dec, and_, or_, xor_, exch, cas };
+
+// Asynchronous instructions keep their sources in Program::lists; an address there is two entries, its base register
+// and a constant (decoder_async.cpp says what of). In order:
+//   async_copy  to, from, then the operand that limits or ignores the source; vector: 32-bit words of a lane; mode: AsyncCopy
+//   async_wait, bulk_wait  mode: AsyncWait; offset: how many groups may be pending; arrive: an address
+//   mbarrier    mode: MbarrierOperation; offset: mbarrier_ flags; an address (not pending_count), then a count, bytes, a state
+//               or a parity, and a time; destination[0] the state, predicate or count
+//   bulk_copy   mode: AsyncBulk; see decoder_bulk.cpp
+//   cluster     mode: ClusterOperation; map, rank: source[0] the address, [1] the rank; offset: cluster_shared_address
+enum class AsyncCopy : uint8_t { whole, limits_source, ignores_source };
+enum class AsyncWait : uint8_t { commit_group, wait_group, wait_group_read, wait_all, arrive, arrive_no_increment };
+enum class MbarrierOperation : uint8_t {
+    init,
+    inval,
+    arrive,
+    arrive_drop,
+    expect_tx,
+    complete_tx,
+    test_wait,
+    try_wait,
+    pending_count
+};
+constexpr int64_t mbarrier_expects = 1, mbarrier_no_complete = 2, mbarrier_parity = 4;
+enum class ClusterOperation : uint8_t { arrive, wait, map, rank };
+constexpr int64_t cluster_shared_address = 1;  // mapa, getctarank: of shared::cluster, not generic
 
 struct Parameter {
     std::string name;
@@ -202,12 +247,26 @@ struct CallSite {
     std::vector<Passed> arguments, results;
 };
 
+struct InitialAddress {      // among a variable's initial values, little-endian
+    uint64_t at = 0;         // its byte
+    uint32_t bytes = 8;      // that it takes
+    uint32_t shift = 0;      // bits of the address below those
+    int32_t variable = -1;   // index into Program::variables
+    uint64_t addend = 0;
+};
+
 struct GlobalVariable {  // module-level .global and .const variables; placed in device memory at launch
     std::string name;
     Space space = Space::global;
     uint64_t bytes = 0;
     uint32_t align = 0;
-    std::vector<std::byte> initial;  // empty: zero
+    std::vector<std::byte> initial;  // empty: zero; holds the addresses of functions, which do not depend on the launch
+    std::vector<InitialAddress> addresses;
+};
+
+struct SharedVariable {  // for reports; those of .extern take what is left, and have 0 bytes here
+    std::string name;
+    uint32_t offset = 0, bytes = 0;
 };
 
 struct TextRange {  // of an instruction in Program::ptx
@@ -238,6 +297,7 @@ struct Program {
     uint32_t max_cluster_blocks = 0;           // .maxclusterrank, 0: none
     bool explicit_cluster = false;             // .explicitcluster
     std::vector<GlobalVariable> variables;
+    std::vector<SharedVariable> shared_variables;  // by offset
     std::vector<std::string> files;  // of .file, index 0 unused
     std::string source_file;         // the .cu that most lines come from
     std::string ptx;                 // the whole PTX text, for display

@@ -14,10 +14,9 @@ struct Absent {
     std::string_view why;
 };
 constexpr Absent absent[] = {
-    {" call brx tcall ", "functions that the compiler has not inlined and jump tables are not supported"},
-    {" tex tld4 txq suld sust sured suq istypep ", "textures and surfaces are not modelled"},
-    {" wmma mma ldmatrix stmatrix wgmma tcgen05 movmatrix ", "tensor cores are not modelled"},
-    {" cp mbarrier elect mapa getctarank setmaxnreg griddepcontrol createpolicy applypriority discard alloca "
+    {" istypep ", "what a name of a texture is, is not modelled"},
+    {" tcgen05 ", "the tensor cores of Blackwell are not modelled"},
+    {" alloca "
      "stacksave "
      "stackrestore multimem ",
      "it is not modelled"},

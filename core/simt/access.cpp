@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "core/simt/cluster.h"
 #include "core/simt/faults.h"
 
 namespace lockstep::simt {
@@ -12,8 +13,9 @@ using ptx::Space;
 namespace {
 
 Space space_of(uint64_t generic) {
-    if (generic - ptx::shared_window < ptx::window_bytes) return Space::shared;
+    if (generic - ptx::shared_window < ptx::cluster_window_bytes) return Space::shared;
     if (generic - ptx::local_window < ptx::window_bytes) return Space::local;
+    if (generic - ptx::param_window < ptx::window_bytes) return Space::param;
     return Space::global;
 }
 
@@ -56,12 +58,20 @@ bool locate(const Warp& warp, const Prepared& p, uint32_t mask, Access& access) 
             space = space_of(address);
             if (space == Space::shared) address -= ptx::shared_window;
             if (space == Space::local) address -= ptx::local_window;
+            if (space == Space::param) address -= ptx::param_window;
         }
         if ((mask >> lane & 1) && space != access.space) alike = false;
         access.addresses[lane] =
             space == Space::local ? interleaved(*warp.block, warp.index * warp_size + lane, address) : address;
     }
     return alike;
+}
+
+uint64_t lane_access(const Warp& warp, const Prepared& p, uint32_t lane, Space& space) {
+    const uint64_t address = lane_address(warp, p, lane);
+    space = p.space == Space::generic ? space_of(address) : p.space;
+    if (p.space != Space::generic) return address;
+    return address - (space == Space::shared ? ptx::shared_window : space == Space::local ? ptx::local_window : 0);
 }
 
 Fault* resolve(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask, bool is_store, bool is_atomic, Access& access) {
@@ -77,16 +87,17 @@ Fault* resolve(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask, bool i
             space = space_of(address);
             if (space == Space::shared) address -= ptx::shared_window;
             if (space == Space::local) address -= ptx::local_window;
+            if (space == Space::param) address -= ptx::param_window;
         }
         std::byte* pointer = nullptr;
         switch (space) {
             case Space::shared:
-                if (inside(address, bytes, block.shared.size())) pointer = block.shared.data() + address;
+                pointer = shared_pointer(shared_place(block, address), bytes);
                 break;
             case Space::local: {
-                const uint64_t size = grid.program->local_bytes;
                 const uint64_t thread = uint64_t{warp.index} * warp_size + lane;
-                if (inside(address, bytes, size)) pointer = block.local.data() + thread * size + address;
+                if (inside(address, bytes, warp.local_end))
+                    pointer = block.local.data() + thread * block.local_bytes + address;
                 break;
             }
             case Space::param:

@@ -25,7 +25,6 @@ struct LaneCopies {  // one cp.async of a warp
 struct WarpCopies {               // of one warp
     uint32_t committed[32] = {};  // groups that the lane has closed
     uint64_t serial = 0;          // copies issued so far
-    int64_t ready = 0;            // of the latest one
     std::vector<LaneCopies> copies;
 };
 
@@ -33,7 +32,6 @@ struct LateArrival {  // of cp.async.mbarrier.arrive: arrives when the lane's co
     uint32_t pc = 0, warp = 0, lane = 0;
     uint32_t mbarrier = 0;  // offset in shared memory
     uint64_t serial = 0;
-    int64_t ready = 0;
 };
 
 constexpr uint32_t no_mbarrier = UINT32_MAX;

@@ -1,13 +1,23 @@
-// cp.async: copies of 4, 8 or 16 bytes a lane from global to shared memory, their groups and their waits.
-#include "core/simt/async.h"
+// cp.async: copies of 4, 8 or 16 bytes a lane from global to shared memory, in groups that each thread closes and waits
+// for. The bytes are read here and written by write_copies when somebody waits for them.
+#include <algorithm>
+#include <cstring>
+
+#include "core/simt/async_work.h"
+#include "core/simt/checker.h"
+#include "core/simt/faults.h"
+#include "core/simt/listed.h"
 
 namespace lockstep::simt {
 
+namespace {
+constexpr size_t most_copies = 512;  // of a warp; beyond it the oldest is written at once
+}
+
 void AsyncWork::clear() {
     for (WarpCopies& warp : warps) {
-        for (uint32_t& groups : warp.committed) groups = 0;
+        std::fill(std::begin(warp.committed), std::end(warp.committed), 0u);
         warp.serial = 0;
-        warp.ready = 0;
         warp.copies.clear();
     }
     arrivals.clear();
@@ -15,6 +25,135 @@ void AsyncWork::clear() {
     bulk_groups.clear();
     mbarriers.clear();
     bulk_bytes = 0;
+}
+
+WarpCopies& copies_of(Warp& warp) {
+    AsyncWork& async = warp.block->async;
+    if (async.warps.size() != warp.block->warps.size()) async.warps.resize(warp.block->warps.size());
+    return async.warps[warp.index];
+}
+
+namespace {
+
+void write(Warp& warp, const LaneCopies& copy, uint32_t lanes) {
+    uint64_t addresses[warp_size];
+    Block& block = *warp.block;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
+        addresses[lane] = copy.to[lane];
+        std::memcpy(block.shared.data() + copy.to[lane], copy.data[lane], copy.bytes);
+    }
+    note_access(warp, copy.pc, ptx::Space::shared, addresses, lanes, copy.bytes, AccessKind::write);
+}
+
+}  // namespace
+
+int64_t write_copies(Warp& warp, uint32_t lanes, uint32_t keep, uint64_t serial) {
+    AsyncWork& async = warp.block->async;
+    if (warp.index >= async.warps.size()) return 0;
+    WarpCopies& work = async.warps[warp.index];
+    int64_t ready = 0;
+    bool ended = false;
+    for (LaneCopies& copy : work.copies) {
+        if (copy.serial > serial) break;
+        uint32_t due = copy.lanes & lanes;
+        if (keep != any_group) {
+            for (uint32_t rest = due; rest; rest &= rest - 1) {
+                const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
+                if (uint64_t{copy.group[lane]} + keep >= work.committed[lane]) due &= ~(1u << lane);
+            }
+        }
+        if (!due) continue;
+        write(warp, copy, due);
+        ready = std::max(ready, copy.ready);
+        copy.lanes &= ~due;
+        ended |= copy.lanes == 0;
+    }
+    if (ended) std::erase_if(work.copies, [](const LaneCopies& copy) { return copy.lanes == 0; });
+    return ready;
+}
+
+Fault* run_async_copy(Special& s) {
+    const ptx::DecodedInstruction& instruction = s.instruction();
+    const auto mode = static_cast<ptx::AsyncCopy>(instruction.mode);
+    const Listed list(s);
+    WarpCopies& work = copies_of(s.warp);
+    if (work.copies.size() >= most_copies) {
+        write(s.warp, work.copies.front(), work.copies.front().lanes);
+        work.copies.erase(work.copies.begin());
+    }
+    const uint32_t bytes = uint32_t{instruction.vector} * 4;
+    uint32_t ignored = 0;
+    if (mode == ptx::AsyncCopy::ignores_source) ignored = list.predicate(4) ^ (instruction.negated_source ? full_mask : 0);
+    LaneCopies& copy = work.copies.emplace_back();
+    copy.pc = s.pc;
+    copy.bytes = bytes;
+    copy.lanes = s.mask;
+    copy.serial = ++work.serial;
+    const auto failed = [&](Fault* fault) {
+        work.copies.pop_back();
+        return fault;
+    };
+    s.access.space = ptx::Space::global;
+    uint32_t reading = 0, whole = 0;  // lanes that read anything, all of it
+    for (uint32_t rest = s.mask; rest; rest &= rest - 1) {
+        const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
+        SharedPlace place;
+        std::byte* to = nullptr;
+        if (Fault* fault = shared_at(s, lane, ptx::Space::shared, list.address(0, lane), {bytes, bytes, true}, place, to))
+            return failed(fault);
+        if (place.block != s.warp.block)
+            return failed(make_fault(s.warp, s.pc, lane, "memcheck",
+                                     "cp.async writes to the shared memory of its own block alone", list.address(0, lane)));
+        uint32_t wanted = ignored >> lane & 1 ? 0 : bytes;
+        if (mode == ptx::AsyncCopy::limits_source) wanted = list.word(4, lane);
+        if (wanted > bytes)
+            return failed(make_fault(s.warp, s.pc, lane, "memcheck",
+                                     "cp.async of " + std::to_string(bytes) + " bytes with a source of " +
+                                         std::to_string(wanted) + " bytes: it may not be larger"));
+        copy.to[lane] = static_cast<uint32_t>(place.offset);
+        copy.group[lane] = work.committed[lane];
+        std::memset(copy.data[lane], 0, sizeof copy.data[lane]);
+        s.access.addresses[lane] = list.address(2, lane);
+        if (!wanted) continue;
+        std::byte* from = nullptr;
+        if (Fault* fault = global_at(s, lane, s.access.addresses[lane], {wanted, bytes}, from)) return failed(fault);
+        std::memcpy(copy.data[lane], from, wanted);
+        reading |= 1u << lane;
+        if (wanted == bytes)
+            whole |= 1u << lane;
+        else
+            note_access(s.warp, s.pc, ptx::Space::global, s.access.addresses, 1u << lane, wanted, AccessKind::read);
+    }
+    if (whole) note_access(s.warp, s.pc, ptx::Space::global, s.access.addresses, whole, bytes, AccessKind::read);
+    s.is_memory = reading != 0;
+    s.lanes = reading;
+    s.bytes = bytes;
+    return nullptr;
+}
+
+Fault* run_async_wait(Special& s) {
+    const ptx::DecodedInstruction& instruction = s.instruction();
+    WarpCopies& work = copies_of(s.warp);
+    const auto close_group = [&] {
+        for (uint32_t rest = s.mask; rest; rest &= rest - 1) ++work.committed[__builtin_ctz(rest)];
+    };
+    switch (static_cast<ptx::AsyncWait>(instruction.mode)) {
+        case ptx::AsyncWait::commit_group:
+            close_group();
+            return nullptr;
+        case ptx::AsyncWait::wait_all:
+            close_group();
+            s.until = write_copies(s.warp, s.mask, any_group);
+            return nullptr;
+        case ptx::AsyncWait::arrive:
+        case ptx::AsyncWait::arrive_no_increment:
+            return arrive_after_copies(s);
+        default:
+            s.until =
+                write_copies(s.warp, s.mask, static_cast<uint32_t>(std::min<int64_t>(instruction.offset, any_group - 1)));
+            return nullptr;
+    }
 }
 
 }  // namespace lockstep::simt

@@ -1,7 +1,12 @@
 // Which blocks a cluster holds: blocks that are neighbours in the grid, x first; the rank counts them in the same order.
+// And what they do together: barrier.cluster, addresses in one another's shared memory.
 #include "core/simt/cluster.h"
 
 #include <algorithm>
+#include <cstring>
+
+#include "core/simt/async_work.h"
+#include "core/simt/faults.h"
 
 namespace lockstep::simt {
 
@@ -74,6 +79,90 @@ uint32_t linear_in_cluster(const Grid& grid, uint32_t cluster, uint32_t rank) {
 
 void join_cluster(const std::vector<Block*>& by_rank) {
     for (Block* block : by_rank) block->cluster = by_rank;
+}
+
+void finish_async(Warp& warp) {
+    Block& block = *warp.block;
+    if (!block.async.warps.empty()) write_copies(warp, full_mask, any_group);
+    if (block.async.bulk.empty()) return;
+    for (uint32_t lane = 0; lane < warp_size; ++lane) write_bulk(block, warp.index * warp_size + lane, any_group);
+}
+
+namespace {
+
+// Answers the arrivals at the cluster's barrier when all its threads that are left have arrived.
+void answer_if_full(Block& block) {
+    Block* const alone[] = {&block};
+    const bool together = !block.cluster.empty();
+    Block* const* const first = together ? block.cluster.data() : alone;
+    Block* const* const last = together ? first + block.cluster.size() : alone + 1;
+    for (Block* const* peer = first; peer != last; ++peer)
+        for (const Warp& warp : (*peer)->warps)
+            if (~warp.exited & ~warp.cluster_arrived) return;
+    for (Block* const* peer = first; peer != last; ++peer)
+        for (Warp& warp : (*peer)->warps) warp.cluster_arrived = 0;
+}
+
+Fault* map_address(Special& s, bool shared_address) {
+    const ptx::DecodedInstruction& instruction = s.instruction();
+    const bool wide = ptx::size_of(instruction.type) == 8;
+    const bool rank_only = static_cast<ptx::ClusterOperation>(instruction.mode) == ptx::ClusterOperation::rank;
+    const std::byte* const from = operand(s.warp, instruction.source[0]);
+    alignas(64) uint64_t results[warp_size];
+    for (uint32_t rest = s.mask; rest; rest &= rest - 1) {
+        const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
+        uint64_t address = 0;
+        std::memcpy(&address, from + lane * (wide ? 8 : 4), wide ? 8 : 4);
+        const uint64_t base = shared_address ? 0 : ptx::shared_window;
+        if (address - base >= ptx::cluster_window_bytes)
+            return make_fault(s.warp, s.pc, lane, "memcheck",
+                              std::string(rank_only ? "getctarank" : "mapa") + " of an address that is not in shared memory",
+                              address);
+        const uint64_t above = (address - base) >> 24;
+        if (rank_only) {
+            results[lane] = above ? above - 1 : s.warp.block->rank;
+            continue;
+        }
+        const uint32_t rank = words(s.warp, instruction.source[1])[lane];
+        const uint32_t size = cluster_size(*s.warp.block->grid);
+        if (rank >= size)
+            return make_fault(s.warp, s.pc, lane, "memcheck",
+                              "mapa to block " + std::to_string(rank) + " of a cluster of " + std::to_string(size) +
+                                  (size == 1 ? " block" : " blocks"),
+                              address);
+        results[lane] = base + ((uint64_t{rank} + 1) << 24) + (address & (ptx::window_bytes - 1));
+    }
+    write_lanes(operand(s.warp, instruction.destination[0]), rank_only ? 4 : wide ? 8 : 4, results, s.mask);
+    return nullptr;
+}
+
+}  // namespace
+
+Fault* run_cluster(Special& s) {
+    Warp& warp = s.warp;
+    const auto operation = static_cast<ptx::ClusterOperation>(s.instruction().mode);
+    const auto complain = [&](uint32_t lanes, const char* why) {
+        return make_fault(warp, s.pc, static_cast<uint32_t>(__builtin_ctz(lanes)), "synccheck", why);
+    };
+    switch (operation) {
+        case ptx::ClusterOperation::arrive:
+            if (const uint32_t twice = warp.cluster_owes & s.mask)
+                return complain(twice, "barrier.cluster.arrive a second time without barrier.cluster.wait between");
+            warp.cluster_arrived |= s.mask;
+            warp.cluster_owes |= s.mask;
+            answer_if_full(*warp.block);
+            return nullptr;
+        case ptx::ClusterOperation::wait:
+            if (const uint32_t never = s.mask & ~warp.cluster_owes)
+                return complain(never, "barrier.cluster.wait without barrier.cluster.arrive before");
+            if (warp.cluster_arrived & s.mask) answer_if_full(*warp.block);
+            warp.blocked = (warp.cluster_arrived & s.mask) != 0;
+            s.again = s.ends_turn = warp.blocked;
+            if (!warp.blocked) warp.cluster_owes &= ~s.mask;
+            return nullptr;
+        default:
+            return map_address(s, s.instruction().offset & ptx::cluster_shared_address);
+    }
 }
 
 }  // namespace lockstep::simt

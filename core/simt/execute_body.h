@@ -335,7 +335,10 @@ inline bool access_global(const Machine& m, const Prepared& p, uint32_t pc, uint
     return access_view<Store>(m, p, View{window.data, window.begin, window.bytes}, mask);
 }
 
-template <bool Record>
+#include "core/simt/execute_checked.h"
+
+// Checked: the launch has a checker (Grid::checker), which hears of every access before it is carried out.
+template <bool Record, bool Checked>
 WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
     Block& block = *warp.block;
     Grid& grid = *block.grid;
@@ -350,9 +353,18 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
     uint64_t count = 0, lanes = 0;
     WarpEvent event;
     thread_local Access access;
+    [[maybe_unused]] std::optional<Checks> checks;
+    if constexpr (Checked) {
+        CheckerState& state = *grid.checker->state;
+        BlockChecks& of_block = checks_of(state, block);
+        checks.emplace(Checks{state, of_block, of_block.warps[warp.index]});
+    }
 
     const auto write_back = [&]() __attribute__((always_inline)) {
-        warp.stack.back() = StackEntry{next, meet, active};
+        StackEntry& top = warp.stack.back();
+        top.pc = next;
+        top.reconvergence = meet;
+        top.mask = active;
     };
     const auto read_again = [&]() __attribute__((always_inline)) {
         next = warp.stack.back().pc;
@@ -371,6 +383,14 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
         if (!warp.stack.empty()) write_back();
     };
 
+    uint64_t limit = std::min(budget, next_look(warp, 0));
+    const auto gives_way = [&]() __attribute__((always_inline)) {  // another path may have begun to run
+        read_again();
+        m.shapes_known = 0;
+        event.gives_way |= warp.watch.gives_way;
+        warp.watch.gives_way = false;
+        return warp.at_barrier || event.gives_way || warp.registers != m.registers;  // another frame: run() begins again
+    };
     if (budget == 0) {
         finish(WarpEvent::Kind::executed, next, active, 0);
         return event;
@@ -389,6 +409,7 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
         lanes += static_cast<uint64_t>(__builtin_popcount(mask));
         Fault* fault = nullptr;
         uint32_t special_bytes = 0;
+        bool turn_ends = false;
         WarpEvent::Kind kind = WarpEvent::Kind::executed;
 
         switch (p.code) {
@@ -454,6 +475,7 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
                 break;
             }
             case Code::load_shared:
+                if (Checked && mask) check_access<false>(m, p, pc, mask, *checks);
                 if (!Record && mask == full_mask && load_known(m, p, block.shared.data(), block.shared.size())) {
                     next = pc + 1;
                     break;
@@ -461,6 +483,7 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
                 [[fallthrough]];
             case Code::load_global:
             case Code::load_any:
+                if (Checked && mask && p.code != Code::load_shared) check_access<false>(m, p, pc, mask, *checks);
                 if (Record) {
                     kind = WarpEvent::Kind::memory;
                     locate(warp, p, mask, access);
@@ -479,6 +502,7 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
             case Code::store_shared:
             case Code::store_global:
             case Code::store_any:
+                if (Checked && mask) check_access<true>(m, p, pc, mask, *checks);
                 if (Record) {
                     kind = WarpEvent::Kind::memory;
                     event.is_store = true;
@@ -496,6 +520,7 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
                 next = pc + 1;
                 break;
             case Code::atomic:
+                if (Checked && mask) check_access<true>(m, p, pc, mask, *checks);
                 if (Record) {
                     kind = WarpEvent::Kind::memory;
                     event.is_atomic = true;
@@ -513,37 +538,75 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
                     next = pc + 1;
                 } else {
                     event.diverged = true;
-                    StackEntry top{pc, meet, path};
+                    StackEntry top{pc, meet, path, warp.stack.back().frame};
                     diverge(warp, p.target, p.reconvergence, top, mask);
                     read_again();
                 }
+                break;
+            case Code::branch_table: {
+                if (Record) kind = WarpEvent::Kind::branch;
+                next = pc + 1;
+                if (!mask) break;
+                uint32_t target = 0, taken = 0;
+                fault = table_target(warp, pc, p, mask, target, taken);
+                next = target;
+                if (taken == path || fault) break;
+                event.diverged = true;
+                StackEntry top{pc - 1, meet, path, warp.stack.back().frame};  // the others come here again
+                diverge(warp, target, p.reconvergence, top, taken);
+                read_again();
+                break;
+            }
+            case Code::call:
+            case Code::return_:
+                if (Record) kind = WarpEvent::Kind::branch;
+                next = pc + 1;
+                if (!mask) break;
+                write_back();
+                fault = p.code == Code::call ? call(warp, pc, p, mask) : come_back(warp, mask);
+                turn_ends |= gives_way();
                 break;
             case Code::exit:
                 if (Record) kind = WarpEvent::Kind::exit;
                 next = pc + 1;
                 if (mask) {
                     write_back();
-                    event.barrier_released = leave(warp, mask);
+                    fault = leave(warp, mask, event.barrier_released);
+                    if (!warp.frames.empty()) leave_frames(warp);
                     if (warp.done) {
                         finish(WarpEvent::Kind::exit, pc, path, mask);
                         return event;
                     }
-                    read_again();
+                    turn_ends = gives_way();
                 }
                 break;
             case Code::barrier:
                 if (mask) {
+                    write_back();
                     fault = arrive(warp, pc, path, mask, event.barrier_released);
                     kind = WarpEvent::Kind::barrier;
                 }
                 next = pc + 1;
                 break;
+            case Code::warp_barrier:
+                if (mask) {
+                    write_back();
+                    fault = warp_barrier(warp, pc, p, mask);
+                }
+                next = pc + 1;
+                break;
             case Code::shuffle:
-                if (mask) fault = shuffle(warp, pc, p, mask);
+                if (mask) {
+                    write_back();
+                    fault = shuffle(warp, pc, p, mask);
+                }
                 next = pc + 1;
                 break;
             case Code::vote:
-                if (mask) fault = vote(warp, pc, p, mask);
+                if (mask) {
+                    write_back();
+                    fault = vote(warp, pc, p, mask);
+                }
                 next = pc + 1;
                 break;
             case Code::nop:
@@ -558,6 +621,7 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
                 if (special.again) next = pc;
                 if (special.ends_turn) kind = WarpEvent::Kind::barrier;
                 event.barrier_released |= special.barrier_released;
+                event.until = special.until;
                 if (Record && special.is_memory && !special.again) {
                     kind = WarpEvent::Kind::memory;
                     event.is_store = special.is_store;
@@ -573,15 +637,33 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
                 break;
         }
 
-        if (fault) {
+        if (fault == must_wait) {  // for other paths of the warp
+            fault = choose_path(warp);
+            turn_ends |= gives_way();
+        } else if (fault) {
             next = pc;
+        }
+        while (next == meet && !fault) {  // the entry below waits here with all lanes of the region
+            if (warp.waits.empty()) {
+                warp.stack.pop_back();
+                read_again();
+            } else {
+                fault = meet_others(warp);
+                turn_ends |= gives_way();
+            }
+        }
+        if (count >= limit && !fault) {
+            if (warp.watch.next <= warp.instructions + count) {
+                write_back();
+                fault = watch_or_go_on(warp, warp.instructions + count, pc, mask);
+                turn_ends |= gives_way();
+            }
+            limit = std::min(budget, next_look(warp, count));
+        }
+        if (fault) {
             event.fault = fault;
             finish(WarpEvent::Kind::fault, pc, path, mask);
             return event;
-        }
-        while (next == meet) {  // the entry below waits here with all lanes of the region
-            warp.stack.pop_back();
-            read_again();
         }
         if constexpr (Record) {
             if (kind == WarpEvent::Kind::memory) {
@@ -592,14 +674,15 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
             // Lanes that ran past the last instruction leave with it.
             while (next >= end) {
                 write_back();
-                event.barrier_released |= leave(warp, active);
-                if (warp.done) break;
-                read_again();
+                event.fault = leave(warp, active, event.barrier_released);
+                if (event.fault) kind = WarpEvent::Kind::fault;
+                if (warp.done || event.fault) break;
+                gives_way();
             }
             finish(kind, pc, path, mask);
             return event;
         }
-        if (kind == WarpEvent::Kind::barrier || count == budget) {
+        if (kind == WarpEvent::Kind::barrier || turn_ends || count == budget) {
             finish(kind, pc, path, mask);
             return event;
         }
@@ -610,11 +693,22 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
 
 WarpEvent step(Warp& warp) {
     uint64_t threads = 0;
-    return execute<true>(warp, 1, threads);
+    return warp.block->grid->checker ? execute<true, true>(warp, 1, threads) : execute<true, false>(warp, 1, threads);
 }
 
 WarpEvent run(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
-    return execute<false>(warp, budget, thread_instructions);
+    const bool checked = warp.block->grid->checker != nullptr;
+    bool released = false;
+    for (;;) {
+        const uint64_t before = warp.instructions;
+        WarpEvent event = checked ? execute<false, true>(warp, budget, thread_instructions)
+                                  : execute<false, false>(warp, budget, thread_instructions);
+        const uint64_t ran = warp.instructions - before;
+        released = event.barrier_released |= released;
+        const bool ends = event.kind == WarpEvent::Kind::barrier || event.kind == WarpEvent::Kind::fault || event.gives_way;
+        if (ends || warp.done || warp.at_barrier || ran >= budget) return event;
+        budget -= ran;  // a call or a return: on with other registers
+    }
 }
 
 }  // namespace LOCKSTEP_SIMD_NAME

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/simt/async_work.h"
 #include "core/simt/faults.h"
 
 namespace lockstep::simt {
@@ -32,7 +33,7 @@ Fault runaway_fault(Warp& warp, uint64_t executed) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(~warp.exited | 0x80000000u));
     return *make_fault(warp, spot, lane, "runaway",
                        "the kernel still ran after " + std::to_string(executed) + " warp instructions; it " +
-                           (widest ? "spun on " : "was on ") + place_of(program, spot));
+                           (widest ? "spun on " : "was on ") + place_of(program, spot) + mbarrier_wait_of(warp));
 }
 
 }  // namespace lockstep::simt

@@ -6,6 +6,22 @@ namespace lockstep::simt {
 Handler handler_of(ptx::Kind kind) {
     using ptx::Kind;
     switch (kind) {
+        case Kind::matrix:
+            return run_matrix;
+        case Kind::matrix_load:
+            return run_matrix_load;
+        case Kind::async_copy:
+            return run_async_copy;
+        case Kind::async_wait:
+            return run_async_wait;
+        case Kind::mbarrier:
+            return run_mbarrier;
+        case Kind::cluster:
+            return run_cluster;
+        case Kind::texture:
+            return run_texture;
+        case Kind::surface:
+            return run_surface;
         default:
             return nullptr;
     }

@@ -1,6 +1,7 @@
 // Grid, block and warp while they run, and the one executor: step(Warp&) -> WarpEvent. Two drivers pull it: simt::launch
 // (functional) and model::launch (cycle by cycle). All state is copyable.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -9,19 +10,12 @@
 #include "core/ptx/program.h"
 #include "core/simt/async.h"
 #include "core/simt/launch.h"
+#include "core/simt/path_state.h"
 
 namespace lockstep::simt {
 
 constexpr uint32_t warp_size = 32;
 constexpr uint32_t full_mask = 0xffffffffu;
-
-struct StackEntry {  // one path of the reconvergence stack; the last entry runs
-    uint32_t pc = 0;
-    uint32_t reconvergence = ptx::no_pc;  // popped when pc gets here
-    uint32_t mask = 0;
-    int32_t frame = -1;  // index into Warp::frames; -1: the kernel's own
-    bool operator==(const StackEntry&) const = default;
-};
 
 struct alignas(64) RegisterLine {
     std::byte bytes[64];
@@ -35,6 +29,7 @@ struct CallFrame {
     uint32_t call_pc = 0;     // of the call
     uint32_t depth = 0;       // 1: called by the kernel
     uint32_t local_base = 0;  // where the frame's part of a thread's local memory begins
+    uint32_t lanes = 0;       // that have not returned
     std::vector<RegisterLine> registers;
 };
 
@@ -47,10 +42,13 @@ struct Warp {
     bool at_barrier = false;
     bool done = false;
     std::vector<StackEntry> stack;   // never empty before done
+    std::vector<PathWait> waits;     // independent threads: one an entry of the stack, or none; see path_state.h
+    SpinWatch watch;
     std::byte* registers = nullptr;  // of the running path's frame, 64-byte aligned: inside Block::registers, or a frame's
     std::vector<CallFrame> frames;   // used and unused ones; empty until the first call
     int32_t unused_frame = -1;       // the first of them
-    uint64_t frame_bytes = 0;        // of the registers of all frames
+    uint64_t frame_bytes = 0;        // of the registers of used frames
+    uint64_t unused_bytes = 0;       // of the registers that unused frames keep
     uint32_t local_base = 0;         // of the running path's frame: where its part of a thread's local memory begins
     uint32_t local_end = 0;          // and where it ends
     uint64_t instructions = 0;       // issued so far
@@ -114,6 +112,7 @@ struct Block {
     uint32_t local_bytes = 0;          // a thread: Program::local_bytes, more when calls need it
     uint32_t warps_done = 0;
     uint32_t warps_at_barrier = 0;
+    std::array<uint32_t, 16> arrived = {};  // by barrier: threads that came by bar.arrive and did not wait
     int64_t clock = 0;  // what %clock reads; the timed driver sets it
     uint32_t rank = 0;  // %cluster_ctarank
     std::vector<Block*> cluster;  // the blocks of its cluster by rank, itself too; empty: alone. See join_cluster
@@ -149,12 +148,14 @@ struct WarpEvent {
     uint32_t executed = 0;                // lanes whose guard held: they did the work
     bool diverged = false;                // a branch that split the path
     bool barrier_released = false;        // this arrival released the block's barrier (all at_barrier flags are cleared)
+    bool gives_way = false;               // the warp spins: other warps should run before it goes on
     ptx::Space space = ptx::Space::none;  // memory: the resolved space (never generic)
     uint8_t bytes = 0;                    // memory: a lane's bytes, vector included
     bool is_store = false;
     bool is_atomic = false;
     const uint64_t* addresses =
         nullptr;             // memory: 32, valid until the next step on this thread; shared: offset in the block
+    int64_t until = 0;       // cycle before which the warp cannot go on: it waited for copies that are there then; 0: at once
     Fault* fault = nullptr;  // kind fault: valid until the next step on this thread
 };
 
