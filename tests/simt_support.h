@@ -167,11 +167,8 @@ struct Builder {
 };
 
 inline LaunchConfig config_of(Dim3 grid, Dim3 block, std::initializer_list<uint64_t> pointers = {}) {
-    LaunchConfig config{grid, block, 0, {}};
-    for (const uint64_t p : pointers) {
-        const auto* bytes = reinterpret_cast<const std::byte*>(&p);
-        config.parameters.insert(config.parameters.end(), bytes, bytes + 8);
-    }
+    LaunchConfig config{grid, block, 0, std::vector<std::byte>(pointers.size() * 8)};
+    if (pointers.size()) std::memcpy(config.parameters.data(), pointers.begin(), pointers.size() * 8);
     return config;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/simt/call.h"
 #include "core/simt/cluster.h"
 #include "core/simt/plan.h"
 #include "core/simt/warp.h"
@@ -20,11 +21,9 @@ size_t stride_of(const ptx::Program& program) {
 }
 
 void point_warps(Block& block) {
-    std::byte* const start = aligned(block.registers);
-    const size_t stride = block.grid ? stride_of(*block.grid->program) : 0;
     for (Warp& warp : block.warps) {
         warp.block = &block;
-        warp.registers = start + warp.index * stride;
+        if (block.grid) follow_frame(warp);
     }
 }
 
@@ -43,8 +42,10 @@ Block& Block::operator=(const Block& other) {
     warps = other.warps;
     shared = other.shared;
     local = other.local;
+    local_bytes = other.local_bytes;
     warps_done = other.warps_done;
     warps_at_barrier = other.warps_at_barrier;
+    arrived = other.arrived;
     clock = other.clock;
     rank = other.rank;
     cluster.clear();
@@ -72,8 +73,10 @@ Block& Block::operator=(Block&& other) noexcept {
     shared = std::move(other.shared);
     registers = std::move(other.registers);  // the buffer itself moves: the alignment stays
     local = std::move(other.local);
+    local_bytes = other.local_bytes;
     warps_done = other.warps_done;
     warps_at_barrier = other.warps_at_barrier;
+    arrived = other.arrived;
     clock = other.clock;
     rank = other.rank;
     cluster.clear();
@@ -84,8 +87,18 @@ Block& Block::operator=(Block&& other) noexcept {
 
 std::vector<uint64_t> place_variables(const ptx::Program& program, Memory& memory) {
     std::vector<uint64_t> addresses;
+    std::vector<bool> fresh;
     for (const auto& v : program.variables) {
+        const uint64_t before = memory.live_bytes();
         addresses.push_back(memory.variable(program.ptx_file, v.name, v.bytes, v.initial));
+        fresh.push_back(memory.live_bytes() != before);
+    }
+    for (size_t k = 0; k < addresses.size(); ++k) {
+        if (!fresh[k]) continue;
+        for (const ptx::InitialAddress& a : program.variables[k].addresses) {
+            const uint64_t bits = (addresses[static_cast<size_t>(a.variable)] + a.addend) >> a.shift;
+            if (std::byte* to = memory.write(addresses[k] + a.at, a.bytes)) std::memcpy(to, &bits, a.bytes);
+        }
     }
     return addresses;
 }
@@ -118,10 +131,12 @@ void reset_block(Block& block, Grid& grid, uint32_t linear_index) {
     block.index = {linear_index % extent.x, linear_index / extent.x % extent.y, linear_index / extent.x / extent.y};
     block.shared.assign(std::max(program.static_shared, program.dynamic_shared_offset) + grid.config->dynamic_shared,
                         std::byte{});
+    block.local_bytes = program.local_bytes;
     block.local.assign(size_t{program.local_bytes} * threads, std::byte{});
     block.registers.assign(stride_of(program) * warps + 64, std::byte{});
     block.warps_done = 0;
     block.warps_at_barrier = 0;
+    block.arrived.fill(0);
     block.clock = 0;
     block.cluster.clear();
     block.rank = rank_in_cluster(grid, block.index);
@@ -137,7 +152,10 @@ void reset_block(Block& block, Grid& grid, uint32_t linear_index) {
         warp.done = false;
         warp.stack.reserve(8);
         warp.stack.assign(1, StackEntry{0, ptx::no_pc, mask});
+        forget_frames(warp);
         warp.instructions = 0;
+        warp.waits.clear();
+        warp.watch.restart();
         warp.cluster_arrived = warp.cluster_owes = 0;
         warp.blocked = false;
         warp.waits_pc = ptx::no_pc;

@@ -1,8 +1,13 @@
 // The executor for any machine.
 #include <cstring>
+#include <optional>
 
+#include "core/simt/barrier.h"
+#include "core/simt/call.h"
+#include "core/simt/checker_state.h"
 #include "core/simt/execute.h"
 #include "core/simt/faults.h"
+#include "core/simt/paths.h"
 #include "core/simt/special.h"
 #include "core/simt/warp_wide.h"
 

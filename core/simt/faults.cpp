@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <map>
 
 namespace lockstep::simt {
 
@@ -78,16 +77,47 @@ Fault* make_fault(const Warp& warp, uint32_t pc, uint32_t lane, std::string kind
     fault.block = warp.block->index;
     fault.thread = thread_index(warp, lane);
     fault.address = address;
+    locate_fault(program, pc, fault.file, fault.line, fault.ptx_line);
+    return &fault;
+}
+
+void locate_fault(const ptx::Program& program, uint32_t pc, std::string& file, int32_t& line, int32_t& ptx_line) {
     if (pc < program.instructions.size()) {
         const auto& i = program.instructions[pc];
-        fault.line = i.line;
-        fault.ptx_line = i.ptx_line;
-        const auto file = static_cast<size_t>(i.file);
-        fault.file = i.line > 0 && file < program.files.size() && !program.files[file].empty() ? program.files[file]
-                                                                                               : program.source_file;
+        line = i.line;
+        ptx_line = i.ptx_line;
+        const auto number = static_cast<size_t>(i.file);
+        file = number < program.files.size() && !program.files[number].empty() ? program.files[number]
+                                                                               : program.source_file;
     }
-    if (fault.line <= 0) fault.file = program.ptx_file;
-    return &fault;
+    if (line <= 0) file = program.ptx_file;
+}
+
+std::string readable_variable(const std::string& name) {
+    // _ZZ function E length name [ _ number ]: a variable of a function; _ZN { length name } E and _ZL length name: of a
+    // namespace or a file.
+    if (name.compare(0, 2, "_Z") != 0) return name;
+    for (size_t begin = name.size(); begin-- > 2;) {
+        size_t digits = begin, length = 0;
+        while (digits < name.size() && digits < begin + 4 && name[digits] >= '0' && name[digits] <= '9')
+            length = length * 10 + static_cast<size_t>(name[digits++] - '0');
+        if (digits == begin || (name[begin - 1] >= '0' && name[begin - 1] <= '9')) continue;
+        if (length == 0 || length > name.size() - digits || (name[digits] >= '0' && name[digits] <= '9')) continue;
+        const std::string rest = name.substr(digits + length);
+        if (rest.empty() || rest == "E" || rest[0] == '_') return name.substr(digits, length);
+    }
+    return name;
+}
+
+std::string shared_variable_at(const Block& block, uint64_t& offset) {
+    const auto& variables = block.grid->program->shared_variables;
+    const uint64_t at = offset % ptx::window_bytes;
+    for (auto v = variables.rbegin(); v != variables.rend(); ++v) {
+        if (at < v->offset || (v->bytes && at - v->offset >= v->bytes)) continue;
+        offset = at - v->offset;
+        return readable_variable(v->name);
+    }
+    return {};
 }
 
 Fault* access_fault(const Warp& warp, uint32_t pc, uint32_t lane, ptx::Space space, uint64_t address, uint32_t bytes,
@@ -105,7 +135,7 @@ Fault* access_fault(const Warp& warp, uint32_t pc, uint32_t lane, ptx::Space spa
             reason = offset_reason("the block's shared memory", block.shared.size(), address, bytes);
             break;
         case ptx::Space::local:
-            reason = offset_reason("the thread's local memory", grid.program->local_bytes, address, bytes);
+            reason = offset_reason("the thread's local memory", warp.local_end, address, bytes);
             break;
         case ptx::Space::param:
             reason = is_store ? ", parameters cannot be written"
@@ -123,36 +153,6 @@ Fault* trap_fault(const Warp& warp, uint32_t pc, uint32_t mask) {
     if (pc < program.instructions.size() && program.instructions[pc].mode == 1)
         return make_fault(warp, pc, lane, "assert", "an assert failed");
     return make_fault(warp, pc, lane, "trap", "the kernel stopped itself with a trap instruction");
-}
-
-Fault deadlock_fault(const Block& block) {
-    // Warps that wait at the same instruction for the same barrier are one clause.
-    std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> groups;
-    const Warp* first = nullptr;
-    for (const Warp& warp : block.warps) {
-        if (warp.done || !warp.at_barrier) continue;
-        if (!first) first = &warp;
-        groups[{warp.barrier_pc, warp.barrier}].push_back(warp.index);
-    }
-    if (!first) return {};
-    std::string message = "no warp of the block can go on: ";
-    bool comma = false;
-    for (const auto& [where, warps] : groups) {
-        if (comma) message += "; ";
-        comma = true;
-        message += warps.size() == 1 ? "warp " : "warps ";
-        for (size_t i = 0; i < warps.size(); ++i) {
-            size_t last = i;
-            while (last + 1 < warps.size() && warps[last + 1] == warps[last] + 1) ++last;
-            message += (i ? ", " : "") + std::to_string(warps[i]);
-            if (last > i) message += "-" + std::to_string(warps[last]);
-            i = last;
-        }
-        message += (warps.size() == 1 ? " waits at barrier " : " wait at barrier ") + std::to_string(where.second) + " on " +
-                   place_of(*block.grid->program, where.first);
-    }
-    const auto lane = static_cast<uint32_t>(__builtin_ctz(~first->exited | 0x80000000u));
-    return *make_fault(*first, first->barrier_pc, lane, "deadlock", std::move(message));
 }
 
 std::string render(const Fault& fault) {

@@ -13,8 +13,23 @@ Fault* make_fault(const Warp& warp, uint32_t pc, uint32_t lane, std::string kind
 Fault* access_fault(const Warp& warp, uint32_t pc, uint32_t lane, ptx::Space space, uint64_t address, uint32_t bytes,
                     bool is_store, bool is_atomic);
 
+// Of a warp none of whose paths can go on, each of which waits for others: who waits for whom.
+Fault* deadlock_of(const Warp& warp);
+
+// On a warp with a stack, when lanes of it spin for others that wait for them below on the stack: found to be that by
+// running copies with independent threads. Null for all else.
+Fault* stack_deadlock(const Warp& warp);
+
 // Of a trap instruction.
 Fault* trap_fault(const Warp& warp, uint32_t pc, uint32_t mask);
+
+// The place of an instruction: its CUDA line, or that of the PTX where the former is unknown (line 0).
+void locate_fault(const ptx::Program& program, uint32_t pc, std::string& file, int32_t& line, int32_t& ptx_line);
+
+// The shared variable that holds the offset, which becomes one in the variable; "" where there is none.
+std::string shared_variable_at(const Block& block, uint64_t& offset);
+// "tile" for _ZZ6matmulPKfE4tile; what is not mangled stays.
+std::string readable_variable(const std::string& name);
 
 Dim3 thread_index(const Warp& warp, uint32_t lane);
 

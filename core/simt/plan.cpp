@@ -35,10 +35,18 @@ Code code_of(const ptx::DecodedInstruction& i) {
             return plain && global ? Code::store_global : Code::store_any;
         case Kind::branch:
             return Code::branch;
+        case Kind::branch_table:
+            return Code::branch_table;
+        case Kind::call:
+            return Code::call;
+        case Kind::return_:
+            return Code::return_;
         case Kind::exit:
             return Code::exit;
         case Kind::barrier:
             return Code::barrier;
+        case Kind::warp_barrier:
+            return Code::warp_barrier;
         case Kind::shuffle:
             return Code::shuffle;
         case Kind::vote:
@@ -96,7 +104,14 @@ void mark_shapes(const ptx::Program& program, std::vector<Prepared>& steps) {
             leader[std::min(i.target, count)] = true;
             leader[std::min(i.reconvergence, count)] = true;
         }
-        if (i.kind == Kind::branch || i.kind == Kind::exit || i.kind == Kind::barrier) leader[pc + 1] = true;
+        if (i.kind == Kind::branch_table) {
+            const int32_t* const list = program.lists.data() + i.list;
+            for (int32_t k = 1; k <= list[0]; ++k) leader[std::min(static_cast<uint32_t>(list[k]), count)] = true;
+            leader[std::min(i.reconvergence, count)] = true;
+        }
+        if (i.kind == Kind::branch || i.kind == Kind::branch_table || i.kind == Kind::call || i.kind == Kind::return_ ||
+            i.kind == Kind::exit || i.kind == Kind::barrier)
+            leader[pc + 1] = true;
     }
     int32_t holds[shape_slots + 1];
     uint8_t next = 0;
@@ -116,11 +131,13 @@ void mark_shapes(const ptx::Program& program, std::vector<Prepared>& steps) {
                 p.shape = next;
             }
         }
-        for (const int32_t d : i.destination) {
+        const auto forget = [&](int32_t d) {
             for (uint8_t slot = 1; slot <= shape_slots; ++slot) {
                 if (d != ptx::no_operand && holds[slot] == d) holds[slot] = ptx::no_operand;
             }
-        }
+        };
+        for (const int32_t d : i.destination) forget(d);
+        for (uint32_t k = 0; k < i.list_destinations; ++k) forget(program.lists[i.list + k]);
     }
 }
 
