@@ -76,10 +76,6 @@ void Parser::parse_module() {
         } else if (token_.is(".global") || token_.is(".const") || token_.is(".shared")) {
             const Space space = token_.is(".global") ? Space::global : token_.is(".const") ? Space::constant : Space::shared;
             advance();
-            if (token_.is(".texref") || token_.is(".samplerref") || token_.is(".surfref")) {
-                skip_to_semicolon();
-                continue;
-            }
             do module_.variables.push_back(parse_variable(space, external, false));
             while (module_.variables.size() < most_declarations && take(','));
             expect(';', "after the variable");

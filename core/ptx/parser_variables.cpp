@@ -21,6 +21,9 @@ Variable Parser::parse_variable(Space space, bool external, bool parameter) {
             const int align = small_integer("an alignment");
             if (align < 1 || align > 65'536 || (align & (align - 1))) complain("an alignment is a power of two up to 65536");
             if (!variable.pointer) variable.align = static_cast<uint32_t>(align);
+        } else if (word == ".texref" || word == ".samplerref" || word == ".surfref") {  // holds a handle, at first none
+            variable.type = Type::b64;
+            advance();
         } else if (word == ".v2" || word == ".v4") {
             lanes = word == ".v2" ? 2 : 4;
             advance();
@@ -127,8 +130,8 @@ void Parser::parse_reference(Variable& variable, uint64_t mask) {
     Reference reference{.at = variable.initial.size() - element, .bytes = static_cast<uint32_t>(element), .place = token_.place};
     const bool masked = take('(');
     if (masked) {
-        reference.shift = mask ? static_cast<uint32_t>(std::countr_zero(mask)) : 64;
-        const uint64_t field = reference.shift < 64 ? mask >> reference.shift : 0;
+        reference.shift = mask ? static_cast<uint32_t>(std::countr_zero(mask)) : 0;
+        const uint64_t field = mask >> reference.shift;
         const auto bits = static_cast<uint32_t>(std::popcount(field));
         if (!field || reference.shift % 8 || bits % 8 || field != (UINT64_MAX >> (64 - bits)) || bits > 8 * element)
             complain("a mask in front of an address takes whole bytes of it, such as 0xFF00, no more than there is room for");

@@ -29,7 +29,7 @@ uint64_t Memory::allocate(uint64_t bytes, std::string name) {
     next_ += (bytes + alignment - 1) / alignment * alignment + guard_bytes;
     live_ += bytes;
     auto contents = std::make_shared<std::vector<std::byte>>(bytes);
-    allocations_.emplace(address, Allocation{address, bytes, std::move(name), false, std::move(contents), {}});
+    allocations_.emplace(address, Allocation{address, bytes, std::move(name), false, std::move(contents), {}, {}});
     version_.renew();
     return address;
 }
@@ -82,6 +82,47 @@ std::byte* Memory::write(uint64_t address, uint64_t bytes) {
         version_.renew();
     }
     return a.contents->data() + (address - a.address);
+}
+
+void Memory::mark_unwritten(uint64_t address) {
+    const auto found = allocations_.find(address);
+    if (found == allocations_.end() || found->second.freed) return;
+    found->second.unwritten = std::make_shared<ByteSet>(found->second.bytes, true);
+    any_unwritten_ = true;
+}
+
+ByteSet* Memory::unwritten(uint64_t address) {
+    const auto found = allocations_.find(address);
+    if (found == allocations_.end() || !found->second.unwritten) return nullptr;
+    auto& set = found->second.unwritten;
+    if (set.use_count() > 1) set = std::make_shared<ByteSet>(*set);
+    return set.get();
+}
+
+void Memory::assume_written() {
+    if (!any_unwritten_) return;
+    for (auto& [address, a] : allocations_) a.unwritten.reset();
+    any_unwritten_ = false;
+}
+
+uint64_t Memory::texture(Texture texture) {
+    const bool plain = texture.channels == 1 || texture.channels == 2 || texture.channels == 4;
+    const bool sampler_only = texture.address == 0;
+    const double most = 1ull << 50;  // far below where the products of the extents wrap
+    if (static_cast<double>(texture.row_step()) * texture.height * static_cast<double>(texture.slices()) > most ||
+        static_cast<double>(texture.depth) * texture.layers > most)
+        throw Failure("the texture '" + texture.name + "' is too large");
+    if (!plain || !texture.width || !texture.height || !texture.depth || !texture.layers ||
+        texture.row_step() < texture.row_bytes() || (!sampler_only && !read(texture.address, texture.bytes()))) {
+        throw Failure("the texels of '" + texture.name + "' do not lie inside one live allocation");
+    }
+    textures_.push_back(std::move(texture));
+    return texture_handles + textures_.size();
+}
+
+const Texture* Memory::find_texture(uint64_t handle) const {
+    const uint64_t number = handle - texture_handles - 1;
+    return number < textures_.size() ? &textures_[number] : nullptr;
 }
 
 uint64_t Memory::variable(const std::string& module, const std::string& name, uint64_t bytes,

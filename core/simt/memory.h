@@ -10,6 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "core/simt/byte_set.h"
+#include "core/simt/texture.h"
+
 namespace lockstep::simt {
 
 struct Allocation {
@@ -19,6 +22,7 @@ struct Allocation {
     bool freed = false;
     std::shared_ptr<std::vector<std::byte>> contents;
     std::string module;  // of a program's own variable: the PTX file that declares it; empty for all others
+    std::shared_ptr<ByteSet> unwritten;  // bytes that nobody has written, for initcheck; null: all count as written
 };
 
 // A number that is new whenever host pointers into a Memory may have become stale: the executor keeps pointers only as
@@ -59,16 +63,29 @@ class Memory {
     uint64_t live_bytes() const { return live_; }
     uint64_t version() const { return version_.value(); }
 
+    // A handle for a texture or surface whose texels lie in this memory: what a kernel takes as its argument. Throws Failure
+    // when they are not all inside one allocation.
+    uint64_t texture(Texture texture);
+    const Texture* find_texture(uint64_t handle) const;  // null: it is none of this memory's
+
+    // From here on all of the allocation at `address` counts as never written, until a launch with initcheck writes to it. A
+    // launch without begins with assume_written: nobody keeps account of what it writes.
+    void mark_unwritten(uint64_t address);
+    ByteSet* unwritten(uint64_t address);  // of the live allocation that begins there; null: all is written
+    void assume_written();
+
     // The address of a program's variable, allocated (and filled with `initial`) by the first launch that needs it.
     uint64_t variable(const std::string& module, const std::string& name, uint64_t bytes,
                       const std::vector<std::byte>& initial);
 
   private:
+    std::vector<Texture> textures_;
     std::map<uint64_t, Allocation> allocations_;  // by address
     std::deque<uint64_t> freed_;                  // oldest first; only the latest are kept for reports
     uint64_t next_ = 0x7f0000000000ull;
     uint64_t live_ = 0;
     uint64_t limit_;
+    bool any_unwritten_ = false;
     Version version_;
 };
 

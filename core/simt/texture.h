@@ -1,0 +1,43 @@
+// Textures and surfaces as plain data. A Texture describes texels that lie in device memory and how tex reads them; Memory
+// hands out a handle for it (Memory::texture), which is what a kernel has as cudaTextureObject_t or cudaSurfaceObject_t.
+// texture_sample.h computes what tex gives, texture.cpp runs the instructions.
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace lockstep::simt {
+
+struct Texture {
+    enum class Shape : uint8_t { d1, d2, d3, d1_layered, d2_layered, cube, cube_layered };
+    enum class Element : uint8_t { u8, s8, u16, s16, u32, s32, f16, f32 };
+    enum class Mode : uint8_t { wrap, mirror, clamp, border };  // what lies beyond the edges
+
+    std::string name;      // for reports: the kernel's parameter or the PTX name
+    uint64_t address = 0;  // of the first texel; x runs fastest, then y, then z or the layer (a cube has six faces)
+    uint64_t pitch = 0;    // bytes from a row to the next one; 0: rows lie side by side
+    Shape shape = Shape::d2;
+    Element element = Element::f32;
+    uint8_t channels = 1;                                     // 1, 2 or 4
+    uint32_t width = 1, height = 1, depth = 1;                // in texels; 1 where the shape has no such axis
+    uint32_t layers = 1;                                      // of the layered shapes; a layer of a cube has six faces
+    bool linear = false;                                      // filter; of values that are read as floats
+    bool normalized = false;                                  // coordinates in [0, 1)
+    bool normalized_float = false;                            // 8- and 16-bit integers are read as [0, 1] or [-1, 1]
+    Mode modes[3] = {Mode::clamp, Mode::clamp, Mode::clamp};  // x, y, z
+    float border[4] = {0, 0, 0, 0};
+
+    uint32_t element_bytes() const {
+        return element <= Element::s8 ? 1 : element <= Element::s16 || element == Element::f16 ? 2 : 4;
+    }
+    uint32_t texel_bytes() const { return element_bytes() * channels; }
+    uint64_t row_bytes() const { return uint64_t{width} * texel_bytes(); }
+    uint64_t row_step() const { return pitch ? pitch : row_bytes(); }
+    uint32_t faces() const { return shape == Shape::cube || shape == Shape::cube_layered ? 6 : 1; }
+    uint64_t slices() const { return uint64_t{depth} * layers * faces(); }  // pictures that lie one after the other
+    uint64_t bytes() const { return row_step() * height * slices(); }
+};
+
+// The handle of texture number n of a Memory is texture_handles + n + 1. Nothing lies at these addresses.
+constexpr uint64_t texture_handles = 0x0500'0000'0000ull;
+
+}  // namespace lockstep::simt

@@ -1,0 +1,537 @@
+// Textures and surfaces against the formulas of the CUDA C++ programming guide ("Texture Fetching"), written out here in
+// double for each addressing mode, filter, shape and element type.
+#include <cmath>
+
+#include "core/base/dtype.h"
+#include "core/ptx/ptx.h"
+#include "tests/catch.h"
+#include "tests/simt_support.h"
+
+using namespace lockstep;
+using namespace lockstep::simt;
+using namespace lockstep::simt::test;
+
+namespace {
+
+using Shape = Texture::Shape;
+using Element = Texture::Element;
+using Mode = Texture::Mode;
+
+struct Run {
+    std::vector<uint32_t> words;  // four a thread
+    std::string fault;
+};
+
+// `body` sees %tid in %r0, the handle in %rd0, four 32-bit inputs of the thread in %r1-%r4 and %f1-%f4, and leaves its
+// results in %r5-%r8.
+std::string kernel(const std::string& body, const std::string& module = "") {
+    return ".version 8.8\n.target sm_90\n.address_size 64\n" + module +
+           ".visible .entry k(.param .u64 k_0, .param .u64 k_1, .param .u64 k_2) {\n"
+           ".reg .pred %p<4>; .reg .b16 %rs<20>; .reg .b32 %r<30>; .reg .b64 %rd<20>; .reg .f32 %f<20>;\n"
+           "ld.param.u64 %rd0, [k_0];\nld.param.u64 %rd1, [k_1];\nld.param.u64 %rd2, [k_2];\nmov.u32 %r0, %tid.x;\n"
+           "mul.wide.u32 %rd3, %r0, 16;\nadd.s64 %rd1, %rd1, %rd3;\nadd.s64 %rd2, %rd2, %rd3;\n"
+           "ld.global.v4.b32 {%r1, %r2, %r3, %r4}, [%rd1];\nmov.b32 %f1, %r1;\nmov.b32 %f2, %r2;\nmov.b32 %f3, %r3;\n"
+           "mov.b32 %f4, %r4;\nmov.u32 %r5, 0;\nmov.u32 %r6, 0;\nmov.u32 %r7, 0;\nmov.u32 %r8, 0;\n" +
+           body + "\nst.global.v4.b32 [%rd2], {%r5, %r6, %r7, %r8};\nret;\n}\n";
+}
+
+Run run_body(const std::string& body, Memory& memory, uint64_t handle, const std::vector<uint32_t>& inputs,
+             const std::string& module = "") {
+    const auto parsed = ptx::parse(kernel(body, module), "test.ptx");
+    INFO(body);
+    INFO((parsed ? std::string() : render(parsed.error())));
+    REQUIRE(parsed);
+    const auto program = ptx::decode(parsed.value(), "k");
+    INFO((program ? std::string() : render(program.error())));
+    REQUIRE(program);
+    const auto threads = static_cast<uint32_t>(inputs.size() / 4);
+    const uint64_t in = put(memory, inputs, "inputs"), out = memory.allocate(inputs.size() * 4, "results");
+    const auto result = launch(*program.value(), config_of({1}, {threads}, {handle, in, out}), memory);
+    return {read_back<uint32_t>(memory, out, inputs.size()), result.fault ? result.fault->message : ""};
+}
+
+std::string refusal_of(const std::string& body) {
+    const auto parsed = ptx::parse(kernel(body), "test.ptx");
+    if (!parsed) return parsed.error().message;
+    const auto program = ptx::decode(parsed.value(), "k");
+    return program ? "" : program.error().message;
+}
+
+uint32_t bits(float value) {
+    uint32_t out;
+    std::memcpy(&out, &value, 4);
+    return out;
+}
+float value_of(uint32_t word) {
+    float out;
+    std::memcpy(&out, &word, 4);
+    return out;
+}
+
+// A picture of floats: texel (x, y, slice) of channel c.
+float picture(int64_t x, int64_t y, int64_t slice, int64_t c) {
+    return static_cast<float>((x * 7 + y * 13 + slice * 29 + c * 5) % 61) * 0.375f - 4;
+}
+
+uint64_t put_picture(Memory& memory, Texture& t) {
+    std::vector<float> texels;
+    for (uint32_t s = 0; s < t.slices(); ++s)
+        for (uint32_t y = 0; y < t.height; ++y)
+            for (uint32_t x = 0; x < t.width; ++x)
+                for (uint32_t c = 0; c < t.channels; ++c) texels.push_back(picture(x, y, s, c));
+    t.address = put(memory, texels, "texels");
+    t.name = "picture";
+    return memory.texture(t);
+}
+
+// The guide: index of a texel after its addressing mode; -1: the border, which is 0.
+int64_t index_of(int64_t i, int64_t n, Mode mode) {
+    if (mode == Mode::border) return i >= 0 && i < n ? i : -1;
+    if (mode == Mode::clamp) return i < 0 ? 0 : i >= n ? n - 1 : i;
+    while (i < 0) i += 2 * n;
+    if (mode == Mode::wrap) return i % n;
+    return i / n % 2 ? n - 1 - i % n : i % n;
+}
+
+struct Point {
+    double x = 0, y = 0, z = 0;  // in texels
+    int64_t layer = 0;
+};
+
+double expected(const Texture& t, const Point& p, int channel) {
+    const bool three = t.shape == Shape::d3;
+    const bool one = t.shape == Shape::d1 || t.shape == Shape::d1_layered;
+    const auto texel = [&](int64_t x, int64_t y, int64_t z) -> double {
+        const bool folds = t.normalized;
+        const auto mode = [&](int axis) {
+            const Mode m = t.modes[axis];
+            return folds || m == Mode::border ? m : Mode::clamp;
+        };
+        const int64_t i = index_of(x, t.width, mode(0)), j = one ? 0 : index_of(y, t.height, mode(1));
+        const int64_t k = three ? index_of(z, t.depth, mode(2)) : p.layer;
+        if (i < 0 || j < 0 || k < 0) return 0;
+        return static_cast<double>(picture(i, j, k, channel));
+    };
+    if (!t.linear)
+        return texel(static_cast<int64_t>(std::floor(p.x)), static_cast<int64_t>(std::floor(p.y)),
+                     static_cast<int64_t>(std::floor(p.z)));
+    const auto split = [](double at, int64_t& i, double& fraction) {
+        const double b = at - 0.5;
+        i = static_cast<int64_t>(std::floor(b));
+        fraction = std::round((b - std::floor(b)) * 256) / 256;  // 9 bits, 8 of them behind the point
+    };
+    int64_t i, j = 0, k = 0;
+    double a, b = 0, c = 0;
+    split(p.x, i, a);
+    if (!one) split(p.y, j, b);
+    if (three) split(p.z, k, c);
+    const auto row = [&](int64_t y, int64_t z) { return (1 - a) * texel(i, y, z) + a * texel(i + 1, y, z); };
+    const auto plane = [&](int64_t z) { return one ? row(0, z) : (1 - b) * row(j, z) + b * row(j + 1, z); };
+    return three ? (1 - c) * plane(k) + c * plane(k + 1) : plane(0);
+}
+
+const std::vector<double> places = {0.5, 1.25,  2.75,    -0.5,        -1.75,       6.999, 7.0,
+                                    0.0, 9.375, -12.625, 3.501953125, 4.998046875, 23.5};
+
+// All addressing modes and filters of a shape; `inputs` of a thread from a point, in the order of the instruction.
+void check_shape(Shape shape, const std::string& name, const std::string& coordinates,
+                 const std::function<std::vector<float>(const Point&, const Texture&)>& inputs) {
+    for (const Mode mode : {Mode::wrap, Mode::mirror, Mode::clamp, Mode::border})
+        for (const bool linear : {false, true})
+            for (const bool normalized : {false, true}) {
+                Texture t;
+                t.shape = shape;
+                t.channels = 4;
+                t.width = 8;  // powers of two: normalised coordinates come back as they were
+                t.height = shape == Shape::d1 || shape == Shape::d1_layered ? 1 : 4;
+                t.depth = shape == Shape::d3 ? 2 : 1;
+                t.layers = shape == Shape::d1_layered || shape == Shape::d2_layered ? 3 : 1;
+                t.linear = linear;
+                t.normalized = normalized;
+                for (Mode& m : t.modes) m = mode;
+                Memory memory;
+                const uint64_t handle = put_picture(memory, t);
+                std::vector<Point> points;
+                std::vector<uint32_t> words;
+                for (size_t i = 0; i < 64; ++i) {
+                    Point p{places[i % places.size()], places[i * 5 % places.size()], places[i * 3 % places.size()],
+                            static_cast<int64_t>(i % t.layers)};
+                    points.push_back(p);
+                    std::vector<float> in = inputs(p, t);
+                    in.resize(4);
+                    for (const float v : in) words.push_back(bits(v));
+                }
+                const Run run = run_body(
+                    "cvt.rzi.s32.f32 %r9, %f1;\ntex." + name + ".v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd0, " + coordinates +
+                        "];\nmov.b32 %r5, %f5;\nmov.b32 %r6, %f6;\nmov.b32 %r7, %f7;\nmov.b32 %r8, %f8;",
+                    memory, handle, words);
+                REQUIRE(run.fault.empty());
+                bool same = true;
+                for (size_t i = 0; i < points.size(); ++i)
+                    for (int c = 0; c < 4; ++c) {
+                        const double want = expected(t, points[i], c);
+                        const auto got = static_cast<double>(value_of(run.words[i * 4 + static_cast<size_t>(c)]));
+                        if (!(std::fabs(got - want) <= 1e-6 * std::max(1.0, std::fabs(want)))) {
+                            same = false;
+                            UNSCOPED_INFO("x " << points[i].x << " y " << points[i].y << " z " << points[i].z << " channel "
+                                               << c << ": got " << got << ", want " << want);
+                        }
+                    }
+                INFO(name << " mode " << static_cast<int>(mode) << (linear ? " linear" : " nearest")
+                          << (normalized ? " normalised" : ""));
+                CHECK(same);
+            }
+}
+
+float scaled(double at, uint32_t extent, const Texture& t) {
+    return static_cast<float>(t.normalized ? at / extent : at);
+}
+
+}  // namespace
+
+TEST_CASE("plain textures follow the guide's formulas in every mode and filter") {
+    check_shape(Shape::d1, "1d", "{%f1}",
+                [](const Point& p, const Texture& t) { return std::vector<float>{scaled(p.x, t.width, t)}; });
+    check_shape(Shape::d2, "2d", "{%f1, %f2}", [](const Point& p, const Texture& t) {
+        return std::vector<float>{scaled(p.x, t.width, t), scaled(p.y, t.height, t)};
+    });
+    check_shape(Shape::d3, "3d", "{%f1, %f2, %f3, %f3}", [](const Point& p, const Texture& t) {
+        return std::vector<float>{scaled(p.x, t.width, t), scaled(p.y, t.height, t), scaled(p.z, t.depth, t)};
+    });
+}
+
+TEST_CASE("layered textures take the layer as an integer in front") {
+    check_shape(Shape::d1_layered, "a1d", "{%r9, %f2}", [](const Point& p, const Texture& t) {
+        return std::vector<float>{static_cast<float>(p.layer), scaled(p.x, t.width, t)};
+    });
+    check_shape(Shape::d2_layered, "a2d", "{%r9, %f2, %f3, %f3}", [](const Point& p, const Texture& t) {
+        return std::vector<float>{static_cast<float>(p.layer), scaled(p.x, t.width, t), scaled(p.y, t.height, t)};
+    });
+}
+
+TEST_CASE("a cube's faces are found by the largest coordinate") {
+    Texture t;
+    t.shape = Shape::cube_layered;
+    t.width = t.height = 4;
+    t.layers = 2;
+    Memory memory;
+    const uint64_t handle = put_picture(memory, t);
+    // One direction to the middle of a texel of each face: s and t of the texel, then the direction by the guide's table.
+    struct Case {
+        double x, y, z;
+        int face;
+        double s, t;
+    };
+    const double u = 0.25, v = -0.75;  // (s, t) = (u, v) / 2 + 1/2 of the face: texels 2 and 0
+    const Case cases[] = {{1, -v, -u, 0, u, v}, {-1, -v, u, 1, u, v}, {u, 1, v, 2, u, v},
+                          {u, -1, -v, 3, u, v}, {u, -v, 1, 4, u, v},  {-u, -v, -1, 5, u, v}};
+    std::vector<uint32_t> words;
+    for (uint32_t layer = 0; layer < 2; ++layer)
+        for (const Case& c : cases)
+            for (const uint32_t word : {layer, bits(static_cast<float>(3 * c.x)), bits(static_cast<float>(3 * c.y)),
+                                        bits(static_cast<float>(3 * c.z))})
+                words.push_back(word);
+    const Run run = run_body("tex.acube.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd0, {%r1, %f2, %f3, %f4}];\nmov.b32 %r5, %f5;",
+                             memory, handle, words);
+    REQUIRE(run.fault.empty());
+    for (uint32_t layer = 0; layer < 2; ++layer)
+        for (size_t i = 0; i < 6; ++i) {
+            const auto x = static_cast<int64_t>((cases[i].s + 1) / 2 * 4),
+                       y = static_cast<int64_t>((cases[i].t + 1) / 2 * 4);
+            CHECK(value_of(run.words[(layer * 6 + i) * 4]) == picture(x, y, layer * 6 + cases[i].face, 0));
+        }
+}
+
+TEST_CASE("elements of every type are read as they are, or normalised to floats; missing channels are 0, 0, 1") {
+    const std::vector<uint8_t> raw = {0x00, 0x7f, 0x80, 0xff, 0x01, 0x3c, 0xfe, 0xbc,
+                                      0x34, 0x12, 0x80, 0x81, 0x00, 0xfc, 0x01, 0x00};
+    struct Row {
+        Element element;
+        uint32_t bytes;
+        bool normalized;
+        std::function<uint32_t(uint32_t)> read;
+    };
+    const auto as_is = [](uint32_t w) { return w; };
+    const Row rows[] = {
+        {Element::u8, 1, false, as_is},
+        {Element::u8, 1, true, [](uint32_t w) { return bits(static_cast<float>(w) / 255); }},
+        {Element::s8, 1, false, [](uint32_t w) { return static_cast<uint32_t>(static_cast<int8_t>(w)); }},
+        {Element::s8, 1, true,
+         [](uint32_t w) { return bits(std::max(-1.0f, static_cast<float>(static_cast<int8_t>(w)) / 127)); }},
+        {Element::u16, 2, false, as_is},
+        {Element::u16, 2, true, [](uint32_t w) { return bits(static_cast<float>(w) / 65535); }},
+        {Element::s16, 2, false, [](uint32_t w) { return static_cast<uint32_t>(static_cast<int16_t>(w)); }},
+        {Element::s16, 2, true,
+         [](uint32_t w) { return bits(std::max(-1.0f, static_cast<float>(static_cast<int16_t>(w)) / 32767)); }},
+        {Element::u32, 4, false, as_is},
+        {Element::s32, 4, false, as_is},
+        {Element::f32, 4, false, as_is},
+        {Element::f16, 2, false,
+         [](uint32_t w) {
+             const double sign = w >> 15 ? -1 : 1;
+             const int exponent = static_cast<int>(w >> 10 & 31);
+             const auto fraction = static_cast<double>(w & 1023);
+             if (exponent == 31) return bits(static_cast<float>(sign * INFINITY));
+             return bits(static_cast<float>(
+                 sign * (exponent ? std::ldexp(1024 + fraction, exponent - 25) : std::ldexp(fraction, -24))));
+         }},
+    };
+    for (const Row& row : rows)
+        for (const uint8_t channels : {uint8_t{1}, uint8_t{2}, uint8_t{4}}) {
+            Memory memory;
+            Texture t;
+            t.shape = Shape::d1;
+            t.element = row.element;
+            t.channels = channels;
+            t.normalized_float = row.normalized;
+            t.width = static_cast<uint32_t>(raw.size()) / (row.bytes * channels);
+            t.address = put(memory, raw, "raw");
+            const bool floats = row.normalized || row.element >= Element::f16;
+            const std::string type = floats ? "f32" : "s32";
+            const std::string list = floats ? "{%f5, %f6, %f7, %f8}" : "{%r5, %r6, %r7, %r8}";
+            const Run run =
+                run_body("tex.1d.v4." + type + ".s32 " + list + ", [%rd0, {%r1}];" +
+                             (floats ? "mov.b32 %r5, %f5;\nmov.b32 %r6, %f6;\nmov.b32 %r7, %f7;\nmov.b32 %r8, %f8;" : ""),
+                         memory, memory.texture(t), {t.width - 1, 0, 0, 0});
+            REQUIRE(run.fault.empty());
+            std::vector<uint32_t> want = {0, 0, 0, floats ? bits(1) : 1};
+            for (size_t c = 0; c < channels; ++c) {
+                uint32_t word = 0;
+                std::memcpy(&word, raw.data() + ((t.width - 1) * channels + c) * row.bytes, row.bytes);
+                want[c] = row.read(word);
+            }
+            INFO("element " << static_cast<int>(row.element) << " channels " << int{channels});
+            CHECK(run.words == want);
+        }
+}
+
+TEST_CASE("halves, predicates, levels, gradients and offsets of tex") {
+    Memory memory;
+    Texture t;
+    t.width = 8;
+    t.height = 4;
+    t.channels = 4;
+    const uint64_t handle = put_picture(memory, t);
+    const std::vector<uint32_t> at = {bits(2.5f), bits(1.5f), 2, 1};
+    const auto p = [](int64_t x, int64_t y, int64_t c) { return bits(picture(x, y, 0, c)); };
+    const auto half = [&](int64_t c) -> uint32_t { return f32_to_f16(picture(2, 1, 0, c)); };  // exact in half
+    CHECK(run_body("tex.2d.v2.f16x2.f32 {%r5, %r6}, [%rd0, {%f1, %f2}];", memory, handle, at).words ==
+          std::vector<uint32_t>{half(0) | half(1) << 16, half(2) | half(3) << 16, 0, 0});
+    CHECK(
+        run_body("tex.2d.v4.f16.f32 {%rs1, %rs2, %rs3, %rs4}, [%rd0, {%f1, %f2}];\ncvt.u32.u16 %r5, %rs1;\ncvt.u32.u16 %r6, "
+                 "%rs4;",
+                 memory, handle, at)
+            .words == std::vector<uint32_t>{half(0), half(3), 0, 0});
+    const std::string back = "\nmov.b32 %r5, %f5;\nmov.b32 %r6, %f6;";
+    CHECK(run_body("tex.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}|%p1, [%rd0, {%f1, %f2}];\nselp.u32 %r7, 1, 0, %p1;" + back,
+                   memory, handle, at)
+              .words == std::vector<uint32_t>{p(2, 1, 0), p(2, 1, 1), 1, 0});
+    CHECK(
+        run_body("tex.level.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd0, {%f1, %f2}], 0f3F000000;" + back, memory, handle, at)
+            .words == std::vector<uint32_t>{p(2, 1, 0), p(2, 1, 1), 0, 0});
+    CHECK(run_body("tex.grad.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd0, {%f1, %f2}], {%f1, %f1}, {%f2, %f2};" + back, memory,
+                   handle, at)
+              .words == std::vector<uint32_t>{p(2, 1, 0), p(2, 1, 1), 0, 0});
+    CHECK(run_body("tex.base.2d.v4.f32.s32 {%f5, %f6, %f7, %f8}, [%rd0, {%r3, %r4}], {3, -1};" + back, memory, handle, at)
+              .words == std::vector<uint32_t>{p(5, 0, 0), p(5, 0, 1), 0, 0});
+    // A destination that is a coordinate as well.
+    CHECK(run_body("tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd0, {%f1, %f2}];\nmov.b32 %r5, %f1;\nmov.b32 %r6, %f2;",
+                   memory, handle, at)
+              .words == std::vector<uint32_t>{p(2, 1, 0), p(2, 1, 1), 0, 0});
+}
+
+TEST_CASE("tld4 gives one channel of the four texels around a point") {
+    Memory memory;
+    Texture t;
+    t.width = 8;
+    t.height = 4;
+    t.channels = 4;
+    const uint64_t handle = put_picture(memory, t);
+    for (const int c : {0, 1, 2, 3}) {
+        const std::string channel(1, "rgba"[c]);
+        const Run run = run_body("tld4." + channel +
+                                     ".2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd0, {%f1, %f2}];\nmov.b32 %r5, "
+                                     "%f5;\nmov.b32 %r6, %f6;\nmov.b32 %r7, %f7;\nmov.b32 %r8, %f8;",
+                                 memory, handle, {bits(3.0f), bits(2.25f), 0, 0, bits(0.25f), bits(3.75f), 0, 0});
+        REQUIRE(run.fault.empty());
+        std::vector<uint32_t> want;
+        for (const auto& [x, y] : {std::pair{2, 2}, {3, 2}, {3, 1}, {2, 1}, {0, 3}, {0, 3}, {0, 3}, {0, 3}})
+            want.push_back(bits(picture(x, y, 0, c)));
+        CHECK(run.words == want);
+    }
+}
+
+TEST_CASE("queries tell a texture's extents, format and sampler") {
+    Memory memory;
+    Texture t;
+    t.shape = Shape::d2_layered;
+    t.width = 8;
+    t.height = 4;
+    t.layers = 3;
+    t.channels = 2;
+    t.normalized = t.linear = true;
+    t.modes[0] = Mode::mirror;
+    t.modes[1] = Mode::border;
+    const uint64_t handle = put_picture(memory, t);
+    const auto ask = [&](const std::string& what) {
+        return run_body(what + " %r5, [%rd0];", memory, handle, {0, 0, 0, 0}).words[0];
+    };
+    CHECK(ask("txq.width.b32") == 8);
+    CHECK(ask("txq.height.b32") == 4);
+    CHECK(ask("txq.depth.b32") == 1);
+    CHECK(ask("txq.array_size.b32") == 3);
+    CHECK(ask("txq.channel_data_type.b32") == 0x10DE);
+    CHECK(ask("txq.channel_order.b32") == 0x10B2);
+    CHECK(ask("txq.normalized_coords.b32") == 1);
+    CHECK(ask("txq.filter_mode.b32") == 1);
+    CHECK(ask("txq.addr_mode_0.b32") == 1);
+    CHECK(ask("txq.addr_mode_1.b32") == 4);
+    CHECK(ask("txq.addr_mode_2.b32") == 3);
+    CHECK(ask("txq.num_mipmap_levels.b32") == 1);
+    CHECK(ask("suq.width.b32") == 8);
+    CHECK(run_body("txq.level.width.b32 %r5, [%rd0], 0;", memory, handle, {0, 0, 0, 0}).words[0] == 8);
+}
+
+TEST_CASE("a texture reference is a name that holds a handle; a sampler may stand apart") {
+    Memory memory;
+    Texture t;
+    t.width = 8;
+    t.height = 4;
+    t.modes[0] = t.modes[1] = Mode::border;
+    const uint64_t handle = put_picture(memory, t);
+    Texture sampler;
+    sampler.linear = true;
+    const uint64_t other = memory.texture(sampler);
+    const std::string module = ".global .texref tex_a;\n.global .samplerref smp;\n";
+    const std::string back = "\nmov.b32 %r5, %f5;";
+    // The kernel itself puts the handle where the name stands: what a host does for it.
+    const std::string bind = "mov.u64 %rd5, tex_a;\nst.global.u64 [%rd5], %rd0;\n";
+    const std::vector<uint32_t> at = {bits(3.0f), bits(-7.0f), 0, 0};
+    CHECK(run_body(bind + "tex.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [tex_a, {%f1, 0f3F800000}];" + back, memory, handle, at,
+                   module)
+              .words[0] == bits(picture(3, 1, 0, 0)));
+    CHECK(run_body(bind + "tex.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd5, {%f1, %f2}];" + back, memory, handle, at, module)
+              .words[0] == 0);
+    const Run apart = run_body("mov.u64 %rd6, " + std::to_string(other) +
+                                   ";\ntex.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd0, %rd6, {%f1, %f2}];" + back,
+                               memory, handle, at);
+    CHECK(value_of(apart.words[0]) == (picture(2, 0, 0, 0) + picture(3, 0, 0, 0)) / 2);
+    CHECK(run_body("tex.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [tex_b, {%f1, %f2}];", memory, handle, at,
+                   ".global .texref tex_b;\n")
+              .fault == "the texture reference 'tex_b' has no texture");
+}
+
+TEST_CASE("surfaces load, store and reduce bytes; outside they trap, clamp or give zero") {
+    Memory memory;
+    Texture t;
+    t.shape = Shape::d2;
+    t.element = Element::u32;
+    t.width = 4;
+    t.height = 3;
+    t.name = "s";
+    std::vector<uint32_t> texels(12);
+    for (uint32_t i = 0; i < 12; ++i) texels[i] = 100 + i;
+    t.address = put(memory, texels, "s");
+    const uint64_t handle = memory.texture(t);
+    const auto go = [&](const std::string& body, std::vector<uint32_t> in) { return run_body(body, memory, handle, in); };
+    CHECK(go("suld.b.2d.b32.trap {%r5}, [%rd0, {%r1, %r2}];", {8, 1, 0, 0}).words[0] == 106);
+    CHECK(go("suld.b.2d.v2.b32.trap {%r5, %r6}, [%rd0, {%r1, %r2}];", {8, 1, 0, 0}).words ==
+          std::vector<uint32_t>{106, 107, 0, 0});
+    CHECK(go("suld.b.2d.v4.b32.trap {%r5, %r6, %r7, %r8}, [%rd0, {%r1, %r2}];", {0, 2, 0, 0}).words ==
+          std::vector<uint32_t>{108, 109, 110, 111});
+    CHECK(go("suld.b.2d.b8.trap %rs1, [%rd0, {%r1, %r2}];\ncvt.u32.u16 %r5, %rs1;", {4, 0, 0, 0}).words[0] == 101);
+    CHECK(go("suld.b.2d.b64.trap %rd5, [%rd0, {%r1, %r2}];\nmov.b64 {%r5, %r6}, %rd5;", {8, 0, 0, 0}).words ==
+          std::vector<uint32_t>{102, 103, 0, 0});
+    const auto minus = static_cast<uint32_t>(-4);
+    CHECK(go("suld.b.2d.b32.zero %r5, [%rd0, {%r1, %r2}];", {minus, 1, 0, 0, 16, 1, 0, 0, 0, 3, 0, 0, 12, 2, 0, 0}).words ==
+          std::vector<uint32_t>{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 111, 0, 0, 0});
+    CHECK(go("suld.b.2d.b32.clamp %r5, [%rd0, {%r1, %r2}];", {minus, 1, 0, 0, 16, 7, 0, 0}).words ==
+          std::vector<uint32_t>{104, 0, 0, 0, 111, 0, 0, 0});
+    CHECK(go("suld.b.2d.b32.trap %r5, [%rd0, {%r1, %r2}];", {16, 1, 0, 0}).fault ==
+          "invalid surface read of 4 bytes at x = 16 bytes, y = 1, outside 's' (4 x 3 x 1, 16 bytes a row)");
+    CHECK(go("sust.b.2d.b32.trap [%rd0, {%r1, %r2}], {%r3};", {2, 1, 7, 0}).fault ==
+          "misaligned surface write of 4 bytes at x = 2 bytes, y = 1, x is not a multiple of 4");
+    REQUIRE(go("sust.b.2d.b32.trap [%rd0, {%r1, %r2}], {%r3};", {4, 1, 7, 0, 8, 1, 8, 0}).fault.empty());
+    REQUIRE(go("sust.b.2d.v2.b32.zero [%rd0, {%r1, %r2}], {%r3, %r4};", {0, 9, 1, 1, 0, 2, 40, 41}).fault.empty());
+    REQUIRE(go("sured.b.add.2d.u32.trap [%rd0, {%r1, %r2}], %r3;", {0, 0, 5, 0, 0, 0, 6, 0, 4, 0, 1, 0}).fault.empty());
+    REQUIRE(go("sured.b.min.2d.s32.trap [%rd0, {%r1, %r2}], %r3;", {8, 0, minus, 0}).fault.empty());
+    REQUIRE(go("sured.p.max.2d.b32.trap [%rd0, {%r1, %r2}], %r3;", {3, 0, 0x80000000u, 0}).fault.empty());
+    REQUIRE(go("sust.p.2d.b32.trap [%rd0, {%r1, %r2}], {%r3};", {3, 1, 55, 0}).fault.empty());
+    CHECK(read_back<uint32_t>(memory, t.address, 12) ==
+          std::vector<uint32_t>{111, 102, minus, 0x80000000u, 104, 7, 8, 55, 40, 41, 110, 111});
+}
+
+TEST_CASE("formatted stores convert to the surface's element") {
+    Memory memory;
+    Texture t;
+    t.shape = Shape::d1;
+    t.element = Element::u8;
+    t.channels = 4;
+    t.width = 4;
+    t.normalized_float = true;
+    t.address = put(memory, std::vector<uint8_t>(16, 9), "s");
+    const uint64_t handle = memory.texture(t);
+    const std::vector<uint32_t> in = {bits(0), bits(1), bits(0.5f), bits(-3)};
+    REQUIRE(run_body("sust.p.1d.v4.f32.trap [%rd0, {1}], {%f1, %f2, %f3, %f4};", memory, handle, in).fault.empty());
+    REQUIRE(run_body("sust.p.1d.v4.s32.trap [%rd0, {3}], {%r1, %r2, %r3, %r4};", memory, handle, {7, 300, 0xffffffffu, 255})
+                .fault.empty());
+    CHECK(read_back<uint8_t>(memory, t.address, 16) ==
+          std::vector<uint8_t>{9, 9, 9, 9, 0, 255, 128, 0, 9, 9, 9, 9, 7, 255, 0, 255});
+}
+
+TEST_CASE("surfaces of three axes and of layers address their slices") {
+    Memory memory;
+    Texture t;
+    t.shape = Shape::d3;
+    t.element = Element::u32;
+    t.width = t.height = t.depth = 2;
+    std::vector<uint32_t> texels(8);
+    for (uint32_t i = 0; i < 8; ++i) texels[i] = i;
+    t.address = put(memory, texels, "s");
+    const uint64_t deep = memory.texture(t);
+    CHECK(run_body("suld.b.3d.b32.trap %r5, [%rd0, {%r1, %r2, %r3, %r3}];", memory, deep, {4, 0, 1, 0}).words[0] == 5);
+    t.shape = Shape::d2_layered;
+    t.depth = 1;
+    t.layers = 2;
+    CHECK(run_body("suld.b.a2d.b32.trap %r5, [%rd0, {%r1, %r2, %r3, %r3}];", memory, memory.texture(t), {1, 4, 1, 0})
+              .words[0] == 7);
+    t.shape = Shape::d1_layered;
+    t.height = 1;
+    t.layers = 4;
+    CHECK(run_body("suld.b.a1d.b32.trap %r5, [%rd0, {%r1, %r2}];", memory, memory.texture(t), {3, 4, 0, 0}).words[0] == 7);
+    CHECK(run_body("suld.b.a1d.b32.trap %r5, [%rd0, {%r1, %r2}];", memory, memory.texture(t), {4, 4, 0, 0})
+              .fault.find("layer 4, outside") != std::string::npos);
+}
+
+TEST_CASE("a handle that is none, a texture of another shape and freed texels are faults with a reason") {
+    Memory memory;
+    Texture t;
+    t.width = 8;
+    t.height = 4;
+    const uint64_t handle = put_picture(memory, t);
+    const std::string fetch = "tex.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd0, {%f1, %f2}];";
+    CHECK(run_body(fetch, memory, 0, {0, 0, 0, 0}).fault == "0x0 is no texture or surface object, it is null");
+    CHECK(run_body(fetch, memory, handle + 9, {0, 0, 0, 0}).fault.find("is no texture or surface object") !=
+          std::string::npos);
+    CHECK(run_body("tex.3d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd0, {%f1, %f2, %f3, %f3}];", memory, handle, {0, 0, 0, 0})
+              .fault == "'picture' is a 2D texture, the instruction reads a 3D one");
+    const uint32_t nan = 0x7fffffff, inf = 0x7f800000;
+    CHECK(run_body(fetch + "mov.b32 %r5, %f5;", memory, handle, {nan, inf, 0, 0}).words[0] == bits(picture(0, 3, 0, 0)));
+    memory.release(memory.find_texture(handle)->address);
+    CHECK(run_body(fetch, memory, handle, {0, 0, 0, 0}).fault == "the memory of the texture 'picture' was freed");
+    Texture wide = t;
+    wide.address = memory.allocate(16, "small");
+    CHECK_THROWS_AS(memory.texture(wide), Failure);
+}
+
+TEST_CASE("what textures cannot do is refused in words") {
+    CHECK(refusal_of("tex.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd0, {%f1}];") ==
+          "'tex.2d.v4.f32.f32' needs 2 numbers in braces here");
+    CHECK(refusal_of("tex.cube.v4.f32.s32 {%f5, %f6, %f7, %f8}, [%rd0, {%r1, %r2, %r3, %r3}];") ==
+          "'tex.cube.v4.f32.s32' has no integer coordinates");
+    CHECK(refusal_of("tex.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%r0, {%f1, %f2}];") ==
+          "a texture object is in a register of .b64, '%r0' is of .b32");
+    CHECK(refusal_of("tex.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd0, {%f1, %f2}], %f3;") ==
+          "comparing with a depth is not modelled");
+    CHECK(refusal_of("tex.2dms.v4.f32.s32 {%f5, %f6, %f7, %f8}, [%rd0, {%r1, %r2, %r3, %r4}];").starts_with("unknown form"));
+}
