@@ -24,37 +24,53 @@ std::optional<std::string> version() {
     return found;
 }
 
+// LLVM's OpenCL C library as bitcode for NVIDIA GPUs: its mathematical functions are linked in and inlined. Empty: not here,
+// and lockstep_math.h has fewer functions, less exact.
+const std::filesystem::path& libclc() {
+    static const std::filesystem::path found = []() -> std::filesystem::path {
+        const std::filesystem::path name = "nvptx64--nvidiacl.bc";
+        std::error_code error;
+        for (const char* folder : {"/usr/lib/clc", "/usr/share/clc", "/usr/local/share/clc", "/usr/lib64/clc"})
+            if (std::filesystem::exists(folder / name, error)) return folder / name;
+        return {};
+    }();
+    return found;
+}
+
 CompilerRun run(const std::string&, const std::string& arch, const std::filesystem::path& folder,
                 const ChildLimits& limits) {
     const auto header = standard_headers().parent_path() / "lockstep_cuda.h";
     // A CUDA path that is not there: the result is the same whether or not a toolkit is installed.
-    CompilerRun result{run_program(program(),
-                                   {"-x",
-                                    "cuda",
-                                    "--cuda-device-only",
-                                    "--cuda-gpu-arch=" + (arch.empty() ? "sm_70" : arch),
-                                    "--cuda-path=" + (folder / "no-toolkit").string(),
-                                    "-Xclang",
-                                    "-target-feature",
-                                    "-Xclang",
-                                    "+ptx64",
-                                    "-nocudainc",
-                                    "-nostdlibinc",  // the host's headers make no sense here
-                                    "-nocudalib",
-                                    "-std=c++17",
-                                    "-O2",
-                                    "-gline-tables-only",
-                                    "-S",
-                                    "-fno-color-diagnostics",
-                                    "-isystem",
-                                    standard_headers().string(),
-                                    "-include",
-                                    header.string(),
-                                    "-o",
-                                    "out.ptx",
-                                    std::string(source_name)},
-                                   folder, limits),
-                       {}};
+    std::vector<std::string> arguments = {"-x",
+                                          "cuda",
+                                          "--cuda-device-only",
+                                          "--cuda-gpu-arch=" + (arch.empty() ? "sm_70" : arch),
+                                          "--cuda-path=" + (folder / "no-toolkit").string(),
+                                          "-Xclang",
+                                          "-target-feature",
+                                          "-Xclang",
+                                          "+ptx64",
+                                          "-nocudainc",
+                                          "-nostdlibinc",  // the host's headers make no sense here
+                                          "-nocudalib",
+                                          "-std=c++17",
+                                          "-O2",
+                                          "-gline-tables-only",
+                                          "-S",
+                                          "-fno-color-diagnostics",
+                                          "-isystem",
+                                          standard_headers().string(),
+                                          "-isystem",
+                                          (standard_headers().parent_path() / "clang").string(),
+                                          "-include",
+                                          header.string()};
+    if (!libclc().empty()) {
+        const std::vector<std::string> more = {
+            "-DLOCKSTEP_LIBCLC", "-Wno-linker-warnings", "-Xclang", "-mlink-builtin-bitcode", "-Xclang", libclc().string()};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+    }
+    arguments.insert(arguments.end(), {"-o", "out.ptx", std::string(source_name)});
+    CompilerRun result{run_program(program(), arguments, folder, limits), {}};
     if (!result.outcome.succeeded()) return result;
     const auto ptx = read_file(folder / "out.ptx", size_t{64} << 20);
     if (ptx) result.ptx = ptx.value();
@@ -62,6 +78,6 @@ CompilerRun run(const std::string&, const std::string& arch, const std::filesyst
 }
 }  // namespace
 
-const Compiler clang = {"clang", "the Debian package clang-14 (or a later clang)", version, run};
+const Compiler clang = {"clang", "the Debian packages clang-14 and libclc-14 (or later ones)", version, run};
 
 }  // namespace lockstep::device

@@ -223,77 +223,25 @@ LOCKSTEP_DEVICE T __ldg(const T* p) {
 LOCKSTEP_DEVICE void __trap() { asm volatile("trap;"); }
 extern "C" __host__ __device__ int printf(const char* format, ...);
 
-// ---- floating point: the exact ones
-LOCKSTEP_DEVICE float fminf(float a, float b) { return __nvvm_fmin_f(a, b); }  // a NaN loses against a number
-LOCKSTEP_DEVICE float fmaxf(float a, float b) { return __nvvm_fmax_f(a, b); }
-LOCKSTEP_DEVICE double fmin(double a, double b) { return __nvvm_fmin_d(a, b); }
-LOCKSTEP_DEVICE double fmax(double a, double b) { return __nvvm_fmax_d(a, b); }
+#include "lockstep_math.h"
+
+// min and max take what CUDA's do: two of a kind, or an integer of each sign
+LOCKSTEP_DEVICE unsigned long long min(unsigned long long a, unsigned long long b) { return a < b ? a : b; }
+LOCKSTEP_DEVICE unsigned long long max(unsigned long long a, unsigned long long b) { return a > b ? a : b; }
+LOCKSTEP_DEVICE long min(long a, long b) { return a < b ? a : b; }
+LOCKSTEP_DEVICE long max(long a, long b) { return a > b ? a : b; }
+LOCKSTEP_DEVICE unsigned long min(unsigned long a, unsigned long b) { return a < b ? a : b; }
+LOCKSTEP_DEVICE unsigned long max(unsigned long a, unsigned long b) { return a > b ? a : b; }
+LOCKSTEP_DEVICE unsigned min(int a, unsigned b) { return min((unsigned)a, b); }
+LOCKSTEP_DEVICE unsigned min(unsigned a, int b) { return min(a, (unsigned)b); }
+LOCKSTEP_DEVICE unsigned max(int a, unsigned b) { return max((unsigned)a, b); }
+LOCKSTEP_DEVICE unsigned max(unsigned a, int b) { return max(a, (unsigned)b); }
 LOCKSTEP_DEVICE float min(float a, float b) { return fminf(a, b); }
 LOCKSTEP_DEVICE float max(float a, float b) { return fmaxf(a, b); }
-LOCKSTEP_DEVICE float fabsf(float a) { return __nvvm_fabs_f(a); }
-LOCKSTEP_DEVICE double fabs(double a) { return __nvvm_fabs_d(a); }
-LOCKSTEP_DEVICE float sqrtf(float a) { return __nvvm_sqrt_rn_f(a); }
-LOCKSTEP_DEVICE double sqrt(double a) { return __nvvm_sqrt_rn_d(a); }
-LOCKSTEP_DEVICE float fmaf(float a, float b, float c) { return __nvvm_fma_rn_f(a, b, c); }
-LOCKSTEP_DEVICE double fma(double a, double b, double c) { return __nvvm_fma_rn_d(a, b, c); }
-LOCKSTEP_DEVICE float floorf(float a) { return __nvvm_floor_f(a); }
-LOCKSTEP_DEVICE float ceilf(float a) { return __nvvm_ceil_f(a); }
-LOCKSTEP_DEVICE float truncf(float a) { return __nvvm_trunc_f(a); }
-LOCKSTEP_DEVICE float rintf(float a) { return __builtin_rintf(a); }  // ties to even
-LOCKSTEP_DEVICE float fmodf(float a, float b) {  // exact where |a / b| < 2^24
-    if (b == 0.0f || fabsf(a) == INFINITY) return NAN;
-    if (fabsf(b) == INFINITY) return a;
-    float r = fmaf(-truncf(a / b), b, a);
-    return r * a < 0.0f ? r + __builtin_copysignf(fabsf(b), a) : r;  // where the division rounded up to a whole number
-}
-LOCKSTEP_DEVICE double floor(double a) { return __nvvm_floor_d(a); }
-LOCKSTEP_DEVICE double ceil(double a) { return __nvvm_ceil_d(a); }
-LOCKSTEP_DEVICE double trunc(double a) { return __nvvm_trunc_d(a); }
-LOCKSTEP_DEVICE float roundf(float a) { return truncf(a + __builtin_copysignf(0.49999997f, a)); }
-LOCKSTEP_DEVICE int isnan(float a) { return a != a; }
-LOCKSTEP_DEVICE int isinf(float a) { return fabsf(a) == INFINITY; }
-
-// ---- floating point: approximate
-// ex2, lg2, rcp, rsqrt, sin and cos are the GPU's own instructions, with the PTX ISA's errors (relative 2^-22 or so).
-LOCKSTEP_DEVICE float exp2f(float a) { return __nvvm_ex2_approx_f(a); }   // relative 2^-22
-LOCKSTEP_DEVICE float log2f(float a) { return __nvvm_lg2_approx_f(a); }   // relative 2^-22; absolute where 0.5 < a < 2
-LOCKSTEP_DEVICE float rsqrtf(float a) { return __nvvm_rsqrt_approx_f(a); }  // relative 2^-22
-LOCKSTEP_DEVICE float __expf(float a) { return exp2f(a * 1.44269504f); }   // relative 2^-22 + |a| 2^-23
-LOCKSTEP_DEVICE float __logf(float a) { return log2f(a) * 0.693147181f; }
-LOCKSTEP_DEVICE float __sinf(float a) { return __nvvm_sin_approx_f(a); }   // absolute 2^-20 within [-pi, pi]
-LOCKSTEP_DEVICE float __cosf(float a) { return __nvvm_cos_approx_f(a); }
-LOCKSTEP_DEVICE float __fdividef(float a, float b) { return __nvvm_div_approx_f(a, b); }  // 2 units in the last place
-
-// e^a = 2^i e^f with i whole and |f| <= ln 2 / 2; the product i ln 2 is taken off in two parts, so no digits are lost.
-// Relative error below 2^-21 for every a.
-LOCKSTEP_DEVICE float expf(float a) {
-    if (a != a) return a;
-    a = fminf(fmaxf(a, -110.0f), 90.0f);                              // beyond: 0 and infinity all the same
-    float i = rintf(a * 1.44269504f);
-    float f = fmaf(i, -0.693145752f, a);
-    f = fmaf(i, -1.42860677e-6f, f);
-    return exp2f(i - 1.0f) * exp2f(f * 1.44269504f) * 2.0f;            // 2^128 alone would be infinite
-}
-LOCKSTEP_DEVICE float logf(float a) { return __logf(a); }              // relative 2^-21; absolute 2^-22 where 0.5 < a < 2
-LOCKSTEP_DEVICE float log10f(float a) { return log2f(a) * 0.301029996f; }
-LOCKSTEP_DEVICE float exp10f(float a) { return expf(a * 2.30258509f); }  // relative 2^-21 + |a| 2^-22
-LOCKSTEP_DEVICE float powf(float a, float b) {                         // a >= 0; relative 2^-20 (1 + |b log2 a|)
-    return b == 0.0f ? 1.0f : exp2f(b * log2f(a));
-}
-LOCKSTEP_DEVICE float tanhf(float a) {                                 // absolute 2^-21
-    float e = expf(-2.0f * fabsf(a));
-    float t = (1.0f - e) / (1.0f + e);
-    return a < 0.0f ? -t : t;
-}
-LOCKSTEP_DEVICE float lockstep_reduce_angle(float a) {                 // into [-pi, pi], in two parts
-    float turns = rintf(a * 0.159154943f);
-    return fmaf(turns, 1.74845553e-7f, fmaf(turns, -6.28318548f, a));
-}
-LOCKSTEP_DEVICE float sinf(float a) { return __sinf(lockstep_reduce_angle(a)); }  // absolute 2^-19 while |a| < 1e4
-LOCKSTEP_DEVICE float cosf(float a) { return __cosf(lockstep_reduce_angle(a)); }
-LOCKSTEP_DEVICE void sincosf(float a, float* s, float* c) {
-    *s = sinf(a);
-    *c = cosf(a);
-}
-LOCKSTEP_DEVICE float tanf(float a) { return sinf(a) / cosf(a); }
+LOCKSTEP_DEVICE double min(double a, double b) { return fmin(a, b); }
+LOCKSTEP_DEVICE double max(double a, double b) { return fmax(a, b); }
+LOCKSTEP_DEVICE double min(float a, double b) { return fmin((double)a, b); }
+LOCKSTEP_DEVICE double min(double a, float b) { return fmin(a, (double)b); }
+LOCKSTEP_DEVICE double max(float a, double b) { return fmax((double)a, b); }
+LOCKSTEP_DEVICE double max(double a, float b) { return fmax(a, (double)b); }
 #undef LOCKSTEP_DEVICE
