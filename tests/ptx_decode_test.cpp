@@ -157,21 +157,32 @@ TEST_CASE("what is wrong is said with line, column and the nearest name") {
     CHECK(complaint("bra done;\ndnoe: ret;") == "1:5: no label 'done' in sight, did you mean 'dnoe'?");
     CHECK(complaint(".reg .b32 a\nadd.s32 a, a, a;") == "2:1: expected ';' after the registers, found 'add.s32'");
     CHECK(complaint(".reg .b32 a; mov.u32 a, 12ab;") == "1:25: this number ends in 'a'");
-    CHECK(complaint("call.uni vprintf, (a);") == "1:1: printf in a kernel is not supported");
-    CHECK(complaint("call.uni f, (a);") ==
-          "1:1: functions that the compiler has not inlined are not supported: this calls 'f'");
+    CHECK(complaint("call.uni vprintf, (a);") == "1:1: vprintf takes 2 arguments, not 1");
+    CHECK(complaint("call.uni function, (a);") == "1:10: unknown name 'function'");
     CHECK(complaint("tex.2d.v4.f32.f32 a;") ==
           "1:1: the instruction 'tex.2d.v4.f32.f32' cannot run here: textures and surfaces are not modelled");
     CHECK(complaint(".shared .b8 s[300000]; ret;") == "1:13: a kernel has at most 256 KiB of shared memory");
     CHECK(complaint("ret;") == "nothing");
 }
 
-TEST_CASE("a failed assert is a trap and the passing of its arguments does nothing") {
+TEST_CASE("what a call passes is stored in the frame's local memory, where a system function finds it") {
     const auto p = decoded(
-        ".reg .b64 %rd<3>; { .param .b64 param0; st.param.b64 [param0], %rd1; call.uni __assertfail, (param0); } ret;");
-    CHECK(p->instructions[0].kind == Kind::nop);
-    CHECK(p->instructions[1].kind == Kind::trap);
-    CHECK(p->instructions[1].mode == 1);
+        ".reg .b64 %rd<3>; .local .b64 l; { .param .b64 format; .param .b64 values; .param .b32 count;\n"
+        "st.param.b64 [format], %rd1; st.param.b64 [values], %rd2; call.uni (count), vprintf, (format, values); }\n"
+        "{ .param .b64 size; .param .b64 pointer; call.uni (pointer), malloc, (size); } ret;");
+    const auto& i = p->instructions;
+    CHECK(i[0].kind == Kind::store);
+    CHECK(i[0].space == Space::local);
+    CHECK(i[0].offset == 8);
+    CHECK(i[1].offset == 16);
+    CHECK(i[2].kind == Kind::system);
+    CHECK(i[2].mode == static_cast<uint8_t>(SystemFunction::vprintf));
+    CHECK(constant_of(*p, i[2].source[0], 4) == 8);
+    CHECK(constant_of(*p, i[2].source[1], 4) == 16);
+    CHECK(constant_of(*p, i[2].destination[0], 4) == 24);
+    CHECK(i[2].registers_written == 0);
+    CHECK(constant_of(*p, i[3].source[0], 4) == 8);  // scopes side by side share their places
+    CHECK(p->local_bytes == 32);
 }
 
 TEST_CASE("branches meet again at the immediate post-dominator") {

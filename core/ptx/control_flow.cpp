@@ -10,37 +10,50 @@ namespace {
 constexpr size_t most_steps = 100'000'000;  // a real kernel takes a few for each block
 
 bool ends_block(const DecodedInstruction& i) {
-    return i.kind == Kind::branch || ((i.kind == Kind::exit || i.kind == Kind::trap) && i.guard == no_operand);
+    if (i.kind == Kind::branch || i.kind == Kind::branch_table) return true;
+    return (i.kind == Kind::exit || i.kind == Kind::trap || i.kind == Kind::return_) && i.guard == no_operand;
 }
 
 }  // namespace
 
-std::vector<BasicBlock> basic_blocks(const std::vector<DecodedInstruction>& instructions) {
-    const uint32_t count = static_cast<uint32_t>(instructions.size());
-    std::vector<bool> starts(count + 1, false);
-    if (count) starts[0] = true;
-    for (uint32_t pc = 0; pc < count; ++pc) {
-        if (ends_block(instructions[pc])) starts[pc + 1] = true;
-        if (instructions[pc].kind == Kind::branch && instructions[pc].target < count) starts[instructions[pc].target] = true;
+std::vector<BasicBlock> basic_blocks(const std::vector<DecodedInstruction>& instructions, const std::vector<int32_t>& lists,
+                                     uint32_t begin, uint32_t end) {
+    const auto inside = [&](uint32_t pc) { return pc >= begin && pc < end; };
+    const auto each_target = [&](const DecodedInstruction& i, auto&& take) {
+        if (i.kind == Kind::branch && inside(i.target)) take(i.target);
+        if (i.kind != Kind::branch_table) return;
+        const size_t first = size_t{i.list} + 1, count = static_cast<size_t>(lists[i.list]);
+        for (size_t k = 0; k < count; ++k)
+            if (inside(static_cast<uint32_t>(lists[first + k]))) take(static_cast<uint32_t>(lists[first + k]));
+    };
+    std::vector<bool> starts(end - begin + 1, false);  // here and below by distance from `begin`
+    starts[0] = true;
+    for (uint32_t pc = begin; pc < end; ++pc) {
+        if (ends_block(instructions[pc])) starts[pc + 1 - begin] = true;
+        each_target(instructions[pc], [&](uint32_t target) { starts[target - begin] = true; });
     }
-    std::vector<uint32_t> block_at(count + 1, 0);
+    std::vector<uint32_t> block_at(end - begin + 1, 0);
     std::vector<BasicBlock> blocks;
-    for (uint32_t pc = 0; pc < count; ++pc) {
-        if (starts[pc]) blocks.push_back({pc, pc, {}});
-        block_at[pc] = static_cast<uint32_t>(blocks.size()) - 1;
+    for (uint32_t pc = begin; pc < end; ++pc) {
+        if (starts[pc - begin]) blocks.push_back({pc, pc, {}});
+        block_at[pc - begin] = static_cast<uint32_t>(blocks.size()) - 1;
         blocks.back().end = pc + 1;
     }
     for (BasicBlock& block : blocks) {
         const DecodedInstruction& last = instructions[block.end - 1];
         const bool falls = !ends_block(last) || last.guard != no_operand;
-        if (last.kind == Kind::branch && last.target < count) block.successors.push_back(block_at[last.target]);
-        if (falls && block.end < count) block.successors.push_back(block_at[block.end]);
+        each_target(last, [&](uint32_t target) { block.successors.push_back(block_at[target - begin]); });
+        if (falls && block.end < end) block.successors.push_back(block_at[block.end - begin]);
+        if (block.successors.size() < 3) continue;
+        std::sort(block.successors.begin(), block.successors.end());
+        block.successors.erase(std::unique(block.successors.begin(), block.successors.end()), block.successors.end());
     }
     return blocks;
 }
 
-void find_reconvergence(std::vector<DecodedInstruction>& instructions) {
-    const std::vector<BasicBlock> blocks = basic_blocks(instructions);
+void find_reconvergence(std::vector<DecodedInstruction>& instructions, const std::vector<int32_t>& lists, uint32_t begin,
+                        uint32_t end) {
+    const std::vector<BasicBlock> blocks = basic_blocks(instructions, lists, begin, end);
     const uint32_t exit = static_cast<uint32_t>(blocks.size());  // a block after all that all ends lead to
     constexpr uint32_t none = UINT32_MAX;
     std::vector<std::vector<uint32_t>> predecessors(exit + 1);
@@ -109,7 +122,7 @@ void find_reconvergence(std::vector<DecodedInstruction>& instructions) {
     }
     for (uint32_t b = 0; b < exit; ++b) {
         DecodedInstruction& last = instructions[blocks[b].end - 1];
-        if (last.kind == Kind::branch && parent[b] != none && parent[b] != exit)
+        if ((last.kind == Kind::branch || last.kind == Kind::branch_table) && parent[b] != none && parent[b] != exit)
             last.reconvergence = blocks[parent[b]].begin;
     }
 }

@@ -62,10 +62,12 @@ void Decoder::decode_control(DecodedInstruction& out) {
             decode_branch_table(out);
             break;
         case Kind::barrier: {
-            const bool combines = holds(modifiers_, ".red");
+            const bool combines = holds(modifiers_, ".red"), arrives = holds(modifiers_, ".arrive");
             const size_t first = combines ? 1 : 0;
             const size_t last = statement_->operands.size() - first;  // of the operands after the result: the predicate
-            expect_operands(combines ? 3 : 1, combines ? 4 : 2);
+            expect_operands(combines ? 3 : arrives ? 2 : 1, combines ? 4 : 2);
+            out.each_thread = statement_->opcode.starts_with("barrier") && !holds(modifiers_, ".aligned");
+            if (arrives) out.mode = 4;
             if (combines) {
                 out.mode = holds(modifiers_, ".popc") ? 1 : holds(modifiers_, ".and") ? 2 : 3;
                 out.destination_type = out.mode == 1 ? Type::u32 : Type::pred;
@@ -76,6 +78,10 @@ void Decoder::decode_control(DecodedInstruction& out) {
             for (size_t k = 0; k < (combines ? last - 1 : last); ++k) out.source[k] = source(operand(first + k), Type::u32);
             break;
         }
+        case Kind::warp_barrier:
+            expect_operands(1, 1);
+            out.source[0] = source(operand(0), Type::b32);
+            break;
         case Kind::nop:
             if (!statement_->operands.empty() && operand(0).kind == Operand::Kind::address) return decode_hint(out);
             expect_operands(1, 1);

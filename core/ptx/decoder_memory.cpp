@@ -35,6 +35,7 @@ void Decoder::set_address(DecodedInstruction& out, const Operand& address) {
                      address);
         out.address = slot->offset;
         out.address_bytes = static_cast<uint8_t>(register_size(slot->type));
+        if (out.space == Space::param && entry_.function) out.space = Space::local;  // of a parameter: mov gave its address
         if (out.space == Space::global || out.space == Space::generic)
             if (const auto loaded = parameter_in_.find(slot->offset); loaded != parameter_in_.end())
                 program_.parameters[loaded->second].pointer = true;
@@ -50,13 +51,10 @@ void Decoder::set_address(DecodedInstruction& out, const Operand& address) {
                  address);
     if (space != Space::param) out.variable = located->index;
     out.offset += static_cast<int64_t>(located->offset);
-}
-
-// Whether an address is a .param variable of a call's own scope.
-bool Decoder::passes_value(const Operand& address) const {
-    if (address.kind != Operand::Kind::address) return false;
-    const Located* located = frame_.variable_named(address.name, statement_->scope);
-    return located && located->variable->space == Space::param && located->index == no_variable;
+    if (frame_.in_frame(*located)) {
+        out.space = Space::local;
+        out.address = frame_.local_base(8);
+    }
 }
 
 // The registers that a load fills or a store takes from, or an atomic's: one, or as many as the vector has, in braces. They
@@ -115,13 +113,9 @@ void Decoder::decode_memory(DecodedInstruction& out) {
     if (bytes > 32 || (bytes > 16 && out.space != Space::global))
         complain(spelled() + " would move more than " + (bytes > 32 ? "32" : "16") + " bytes a lane");
     if (holds(modifiers_, ".nc") && out.space != Space::global) complain(spelled() + ": .nc is for .global memory");
-    if (passes_value(operand(load ? 1 : 0))) {  // to or from __assertfail, the only function that may be called
-        out.kind = Kind::nop;
-        return;
-    }
+    set_address(out, operand(load ? 1 : 0));
     if (!load && (out.space == Space::param || out.space == Space::constant))
         complain("." + std::string(name_of(out.space)) + " memory cannot be written");
-    set_address(out, operand(load ? 1 : 0));
     take_values(out, operand(load ? 0 : 1), load, last_type_);
     if (hint) source(operand(2), Type::b64);  // a policy of caches: there is nothing to do for it
     if (load && out.space == Space::param && out.address == no_operand && size_of(out.type) == 8)

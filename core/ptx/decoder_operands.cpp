@@ -65,6 +65,10 @@ int32_t Decoder::source(const Operand& o, Type wanted) {
             complain("the address of '" + std::string(o.name) + "' can only be moved: use mov.u64", o);
         return frame_.constant(located->offset + o.value, register_size(wanted));
     }
+    if (const std::optional<size_t> function = function_named(o.name)) {
+        if (register_size(wanted) != 8) complain("the address of a function needs 64 bits", o);
+        return frame_.constant(function_window + (*function + 1) * function_bytes + o.value, 8);
+    }
     unknown_name(o, o.name);
 }
 
@@ -101,7 +105,7 @@ void Decoder::note_registers(DecodedInstruction& out) const {
     read(out.address);
     for (int32_t s : out.source) read(s);
     for (int32_t d : out.destination)
-        if (d != no_operand) out.writes[out.registers_written++] = d;
+        if (d != no_operand && d >= 0) out.writes[out.registers_written++] = d;
 }
 
 }  // namespace lockstep::ptx

@@ -79,8 +79,8 @@ constexpr Form vote_forms[] = {{".sync(.all|.any|.uni).pred"}, {".sync.ballot.b3
 constexpr Form match_forms[] = {{"(.any|.all).sync(.b32|.b64)"}};
 constexpr Form redux_forms[] = {{".sync(.add|.min|.max)(.u32|.s32)"}, {".sync(.and|.or|.xor).b32"}};
 constexpr Form activemask_forms[] = {{".b32"}};
-constexpr Form bar_forms[] = {{"{.cta}.sync{.aligned}"}};
-constexpr Form barrier_forms[] = {{"{.cta}.sync{.aligned}"}};
+constexpr Form bar_forms[] = {{"{.cta}(.sync|.arrive)"}};
+constexpr Form barrier_forms[] = {{"{.cta}(.sync|.arrive){.aligned}"}};
 constexpr Form barrier_red_forms[] = {{"{.cta}.red.popc{.aligned}.u32"}, {"{.cta}.red(.and|.or){.aligned}.pred"}};
 constexpr Form bar_warp_forms[] = {{".warp.sync"}};
 constexpr Form membar_forms[] = {{"(.cta|.gl|.sys)"}};
@@ -281,11 +281,11 @@ constexpr Opcode rows[] = {
     {"match", Kind::vote, alu, 'O', "vote", "d = the lanes whose a is the same", "", match_forms},
     {"redux", Kind::vote, alu, 'O', "vote", "d = the lanes' a, combined", "", redux_forms},
     {"activemask", Kind::vote, alu, 'O', "vote", "d = the lanes that run", "", activemask_forms},
-    {"bar", Kind::barrier, cbu, 'B', "barrier", "waits for the block's other warps", "", bar_forms},
-    {"barrier", Kind::barrier, cbu, 'B', "barrier", "waits for the block's other warps", "", barrier_forms},
+    {"bar", Kind::barrier, cbu, 'B', "barrier", "waits for the block's other warps (.arrive: does not wait itself)", "", bar_forms},
+    {"barrier", Kind::barrier, cbu, 'B', "barrier", "waits for the block's other warps (.arrive: does not wait itself)", "", barrier_forms},
     {"bar", Kind::barrier, cbu, 'B', "barrier", "waits for the block's other warps; d = what their c say together", "", barrier_red_forms},
     {"barrier", Kind::barrier, cbu, 'B', "barrier", "waits for the block's other warps; d = what their c say together", "", barrier_red_forms},
-    {"bar", Kind::nop, cbu, 'B', "barrier", "waits for the warp's other lanes", "", bar_warp_forms},
+    {"bar", Kind::warp_barrier, cbu, 'B', "barrier", "waits for the warp's other lanes", "", bar_warp_forms},
     {"membar", Kind::fence, lsu, 'N', "fence", "orders memory accesses", "", membar_forms},
     {"fence", Kind::fence, lsu, 'N', "fence", "orders memory accesses", "", fence_forms},
     {"prefetch", Kind::nop, lsu, 'R', "load", "asks for the line of an address", "", prefetch_forms},

@@ -85,6 +85,7 @@ class Parser {
     std::string_view text_;
     Lexer lexer_;
     Module& module_;
+    bool negated_names_ = false;  // whether "-" may stand before a name in this statement
     Token token_;
     size_t end_of_last_ = 0;
     std::unordered_map<std::string_view, size_t> functions_;  // name -> number in the module

@@ -146,7 +146,7 @@ struct DecodedInstruction {
 //            red: destination[0] (popc: b32, else a predicate), source[2] the predicate; negated_source: !p
 //   trap     mode 1: a failed assert
 //   matrix   list: d = a, b, c, each in the order of its registers (those of wmma that hold what others hold are left out);
-//            sparse: then the metadata and the selector; `type`: of a's elements
+//            sparse (mode 1): then the metadata and the selector; `type`: of a's elements
 //   matrix_load, matrix_store   list: the registers; mode: MatrixOperand, + 8 for .trans or .col; wmma: source[0] the stride
 //   matrix_group   list: d = a (registers, or a descriptor), b (a descriptor), scale-d (a predicate), then c, the registers
 //            of d; mode bits: 0 a in registers, 1 -a, 2 -b, 3 a transposed, 4 b transposed, 5 scale-d negated

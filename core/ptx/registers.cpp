@@ -21,8 +21,14 @@ struct LiveSet {
 
 }  // namespace
 
-uint32_t count_registers(const std::vector<DecodedInstruction>& instructions, const std::vector<uint8_t>& slot_registers) {
-    const std::vector<BasicBlock> blocks = basic_blocks(instructions);
+uint32_t count_registers(const std::vector<DecodedInstruction>& instructions, const std::vector<int32_t>& lists,
+                         const std::vector<uint8_t>& slot_registers, uint32_t begin, uint32_t end,
+                         std::vector<LiveAtCall>& live_at_calls) {
+    const std::vector<BasicBlock> blocks = basic_blocks(instructions, lists, begin, end);
+    const size_t first_call = live_at_calls.size();
+    for (uint32_t pc = begin; pc < end; ++pc)
+        if (instructions[pc].kind == Kind::call) live_at_calls.push_back({pc, 0});
+    size_t next_call = live_at_calls.size();  // as the last walk meets them: backwards
     // Slots are numbered densely: a register of 64 bits takes four 64-byte steps of the register file but one number.
     std::vector<uint32_t> dense(slot_registers.size(), UINT32_MAX), width;
     const auto number = [&](int32_t operand) {
@@ -33,14 +39,26 @@ uint32_t count_registers(const std::vector<DecodedInstruction>& instructions, co
         }
         return n;
     };
-    for (const DecodedInstruction& i : instructions) {
-        for (int k = 0; k < i.registers_read; ++k) number(i.reads[k]);
-        for (int k = 0; k < i.registers_written; ++k) number(i.writes[k]);
+    const auto each_written = [&](const DecodedInstruction& i, auto&& take) {
+        for (int k = 0; k < i.registers_written; ++k) take(i.writes[k]);
+        for (uint32_t k = 0; k < i.list_destinations; ++k) take(lists[i.list + k]);
+    };
+    const auto each_read = [&](const DecodedInstruction& i, auto&& take) {
+        for (int k = 0; k < i.registers_read; ++k) take(i.reads[k]);
+        for (uint32_t k = 0; k < i.list_sources; ++k)
+            if (lists[i.list + i.list_destinations + k] >= 0) take(lists[i.list + i.list_destinations + k]);
+    };
+    for (uint32_t pc = begin; pc < end; ++pc) {
+        each_read(instructions[pc], number);
+        each_written(instructions[pc], number);
     }
     const size_t words = width.size() / 64 + 1;
     uint32_t all = 0;
     for (uint32_t w : width) all += w;
-    if (words * (blocks.size() + 1) > most_words) return std::min(all + reserved, 255u);
+    if (words * (blocks.size() + 1) > most_words) {
+        for (size_t k = first_call; k < next_call; ++k) live_at_calls[k].registers = all;
+        return std::min(all + reserved, 255u);
+    }
 
     std::vector<LiveSet> live_in(blocks.size(), LiveSet{std::vector<uint64_t>(words, 0)});
     LiveSet live{std::vector<uint64_t>(words, 0)};
@@ -57,24 +75,25 @@ uint32_t count_registers(const std::vector<DecodedInstruction>& instructions, co
         most = std::max(most, now);
         for (uint32_t pc = blocks[b].end; pc-- > blocks[b].begin;) {
             const DecodedInstruction& i = instructions[pc];
-            for (int k = 0; k < i.registers_written; ++k) {
-                const uint32_t n = dense[static_cast<size_t>(i.writes[k]) / 64];
+            each_written(i, [&](int32_t operand) {
+                const uint32_t n = dense[static_cast<size_t>(operand) / 64];
                 if (i.guard == no_operand && live.has(n)) {
                     live.remove(n);
                     now -= width[n];
                 }
-            }
-            for (int k = 0; k < i.registers_read; ++k) {
-                const uint32_t n = dense[static_cast<size_t>(i.reads[k]) / 64];
+            });
+            if (measure && i.kind == Kind::call) live_at_calls[--next_call].registers = now;
+            each_read(i, [&](int32_t operand) {
+                const uint32_t n = dense[static_cast<size_t>(operand) / 64];
                 if (!live.has(n)) {
                     live.add(n);
                     now += width[n];
                 }
-            }
+            });
             if (measure) most = std::max(most, now);
         }
     };
-    const size_t round_cost = words * blocks.size() + instructions.size() + 1;
+    const size_t round_cost = words * blocks.size() + (end - begin) + 1;
     const size_t most_rounds = std::max<size_t>(8, most_steps / round_cost);
     size_t rounds = 0;
     for (bool changed = true; changed && rounds < most_rounds; ++rounds) {
@@ -87,7 +106,7 @@ uint32_t count_registers(const std::vector<DecodedInstruction>& instructions, co
             }
         }
     }
-    for (size_t b = 0; b < blocks.size(); ++b) walk(b, true);
+    for (size_t b = blocks.size(); b-- > 0;) walk(b, true);
     return std::min(most + reserved, 255u);
 }
 

@@ -147,11 +147,11 @@ Fault* access_fault(const Warp& warp, uint32_t pc, uint32_t lane, ptx::Space spa
     return make_fault(warp, pc, lane, "memcheck", "invalid " + what + reason, address);
 }
 
-Fault* trap_fault(const Warp& warp, uint32_t pc, uint32_t mask) {
+Fault* trap_fault(Warp& warp, uint32_t pc, uint32_t mask) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(mask));
     const auto& program = *warp.block->grid->program;
     if (pc < program.instructions.size() && program.instructions[pc].mode == 1)
-        return make_fault(warp, pc, lane, "assert", "an assert failed");
+        return make_fault(warp, pc, lane, "assert", assert_text(warp, pc, lane));
     return make_fault(warp, pc, lane, "trap", "the kernel stopped itself with a trap instruction");
 }
 

@@ -55,7 +55,7 @@ WarpHistory record_warp(const ptx::Program& program, const LaunchConfig& config,
             const WarpEvent event = step(w);
             s.executed = event.executed;
             history.steps.push_back(std::move(s));
-            if (w.done || event.kind == WarpEvent::Kind::barrier || event.kind == WarpEvent::Kind::fault || i + 1 == slice) {
+            if (w.done || event.gives_way || w.at_barrier || event.kind == WarpEvent::Kind::barrier || event.kind == WarpEvent::Kind::fault || i + 1 == slice) {
                 return event;
             }
         }
@@ -70,7 +70,10 @@ std::vector<LaneValues> registers_at(const ptx::Program& program, const LaunchCo
     if (!exists(config, block, warp)) return values;
     const auto read = [&](const Warp& w) {
         values.clear();
+        const int32_t frame = w.stack.empty() ? -1 : w.stack.back().frame;
+        const int32_t function = frame < 0 ? 0 : w.frames[static_cast<size_t>(frame)].function;
         for (const ptx::Register& reg : program.registers) {
+            if (reg.function != function) continue;
             LaneValues v{reg, {}};
             const size_t bytes = ptx::size_of(reg.type);
             const std::byte* const slot = w.registers + reg.offset;

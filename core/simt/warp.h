@@ -89,6 +89,7 @@ struct Grid {  // what all blocks of a launch share
     bool independent = false;                     // independent thread scheduling
     std::shared_ptr<Checker> checker;             // null: nothing is checked beyond bounds; see checker.h
     std::function<void(std::string_view)> print;  // of the kernel's printf
+    uint64_t printed = 0;                         // bytes so far
     std::shared_ptr<const Plan> plan;             // make_block makes it where it is missing
     std::vector<MemoryWindow> windows;            // one an instruction
     Dim3 cluster;                                 // blocks a cluster, by axis; see cluster_of
