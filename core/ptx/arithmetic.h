@@ -79,6 +79,10 @@ inline float widen(Brain b) {
     return bits<float>(static_cast<uint32_t>(b.bits) << 16);
 }
 
+inline Half flush(Half h) {
+    return {static_cast<uint16_t>((h.bits & 0x7c00u) ? h.bits : h.bits & 0x8000u)};
+}
+
 // To nearest even; a double whose bits beyond f16 hold a sticky bit is rounded once.
 inline Half to_half(float x) {
     const uint32_t u = bits<uint32_t>(x), magnitude = u & 0x7fffffffu, sign = u >> 16 & 0x8000u;
@@ -89,14 +93,16 @@ inline Half to_half(float x) {
     return {static_cast<uint16_t>(result)};
 }
 inline Half to_half_toward_zero(float x) {
-    const float nearest = widen(to_half(x));
     const Half h = to_half(x);
-    if (x != x || !(absolute(nearest) > absolute(x))) return h;
-    return {static_cast<uint16_t>(h.bits - 1)};
+    return {static_cast<uint16_t>(h.bits - (absolute(widen(h)) > absolute(x) ? 1u : 0u))};
 }
 inline Brain to_brain(float x) {
     const uint32_t u = bits<uint32_t>(x);
     return {static_cast<uint16_t>(x != x ? 0x7fffu : (u + 0x7fffu + (u >> 16 & 1u)) >> 16)};
+}
+
+inline Brain to_brain_toward_zero(float x) {
+    return {static_cast<uint16_t>(x != x ? 0x7fffu : bits<uint32_t>(x) >> 16)};
 }
 
 // --- directed rounding ------------------------------------------------------------------------------------------
@@ -289,6 +295,20 @@ inline uint32_t permute(uint32_t a, uint32_t b, uint32_t selector) {  // prmt, d
         result |= ((pick & 8u) ? (byte & 128u ? 255u : 0u) : byte) << 8 * i;
     }
     return result;
+}
+inline uint32_t extend_sign(uint32_t a, uint32_t count) {  // szext.s32: the low `count` < 32 bits
+    const uint32_t unused = (32u - count) & 31u;
+    return count ? static_cast<uint32_t>(static_cast<int32_t>(a << unused) >> unused) : 0u;
+}
+inline uint32_t nth_set(uint32_t mask, uint32_t base, int32_t offset) {  // fns: from bit `base` up, down for offset < 0
+    if (base > 31) return ~0u;
+    if (offset == 0) return (mask >> base & 1u) ? base : ~0u;
+    uint32_t rest = offset > 0 ? mask & (~0u << base) : mask & (~0u >> (31u - base));
+    uint32_t wanted = offset > 0 ? static_cast<uint32_t>(offset) : 0u - static_cast<uint32_t>(offset);
+    if (wanted > 32) return ~0u;
+    for (; wanted > 1; --wanted) rest = offset > 0 ? rest & (rest - 1) : rest & ~(rest ? 1u << (31 - __builtin_clz(rest)) : 0u);
+    if (!rest) return ~0u;
+    return static_cast<uint32_t>(offset > 0 ? __builtin_ctz(rest) : 31 - __builtin_clz(rest));
 }
 inline uint32_t reverse_bits(uint32_t x) {
     x = (x >> 1 & 0x55555555u) | (x & 0x55555555u) << 1;

@@ -35,7 +35,9 @@ void unpack(std::byte* const* d, const std::byte* const* s) {
     for (int i = 0; i < 32; ++i) {
         const Whole whole = lane<Whole>(s[0], i);
         for (int k = 0; k < parts; ++k)
-            if (d[k]) reinterpret_cast<Part*>(d[k])[i] = static_cast<Part>((whole >> k * width) & static_cast<Part>(~0ull >> (64 - width)));
+            if (d[k])
+                reinterpret_cast<Part*>(d[k])[i] =
+                    static_cast<Part>((whole >> k * width) & static_cast<Part>(~0ull >> (64 - width)));
     }
 }
 template <int parts>  // of 128 / parts bits
@@ -62,14 +64,15 @@ constexpr Form unpack_forms[] = {{".b16.v2", &unpack<u16, u16, 2>}, {".b32.v2", 
                                  {".b64.v4", &unpack<u64, u16, 4>}, {".b128.v2", &unpack_128<2>},
                                  {".b128.v4", &unpack_128<4>}};
 
-constexpr Form cvta_forms[] = {ONE("{.to}(.global|.const).u64", u64, a),
-                               ONE("{.to}(.global|.const|.param|.param::entry).u32", u32, a),
-                               {"(.param|.param::entry).u64", lanes([](u64 a) { return a + 0x0300'0000'0000ull; })},
-                               {".to(.param|.param::entry).u64", lanes([](u64 a) { return a - 0x0300'0000'0000ull; })},
-                               {"(.shared|.shared::cta|.shared::cluster).u64", lanes([](u64 a) { return a + 0x0100'0000'0000ull; })},
-                               {".to(.shared|.shared::cta|.shared::cluster).u64", lanes([](u64 a) { return a - 0x0100'0000'0000ull; })},
-                               {".local.u64", lanes([](u64 a) { return a + 0x0200'0000'0000ull; })},
-                               {".to.local.u64", lanes([](u64 a) { return a - 0x0200'0000'0000ull; })}};
+constexpr Form cvta_forms[] = {
+    ONE("{.to}(.global|.const).u64", u64, a),
+    ONE("{.to}(.global|.const|.param|.param::entry).u32", u32, a),
+    {"(.param|.param::entry).u64", lanes([](u64 a) { return a + 0x0300'0000'0000ull; })},
+    {".to(.param|.param::entry).u64", lanes([](u64 a) { return a - 0x0300'0000'0000ull; })},
+    {"(.shared|.shared::cta|.shared::cluster).u64", lanes([](u64 a) { return a + 0x0100'0000'0000ull; })},
+    {".to(.shared|.shared::cta|.shared::cluster).u64", lanes([](u64 a) { return a - 0x0100'0000'0000ull; })},
+    {".local.u64", lanes([](u64 a) { return a + 0x0200'0000'0000ull; })},
+    {".to.local.u64", lanes([](u64 a) { return a - 0x0200'0000'0000ull; })}};
 // The windows of program.h: shared memory at 2^40, above it that of the cluster's up to 16 blocks, local memory at 2^41,
 // parameters at 3 * 2^40.
 inline bool within(u64 address, u64 window, u64 windows) {

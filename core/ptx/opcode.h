@@ -55,7 +55,7 @@ enum class Unit : uint8_t { fma, alu, fp64, xu, lsu, tensor, cbu, uniform };  //
 // How the executor runs it.
 enum class Kind : uint8_t {
     lane_wise,         // d = f(a, b, c) in every lane by the form's `lanes`
-    lane_wise_many,    // the same with up to 4 destinations or 4 sources, by the form's `many`
+    lane_wise_many,    // the same with up to 4 destinations or 5 sources, by the form's `many`
     special_register,  // mov from %tid.x and its like
     load,
     store,
@@ -92,8 +92,9 @@ enum class Kind : uint8_t {
 // inactive lanes. The destination may be one of the sources.
 using LaneFunction = void (*)(std::byte* d, const std::byte* a, const std::byte* b, const std::byte* c);
 
-// The same for operations with more operands: d[0..3] and s[0..3] point to lanes; unused entries are null. All
-// destinations have the instruction's destination_type. A destination may be one of the sources. Of Kind::matrix: as many
+// The same for operations with more operands: d[0..3] and s[0..4] point to lanes; unused entries are null. All
+// destinations have the instruction's destination_type, the second one second_type where that is given; that one is
+// written last. A destination may be one of the sources. Of Kind::matrix: as many
 // as the instruction's operand list has (DecodedInstruction::list), and no destination is one of the sources.
 using ManyLaneFunction = void (*)(std::byte* const* d, const std::byte* const* s);
 
@@ -117,21 +118,70 @@ struct Opcode {
     std::string_view group;    // "integer add": the letter's legend
     std::string_view summary;  // "d = a + b": one line for the reference page
     // lane_wise: destinations=sources, one letter each: T the type (the last one written), D the first type written,
-    // W twice T, P predicate, U u32, C the carry flag, X a constant that says more of the modifiers (see above); lower
-    // case: may be absent. Other kinds have their own rules, in decode.cpp.
+    // W twice T, P predicate, U u32, A u64, S u32 of which a part may be selected (%r1.h0) or that may be negated, I a
+    // number, C the carry flag, X a constant that says more of the modifiers (see below); lower case: may be absent. Other
+    // kinds have their own rules, in decode.cpp.
     std::string_view operands;
     std::span<const Form> forms;
 };
 
-// What setp and set compare and combine with; in this order in the constant operand that their `many` functions take:
-// lane 0 the comparison, lane 1 the combination, lane 2 whether the predicate operand is negated, lane 3 whether true
-// is 1.0f.
-constexpr std::string_view comparisons[] = {".eq", ".ne",  ".lt",  ".le",  ".gt",  ".ge",  ".lo",  ".ls",  ".hi",
-                                            ".hs", ".equ", ".neu", ".ltu", ".leu", ".gtu", ".geu", ".num", ".nan"};
-constexpr std::string_view combinations[] = {"", ".and", ".or", ".xor"};
+// What setp and set compare and combine with. The constant operand X of their `many` functions: lane 0 the outcomes that a
+// comparison holds for, lane 1 the results of a combination, lane 2 whether the predicate operand is negated, lane 3 what
+// true is.
+struct Comparison {
+    std::string_view name;
+    uint8_t outcomes;  // bit 0 less, 1 equal, 2 greater, 3 unordered
+};
+constexpr Comparison comparisons[] = {
+    {".eq", 2},  {".ne", 5},   {".lt", 1},  {".le", 3},   {".gt", 4},   {".ge", 6},   {".lo", 1},   {".ls", 3},  {".hi", 4},
+    {".hs", 6},  {".equ", 10}, {".neu", 13}, {".ltu", 9}, {".leu", 11}, {".gtu", 12}, {".geu", 14}, {".num", 7}, {".nan", 8}};
+struct Combination {
+    std::string_view name;
+    uint8_t results;  // bit 2 * comparison + predicate
+};
+constexpr Combination combinations[] = {{"", 12}, {".and", 8}, {".or", 14}, {".xor", 6}};
 
-// The constant operand of cvt between integers in registers wider than their types, by lane: bytes of the source register,
-// bits of the source type, 1 if signed, bits of the result type, 1 if signed, bytes of the result register, 1 for .sat.
+// The constant operand X of other rows, by lane. Kinds of numbers: 0 unsigned, 1 signed, 2 float. Roundings: 0 to nearest
+// even, 1 toward zero, 2 down, 3 up.
+namespace convert_lane {  // cvt between any types, in any registers
+enum : uint32_t {
+    from_bytes,  // of the source register
+    from_width,  // bits of the source type
+    from_kind,
+    from_fraction,  // bits of a float's fraction
+    to_bytes,
+    to_width,
+    to_kind,
+    to_fraction,
+    rounding,
+    to_integral,  // 0, or 1 + the rounding to an integer
+    flush_from,
+    flush_to,
+    saturated,
+    count
+};
+}
+namespace video_lane {  // the video instructions
+enum : uint32_t {
+    a_signed,
+    b_signed,
+    d_signed,
+    saturate,
+    a_part,  // first bit | bits << 8; of SIMD: which parts of b:a, one nibble each
+    b_part,
+    d_part,    // the same; of SIMD: a mask of the parts that are computed
+    merge,     // whether the other bits of d are those of c
+    combine,   // with c: 0 not, 1 add, 2 min, 3 max
+    how,       // vset: the outcomes, as above; vshl, vshr: 1 wraps; vmad: bits to shift the result right
+    plus_one,  // vmad.po
+    negate_product,
+    negate_c,
+    count
+};
+}
+namespace logic_lane {  // lop3.and (0), lop3.or (1)
+enum : uint32_t { table, combination, negated, count };
+}
 
 // The table is compiled once for each of these; each holds the same rows in the same order.
 enum class Simd : uint8_t { portable, avx2, avx512 };

@@ -30,6 +30,7 @@ void Parser::parse_statement(Entry& entry, int scope) {
         return;
     }
     statement.place = opcode_place;
+    negated_names_ = statement.opcode.starts_with("vmad.");
     while (!token_.is(';')) {
         statement.operands.push_back(parse_operand(0));
         if (statement.operands.size() > 32) complain("too many operands");
@@ -45,7 +46,7 @@ void Parser::parse_statement(Entry& entry, int scope) {
     entry.statements.push_back(std::move(statement));
 }
 
-// operand := [ "!" ] name [ "|" name ] [ offset ] | [ "-" | "~" ] integer | [ "-" ] real | address
+// operand := [ "!" | "-" ] name [ "|" name ] [ offset ] | [ "-" | "~" ] integer | [ "-" ] real | address
 //          | "{" operand { "," operand } "}" | "(" [ operand { "," operand } ] ")"
 Operand Parser::parse_operand(int depth) {
     Operand operand;
@@ -77,7 +78,8 @@ Operand Parser::parse_operand(int depth) {
         operand.value = negative ? token_.value ^ 1ull << 63 : token_.value;
         operand.single = token_.single;
         advance();
-    } else if (!inverted && !negative) {
+    } else if (!inverted && (!negative || negated_names_)) {
+        operand.negated |= negative;
         operand.name = name("an operand");
         if (take('|')) operand.second = name("a second destination after '|'");
         if (token_.is('+') || token_.is('-')) operand.value = parse_offset();
