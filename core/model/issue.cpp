@@ -113,7 +113,7 @@ bool Sm::issue(uint32_t s, uint32_t i, int64_t now, bool first) {
     if (w.track >= 0) {
         IssueRecord issue;
         issue.cycle = now;
-        issue.ready = t.registers_written != 0 ? cost.ready : now + 1;
+        issue.ready = t.registers_written + t.list_written != 0 ? cost.ready : now + 1;
         issue.pc = pc;
         issue.active = event.executed;
         issue.warp = static_cast<uint32_t>(w.track);
@@ -124,6 +124,7 @@ bool Sm::issue(uint32_t s, uint32_t i, int64_t now, bool first) {
     }
     if (t.route == Route::math) core.pipe_cause[t.pipe] = record;
     for (uint32_t k = 0; k < t.registers_written; ++k) w.scoreboard.write(t.writes[k], cost.ready, record, wait);
+    for (uint32_t k = 0; k < t.list_written; ++k) w.scoreboard.write(t.list[k], cost.ready, record, wait);
 
     w.run_begin = now + 1;
     w.run_reason = StallReason::selected;

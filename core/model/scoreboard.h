@@ -52,7 +52,8 @@ class Scoreboard {
                 return std::find(registers, registers + count, p.reg) != registers + count;
             };
             if (names(instruction.reads, instruction.registers_read) ||
-                names(instruction.writes, instruction.registers_written))
+                names(instruction.writes, instruction.registers_written) ||
+                names(instruction.list.data(), static_cast<uint32_t>(instruction.list.size())))
                 last = &p;
         }
         return last;

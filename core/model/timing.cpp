@@ -62,6 +62,44 @@ uint32_t interval_of(double lanes) {
     return static_cast<uint32_t>(std::max(1.0, std::ceil(32.0 / lanes)));
 }
 
+// Multiply-adds of a product by elements of A: how many of them fit in the time of one of f16.
+double speed_of(Type type) {
+    switch (type) {
+        case Type::f64:
+            return 1.0 / 16;  // A100: 19.5 of 312 TFLOP/s
+        case Type::tf32:
+            return 1.0 / 2;
+        case Type::e4m3:
+        case Type::e5m2:
+        case Type::s8:
+        case Type::u8:
+            return 2;
+        case Type::s4:
+        case Type::u4:
+            return 4;
+        case Type::b1:
+            return 16;
+        default:
+            return 1;
+    }
+}
+
+// A product takes the tensor core for as long as its multiply-adds need at the vendor's peak for f16 (A100: m16n8k16 8 cycles,
+// H100: a warp's part of wgmma m64n256k16 128), and its result comes `behind` cycles later (A100: about 25 cycles in all for
+// m16n8k16, published micro-benchmarks). A GPU without tensor cores would do it on its FP32 lanes: an estimate.
+void time_matrix(const GpuSpec& gpu, const ptx::DecodedInstruction& in, Timing& t) {
+    constexpr uint32_t behind = 17;
+    const bool group = in.kind == Kind::matrix_group;  // each of its 4 warps does a quarter
+    const double products = double{1} * in.shape[0] * in.shape[1] * in.shape[2] / (group ? 4 : in.mode == 1 ? 2 : 1);
+    const double a_cycle = gpu.fp16_tensor_tflops > 0 ? gpu.fp16_tensor_tflops * 1e6 /
+                                                            (2 * gpu.boost_mhz * double(gpu.sms) * double(gpu.sub_cores))
+                                                      : double(gpu.fp32_lanes);
+    const double speed = gpu.fp16_tensor_tflops > 0 ? speed_of(in.type) : 1;
+    t.interval = static_cast<uint32_t>(std::max(1.0, std::round(products / (a_cycle * speed))));
+    // Products of a warpgroup that follow one another add to the same registers without a wait.
+    t.latency = t.interval + (group ? 0 : behind);
+}
+
 void time_math(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, Timing& t) {
     const ptx::DecodedInstruction& in = program.instructions[pc];
     const std::string_view name = in.opcode == nullptr ? "" : in.opcode->name;
@@ -69,6 +107,9 @@ void time_math(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, Tim
     const Unit unit = static_cast<Unit>(t.pipe);
     const bool integer = type == Class::int32 || type == Class::int64;
     switch (unit) {
+        case Unit::tensor:
+            time_matrix(gpu, in, t);
+            break;
         case Unit::fma:
             t.interval = interval_of(gpu.fp32_lanes);
             t.latency = integer ? gpu.imad_latency : gpu.fp32_latency;
@@ -141,6 +182,15 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program)
                         queue(StallReason::lg_throttle, StallReason::long_scoreboard);
                 }
                 break;
+            case Kind::matrix_load:
+            case Kind::matrix_store:
+                t.route = Route::memory;
+                t.shared_by_sms = in.space != Space::shared;
+                if (in.space == Space::shared)
+                    queue(StallReason::mio_throttle, StallReason::short_scoreboard);
+                else
+                    queue(StallReason::lg_throttle, StallReason::long_scoreboard);
+                break;
             case Kind::shuffle:
                 t.route = Route::shuffle;
                 queue(StallReason::mio_throttle, StallReason::short_scoreboard);
@@ -172,6 +222,9 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program)
             t.reads[t.registers_read++] = number_of(in.reads[i]);
         for (uint32_t i = 0; i < std::min<uint32_t>(4, in.registers_written); ++i)
             t.writes[t.registers_written++] = number_of(in.writes[i]);
+        t.list_written = in.list_destinations;
+        for (uint32_t i = 0; i < uint32_t{in.list_destinations} + in.list_sources; ++i)
+            if (const int32_t operand = program.lists[in.list + i]; operand >= 0) t.list.push_back(number_of(operand));
     }
     return table;
 }

@@ -25,6 +25,8 @@ struct Timing {
     uint32_t registers_read = 0, registers_written = 0;
     uint64_t filter = 0;                     // bit (register % 64) of all of them
     uint32_t reads[8] = {}, writes[4] = {};  // dense register numbers
+    std::vector<uint32_t> list;              // more of them: of an operand list, first those written; empty for most
+    uint32_t list_written = 0;
 };
 
 // One entry an instruction; at least one.

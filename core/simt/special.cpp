@@ -10,6 +10,10 @@ Handler handler_of(ptx::Kind kind) {
             return run_matrix;
         case Kind::matrix_load:
             return run_matrix_load;
+        case Kind::matrix_store:
+            return run_matrix_store;
+        case Kind::matrix_group:
+            return run_matrix_group;
         case Kind::async_copy:
             return run_async_copy;
         case Kind::async_wait:
@@ -22,6 +26,8 @@ Handler handler_of(ptx::Kind kind) {
             return run_texture;
         case Kind::surface:
             return run_surface;
+        case Kind::system:
+            return run_system;
         default:
             return nullptr;
     }

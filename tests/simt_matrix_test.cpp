@@ -1,0 +1,519 @@
+// Products of matrices spread over a warp: whole matrices are dealt out by the ISA's formulas for each fragment (row and
+// column as functions of lane and element, written out here), go through a PTX kernel, and are compared with a plain
+// product. Values are small integers, so every order of summing gives the same bits; random values have a bound.
+#include <cmath>
+#include <functional>
+#include <map>
+
+#include "core/base/dtype.h"
+#include "core/base/rng.h"
+#include "core/ptx/ptx.h"
+#include "tests/catch.h"
+#include "tests/simt_support.h"
+
+using namespace lockstep;
+using namespace lockstep::simt;
+
+namespace {
+
+struct At {
+    int row, column;
+};
+using Formula = std::function<At(int lane, int i)>;
+
+// --- elements as bits ---------------------------------------------------------------------------------------------
+
+int bits_of(const std::string& type) {
+    const std::map<std::string, int> bits = {{"f16", 16}, {"bf16", 16}, {"tf32", 32}, {"f32", 32}, {"s32", 32},
+                                             {"f64", 64}, {"e4m3", 8},  {"e5m2", 8},  {"s8", 8},   {"u8", 8},
+                                             {"s4", 4},   {"u4", 4},    {"b1", 1}};
+    return bits.at(type);
+}
+
+double decode_small_float(uint32_t bits, int exponent_bits, int mantissa_bits, bool infinities) {
+    const int bias = (1 << (exponent_bits - 1)) - 1, top = (1 << exponent_bits) - 1;
+    const int mantissa = static_cast<int>(bits & ((1u << mantissa_bits) - 1));
+    const int exponent = static_cast<int>(bits >> mantissa_bits & static_cast<uint32_t>(top));
+    const double sign = bits >> (exponent_bits + mantissa_bits) & 1 ? -1 : 1;
+    if (infinities && exponent == top) return mantissa ? NAN : sign * INFINITY;
+    if (!infinities && exponent == top && mantissa == (1 << mantissa_bits) - 1) return NAN;
+    if (exponent == 0) return sign * std::ldexp(mantissa, 1 - bias - mantissa_bits);
+    return sign * std::ldexp(mantissa + (1 << mantissa_bits), exponent - bias - mantissa_bits);
+}
+
+double value_of(const std::string& type, uint64_t bits) {
+    const auto word = static_cast<uint32_t>(bits);
+    if (type == "f16") return decode_small_float(word & 0xffff, 5, 10, true);
+    if (type == "bf16") return decode_small_float(word & 0xffff, 8, 7, true);
+    if (type == "tf32") return decode_small_float(word >> 13, 8, 10, true);
+    if (type == "e4m3") return decode_small_float(word & 0xff, 4, 3, false);
+    if (type == "e5m2") return decode_small_float(word & 0xff, 5, 2, true);
+    if (type == "s8") return static_cast<int8_t>(word);
+    if (type == "u8") return static_cast<uint8_t>(word);
+    if (type == "s4") return static_cast<int>(word & 15) - (word & 8 ? 16 : 0);
+    if (type == "u4") return word & 15;
+    if (type == "b1") return word & 1;
+    if (type == "s32") return static_cast<int32_t>(word);
+    if (type == "f32") {
+        float f;
+        std::memcpy(&f, &word, 4);
+        return f;
+    }
+    double d;
+    std::memcpy(&d, &bits, 8);
+    return d;
+}
+
+// Random bits of a value that products can be summed of without rounding.
+uint64_t small_value(const std::string& type, Rng& rng) {
+    const int integer = static_cast<int>(rng.below(9)) - 4;
+    const auto as_float = static_cast<float>(integer);
+    uint32_t word;
+    std::memcpy(&word, &as_float, 4);
+    if (type == "f16") return f32_to_f16(as_float);
+    if (type == "bf16") return f32_to_bf16(as_float);
+    if (type == "tf32") return word | rng.below(1 << 13);  // what is not read
+    if (type == "f32") return word;
+    if (type == "s32") return static_cast<uint32_t>(static_cast<int>(rng.below(2000000)) - 1000000);
+    if (type == "e5m2") return f32_to_f16(as_float) >> 8;
+    if (type == "e4m3") {
+        const uint32_t of[] = {0x00, 0x38, 0x40, 0x44, 0x48};  // 0 1 2 3 4
+        return of[std::abs(integer)] | (integer < 0 ? 0x80u : 0u);
+    }
+    if (type == "f64") {
+        const double d = integer;
+        uint64_t bits;
+        std::memcpy(&bits, &d, 8);
+        return bits;
+    }
+    return rng.below(uint64_t{1} << bits_of(type));
+}
+
+// --- the formulas of the ISA --------------------------------------------------------------------------------------
+
+struct Fragments {
+    int of_a, of_b, of_c;  // elements a lane
+    Formula a, b, c;
+};
+
+int group(int lane) {
+    return lane >> 2;
+}
+int member(int lane) {
+    return lane % 4;
+}
+
+// "Matrix fragments for mma.m16n8k...": rows change with i in the way that each shape's table says.
+Fragments fragments_of(int m, int k, const std::string& type) {
+    const int per_word = std::max(1, 32 / bits_of(type)), words = type == "f64" ? k : k / per_word;
+    Fragments f;
+    f.of_a = m * k / 32;
+    f.of_b = 8 * k / 32;
+    f.of_c = m * 8 / 32;
+    f.c = [m](int lane, int i) { return At{m == 8 || i < 2 ? group(lane) : group(lane) + 8, member(lane) * 2 + (i & 1)}; };
+    f.b = [per_word](int lane, int i) {
+        return At{member(lane) * per_word + i % per_word + i / per_word * 4 * per_word, group(lane)};
+    };
+    if (m == 8) {
+        f.a = [per_word](int lane, int i) { return At{group(lane), member(lane) * per_word + i % per_word}; };
+    } else if (words == 4) {
+        f.a = [per_word](int lane, int i) {
+            return At{i < per_word ? group(lane) : group(lane) + 8, member(lane) * per_word + i % per_word};
+        };
+    } else if (words == 8) {
+        f.a = [per_word](int lane, int i) {
+            const bool upper = i < per_word || (i >= 2 * per_word && i < 3 * per_word);
+            return At{upper ? group(lane) : group(lane) + 8,
+                      member(lane) * per_word + i % per_word + (i >= 2 * per_word ? 4 * per_word : 0)};
+        };
+    } else {  // f64, k 16
+        f.a = [](int lane, int i) {
+            return At{i % 2 == 0 ? group(lane) : group(lane) + 8,
+                      i % 2 == 0 ? i * 2 + member(lane) : i * 2 - 2 + member(lane)};
+        };
+    }
+    return f;
+}
+
+// --- the kernel ---------------------------------------------------------------------------------------------------
+
+struct Operands {  // registers a lane, and their bytes
+    int count = 0, bytes = 4;
+    bool real = false;
+};
+
+std::string list(const std::string& name, int count) {
+    std::string text = "{";
+    for (int i = 0; i < count; ++i) text += (i ? ", %" : "%") + name + std::to_string(i);
+    return text + "}";
+}
+
+// A kernel that loads registers a, b, c (and e) of every lane, runs one instruction and stores d.
+std::string kernel_text(const std::string& instruction, const Operands& d, const std::vector<Operands>& sources,
+                        const std::string& tail = "") {
+    const char* names[] = {"a", "b", "c", "e"};
+    std::string text = ".version 8.4\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 pd";
+    for (size_t s = 0; s < sources.size(); ++s) text += std::string(", .param .u64 p") + names[s];
+    text += ")\n{\n.reg .u32 %t; .reg .u64 %p, %o;\n";
+    const auto declare = [&](const std::string& name, const Operands& o) {
+        text += std::string(".reg .") + (o.real ? "f" : "b") + std::to_string(8 * o.bytes) + " %" + name + "<" +
+                std::to_string(o.count + 1) + ">;\n";
+    };
+    const auto base = [&](const std::string& name, const Operands& o) {
+        text += "ld.param.u64 %p, [p" + name + "];\nmul.wide.u32 %o, %t, " + std::to_string(o.bytes) +
+                ";\nadd.u64 %p, %p, %o;\n";
+    };
+    const auto type = [](const Operands& o) { return std::string(o.real ? ".f" : ".b") + std::to_string(8 * o.bytes); };
+    declare("d", d);
+    for (size_t s = 0; s < sources.size(); ++s) declare(names[s], sources[s]);
+    text += "mov.u32 %t, %tid.x;\n";
+    for (size_t s = 0; s < sources.size(); ++s) {
+        base(names[s], sources[s]);
+        for (int i = 0; i < sources[s].count; ++i)
+            text += "ld.global" + type(sources[s]) + " %" + names[s] + std::to_string(i) + ", [%p+" +
+                    std::to_string(32 * sources[s].bytes * i) + "];\n";
+    }
+    text += instruction + " " + list("d", d.count);
+    for (size_t s = 0; s < std::min<size_t>(3, sources.size()); ++s) text += ", " + list(names[s], sources[s].count);
+    text += tail + ";\n";
+    base("d", d);
+    for (int i = 0; i < d.count; ++i)
+        text += "st.global" + type(d) + " [%p+" + std::to_string(32 * d.bytes * i) + "], %d" + std::to_string(i) + ";\n";
+    return text + "ret;\n}\n";
+}
+
+using Bytes = std::vector<uint8_t>;
+
+Bytes run_kernel(const std::string& text, size_t result_bytes, const std::vector<Bytes>& sources, uint32_t threads = 32) {
+    const auto module = ptx::parse(text, "matrix.ptx");
+    if (!module) throw std::runtime_error(module.error().message);
+    const auto program = ptx::decode(module.value(), "k");
+    if (!program) throw std::runtime_error(program.error().message);
+    Memory memory;
+    LaunchConfig config = test::config_of({1}, {threads});
+    const auto add = [&](uint64_t address) {
+        const auto* bytes = reinterpret_cast<const std::byte*>(&address);
+        config.parameters.insert(config.parameters.end(), bytes, bytes + 8);
+    };
+    const uint64_t d = memory.allocate(result_bytes, "d");
+    add(d);
+    for (const Bytes& source : sources) add(test::put(memory, source, "source"));
+    const LaunchResult result = launch(*program.value(), config, memory);
+    if (result.fault) throw std::runtime_error(result.fault->message);
+    return test::read_back<uint8_t>(memory, d, result_bytes);
+}
+
+// --- a matrix and its fragment ------------------------------------------------------------------------------------
+
+struct Matrix {
+    std::string type;
+    int rows = 0, columns = 0;
+    std::vector<uint64_t> bits;  // by rows
+
+    uint64_t& at(At p) { return bits.at(static_cast<size_t>(p.row * columns + p.column)); }
+    double value(int row, int column) const { return value_of(type, bits.at(static_cast<size_t>(row * columns + column))); }
+};
+
+Matrix random_matrix(const std::string& type, int rows, int columns, Rng& rng) {
+    Matrix x{type, rows, columns, {}};
+    for (int i = 0; i < rows * columns; ++i) x.bits.push_back(small_value(type, rng));
+    return x;
+}
+
+// Element i of lane l sits in register i / (elements of a register), the lowest element in the lowest bits.
+struct Place {
+    size_t byte;
+    int bit;
+};
+Place place_of(const std::string& type, int lane, int i) {
+    const int bits = bits_of(type), register_bits = std::max(32, bits), in_register = register_bits / bits;
+    const int at = (i / in_register * 32 + lane) * register_bits + i % in_register * bits;
+    return {static_cast<size_t>(at / 8), at % 8};
+}
+
+Bytes deal(Matrix& x, int elements, const Formula& where) {
+    Bytes bytes(static_cast<size_t>(elements * 32 * bits_of(x.type) / 8), 0);
+    for (int lane = 0; lane < 32; ++lane)
+        for (int i = 0; i < elements; ++i) {
+            const Place p = place_of(x.type, lane, i);
+            const uint64_t value = x.at(where(lane, i));
+            if (bits_of(x.type) < 8)
+                bytes[p.byte] = static_cast<uint8_t>(bytes[p.byte] | value << p.bit);
+            else
+                std::memcpy(&bytes[p.byte], &value, static_cast<size_t>(bits_of(x.type) / 8));
+        }
+    return bytes;
+}
+
+Matrix collect(const std::string& type, int rows, int columns, const Bytes& bytes, int elements, const Formula& where) {
+    Matrix x{type, rows, columns, std::vector<uint64_t>(static_cast<size_t>(rows * columns), ~uint64_t{0})};
+    for (int lane = 0; lane < 32; ++lane)
+        for (int i = 0; i < elements; ++i)
+            std::memcpy(&(x.at(where(lane, i)) = 0), &bytes[place_of(type, lane, i).byte],
+                        static_cast<size_t>(bits_of(type) / 8));
+    return x;
+}
+
+Operands registers_of(const std::string& type, int elements) {
+    const int bits = bits_of(type);
+    return {elements * bits / std::max(32, bits), std::max(4, bits / 8), type == "f32" || type == "f64"};
+}
+
+struct Shape {
+    int m, n, k;
+    std::string text() const { return ".m" + std::to_string(m) + "n" + std::to_string(n) + "k" + std::to_string(k); }
+};
+
+// Compares a product's result with the plain one, which is exact.
+void check_product(Matrix& a, Matrix& b, Matrix& c, const Matrix& d, const std::function<double(double, double)>& times) {
+    int wrong = 0;
+    for (int row = 0; row < a.rows; ++row)
+        for (int column = 0; column < b.columns; ++column) {
+            double sum = c.value(row, column);
+            for (int k = 0; k < a.columns; ++k) sum += times(a.value(row, k), b.value(k, column));
+            wrong += !(d.value(row, column) == sum);
+        }
+    CHECK(wrong == 0);
+}
+
+void check_mma(const Shape& shape, const std::string& ta, const std::string& tb, const std::string& tc,
+               const std::string& before = "", const std::string& after = "") {
+    const std::string spelling =
+        "mma.sync.aligned" + shape.text() + ".row.col" + before + "." + tc + "." + ta + "." + tb + "." + tc + after;
+    INFO(spelling);
+    Rng rng(7);
+    Matrix a = random_matrix(ta, shape.m, shape.k, rng), b = random_matrix(tb, shape.k, shape.n, rng),
+           c = random_matrix(tc, shape.m, shape.n, rng);
+    const Fragments f = fragments_of(shape.m, shape.k, ta);
+    const Operands rc = registers_of(tc, f.of_c);
+    const std::string text = kernel_text(spelling, rc, {registers_of(ta, f.of_a), registers_of(tb, f.of_b), rc});
+    const Bytes bytes = run_kernel(text, static_cast<size_t>(rc.count * rc.bytes * 32),
+                                   {deal(a, f.of_a, f.a), deal(b, f.of_b, f.b), deal(c, f.of_c, f.c)});
+    const bool both = after.find(".and") != std::string::npos, either = after.find(".xor") != std::string::npos;
+    check_product(a, b, c, collect(tc, shape.m, shape.n, bytes, f.of_c, f.c), [&](double x, double y) {
+        return either ? double(x != y) : both ? double(x != 0 && y != 0) : x * y;
+    });
+}
+
+}  // namespace
+
+TEST_CASE("products of f16, bf16, tf32, fp8 and f64 matrices in a warp's registers are those of whole matrices") {
+    for (const char* sums : {"f16", "f32"}) {
+        check_mma({16, 8, 8}, "f16", "f16", sums);
+        check_mma({16, 8, 16}, "f16", "f16", sums);
+        for (const char* a : {"e4m3", "e5m2"})
+            for (const char* b : {"e4m3", "e5m2"})
+                for (const int k : {16, 32}) check_mma({16, 8, k}, a, b, sums);
+    }
+    for (const int k : {8, 16}) check_mma({16, 8, k}, "bf16", "bf16", "f32");
+    for (const int k : {4, 8}) check_mma({16, 8, k}, "tf32", "tf32", "f32");
+    check_mma({8, 8, 4}, "f64", "f64", "f64");
+    for (const int k : {4, 8, 16}) check_mma({16, 8, k}, "f64", "f64", "f64");
+}
+
+TEST_CASE("products of integers and of bits are exact") {
+    for (const char* before : {"", ".satfinite"}) {
+        for (const char* a : {"s8", "u8"})
+            for (const char* b : {"s8", "u8"})
+                for (const Shape& shape : {Shape{8, 8, 16}, Shape{16, 8, 16}, Shape{16, 8, 32}})
+                    check_mma(shape, a, b, "s32", before);
+        for (const char* a : {"s4", "u4"})
+            for (const char* b : {"s4", "u4"})
+                for (const Shape& shape : {Shape{8, 8, 32}, Shape{16, 8, 32}, Shape{16, 8, 64}})
+                    check_mma(shape, a, b, "s32", before);
+    }
+    for (const char* after : {".xor.popc", ".and.popc"})
+        for (const Shape& shape : {Shape{8, 8, 128}, Shape{16, 8, 128}, Shape{16, 8, 256}})
+            check_mma(shape, "b1", "b1", "s32", "", after);
+}
+
+TEST_CASE("integer sums wrap, or stop at the ends of the range with .satfinite") {
+    for (const bool finite : {false, true})
+        for (const bool negative : {false, true}) {
+            Matrix a{"s8", 16, 32, std::vector<uint64_t>(512, negative ? 0x80 : 0x7f)},
+                b{"s8", 32, 8, std::vector<uint64_t>(256, 0x7f)},
+                c{"s32", 16, 8, std::vector<uint64_t>(128, negative ? 0x80000001u : 0x7ffffffeu)};
+            const Fragments f = fragments_of(16, 32, "s8");
+            const Operands rc = registers_of("s32", 4);
+            const Bytes bytes = run_kernel(kernel_text(std::string("mma.sync.aligned.m16n8k32.row.col") +
+                                                           (finite ? ".satfinite" : "") + ".s32.s8.s8.s32",
+                                                       rc, {registers_of("s8", 16), registers_of("s8", 8), rc}),
+                                           512, {deal(a, 16, f.a), deal(b, 8, f.b), deal(c, 4, f.c)});
+            const Matrix d = collect("s32", 16, 8, bytes, 4, f.c);
+            const int64_t sum = c.at({0, 0}) + (negative ? int64_t{-128} * 127 * 32 : int64_t{127} * 127 * 32);
+            const auto wrapped = static_cast<int32_t>(static_cast<uint32_t>(sum));
+            const int32_t wanted = !finite ? wrapped : negative ? INT32_MIN : INT32_MAX;
+            int wrong = 0;
+            for (const uint64_t bits : d.bits) wrong += static_cast<int32_t>(bits) != wanted;
+            CHECK(wrong == 0);
+        }
+}
+
+TEST_CASE("random products of f16 come within the rounding of their sums, and no NaN gets lost") {
+    Rng rng(3);
+    Matrix a{"f16", 16, 16, {}}, b{"f16", 16, 8, {}}, c{"f32", 16, 8, std::vector<uint64_t>(128, 0)};
+    for (int i = 0; i < 256; ++i) a.bits.push_back(f32_to_f16(static_cast<float>(rng.uniform(-2.0, 2.0))));
+    for (int i = 0; i < 128; ++i) b.bits.push_back(f32_to_f16(static_cast<float>(rng.uniform(-2.0, 2.0))));
+    a.at({5, 3}) = 0x7e00;  // a NaN in row 5
+    const Fragments f = fragments_of(16, 16, "f16");
+    const Operands rc = registers_of("f32", 4);
+    const Bytes bytes = run_kernel(kernel_text("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", rc,
+                                               {registers_of("f16", 8), registers_of("f16", 4), rc}),
+                                   512, {deal(a, 8, f.a), deal(b, 4, f.b), deal(c, 4, f.c)});
+    Matrix d = collect("f32", 16, 8, bytes, 4, f.c);
+    for (int row = 0; row < 16; ++row)
+        for (int column = 0; column < 8; ++column) {
+            double sum = 0, size = 0;
+            for (int k = 0; k < 16; ++k) {
+                sum += a.value(row, k) * b.value(k, column);
+                size += std::abs(a.value(row, k) * b.value(k, column));
+            }
+            if (row == 5)
+                CHECK(d.at({row, column}) == 0x7fffffffu);
+            else  // each of 16 sums is rounded once, by at most 2^-24 of what it may have become
+                CHECK(std::abs(d.value(row, column) - sum) <= 16 * 0x1p-24 * size);
+        }
+}
+
+TEST_CASE("the four small products of m8n8k4 are of the lanes that the ISA names, in all layouts") {
+    // Lanes 4 q to 4 q + 3 and 16 + 4 q to 16 + 4 q + 3 hold product q; what follows are lanes within it, 0 to 7.
+    const auto lane_of = [](int q, int i) { return 4 * q + i % 4 + i / 4 * 16; };
+    for (const std::string a_layout : {"row", "col"})
+        for (const std::string b_layout : {"row", "col"})
+            for (const auto& [tc, td] : {std::pair{"f16", "f16"}, {"f16", "f32"}, {"f32", "f32"}}) {
+                const std::string spelling =
+                    "mma.sync.aligned.m8n8k4." + a_layout + "." + b_layout + "." + td + ".f16.f16." + tc;
+                INFO(spelling);
+                const Formula a_place = [&](int lane, int i) {
+                    const int upper = lane >= 16 ? 4 : 0;
+                    return a_layout == "row" ? At{lane % 4 + upper, i} : At{i % 4 + upper, lane % 4};
+                };
+                const Formula b_place = [&](int lane, int i) {
+                    const int upper = lane >= 16 ? 4 : 0;
+                    return b_layout == "row" ? At{lane % 4, i + upper} : At{i, lane % 4 + upper};
+                };
+                const auto c_place = [](const std::string& type) -> Formula {
+                    if (type == "f16") return [](int lane, int i) { return At{lane % 4 + (lane >= 16 ? 4 : 0), i}; };
+                    return [](int lane, int i) {
+                        const int x = (lane & 1) + (i & 2);
+                        return At{lane < 16 ? x : x + 4, (i & 4) + (lane & 2) + (i & 1)};
+                    };
+                };
+                Rng rng(5);
+                Matrix a[4], b[4], c[4];
+                Bytes in_a, in_b, in_c;
+                const auto only = [&](int q, Bytes& all, const Bytes& own, size_t register_bytes) {
+                    all.resize(own.size());
+                    for (size_t reg = 0; reg < own.size() / (32 * register_bytes); ++reg)
+                        for (int i = 0; i < 8; ++i) {
+                            const size_t at = (32 * reg + static_cast<size_t>(lane_of(q, i))) * register_bytes;
+                            std::copy_n(own.begin() + static_cast<std::ptrdiff_t>(at), register_bytes,
+                                        all.begin() + static_cast<std::ptrdiff_t>(at));
+                        }
+                };
+                for (int q = 0; q < 4; ++q) {
+                    a[q] = random_matrix("f16", 8, 4, rng);
+                    b[q] = random_matrix("f16", 4, 8, rng);
+                    c[q] = random_matrix(tc, 8, 8, rng);
+                    only(q, in_a, deal(a[q], 4, a_place), 4);
+                    only(q, in_b, deal(b[q], 4, b_place), 4);
+                    only(q, in_c, deal(c[q], 8, c_place(tc)), 4);
+                }
+                const Operands rd = registers_of(td, 8);
+                const Bytes bytes = run_kernel(
+                    kernel_text(spelling, rd, {registers_of("f16", 4), registers_of("f16", 4), registers_of(tc, 8)}),
+                    static_cast<size_t>(rd.count * 128), {in_a, in_b, in_c});
+                for (int q = 0; q < 4; ++q) {
+                    Matrix d{td, 8, 8, std::vector<uint64_t>(64, ~uint64_t{0})};
+                    for (int l = 0; l < 8; ++l)
+                        for (int i = 0; i < 8; ++i) {
+                            const int lane = lane_of(q, l);
+                            std::memcpy(&(d.at(c_place(td)(lane, i)) = 0), &bytes[place_of(td, lane, i).byte],
+                                        static_cast<size_t>(bits_of(td) / 8));
+                        }
+                    check_product(a[q], b[q], c[q], d, [](double x, double y) { return x * y; });
+                }
+            }
+}
+
+namespace {
+
+// Where the ISA's figures put the metadata of row `row`, group `q` of the elements that one pair of indices describes.
+struct MetadataPlace {
+    int lane, bit;
+};
+MetadataPlace metadata_place(int element_bits, int groups_a_row, int selector, int row, int q) {
+    const int first = 4 * (row % 8);
+    if (element_bits >= 16)  // halves of a register: rows g and g + 8; a second lane for the columns behind
+        return {first + (groups_a_row == 4 ? selector : 2 * selector + q / 4), row / 8 * 16 + q % 4 * 4};
+    if (groups_a_row == 8) return {first + 2 * selector + row / 8, q * 4};
+    return {first + q / 8 * 2 + row / 8, q % 8 * 4};
+}
+
+void check_sparse(const Shape& shape, const std::string& ta, const std::string& tb, const std::string& tc, int selector,
+                  const std::string& before = "") {
+    const std::string spelling = "mma.sp::ordered_metadata.sync.aligned" + shape.text() + ".row.col" + before + "." + tc +
+                                 "." + ta + "." + tb + "." + tc;
+    INFO(spelling << " selector " << selector);
+    Rng rng(11);
+    Matrix packed = random_matrix(ta, 16, shape.k / 2, rng), b = random_matrix(tb, shape.k, 8, rng),
+           c = random_matrix(tc, 16, 8, rng),
+           whole{ta, 16, shape.k, std::vector<uint64_t>(static_cast<size_t>(16 * shape.k), 0)};
+    const int group_columns = ta == "tf32" ? 2 : bits_of(ta) == 4 ? 8 : 4, groups = shape.k / group_columns;
+    std::vector<uint32_t> metadata(32, 0);
+    for (int row = 0; row < 16; ++row)
+        for (int q = 0; q < groups; ++q) {
+            const int first = static_cast<int>(rng.below(3)),
+                      second = first + 1 + static_cast<int>(rng.below(static_cast<uint64_t>(3 - first)));
+            int indices[2] = {first, second};
+            if (ta == "tf32") {  // 0b0100 the first of the two, 0b1110 the second
+                const int which = static_cast<int>(rng.below(2));
+                indices[0] = which ? 2 : 0, indices[1] = which ? 3 : 1;
+                whole.at({row, 2 * q + which}) = packed.at({row, q});
+            } else if (bits_of(ta) == 4) {
+                for (int i = 0; i < 4; ++i)
+                    whole.at({row, 8 * q + 2 * indices[i / 2] + i % 2}) = packed.at({row, 4 * q + i});
+            } else {
+                for (int i = 0; i < 2; ++i) whole.at({row, 4 * q + indices[i]}) = packed.at({row, 2 * q + i});
+            }
+            const MetadataPlace at = metadata_place(bits_of(ta), groups, selector, row, q);
+            metadata[static_cast<size_t>(at.lane)] |= static_cast<uint32_t>(indices[0] | indices[1] << 2) << at.bit;
+        }
+    const Fragments fa = fragments_of(16, shape.k / 2, ta), fb = fragments_of(16, shape.k, tb);
+    const Operands rc = registers_of(tc, 4);
+    Bytes words(128);
+    std::memcpy(words.data(), metadata.data(), 128);
+    const Bytes bytes = run_kernel(
+        kernel_text(spelling, rc, {registers_of(ta, fa.of_a), registers_of(tb, fb.of_b), rc, {1, 4, false}},
+                    ", %e0, " + std::to_string(selector)),
+        static_cast<size_t>(rc.count * 128), {deal(packed, fa.of_a, fa.a), deal(b, fb.of_b, fb.b), deal(c, 4, fb.c), words});
+    check_product(whole, b, c, collect(tc, 16, 8, bytes, 4, fb.c), [](double x, double y) { return x * y; });
+}
+
+}  // namespace
+
+TEST_CASE("products with a sparse first matrix take the elements that the metadata name") {
+    for (int selector = 0; selector < 4; ++selector) {
+        for (const char* sums : {"f16", "f32"}) check_sparse({16, 8, 16}, "f16", "f16", sums, selector);
+        check_sparse({16, 8, 16}, "bf16", "bf16", "f32", selector);
+        check_sparse({16, 8, 8}, "tf32", "tf32", "f32", selector);
+        if (selector > 1) continue;
+        for (const char* sums : {"f16", "f32"}) check_sparse({16, 8, 32}, "f16", "f16", sums, selector);
+        check_sparse({16, 8, 32}, "bf16", "bf16", "f32", selector);
+        check_sparse({16, 8, 16}, "tf32", "tf32", "f32", selector);
+        check_sparse({16, 8, 32}, "s8", "u8", "s32", selector);
+        check_sparse({16, 8, 64}, "u4", "s4", "s32", selector, ".satfinite");
+        if (selector > 0) continue;
+        check_sparse({16, 8, 64}, "u8", "s8", "s32", selector);
+        check_sparse({16, 8, 128}, "s4", "u4", "s32", selector);
+        check_sparse({16, 8, 64}, "e4m3", "e5m2", "f32", selector);
+        check_sparse({16, 8, 64}, "e5m2", "e5m2", "f16", selector);
+    }
+}
+
+TEST_CASE("a lane that is not there makes a product of the warp a fault that names it") {
+    const Operands four{4, 4, true}, a{4, 4, false}, b{2, 4, false};
+    const std::string text = kernel_text("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", four, {a, b, four});
+    CHECK_THROWS_WITH(run_kernel(text, 512, {Bytes(512), Bytes(256), Bytes(512)}, 20),
+                      "mma needs all 32 lanes of the warp: lane 20 has exited or never existed");
+}
