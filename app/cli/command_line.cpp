@@ -124,6 +124,7 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
         command.add_option("--lesson", picture.lesson, "open this lesson, such as A06");
         command.add_option("--step", picture.step, "at this step, from 1");
         command.add_option("--view", picture.view, "one picture alone, such as warps");
+        command.add_option("--open,--kernel", picture.open, "open this .cu or .ptx file in the Kernel workspace");
         command.add_option("--screenshot", picture.screenshot, "render to this PNG and leave");
         command.add_option("--size", size, "window or picture size, such as 1600x1000");
         command.add_option("--scale", picture.scale, "text size, 0.75 to 2.5");

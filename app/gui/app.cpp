@@ -27,7 +27,14 @@ struct ImGuiScope {
 };
 
 bool is_workspace(const std::string& name) {
-    return name == "learn" || name == "sm" || name == "training";
+    return name == "learn" || name == "sm" || name == "training" || name == "kernel";
+}
+
+// "kernel.2" is the second page of a workspace that has pages.
+std::pair<std::string, int> page_of(const std::string& view) {
+    const size_t dot = view.rfind('.');
+    if (dot == std::string::npos || dot + 2 != view.size() || view[dot + 1] < '1' || view[dot + 1] > '9') return {view, 1};
+    return {view.substr(0, dot), view[dot + 1] - '0'};
 }
 
 void check(const AppOptions& options) {
@@ -37,8 +44,8 @@ void check(const AppOptions& options) {
                       std::to_string(options.height));
     if (options.step < 0) throw Failure("--step counts from 1");
     theme_named(options.theme);
-    if (options.view.empty() || is_workspace(options.view)) return;
-    std::string known = "learn, sm, training";
+    if (options.view.empty() || is_workspace(page_of(options.view).first)) return;
+    std::string known = "learn, sm, training, kernel";
     for (const ViewRow& row : views()) {
         if (row.name == options.view) return;
         known += ", " + std::string(row.name);
@@ -82,14 +89,24 @@ int run_app(const AppOptions& options) {
     if (still) scene.lesson_step = std::max(0, scene.lesson_step);
     scene.training_steps = options.lesson.empty() && options.step > 0 ? options.step : 42;
     scene.paced = !still && has_display();
-    if (scene.paced) scene.progress_file = state_folder() / "progress.jsonl";
+    if (scene.paced) {
+        scene.progress_file = state_folder() / "progress.jsonl";
+        scene.kernel_file = state_folder() / "kernels.json";
+    }
+    bool own = !options.open.empty() || page_of(options.view).first == "kernel";
+    for (const ViewRow& row : views()) own = own || (row.name == options.view && row.workspace == "kernel");
+    scene.own_kernel = own && options.lesson.empty();
+    const std::pair<std::string, int> place = page_of(options.view);
     const ImGuiScope imgui;
     const auto open = [&](Shell& shell) {
         shell.session.workspace = options.lesson.empty() ? "training" : "learn";
-        if (is_workspace(options.view))
-            shell.session.workspace = options.view;
+        if (is_workspace(place.first))
+            shell.session.workspace = place.first, shell.show_page(place.second - 1);
         else if (!options.view.empty())
             shell.show_alone(options.view);
+        if (!options.open.empty() && options.view.empty()) shell.session.workspace = "kernel";
+        if (!options.open.empty())
+            if (const auto problem = shell.session.desk.open(options.open)) throw Failure(*problem);
         shell.session.grain = shell.session.workspace == "training" ? Grain::kernel
                               : shell.session.workspace == "sm"     ? Grain::cycle
                                                                     : Grain::instruction;
@@ -104,11 +121,11 @@ int run_app(const AppOptions& options) {
         open(shell);
         if (options.describe) {
             session.wait_until_idle(120);
-            for (int i = 0; i < 3; ++i) {  // what is described first asks for a warp's history, then for its registers
+            for (int i = 0; i < 6; ++i) {  // what is described first asks for a warp's history, then for its registers
                 shell.describe(session.workspace);
                 session.wait_until_idle(20);
             }
-            std::fputs(shell.describe(options.view.empty() ? session.workspace : options.view).c_str(), stdout);
+            std::fputs(shell.describe(options.view.empty() ? session.workspace : place.first).c_str(), stdout);
         }
         if (!options.screenshot.empty()) draw(shell, options.screenshot);
         return static_cast<int>(ExitStatus::done);
@@ -122,6 +139,7 @@ int run_app(const AppOptions& options) {
     // No display: the same scene as a picture.
     scene.paced = false;
     scene.progress_file.clear();
+    scene.kernel_file.clear();
     scene.lesson_step = std::max(0, scene.lesson_step);
     Session session(scene);
     Shell shell(session, theme_named(options.theme), static_cast<float>(options.scale));

@@ -8,6 +8,7 @@ namespace lockstep::gui {
 struct AppOptions {
     std::string lesson = {};      // "B04"; empty: the training scene
     int step = 0;                 // of the lesson, from 1; 0: its first step; of the training scene: the step to reach
+    std::string open = {};        // a .cu or .ptx file: opens it in the Kernel workspace
     std::string view = {};        // a workspace ("sm") or one view of views.cpp ("warps"), drawn alone
     std::string screenshot = {};  // F.png: render without a window
     int width = 1600, height = 1000;

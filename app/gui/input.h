@@ -1,5 +1,6 @@
 // One frame's input as plain data: the window's backend fills it from its events, a test by hand.
 #pragma once
+#include <string>
 #include <vector>
 
 namespace lockstep::gui {
@@ -30,6 +31,10 @@ enum class KeyCode {
     tab,
     f1,
     f11,
+    backspace,
+    delete_,
+    f5,
+    f8,
 };
 
 struct KeyPress {
@@ -42,7 +47,10 @@ struct Input {
     bool down = false;                                               // left button held
     bool clicked = false, double_clicked = false, released = false;  // since the last frame
     float wheel = 0;                                                 // notches, up is positive
+    bool shift = false;                                              // held at the last click
     std::vector<KeyPress> keys;                                      // pressed or repeated since the last frame
+    std::string text = {};                                           // UTF-8 typed since the last frame
+    std::vector<std::string> dropped = {};                           // files dropped onto the window
 };
 
 }  // namespace lockstep::gui

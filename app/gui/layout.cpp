@@ -12,13 +12,20 @@ using Kind = LayoutNode::Kind;
 constexpr float gap = 8, strip = 32;
 
 LayoutNode slot(std::string_view view, float share, float least_w, float least_h) {
-    return {Kind::slot, view, share, least_w, least_h, {}};
+    return {Kind::slot, view, share, least_w, least_h, {}, {}};
 }
 LayoutNode row(float share, std::vector<LayoutNode> children) {
-    return {Kind::row, {}, share, 0, 0, std::move(children)};
+    return {Kind::row, {}, share, 0, 0, std::move(children), {}};
 }
 LayoutNode column(float share, std::vector<LayoutNode> children) {
-    return {Kind::column, {}, share, 0, 0, std::move(children)};
+    return {Kind::column, {}, share, 0, 0, std::move(children), {}};
+}
+LayoutNode pages(float share, std::vector<LayoutNode> children) {
+    return {Kind::pages, {}, share, 0, 0, std::move(children), {}};
+}
+LayoutNode titled(std::string_view title, LayoutNode node) {
+    node.title = title;
+    return node;
 }
 
 // The least size below which a node cannot be drawn; tabs make it the largest child's.
@@ -78,6 +85,14 @@ void place(const LayoutNode& node, const Rect& area, const std::function<int(con
         out.panels.push_back({node.view, area});
         return;
     }
+    if (node.kind == Kind::pages) {
+        TabStrip tabs{names(node), {area.x, area.y, area.w, strip - 4}, {}, 0, true};
+        for (const LayoutNode& child : node.children) tabs.titles.emplace_back(child.title);
+        tabs.selected = std::clamp(chosen(tabs.id), 0, static_cast<int>(node.children.size()) - 1);
+        out.tabs.push_back(tabs);
+        return place(node.children[static_cast<size_t>(tabs.selected)], {area.x, area.y + strip, area.w, area.h - strip},
+                     chosen, out);
+    }
     const bool across = node.kind == Kind::row;
     const std::span<const LayoutNode> children = node.children;
     float need = -gap;
@@ -95,7 +110,7 @@ void place(const LayoutNode& node, const Rect& area, const std::function<int(con
         pages.push_back(children.subspan(begin, end - begin));
         begin = end;
     }
-    TabStrip tabs{names(node), {area.x, area.y, area.w, strip - 4}, {}, 0};
+    TabStrip tabs{names(node), {area.x, area.y, area.w, strip - 4}, {}, 0, false};
     for (const auto& page : pages) {
         std::string title;
         for (const LayoutNode& child : page) title += (title.empty() ? "" : "+") + names(child);
@@ -118,6 +133,16 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
         return column(
             1, {row(372, {slot("curves", 528, 380, 300), slot("batch", 536, 380, 300), slot("weights", 504, 380, 300)}),
                 slot("graph", 328, 760, 300), slot("kernels", 168, 640, 160)});
+    if (workspace == "kernel")
+        return row(
+            1,
+            {column(624, {slot("editor", 636, 380, 250), slot("reports", 240, 380, 110)}),
+             pages(952,
+                   {titled("Launch and results", row(1, {slot("launch", 440, 350, 300), slot("results", 504, 350, 300)})),
+                    titled("Registers and memory", column(1, {slot("watch", 330, 560, 190), slot("memory", 330, 560, 200),
+                                                              slot("divergence", 260, 640, 220)})),
+                    titled("Warps and PTX", column(1, {row(360, {slot("code", 520, 400, 180), slot("stack", 424, 300, 180)}),
+                                                       slot("warps", 480, 560, 300)}))})});
     if (scene_view == "warps")
         return row(1, {lesson, column(1144, {row(320, {slot("code", 560, 400, 200), slot("warp", 576, 400, 250)}),
                                              slot("warps", 556, 560, 420)})});
@@ -134,6 +159,16 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
     const std::string_view beside = scene_view == "threads" ? "threads" : "stack";
     return row(1, {lesson, column(1144, {row(440, {slot("source", 560, 400, 240), slot(beside, 576, 400, 240)}),
                                          slot("divergence", 436, 640, 300)})});
+}
+
+std::string pages_id(std::string_view workspace) {
+    const std::function<std::string(const LayoutNode&)> within = [&](const LayoutNode& node) -> std::string {
+        if (node.kind == Kind::pages) return names(node);
+        for (const LayoutNode& child : node.children)
+            if (const std::string found = within(child); !found.empty()) return found;
+        return {};
+    };
+    return within(layout_of(workspace, {}));
 }
 
 Arrangement arrange(const LayoutNode& root, const Rect& area, const std::function<int(const std::string&)>& chosen) {

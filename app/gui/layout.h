@@ -11,12 +11,13 @@
 namespace lockstep::gui {
 
 struct LayoutNode {
-    enum class Kind { slot, row, column };
+    enum class Kind { slot, row, column, pages };  // pages: one child at a time, each under its title
     Kind kind = Kind::slot;
     std::string_view view;  // of a slot
     float share = 1;        // of its parent's length, in units of the layout at 1600 x 1000
     float least_w = 300, least_h = 180;
     std::vector<LayoutNode> children;
+    std::string_view title = {};  // of a child of pages
 };
 
 struct Placed {  // what to draw where
@@ -28,6 +29,7 @@ struct TabStrip {  // children that did not fit side by side
     Rect area;                        // 30 high
     std::vector<std::string> titles;  // the views' names under each tab, joined
     int selected = 0;
+    bool plain = false;  // the titles are words, not names of views
 };
 struct Arrangement {
     std::vector<Placed> panels;
@@ -37,6 +39,8 @@ struct Arrangement {
 // The tree of a workspace; Learn's depends on the scene's view ("divergence", "threads", "warps", "blocks",
 // "training", "graph").
 LayoutNode layout_of(std::string_view workspace, std::string_view scene_view);
+// The id of the strip that leads through the workspace's pages; empty: it has none.
+std::string pages_id(std::string_view workspace);
 // `chosen(id)` says which tab of a strip is open.
 Arrangement arrange(const LayoutNode& root, const Rect& area, const std::function<int(const std::string&)>& chosen);
 

@@ -58,11 +58,14 @@ void Shell::overlay(Ui& ui) {
         case Menu::gpu: {
             std::vector<MenuItem> items;
             for (const model::GpuSpec& gpu : model::gpus())
-                items.push_back({std::string(gpu.title),
-                                 std::to_string(gpu.sms.value) + " SMs, compute " + std::string(gpu.compute),
-                                 gpu.name == session.gpu});
+                items.push_back(
+                    {std::string(gpu.title), std::to_string(gpu.sms.value) + " SMs, compute " + std::string(gpu.compute),
+                     gpu.name == (session.workspace == "kernel" ? session.desk.document().launch.gpu : session.gpu)});
             pressed = drop_down(ui, menu_x_, width_, height_, items);
-            if (pressed >= 0) {
+            if (pressed >= 0 && session.workspace == "kernel") {
+                session.desk.document().launch.gpu = model::gpus()[static_cast<size_t>(pressed)].name;
+                session.desk.touch();
+            } else if (pressed >= 0) {
                 session.gpu = model::gpus()[static_cast<size_t>(pressed)].name;
                 session.post({Request::Kind::set_gpu, 0, session.gpu});
             }
@@ -104,7 +107,10 @@ void Shell::overlay(Ui& ui) {
                         {"Up  Down", "warp above, warp below"},
                         {"Enter", "why? - go to what the warp waits for; open a kernel"},
                         {"Tab  Shift + Tab", "next control, control before; Enter presses it"},
-                        {"1  2  3", "Learn, SM, Training"},
+                        {"1  2  3  4", "Learn, SM, Training, Kernel"},
+                        {"F5  Shift + F5", "Kernel: run, cancel"},
+                        {"F8  Shift + F8", "Kernel: next report, report before"},
+                        {"Ctrl O  S  F", "Kernel: open, save, find"},
                         {"T", "next theme"},
                         {"Ctrl +  Ctrl -  Ctrl 0", "text larger, smaller, 100 %"},
                         {"Escape", "close, back to the workspace"},

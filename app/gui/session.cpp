@@ -13,13 +13,16 @@ namespace {
 bool replaces(Request::Kind kind) {
     using Kind = Request::Kind;
     return kind == Kind::show_step || kind == Kind::lanes_at || kind == Kind::focus_warp || kind == Kind::open_kernel ||
-           kind == Kind::lesson_step || kind == Kind::set_gpu;
+           kind == Kind::lesson_step || kind == Kind::set_gpu || kind == Kind::own_kernel;
 }
 
 }  // namespace
 
 Session::Session(SessionOptions options)
-    : gpu(options.gpu), progress_(options.progress_file), worker_(std::make_unique<Worker>(std::move(options))) {}
+    : desk(options.kernel_file),
+      gpu(options.gpu),
+      progress_(options.progress_file),
+      worker_(std::make_unique<Worker>(std::move(options))) {}
 Session::~Session() = default;
 
 std::shared_ptr<const Snapshot> Session::snapshot() const {

@@ -10,10 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "app/gui/kernel_desk.h"
 #include "app/gui/progress.h"
 #include "core/model/launch.h"
 #include "core/nn/step_record.h"
 #include "core/simt/history.h"
+#include "core/simt/history_memory.h"
 #include "core/trace/focus.h"
 #include "lessons/player/lesson.h"
 
@@ -52,6 +54,10 @@ struct Snapshot {
     std::shared_ptr<const std::vector<simt::LaneValues>>
         lanes;  // registers of the focused warp at history step `lanes_step`
     int64_t lanes_step = -1;
+    std::shared_ptr<const simt::MemoryAt> memory;  // of the focused warp's block at history step `lanes_step`
+    // The learner's own kernel: what the newest text compiled to, the last text that compiled, and its last run.
+    std::shared_ptr<const CompiledKernel> compiled, runnable;
+    std::shared_ptr<const KernelResult> own_result;
     std::shared_ptr<const nn::StepRecord> step;        // the training step shown
     std::shared_ptr<const nn::StepRecord> first_step;  // step 0's values, for "change since step 0"
     std::vector<Curve> curves;
@@ -79,10 +85,14 @@ struct Request {  // what a view or the transport asks of the worker
         open_lesson,  // text = "A06", index = step, -1 where it was left; empty: the training scene
         dismiss,      // the problem has been read
         tell,         // text = a sentence for the strip: something outside the engine went wrong
+        own_kernel,   // job: compile the learner's kernel, run it, or both
+        show_own,     // its last run in all pictures
+        cancel_own,   // stop it
     };
     Kind kind = Kind::reload;
     int64_t index = 0;
     std::string text;
+    std::shared_ptr<const KernelJob> job = nullptr;  // own_kernel
 };
 
 struct SessionOptions {
@@ -93,6 +103,8 @@ struct SessionOptions {
     bool paced = false;                        // at most 11 training steps a second, so that a person can follow
     bool start = true;                         // false: an empty session without a worker (tests)
     std::filesystem::path progress_file = {};  // where the learner's progress is kept; empty: nowhere
+    std::filesystem::path kernel_file = {};    // where the learner's kernels are kept; empty: nowhere
+    bool own_kernel = false;                   // begin with the learner's kernel instead of a training scene
 };
 
 class Session {
@@ -114,7 +126,8 @@ class Session {
     LessonState lesson;
     Grain grain = Grain::kernel;
     bool playing = false;
-    std::string workspace = "training";  // learn, sm, memory, training, cluster
+    KernelDesk desk;                     // the learner's own kernels
+    std::string workspace = "training";  // learn, sm, training, kernel
     std::string gpu = "v100";
     int64_t cycles_begin = 0, cycles_end = 0;  // cycles in view of the time pictures; equal: the view fits them
     int64_t reveal_steps = -1;                 // while a prediction is open: the warp's instructions from here on

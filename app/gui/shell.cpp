@@ -67,7 +67,21 @@ void Shell::set_text_scale(float scale) {
     text_scale = std::clamp(std::round(scale * 100) / 100, 0.75f, 2.5f);
 }
 
+// A file that was dropped onto the window: a kernel.
+void Shell::open_file(const std::string& file) {
+    if (const auto problem = session.desk.open(file))
+        session.post({Request::Kind::tell, 0, *problem});
+    else
+        choose_workspace("kernel");
+}
+
 void Shell::choose_workspace(std::string_view name) {
+    // What the Kernel workspace shows is the learner's own run.
+    if (name == "kernel" && session.workspace != "kernel") {
+        session.playing = false;
+        session.grain = Grain::instruction;
+        session.post({Request::Kind::show_own, 0, {}});
+    }
     session.workspace = name;
     maximised_.clear();
     menu_ = Menu::none;
@@ -79,6 +93,10 @@ bool Shell::show_alone(std::string_view view) {
     session.workspace = found->row->workspace;
     maximised_ = view;
     return true;
+}
+
+void Shell::show_page(int page) {
+    if (const std::string id = pages_id(session.workspace); !id.empty()) tabs_[id] = page;
 }
 
 void Shell::frame(const Input& input, float width, float height, double now) {
@@ -93,13 +111,16 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     state.mouse_down = input.down;
     state.mouse_released = input.released;
     state.wheel = input.wheel;
+    state.mouse_shift = input.shift;
     if (input.clicked) keyboard_ = false, state.focused = 0;
+    for (const std::string& file : input.dropped) open_file(file);
     const bool was_training = session.playing && session.grain == Grain::training_step;
     const bool had_menu = menu_ != Menu::none;
     const uint32_t focused = keyboard_ ? state.focused : 0;
     keys(input);
     adopt(snapshot_);
     play(now);
+    if (session.workspace == "kernel" && session.desk.update(session, *snapshot_, now)) state.animate = true;
 
     refresh_hatches(fonts, *ImGui::GetIO().Fonts);
     Ui ui;
@@ -135,6 +156,7 @@ void Shell::frame(const Input& input, float width, float height, double now) {
 std::string Shell::describe(std::string_view name) {
     snapshot_ = session.snapshot();
     adopt(snapshot_);
+    if (session.workspace == "kernel") session.desk.update(session, *snapshot_, now_ += 1);
     if (const Shown* one = shown(name)) return one->view->describe(session, focus) + "\n";
     std::string all;
     for (const Placed& panel :

@@ -29,6 +29,7 @@ class Shell {
 
     std::string describe(std::string_view workspace_or_view);  // the views' facts as text; throws Failure
     bool show_alone(std::string_view view);                    // --view of one view; false: no such view
+    void show_page(int page);                                  // of the workspace, from 0
 
     Session& session;
     Focus focus;
@@ -45,6 +46,8 @@ class Shell {
     };
 
     void keys(const Input& input);
+    bool goes_to_text(const KeyPress& key) const;
+    bool kernel_key(const KeyPress& key);
     void control_key(const KeyPress& key);
     void menu_key(const KeyPress& key);
     void plain_key(const KeyPress& key);
@@ -56,10 +59,12 @@ class Shell {
     void overlay(Ui& ui);
     void tooltip(Ui& ui);
     void choose_workspace(std::string_view name);
+    void open_file(const std::string& file);
     void set_text_scale(float scale);
     void adopt(const std::shared_ptr<const Snapshot>& snapshot);  // a new kernel or step arrived: set the focus
     int64_t busiest(const KernelTrace& trace);                    // sets the focus; returns the first cycle, -1: all fit
     void reveal(const Snapshot& snapshot);
+    void follow_jump(const Snapshot& snapshot);  // to the place that a report names
     void play(double now);
     Shown* shown(std::string_view name);
 

@@ -16,7 +16,7 @@ void Shell::give_keys(const std::vector<Placed>& panels) {
     const auto at = [&](const Rect& a) { return a.x == state.active_panel.x && a.y == state.active_panel.y; };
     for (const Placed& panel : panels)
         if (at(panel.area)) return;
-    for (const std::string_view name : {"warps", "divergence", "kernels"})
+    for (const std::string_view name : {"warps", "divergence", "kernels", "memory", "results"})
         for (const Placed& panel : panels)
             if (panel.view == name) {
                 state.active_panel = panel.area;
@@ -58,8 +58,8 @@ void Shell::body(Ui& ui, const Rect& area) {
         ui.push_scope(strip.id);
         float x = strip.area.x;
         for (size_t i = 0; i < strip.titles.size(); ++i) {
-            std::string title;
-            for (size_t at = 0; at < strip.titles[i].size();) {
+            std::string title = strip.plain ? strip.titles[i] : std::string();
+            for (size_t at = strip.plain ? strip.titles[i].size() : 0; at < strip.titles[i].size();) {
                 size_t end = strip.titles[i].find('+', at);
                 if (end == std::string::npos) end = strip.titles[i].size();
                 const Shown* view = shown(std::string_view(strip.titles[i]).substr(at, end - at));

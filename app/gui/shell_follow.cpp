@@ -81,6 +81,7 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
                                                                     : Grain::cycle;
     }
     reveal(*snapshot);
+    follow_jump(*snapshot);
     if (line_wish_ > 0 && snapshot->kernel && shows(*snapshot, focus.warp)) {  // the scene opens on a line
         const bool placed = reveal_step_ == session.lesson.step && reveal_history_ == snapshot->history;  // by `until`
         const int64_t at = placed ? -1 : issue_of_line(*snapshot, line_wish_);
@@ -166,6 +167,7 @@ int64_t Shell::busiest(const KernelTrace& trace) {
 // While a prediction of this step is open, the warp's instructions after the step's `until="issue(line:N)"` stay hidden.
 void Shell::reveal(const Snapshot& snapshot) {
     session.reveal_steps = -1;
+    if (snapshot.own_result && snapshot.kernel == snapshot.own_result->run) return;  // the learner's own hides nothing
     const LessonState& lesson = session.lesson;
     const auto at = static_cast<size_t>(std::max(0, lesson.step));
     if (!lesson.lesson || at >= lesson.lesson->steps.size()) return;
@@ -201,6 +203,32 @@ void Shell::reveal(const Snapshot& snapshot) {
     if (session.reveal_steps >= 0)
         session.history_step = std::min(session.history_step, std::max<int64_t>(0, session.reveal_steps - 1));
     if (session.reveal_steps >= 0) focus.time = std::min(focus.time, cycles_shown(session, focus, snapshot) - 1);
+}
+
+void Shell::follow_jump(const Snapshot& snapshot) {
+    std::optional<ReportPlace>& jump = session.desk.jump;
+    if (!jump || !snapshot.kernel || !snapshot.own_result || snapshot.kernel != snapshot.own_result->run) return;
+    const auto& warps = snapshot.kernel->result.trace.warps;
+    const auto found = std::find_if(warps.begin(), warps.end(), [&](const WarpTrack& w) {
+        return w.block == jump->block && w.warp_in_block == jump->warp;
+    });
+    if (found == warps.end()) return session.desk.trace_block(session, jump->block);
+    focus.warp = static_cast<int32_t>(found - warps.begin());
+    focus.block = static_cast<int32_t>(jump->block);
+    focus.lane = jump->lane;
+    if (!shows(snapshot, focus.warp)) return;  // its history is on its way
+    const auto& steps = snapshot.history->steps;
+    int64_t at = -1;
+    for (size_t i = 0; i < steps.size() && (at < 0 || jump->last); ++i)
+        if (steps[i].pc == jump->pc) at = static_cast<int64_t>(i);
+    if (at < 0 && !steps.empty() && jump->last) at = static_cast<int64_t>(steps.size()) - 1;
+    session.playing = false;
+    session.grain = Grain::instruction;
+    if (at >= 0) session.history_step = at;
+    move(session, focus, snapshot, Grain::instruction, 0);
+    focus.lane = jump->lane;
+    if (jump->line > 0) focus.line = jump->line;
+    jump.reset();
 }
 
 void Shell::play(double now) {

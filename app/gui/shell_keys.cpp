@@ -21,7 +21,7 @@ constexpr struct {
                  {KeyCode::d, Key::d},
                  {KeyCode::plus, Key::plus},
                  {KeyCode::minus, Key::minus}};
-constexpr std::string_view spaces[] = {"learn", "sm", "training"};  // 1, 2, 3
+constexpr std::string_view spaces[] = {"learn", "sm", "training", "kernel"};  // 1, 2, 3, 4
 
 bool is(const KeyPress& key, char sign) {
     return key.code == static_cast<KeyCode>(sign);
@@ -30,8 +30,13 @@ bool is(const KeyPress& key, char sign) {
 }  // namespace
 
 void Shell::keys(const Input& input) {
+    if (state.text_was_focused && menu_ == Menu::none) state.typed_text = input.text;
     for (const KeyPress& key : input.keys) {
-        if (key.control)
+        if (menu_ == Menu::none && goes_to_text(key))
+            state.typed_keys.push_back(key);
+        else if (menu_ == Menu::none && kernel_key(key))
+            continue;
+        else if (key.control)
             control_key(key);
         else if (menu_ != Menu::none)
             menu_key(key);
@@ -39,6 +44,35 @@ void Shell::keys(const Input& input) {
             plain_key(key);
     }
     if (menu_ != Menu::none) std::fill(std::begin(state.keys), std::end(state.keys), false);
+}
+
+// While a text has the keyboard, all but F-keys, the text size and what leads out of a one-line field are its own.
+bool Shell::goes_to_text(const KeyPress& key) const {
+    if (!state.text_was_focused) return false;
+    if (key.code == KeyCode::f1 || key.code == KeyCode::f11 || key.code == KeyCode::f5 || key.code == KeyCode::f8)
+        return false;
+    if (key.code == KeyCode::tab && !state.text_takes_tab) return false;
+    if (!key.control) return true;
+    if (key.code == KeyCode::enter || is(key, 'S') || is(key, 'O')) return false;
+    return !is(key, '+') && !is(key, '=') && !is(key, '-') && !is(key, '0');
+}
+
+// The Kernel workspace's own commands.
+bool Shell::kernel_key(const KeyPress& key) {
+    if (session.workspace != "kernel") return false;
+    if (key.code == KeyCode::f5 || (key.control && key.code == KeyCode::enter)) {
+        if (key.shift)
+            session.desk.cancel(session);
+        else
+            session.desk.run(session);
+        return true;
+    }
+    if (key.code == KeyCode::f8)
+        return session.desk.wish = key.shift ? DeskWish::previous_report : DeskWish::next_report, true;
+    if (key.control && is(key, 'S')) return session.desk.wish = key.shift ? DeskWish::save_as : DeskWish::save, true;
+    if (key.control && is(key, 'O')) return session.desk.wish = DeskWish::open, true;
+    if (key.control && is(key, 'F') && !state.text_was_focused) return session.desk.wish = DeskWish::find, true;
+    return false;
 }
 
 // Text size in steps of ten.

@@ -22,7 +22,7 @@ void Shell::top_bar(Ui& ui, const Snapshot& snapshot) {
     }
     static constexpr struct {
         std::string_view name, title, key;
-    } spaces[] = {{"learn", "Learn", "1"}, {"sm", "SM", "2"}, {"training", "Training", "3"}};
+    } spaces[] = {{"learn", "Learn", "1"}, {"sm", "SM", "2"}, {"training", "Training", "3"}, {"kernel", "Kernel", "4"}};
     for (const auto& space : spaces) {
         const bool on = session.workspace == space.name;
         const float w = ui.text_width(space.title, {.size = 14, .weight = 600}) + 32;
@@ -49,12 +49,13 @@ void Shell::top_bar(Ui& ui, const Snapshot& snapshot) {
     chip("?  F1", Menu::help);
     if (chip("Theme", Menu::none)) theme = &next_theme(*theme);
     chip("Aa " + std::to_string(static_cast<int>(std::lround(text_scale * 100))) + " %", Menu::size);
-    std::string gpu = session.gpu;
+    std::string gpu = session.workspace == "kernel" ? session.desk.document().launch.gpu : session.gpu;
     for (char& c : gpu) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
     chip("GPU  " + gpu, Menu::gpu);
 
     // the lesson, or what runs
-    const std::string title = session.lesson.lesson ? session.lesson.lesson->id + "  " + session.lesson.lesson->title
+    const std::string title = session.workspace == "kernel" ? "Your kernel: " + session.desk.document().shown_name()
+                              : session.lesson.lesson       ? session.lesson.lesson->id + "  " + session.lesson.lesson->title
                               : snapshot.step ? "A training step: " + snapshot.step->model + " on " + snapshot.step->device
                                               : "Lessons";
     const float room = right - x - 24;

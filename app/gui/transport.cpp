@@ -64,6 +64,10 @@ std::vector<Grain> grains_of(const Session& session, const Snapshot& snapshot) {
     if (session.workspace == "training" && !session.lesson.lesson) return {Grain::kernel, Grain::training_step};
     if (session.workspace == "training") return {Grain::kernel};
     std::vector<Grain> grains = {Grain::cycle, Grain::instruction};
+    if (session.workspace == "kernel") {
+        if (snapshot.own_result && !snapshot.own_result->timed) grains.erase(grains.begin());
+        return grains;
+    }
     if (snapshot.step) grains.push_back(Grain::kernel);
     if (snapshot.step && !session.lesson.lesson) grains.push_back(Grain::training_step);
     return grains;

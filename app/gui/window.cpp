@@ -52,6 +52,14 @@ KeyCode code_of(int key) {
             return KeyCode::f1;
         case GLFW_KEY_F11:
             return KeyCode::f11;
+        case GLFW_KEY_BACKSPACE:
+            return KeyCode::backspace;
+        case GLFW_KEY_DELETE:
+            return KeyCode::delete_;
+        case GLFW_KEY_F5:
+            return KeyCode::f5;
+        case GLFW_KEY_F8:
+            return KeyCode::f8;
         case GLFW_KEY_KP_ADD:
             return KeyCode::plus;
         case GLFW_KEY_KP_SUBTRACT:
@@ -77,7 +85,24 @@ void on_key(GLFWwindow* window, int key, int scancode, int action, int mods) {
         {layout_code(key, scancode), (mods & GLFW_MOD_SHIFT) != 0, (mods & (GLFW_MOD_CONTROL | GLFW_MOD_SUPER)) != 0});
 }
 
-void on_button(GLFWwindow* window, int button, int action, int) {
+void on_character(GLFWwindow* window, unsigned code) {
+    Events& events = events_of(window);
+    events.wake = 3;
+    std::string& text = events.input.text;
+    const auto add = [&](unsigned byte) { text += static_cast<char>(byte); };
+    if (code < 0x80) return add(code);
+    if (code < 0x800) return add(0xC0 | code >> 6), add(0x80 | (code & 0x3F));
+    if (code < 0x10000) return add(0xE0 | code >> 12), add(0x80 | (code >> 6 & 0x3F)), add(0x80 | (code & 0x3F));
+    add(0xF0 | code >> 18), add(0x80 | (code >> 12 & 0x3F)), add(0x80 | (code >> 6 & 0x3F)), add(0x80 | (code & 0x3F));
+}
+
+void on_drop(GLFWwindow* window, int count, const char** paths) {
+    Events& events = events_of(window);
+    events.wake = 3;
+    for (int i = 0; i < count; ++i) events.input.dropped.emplace_back(paths[i]);
+}
+
+void on_button(GLFWwindow* window, int button, int action, int mods) {
     Events& events = events_of(window);
     events.wake = 3;
     if (button != GLFW_MOUSE_BUTTON_LEFT) return;
@@ -87,6 +112,7 @@ void on_button(GLFWwindow* window, int button, int action, int) {
         return;
     }
     events.input.clicked = true;
+    events.input.shift = (mods & GLFW_MOD_SHIFT) != 0;
     const double now = glfwGetTime();
     if (now - events.last_click < 0.35 &&
         std::abs(events.input.mouse_x - events.click_x) + std::abs(events.input.mouse_y - events.click_y) < 8)
@@ -132,6 +158,13 @@ bool run_window(Shell& shell, int width, int height) {
     glfwSwapInterval(1);
     glfwSetWindowSizeLimits(window, 640, 400, GLFW_DONT_CARE, GLFW_DONT_CARE);
     glfwSetKeyCallback(window, on_key);
+    glfwSetCharCallback(window, on_character);
+    glfwSetDropCallback(window, on_drop);
+    shell.state.clipboard = [window] {
+        const char* text = glfwGetClipboardString(window);
+        return std::string(text != nullptr ? text : "");
+    };
+    shell.state.set_clipboard = [window](const std::string& text) { glfwSetClipboardString(window, text.c_str()); };
     glfwSetMouseButtonCallback(window, on_button);
     glfwSetCursorPosCallback(window, on_move);
     glfwSetCursorEnterCallback(window, [](GLFWwindow* w, int inside) {
@@ -173,6 +206,8 @@ bool run_window(Shell& shell, int width, int height) {
             events.input.clicked = events.input.double_clicked = events.input.released = false;
             events.input.wheel = 0;
             events.input.keys.clear();
+            events.input.text.clear();
+            events.input.dropped.clear();
             const double began = glfwGetTime();
             renderer.frame(input, pixel_w, pixel_h, std::clamp(screen_scale, 1.0f, 3.0f), glfwGetTime());
             glfwSwapBuffers(window);
@@ -194,6 +229,8 @@ bool run_window(Shell& shell, int width, int height) {
         }
     }
     shell.session.on_publish({});
+    shell.state.clipboard = {};
+    shell.state.set_clipboard = {};
     glfwDestroyWindow(window);
     glfwTerminate();
     return true;

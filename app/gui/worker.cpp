@@ -21,7 +21,7 @@ bool is_light(Request::Kind kind) {
 bool interrupts(Request::Kind kind) {
     using Kind = Request::Kind;
     return kind == Kind::train || kind == Kind::show_step || kind == Kind::set_gpu || kind == Kind::reload ||
-           kind == Kind::open_lesson || kind == Kind::lesson_step;
+           kind == Kind::open_lesson || kind == Kind::lesson_step || kind == Kind::own_kernel || kind == Kind::cancel_own;
 }
 
 std::string upper(std::string text) {
@@ -81,12 +81,14 @@ std::stop_token Session::Worker::job_token() {
 void Session::Worker::run(const std::stop_token& stop) {
     gpu = options.gpu;
     guarded([&] {
-        if (options.lesson.empty())
+        if (options.own_kernel && options.lesson.empty())
+            busy("");
+        else if (options.lesson.empty())
             open_training();
         else
             open_lesson(options.lesson, options.lesson_step);
     });
-    if (options.lesson.empty()) steps_to_run = options.training_steps;
+    if (options.lesson.empty() && training) steps_to_run = options.training_steps;
     while (!stop.stop_requested()) {
         std::optional<Request> request;
         {
@@ -164,6 +166,13 @@ void Session::Worker::serve(const Request& request) {
         case Kind::dismiss:
             draft.problem.reset();
             return;
+        case Kind::own_kernel:
+            if (request.job) own_kernel(*request.job);
+            return;
+        case Kind::show_own:
+            return show_own();
+        case Kind::cancel_own:
+            return;  // its coming stopped what was under way
         case Kind::tell:
             draft.problem = Diagnostic{request.text, {}, {}, Severity::warning};
             return;

@@ -1,7 +1,7 @@
 // The session's worker thread, its requests and what it keeps. It takes requests in order, runs the engine, and publishes
 // snapshots. A request that makes the work under way pointless stops it; looking at another warp is served between two
 // kernels. Whatever goes wrong becomes Snapshot::problem, and the worker goes on.
-// worker.cpp: the loop; worker_training.cpp, worker_kernel.cpp, worker_lesson.cpp: what it does.
+// worker.cpp: the loop; worker_training.cpp, worker_kernel.cpp, worker_lesson.cpp, worker_own.cpp: what it does.
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -66,6 +66,7 @@ struct Session::Worker {
     std::map<const lessons::Scene*, std::shared_ptr<const lessons::SceneResult>> scene_results;  // of the open lesson
     int lesson_step = 0;
     std::string lesson_gpu;  // chosen by hand; empty: the lesson's own
+    bool own = false;        // the learner's kernel is on show: a training step that is timed late does not push it away
     std::jthread thread;     // last: it uses all of the above
 
     // worker.cpp
@@ -94,6 +95,12 @@ struct Session::Worker {
     void forget_warp();
     void focus_warp(int64_t index);
     void lanes_at(int64_t step);
+
+    // worker_own.cpp
+    void own_kernel(const KernelJob& job);
+    void compile_own(const KernelJob& job);
+    void run_own(const KernelJob& job);
+    void show_own();
 
     // worker_lesson.cpp
     lessons::RunOptions run_options();

@@ -6,6 +6,7 @@ namespace lockstep::gui {
 
 void Session::Worker::open_kernel(int64_t index, bool wish) {
     if (!draft.step || index < 0 || index >= static_cast<int64_t>(draft.step->launches.size())) return;
+    own = false;
     if (!wish) shown_kernel = index;
     const device::LaunchEvent& launch = draft.step->launches[static_cast<size_t>(index)];
     if (wish) {
@@ -32,6 +33,7 @@ void Session::Worker::show_kernel(std::shared_ptr<const model::KernelRun> kernel
 void Session::Worker::forget_warp() {
     draft.history.reset();
     draft.lanes.reset();
+    draft.memory.reset();
     draft.lanes_step = -1;
 }
 
@@ -56,6 +58,10 @@ void Session::Worker::lanes_at(int64_t step) {
     draft.lanes = std::make_shared<std::vector<simt::LaneValues>>(
         simt::registers_at(*draft.kernel->program, draft.kernel->config, *draft.kernel->before, draft.history->block,
                            draft.history->warp_in_block, static_cast<uint64_t>(step)));
+    draft.memory = own ? std::make_shared<simt::MemoryAt>(simt::memory_at(
+                             *draft.kernel->program, draft.kernel->config, *draft.kernel->before, draft.history->block,
+                             draft.history->warp_in_block, static_cast<uint64_t>(step)))
+                       : nullptr;
     draft.lanes_step = step;
     publish();
 }

@@ -96,6 +96,7 @@ void Session::Worker::open_lesson(const std::string& id, int step) {
 }
 
 void Session::Worker::show_lesson_step(int step) {
+    own = false;
     lesson_step = std::clamp(step, 0, std::max(0, static_cast<int>(lesson->steps.size()) - 1));
     const lessons::Scene* scene = scene_shown(*lesson, lesson_step);
     if (scene == nullptr) return;

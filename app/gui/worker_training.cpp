@@ -33,6 +33,8 @@ void Session::Worker::open_training() {
 }
 
 void Session::Worker::train(int64_t steps) {
+    own = false;
+    if (!training && !lesson && steps != 0) open_training();
     steps_to_run = training ? steps : 0;
     wants_timing = training != nullptr;
     if (training) training->curve().running = true;
@@ -48,6 +50,7 @@ void Session::Worker::pause() {
 
 void Session::Worker::show_step(int64_t step) {
     if (!training) return;
+    own = false;
     steps_to_run = 0;
     draft.step = training->at(step);
     wants_timing = true;
@@ -92,7 +95,7 @@ void Session::Worker::time_shown() {
             busy("timing kernel " + std::to_string(launches + 1) + count,
                  static_cast<double>(launches) / static_cast<double>(all));
     });
-    if (!lesson) {
+    if (!lesson && !own) {
         if (shown_kernel >= 0 && shown_kernel < static_cast<int64_t>(all))
             open_kernel(shown_kernel);
         else if (all > 0)

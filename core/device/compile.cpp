@@ -80,13 +80,16 @@ Result<Compiled> compile(const std::string& cuda_source, const std::string& file
     const TemporaryFolder folder;
     write_file(folder.path() / source_name, cuda_source);
     CompilerRun run = compiler.run(cuda_source, options.arch, folder.path(), limits);
+    if (options.messages != nullptr) *options.messages = all_messages(run.outcome.output, cuda_source, file);
     const auto failed = [](const CompilerRun& r) { return !r.outcome.succeeded() || r.ptx.empty(); };
     // NVRTC knows no host code and no host headers: a whole program needs nvcc.
     if (failed(run) && options.compiler.empty() && &compiler == &nvrtc && nvcc.version() &&
         (cuda_source.find("main(") != std::string::npos || run.outcome.output.find("open source file") != std::string::npos))
-        if (CompilerRun second = nvcc.run(cuda_source, options.arch, folder.path(), limits); !failed(second))
+        if (CompilerRun second = nvcc.run(cuda_source, options.arch, folder.path(), limits); !failed(second)) {
+            if (options.messages != nullptr) *options.messages = all_messages(second.outcome.output, cuda_source, file);
             return Compiled{with_source_file(second.ptx, file), *nvcc.version(),
                             with_file_name(second.outcome.output, file)};
+        }
     if (failed(run)) return why(run, version, cuda_source, file, limits);
     return Compiled{with_source_file(run.ptx, file), version, with_file_name(run.outcome.output, file)};
 }

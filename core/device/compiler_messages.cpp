@@ -32,19 +32,25 @@ int column_by_caret(const std::vector<std::string>& lines, size_t message, const
 }
 }  // namespace
 
-std::optional<Diagnostic> first_error(const std::string& messages, const std::string& source, const std::string& file) {
+std::vector<Diagnostic> all_messages(const std::string& messages, const std::string& source, const std::string& file) {
     static const std::regex place(
-        R"(^(.*?)(?:\((\d{1,9})\)|:(\d{1,9}):(\d{1,9})): (?:fatal |catastrophic )?error(?: #\d+)?: (.*)$)");
+        R"(^(.*?)(?:\((\d{1,9})\)|:(\d{1,9}):(\d{1,9})): (?:fatal |catastrophic )?(error|warning)(?: #[0-9A-Za-z-]+)?: (.*)$)");
+    constexpr size_t most = 200;
+    std::vector<Diagnostic> found_messages;
     std::vector<std::string> lines;
     std::istringstream text(messages);
     for (std::string line; std::getline(text, line);) lines.push_back(line.substr(0, 2000));
     for (size_t i = 0; i < lines.size(); ++i) {
         std::smatch found;
-        if (lines[i].find("error") == std::string::npos || !std::regex_match(lines[i], found, place)) continue;
+        if (lines[i].find("error") == std::string::npos && lines[i].find("warning") == std::string::npos) continue;
+        if (!std::regex_match(lines[i], found, place)) continue;
+        if (found_messages.size() >= most && found[5] != "error") continue;
+        if (found_messages.size() >= 2 * most) break;
         const bool by_caret = found[2].matched;
         const std::string where = found[1];
         const int line = std::stoi(by_caret ? found[2] : found[3]);
-        Diagnostic diagnostic{found[5]};
+        Diagnostic diagnostic{found[6]};
+        diagnostic.severity = found[5] == "error" ? Severity::error : Severity::warning;
         while (diagnostic.message.ends_with('.')) diagnostic.message.pop_back();
         if (where == source_name || where.ends_with("/" + std::string(source_name))) {
             diagnostic.source_line = line_of(source, line);
@@ -53,8 +59,14 @@ std::optional<Diagnostic> first_error(const std::string& messages, const std::st
         } else {
             diagnostic.where = {where, line, by_caret ? 0 : std::stoi(found[4])};
         }
-        return diagnostic;
+        found_messages.push_back(std::move(diagnostic));
     }
+    return found_messages;
+}
+
+std::optional<Diagnostic> first_error(const std::string& messages, const std::string& source, const std::string& file) {
+    for (Diagnostic& message : all_messages(messages, source, file))
+        if (message.severity == Severity::error) return std::move(message);
     return std::nullopt;
 }
 

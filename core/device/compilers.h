@@ -35,6 +35,8 @@ std::filesystem::path standard_headers();
 // The first error in a compiler's messages as a Diagnostic on the student's own text; and the messages with the
 // student's file name in place of source_name.
 std::optional<Diagnostic> first_error(const std::string& messages, const std::string& source, const std::string& file);
+// All errors and warnings likewise, at most some hundreds.
+std::vector<Diagnostic> all_messages(const std::string& messages, const std::string& source, const std::string& file);
 std::string with_file_name(std::string messages, const std::string& file);
 
 // PTX whose .file lines say `file` where they said source_name in some folder.

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/result.h"
 #include "core/device/device.h"
@@ -35,6 +36,7 @@ struct CompileOptions {
     std::string compiler;  // "" first found, "nvrtc", "nvcc", "clang"
     std::string arch;      // "sm_75": "" the lowest that the compiler has
     double seconds = 30;   // after which the compiler is ended
+    std::vector<Diagnostic>* messages = nullptr;  // filled with all errors and warnings, in the compiler's order
 };
 struct Compiled {
     std::string ptx;

@@ -55,6 +55,8 @@ void UiState::begin_frame() {
     ++frame;
     slider_was_focused = slider_focused;
     slider_focused = false;
+    text_was_focused = text_focused;
+    text_focused = false;
     ring.clear();
     scopes.clear();
     tooltip.clear();
@@ -66,6 +68,8 @@ void UiState::end_frame() {
     if (!mouse_down) dragging = 0;
     mouse_clicked = mouse_double = mouse_released = activate = false;
     wheel = 0;
+    typed_keys.clear();
+    typed_text.clear();
     std::fill(std::begin(keys), std::end(keys), false);
     for (auto it = pictures.begin(); it != pictures.end();) {
         if (frame - it->second.used <= 600) {
@@ -114,6 +118,16 @@ bool Ui::area(std::string_view id, const Rect& r) {
     const Press press = behave(*this, state->id_of(id), r);
     if (press.focused) focus_mark(*this, r);
     return press.pressed;
+}
+
+bool Ui::takes_text(std::string_view name, bool tab) {
+    if (!enabled) return false;
+    const uint32_t id = state->id_of(name);
+    state->ring.push_back(id);
+    if (state->focused != id) return false;
+    state->text_focused = true;
+    state->text_takes_tab = tab;
+    return true;
 }
 
 Drag Ui::drag(std::string_view name, const Rect& r) {

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "app/gui/input.h"
 #include "app/gui/widgets/draw.h"
+#include "app/gui/widgets/text_buffer.h"
 
 namespace lockstep::gui {
 
@@ -24,6 +26,18 @@ struct UiState {
     uint32_t focused = 0;
     bool slider_focused = false, slider_was_focused = false;  // arrows belong to it
     std::vector<uint32_t> scopes;
+
+    // Typing: while a text control has the keyboard, the shell hands it keys and characters instead of taking them as
+    // commands; what the control does not know stays in typed_keys. All but F-keys and the text size go there.
+    bool text_focused = false, text_was_focused = false, text_takes_tab = false;
+    std::vector<KeyPress> typed_keys;
+    std::string typed_text;
+    bool mouse_shift = false;
+    uint32_t field_id = 0;  // the one-line field that has the keyboard, and its text
+    TextBuffer field;
+    bool field_to_end = false;               // the field's caret goes behind its text instead of selecting it
+    std::function<std::string()> clipboard;  // empty: there is none (tests, pictures)
+    std::function<void(const std::string&)> set_clipboard;
 
     uint32_t dragging = 0;
     Point drag_from, drag_last;

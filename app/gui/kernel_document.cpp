@@ -1,0 +1,280 @@
+// The guesses of a launch form: from the parameter's size, from its C++ declaration, and from how the text uses it.
+#include "app/gui/kernel_document.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "core/base/hash.h"
+#include "core/ptx/ptx.h"
+
+namespace lockstep::gui {
+
+namespace {
+
+bool is_word(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+// The text without comments, of the same length.
+std::string without_comments(std::string text) {
+    for (size_t i = 0; i + 1 < text.size(); ++i) {
+        if (text[i] == '/' && text[i + 1] == '/')
+            while (i < text.size() && text[i] != '\n') text[i++] = ' ';
+        else if (text[i] == '/' && text[i + 1] == '*') {
+            while (i + 1 < text.size() && !(text[i] == '*' && text[i + 1] == '/')) {
+                if (text[i] != '\n') text[i] = ' ';
+                ++i;
+            }
+            if (i + 1 < text.size()) text[i] = text[i + 1] = ' ';
+        }
+    }
+    return text;
+}
+
+bool has_word(std::string_view text, std::string_view word) {
+    for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+        const bool begins = at == 0 || !is_word(text[at - 1]);
+        const bool ends = at + word.size() >= text.size() || !is_word(text[at + word.size()]);
+        if (begins && ends) return true;
+    }
+    return false;
+}
+
+struct Element {
+    DType type = DType::f32;
+    int64_t width = 1;  // of a vector: 4 of float4
+};
+
+Element element_of(const std::string& declaration) {
+    const auto has = [&](std::string_view word) { return has_word(declaration, word); };
+    const bool is_unsigned = has("unsigned");
+    static constexpr struct {
+        std::string_view word;
+        DType type;
+    } exact[] = {{"double", DType::f64},   {"float", DType::f32},    {"half", DType::f16},
+                 {"__half", DType::f16},   {"half2", DType::f16},    {"__nv_bfloat16", DType::bf16},
+                 {"int8_t", DType::i8},    {"uint8_t", DType::u8},   {"int16_t", DType::i16},
+                 {"uint16_t", DType::u16}, {"uint32_t", DType::u32}, {"int32_t", DType::i32},
+                 {"uint64_t", DType::u64}, {"int64_t", DType::i64},  {"size_t", DType::u64},
+                 {"bool", DType::u8},      {"uint", DType::u32},     {"uchar", DType::u8}};
+    for (const auto& row : exact)
+        if (has(row.word)) return {row.type, row.word == "half2" ? 2 : 1};
+    for (int width = 2; width <= 4; ++width) {
+        if (has("float" + std::to_string(width))) return {DType::f32, width};
+        if (has("double" + std::to_string(width))) return {DType::f64, width};
+        if (has("uint" + std::to_string(width))) return {DType::u32, width};
+        if (has("int" + std::to_string(width))) return {DType::i32, width};
+        if (has("uchar" + std::to_string(width))) return {DType::u8, width};
+    }
+    if (has("char")) return {is_unsigned ? DType::u8 : DType::i8, 1};
+    if (has("short")) return {is_unsigned ? DType::u16 : DType::i16, 1};
+    if (has("long")) return {is_unsigned ? DType::u64 : DType::i64, 1};
+    if (has("int") || is_unsigned) return {is_unsigned ? DType::u32 : DType::i32, 1};
+    return {};
+}
+
+// PTX alone says no element type of a pointer: what the program loads and stores most.
+Element element_of(const ptx::Program& program) {
+    int counts[4] = {};  // f32, i32, f64, u8
+    for (const auto& i : program.instructions) {
+        if (i.kind != ptx::Kind::load && i.kind != ptx::Kind::store && i.kind != ptx::Kind::atomic) continue;
+        if (i.space == ptx::Space::shared || i.space == ptx::Space::local) continue;
+        const size_t bytes = ptx::size_of(i.type);
+        ++counts[i.type == ptx::Type::f32 ? 0 : i.type == ptx::Type::f64 ? 2 : bytes == 1 ? 3 : bytes == 8 ? 2 : 1];
+    }
+    static constexpr DType types[] = {DType::f32, DType::i32, DType::f64, DType::u8};
+    const auto most = std::max_element(std::begin(counts), std::end(counts));
+    return {*most == 0 ? DType::f32 : types[most - counts], 1};
+}
+
+struct Use {
+    bool read = false, written = false, atomic = false;
+};
+// How the kernel's text uses the buffer `name`.
+Use use_of(const std::string& text, const std::string& name) {
+    Use use;
+    for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+        if ((at > 0 && is_word(text[at - 1])) || (at + name.size() < text.size() && is_word(text[at + name.size()])))
+            continue;
+        const size_t line = text.rfind('\n', at) == std::string::npos ? 0 : text.rfind('\n', at) + 1;
+        if (text.substr(line, at - line).find("atomic") != std::string::npos) use.atomic = true;
+        size_t next = text.find_first_not_of(" \t\n", at + name.size());
+        const bool star = at > 0 && text[at - 1] == '*' && next != std::string::npos && text[next] == '=';
+        if (next == std::string::npos || (text[next] != '[' && !star)) continue;
+        if (!star) {
+            int depth = 0;
+            for (; next < text.size(); ++next) {
+                depth += text[next] == '[' ? 1 : text[next] == ']' ? -1 : 0;
+                if (depth == 0) break;
+            }
+            next = std::min(text.find_first_not_of(" \t\n", next + 1), text.size());
+            if (next < text.size() && text[next] == '.') {  // x[i].y
+                ++next;
+                while (next < text.size() && is_word(text[next])) ++next;
+                next = std::min(text.find_first_not_of(" \t\n", next), text.size());
+            }
+        }
+        const std::string_view after = std::string_view(text).substr(std::min(next, text.size()), 3);
+        const bool plain = after.starts_with("=") && !after.starts_with("==");
+        const bool with =
+            after.size() > 1 && after[1] == '=' && std::string_view("+-*/%&|^").find(after[0]) != std::string_view::npos;
+        const bool step =
+            after.starts_with("++") || after.starts_with("--") || after.starts_with("<<=") || after.starts_with(">>=");
+        if (plain || with || step) use.written = true;
+        if (!plain) use.read = true;
+    }
+    return use;
+}
+
+std::string scalar_guess(const ptx::Parameter& p, const std::string& declaration, const std::string& name, int64_t count,
+                         bool plane) {
+    DType type = DType::i32;
+    if (!declaration.empty()) {
+        type = element_of(declaration).type;
+    } else {
+        type = p.type == ptx::Type::f32   ? DType::f32
+               : p.type == ptx::Type::f64 ? DType::f64
+               : p.bytes == 8             ? DType::i64
+                                          : DType::i32;
+    }
+    if (size_of(type) != p.bytes)
+        type = p.bytes == 1 ? DType::i8 : p.bytes == 2 ? DType::i16 : p.bytes == 8 ? DType::i64 : DType::i32;
+    if (type == DType::f32 || type == DType::f64 || type == DType::f16 || type == DType::bf16)
+        return fmt::format("{}:2", name_of(type));
+    std::string lower;
+    for (const char c : name) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    const auto about = [&](std::initializer_list<std::string_view> words) {
+        return std::any_of(words.begin(), words.end(),
+                           [&](std::string_view w) { return lower.find(w) != std::string::npos; });
+    };
+    if (about({"offset", "shift", "seed", "start", "begin"})) return fmt::format("{}:0", name_of(type));
+    if (about({"stride", "step", "radius"})) return fmt::format("{}:2", name_of(type));
+    if (about({"iter", "bins", "rounds", "repeat"})) return fmt::format("{}:16", name_of(type));
+    int64_t value = plane ? 64 : count;
+    if (type == DType::i8 || type == DType::u8) value = std::min<int64_t>(value, 100);
+    return fmt::format("{}:{}", name_of(type), value);
+}
+
+}  // namespace
+
+bool KernelDocument::is_ptx() const {
+    return std::filesystem::path(shown_name()).extension() == ".ptx";
+}
+
+bool KernelDocument::saved() const {
+    return !path.empty() && on_disk == fnv1a64(text);
+}
+
+std::vector<simt::Fault> KernelResult::reports() const {
+    std::vector<simt::Fault> all;
+    if (!run) return all;
+    if (run->result.fault) all.push_back(*run->result.fault);
+    all.insert(all.end(), run->result.reports.begin(), run->result.reports.end());
+    return all;
+}
+
+std::string_view name_of(simt::WarpOrder order) {
+    static constexpr std::string_view names[] = {"round robin", "greedy", "reverse", "random"};
+    return names[static_cast<size_t>(order)];
+}
+
+std::vector<std::string> parameter_declarations(const std::string& source, const std::string& kernel) {
+    const std::string text = without_comments(source);
+    for (size_t at = text.find("__global__"); at != std::string::npos; at = text.find("__global__", at + 1)) {
+        size_t open = text.find('(', at);
+        if (const size_t bounds = text.find("__launch_bounds__", at); bounds < open) {  // has brackets of its own
+            const size_t close = text.find(')', bounds);
+            open = close == std::string::npos ? std::string::npos : text.find('(', close);
+        }
+        if (open == std::string::npos) break;
+        size_t end = open;
+        while (end > at && !is_word(text[end - 1])) --end;
+        size_t begin = end;
+        while (begin > at && is_word(text[begin - 1])) --begin;
+        const std::string name = text.substr(begin, end - begin);
+        if (name.empty() || (kernel != name && ptx::readable_name(kernel) != name)) continue;
+        std::vector<std::string> found;
+        std::string one;
+        int depth = 0;
+        for (size_t i = open; i < text.size(); ++i) {
+            const char c = text[i];
+            depth += c == '(' || c == '<' || c == '[' ? 1 : c == ')' || c == '>' || c == ']' ? -1 : 0;
+            if (depth == 0 || (c == ',' && depth == 1)) {
+                const size_t first = one.find_first_not_of(" \t\n");
+                if (first != std::string::npos)
+                    found.push_back(one.substr(first, one.find_last_not_of(" \t\n") + 1 - first));
+                one.clear();
+                if (depth == 0) break;
+            } else if (i > open) {
+                one += c;
+            }
+        }
+        return found;
+    }
+    return {};
+}
+
+void fit_launch(LaunchSettings& settings, const KernelEntry& entry, const std::string& source) {
+    if (!entry.program) return;
+    const ptx::Program& program = *entry.program;
+    std::vector<std::string> declarations = parameter_declarations(source, program.kernel);
+    if (declarations.size() != program.parameters.size()) declarations.assign(program.parameters.size(), "");
+    const std::string text = without_comments(source);
+    const bool plane = has_word(text, "threadIdx.y") || text.find("threadIdx.y") != std::string::npos ||
+                       text.find("blockIdx.y") != std::string::npos;
+    if (!settings.grid_chosen) {
+        settings.grid = plane ? "4,4" : "4";
+        settings.block = plane ? "16,16" : "256";
+        if (program.required_threads[0] != 0)
+            settings.block = fmt::format("{},{},{}", program.required_threads[0], std::max(1u, program.required_threads[1]),
+                                         std::max(1u, program.required_threads[2]));
+        else if (program.max_threads != 0 && program.max_threads < 256)
+            settings.block = plane ? "8,8" : std::to_string(program.max_threads);
+    }
+    const int64_t count = plane ? 4096 : 1024;
+    std::vector<ArgumentText> fitted;
+    for (size_t i = 0; i < program.parameters.size(); ++i) {
+        const ptx::Parameter& p = program.parameters[i];
+        const std::string name = i < entry.parameters.size() ? entry.parameters[i] : fmt::format("argument {}", i + 1);
+        const std::string& declaration = declarations[i];
+        const auto known = std::find_if(settings.arguments.begin(), settings.arguments.end(),
+                                        [&](const ArgumentText& a) { return a.chosen && a.parameter == name; });
+        if (known != settings.arguments.end()) {
+            fitted.push_back(*known);
+            continue;
+        }
+        const bool by_value_struct = p.type != ptx::Type::none && p.bytes != ptx::size_of(p.type);
+        const bool pointer = p.pointer || declaration.find('*') != std::string::npos ||
+                             (declaration.empty() && p.bytes == 8 && !by_value_struct && p.type != ptx::Type::f64);
+        std::string guess;
+        if (pointer) {
+            const Element element = declaration.empty() ? element_of(program) : element_of(declaration);
+            const int64_t elements = count * element.width;
+            const Use use = declaration.empty() ? Use{true, true, false} : use_of(text, name);
+            const bool read_only = has_word(declaration, "const") && declaration.find("const") < declaration.find('*');
+            const std::string type(name_of(element.type));
+            const std::string extents = plane && element.width == 1 ? "64,64" : std::to_string(elements);
+            if (read_only || (use.read && !use.written && !use.atomic))
+                guess = fmt::format("in:{}[{}]", type, extents);
+            else if (use.atomic)
+                guess = fmt::format("inout:{}[{} zero]", type, extents);
+            else if (use.read)
+                guess = fmt::format("inout:{}[{}]", type, extents);
+            else
+                guess = fmt::format("out:{}[{}]", type, extents);
+        } else if (by_value_struct) {
+            guess = "struct:";
+            const bool words = p.bytes % 4 == 0;
+            for (uint32_t k = 0; k < (words ? p.bytes / 4 : p.bytes) && k < 64; ++k)
+                guess += std::string(k == 0 ? "" : ",") + (words ? "i32:0" : "u8:0");
+        } else {
+            guess = scalar_guess(p, declaration, name, count, plane);
+        }
+        fitted.push_back({name, guess, false});
+    }
+    settings.arguments = std::move(fitted);
+}
+
+}  // namespace lockstep::gui

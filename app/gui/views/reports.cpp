@@ -1,0 +1,201 @@
+// Everything that was found wrong, one row a thing: the compiler's errors and warnings, a launch that was refused, the fault
+// that stopped the run, and the checkers' reports. A row leads to its line, and to its block, warp and lane in all pictures.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/gui/views/kernel_views.h"
+#include "app/gui/widgets/ui_state.h"
+
+namespace lockstep::gui {
+namespace {
+
+struct Row {
+    std::string kind, message, place;
+    bool warning = false, stale = false;
+    int32_t line = 0, column = 0;
+    std::optional<ReportPlace> where;
+};
+
+std::string indices(const simt::Dim3& d, const simt::Dim3& extent) {
+    if (extent.z > 1) return fmt::format("({},{},{})", d.x, d.y, d.z);
+    if (extent.y > 1) return fmt::format("({},{})", d.x, d.y);
+    return std::to_string(d.x);
+}
+
+uint32_t linear(const simt::Dim3& d, const simt::Dim3& extent) {
+    return d.x + extent.x * (d.y + extent.y * d.z);
+}
+
+Row row_of(const simt::Fault& fault, const model::KernelRun& run, bool ptx) {
+    Row row;
+    row.kind = fault.kind;
+    row.message = fault.message;
+    row.line = ptx ? fault.ptx_line : fault.line;
+    const bool placed = fault.kind != "runaway" || fault.line > 0 || fault.pc > 0;
+    if (row.line > 0) row.place = fmt::format("line {}", row.line);
+    if (!placed) return row;
+    row.place += fmt::format("{}block {} thread {}", row.place.empty() ? "" : ", ", indices(fault.block, run.config.grid),
+                             indices(fault.thread, run.config.block));
+    const uint32_t thread = linear(fault.thread, run.config.block);
+    row.where = ReportPlace{
+        linear(fault.block, run.config.grid), thread / 32, static_cast<int32_t>(thread % 32), fault.line, fault.pc, true};
+    return row;
+}
+
+std::vector<Row> rows_of(const Session& session, const Snapshot& snapshot) {
+    std::vector<Row> rows;
+    const KernelDesk& desk = session.desk;
+    if (snapshot.compiled)
+        for (const Diagnostic& message : snapshot.compiled->messages) {
+            Row row;
+            row.warning = message.severity != Severity::error;
+            row.kind = row.warning ? "warning" : "error";
+            row.message = message.message;
+            row.line = message.where.line;
+            row.column = message.where.column;
+            if (row.line > 0) row.place = fmt::format("line {}", row.line);
+            row.stale = snapshot.compiled->version != desk.version();
+            rows.push_back(std::move(row));
+        }
+    if (const auto& result = snapshot.own_result) {
+        if (result->refused) {
+            Row row;
+            row.kind = result->cancelled ? "cancelled" : "launch";
+            row.warning = result->cancelled;
+            row.message = result->refused->message;
+            row.place = result->field.starts_with("argument ")
+                            ? fmt::format("argument {}", std::stoi(result->field.substr(9)) + 1)
+                            : result->field;
+            row.stale = result->version != desk.version();
+            rows.push_back(std::move(row));
+        }
+        if (result->run)
+            for (const simt::Fault& fault : result->reports()) {
+                rows.push_back(row_of(fault, *result->run, desk.document().is_ptx()));
+                rows.back().stale = result->version != desk.version();
+            }
+    }
+    return rows;
+}
+
+std::string checked_text(const LaunchSettings& s) {
+    std::string text = "memcheck";
+    if (s.synccheck) text += ", synccheck";
+    if (s.racecheck) text += ", racecheck";
+    if (s.initcheck) text += ", initcheck";
+    return text;
+}
+
+std::string caption_of(const Snapshot& snapshot, const std::vector<Row>& rows) {
+    if (rows.empty()) {
+        if (!snapshot.own_result || !snapshot.own_result->run) return "Nothing to report yet.";
+        return fmt::format("No error, and {} found nothing in this run.", checked_text(snapshot.own_result->settings));
+    }
+    const auto warnings = std::count_if(rows.begin(), rows.end(), [](const Row& r) { return r.warning; });
+    const auto errors = static_cast<std::ptrdiff_t>(rows.size()) - warnings;
+    std::string text;
+    if (errors > 0) text = fmt::format("{} thing{} wrong", errors, errors == 1 ? "" : "s");
+    if (warnings > 0) text += fmt::format("{}{} warning{}", text.empty() ? "" : ", ", warnings, warnings == 1 ? "" : "s");
+    return text + ". A row leads to its place; F8 goes to the next one.";
+}
+
+class ReportsView final : public View {
+  public:
+    void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
+        const auto snapshot = session.snapshot();
+        const std::vector<Row> rows = rows_of(session, *snapshot);
+        const std::string sentence = caption_of(*snapshot, rows);
+        const bool ran = snapshot->own_result && snapshot->own_result->run;
+        const Rect body =
+            ui.panel(area, {.title = "Reports",
+                            .right = rows.empty() ? "" : fmt::format("{} row{}", rows.size(), rows.size() == 1 ? "" : "s"),
+                            .badge = ran ? Provenance::executed : Provenance::none,
+                            .caption = sentence});
+        ui.push_scope("reports");
+        DeskWish& wish = session.desk.wish;
+        if (wish == DeskWish::next_report || wish == DeskWish::previous_report) {
+            const int count = static_cast<int>(rows.size()), way = wish == DeskWish::next_report ? 1 : -1;
+            wish = DeskWish::none;
+            if (count > 0) {
+                picked_ = picked_ < 0 ? (way > 0 ? 0 : count - 1) : ((picked_ + way) % count + count) % count;
+                follow(session, rows[static_cast<size_t>(picked_)]);
+            }
+        }
+        if (picked_ >= static_cast<int>(rows.size())) picked_ = -1;
+        if (rows.empty()) {
+            ui.text(body.x, body.y + 12,
+                    ran ? "Nothing was found wrong." : "Errors, faults and what the checkers find stand here.",
+                    {.size = 13, .color = ui.theme->quiet, .width = body.w});
+            ui.pop_scope();
+            return;
+        }
+        paint(ui, session, rows, {body.x, body.y - 4, body.w, body.h + 4});
+        ui.pop_scope();
+    }
+
+    std::string describe(const Session& session, const Focus&) const override {
+        const auto snapshot = session.snapshot();
+        const std::vector<Row> rows = rows_of(session, *snapshot);
+        std::string text = "Reports\n";
+        for (const Row& row : rows)
+            text += fmt::format("  {}: {}{}\n", row.kind, row.message, row.place.empty() ? "" : " (" + row.place + ")");
+        return text + "  " + caption_of(*snapshot, rows) + "\n";
+    }
+
+  private:
+    int picked_ = -1;
+    float height_ = 0;
+
+    static void follow(Session& session, const Row& row) {
+        if (row.line > 0) session.desk.go_to_line = row.line, session.desk.go_to_column = row.column;
+        if (row.where) session.desk.look_at(*row.where);
+    }
+
+    void paint(Ui& ui, Session& session, const std::vector<Row>& rows, const Rect& r) {
+        const Theme& theme = *ui.theme;
+        const float offset = ui.scroll("rows", {r.x, r.y, r.w + 10, r.h}, height_);
+        ui.clip({r.x - 8, r.y, r.w + 16, r.h});
+        float y = r.y - offset;
+        constexpr float kind_width = 86;
+        const float place_width = std::min(190.0f, r.w * 0.32f), words = r.w - kind_width - place_width - 20;
+        for (size_t i = 0; i < rows.size(); ++i) {
+            const Row& row = rows[i];
+            const TextStyle style{.size = 13, .color = row.stale ? theme.quiet : theme.ink};
+            const float height = std::min(5 * 19.0f, ui.paragraph({0, 0, words, 200}, row.message, style, 19, false)) + 9;
+            const Rect box{r.x - 6, y, r.w + 4, height};
+            y += height;
+            if (box.bottom() < r.y || box.y > r.bottom()) continue;
+            const bool on = static_cast<int>(i) == picked_;
+            if (on || ui.hovered(box)) ui.rect(box, on ? theme.selected : theme.panel2, 3);
+            if (ui.hovered(box))
+                ui.tooltip(row.where      ? "go to this line, block, warp and lane"
+                           : row.line > 0 ? "go to this line"
+                                          : row.message);
+            const Color color = row.stale     ? theme.quiet
+                                : row.warning ? (theme.dark ? data::orange : rgb(0x8A5A00))
+                                              : theme.wrong;
+            const float chip = ui.text_width(row.kind, {.size = 12, .weight = 600}) + 14;
+            ui.frame({r.x, box.y + 5, chip, 18}, color, 1, 4);
+            ui.text(r.x + 7, box.y + 18, row.kind, {.size = 12, .color = color, .weight = 600});
+            ui.paragraph({r.x + kind_width, box.y + 4, words, height}, row.message, style, 19);
+            ui.paragraph({r.right() - place_width, box.y + 4, place_width - 6, height}, row.place,
+                         {.size = 13, .color = theme.ink2}, 19);
+            if (ui.area(fmt::format("row {}", i), box)) {
+                picked_ = static_cast<int>(i);
+                follow(session, row);
+                ui.animate();
+            }
+        }
+        height_ = y + offset - r.y;
+        ui.unclip();
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_reports_view() {
+    return std::make_unique<ReportsView>();
+}
+
+}  // namespace lockstep::gui

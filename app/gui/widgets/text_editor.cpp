@@ -1,0 +1,427 @@
+// Keys first, then the pointer, then what is in view. Cells are one mono glyph wide; rows are 20 high.
+#include "app/gui/widgets/text_editor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/widgets/ui_state.h"
+
+namespace lockstep::gui {
+
+namespace {
+
+constexpr float row_height = 20, text_size = 14, find_height = 36;
+constexpr TextStyle mono{.size = text_size, .mono = true};
+
+bool is(const KeyPress& key, char sign) {
+    return key.code == static_cast<KeyCode>(sign);
+}
+
+// The keys that editor and field share. True: it was one of them.
+bool edit_key(TextBuffer& buffer, const KeyPress& key, UiState& state, bool one_line, size_t page) {
+    const auto motion = [&](Motion plain, Motion far) {
+        buffer.move(key.control ? far : plain, key.shift, page);
+        return true;
+    };
+    switch (key.code) {
+        case KeyCode::left:
+            return motion(Motion::left, Motion::word_left);
+        case KeyCode::right:
+            return motion(Motion::right, Motion::word_right);
+        case KeyCode::home:
+            return motion(Motion::line_begin, Motion::text_begin);
+        case KeyCode::end:
+            return motion(Motion::line_end, Motion::text_end);
+        case KeyCode::backspace:
+            buffer.backspace(key.control);
+            return true;
+        case KeyCode::delete_:
+            buffer.erase(key.control);
+            return true;
+        case KeyCode::up:
+        case KeyCode::down:
+        case KeyCode::page_up:
+        case KeyCode::page_down:
+            if (one_line) return false;
+            buffer.move(key.code == KeyCode::up        ? Motion::up
+                        : key.code == KeyCode::down    ? Motion::down
+                        : key.code == KeyCode::page_up ? Motion::page_up
+                                                       : Motion::page_down,
+                        key.shift, page);
+            return true;
+        default:
+            break;
+    }
+    if (!key.control) return false;
+    if (is(key, 'A')) return buffer.select_all(), true;
+    if (is(key, 'Z')) return key.shift ? buffer.redo() : buffer.undo(), true;
+    if (is(key, 'Y')) return buffer.redo(), true;
+    if (is(key, 'C') || is(key, 'X')) {
+        if (!buffer.has_selection() && !one_line) buffer.select_line(buffer.caret().line);  // nothing selected: the line
+        if (buffer.has_selection() && state.set_clipboard) state.set_clipboard(buffer.selected_text());
+        if (is(key, 'X') && buffer.has_selection()) buffer.insert("");
+        return true;
+    }
+    if (is(key, 'V')) {
+        std::string text = state.clipboard ? state.clipboard() : std::string();
+        if (one_line) std::replace(text.begin(), text.end(), '\n', ' ');
+        if (!text.empty()) buffer.insert(text);
+        return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+void TextEditor::open(std::string_view text) {
+    buffer.set_text(text);
+    states_.clear();
+    top_ = 0;
+    left_ = 0;
+    finding_ = false;
+}
+
+void TextEditor::go_to(int32_t line, int32_t column) {
+    if (line < 1) return;
+    buffer.place({static_cast<size_t>(line - 1), column > 0 ? static_cast<size_t>(column - 1) : 0});
+    reveal(line);
+}
+
+void TextEditor::reveal(int32_t line) {
+    if (line < 1) return;
+    const auto at = static_cast<float>(line - 1), rows = static_cast<float>(rows_);
+    if (at < top_ + 1 || at > top_ + rows - 3) top_ = std::max(0.0f, at - std::floor(rows / 3));
+}
+
+void TextEditor::open_find() {
+    finding_ = find_keyboard_ = true;
+    const std::string chosen = buffer.selected_text();
+    if (!chosen.empty() && chosen.find('\n') == std::string::npos && chosen.size() < 100) needle_ = chosen;
+    found_ = true;
+}
+
+bool TextEditor::draw(Ui& ui, const Rect& whole, const EditorLook& look) {
+    UiState& state = *ui.state;
+    ui.push_scope("text editor");
+    const Rect area{whole.x, whole.y, whole.w, whole.h - (finding_ ? find_height : 0)};
+    const float glyph = ui.text_width("0", mono);
+    const size_t digits = std::max<size_t>(2, std::to_string(buffer.lines().size()).size());
+    const float gutter = glyph * static_cast<float>(digits) + 34;
+    const Rect text{area.x + gutter, area.y + 4, area.w - gutter - 10, area.h - 8};
+    rows_ = static_cast<size_t>(std::max(1.0f, std::floor(text.h / row_height)));
+    cells_ = static_cast<size_t>(std::max(8.0f, std::floor(text.w / glyph)));
+
+    const uint64_t before = buffer.version();
+    if (wants_keyboard_) state.focused = state.id_of("text");
+    wants_keyboard_ = false;
+    has_keyboard_ = ui.takes_text("text", true);
+    if (has_keyboard_ && keys(ui)) follow_ = true;
+    mouse(ui, text, glyph);
+    if (const float turned = ui.wheel(area); turned != 0) top_ -= turned * 3;
+    const auto lines = static_cast<float>(buffer.lines().size()), rows = static_cast<float>(rows_);
+    if (follow_) show_caret(rows_, cells_);
+    follow_ = false;
+    top_ = std::floor(std::clamp(top_, 0.0f, std::max(0.0f, lines - rows + 2)));
+
+    if (ptx_ != look.ptx) states_.clear();
+    ptx_ = look.ptx;
+    ui.rect(area, ui.theme->code);
+    ui.clip(area);
+    const auto first = static_cast<size_t>(top_);
+    colour(look.ptx, first + rows_ + 1);
+    clicked_line = -1;
+    for (size_t i = first; i < std::min(buffer.lines().size(), first + rows_ + 1); ++i) {
+        const float y = text.y + static_cast<float>(i - first) * row_height;
+        const auto number = static_cast<int32_t>(i) + 1;
+        if (number == look.line) {
+            ui.rect({area.x, y, area.w, row_height}, look.stale ? ui.theme->panel2 : ui.theme->selected);
+            ui.rect({area.x, y, 3, row_height}, look.stale ? ui.theme->ink3 : ui.theme->accent);
+        }
+        if (number == look.faulty) ui.frame({area.x + 1, y, area.w - 2, row_height}, ui.theme->wrong);
+        const bool caret_here = i == buffer.caret().line && has_keyboard_;
+        ui.text(text.x - 12, y + 15, std::to_string(number),
+                {.size = 13,
+                 .color = caret_here || number == look.line ? ui.theme->ink : ui.theme->quiet,
+                 .align = Align::right,
+                 .mono = true});
+        for (const LineMark& mark : look.marks) {
+            if (mark.line != number) continue;
+            const bool error = mark.severity == Severity::error;
+            const Color color = error ? ui.theme->wrong : ui.theme->dark ? data::orange : rgb(0x8A5A00);
+            ui.rect({area.x + gutter - 4, y + row_height - 2, area.w - gutter - 8, 1}, color);
+            ui.icon(area.x + 12, y + 15, error ? Icon::close : Icon::warning,
+                    {.size = 13, .color = color, .align = Align::center});
+            if (ui.hovered({area.x, y, gutter, row_height})) ui.tooltip(mark.message);
+            break;
+        }
+        if (ui.clicked({area.x, y, gutter - 6, row_height})) clicked_line = number;
+        ui.clip({text.x - 2, area.y, text.w + 4, area.h});
+        paint_selection(ui, text, glyph, i, y);
+        paint_line(ui, text, glyph, i, y, look);
+        ui.unclip();
+    }
+    ui.line({text.x - 6, area.y}, {text.x - 6, area.bottom()}, ui.theme->grid);
+    if (buffer.lines().size() == 1 && buffer.lines()[0].empty() && !look.hint.empty())
+        ui.text(text.x + 4, text.y + 15, look.hint, {.size = 13, .color = ui.theme->quiet, .width = text.w});
+    ui.unclip();
+    if (lines > rows) {  // the scroll bar
+        const float length = std::max(24.0f, area.h * rows / (lines + 1)), room = area.h - length, most = lines - rows + 2;
+        const Rect bar{area.right() - 6, area.y + room * std::min(1.0f, top_ / most), 4, length};
+        const Drag pulled = ui.drag("bar", {bar.x - 5, area.y, 12, area.h});
+        if (pulled.active && room > 0) top_ = std::clamp((pulled.at.y - area.y - length / 2) / room, 0.0f, 1.0f) * most;
+        ui.rect(bar, pulled.active ? ui.theme->ink2 : ui.theme->ink3, 2);
+    }
+    ui.frame(area, has_keyboard_ ? ui.theme->accent : ui.theme->line);
+    if (finding_) find_bar(ui, {whole.x, area.bottom(), whole.w, find_height});
+    ui.pop_scope();
+    return buffer.version() != before;
+}
+
+bool TextEditor::keys(Ui& ui) {
+    UiState& state = *ui.state;
+    bool any = false;
+    // Characters and keys come apart; within one frame the keys that move or delete come after what was typed.
+    if (!state.typed_text.empty()) {
+        buffer.type(state.typed_text);
+        state.typed_text.clear();
+        any = true;
+    }
+    std::vector<KeyPress> left;
+    for (const KeyPress& key : state.typed_keys) {
+        any = true;
+        if (edit_key(buffer, key, state, false, rows_ > 2 ? rows_ - 2 : 1)) continue;
+        if (key.code == KeyCode::enter && !key.control) {
+            buffer.new_line();
+        } else if (key.code == KeyCode::tab && !key.control) {
+            buffer.indent(key.shift);
+        } else if (key.code == KeyCode::escape) {
+            if (finding_)
+                finding_ = false;
+            else
+                state.focused = 0;
+        } else if (key.control && is(key, 'F')) {
+            open_find();
+        } else if (key.control && is(key, 'D')) {
+            buffer.select_word(buffer.caret());
+        } else if (key.control && is(key, 'G')) {
+            if (finding_) found_ = buffer.find(needle_, key.shift);
+        } else {
+            left.push_back(key);
+        }
+    }
+    state.typed_keys = std::move(left);
+    return any;
+}
+
+void TextEditor::mouse(Ui& ui, const Rect& text, float glyph) {
+    const bool twice = ui.double_clicked(text), again = ui.state->mouse_clicked && ui.hovered(text);
+    const Drag drag = ui.drag("select", {text.x - 4, text.y - 4, text.w, text.h + 8});
+    if (!drag.active) return;
+    const float row = std::floor((drag.at.y - text.y) / row_height) + top_;
+    const auto line = static_cast<size_t>(std::max(0.0f, row));
+    const float cell = std::round((drag.at.x - text.x) / glyph) + static_cast<float>(left_);
+    const size_t shown = std::min(line, buffer.lines().size() - 1);
+    const Place at{line, line >= buffer.lines().size()
+                             ? SIZE_MAX
+                             : buffer.column_of_cell(shown, static_cast<size_t>(std::max(0.0f, cell)))};
+    if (drag.started) {
+        ui.state->focused = ui.state->id_of("text");
+        clicks_ = twice && again && ui.now - last_click_ < 0.4 && last_place_.line == at.line ? clicks_ % 3 + 1 : 1;
+        last_click_ = ui.now;
+        last_place_ = at;
+        if (clicks_ == 2)
+            buffer.select_word(at);
+        else if (clicks_ == 3)
+            buffer.select_line(at.line);
+        else
+            buffer.place(at, ui.state->mouse_shift);
+        return;
+    }
+    if (clicks_ != 1 || (drag.delta.x == 0 && drag.delta.y == 0 && ui.hovered(text))) return;
+    if (std::abs(drag.at.x - drag.from.x) + std::abs(drag.at.y - drag.from.y) < 3) return;
+    buffer.place(at, true);
+    follow_ = drag.at.y < text.y || drag.at.y > text.bottom() || drag.at.x > text.right() || drag.at.x < text.x;
+    if (follow_) ui.animate();
+}
+
+void TextEditor::show_caret(size_t rows, size_t cells) {
+    const auto line = static_cast<float>(buffer.caret().line);
+    if (line < top_) top_ = line;
+    if (line > top_ + static_cast<float>(rows) - 2) top_ = line - static_cast<float>(rows) + 2;
+    const size_t cell = buffer.cells_before(buffer.caret());
+    if (cell < left_ + 4) left_ = cell > 8 ? cell - 8 : 0;
+    if (cell + 2 > left_ + cells) left_ = cell + 8 - std::min(cells, cell + 8);
+    if (cell + 2 <= cells && left_ > 0 && cell < cells / 2) left_ = 0;
+}
+
+void TextEditor::colour(bool ptx, size_t until) {
+    const size_t changed = buffer.take_changed();
+    if (changed + 1 < states_.size()) states_.resize(changed + 1);
+    if (states_.empty()) states_.push_back(0);
+    until = std::min(until, buffer.lines().size());
+    while (states_.size() < until) {
+        words_.clear();
+        states_.push_back(colour_line(buffer.lines()[states_.size() - 1], ptx, states_.back(), words_));
+    }
+}
+
+void TextEditor::paint_selection(Ui& ui, const Rect& text, float glyph, size_t line, float y) const {
+    const auto x_of = [&](size_t cell) { return text.x + (static_cast<float>(cell) - static_cast<float>(left_)) * glyph; };
+    const Place begin = buffer.selection_begin(), end = buffer.selection_end();
+    if (begin != end && line >= begin.line && line <= end.line) {
+        const float x0 = x_of(line == begin.line ? buffer.cells_before(begin) : 0);
+        const float x1 =
+            line == end.line ? x_of(buffer.cells_before(end)) : x_of(buffer.cells_before({line, SIZE_MAX})) + glyph / 2;
+        ui.rect({x0, y, std::max(1.0f, x1 - x0), row_height},
+                mix(ui.theme->code, ui.theme->accent, has_keyboard_ ? 0.38f : 0.2f));
+    }
+    if (line == buffer.caret().line && has_keyboard_)
+        ui.rect({x_of(buffer.cells_before(buffer.caret())) - 1, y + 2, 2, row_height - 4}, ui.theme->ink);
+}
+
+void TextEditor::paint_line(Ui& ui, const Rect& text, float glyph, size_t number, float y, const EditorLook& look) {
+    const std::string& line = buffer.lines()[number];
+    if (line.empty()) return;
+    // What is in view, and a little more to the left, so that a word keeps its colour.
+    const size_t from = left_ == 0 ? 0 : buffer.column_of_cell(number, left_);
+    size_t to = buffer.column_of_cell(number, left_ + cells_ + 2);
+    to = std::min(to, line.size());
+    words_.clear();
+    colour_line(std::string_view(line).substr(0, std::max<size_t>(to, std::min<size_t>(line.size(), 4096))), look.ptx,
+                number < states_.size() ? states_[number] : 0, words_);
+    size_t cell = buffer.cells_before({number, from}), at = from;
+    const auto draw = [&](size_t end, WordKind kind) {
+        while (at < end) {  // a tab ends a piece
+            const size_t tab = std::min(line.find('\t', at), end);
+            const std::string_view piece = std::string_view(line).substr(at, tab - at);
+            if (piece.find_first_not_of(' ') != std::string_view::npos)
+                ui.text(text.x + (static_cast<float>(cell) - static_cast<float>(left_)) * glyph, y + 15, piece,
+                        {.size = text_size,
+                         .color = color_of(kind, *ui.theme),
+                         .weight = is_bold(kind) ? 700 : 400,
+                         .mono = true});
+            for (const char c : piece) cell += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+            at = tab;
+            while (at < end && line[at] == '\t') {
+                cell = (cell / TextBuffer::tab_stop + 1) * TextBuffer::tab_stop;
+                ++at;
+            }
+        }
+    };
+    for (const ColouredWord& word : words_) {
+        if (word.end <= at) continue;
+        if (word.begin >= to) break;
+        if (word.begin > at) draw(word.begin, WordKind::plain);
+        draw(std::min(word.end, to), word.kind);
+    }
+    draw(to, WordKind::plain);
+}
+
+void TextEditor::find_bar(Ui& ui, const Rect& area) {
+    const Theme& theme = *ui.theme;
+    ui.text(area.x + 4, area.y + 24, "find", {.size = 13, .color = theme.ink2});
+    bool submitted = false;
+    const std::string before = needle_;
+    const Rect box{area.x + 40, area.y + 6, std::max(80.0f, std::min(260.0f, area.w - 230)), 26};
+    text_field(ui, "find", box, needle_,
+               {.hint = "text", .wrong = !found_, .submitted = &submitted, .take_keyboard = find_keyboard_});
+    find_keyboard_ = false;
+    if (needle_ != before) {
+        buffer.place(buffer.selection_begin());
+        found_ = needle_.empty() || buffer.find(needle_);
+        follow_ = true;
+    }
+    float x = box.right() + 8;
+    if (ui.chip(x, area.y + 6, "next")) submitted = true;
+    if (submitted) found_ = buffer.find(needle_), follow_ = true;
+    if (ui.chip(x, area.y + 6, "before")) found_ = buffer.find(needle_, true), follow_ = true;
+    if (ui.chip(x, area.y + 6, "close")) finding_ = false, wants_keyboard_ = true;
+    if (!found_) ui.text(x + 6, area.y + 24, "not there", {.size = 13, .color = theme.wrong, .width = area.right() - x - 6});
+    if (follow_) ui.animate();
+}
+
+bool text_field(Ui& ui, std::string_view id, const Rect& box, std::string& value, const FieldLook& look) {
+    UiState& state = *ui.state;
+    const Theme& theme = *ui.theme;
+    const uint32_t key = state.id_of(id);
+    if (look.take_keyboard) state.focused = key;
+    const TextStyle style{.size = 13, .mono = look.mono};
+    const bool focused = look.able && ui.takes_text(id, look.tab);
+    const bool hovered = look.able && ui.hovered(box);
+    if (look.has_keyboard != nullptr) *look.has_keyboard = focused;
+    ui.rect(box, theme.code, 4);
+    ui.frame(box,
+             look.wrong ? theme.wrong
+             : focused  ? theme.accent
+             : hovered  ? theme.ink3
+                        : theme.line,
+             focused ? 2.0f : 1.0f, 4);
+    bool changed = false;
+    const Rect inner{box.x + 8, box.y, box.w - 16, box.h};
+    if (!focused) {
+        if (state.field_id == key) state.field_id = 0;
+        const Faded faint(ui, look.able ? 1.0f : 0.5f);
+        if (value.empty())
+            ui.text(inner.x, box.y + 18, look.hint, {.size = 13, .color = theme.quiet, .width = inner.w});
+        else
+            ui.text(inner.x, box.y + 18, value, {.size = 13, .mono = look.mono, .width = inner.w});
+        if (ui.clicked(box)) state.focused = key;
+        return false;
+    }
+    TextBuffer& buffer = state.field;
+    if (state.field_id != key || buffer.lines()[0] != value) {
+        const bool fresh = state.field_id != key;
+        state.field_id = key;
+        buffer.set_text(value.substr(0, value.find('\n')));
+        buffer.move(Motion::text_end);
+        if (fresh && !state.field_to_end) buffer.select_all();
+        if (fresh) state.field_to_end = false;
+    }
+    if (!state.typed_text.empty()) buffer.type(state.typed_text);
+    state.typed_text.clear();
+    std::vector<KeyPress> left;
+    for (const KeyPress& press : state.typed_keys) {
+        if (edit_key(buffer, press, state, true, 1)) continue;
+        if (press.code == KeyCode::enter && !press.control) {
+            if (look.submitted != nullptr) *look.submitted = true;
+        } else if (press.code == KeyCode::escape) {
+            state.focused = 0;
+        } else {
+            left.push_back(press);
+        }
+    }
+    state.typed_keys = std::move(left);
+    if (buffer.lines().size() > 1) buffer.set_text(buffer.lines()[0]);
+    if (buffer.lines()[0] != value) value = buffer.lines()[0], changed = true;
+    // The caret stays in view.
+    const auto width_to = [&](size_t column) { return ui.text_width(std::string_view(value).substr(0, column), style); };
+    const float caret = width_to(buffer.caret().column), whole = width_to(value.size());
+    const float shift = std::clamp(caret - inner.w + 12, 0.0f, std::max(0.0f, whole - inner.w + 4));
+    const Drag drag = ui.drag(id, box);
+    if (drag.active) {
+        const float wanted = drag.at.x - inner.x + shift;
+        size_t best = 0;
+        for (size_t i = 0; i <= value.size(); ++i) {
+            if (i < value.size() && (static_cast<unsigned char>(value[i]) & 0xC0) == 0x80) continue;
+            if (std::abs(width_to(i) - wanted) < std::abs(width_to(best) - wanted)) best = i;
+        }
+        if (drag.started) state.focused = key;
+        if (drag.started && ui.state->mouse_double)
+            buffer.select_all();
+        else if (drag.started || std::abs(drag.at.x - drag.from.x) > 3)
+            buffer.place({0, best}, !drag.started || ui.state->mouse_shift);
+    }
+    ui.clip({inner.x - 2, box.y, inner.w + 4, box.h});
+    const float begin = width_to(buffer.selection_begin().column), end = width_to(buffer.selection_end().column);
+    if (end > begin)
+        ui.rect({inner.x + begin - shift, box.y + 4, end - begin, box.h - 8}, mix(theme.code, theme.accent, 0.38f));
+    ui.text(inner.x - shift, box.y + 18, value, style);
+    if (value.empty()) ui.text(inner.x + 2, box.y + 18, look.hint, {.size = 13, .color = theme.quiet, .width = inner.w});
+    ui.rect({inner.x + width_to(buffer.caret().column) - shift - 1, box.y + 5, 2, box.h - 10}, theme.ink);
+    ui.unclip();
+    return changed;
+}
+
+}  // namespace lockstep::gui

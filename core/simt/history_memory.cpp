@@ -1,0 +1,78 @@
+// The block runs on a copy of the memory until the warp stands before the instruction; then that instruction runs once more,
+// to see what it touches.
+#include "core/simt/history_memory.h"
+
+#include <algorithm>
+
+#include "core/simt/driver.h"
+#include "core/simt/plan.h"
+
+namespace lockstep::simt {
+
+namespace {
+
+constexpr uint64_t other_warps_limit = 100'000'000;  // instructions of the block's other warps
+
+AccessAt access_of(Warp& warp) {
+    AccessAt access;
+    if (warp.done || warp.at_barrier) return access;
+    const WarpEvent event = step(warp);
+    if (event.kind != WarpEvent::Kind::memory || event.addresses == nullptr) return access;
+    access.any = true;
+    access.is_store = event.is_store;
+    access.is_atomic = event.is_atomic;
+    access.space = event.space;
+    access.bytes = event.bytes;
+    access.lanes = event.executed;
+    std::copy_n(event.addresses, warp_size, access.addresses);
+    return access;
+}
+
+}  // namespace
+
+MemoryAt memory_at(const ptx::Program& program, const LaunchConfig& config, const Memory& before, uint32_t block_index,
+                   uint32_t warp_index, uint64_t step_number) {
+    MemoryAt found;
+    if (block_index >= config.grid.count() || uint64_t{warp_index} * warp_size >= config.block.count()) return found;
+    Memory memory = before;
+    Grid grid = make_grid(program, config, memory);
+    Block block = make_block(grid, block_index);
+    uint64_t others = 0;
+    bool read = false;
+    const auto keep = [&] {
+        found.shared = block.shared;
+        found.global = memory;
+        read = true;
+    };
+    drive(block, [&](Warp& warp) -> std::optional<WarpEvent> {
+        uint64_t threads = 0;
+        if (warp.index != warp_index) {
+            const uint64_t start = warp.instructions;
+            const WarpEvent event = run(warp, slice, threads);
+            others += warp.instructions - start;
+            if (others > other_warps_limit) return std::nullopt;
+            return event;
+        }
+        const uint64_t left = step_number - std::min(step_number, warp.instructions);
+        if (left == 0) {
+            keep();
+            found.access = access_of(warp);
+            return std::nullopt;
+        }
+        const WarpEvent event = run(warp, std::min(left, slice), threads);
+        if (warp.done) {
+            keep();
+            return std::nullopt;
+        }
+        return event;
+    });
+    if (!read) keep();  // a fault or a dead-lock came first
+    return found;
+}
+
+std::vector<std::byte> shared_at(const ptx::Program& program, const LaunchConfig& config, const Memory& before,
+                                 uint32_t block, uint32_t warp, uint64_t step) {
+    return memory_at(program, config, before, block, warp, step).shared;
+}
+
+}  // namespace lockstep::simt
