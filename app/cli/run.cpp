@@ -34,22 +34,24 @@ struct Options {
 
 constexpr uint64_t most_in_json = uint64_t{1} << 24;  // elements of one output
 
-// Which checkers `--check` asks for. Bounds are always enforced; the other two are not there yet.
-bool synccheck_wanted(const std::string& list) {
-    bool sync = false;
-    if (list.empty()) throw Failure("--check needs a list: memcheck, synccheck or none");
+// Which checkers `--check` asks for, into the launch's options. Bounds are always enforced.
+void choose_checkers(const std::string& list, simt::LaunchOptions& launch) {
+    const std::vector<std::string> names = {"memcheck", "racecheck", "initcheck", "synccheck", "all", "none"};
+    if (list.empty()) throw Failure(fmt::format("--check needs a list of {}", fmt::join(names, ", ")));
+    launch.racecheck = launch.initcheck = launch.synccheck = false;
     std::istringstream in(list);
     for (std::string name; std::getline(in, name, ',');) {
-        if (name == "synccheck")
-            sync = true;
-        else if (name == "none")
-            sync = false;
-        else if (name == "racecheck" || name == "initcheck" || name == "all")
-            throw Failure(fmt::format("--check {} is not in this version yet: memcheck and synccheck are", name));
-        else if (name != "memcheck")
-            throw Failure(fmt::format("unknown checker '{}': there are memcheck, synccheck, none", name));
+        const bool all = name == "all";
+        if (std::find(names.begin(), names.end(), name) == names.end()) {
+            const std::string near = nearest_name(name, names);
+            throw Failure(fmt::format("unknown checker '{}'{}; there are {}", name,
+                                      near.empty() ? "" : ", did you mean " + near + "?", fmt::join(names, ", ")));
+        }
+        if (name == "none") launch.racecheck = launch.initcheck = launch.synccheck = false;
+        if (all || name == "racecheck") launch.racecheck = true;
+        if (all || name == "initcheck") launch.initcheck = true;
+        if (all || name == "synccheck") launch.synccheck = true;
     }
-    return sync;
 }
 
 nlohmann::ordered_json output_json(const Array& array) {
@@ -99,6 +101,26 @@ nlohmann::ordered_json indices(const simt::Dim3& d) {
     return {d.x, d.y, d.z};
 }
 
+nlohmann::ordered_json diagnostic_json(const simt::Fault& fault) {
+    nlohmann::ordered_json json = {{"kind", fault.kind},
+                                   {"message", fault.message},
+                                   {"file", fault.file},
+                                   {"line", fault.line},
+                                   {"block", indices(fault.block)},
+                                   {"thread", indices(fault.thread)},
+                                   {"address", fmt::format("0x{:x}", fault.address)}};
+    if (!fault.allocation.empty()) {
+        json["allocation"] = fault.allocation;
+        json["offset"] = fault.offset;
+    }
+    if (!fault.other_file.empty())
+        json["other"] = {{"file", fault.other_file},
+                         {"line", fault.other_line},
+                         {"block", indices(fault.other_block)},
+                         {"thread", indices(fault.other_thread)}};
+    return json;
+}
+
 // A short look at an output for people: the first values.
 std::string preview(const Array& array) {
     const size_t shown = std::min<size_t>(array.count(), 8);
@@ -127,7 +149,8 @@ int run(const Options& options) {
     if (!options.functional && order != simt::WarpOrder::round_robin)
         fmt::print(stderr, "note: --order is for functional runs (--functional); this one is timed, in the model's order\n");
     const model::GpuSpec gpu = model::gpu_named(options.gpu).value();
-    const bool synccheck = synccheck_wanted(options.check);
+    simt::LaunchOptions wanted;  // a wrong name is refused before the kernel is compiled
+    choose_checkers(options.check, wanted);
     std::string text = read_file(options.file, 64u << 20).value(), source;
     std::string ptx_name = options.file;
     const std::string extension = std::filesystem::path(options.file).extension().string();
@@ -170,13 +193,13 @@ int run(const Options& options) {
         launch.seed = options.seed;
         launch.print = print;
         launch.max_instructions = options.max_instructions;
-        launch.synccheck = synccheck;
+        choose_checkers(options.check, launch);
         result = simt::launch(*program, config, memory, launch);
     } else {
         model::TimedOptions launch;
         launch.print = print;
         launch.max_instructions = options.max_instructions;
-        launch.synccheck = synccheck;
+        choose_checkers(options.check, launch);
         launch.trace = !options.trace.empty();
         timed = model::launch(gpu, *program, config, memory, launch);
         result = timed;
@@ -201,16 +224,13 @@ int run(const Options& options) {
     if (!options.json.empty())
         for (const Array& output : outputs) json["outputs"].push_back(output_json(output));
     json["diagnostics"] = nlohmann::ordered_json::array();
+    for (const simt::Fault& report : result.reports) {
+        json["diagnostics"].push_back(diagnostic_json(report));
+        fmt::print(stderr, "{}\n", simt::render(report));
+    }
     if (result.fault) {
-        const simt::Fault& fault = *result.fault;
-        json["diagnostics"].push_back({{"kind", fault.kind},
-                                       {"message", fault.message},
-                                       {"file", fault.file},
-                                       {"line", fault.line},
-                                       {"block", indices(fault.block)},
-                                       {"thread", indices(fault.thread)},
-                                       {"address", fmt::format("0x{:x}", fault.address)}});
-        fmt::print(stderr, "{}\n", simt::render(fault));
+        json["diagnostics"].push_back(diagnostic_json(*result.fault));
+        fmt::print(stderr, "{}\n", simt::render(*result.fault));
     }
     if (!options.trace.empty() && !options.functional) {
         std::ostringstream out;
@@ -233,7 +253,7 @@ int run(const Options& options) {
         for (size_t i = 0; i < outputs.size(); ++i)
             fmt::print("  output {}: {}[{}] {}\n", i, name_of(outputs[i].dtype), outputs[i].count(), preview(outputs[i]));
     }
-    return static_cast<int>(result.fault ? ExitStatus::faulted : ExitStatus::done);
+    return static_cast<int>(result.fault || !result.reports.empty() ? ExitStatus::faulted : ExitStatus::done);
 }
 
 }  // namespace
@@ -260,7 +280,7 @@ void add_run(CLI::App& app, int& status) {
     command->add_option("--seed", options->seed, "of --order random and of random arguments")->check(not_from_0);
     command->add_option("--gpu", options->gpu, "modelled GPU, see 'lockstep gpus'");
     command->add_flag("--functional", options->functional, "no timing, much faster");
-    command->add_option("--check", options->check, "memcheck, synccheck or none; bounds are always enforced");
+    command->add_option("--check", options->check, "all, none or a list of memcheck, racecheck, initcheck, synccheck; bounds are always enforced");
     command
         ->add_option("--max-instructions", options->max_instructions,
                      "warp instructions before the kernel counts as a run-away")

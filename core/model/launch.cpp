@@ -7,6 +7,7 @@
 
 #include "core/model/metrics.h"
 #include "core/model/sm.h"
+#include "core/simt/checker.h"
 
 namespace lockstep::model {
 namespace {
@@ -115,6 +116,7 @@ TimedResult launch(const GpuSpec& gpu, const ptx::Program& program, const simt::
     grid.synccheck = options.synccheck;
     grid.independent = options.independent && schedules_threads(gpu);
     grid.print = options.print;
+    simt::begin_checks(grid, options);
     const std::vector<Timing> timing = make_timing(gpu, program);
     MemorySystem memory(gpu);
     const uint32_t traced = std::min<uint32_t>(options.traced_sm, gpu.sms - 1);
@@ -159,6 +161,7 @@ TimedResult launch(const GpuSpec& gpu, const ptx::Program& program, const simt::
     if (options.progress && !result.stopped) options.progress(1.0);
 
     result.fault = std::move(state.fault);
+    result.reports = simt::take_reports(grid);
     result.warp_instructions = state.issues;
     result.thread_instructions = state.thread_instructions;
     result.cycles = state.last_cycle;

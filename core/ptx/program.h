@@ -203,6 +203,18 @@ enum class MbarrierOperation : uint8_t {
     pending_count
 };
 constexpr int64_t mbarrier_expects = 1, mbarrier_no_complete = 2, mbarrier_parity = 4;
+enum class AsyncBulk : uint8_t {
+    copy,
+    reduce,
+    prefetch,
+    tensor_load,
+    tensor_store,
+    tensor_reduce,
+    tensor_prefetch,
+    store,
+    red
+};
+constexpr int64_t bulk_signals = 1, bulk_multicast = 2;  // tells an mbarrier; goes to several blocks
 enum class ClusterOperation : uint8_t { arrive, wait, map, rank };
 constexpr int64_t cluster_shared_address = 1;  // mapa, getctarank: of shared::cluster, not generic
 

@@ -71,7 +71,9 @@ uint64_t lane_access(const Warp& warp, const Prepared& p, uint32_t lane, Space& 
     const uint64_t address = lane_address(warp, p, lane);
     space = p.space == Space::generic ? space_of(address) : p.space;
     if (p.space != Space::generic) return address;
-    return address - (space == Space::shared ? ptx::shared_window : space == Space::local ? ptx::local_window : 0);
+    return address - (space == Space::shared ? ptx::shared_window : space == Space::local ? ptx::local_window
+                      : space == Space::param ? ptx::param_window
+                                              : 0);
 }
 
 Fault* resolve(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask, bool is_store, bool is_atomic, Access& access) {

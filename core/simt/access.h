@@ -14,6 +14,10 @@ struct Access {                           // of one warp instruction
 // Fills `space` and `addresses`; true when all lanes are in `space`.
 bool locate(const Warp& warp, const Prepared& p, uint32_t mask, Access& access);
 
+// The address that one lane accesses: of shared memory an offset in the block (or an address of shared::cluster), of local
+// memory an offset in the thread's. Sets `space`, which is never generic.
+uint64_t lane_access(const Warp& warp, const Prepared& p, uint32_t lane, ptx::Space& space);
+
 // The same and `pointers`; the fault of the first lane that may not, or null.
 Fault* resolve(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask, bool is_store, bool is_atomic, Access& access);
 

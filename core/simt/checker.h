@@ -1,5 +1,9 @@
 // racecheck and initcheck: who touched which byte when, and which bytes were ever written. The executor and the handlers
 // tell of every access and of everything that orders threads; all of it is nothing while Grid::checker is null.
+//
+// Two accesses to the same byte by different threads, one of them at least a plain write, must be ordered: by a barrier, by
+// a meeting of the warp's lanes, or through an address that one thread released and the other one acquired (an atomic, a
+// volatile or .relaxed/.acquire/.release access, an mbarrier). See checker_order.h.
 #pragma once
 #include <vector>
 
@@ -7,20 +11,44 @@
 
 namespace lockstep::simt {
 
-enum class AccessKind : uint8_t { read, write, atomic };
+// strong: .volatile, .relaxed, .acquire, .release: no race with one another or with atomics.
+enum class AccessKind : uint8_t { read, write, atomic, strong_read, strong_write };
+
+struct CheckerState;
 
 struct Checker {
     bool racecheck = false, initcheck = false;
-    std::vector<Fault> reports;
+    std::vector<Fault> reports;  // the first of each place, at most 100; see take_reports
+    std::shared_ptr<CheckerState> state;
 };
 
-// The lanes in `lanes` accessed `bytes` bytes each. Addresses: global as they are; shared: offset in the block; local:
-// offset in the thread's local memory.
+// Gives the grid the checker that `options` ask for, before its first block; none for neither racecheck nor initcheck.
+void begin_checks(Grid& grid, const LaunchOptions& options);
+// The reports of a launch that has ended; the last one says how many more there were.
+std::vector<Fault> take_reports(Grid& grid);
+
+// The lanes in `lanes` accessed `bytes` bytes each. Addresses: global as they are; shared: offset in the block, or an
+// address of shared::cluster; local: offset in the thread's local memory.
 void note_access(const Warp& warp, uint32_t pc, ptx::Space space, const uint64_t* addresses, uint32_t lanes, uint32_t bytes,
                  AccessKind kind);
 // The lanes of a warp met (bar.warp.sync, a shuffle, vote or match with .sync).
 void note_warp_barrier(const Warp& warp, uint32_t lanes);
+// The same where each lane names the lanes that it meets: masks that differ are meetings of their own.
+void note_warp_barrier(const Warp& warp, uint32_t lanes, const uint32_t* members);
 // All warps that wait at barrier `number` of the block are about to go on.
 void note_barrier(const Block& block, uint32_t number);
+// The lanes arrived at barrier `number` and do not wait there (bar.arrive).
+void note_arrival(const Warp& warp, uint32_t lanes, uint32_t number);
+// What the lanes did so far comes before what others do after note_acquire of the same token. A token is any number of the
+// caller's; token_of is that of an mbarrier.
+void note_release(const Warp& warp, uint32_t lanes, uint64_t token);
+void note_acquire(const Warp& warp, uint32_t lanes, uint64_t token);
+// All threads of the block have ended.
+void note_end(const Block& block);
+
+// Of an object in the block's shared memory.
+inline uint64_t token_of(const Block& block, uint64_t shared_offset) {
+    return uint64_t{1} << 63 | uint64_t{block.linear} << 24 | (shared_offset & (ptx::window_bytes - 1));
+}
 
 }  // namespace lockstep::simt

@@ -622,6 +622,7 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
                 if (special.ends_turn) kind = WarpEvent::Kind::barrier;
                 event.barrier_released |= special.barrier_released;
                 event.until = special.until;
+                event.sectors = special.sectors;
                 if (Record && special.is_memory && !special.again) {
                     kind = WarpEvent::Kind::memory;
                     event.is_store = special.is_store;

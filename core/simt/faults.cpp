@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "core/simt/system.h"
+
 namespace lockstep::simt {
 
 namespace {
@@ -131,9 +133,14 @@ Fault* access_fault(const Warp& warp, uint32_t pc, uint32_t lane, ptx::Space spa
                              " of " + bytes_text(bytes);
     std::string reason;
     switch (space) {
-        case ptx::Space::shared:
-            reason = offset_reason("the block's shared memory", block.shared.size(), address, bytes);
+        case ptx::Space::shared: {
+            const uint64_t above = address / ptx::window_bytes;  // the rank + 1 of another block of the cluster
+            const bool other = above > 0 && above <= cluster_size(grid);
+            reason = offset_reason(other ? "the shared memory of block " + std::to_string(above - 1) + " of the cluster"
+                                         : "the block's shared memory",
+                                   block.shared.size(), other ? address % ptx::window_bytes : address, bytes);
             break;
+        }
         case ptx::Space::local:
             reason = offset_reason("the thread's local memory", warp.local_end, address, bytes);
             break;

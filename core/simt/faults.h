@@ -21,7 +21,7 @@ Fault* deadlock_of(const Warp& warp);
 Fault* stack_deadlock(const Warp& warp);
 
 // Of a trap instruction.
-Fault* trap_fault(const Warp& warp, uint32_t pc, uint32_t mask);
+Fault* trap_fault(Warp& warp, uint32_t pc, uint32_t mask);
 
 // The place of an instruction: its CUDA line, or that of the PTX where the former is unknown (line 0).
 void locate_fault(const ptx::Program& program, uint32_t pc, std::string& file, int32_t& line, int32_t& ptx_line);

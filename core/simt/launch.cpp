@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "core/simt/checker.h"
+#include "core/simt/cluster.h"
 #include "core/simt/driver.h"
 #include "core/simt/plan.h"
 
@@ -39,6 +41,7 @@ std::optional<Diagnostic> check_launch(const ptx::Program& program, const Launch
         if (blocks[i] == 0)
             return refuse("a grid of " + extent(grid) + " has no blocks: each of its sizes must be at least 1");
     }
+    if (const auto refused = check_cluster(program, config, limits)) return refused;
     // The product of three sizes may pass 64 bits; two at a time cannot.
     const uint64_t plane = uint64_t{block.x} * block.y;
     const uint64_t count = plane > UINT32_MAX ? plane : plane * block.z;
@@ -152,15 +155,11 @@ struct Unit {
     }
 };
 
-}  // namespace
-
-LaunchResult launch(const ptx::Program& program, const LaunchConfig& config, Memory& memory, const LaunchOptions& options) {
+LaunchResult run_blocks(Grid& grid, const LaunchOptions& options) {
     constexpr uint64_t check_every = 1 << 16;  // instructions between looks at the stop token
+    const ptx::Program& program = *grid.program;
+    const LaunchConfig& config = *grid.config;
     LaunchResult result;
-    Grid grid = make_grid(program, config, memory);
-    grid.synccheck = options.synccheck;
-    grid.independent = options.independent;
-    grid.print = options.print;
     const uint64_t units = config.grid.count();
     const StartOrder order(options.order, options.seed, units);
     Pace pace{options.order, Rng(options.seed)};
@@ -225,19 +224,43 @@ LaunchResult launch(const ptx::Program& program, const LaunchConfig& config, Mem
             idle.push_back(std::move(resident[i]));
             resident.erase(resident.begin() + static_cast<std::ptrdiff_t>(i));
         }
+        if (moved)
+            for (const auto& unit : resident)
+                for (Block& block : unit->blocks) look_again(block);
         if (moved || resident.empty()) continue;
+        const bool some_can = std::any_of(resident.begin(), resident.end(), [](const auto& unit) {
+            return std::any_of(unit->blocks.begin(), unit->blocks.end(), [](const Block& block) { return can_move(block); });
+        });
+        if (some_can) continue;
         if (started < units && resident.size() < most) {  // all wait: perhaps for a block that has not started
             start();
             continue;
         }
         for (const auto& unit : resident)
             for (const Block& block : unit->blocks)
-                if (block.warps_done < block.warps.size() && !can_move(block)) {
+                if (block.warps_done < block.warps.size()) {
                     result.fault = deadlock_fault(block);
+                    if (started < units)
+                        result.fault->message += "; " + number(units - started) + (units - started == 1 ? " block" : " blocks") +
+                                                 " cannot start before one of the " + number(resident.size()) +
+                                                 " that run has ended";
                     return result;
                 }
     }
     if (options.progress) options.progress(1.0);
+    return result;
+}
+
+}  // namespace
+
+LaunchResult launch(const ptx::Program& program, const LaunchConfig& config, Memory& memory, const LaunchOptions& options) {
+    Grid grid = make_grid(program, config, memory);
+    grid.synccheck = options.synccheck;
+    grid.independent = options.independent;
+    grid.print = options.print;
+    begin_checks(grid, options);
+    LaunchResult result = run_blocks(grid, options);
+    result.reports = take_reports(grid);
     return result;
 }
 

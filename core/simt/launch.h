@@ -43,7 +43,7 @@ std::optional<Diagnostic> check_launch(const ptx::Program&, const LaunchConfig&,
 
 // What stopped a kernel. Words close to compute-sanitizer's.
 struct Fault {
-    std::string kind;     // "memcheck", "synccheck", "deadlock", "runaway", "trap", "assert"
+    std::string kind;     // "memcheck", "racecheck", "initcheck", "synccheck", "deadlock", "runaway", "trap", "assert"
     std::string message;  // one sentence: "invalid global write of 4 bytes, 4 bytes past the end of 'c' (4096 bytes)"
     std::string kernel;
     std::string file;
@@ -52,6 +52,13 @@ struct Fault {
     uint32_t pc = 0;
     Dim3 block, thread;  // indices, not extents
     uint64_t address = 0;
+    std::string allocation;  // that holds the address, or the shared variable; "" unknown
+    uint64_t offset = 0;     // of the address in it
+    // A race's other access; its file is "" for all other faults.
+    std::string other_file;
+    int32_t other_line = 0, other_ptx_line = 0;
+    uint32_t other_pc = 0;
+    Dim3 other_block, other_thread;
 };
 
 // "saxpy.cu:7: memcheck: invalid ... (kernel saxpy, block (3,0,0), thread (17,0,0), address 0x7f...)"

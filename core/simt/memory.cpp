@@ -29,8 +29,23 @@ uint64_t Memory::allocate(uint64_t bytes, std::string name) {
     next_ += (bytes + alignment - 1) / alignment * alignment + guard_bytes;
     live_ += bytes;
     auto contents = std::make_shared<std::vector<std::byte>>(bytes);
-    allocations_.emplace(address, Allocation{address, bytes, std::move(name), false, std::move(contents), {}, {}});
+    allocations_.emplace(address, Allocation{address, bytes, std::move(name), false, std::move(contents), {}, {}, false});
     version_.renew();
+    return address;
+}
+
+namespace {
+uint64_t heap_cost(uint64_t bytes) {  // a block's header and rounding count too
+    return (bytes + 15) / 16 * 16 + 64;
+}
+}  // namespace
+
+uint64_t Memory::heap_allocate(uint64_t bytes, std::string name) {
+    const uint64_t room = heap_limit_ - std::min(heap_limit_, heap_);
+    if (!bytes || bytes > room || heap_cost(bytes) > room || bytes > limit_ - std::min(limit_, live_)) return 0;
+    const uint64_t address = allocate(bytes, std::move(name));
+    allocations_.find(address)->second.heap = true;
+    heap_ += heap_cost(bytes);
     return address;
 }
 
@@ -40,6 +55,7 @@ void Memory::release(uint64_t address) {
         throw Failure("release of a device address that is not the start of a live allocation");
     }
     live_ -= found->second.bytes;
+    if (found->second.heap) heap_ -= heap_cost(found->second.bytes);
     found->second.freed = true;
     found->second.contents.reset();
     freed_.push_back(address);

@@ -23,6 +23,7 @@ struct Allocation {
     std::shared_ptr<std::vector<std::byte>> contents;
     std::string module;  // of a program's own variable: the PTX file that declares it; empty for all others
     std::shared_ptr<ByteSet> unwritten;  // bytes that nobody has written, for initcheck; null: all count as written
+    bool heap = false;  // from a malloc in a kernel
 };
 
 // A number that is new whenever host pointers into a Memory may have become stale: the executor keeps pointers only as
@@ -63,6 +64,10 @@ class Memory {
     uint64_t live_bytes() const { return live_; }
     uint64_t version() const { return version_.value(); }
 
+    // malloc of a kernel: as allocate, but 0 when the heap has no room, and marked as one of the heap's. `bytes` 0 gives 0.
+    uint64_t heap_allocate(uint64_t bytes, std::string name);
+    void set_heap_limit(uint64_t bytes) { heap_limit_ = bytes; }
+
     // A handle for a texture or surface whose texels lie in this memory: what a kernel takes as its argument. Throws Failure
     // when they are not all inside one allocation.
     uint64_t texture(Texture texture);
@@ -84,6 +89,8 @@ class Memory {
     std::deque<uint64_t> freed_;                  // oldest first; only the latest are kept for reports
     uint64_t next_ = 0x7f0000000000ull;
     uint64_t live_ = 0;
+    uint64_t heap_ = 0;  // taken from heap_limit_
+    uint64_t heap_limit_ = uint64_t{8} << 20;  // CUDA's default
     uint64_t limit_;
     bool any_unwritten_ = false;
     Version version_;

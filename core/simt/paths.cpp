@@ -313,8 +313,10 @@ Fault* check_members(Warp& warp, uint32_t pc, uint32_t mask, const uint32_t* mem
 Fault* warp_barrier(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask) {
     if (p.a != ptx::no_operand) {
         if (Fault* fault = check_members(warp, pc, mask, words(warp, p.a), "warp barrier")) return fault;
+        note_warp_barrier(warp, mask, words(warp, p.a));
+    } else {
+        note_warp_barrier(warp, mask);
     }
-    note_warp_barrier(warp, mask);
     return nullptr;
 }
 
@@ -341,7 +343,7 @@ Fault* choose_again(Warp& warp) {
         if (!proven && !tired) return nobody_can_go_on(warp);
         warp.watch.patient = false;
         warp.watch.gives_way = true;
-        warp.watch.idle = !warp.watch.moved && !tired;
+        warp.watch.idle = !warp.watch.moved && !tired && !wait_first;
         warp.watch.moved = false;
         size_t first = SIZE_MAX;
         for (size_t i = warp.stack.size(); i-- > 0;) {

@@ -152,8 +152,8 @@ Fault* shuffle(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask) {
     const int32_t members = warp.block->grid->program->instructions[pc].source[3];
     if (members != ptx::no_operand) {
         if (Fault* fault = check_members(warp, pc, mask, words(warp, members), "shuffle")) return fault;
+        note_warp_barrier(warp, mask, words(warp, members));
     }
-    note_warp_barrier(warp, mask);
     shuffle_lanes(warp, pc, p, mask);
     return nullptr;
 }
@@ -284,7 +284,7 @@ void combine_values(Warp& warp, const ptx::DecodedInstruction& instruction, uint
 Fault* vote(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask) {
     if (p.b != ptx::no_operand) {
         if (Fault* fault = check_members(warp, pc, mask, words(warp, p.b), "vote")) return fault;
-        note_warp_barrier(warp, mask);
+        note_warp_barrier(warp, mask, words(warp, p.b));
     }
     vote_lanes(warp, pc, p, mask);
     return nullptr;

@@ -125,6 +125,7 @@ Result<BoundArguments> bind_arguments(const ptx::Program& program, const std::ve
             one.bytes = array.bytes.size();
             if (from_file) one.address = memory.allocate(one.bytes, one.name);
             if (one.bytes) std::memcpy(memory.write(one.address, one.bytes), array.bytes.data(), one.bytes);
+            if (argument.role == KernelArgument::Role::out) memory.mark_unwritten(one.address);
             std::memcpy(slot, &one.address, sizeof one.address);
         }
         bound.arguments.push_back(std::move(one));

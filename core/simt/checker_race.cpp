@@ -1,0 +1,284 @@
+// Accesses, lane by lane and cell by cell: is everything that the cell remembers ordered before this one? The executor has
+// a quicker way for whole warps whose cells are all in order (execute_checked.h); all that is not comes here.
+#include <algorithm>
+#include <cstring>
+
+#include "core/simt/access.h"
+#include "core/simt/checker_state.h"
+
+namespace lockstep::simt {
+
+using ptx::Space;
+
+namespace {
+
+constexpr uint64_t most_page_bytes = uint64_t{1} << 30;  // of host memory; what lies beyond is not looked at
+
+bool is_read(AccessKind kind) {
+    return kind == AccessKind::read || kind == AccessKind::strong_read;
+}
+bool is_strong(AccessKind kind) {
+    return kind != AccessKind::read && kind != AccessKind::write;
+}
+
+// What a store writes, before it does: to tell whether two lanes write the same.
+struct Stored {
+    const Warp& warp;
+    const int32_t* sources;
+    uint32_t element_bytes, register_bytes;
+    std::byte at(uint32_t lane, uint32_t byte) const {
+        const int32_t source = sources[byte / element_bytes];
+        if (source == ptx::no_operand) return {};
+        return operand(warp, source)[size_t{lane} * register_bytes + byte % element_bytes];
+    }
+};
+
+struct Visit {  // one warp instruction's access to one region
+    CheckerState& state;
+    const Warp& warp;
+    BlockChecks& block;  // of the warp
+    WarpChecks& me;
+    uint32_t pc;
+    AccessKind kind;
+    uint32_t bytes;  // a lane
+    Space space;
+    uint32_t time;
+    const Stored* stored;       // null: unknown
+    const std::byte* contents;  // of the region now; null: unknown
+};
+
+// A page of one cell a byte that remembers what `from` does.
+std::unique_ptr<Page> widened(Page& from) {
+    auto page = std::make_unique<Page>(0);
+    for (uint32_t which = 0; which < remembered_count; ++which)
+        for (uint32_t byte = 0; byte < page_bytes; ++byte)
+            page->put(static_cast<Remembered>(which), byte, from.get(static_cast<Remembered>(which), byte >> 2));
+    return page;
+}
+
+// The page that holds `offset`, made where there is none; null where no more may be made.
+Page* page_for(CheckerState& state, Region& region, uint64_t offset, bool bytewise) {
+    auto& page = region.pages[offset / page_bytes];
+    if (page && (page->shift() == 0 || !bytewise)) return page.get();
+    const uint32_t shift = bytewise || region.by_bytes ? 0 : 2;
+    if (state.page_bytes_used > most_page_bytes) return page.get();
+    page = page ? widened(*page) : std::make_unique<Page>(shift);
+    region.by_bytes = region.by_bytes || bytewise;
+    state.page_bytes_used += page->bytes();
+    return page.get();
+}
+
+bool writes_the_same(const Visit& v, uint32_t lane, uint32_t byte_of_lane, uint64_t offset, uint32_t cell_bytes,
+                     const Recorded& other) {
+    if (!v.stored) return false;
+    const bool now = other.time == v.time && other.warp == v.me.number;  // by another lane of this instruction
+    for (uint32_t k = 0; k < cell_bytes; ++k) {
+        const std::byte mine = v.stored->at(lane, byte_of_lane + k);
+        if (now ? mine != v.stored->at(other.first_lane(), byte_of_lane + k) : !v.contents || mine != v.contents[offset + k])
+            return false;
+    }
+    return true;
+}
+
+void look(const Visit& v, const Region& region, Page& page, uint32_t cell, uint32_t lane, uint64_t offset,
+          uint32_t byte_of_lane) {
+    const uint32_t cell_bytes = 1u << page.shift();
+    const auto in_order = [&](const Recorded& r) { return happened_before(v.state, v.block, v.me, lane, r, region.birth); };
+    const auto report = [&](const Recorded& r, AccessKind other) {
+        const uint64_t address = (v.space == Space::shared ? 0 : region.begin) + offset - byte_of_lane;
+        report_race(v.state, v.warp, v.pc, lane, v.kind, {v.space, address, v.bytes}, r, other);
+    };
+    const auto kind_of = [&](const Recorded& r, AccessKind otherwise) {
+        return r.pc() < v.state.kinds.size() && is_strong(v.state.kinds[r.pc()]) ? v.state.kinds[r.pc()] : otherwise;
+    };
+    const auto this_instruction = [&](const Recorded& r) { return r.time == v.time && r.warp == v.me.number; };
+
+    const Recorded write = page.get(Remembered::write, cell);
+    if (this_instruction(write)) {
+        if (v.stored && !writes_the_same(v, lane, byte_of_lane, offset, cell_bytes, write)) report(write, AccessKind::write);
+        return;
+    }
+    if (!in_order(write) &&
+        !(v.kind == AccessKind::write && writes_the_same(v, lane, byte_of_lane, offset, cell_bytes, write)))
+        report(write, AccessKind::write);
+    if (!is_strong(v.kind)) {
+        const Recorded strong = page.get(Remembered::strong, cell);
+        if (!in_order(strong)) report(strong, kind_of(strong, AccessKind::atomic));
+    }
+    if (is_read(v.kind)) return;
+    for (const Remembered which : {Remembered::read, Remembered::earlier}) {
+        const Recorded read = page.get(which, cell);
+        const AccessKind kind = kind_of(read, AccessKind::read);
+        if ((is_strong(v.kind) && is_strong(kind)) || in_order(read)) continue;
+        report(read, kind);
+        break;
+    }
+}
+
+void remember(const Visit& v, Page& page, uint32_t cell, uint32_t lane) {
+    const Remembered which = is_read(v.kind)               ? Remembered::read
+                             : v.kind == AccessKind::write ? Remembered::write
+                                                           : Remembered::strong;
+    const Recorded old = page.get(which, cell);
+    uint32_t first = lane, last = lane;
+    if (old.time == v.time && old.warp == v.me.number) {
+        first = std::min(lane, old.first_lane());
+        last = std::max(lane, old.last_lane());
+    } else if (which == Remembered::read && (old.warp != v.me.number || (old.how & lanes_bits) != (lane << 5 | lane))) {
+        page.put(Remembered::earlier, cell, old);
+    }
+    page.put(which, cell, {v.time, v.me.number, how_of(v.pc, first, last)});
+}
+
+// The bytes [offset, offset + v.bytes) of a region by one lane.
+void visit(const Visit& v, Region& region, uint32_t lane, uint64_t offset, bool check_unwritten) {
+    const bool bytewise = v.bytes < 4 || offset % 4;
+    bool unwritten = false;
+    for (uint64_t at = offset; at < offset + v.bytes;) {
+        Page* const page = page_for(v.state, region, at, bytewise);
+        const uint32_t step = page ? 1u << page->shift() : 4;
+        if (page) {
+            const auto cell = static_cast<uint32_t>(at % page_bytes >> page->shift());
+            if (check_unwritten && page->get(Remembered::write, cell).time < region.birth &&
+                page->get(Remembered::strong, cell).time < region.birth)
+                unwritten = true;
+            if (v.state.race) look(v, region, *page, cell, lane, at, static_cast<uint32_t>(at - offset));
+            remember(v, *page, cell, lane);
+        }
+        at += step;
+    }
+    if (unwritten) report_unwritten(v.state, v.warp, v.pc, lane, {v.space, offset, v.bytes});
+}
+
+Region* shared_region(CheckerState& state, const Block& block, BlockChecks& own, uint64_t& address, const Block*& owner) {
+    owner = &block;
+    if (address >= ptx::window_bytes) {
+        const uint64_t rank = address / ptx::window_bytes - 1;
+        address %= ptx::window_bytes;
+        if (block.cluster.empty() ? rank != 0 : rank >= block.cluster.size()) return nullptr;
+        if (!block.cluster.empty()) owner = block.cluster[rank];
+    }
+    if (owner == &block) return &own.shared;
+    BlockChecks* const keep = state.last_block;
+    Region* const region = &checks_of(state, *owner).shared;
+    state.last_block = keep;
+    return region;
+}
+
+Region* global_region(CheckerState& state, const Grid& grid, uint32_t pc, uint64_t address) {
+    Region* const last = pc < state.last_global.size() ? state.last_global[pc] : nullptr;
+    if (last && address - last->begin < last->bytes) return last;
+    const Allocation* const a = grid.memory->find(address);
+    if (!a) return nullptr;
+    Region& region = state.global[a->address];
+    if (!region.bytes) {
+        region.begin = a->address;
+        region.bytes = a->bytes;
+        region.unwritten = grid.memory->unwritten(a->address);
+        region.pages.resize((a->bytes + page_bytes - 1) / page_bytes);
+    }
+    if (pc < state.last_global.size()) state.last_global[pc] = &region;
+    return &region;
+}
+
+void check_local(CheckerState& state, BlockChecks& block, const Warp& warp, uint32_t pc, const uint64_t* addresses,
+                 uint32_t lanes, uint32_t bytes, AccessKind kind) {
+    if (!state.init) return;
+    if (block.local_bytes < warp.block->local_bytes) {  // calls need more than before: nothing there is known
+        const bool fresh = block.local_bytes == 0;
+        block.local_bytes = warp.block->local_bytes;
+        block.local_written = ByteSet(uint64_t{block.local_bytes} * block.warps.size() * warp_size, !fresh);
+    }
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
+        if (addresses[lane] > block.local_bytes || bytes > block.local_bytes - addresses[lane]) continue;
+        const uint64_t at = (uint64_t{warp.index} * warp_size + lane) * block.local_bytes + addresses[lane];
+        if (!is_read(kind)) block.local_written.set(at, bytes, true);
+        if (is_read(kind) && block.local_written.first(at, bytes, false) != at + bytes)
+            report_unwritten(state, warp, pc, lane, {Space::local, addresses[lane], bytes});
+    }
+}
+
+void note(const Warp& warp, uint32_t pc, Space space, const uint64_t* addresses, uint32_t lanes, uint32_t bytes,
+          AccessKind kind, const Stored* stored) {
+    const Block& block = *warp.block;
+    if (!block.grid->checker || !bytes || !lanes) return;
+    CheckerState& state = *block.grid->checker->state;
+    if (state.off) return;
+    BlockChecks& checks = checks_of(state, block);
+    if (space == Space::local) return check_local(state, checks, warp, pc, addresses, lanes, bytes, kind);
+    if (space == Space::param || space == Space::constant || space == Space::none) return;
+    Visit v{state, warp, checks, checks.warps[warp.index], pc, kind, bytes, space, 0, stored, nullptr};
+    const bool acquires = kind == AccessKind::strong_read ||
+                          (kind == AccessKind::atomic && (pc >= state.acquires.size() || state.acquires[pc]));
+    const bool releases = kind == AccessKind::atomic || kind == AccessKind::strong_write;
+    const auto token = [&](uint32_t lane) {
+        return space == Space::shared ? token_of(block, addresses[lane]) : addresses[lane];
+    };
+    if (acquires && state.race)
+        for (uint32_t rest = lanes; rest; rest &= rest - 1)
+            acquire_lane(state, v.me, static_cast<uint32_t>(__builtin_ctz(rest)), token(__builtin_ctz(rest)));
+    v.time = advance(state);
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
+        uint64_t address = addresses[lane];
+        if (space == Space::shared) {
+            const Block* owner = nullptr;
+            Region* const region = shared_region(state, block, checks, address, owner);
+            if (!region || address > region->bytes || bytes > region->bytes - address) continue;
+            v.contents = owner->shared.data();
+            visit(v, *region, lane, address, state.init && (is_read(kind) || kind == AccessKind::atomic));
+            continue;
+        }
+        Region* const region = global_region(state, *block.grid, pc, address);
+        if (!region || bytes > region->bytes - (address - region->begin)) continue;
+        const uint64_t offset = address - region->begin;
+        if (region->unwritten) {
+            const bool reads = is_read(kind) || kind == AccessKind::atomic;
+            if (state.init && reads && region->unwritten->first(offset, bytes) != offset + bytes)
+                report_unwritten(state, warp, pc, lane, {space, address, bytes});
+            if (!is_read(kind)) region->unwritten->set(offset, bytes, false);
+        }
+        v.contents = stored ? block.grid->memory->read(region->begin, region->bytes) : nullptr;
+        if (state.race) visit(v, *region, lane, offset, false);
+    }
+    if (!releases || !state.race) return;
+    advance(state);
+    for (uint32_t rest = lanes; rest; rest &= rest - 1)
+        release_lane(state, checks, v.me, static_cast<uint32_t>(__builtin_ctz(rest)), token(__builtin_ctz(rest)),
+                     kind == AccessKind::atomic);
+}
+
+}  // namespace
+
+void note_access(const Warp& warp, uint32_t pc, Space space, const uint64_t* addresses, uint32_t lanes, uint32_t bytes,
+                 AccessKind kind) {
+    note(warp, pc, space, addresses, lanes, bytes, kind, nullptr);
+}
+
+void note_instruction(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask) {
+    const Grid& grid = *warp.block->grid;
+    CheckerState& state = *grid.checker->state;
+    checks_of(state, *warp.block);  // makes state.kinds
+    const auto& instruction = grid.program->instructions[pc];
+    const AccessKind kind = state.kinds[pc];
+    const uint32_t bytes = p.access_bytes();
+    Stored stored{warp, instruction.list_sources ? grid.program->lists.data() + instruction.list : instruction.source,
+                  p.element_bytes, p.register_bytes};
+    uint64_t addresses[warp_size];
+    // Lanes of one instruction may go to different spaces by generic addresses.
+    uint32_t of_space[3] = {};
+    constexpr Space spaces[3] = {Space::global, Space::shared, Space::local};
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
+        Space space = p.space;
+        addresses[lane] = lane_access(warp, p, lane, space);
+        if (addresses[lane] % bytes) continue;  // a fault, which the access itself reports
+        for (uint32_t s = 0; s < 3; ++s) of_space[s] |= spaces[s] == space ? 1u << lane : 0;
+    }
+    for (uint32_t s = 0; s < 3; ++s)
+        if (of_space[s])
+            note(warp, pc, spaces[s], addresses, of_space[s], bytes, kind, kind == AccessKind::write ? &stored : nullptr);
+}
+
+}  // namespace lockstep::simt

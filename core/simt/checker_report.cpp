@@ -1,0 +1,156 @@
+// Reports of racecheck and initcheck as sentences: each place once, at most 100 in all.
+#include <algorithm>
+
+#include "core/simt/checker_state.h"
+#include "core/simt/faults.h"
+
+namespace lockstep::simt {
+
+using ptx::Space;
+
+namespace {
+
+constexpr size_t most_reports = 100;
+constexpr size_t most_places = 10'000;  // remembered, so as not to be counted twice
+
+std::string bytes_text(uint64_t n) {
+    return std::to_string(n) + (n == 1 ? " byte" : " bytes");
+}
+std::string triple(const Dim3& d) {
+    return "(" + std::to_string(d.x) + "," + std::to_string(d.y) + "," + std::to_string(d.z) + ")";
+}
+
+const char* verb(AccessKind kind) {
+    switch (kind) {
+        case AccessKind::read:
+            return "read";
+        case AccessKind::strong_read:
+            return "volatile read";
+        case AccessKind::write:
+            return "write";
+        case AccessKind::strong_write:
+            return "volatile write";
+        case AccessKind::atomic:
+            return "atomic";
+    }
+    return "access";
+}
+bool writes(AccessKind kind) {
+    return kind != AccessKind::read && kind != AccessKind::strong_read;
+}
+
+struct Side {  // one of a race's accesses
+    AccessKind kind;
+    uint32_t pc = 0;
+    Dim3 block, thread;
+    std::string file;
+    int32_t line = 0, ptx_line = 0;
+    std::string at() const { return file + ":" + std::to_string(line > 0 ? line : ptx_line); }
+};
+
+Dim3 coordinates(uint32_t linear, const Dim3& extent) {
+    return {linear % extent.x, linear / extent.x % extent.y, linear / extent.x / extent.y};
+}
+
+// Whether a report about `place` has room and is the first of its kind.
+bool is_new(CheckerState& state, std::string place) {
+    if (state.seen.size() >= most_places || !state.seen.insert(std::move(place)).second) return false;
+    if (state.owner->reports.size() < most_reports) return true;
+    ++state.beyond;
+    return false;
+}
+
+void name_place(const Warp& warp, const Place& place, Fault& fault) {
+    fault.allocation.clear();
+    fault.offset = place.address;
+    if (place.space == Space::shared) {
+        uint64_t offset = place.address;
+        fault.allocation = shared_variable_at(*warp.block, offset);
+        if (!fault.allocation.empty()) fault.offset = offset;
+    } else if (place.space == Space::global) {
+        const Allocation* const a = warp.block->grid->memory->find(place.address);
+        if (!a) return;
+        fault.allocation = readable_variable(a->name);
+        fault.offset = place.address - a->address;
+    }
+}
+
+std::string where(const Place& place, const Fault& fault) {
+    return std::string(ptx::name_of(place.space)) + " memory " +
+           (fault.allocation.empty() ? "at offset " : "'" + fault.allocation + "' +") + std::to_string(fault.offset);
+}
+
+}  // namespace
+
+void report_race(CheckerState& state, const Warp& warp, uint32_t pc, uint32_t lane, AccessKind kind, const Place& place,
+                 const Recorded& other, AccessKind other_kind) {
+    const Grid& grid = *warp.block->grid;
+    const ptx::Program& program = *grid.program;
+    const uint64_t my_warp = uint64_t{warp.block->linear} * state.warps_per_block + warp.index;
+    uint32_t other_lane = other.first_lane();
+    if (other.warp == static_cast<uint32_t>(my_warp) && other_lane == lane) other_lane = other.last_lane();
+
+    const auto side = [&](AccessKind what, uint32_t at, uint32_t block, uint32_t warp_in_block, uint32_t of_lane) {
+        Side s{what,
+               at,
+               coordinates(block, grid.config->grid),
+               coordinates(warp_in_block * warp_size + of_lane, grid.config->block),
+               {},
+               0,
+               0};
+        locate_fault(program, at, s.file, s.line, s.ptx_line);
+        return s;
+    };
+    Side first =
+        side(other_kind, other.pc(), other.warp / state.warps_per_block, other.warp % state.warps_per_block, other_lane);
+    Side second = side(kind, pc, warp.block->linear, warp.index, lane);
+    // The write before the read; of two writes as the lines go: the same words whatever ran first.
+    const bool above = std::pair(second.line, second.ptx_line) < std::pair(first.line, first.ptx_line);
+    const bool swap = writes(first.kind) != writes(second.kind) ? writes(second.kind) : above;
+    if (swap) std::swap(first, second);
+
+    Fault fault;
+    name_place(warp, place, fault);
+    if (!is_new(state, "race " + first.at() + " " + second.at() + " " + fault.allocation)) return;
+    fault.kind = "racecheck";
+    fault.kernel = program.shown_name();
+    fault.file = first.file;
+    fault.line = first.line;
+    fault.ptx_line = first.ptx_line;
+    fault.pc = first.pc;
+    fault.block = first.block;
+    fault.thread = first.thread;
+    fault.address = place.address;
+    fault.other_file = second.file;
+    fault.other_line = second.line;
+    fault.other_ptx_line = second.ptx_line;
+    fault.other_pc = second.pc;
+    fault.other_block = second.block;
+    fault.other_thread = second.thread;
+    const bool one_block = first.block == second.block;
+    const bool one_warp = other.warp == static_cast<uint32_t>(my_warp);
+    fault.message = std::string("race: ") + verb(first.kind) + " of " + bytes_text(place.bytes) + " to " +
+                    where(place, fault) + " by thread " + triple(first.thread) + " of block " + triple(first.block) +
+                    " at " + first.at() + ", and " + verb(second.kind) + " by thread " + triple(second.thread) +
+                    (one_block ? "" : " of block " + triple(second.block)) + " at " + second.at() +
+                    (one_warp && first.pc == second.pc && writes(second.kind) ? ", with nothing to say which comes last"
+                     : one_warp  ? ", with no barrier between them: threads of one warp do not run in step"
+                     : one_block ? ", with no barrier between them"
+                                 : ", with nothing between them that orders the two blocks");
+    state.owner->reports.push_back(std::move(fault));
+}
+
+void report_unwritten(CheckerState& state, const Warp& warp, uint32_t pc, uint32_t lane, const Place& place) {
+    Fault fault = *make_fault(warp, pc, lane, "initcheck", {}, place.address);
+    name_place(warp, place, fault);
+    if (!is_new(state, "init " + fault.file + ":" + std::to_string(fault.line > 0 ? fault.line : fault.ptx_line) + " " +
+                           fault.allocation))
+        return;
+    fault.message = "uninitialised read of " + bytes_text(place.bytes) + " of " + where(place, fault) + ", which " +
+                    (place.space == Space::shared  ? "no thread of the block has written"
+                     : place.space == Space::local ? "the thread has not written"
+                                                   : "nobody has written");
+    state.owner->reports.push_back(std::move(fault));
+}
+
+}  // namespace lockstep::simt

@@ -1,0 +1,151 @@
+// What racecheck and initcheck keep. Time is the count of everything that orders threads (and of instructions that are
+// looked at lane by lane), in the order in which this machine ran them: so "all that warp w did before time t" is one
+// number, whatever order the driver chose. Internal to core/simt.
+//
+// Each cell of shadow memory (4 bytes; in pages with narrower accesses 1 byte) remembers four accesses: the last plain
+// write, the last strong write or atomic, the last read, and the one before it by somebody else. An access is a time, a
+// warp (numbered through the grid) and "how": its instruction, and the first and the last lane of it that came here.
+#pragma once
+#include <array>
+#include <memory>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "core/simt/byte_set.h"
+#include "core/simt/checker.h"
+
+namespace lockstep::simt {
+
+constexpr uint32_t page_bytes = 4096;
+
+enum class Remembered : uint32_t { write, strong, read, earlier };  // each has three columns: time, warp, how
+constexpr uint32_t remembered_count = 4;
+
+constexpr uint32_t how_pc_bits = 22;
+constexpr uint32_t lanes_bits = 0x3ff;
+inline uint32_t how_of(uint32_t pc, uint32_t first, uint32_t last) {
+    constexpr uint32_t most = (1u << how_pc_bits) - 1;
+    return (pc < most ? pc : most) << 10 | first << 5 | last;
+}
+
+struct Recorded {  // one access that a cell remembers
+    uint32_t time = 0, warp = 0, how = 0;
+    uint32_t pc() const { return how >> 10; }
+    uint32_t first_lane() const { return how >> 5 & 31; }
+    uint32_t last_lane() const { return how & 31; }
+};
+
+class Page {  // the cells of page_bytes bytes
+  public:
+    explicit Page(uint32_t shift)
+        : shift_(shift), stride_((page_bytes >> shift) + 16), words_(size_t{stride_} * 3 * remembered_count) {}
+    uint32_t shift() const { return shift_; }  // 2: a cell is 4 bytes; 0: one
+    uint32_t stride() const { return stride_; }
+    uint64_t bytes() const { return words_.size() * 4; }
+    // The times of an access in all cells; `stride` further on the warps, then how.
+    uint32_t* times(Remembered which) { return words_.data() + size_t{static_cast<uint32_t>(which)} * 3 * stride_; }
+    Recorded get(Remembered which, uint32_t cell) {
+        const uint32_t* const t = times(which) + cell;
+        return {t[0], t[stride_], t[2 * stride_]};
+    }
+    void put(Remembered which, uint32_t cell, const Recorded& r) {
+        uint32_t* const t = times(which) + cell;
+        t[0] = r.time;
+        t[stride_] = r.warp;
+        t[2 * stride_] = r.how;
+    }
+
+  private:
+    uint32_t shift_, stride_;
+    std::vector<uint32_t> words_;  // columns; 16 words of padding each, so that they do not all fall into one cache set
+};
+
+struct Region {          // shadow of an allocation, or of a block's shared memory
+    uint64_t begin = 0;  // address of its first byte
+    uint64_t bytes = 0;
+    uint32_t birth = 1;            // what is recorded before this time was something else here
+    bool by_bytes = false;         // new pages have a cell a byte
+    ByteSet* unwritten = nullptr;  // of global memory: bytes that nobody has written; null: all are
+    std::vector<std::unique_ptr<Page>> pages;
+};
+
+// What a thread knows of other warps: "all that warp w did before time t". Keys are block * 64 for all warps of a block,
+// block * 64 + 1 + w for one. Shared by threads that know the same.
+struct Clock {
+    uint32_t everything = 0;  // all that anybody did before this time: of clocks that grew too large
+    std::vector<std::pair<uint64_t, uint32_t>> known;  // by key
+    uint32_t knows(uint64_t block, uint32_t warp) const;
+};
+using ClockOf = std::shared_ptr<const Clock>;
+
+struct WarpChecks {
+    uint32_t number = 0;     // through the grid
+    uint32_t base = 0;       // all that the block did before this time is known here
+    uint32_t warp_base = 0;  // all that the warp's own lanes did
+    using Times = std::array<std::array<uint32_t, warp_size>, warp_size>;
+    std::unique_ptr<Times> lanes;  // (*lanes)[a][b]: lane a knows what b did before that time
+    std::vector<ClockOf> clocks;   // of each lane; empty: nothing beyond the numbers above
+};
+
+struct BlockChecks {
+    uint32_t linear = 0;
+    uint32_t first_warp = 0;  // WarpChecks::number of warp 0
+    bool alone = true;        // no other block reaches its shared memory
+    Region shared;
+    std::vector<WarpChecks> warps;
+    ByteSet local_written;
+    uint32_t local_bytes = 0;                        // a thread that local_written has room for
+    std::array<ClockOf, 16> arrivals;                // at barriers, by warps that do not wait there
+    std::unordered_map<uint64_t, ClockOf> released;  // by token, of its shared memory
+};
+
+struct CheckerState {
+    Checker* owner = nullptr;
+    const Grid* grid = nullptr;
+    bool race = false, init = false;
+    bool independent = true;  // lanes of a warp are not ordered by running in step
+    bool off = false;         // time has run out
+    uint32_t now = 1;
+    uint32_t warps_per_block = 1;
+    std::vector<AccessKind> kinds;                                      // by pc: of loads, stores, atomics
+    std::vector<bool> acquires;                                         // by pc: an atomic whose result is used
+    std::vector<Region*> last_global;                                   // by pc
+    std::unordered_map<uint32_t, std::unique_ptr<BlockChecks>> blocks;  // by Block::linear
+    BlockChecks* last_block = nullptr;
+    std::vector<std::unique_ptr<BlockChecks>> idle;
+    std::unordered_map<uint64_t, Region> global;     // by address of the allocation
+    std::unordered_map<uint64_t, ClockOf> released;  // by token; of global memory the address
+    bool tokens_left_out = false;                    // there were too many
+    uint64_t page_bytes_used = 0;
+    std::set<std::string> seen;  // places that have a report
+    uint64_t beyond = 0;         // reports that had no room
+};
+
+// The state of a block, made at its first access.
+BlockChecks& checks_of(CheckerState& state, const Block& block);
+// Time goes on: the new value of `now`.
+uint32_t advance(CheckerState& state);
+
+// One lane's part of note_release and note_acquire; `keep`: what others released there stays (an atomic, not a store).
+void release_lane(CheckerState& state, const BlockChecks& block, const WarpChecks& warp, uint32_t lane, uint64_t token,
+                  bool keep);
+void acquire_lane(CheckerState& state, WarpChecks& warp, uint32_t lane, uint64_t token);
+
+// Whether `r` happened before what lane `lane` does now; `birth` of the region.
+bool happened_before(const CheckerState& state, const BlockChecks& block, const WarpChecks& warp, uint32_t lane,
+                     const Recorded& r, uint32_t birth);
+
+// A load, store or atomic of the executor, before it is carried out.
+void note_instruction(Warp& warp, uint32_t pc, const struct Prepared& p, uint32_t mask);
+
+struct Place {  // of an access, for reports
+    ptx::Space space = ptx::Space::global;
+    uint64_t address = 0;  // shared: offset in the block
+    uint32_t bytes = 0;
+};
+void report_race(CheckerState& state, const Warp& warp, uint32_t pc, uint32_t lane, AccessKind kind, const Place& place,
+                 const Recorded& other, AccessKind other_kind);
+void report_unwritten(CheckerState& state, const Warp& warp, uint32_t pc, uint32_t lane, const Place& place);
+
+}  // namespace lockstep::simt

@@ -1,0 +1,255 @@
+// racecheck on small PTX kernels: what counts as ordered and what does not, thread by thread, and what a report says.
+#include <fmt/format.h>
+
+#include "core/ptx/ptx.h"
+#include "core/simt/launch.h"
+#include "tests/catch.h"
+#include "tests/simt_support.h"
+
+using namespace lockstep;
+using namespace lockstep::simt;
+
+namespace {
+
+// One kernel over "p", a buffer of words. %r1 is the thread's number in its block, %r2 four times that, %r3 its lane, %rd1
+// the buffer, and tile has 1024 words of shared memory. Lines are those of the PTX: line_of finds a marked one.
+std::string kernel(const std::string& body) {
+    return ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
+           ".reg .b32 %r<20>; .reg .b64 %rd<10>; .reg .pred %p<5>; .reg .b16 %h<5>; .reg .f32 %f<5>;\n"
+           ".shared .align 16 .b8 tile[4096];\n"
+           "ld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\nshl.b32 %r2, %r1, 2;\nand.b32 %r3, %r1, 31;\n"
+           "mov.u32 %r4, tile;\nadd.u32 %r4, %r4, %r2;\ncvt.u64.u32 %rd3, %r2;\nadd.u64 %rd2, %rd1, %rd3;\n" +
+           body + "\nret;\n}\n";
+}
+
+int line_of(const std::string& text, const std::string& mark) {
+    const size_t at = text.find("// " + mark);
+    REQUIRE(at != std::string::npos);
+    return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+}
+
+struct Run {
+    std::string text;
+    LaunchResult result;
+};
+
+LaunchOptions racecheck() {
+    LaunchOptions options;
+    options.racecheck = true;
+    return options;
+}
+
+Run run(const std::string& body, uint32_t blocks, uint32_t threads, LaunchOptions options = racecheck()) {
+    Run r{kernel(body), {}};
+    const auto program = ptx::decode(ptx::parse(r.text, "k.ptx").value()).value();
+    Memory memory;
+    const uint64_t p = memory.allocate(1 << 16, "p");
+    r.result = launch(*program, test::config_of({blocks}, {threads}, {p}), memory, options);
+    INFO((r.result.fault ? render(*r.result.fault) : ""));
+    REQUIRE(!r.result.fault);
+    return r;
+}
+
+void check_silent(const std::string& body, uint32_t blocks, uint32_t threads) {
+    for (const WarpOrder order : {WarpOrder::round_robin, WarpOrder::greedy, WarpOrder::reverse, WarpOrder::random}) {
+        LaunchOptions options = racecheck();
+        options.order = order;
+        const Run r = run(body, blocks, threads, options);
+        INFO((r.result.reports.empty() ? "" : render(r.result.reports[0])));
+        CHECK(r.result.reports.empty());
+    }
+}
+
+// Exactly one race, between the marked lines.
+Fault check_race(const std::string& body, uint32_t blocks, uint32_t threads, const std::string& first = "a",
+                 const std::string& second = "b") {
+    Fault report;
+    for (const WarpOrder order : {WarpOrder::random, WarpOrder::reverse, WarpOrder::greedy, WarpOrder::round_robin}) {
+        LaunchOptions options = racecheck();
+        options.order = order;
+        const Run r = run(body, blocks, threads, options);
+        INFO(body);
+        REQUIRE(r.result.reports.size() == 1);
+        report = r.result.reports[0];
+        INFO(render(report));
+        CHECK(report.kind == "racecheck");
+        CHECK(report.ptx_line == line_of(r.text, first));
+        CHECK(report.other_ptx_line == line_of(r.text, second));
+        CHECK(!(report.thread == report.other_thread && report.block == report.other_block));
+    }
+    return report;
+}
+
+}  // namespace
+
+TEST_CASE("a write and another thread's read without a barrier between them is a race, named with both sides") {
+    const Fault f =
+        check_race("st.shared.u32 [%r4], %r1; // a\n xor.b32 %r5, %r4, 128;\n ld.shared.u32 %r6, [%r5]; // b", 1, 64);
+    CHECK(f.allocation == "tile");
+    CHECK(f.message ==
+          fmt::format("race: write of 4 bytes to shared memory 'tile' +{} by thread ({},0,0) of block (0,0,0) at "
+                      "k.ptx:{}, and read by thread ({},0,0) at k.ptx:{}, with no barrier between them",
+                      f.offset, f.thread.x, f.ptx_line, f.other_thread.x, f.other_ptx_line));
+    CHECK(f.offset == f.thread.x * 4);
+    CHECK(f.other_thread.x == (f.thread.x ^ 32));
+    CHECK(f.address == f.offset);
+}
+
+TEST_CASE("a barrier of the block orders what is before it and what is after it") {
+    check_silent(
+        "st.shared.u32 [%r4], %r1;\n bar.sync 0;\n xor.b32 %r5, %r4, 128;\n ld.shared.u32 %r6, [%r5];\n bar.sync 0;\n"
+        "st.shared.u32 [%r5], %r6;",
+        3, 64);
+    check_race(
+        "st.shared.u32 [%r4], %r1;\n bar.sync 0;\n xor.b32 %r5, %r4, 128;\n ld.shared.u32 %r6, [%r5]; // b\n"
+        "st.shared.u32 [%r4], %r6; // a",
+        3, 64);
+}
+
+TEST_CASE("lanes of a warp are ordered by a warp barrier, not by running in step, except before Volta") {
+    const std::string without = "st.shared.u32 [%r4], %r1; // a\n xor.b32 %r5, %r4, 64;\n ld.shared.u32 %r6, [%r5]; // b";
+    const Fault f = check_race(without, 1, 32);
+    CHECK_THAT(f.message, Catch::EndsWith("with no barrier between them: threads of one warp do not run in step"));
+    check_silent("st.shared.u32 [%r4], %r1;\n bar.warp.sync -1;\n xor.b32 %r5, %r4, 64;\n ld.shared.u32 %r6, [%r5];", 1, 32);
+    check_silent(
+        "st.shared.u32 [%r4], %r1;\n shfl.sync.idx.b32 %r7, %r1, 0, 31, -1;\n xor.b32 %r5, %r4, 64;\n"
+        "ld.shared.u32 %r6, [%r5];",
+        1, 32);
+    LaunchOptions pascal = racecheck();
+    pascal.independent = false;
+    CHECK(run(without, 1, 32, pascal).result.reports.empty());
+    // Two warps run in step with nobody.
+    pascal.order = WarpOrder::reverse;
+    CHECK(run("st.shared.u32 [%r4], %r1;\n xor.b32 %r5, %r4, 128;\n ld.shared.u32 %r6, [%r5];", 1, 64, pascal)
+              .result.reports.size() == 1);
+}
+
+TEST_CASE("a warp barrier of some lanes orders those alone") {
+    // Quarters of the warp meet; a lane then reads its neighbour's word, or one of the next quarter.
+    const std::string meet =
+        "st.shared.u32 [%r4], %r1; // a\n and.b32 %r7, %r3, 24;\n mov.u32 %r8, 255;\n shl.b32 %r8, %r8, %r7;\n"
+        "bar.warp.sync %r8;\n";
+    check_silent(meet + "xor.b32 %r5, %r4, 16;\n ld.shared.u32 %r6, [%r5]; // b", 1, 32);
+    check_race(meet + "xor.b32 %r5, %r4, 32;\n ld.shared.u32 %r6, [%r5]; // b", 1, 32);
+}
+
+TEST_CASE("one address for all: same values are no race, different ones are") {
+    check_silent("mov.u32 %r9, 7;\n st.shared.u32 [tile], %r9;", 1, 64);
+    const Fault f = check_race("st.shared.u32 [tile], %r1; // a", 1, 32, "a", "a");
+    CHECK_THAT(f.message, Catch::EndsWith("with nothing to say which comes last"));
+    check_race("shr.u32 %r9, %r1, 5;\n st.shared.u32 [tile], %r9; // a", 1, 64, "a", "a");
+}
+
+TEST_CASE("bytes of one word are told apart") {
+    check_silent(
+        "mov.u32 %r5, tile;\n add.u32 %r5, %r5, %r1;\n cvt.u16.u32 %h1, %r1;\n st.shared.u8 [%r5], %h1;\n"
+        "ld.shared.u8 %h2, [%r5];",
+        1, 64);
+    check_race(
+        "mov.u32 %r5, tile;\n add.u32 %r5, %r5, %r1;\n cvt.u16.u32 %h1, %r1;\n st.shared.u8 [%r5], %h1; // a\n"
+        "xor.b32 %r5, %r5, 32;\n ld.shared.u8 %h2, [%r5]; // b",
+        1, 64);
+    // Words first, then bytes of the same words.
+    check_race(
+        "st.shared.u32 [%r4], %r1; // a\n mov.u32 %r5, tile;\n add.u32 %r5, %r5, %r1;\n add.u32 %r5, %r5, 128;\n"
+        "setp.gt.u32 %p1, %r1, 31;\n @%p1 bra END;\n ld.shared.u8 %h2, [%r5]; // b\nEND:",
+        1, 64);
+}
+
+TEST_CASE("wide and vector accesses cover all their words") {
+    check_race(
+        "shl.b32 %r5, %r1, 4;\n mov.u32 %r6, tile;\n add.u32 %r5, %r5, %r6;\n"
+        "st.shared.v4.u32 [%r5], {%r1,%r1,%r1,%r1}; // a\n xor.b32 %r5, %r5, 512;\n ld.shared.u32 %r6, [%r5+12]; // b",
+        1, 64);
+    check_silent(
+        "shl.b32 %r5, %r1, 4;\n mov.u32 %r6, tile;\n add.u32 %r5, %r5, %r6;\n"
+        "st.shared.v4.u32 [%r5], {%r1,%r1,%r1,%r1};\n ld.shared.u64 %rd5, [%r5+8];",
+        1, 64);
+}
+
+TEST_CASE("atomics are no race with one another, but with plain accesses of others") {
+    check_silent("atom.shared.add.u32 %r5, [tile], 1;\n atom.global.add.u32 %r5, [%rd1], 1;", 3, 64);
+    check_race(
+        "setp.ne.u32 %p1, %r1, 40;\n @%p1 bra END;\n ld.shared.u32 %r5, [tile]; // b\nEND:\n"
+        "red.shared.add.u32 [tile], 1; // a",
+        1, 64);
+    check_race(
+        "setp.ne.u32 %p1, %r1, 0;\n @%p1 bra END;\n st.shared.u32 [tile], 0; // a\nEND:\n"
+        "red.shared.add.u32 [tile], 1; // b",
+        1, 64);
+}
+
+TEST_CASE("a volatile flag hands over what was written before it, to those who read it") {
+    // Thread 32 waits for thread 0's flag; thread 64 reads without waiting.
+    const std::string body =
+        "setp.ne.u32 %p1, %r1, 0;\n @%p1 bra WAIT;\n st.shared.u32 [tile], 5; // a\n membar.cta;\n"
+        "st.volatile.shared.u32 [tile+64], 1;\n bra END;\nWAIT:\n setp.ne.u32 %p1, %r1, 32;\n @%p1 bra OTHER;\n"
+        "SPIN:\n ld.volatile.shared.u32 %r5, [tile+64];\n setp.eq.u32 %p2, %r5, 0;\n @%p2 bra SPIN;\n"
+        "ld.shared.u32 %r6, [tile];\n bra END;\nOTHER:\n";
+    check_silent(body + "END:", 1, 96);
+    check_race(body + "setp.ne.u32 %p1, %r1, 64;\n @%p1 bra END;\n ld.shared.u32 %r6, [tile]; // b\nEND:", 1, 96);
+}
+
+TEST_CASE("blocks are not ordered, whichever runs first; the block that counts to the end may read all") {
+    check_race(
+        "mov.u32 %r5, %ctaid.x;\n shl.b32 %r5, %r5, 2;\n cvt.u64.u32 %rd3, %r5;\n add.u64 %rd3, %rd3, %rd1;\n"
+        "st.global.u32 [%rd3], %r5; // a\n bar.sync 0;\n ld.global.u32 %r6, [%rd1+4]; // b",
+        2, 1);
+    // Each block's thread 0 writes, then counts; the last one to count reads what all wrote.
+    const std::string last =
+        "mov.u32 %r5, %ctaid.x;\n shl.b32 %r6, %r5, 8;\n add.u32 %r6, %r6, %r2;\n cvt.u64.u32 %rd3, %r6;\n add.u64 %rd3, "
+        "%rd3, %rd1;\n"
+        "st.global.u32 [%rd3+64], %r5; // a\n membar.gl;\n BARRIER\n setp.ne.u32 %p1, %r1, 0;\n @%p1 bra JOIN;\n"
+        "atom.global.inc.u32 %r7, [%rd1], 3;\n setp.eq.u32 %p2, %r7, 3;\n selp.u32 %r8, 1, 0, %p2;\n st.shared.u32 [tile], "
+        "%r8;\n"
+        "JOIN:\n bar.sync 0;\n ld.shared.u32 %r8, [tile];\n setp.eq.u32 %p2, %r8, 0;\n @%p2 bra END;\n"
+        "add.u32 %r5, %r5, 1;\n and.b32 %r5, %r5, 3;\n shl.b32 %r6, %r5, 8;\n add.u32 %r6, %r6, %r2;\n cvt.u64.u32 %rd3, "
+        "%r6;\n"
+        "add.u64 %rd3, %rd3, %rd1;\n ld.global.u32 %r9, [%rd3+64]; // b\nEND:";
+    std::string good = last, bad = last;
+    good.replace(good.find("BARRIER"), 7, "bar.sync 0;");
+    bad.replace(bad.find("BARRIER"), 7, "");
+    check_silent(good, 4, 64);
+    check_race(bad, 4, 64);  // warp 1 has perhaps not written yet when thread 0 counts
+}
+
+TEST_CASE("a lock orders what its holders do") {
+    const std::string locked =
+        "setp.ne.u32 %p1, %r3, 0;\n @%p1 bra END;\nLOCK:\n atom.global.cas.b32 %r5, [%rd1], 0, 1;\n"
+        "setp.ne.u32 %p2, %r5, 0;\n @%p2 bra LOCK;\n ld.global.u32 %r6, [%rd1+64];\n add.u32 %r6, %r6, 1;\n"
+        "st.global.u32 [%rd1+64], %r6;\n membar.gl;\n atom.global.exch.b32 %r7, [%rd1], 0;\nEND:";
+    check_silent(locked, 3, 128);
+}
+
+TEST_CASE("named barriers order those who take part: arriving is enough for what came before") {
+    // Warp 0 produces and arrives; warp 1 waits and reads; warp 2 does neither.
+    const std::string body =
+        "shr.u32 %r5, %r1, 5;\n and.b32 %r6, %r2, 127;\n mov.u32 %r7, tile;\n add.u32 %r7, %r7, %r6;\n"
+        "setp.ne.u32 %p1, %r5, 0;\n @%p1 bra NEXT;\n st.shared.u32 [%r7], %r1; // a\n bar.arrive 1, 64;\n bra END;\nNEXT:\n"
+        "setp.ne.u32 %p1, %r5, 1;\n @%p1 bra THIRD;\n bar.sync 1, 64;\n ld.shared.u32 %r8, [%r7];\n bra END;\nTHIRD:\n";
+    check_silent(body + "END:", 1, 96);
+    check_race(body + "ld.shared.u32 %r8, [%r7]; // b\nEND:", 1, 96);
+    // What comes after the arrival is not ordered.
+    std::string late = body + "END:";
+    late.replace(late.find("st.shared.u32 [%r7], %r1; // a\n bar.arrive 1, 64;"), 49,
+                 "bar.arrive 1, 64;\n st.shared.u32 [%r7], %r1; // a");
+    late.replace(late.find("ld.shared.u32 %r8, [%r7];\n"), 26, "ld.shared.u32 %r8, [%r7]; // b\n");
+    check_race(late, 1, 96);
+}
+
+TEST_CASE("each pair of lines and each variable is reported once, and no more than a hundred in all") {
+    std::string many;
+    for (int i = 0; i < 110; ++i)
+        many +=
+            fmt::format("st.shared.u32 [%r4+{}], %r1;\nxor.b32 %r5, %r4, 128;\nld.shared.u32 %r6, [%r5+{}];\nbar.sync 0;\n",
+                        i % 2 ? 0 : 2048, i % 2 ? 0 : 2048);
+    const Run r = run(many, 4, 64);
+    REQUIRE(r.result.reports.size() == 100);
+    CHECK_THAT(r.result.reports.back().message, Catch::EndsWith("; and 10 more reports"));
+}
+
+TEST_CASE("a launch whose checker is off reports nothing and finds the same results") {
+    const Run r =
+        run("st.shared.u32 [%r4], %r1;\n xor.b32 %r5, %r4, 128;\n ld.shared.u32 %r6, [%r5];", 1, 64, LaunchOptions{});
+    CHECK(r.result.reports.empty());
+}
