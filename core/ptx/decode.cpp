@@ -97,6 +97,9 @@ void Decoder::decode_statement(const Statement& statement) {
             case Kind::cluster:
                 decode_async(out);
                 break;
+            case Kind::bulk_copy:
+                decode_bulk(out);
+                break;
             default:
                 decode_control(out);
         }

@@ -54,6 +54,25 @@ constexpr SpecialName special_names[] = {
     {"%reserved_smem_offset_1", SpecialRegister::reserved_smem_offset},
     {"%aggr_smem_size", SpecialRegister::aggr_smem_size},
     {"%current_graph_exec", SpecialRegister::current_graph_exec},
+    {"%clusterid.x", SpecialRegister::clusterid_x},
+    {"%clusterid.y", SpecialRegister::clusterid_y},
+    {"%clusterid.z", SpecialRegister::clusterid_z},
+    {"%clusterid.w", SpecialRegister::zero},
+    {"%nclusterid.x", SpecialRegister::nclusterid_x},
+    {"%nclusterid.y", SpecialRegister::nclusterid_y},
+    {"%nclusterid.z", SpecialRegister::nclusterid_z},
+    {"%nclusterid.w", SpecialRegister::zero},
+    {"%cluster_ctaid.x", SpecialRegister::cluster_ctaid_x},
+    {"%cluster_ctaid.y", SpecialRegister::cluster_ctaid_y},
+    {"%cluster_ctaid.z", SpecialRegister::cluster_ctaid_z},
+    {"%cluster_ctaid.w", SpecialRegister::zero},
+    {"%cluster_nctaid.x", SpecialRegister::cluster_nctaid_x},
+    {"%cluster_nctaid.y", SpecialRegister::cluster_nctaid_y},
+    {"%cluster_nctaid.z", SpecialRegister::cluster_nctaid_z},
+    {"%cluster_nctaid.w", SpecialRegister::zero},
+    {"%cluster_ctarank", SpecialRegister::cluster_ctarank},
+    {"%cluster_nctarank", SpecialRegister::cluster_nctarank},
+    {"%is_explicit_cluster", SpecialRegister::is_explicit_cluster},
 };
 
 std::optional<SpecialRegister> special_named(std::string_view name) {
@@ -374,7 +393,9 @@ void Decoder::decode_move(DecodedInstruction& out) {
     if (special || device) {
         for (const Candidate& candidate : rows_of(statement_->opcode, ""))
             if (candidate.opcode->kind == Kind::special_register || device) take_row(out, candidate);
-        if (!out.opcode || size_of(last_type_) < 4) complain(unknown_instruction(statement_->opcode));
+        const bool predicate = special == SpecialRegister::is_explicit_cluster;
+        if (!out.opcode || (predicate ? last_type_ != Type::pred : size_of(last_type_) < 2))
+            complain(unknown_instruction(statement_->opcode));
         out.kind = Kind::special_register;
         out.lanes = nullptr;
         out.mode = static_cast<uint8_t>(special ? *special : SpecialRegister::variable_address);

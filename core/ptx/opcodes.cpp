@@ -7,6 +7,8 @@
 #include "core/ptx/forms_compare.h"
 #include "core/ptx/forms_move.h"
 #include "core/ptx/forms_video.h"
+#include "core/ptx/forms_double.h"
+#include "core/ptx/forms_half.h"
 #include "core/ptx/forms_convert.h"
 #include "core/ptx/forms_matrix.h"
 #include "core/ptx/opcode_table.h"
@@ -31,7 +33,7 @@ constexpr Unit alu = Unit::alu, fma = Unit::fma, fp64 = Unit::fp64, xu = Unit::x
     "{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}"                         \
     "{.L2::evict_normal|.L2::evict_first|.L2::evict_last}{.L2::cache_hint}"
 #define LOADED CACHE "{.L2::64B|.L2::128B|.L2::256B}{.v2|.v4|.v8}" DATA_TYPES
-constexpr Form special_forms[] = {{"(.u32|.b32|.s32|.u64|.b64|.s64|.u16|.b16|.s16)"}};
+constexpr Form special_forms[] = {{"(.u32|.b32|.s32|.u64|.b64|.s64|.u16|.b16|.s16|.pred)"}};
 constexpr Form ld_forms[] = {{"{.weak}" SPACES "{.ca|.cg|.cs|.lu|.cv}{.nc}" LOADED},
                              {"{.weak}" SPACES "(.nc)(.ca|.cg|.cs)" LOADED},
                              {".volatile" SPACES LOADED},
@@ -108,6 +110,30 @@ constexpr Form async_copy_forms[] = {
     {".async(.ca|.cg)(.shared|.shared::cta).global{.L2::cache_hint}{.L2::64B|.L2::128B|.L2::256B}"}};
 constexpr Form async_wait_forms[] = {{".async(.commit_group|.wait_group|.wait_all)"},
                                      {".async.mbarrier.arrive{.noinc}" OWN_SHARED ".b64"}};
+#define TENSOR ".tensor(.1d|.2d|.3d|.4d|.5d)"
+#define REDUCTIONS "(.add|.min|.max|.inc|.dec|.and|.or|.xor)"
+#define COMPLETES ".mbarrier::complete_tx::bytes"
+constexpr Form bulk_copy_forms[] = {
+    {".async.bulk(.shared::cluster|.shared::cta).global" COMPLETES "{.multicast::cluster}{.L2::cache_hint}"},
+    {".async.bulk.shared::cluster.shared::cta" COMPLETES},
+    {".async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}{.cp_mask}"},
+    {".async.bulk.prefetch.L2.global{.L2::cache_hint}"},
+    {".async.bulk" TENSOR "(.shared::cluster|.shared::cta).global{.tile|.im2col}" COMPLETES
+     "{.multicast::cluster}{.L2::cache_hint}"},
+    {".async.bulk" TENSOR ".global.shared::cta{.tile|.im2col_no_offs}.bulk_group{.L2::cache_hint}"},
+    {".async.bulk.prefetch" TENSOR ".L2.global{.tile|.im2col}{.L2::cache_hint}"}};
+constexpr Form bulk_reduce_forms[] = {
+    {".reduce.async.bulk.shared::cluster.shared::cta" COMPLETES "(.add|.min|.max|.inc|.dec|.and|.or|.xor)(.s32|.u32|.s64|.u64|.b32|.b64)"},
+    {".reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}" REDUCTIONS
+     "(.b32|.u32|.s32|.b64|.u64|.s64|.f32|.f64|.f16|.bf16)"},
+    {".reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}(.add).noftz(.f16|.bf16)"},
+    {".reduce.async.bulk" TENSOR ".global.shared::cta" REDUCTIONS "{.tile|.im2col_no_offs}.bulk_group{.L2::cache_hint}"}};
+constexpr Form bulk_wait_forms[] = {{".async.bulk.commit_group"}, {".async.bulk.wait_group{.read}"}};
+constexpr Form store_async_forms[] = {{".async{.weak}{.shared::cluster}" COMPLETES "{.v2|.v4}(.b32|.b64|.u32|.u64|.s32|.s64|.f32|.f64)"}};
+constexpr Form red_async_forms[] = {{".async.relaxed.cluster{.shared::cluster}" COMPLETES "(.inc|.dec).u32"},
+                                    {".async.relaxed.cluster{.shared::cluster}" COMPLETES "(.min|.max|.add)(.u32|.s32)"},
+                                    {".async.relaxed.cluster{.shared::cluster}" COMPLETES ".add(.u64|.s64)"},
+                                    {".async.relaxed.cluster{.shared::cluster}" COMPLETES "(.and|.or|.xor).b32"}};
 constexpr Form mbarrier_forms[] = {{"(.init|.inval)" OWN_SHARED ".b64"},
                                    {"(.expect_tx|.complete_tx){.relaxed}{.cta|.cluster}" ANY_SHARED ".b64"},
                                    {"(.arrive|.arrive_drop){.expect_tx}{.release|.relaxed}{.cta|.cluster}" ANY_SHARED ".b64"},
@@ -184,29 +210,29 @@ constexpr Opcode rows[] = {
     {"testp", one, alu, 'P', "compare and select", "p = whether a is finite, a number ...", "P=T", testp_forms},
     {"isspacep", one, alu, 'P', "compare and select", "p = whether the generic address a lies in a space", "P=A", isspacep_forms},
 
-    {"vadd", many_operands, alu, 'U', "video", "d = a + b of parts of them, combined with c", "S=SSsX", vadd_forms},
-    {"vsub", many_operands, alu, 'U', "video", "d = a - b of parts of them, combined with c", "S=SSsX", vsub_forms},
-    {"vabsdiff", many_operands, alu, 'U', "video", "d = |a - b| of parts of them, combined with c", "S=SSsX", vabsdiff_forms},
-    {"vmin", many_operands, alu, 'U', "video", "d = the smaller of parts of a and b, combined with c", "S=SSsX", vmin_forms},
-    {"vmax", many_operands, alu, 'U', "video", "d = the larger of parts of a and b, combined with c", "S=SSsX", vmax_forms},
-    {"vshl", many_operands, alu, 'U', "video", "d = a << b of parts of them, combined with c", "S=SSsX", vshl_forms},
-    {"vshr", many_operands, alu, 'U', "video", "d = a >> b of parts of them, combined with c", "S=SSsX", vshr_forms},
-    {"vset", many_operands, alu, 'U', "video", "d = whether parts of a and b compare, combined with c", "S=SSsX", vset_forms},
-    {"vmad", many_operands, alu, 'U', "video", "d = a * b of parts of them, + c, shifted right", "S=SSSX", vmad_forms},
-    {"vadd2", many_operands, alu, 'U', "video", "d = the sums of halves of a and b, in c or added to c", "S=SSSX", vadd2_forms},
-    {"vadd4", many_operands, alu, 'U', "video", "d = the sums of bytes of a and b, in c or added to c", "S=SSSX", vadd4_forms},
-    {"vsub2", many_operands, alu, 'U', "video", "d = the differences of halves of a and b, in c or added to c", "S=SSSX", vsub2_forms},
-    {"vsub4", many_operands, alu, 'U', "video", "d = the differences of bytes of a and b, in c or added to c", "S=SSSX", vsub4_forms},
-    {"vavrg2", many_operands, alu, 'U', "video", "d = the averages of halves of a and b, in c or added to c", "S=SSSX", vavrg2_forms},
-    {"vavrg4", many_operands, alu, 'U', "video", "d = the averages of bytes of a and b, in c or added to c", "S=SSSX", vavrg4_forms},
-    {"vabsdiff2", many_operands, alu, 'U', "video", "d = the absolute differences of halves of a and b, in c or added to c", "S=SSSX", vabsdiff2_forms},
-    {"vabsdiff4", many_operands, alu, 'U', "video", "d = the absolute differences of bytes of a and b, in c or added to c", "S=SSSX", vabsdiff4_forms},
-    {"vmin2", many_operands, alu, 'U', "video", "d = the smaller of halves of a and b, in c or added to c", "S=SSSX", vmin2_forms},
-    {"vmin4", many_operands, alu, 'U', "video", "d = the smaller of bytes of a and b, in c or added to c", "S=SSSX", vmin4_forms},
-    {"vmax2", many_operands, alu, 'U', "video", "d = the larger of halves of a and b, in c or added to c", "S=SSSX", vmax2_forms},
-    {"vmax4", many_operands, alu, 'U', "video", "d = the larger of bytes of a and b, in c or added to c", "S=SSSX", vmax4_forms},
-    {"vset2", many_operands, alu, 'U', "video", "d = the comparisons of halves of a and b, in c or added to c", "S=SSSX", vset2_forms},
-    {"vset4", many_operands, alu, 'U', "video", "d = the comparisons of bytes of a and b, in c or added to c", "S=SSSX", vset4_forms},
+    {"vadd", many_operands, alu, 'v', "video", "d = a + b of parts of them, combined with c", "S=SSsX", vadd_forms},
+    {"vsub", many_operands, alu, 'v', "video", "d = a - b of parts of them, combined with c", "S=SSsX", vsub_forms},
+    {"vabsdiff", many_operands, alu, 'v', "video", "d = |a - b| of parts of them, combined with c", "S=SSsX", vabsdiff_forms},
+    {"vmin", many_operands, alu, 'v', "video", "d = the smaller of parts of a and b, combined with c", "S=SSsX", vmin_forms},
+    {"vmax", many_operands, alu, 'v', "video", "d = the larger of parts of a and b, combined with c", "S=SSsX", vmax_forms},
+    {"vshl", many_operands, alu, 'v', "video", "d = a << b of parts of them, combined with c", "S=SSsX", vshl_forms},
+    {"vshr", many_operands, alu, 'v', "video", "d = a >> b of parts of them, combined with c", "S=SSsX", vshr_forms},
+    {"vset", many_operands, alu, 'v', "video", "d = whether parts of a and b compare, combined with c", "S=SSsX", vset_forms},
+    {"vmad", many_operands, alu, 'v', "video", "d = a * b of parts of them, + c, shifted right", "S=SSSX", vmad_forms},
+    {"vadd2", many_operands, alu, 'v', "video", "d = the sums of halves of a and b, in c or added to c", "S=SSSX", vadd2_forms},
+    {"vadd4", many_operands, alu, 'v', "video", "d = the sums of bytes of a and b, in c or added to c", "S=SSSX", vadd4_forms},
+    {"vsub2", many_operands, alu, 'v', "video", "d = the differences of halves of a and b, in c or added to c", "S=SSSX", vsub2_forms},
+    {"vsub4", many_operands, alu, 'v', "video", "d = the differences of bytes of a and b, in c or added to c", "S=SSSX", vsub4_forms},
+    {"vavrg2", many_operands, alu, 'v', "video", "d = the averages of halves of a and b, in c or added to c", "S=SSSX", vavrg2_forms},
+    {"vavrg4", many_operands, alu, 'v', "video", "d = the averages of bytes of a and b, in c or added to c", "S=SSSX", vavrg4_forms},
+    {"vabsdiff2", many_operands, alu, 'v', "video", "d = the absolute differences of halves of a and b, in c or added to c", "S=SSSX", vabsdiff2_forms},
+    {"vabsdiff4", many_operands, alu, 'v', "video", "d = the absolute differences of bytes of a and b, in c or added to c", "S=SSSX", vabsdiff4_forms},
+    {"vmin2", many_operands, alu, 'v', "video", "d = the smaller of halves of a and b, in c or added to c", "S=SSSX", vmin2_forms},
+    {"vmin4", many_operands, alu, 'v', "video", "d = the smaller of bytes of a and b, in c or added to c", "S=SSSX", vmin4_forms},
+    {"vmax2", many_operands, alu, 'v', "video", "d = the larger of halves of a and b, in c or added to c", "S=SSSX", vmax2_forms},
+    {"vmax4", many_operands, alu, 'v', "video", "d = the larger of bytes of a and b, in c or added to c", "S=SSSX", vmax4_forms},
+    {"vset2", many_operands, alu, 'v', "video", "d = the comparisons of halves of a and b, in c or added to c", "S=SSSX", vset2_forms},
+    {"vset4", many_operands, alu, 'v', "video", "d = the comparisons of bytes of a and b, in c or added to c", "S=SSSX", vset4_forms},
 
     {"mov", Kind::special_register, alu, 'V', "move", "d = a special register", "", special_forms},
     {"mov", one, alu, 'V', "move", "d = a", "T=T", mov_forms},
@@ -230,15 +256,19 @@ constexpr Opcode rows[] = {
     {"mul", one, fma, 'F', "float", "d = a * b", "T=TT", mul_f32},
     {"fma", one, fma, 'F', "float", "d = a * b + c, rounded once", "T=TTT", fma_f32},
     {"mad", one, fma, 'F', "float", "d = a * b + c, rounded once", "T=TTT", mad_f32},
-    {"min", one, alu, 'F', "float", "d = the smaller of a and b; a number before a NaN", "T=TT", min_float},
-    {"max", one, alu, 'F', "float", "d = the larger of a and b; a number before a NaN", "T=TT", max_float},
-    {"neg", one, fma, 'F', "float", "d = -a", "T=T", neg_float},
-    {"abs", one, fma, 'F', "float", "d = |a|", "T=T", abs_float},
+    {"min", one, alu, 'F', "float", "d = the smaller of a and b; a number before a NaN", "T=TT", min_f32},
+    {"max", one, alu, 'F', "float", "d = the larger of a and b; a number before a NaN", "T=TT", max_f32},
+    {"neg", one, fma, 'F', "float", "d = -a", "T=T", neg_f32},
+    {"abs", one, fma, 'F', "float", "d = |a|", "T=T", abs_f32},
     {"copysign", one, alu, 'F', "float", "d = b with the sign of a", "T=TT", copysign_forms},
-    {"add", one, fma, 'H', "half", "d = a + b", "T=TT", add_f16},
-    {"sub", one, fma, 'H', "half", "d = a - b", "T=TT", sub_f16},
-    {"mul", one, fma, 'H', "half", "d = a * b", "T=TT", mul_f16},
-    {"fma", one, fma, 'H', "half", "d = a * b + c, rounded once", "T=TTT", fma_f16},
+    {"add", one, fma, 'H', "half", "d = a + b", "T=TT", add_half},
+    {"sub", one, fma, 'H', "half", "d = a - b", "T=TT", sub_half},
+    {"mul", one, fma, 'H', "half", "d = a * b", "T=TT", mul_half},
+    {"fma", one, fma, 'H', "half", "d = a * b + c, rounded once", "T=TTT", fma_half},
+    {"min", one, alu, 'H', "half", "d = the smaller of a and b; a number before a NaN", "T=TT", min_half},
+    {"max", one, alu, 'H', "half", "d = the larger of a and b; a number before a NaN", "T=TT", max_half},
+    {"neg", one, fma, 'H', "half", "d = -a", "T=T", neg_half},
+    {"abs", one, fma, 'H', "half", "d = |a|", "T=T", abs_half},
     {"add", one, fp64, 'E', "double", "d = a + b", "T=TT", add_f64},
     {"sub", one, fp64, 'E', "double", "d = a - b", "T=TT", sub_f64},
     {"mul", one, fp64, 'E', "double", "d = a * b", "T=TT", mul_f64},
@@ -257,23 +287,23 @@ constexpr Opcode rows[] = {
     {"sqrt", one, xu, 'X', "special function", "d = the square root of a", "T=T", sqrt_f32},
     {"rsqrt", one, xu, 'X', "special function", "d = 1 / the square root of a", "T=T", rsqrt_f32},
     {"ex2", one, xu, 'X', "special function", "d = 2 to the power of a", "T=T", ex2_f32},
-    {"ex2", one, xu, 'X', "special function", "d = 2 to the power of a", "T=T", ex2_f16},
+    {"ex2", one, xu, 'X', "special function", "d = 2 to the power of a", "T=T", ex2_half},
     {"lg2", one, xu, 'X', "special function", "d = the logarithm of a to base 2", "T=T", lg2_f32},
     {"sin", one, xu, 'X', "special function", "d = the sine of a", "T=T", sin_f32},
     {"cos", one, xu, 'X', "special function", "d = the cosine of a", "T=T", cos_f32},
     {"tanh", one, xu, 'X', "special function", "d = the hyperbolic tangent of a", "T=T", tanh_f32},
-    {"tanh", one, xu, 'X', "special function", "d = the hyperbolic tangent of a", "T=T", tanh_f16},
+    {"tanh", one, xu, 'X', "special function", "d = the hyperbolic tangent of a", "T=T", tanh_half},
 
     {"ld", Kind::load, lsu, 'R', "load", "d = [a]", "", ld_forms},
     {"ldu", Kind::load, lsu, 'R', "load", "d = [a], the same address in all lanes", "", ldu_forms},
     {"st", Kind::store, lsu, 'W', "store", "[a] = b", "", st_forms},
-    {"tex", Kind::texture, lsu, 'Y', "texture", "d = the texel at a, filtered", "", tex_forms},
-    {"tld4", Kind::texture, lsu, 'Y', "texture", "d = one channel of the four texels around a", "", tld4_forms},
-    {"txq", Kind::texture, lsu, 'Y', "texture", "d = a property of a texture", "", txq_forms},
-    {"suld", Kind::surface, lsu, 'Z', "surface", "d = the bytes of a surface at a", "", suld_forms},
-    {"sust", Kind::surface, lsu, 'Z', "surface", "the bytes of a surface at a = b", "", sust_forms},
-    {"sured", Kind::surface, lsu, 'Z', "surface", "the bytes of a surface at a combined with b", "", sured_forms},
-    {"suq", Kind::surface, lsu, 'Z', "surface", "d = a property of a surface", "", suq_forms},
+    {"tex", Kind::texture, lsu, 't', "texture", "d = the texel at a, filtered", "", tex_forms},
+    {"tld4", Kind::texture, lsu, 't', "texture", "d = one channel of the four texels around a", "", tld4_forms},
+    {"txq", Kind::texture, lsu, 't', "texture", "d = a property of a texture", "", txq_forms},
+    {"suld", Kind::surface, lsu, 's', "surface", "d = the bytes of a surface at a", "", suld_forms},
+    {"sust", Kind::surface, lsu, 's', "surface", "the bytes of a surface at a = b", "", sust_forms},
+    {"sured", Kind::surface, lsu, 's', "surface", "the bytes of a surface at a combined with b", "", sured_forms},
+    {"suq", Kind::surface, lsu, 's', "surface", "d = a property of a surface", "", suq_forms},
     {"atom", Kind::atomic, lsu, 'A', "atomic", "d = [a]; [a] = d combined with b", "", atom_forms},
     {"red", Kind::atomic, lsu, 'A', "atomic", "[a] = [a] combined with b", "", red_forms},
     {"shfl", Kind::shuffle, lsu, 'S', "shuffle", "d = a of another lane", "", shfl_sync_forms},
@@ -318,6 +348,11 @@ constexpr Opcode rows[] = {
     // asynchronous
     {"cp", Kind::async_copy, lsu, 'Y', "asynchronous copy", "[a] = [b], written when it is waited for", "", async_copy_forms},
     {"cp", Kind::async_wait, lsu, 'Z', "asynchronous wait", "closes a group of copies, or waits for groups", "", async_wait_forms},
+    {"cp", Kind::bulk_copy, lsu, 'Y', "asynchronous copy", "[a] = c bytes of [b], or a box of a tensor", "", bulk_copy_forms},
+    {"cp", Kind::bulk_copy, lsu, 'Y', "asynchronous copy", "[a] = [a] combined with c bytes of [b], or a box of a tensor", "", bulk_reduce_forms},
+    {"cp", Kind::bulk_wait, lsu, 'Z', "asynchronous wait", "closes a group of bulk copies, or waits for groups", "", bulk_wait_forms},
+    {"st", Kind::bulk_copy, lsu, 'Y', "asynchronous copy", "[a] = b in another block's shared memory, which tells an mbarrier", "", store_async_forms},
+    {"red", Kind::bulk_copy, lsu, 'Y', "asynchronous copy", "[a] = [a] combined with b in another block's shared memory", "", red_async_forms},
     {"mbarrier", Kind::mbarrier, lsu, 'Z', "asynchronous wait", "a barrier in shared memory that counts arrivals and bytes", "", mbarrier_forms},
     {"barrier", Kind::cluster, cbu, 'B', "barrier", "arrives at or waits for the cluster's other blocks", "", cluster_barrier_forms},
     {"mapa", Kind::cluster, alu, 'V', "move", "d = the shared address a in the block of rank b of the cluster", "", mapa_forms},

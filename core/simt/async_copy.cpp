@@ -73,6 +73,23 @@ int64_t write_copies(Warp& warp, uint32_t lanes, uint32_t keep, uint64_t serial)
     return ready;
 }
 
+void set_ready(Warp& warp, uint32_t pc, int64_t cycle) {
+    Block& block = *warp.block;
+    if (warp.index < block.async.warps.size() && !block.async.warps[warp.index].copies.empty()) {
+        LaneCopies& last = block.async.warps[warp.index].copies.back();
+        if (last.pc == pc && last.ready == 0) last.ready = cycle;
+    }
+    const auto set = [&](Block& keeper) {
+        for (size_t i = keeper.async.bulk.size(); i-- > 0 && keeper.async.bulk[i].ready == 0;) {
+            BulkCopy& copy = keeper.async.bulk[i];
+            if (copy.pc == pc && copy.rank == block.rank) copy.ready = cycle;
+        }
+    };
+    set(block);
+    for (Block* const peer : block.cluster)
+        if (peer != &block) set(*peer);
+}
+
 Fault* run_async_copy(Special& s) {
     const ptx::DecodedInstruction& instruction = s.instruction();
     const auto mode = static_cast<ptx::AsyncCopy>(instruction.mode);

@@ -16,6 +16,29 @@ Dim3 cluster_of(const ptx::Program& program, const LaunchConfig& config) {
     return {std::max(size.x, 1u), std::max(size.y, 1u), std::max(size.z, 1u)};
 }
 
+std::optional<Diagnostic> check_cluster(const ptx::Program& program, const LaunchConfig& config,
+                                        const LaunchLimits& limits) {
+    const auto extent = [](const Dim3& d) {
+        return std::to_string(d.x) + " x " + std::to_string(d.y) + " x " + std::to_string(d.z);
+    };
+    const auto refuse = [](std::string message) { return Diagnostic{std::move(message)}; };
+    const Dim3 size = cluster_of(program, config), grid = config.grid;
+    if (config.cluster.count() == 0)
+        return refuse("a cluster of " + extent(config.cluster) + " has no blocks: each of its sizes must be at least 1");
+    if (config.cluster.count() > 1 && !(config.cluster == size))
+        return refuse("a cluster of " + extent(config.cluster) + " blocks does not fit " + program.shown_name() +
+                      ": it asks for clusters of " + extent(size));
+    const uint32_t most = program.max_cluster_blocks ? std::min(program.max_cluster_blocks, limits.blocks_per_cluster)
+                                                     : limits.blocks_per_cluster;
+    const uint64_t plane = uint64_t{size.x} * size.y;
+    const uint64_t count = plane > UINT32_MAX ? plane : plane * size.z;
+    if (count > most)
+        return refuse("a cluster of " + std::to_string(count) + " blocks is too large: at most " + std::to_string(most));
+    if (grid.x % size.x || grid.y % size.y || grid.z % size.z)
+        return refuse("a grid of " + extent(grid) + " blocks is no multiple of the cluster, " + extent(size));
+    return std::nullopt;
+}
+
 Dim3 cluster_index(const Grid& grid, const Dim3& index) {
     return {index.x / grid.cluster.x, index.y / grid.cluster.y, index.z / grid.cluster.z};
 }

@@ -10,6 +10,9 @@ Dim3 index_in_cluster(const Grid& grid, const Dim3& index);
 uint32_t rank_in_cluster(const Grid& grid, const Dim3& index);
 uint64_t cluster_register(const Block& block, ptx::SpecialRegister which);  // %clusterid.x and its like
 
+// Whether a launch's clusters are possible; nothing when they are.
+std::optional<Diagnostic> check_cluster(const ptx::Program&, const LaunchConfig&, const LaunchLimits&);
+
 struct SharedPlace {         // in some block's shared memory
     Block* block = nullptr;  // null: the cluster has no such block, or it is not here
     uint64_t offset = 0;

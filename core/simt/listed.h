@@ -16,6 +16,9 @@ class Listed {
           count_(s.instruction().list_sources) {}
     bool has(uint32_t i) const { return i < count_; }
     uint32_t word(uint32_t i, uint32_t lane) const { return words(warp_, entries_[i])[lane]; }
+    uint16_t half(uint32_t i, uint32_t lane) const {
+        return reinterpret_cast<const uint16_t*>(operand(warp_, entries_[i]))[lane];
+    }
     uint64_t wide(uint32_t i, uint32_t lane) const {
         uint64_t value;
         std::memcpy(&value, operand(warp_, entries_[i]) + lane * 8, 8);

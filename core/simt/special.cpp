@@ -20,6 +20,10 @@ Handler handler_of(ptx::Kind kind) {
             return run_async_wait;
         case Kind::mbarrier:
             return run_mbarrier;
+        case Kind::bulk_copy:
+            return run_bulk_copy;
+        case Kind::bulk_wait:
+            return run_bulk_wait;
         case Kind::cluster:
             return run_cluster;
         case Kind::texture:

@@ -21,6 +21,7 @@ struct Special {
     bool again = false;      // nothing happened yet: the instruction runs again when the warp's turn comes
     bool ends_turn = false;  // other warps should run before this one goes on (a wait that was not over, a barrier)
     bool barrier_released = false;
+    const std::vector<uint64_t>* sectors = nullptr;  // of a bulk copy: see WarpEvent
     int64_t until = 0;  // cycle before which the warp does not go on: a wait whose end is known; 0: at once
 
     const ptx::DecodedInstruction& instruction() const { return warp.block->grid->program->instructions[pc]; }

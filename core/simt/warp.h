@@ -156,9 +156,15 @@ struct WarpEvent {
     bool is_atomic = false;
     const uint64_t* addresses =
         nullptr;             // memory: 32, valid until the next step on this thread; shared: offset in the block
+    const std::vector<uint64_t>* sectors = nullptr;  // a bulk copy: all 32-byte sectors of global memory that it touches;
+                                                     // `addresses` has the first 32 of them
     int64_t until = 0;       // cycle before which the warp cannot go on: it waited for copies that are there then; 0: at once
     Fault* fault = nullptr;  // kind fault: valid until the next step on this thread
 };
+
+// For the timed driver, after an asynchronous copy: the cycle at which its bytes are there. Waits for it give that cycle in
+// WarpEvent::until; tests of its mbarrier fail before it.
+void set_ready(Warp& warp, uint32_t pc, int64_t cycle);
 
 // Runs the warp's next instruction. Requires !done && !at_barrier.
 WarpEvent step(Warp& warp);

@@ -1,0 +1,59 @@
+// Tensor maps: what cp.async.bulk.tensor knows of a tensor in global memory. make_tensor_map takes what the driver's
+// cuTensorMapEncodeTiled takes and gives 128 bytes for a `const __grid_constant__ CUtensorMap` parameter (or for global
+// memory). The bytes are an encoding of this machine's own: no real GPU reads them, and it reads none of the driver's.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "core/base/result.h"
+
+namespace lockstep::simt {
+
+// In the order of CUtensorMapDataType and of the driver's other enumerations.
+enum class TensorType : uint8_t { u8, u16, u32, s32, u64, s64, f16, f32, f64, bf16, f32_ftz, tf32, tf32_ftz };
+enum class TensorInterleave : uint8_t { none, bytes_16, bytes_32 };
+enum class TensorSwizzle : uint8_t { none, bytes_32, bytes_64, bytes_128 };
+enum class TensorFill : uint8_t { zeros, nan };
+
+struct alignas(64) TensorMap {
+    std::array<std::byte, 128> bytes{};
+};
+
+// dims: elements, innermost first, 1 to 5 of them. strides: bytes from one index to the next, of all but the innermost.
+// box: elements of one copy, by dimension; element_strides: of every how many elements one is taken. The Diagnostic says
+// which argument the driver would refuse as well, or that interleaved layouts are not modelled.
+Result<TensorMap> make_tensor_map(uint64_t address, TensorType type, std::span<const uint64_t> dims,
+                                  std::span<const uint64_t> strides, std::span<const uint32_t> box,
+                                  std::span<const uint32_t> element_strides,
+                                  TensorInterleave interleave = TensorInterleave::none,
+                                  TensorSwizzle swizzle = TensorSwizzle::none, TensorFill fill = TensorFill::zeros);
+
+struct TensorLayout {  // what a map says
+    uint64_t address = 0;
+    uint64_t dims[5] = {1, 1, 1, 1, 1};
+    uint64_t strides[5] = {};  // [0] the element's bytes
+    uint32_t box[5] = {1, 1, 1, 1, 1};
+    uint32_t element_strides[5] = {1, 1, 1, 1, 1};
+    uint32_t rank = 0, element_bytes = 0;
+    TensorType type = TensorType::u8;
+    TensorSwizzle swizzle = TensorSwizzle::none;
+    TensorFill fill = TensorFill::zeros;
+
+    uint32_t count(uint32_t d) const { return (box[d] + element_strides[d] - 1) / element_strides[d]; }  // in shared memory
+    uint64_t box_bytes() const;
+    uint64_t fill_bits() const;  // an element outside the tensor
+};
+
+// Nothing when the bytes are no tensor map.
+std::optional<TensorLayout> read_tensor_map(const std::byte* bytes);
+
+// Where the byte at `offset` of shared memory goes under a swizzle: 16-byte pieces change places within 128 bytes.
+inline uint64_t swizzled(uint64_t offset, TensorSwizzle swizzle) {
+    const uint64_t mask = (uint64_t{1} << static_cast<uint32_t>(swizzle)) - 1;  // 0, 1, 3, 7
+    return offset ^ (offset >> 7 & mask) << 4;
+}
+
+}  // namespace lockstep::simt
