@@ -105,7 +105,7 @@ AGAIN:
     }
 }
 
-TEST_CASE("a kernel whose blocks cannot all be resident and wait for one another is stopped as a run-away") {
+TEST_CASE("blocks that wait for one that cannot start are a dead-lock, found at once") {
     const auto program = program_of(R"(
     ld.param.u64 %rd1, [p];
     atom.global.add.u32 %r1, [%rd1], 1;
@@ -118,10 +118,13 @@ AGAIN:
     const uint64_t out = memory.allocate(8, "out");
     LaunchOptions options;
     options.resident_blocks = 2;
-    options.max_instructions = 20'000'000;
     const LaunchResult result = launch(*program, test::config_of({3}, {1}, {out}), memory, options);
     REQUIRE(result.fault);
-    CHECK(result.fault->kind == "runaway");
+    CHECK(result.fault->kind == "deadlock");
+    CHECK_THAT(result.fault->message,
+               Catch::StartsWith("no warp of the block can go on: warp 0 spins on line ") &&
+                   Catch::EndsWith("; 1 block cannot start before one of the 2 that run has ended"));
+    CHECK(result.warp_instructions < 20'000'000);
 }
 
 TEST_CASE("a loop that waits for the clock ends in a functional launch") {

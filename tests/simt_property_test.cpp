@@ -306,6 +306,40 @@ TEST_CASE("random structured programs give what each thread would have computed 
     CHECK(left_early > 100);
 }
 
+TEST_CASE("independent threads run programs that do not wait for one another in the order of the stack") {
+    struct Ran {
+        uint32_t warp, pc, active, executed;
+        bool operator==(const Ran&) const = default;
+    };
+    for (uint64_t seed = 1; seed <= 200; ++seed) {
+        Author author{Rng(seed)};
+        std::vector<Node> tree;
+        while (author.budget > 0) {
+            for (Node& n : author.block(0, false)) tree.push_back(std::move(n));
+        }
+        Compiler compiled(tree, seed);
+        set_reconvergence(compiled.program);
+        std::vector<Ran> sequences[2];
+        for (const bool independent : {false, true}) {
+            Memory memory;
+            const LaunchConfig config = config_of({1}, {75}, {memory.allocate(4 * 4096, "out")});
+            Grid grid = make_grid(compiled.program, config, memory);
+            grid.independent = independent;
+            Block block = make_block(grid, 0);
+            for (Warp& warp : block.warps) {
+                while (!warp.done) {
+                    const WarpEvent event = step(warp);
+                    REQUIRE(event.kind != WarpEvent::Kind::fault);
+                    REQUIRE(warp.waits.empty());
+                    sequences[independent].push_back({warp.index, event.pc, event.active, event.executed});
+                }
+            }
+        }
+        INFO("seed " << seed);
+        REQUIRE(sequences[0] == sequences[1]);
+    }
+}
+
 TEST_CASE("stepping and running end in the same state") {
     for (uint64_t seed = 1; seed <= 40; ++seed) {
         Author author{Rng(seed * 7919)};

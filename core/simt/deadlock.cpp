@@ -171,14 +171,12 @@ Fault* stack_deadlock(const Warp& warp) {
         others = meet ? waiting_to_meet(warp, i) : warp.stack[i].mask;
         where = warp.stack[i].pc;
     }
-    const bool one = __builtin_popcount(top.mask) == 1;
-    const std::string them = one ? "it" : "them";
+    const bool one = __builtin_popcount(top.mask) == 1, other = __builtin_popcount(others) == 1;
     return make_fault(warp, pc, static_cast<uint32_t>(__builtin_ctz(top.mask)), "deadlock",
                       "dead-locks before Volta: " + lanes_text(top.mask) + " of warp " + std::to_string(warp.index) +
-                          (one ? " spins on " : " spin on ") + place_of(program, pc) + " until " + lanes_text(others) +
-                          " goes on, but " + (__builtin_popcount(others) == 1 ? "that one waits for " : "those wait for ") +
-                          them + " on " + place_of(program, where) +
-                          (meet ? ", where their paths meet again" : ", the other side of a branch") +
+                          (one ? " spins on " : " spin on ") + place_of(program, pc) + " for " + lanes_text(others) +
+                          ", which " + (other ? "waits for " : "wait for ") + (one ? "it" : "them") + " on " +
+                          place_of(program, where) + (meet ? ", where their paths meet again" : ", the other side of a branch") +
                           "; threads that make progress on their own (compute capability 7.0 and later) come through");
 }
 

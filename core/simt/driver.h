@@ -21,8 +21,14 @@ struct Pace {  // which order, and where it stands
     Rng rng{1};
 };
 
+// Whether a turn that ended with `event` left everything as it was: the warp spins, or waits, on what nobody has changed.
+inline bool still(const Warp& warp, const WarpEvent& event) {
+    if (warp.done || warp.at_barrier) return false;
+    return event.gives_way ? warp.watch.idle : !warp.watch.moved;
+}
+
 // One round over the warps of a block. Each warp that can go on gets turn(warp, instructions), which runs it and returns the
-// last event, or nothing to stop here. Adds to `moved`; returns the fault that ended the round, if any.
+// last event, or nothing to stop here. Adds to `moved` the turns that changed something; returns the fault that ended the round, if any.
 template <class Turn>
 std::optional<Fault> round_of(Block& block, Pace& pace, const Turn& turn, uint32_t& moved, bool& stopped) {
     const auto count = static_cast<uint32_t>(block.warps.size());
@@ -40,16 +46,23 @@ std::optional<Fault> round_of(Block& block, Pace& pace, const Turn& turn, uint32
                 return std::nullopt;
             }
             if (event->kind == WarpEvent::Kind::fault) return *event->fault;
+            if (still(warp, *event)) --moved;
             if (pace.order != WarpOrder::greedy || again + 1 >= most_greedy_turns) break;
         }
     }
     return std::nullopt;
 }
 
+// After rounds in which nothing moved: whether that can still change without other blocks. A warp that spins has to come
+// round once for that to be known.
 inline bool can_move(const Block& block) {
     for (const Warp& warp : block.warps)
-        if (!warp.done && !warp.at_barrier) return true;
+        if (!warp.done && !warp.at_barrier && !warp.watch.idle) return true;
     return false;
+}
+// After a round in which something moved.
+inline void look_again(Block& block) {
+    for (Warp& warp : block.warps) warp.watch.idle = false;
 }
 
 // Runs one block alone to its end, round robin by slices: what replays do.
@@ -62,7 +75,11 @@ std::optional<Fault> drive(Block& block, const Turn& turn) {
         const auto one_turn = [&](Warp& warp, uint64_t) { return turn(warp); };
         if (std::optional<Fault> fault = round_of(block, pace, one_turn, moved, stopped)) return fault;
         if (stopped) return std::nullopt;
-        if (!moved) return deadlock_fault(block);
+        if (moved) {
+            look_again(block);
+        } else if (!can_move(block)) {
+            return deadlock_fault(block);
+        }
     }
     return std::nullopt;
 }

@@ -30,6 +30,7 @@ Fault runaway_fault(Warp& warp, uint64_t executed) {
             spot = pc;
         }
     }
+    if (const Fault* fault = stack_deadlock(warp)) return *fault;
     const auto lane = static_cast<uint32_t>(__builtin_ctz(~warp.exited | 0x80000000u));
     return *make_fault(warp, spot, lane, "runaway",
                        "the kernel still ran after " + std::to_string(executed) + " warp instructions; it " +

@@ -122,7 +122,9 @@ void look_back(Warp& warp, uint32_t pc, uint32_t mask) {
         watch.written = !peek(warp, watch.target_space, watch.target_addresses, watch.target_bytes, now) || now != watch.target;
     }
     const Prepared& p = warp.block->grid->plan->steps[pc];
-    bool outside = p.code == Code::special || p.code == Code::barrier;  // more than registers and memory that is watched
+    // More than registers and memory that is watched.
+    bool outside = p.code == Code::special || p.code == Code::barrier || p.code == Code::exit || p.code == Code::call ||
+                   p.code == Code::return_;
     if (p.code == Code::special_register) {
         using ptx::SpecialRegister;
         const auto which = static_cast<SpecialRegister>(warp.block->grid->program->instructions[pc].mode);
@@ -142,8 +144,19 @@ Fault* running_path_waits(Warp& warp, Why why) {
     warp.waits.back() = {};
     warp.waits.back().why = why;
     warp.watch.interval = SpinWatch::first_interval;
-    if (why != Why::spins) warp.watch.moved = true;
+    if (why != Why::spins || !warp.watch.reads) warp.watch.moved = true;
     return choose_again(warp);
+}
+
+// The watch has found nothing.
+Fault* go_on(Warp& warp, uint64_t executed) {
+    SpinWatch& watch = warp.watch;
+    watch.on = false;
+    watch.moved = true;
+    watch.interval = std::min(2 * watch.interval, longest_interval);
+    watch.next = executed + watch.interval;
+    watch.last_look = executed;
+    return nullptr;
 }
 
 }  // namespace
@@ -192,6 +205,7 @@ Fault* watch_or_go_on(Warp& warp, uint64_t executed, uint32_t pc, uint32_t mask)
         ++watch.visits;
         if (!watch.changed && as_in_snapshot(warp)) {
             if (independent && warp.stack.size() > 1) return running_path_waits(warp, Why::spins);
+            if (!watch.reads) return go_on(warp, executed);  // an endless loop that waits for nobody
             watch.gives_way = true;
             watch.idle = !watch.moved;
             watch.moved = false;
@@ -212,15 +226,10 @@ Fault* watch_or_go_on(Warp& warp, uint64_t executed, uint32_t pc, uint32_t mask)
         look_ahead(warp);
         return nullptr;
     }
-    watch.moved = true;
     const bool tired = independent && warp.stack.size() > 1 && watch.reads &&
                        (others_spin || watch.interval >= (watch.same_reads ? long_turn : longest_interval));
     if (tired) return running_path_waits(warp, Why::tired);
-    watch.on = false;
-    watch.interval = std::min(2 * watch.interval, longest_interval);
-    watch.next = executed + watch.interval;
-    watch.last_look = executed;
-    return nullptr;
+    return go_on(warp, executed);
 }
 
 }  // namespace lockstep::simt
