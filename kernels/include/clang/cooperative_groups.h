@@ -1,0 +1,135 @@
+// cooperative_groups for clang without a toolkit: the thread block, tiles of it and the lanes that run together, as in
+// CUDA's cooperative_groups.h and cooperative_groups/reduce.h.
+#pragma once
+#define LOCKSTEP_GROUP __inline__ __attribute__((always_inline, nodebug, device))
+
+namespace cooperative_groups {
+
+class thread_block {
+  public:
+    static LOCKSTEP_GROUP void sync() { __syncthreads(); }
+    static LOCKSTEP_GROUP unsigned thread_rank() {
+        return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+    }
+    static LOCKSTEP_GROUP unsigned size() { return blockDim.x * blockDim.y * blockDim.z; }
+    static LOCKSTEP_GROUP unsigned num_threads() { return size(); }
+    static LOCKSTEP_GROUP dim3 group_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
+    static LOCKSTEP_GROUP dim3 thread_index() { return dim3(threadIdx.x, threadIdx.y, threadIdx.z); }
+    static LOCKSTEP_GROUP dim3 group_dim() { return dim3(blockDim.x, blockDim.y, blockDim.z); }
+    static LOCKSTEP_GROUP dim3 dim_threads() { return group_dim(); }
+};
+static LOCKSTEP_GROUP thread_block this_thread_block() { return {}; }
+
+class grid_group {
+  public:
+    static LOCKSTEP_GROUP unsigned long long thread_rank() {
+        return (unsigned long long)block_rank() * thread_block::size() + thread_block::thread_rank();
+    }
+    static LOCKSTEP_GROUP unsigned long long size() { return (unsigned long long)num_blocks() * thread_block::size(); }
+    static LOCKSTEP_GROUP unsigned block_rank() { return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z); }
+    static LOCKSTEP_GROUP unsigned num_blocks() { return gridDim.x * gridDim.y * gridDim.z; }
+};
+static LOCKSTEP_GROUP grid_group this_grid() { return {}; }
+
+// Lanes of one warp, by mask.
+class lockstep_lanes {
+  public:
+    LOCKSTEP_GROUP void sync() const { __syncwarp(mask_); }
+    LOCKSTEP_GROUP int any(int p) const { return __any_sync(mask_, p); }
+    LOCKSTEP_GROUP int all(int p) const { return __all_sync(mask_, p); }
+
+  protected:
+    static LOCKSTEP_GROUP unsigned lane() { return thread_block::thread_rank() & 31u; }
+    unsigned mask_;
+};
+
+template <unsigned Size>
+class thread_block_tile : public lockstep_lanes {
+  public:
+    LOCKSTEP_GROUP thread_block_tile() {
+        mask_ = Size == 32 ? 0xffffffffu : ((1u << (Size & 31u)) - 1) << (lane() / Size * Size);
+    }
+    LOCKSTEP_GROUP unsigned thread_rank() const { return lane() % Size; }
+    static LOCKSTEP_GROUP constexpr unsigned size() { return Size; }
+    static LOCKSTEP_GROUP constexpr unsigned num_threads() { return Size; }
+    LOCKSTEP_GROUP unsigned meta_group_rank() const { return thread_block::thread_rank() / Size; }
+    LOCKSTEP_GROUP unsigned meta_group_size() const { return (thread_block::size() + Size - 1) / Size; }
+    LOCKSTEP_GROUP unsigned ballot(int p) const { return (__ballot_sync(mask_, p) & mask_) >> (lane() / Size * Size); }
+    template <class T>
+    LOCKSTEP_GROUP T shfl(T v, int from) const {
+        return __shfl_sync(mask_, v, from, Size);
+    }
+    template <class T>
+    LOCKSTEP_GROUP T shfl_down(T v, unsigned by) const {
+        return __shfl_down_sync(mask_, v, by, Size);
+    }
+    template <class T>
+    LOCKSTEP_GROUP T shfl_up(T v, unsigned by) const {
+        return __shfl_up_sync(mask_, v, by, Size);
+    }
+    template <class T>
+    LOCKSTEP_GROUP T shfl_xor(T v, int with) const {
+        return __shfl_xor_sync(mask_, v, with, Size);
+    }
+    template <class T>
+    LOCKSTEP_GROUP unsigned match_any(T v) const {
+        return (__match_any_sync(mask_, v) & mask_) >> (lane() / Size * Size);
+    }
+};
+template <unsigned Size, class Group>
+static LOCKSTEP_GROUP thread_block_tile<Size> tiled_partition(const Group&) {
+    return {};
+}
+
+class coalesced_group : public lockstep_lanes {
+  public:
+    LOCKSTEP_GROUP coalesced_group() { mask_ = __activemask(); }
+    LOCKSTEP_GROUP unsigned size() const { return (unsigned)__popc(mask_); }
+    LOCKSTEP_GROUP unsigned num_threads() const { return size(); }
+    LOCKSTEP_GROUP unsigned thread_rank() const { return (unsigned)__popc(mask_ & ((1u << lane()) - 1)); }
+    template <class T>
+    LOCKSTEP_GROUP T shfl(T v, unsigned from) const {
+        unsigned rest = mask_;
+        for (unsigned i = 0; i < from; ++i) rest &= rest - 1;
+        return __shfl_sync(mask_, v, __ffs((int)rest) - 1);
+    }
+};
+static LOCKSTEP_GROUP coalesced_group coalesced_threads() { return {}; }
+
+template <class Group>
+static LOCKSTEP_GROUP void sync(const Group& group) {
+    group.sync();
+}
+template <class T>
+struct plus {
+    LOCKSTEP_GROUP T operator()(T a, T b) const { return a + b; }
+};
+template <class T>
+struct less {
+    LOCKSTEP_GROUP T operator()(T a, T b) const { return b < a ? b : a; }
+};
+template <class T>
+struct greater {
+    LOCKSTEP_GROUP T operator()(T a, T b) const { return a < b ? b : a; }
+};
+template <class T>
+struct bit_and {
+    LOCKSTEP_GROUP T operator()(T a, T b) const { return a & b; }
+};
+template <class T>
+struct bit_or {
+    LOCKSTEP_GROUP T operator()(T a, T b) const { return a | b; }
+};
+template <class T>
+struct bit_xor {
+    LOCKSTEP_GROUP T operator()(T a, T b) const { return a ^ b; }
+};
+template <unsigned Size, class T, class Operation>
+static LOCKSTEP_GROUP T reduce(const thread_block_tile<Size>& tile, T value, Operation operation) {
+#pragma unroll
+    for (int with = Size / 2; with > 0; with /= 2) value = operation(value, tile.shfl_xor(value, with));
+    return value;
+}
+
+}  // namespace cooperative_groups
+#undef LOCKSTEP_GROUP
