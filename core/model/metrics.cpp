@@ -192,8 +192,8 @@ Sums sums_of(const ptx::Program& program, const TimedResult& result, const Wante
         if (pc >= program.instructions.size() || c.requests == 0) continue;
         const ptx::DecodedInstruction& in = program.instructions[pc];
         if (in.space == ptx::Space::local) continue;
-        if (in.kind == ptx::Kind::load) add(sums.loads, c);
-        if (in.kind == ptx::Kind::store) add(sums.stores, c);
+        if (in.kind == ptx::Kind::load || in.kind == ptx::Kind::matrix_load) add(sums.loads, c);
+        if (in.kind == ptx::Kind::store || in.kind == ptx::Kind::matrix_store) add(sums.stores, c);
         if (in.kind == ptx::Kind::atomic) add(sums.atomics, c);
     }
     return sums;
