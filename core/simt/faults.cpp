@@ -122,6 +122,20 @@ std::string shared_variable_at(const Block& block, uint64_t& offset) {
     return {};
 }
 
+namespace {
+
+// ", behind 'tile'": of an access that lies not too far past the last variable, or before the first one.
+std::string nearest_shared(const ptx::Program& program, uint64_t address, uint64_t size) {
+    constexpr uint64_t far = 1 << 20;
+    const auto& variables = program.shared_variables;
+    if (variables.empty()) return {};
+    if (address < size + far) return ", behind '" + readable_variable(variables.back().name) + "'";
+    const auto before = static_cast<uint32_t>(-address);
+    return before <= far ? ", in front of '" + readable_variable(variables.front().name) + "'" : std::string();
+}
+
+}  // namespace
+
 Fault* access_fault(const Warp& warp, uint32_t pc, uint32_t lane, ptx::Space space, uint64_t address, uint32_t bytes,
                     bool is_store, bool is_atomic) {
     const Block& block = *warp.block;
@@ -139,6 +153,7 @@ Fault* access_fault(const Warp& warp, uint32_t pc, uint32_t lane, ptx::Space spa
             reason = offset_reason(other ? "the shared memory of block " + std::to_string(above - 1) + " of the cluster"
                                          : "the block's shared memory",
                                    block.shared.size(), other ? address % ptx::window_bytes : address, bytes);
+            if (!other) reason += nearest_shared(*grid.program, address, block.shared.size());
             break;
         }
         case ptx::Space::local:
