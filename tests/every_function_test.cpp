@@ -141,6 +141,25 @@ TEST_CASE("so they do for a debugger and as separate units, where every function
     std::filesystem::remove_all(folder);
 }
 
+TEST_CASE("so they do by clang without optimisation") {
+    if (!there("clang")) {
+        fmt::print("skipped: clang is not here\n");
+        return;
+    }
+    const std::filesystem::path folder = std::filesystem::temp_directory_path() / "lockstep_every_function_clang";
+    std::filesystem::create_directories(folder);
+    write_file(folder / "functions.cu", source());
+    const std::string include = LOCKSTEP_SOURCE_DIR "/kernels/include";
+    const std::string command =
+        "clang -w -x cuda --cuda-device-only --cuda-gpu-arch=sm_70 --cuda-path=/not-there -Xclang -target-feature -Xclang "
+        "+ptx64 -nocudainc -nostdlibinc -nocudalib -std=c++17 -O0 -S -isystem " +
+        include + "/standard -isystem " + include + "/clang -include " + include + "/lockstep_cuda.h -o " +
+        (folder / "functions.ptx").string() + " " + (folder / "functions.cu").string();
+    REQUIRE(std::system(command.c_str()) == 0);
+    check_cases(read_file(folder / "functions.ptx").value(), "clang -O0");
+    std::filesystem::remove_all(folder);
+}
+
 TEST_CASE("double-precision functions whose slow ways are called come within some units in the last place") {
     const std::string kernels = R"cuda(
 extern "C" __global__ void k_sin(const double* in, double* out) { int i = threadIdx.x; out[i] = sin(in[i]); }

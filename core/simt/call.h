@@ -14,7 +14,7 @@ namespace lockstep::simt {
 
 constexpr uint32_t most_depth = 16'384;               // of calls in calls
 constexpr uint64_t most_stack_bytes = 512 * 1024;     // of a thread's local memory
-constexpr uint64_t most_call_memory = 1ull << 30;     // of host memory for the calls of all warps that run at a time
+constexpr uint64_t most_call_memory = 512ull << 20;    // of host memory for the calls of all warps that run at a time
 constexpr uint64_t most_frame_bytes = 64ull << 20;    // of it for the registers of one warp's frames
 constexpr uint64_t least_frame_bytes = 64ull << 10;
 constexpr uint64_t most_unused_bytes = 1ull << 20;    // that frames keep for the next calls
