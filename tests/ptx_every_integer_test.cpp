@@ -93,6 +93,10 @@ std::optional<Expected> logic(const Instruction& i, const Arguments& x) {
     const int width = t == Type::pred ? 1 : static_cast<int>(8 * size_of(t));
     const wide a = number(x[0], t), b = number(x[1], t), c = number(x[2], t);
     const std::string& n = i.name;
+    if (t == Type::pred && i.operands.size() > 2 && (i.operands[1].negated || i.operands[2].negated)) {
+        const bool p = (x[0] & 1) != (i.operands[1].negated ? 1u : 0u), q = (x[1] & 1) != (i.operands[2].negated ? 1u : 0u);
+        return Expected{.bits = n == "and" ? p && q : n == "or" ? p || q : p != q};
+    }
     if (n == "and") return give(a & b);
     if (n == "or") return give(a | b);
     if (n == "xor") return give(a ^ b);

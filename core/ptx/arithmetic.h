@@ -66,6 +66,11 @@ struct Half {
 struct Brain {
     uint16_t bits;
 };
+template <class T>
+struct Two {  // f16x2, bf16x2
+    T low, high;
+};
+using Pair = Two<Half>;
 
 inline float widen(Half h) {
     const uint32_t sign = static_cast<uint32_t>(h.bits & 0x8000u) << 16;
@@ -103,6 +108,25 @@ inline Brain to_brain(float x) {
 
 inline Brain to_brain_toward_zero(float x) {
     return {static_cast<uint16_t>(x != x ? 0x7fffu : bits<uint32_t>(x) >> 16)};
+}
+
+// s + error, rounded to a float with its last bit set where that is not exact ("to odd"): rounding that once more to half of
+// the bits or fewer, or to fewer exponents, is rounding the sum once.
+inline float odd_float(double s, double error) {
+    const float near = static_cast<float>(s);
+    const double over = static_cast<double>(near) - s;  // exact; infinite for a sum beyond f32
+    const bool finite = s - s == 0, exact = over == 0 && error == 0;
+    const bool outside = near > 0 || (near == 0 && s > 0) ? over > 0 || (over == 0 && error < 0)
+                                                        : over < 0 || (over == 0 && error > 0);
+    const uint32_t n = bits<uint32_t>(near), sign = s < 0 || (s == 0 && n >> 31) ? 0x80000000u : 0u;
+    const uint32_t toward_zero = outside ? n - 1 : n;
+    return bits<float>(!finite || exact ? n : toward_zero | sign | 1u);
+}
+// a * b + c of numbers with at most 12 bits: exact as s + error.
+inline float odd_fma(float a, float b, float c) {
+    const double product = static_cast<double>(a) * static_cast<double>(b), addend = static_cast<double>(c);
+    const double s = product + addend, t = s - product;
+    return odd_float(s, (product - (s - t)) + (addend - t));
 }
 
 // --- directed rounding ------------------------------------------------------------------------------------------

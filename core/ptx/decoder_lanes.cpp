@@ -281,6 +281,8 @@ bool Decoder::decode_lane_wise(DecodedInstruction& out, const Candidate& candida
     if (!shape_fits(shape)) return false;
     const bool convert = candidate.opcode->name == "cvt";
     if (convert && shape == "D=T" && !natural_widths()) return false;
+    const bool logic = shape == "T=TTX" || (shape == "T=TT" && last_type_ == Type::pred);
+    if (logic && (operand(1).negated || operand(2).negated) != (shape == "T=TTX")) return false;
     take_row(out, candidate);
     out.type = last_type_;
     const auto type_of = [&](char c) {
@@ -312,23 +314,25 @@ bool Decoder::decode_lane_wise(DecodedInstruction& out, const Candidate& candida
         } else if (c == 'X') {
             out.source[k++] = wide_convert       ? how_to_convert()
                               : number           ? how_to_combine_logic(*number, *predicate)
+                              : logic            ? frame_.constant_lanes({operand(1).negated, operand(2).negated})
                               : shape[0] == 'S' ? how_to_select_parts()
                                                  : how_to_compare(predicate);
         } else if (c == 'I') {
             number = &operand(written++);
         } else if (written < statement_->operands.size()) {
             const Operand& o = operand(written++);
-            const bool may_be_negated = c == 'p' || c == 'S' || c == 's' || (c == 'P' && number);
-            if (o.negated && !may_be_negated) complain("'!' is only for the predicate that is combined", o);
+            const bool may_be_negated = c == 'p' || c == 'P' || c == 'S' || c == 's' || logic;
+            if (o.negated && !may_be_negated) complain("only predicates can be negated", o);
             if (c == 'p' || c == 'P') predicate = &o;
             Operand whole = o;
-            if (may_be_negated && o.kind == Operand::Kind::name) whole.name = name_and_part(o.name).first;
+            if ((c == 'S' || c == 's') && o.kind == Operand::Kind::name) whole.name = name_and_part(o.name).first;
             const Type wanted = wide_convert && o.kind == Operand::Kind::name ? register_of(o).type : type_of(c);
             out.source[k++] = source(whole, wanted);
         } else {
             ++k;
         }
     }
+    if (shape == "T=TTP" && predicate && predicate->negated) std::swap(out.source[0], out.source[1]);  // selp of !p
     const bool combined = holds(modifiers_, ".and") || holds(modifiers_, ".or") || holds(modifiers_, ".xor");
     if (shape.find("pX") != std::string_view::npos && combined != (predicate != nullptr))
         complain(combined ? spelled() + " needs a predicate to combine with" : spelled() + " combines with no predicate",

@@ -18,6 +18,22 @@ constexpr Form not_forms[] = {{".pred", lanes([](Mask a) { return Mask{~a.bits};
                               ONE(".b32", u32, ~a),
                               ONE(".b64", u64, ~a)};
 constexpr Form cnot_forms[] = {ONE(".b16", u16, a == 0), ONE(".b32", u32, a == 0), ONE(".b64", u64, a == 0)};
+// Of predicates of which some are negated (!p): X says which.
+template <class F>
+void logic_of_negated(std::byte* const* d, const std::byte* const* s) {
+    constexpr F f{};
+    const u32* how = reinterpret_cast<const u32*>(s[2]);
+    const u32 a = *reinterpret_cast<const u32*>(s[0]), b = *reinterpret_cast<const u32*>(s[1]);
+    *reinterpret_cast<u32*>(d[0]) = f(how[0] ? ~a : a, how[1] ? ~b : b);
+}
+template <class F>
+constexpr ManyLaneFunction negated(F) {
+    return &logic_of_negated<F>;
+}
+constexpr Form and_negated[] = {{".pred", negated([](u32 a, u32 b) { return a & b; })}};
+constexpr Form or_negated[] = {{".pred", negated([](u32 a, u32 b) { return a | b; })}};
+constexpr Form xor_negated[] = {{".pred", negated([](u32 a, u32 b) { return a ^ b; })}};
+
 // lop3 with a predicate: d[1] = whether any bit of the result is set, combined with s[3].
 inline void logic_and_any(std::byte* const* d, const std::byte* const* s) {
     const u32* how = reinterpret_cast<const u32*>(s[4]);

@@ -214,10 +214,6 @@ inline To narrow(f32 x) {
         return zero ? to_brain_toward_zero(v) : to_brain(v);
     }
 }
-template <class To>
-struct Two {
-    To low, high;
-};
 #define NARROW_ONE(pattern, To, zero, relu, finite)                             \
     {                                                                           \
         pattern, lanes([](f32 a) { return narrow<To, zero, relu, finite>(a); }) \

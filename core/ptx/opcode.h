@@ -192,5 +192,7 @@ std::span<const Opcode> opcodes();           // opcodes(best_simd())
 
 // Whether `modifiers` (".rn.f32") is one of the spellings of `pattern`.
 bool matches(std::string_view pattern, std::string_view modifiers);
+// The same where the modifiers may stand in any order: inline assembly writes atom.add.relaxed.gpu.u32, which assemblers take.
+bool matches_in_any_order(std::string_view pattern, std::string_view modifiers);
 
 }  // namespace lockstep::ptx

@@ -1,6 +1,6 @@
 // The opcode table. A row: name, kind, unit, letter, group, summary, operands, spellings; opcode.h says what each is.
-// The spellings with their lane functions are in forms_integer.h and forms_float.h. Where rows share a name, the first
-// whose operands and spelling fit is taken. This file is compiled three times (opcodes_avx2.cpp, opcodes_avx512.cpp).
+// The spellings with their lane functions are in forms_*.h. Where rows share a name, the first whose operands and spelling
+// fit is taken. This file is compiled three times (opcodes_avx2.cpp, opcodes_avx512.cpp).
 #include "core/ptx/forms_float.h"
 #include "core/ptx/forms_integer.h"
 #include "core/ptx/forms_bits.h"
@@ -92,6 +92,7 @@ constexpr Form brx_forms[] = {{".idx{.uni}"}};
 constexpr Form ret_forms[] = {{"{.uni}"}};
 constexpr Form bare_forms[] = {{""}};
 constexpr Form nanosleep_forms[] = {{".u32"}};
+constexpr Form pmevent_forms[] = {{"{.mask}"}};
 constexpr Form prefetch_forms[] = {{"{.global|.local}(.L1|.L2)"},
                                    {".global(.L2::evict_last|.L2::evict_normal)"},
                                    {"{.const|.param}.tensormap"}};
@@ -182,8 +183,11 @@ constexpr Opcode rows[] = {
     {"rem", one, xu, 'D', "integer divide", "d = a % b", "T=TT", rem_integer},
 
     {"and", one, alu, 'L', "logic and shift", "d = a & b", "T=TT", and_forms},
+    {"and", many_operands, alu, 'L', "logic and shift", "p = a & b, with !a or !b", "T=TTX", and_negated},
     {"or", one, alu, 'L', "logic and shift", "d = a | b", "T=TT", or_forms},
+    {"or", many_operands, alu, 'L', "logic and shift", "p = a | b, with !a or !b", "T=TTX", or_negated},
     {"xor", one, alu, 'L', "logic and shift", "d = a ^ b", "T=TT", xor_forms},
+    {"xor", many_operands, alu, 'L', "logic and shift", "p = a ^ b, with !a or !b", "T=TTX", xor_negated},
     {"not", one, alu, 'L', "logic and shift", "d = ~a", "T=T", not_forms},
     {"cnot", one, alu, 'L', "logic and shift", "d = a == 0", "T=T", cnot_forms},
     {"lop3", many_operands, alu, 'L', "logic and shift", "d = any function of the bits of a, b, c", "T=TTTU", lop3_forms},
@@ -324,6 +328,7 @@ constexpr Opcode rows[] = {
     {"discard", Kind::nop, lsu, 'W', "store", "says that nobody will read the line of an address", "", discard_forms},
     {"createpolicy", Kind::special_register, alu, 'V', "move", "d = a cache policy; the caches here follow none", "", createpolicy_forms},
     {"nanosleep", Kind::nop, cbu, 'N', "fence", "suspends the warp for about a nanoseconds", "", nanosleep_forms},
+    {"pmevent", Kind::nop, cbu, 'N', "fence", "tells a profiler that it was here", "", pmevent_forms},
     // matrix
     {"mma", Kind::matrix, tensor, 'G', "matrix", "d = a * b + c, of matrices spread over the warp", "", mma_forms},
     {"mma", Kind::matrix, tensor, 'G', "matrix", "d = a * b + c; a holds every other element, e says which", "", mma_sparse_forms},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "core/ptx/lexer.h"
 
@@ -19,8 +20,6 @@ constexpr Absent absent[] = {
     {" alloca "
      "stacksave "
      "stackrestore multimem ",
-     "it is not modelled"},
-    {" vadd vsub vabsdiff vmin vmax vshl vshr vmad vset vadd2 vadd4 vabsdiff2 vabsdiff4 dp2a fns szext lop ",
      "it is not modelled"},
 };
 
@@ -77,6 +76,14 @@ std::vector<Candidate> candidates(std::string_view stem, std::string_view modifi
     for (; row != end; ++row)
         for (const Form& form : row->second->forms)
             if (matches(form.pattern, modifiers)) {
+                found.push_back({row->second, &form});
+                break;
+            }
+    constexpr std::string_view any_order = " atom red ld st ";  // what inline assembly writes in its own order
+    if (!found.empty() || any_order.find(" " + std::string(stem) + " ") == std::string_view::npos) return found;
+    for (std::tie(row, end) = rows_by_name().equal_range(stem); row != end; ++row)
+        for (const Form& form : row->second->forms)
+            if (matches_in_any_order(form.pattern, modifiers)) {
                 found.push_back({row->second, &form});
                 break;
             }
