@@ -22,7 +22,8 @@ TEST_CASE("every figure of every GPU has a value that makes sense and a source")
 
 TEST_CASE("every GPU's peak FP32 rate is its lanes times two times its clock") {
     for (const GpuSpec& gpu : gpus()) {
-        const double tflops = gpu.sms * gpu.sub_cores * gpu.fp32_lanes * 2 * gpu.boost_mhz / 1e6;
+        const double tflops =
+            gpu.sms * gpu.sub_cores * gpu.fp32_lanes * 2 * (gpu.fp32_peak_mhz > 0 ? gpu.fp32_peak_mhz : gpu.boost_mhz) / 1e6;
         INFO(gpu.name);
         CHECK(std::fabs(tflops - gpu.fp32_tflops) <= 0.01 * gpu.fp32_tflops);
     }
@@ -46,12 +47,37 @@ TEST_CASE("a GPU is found by its name, a misspelt one is told the nearest") {
     CHECK(gpu_named("teaching:4").value().sms == 4);
     CHECK(gpu_named("teaching").value().sms == 2);
     CHECK(gpu_named("v1000").error().message.find("did you mean 'v100'?") != std::string::npos);
-    CHECK(gpu_named("banana").error().message.find("p100, v100, a100, teaching") != std::string::npos);
+    CHECK(gpu_named("banana").error().message.find("p100, v100, a100, a100-80") != std::string::npos);
     CHECK_FALSE(gpu_named("teaching:0").ok());
     CHECK_FALSE(gpu_named("teaching:").ok());
     CHECK_FALSE(gpu_named("teaching:4x").ok());
     CHECK_FALSE(gpu_named("teaching:99999999999999999999").ok());
     CHECK_FALSE(gpu_named("v100:4").ok());
+}
+
+TEST_CASE("every GPU that the command line names has its row, and its figures agree with the vendors' table") {
+    struct Vendor {
+        const char* name;
+        uint32_t sms, warps, blocks, shared_kb, l2_kb;
+        double mhz, gb_per_second;
+    };
+    for (const Vendor& v :
+         {Vendor{"jetson-nano", 1, 64, 32, 64, 256, 921.6, 25.6}, Vendor{"p100", 56, 64, 32, 64, 4096, 1480, 732},
+          Vendor{"v100", 80, 64, 32, 96, 6144, 1530, 900}, Vendor{"a100", 108, 64, 32, 164, 40960, 1410, 1555},
+          Vendor{"a100-80", 108, 64, 32, 164, 40960, 1410, 2039}, Vendor{"h100", 132, 64, 32, 228, 51200, 1830, 3350},
+          Vendor{"h100-pcie", 114, 64, 32, 228, 51200, 1755, 2039}, Vendor{"h200", 132, 64, 32, 228, 51200, 1830, 4800},
+          Vendor{"rtx3090", 82, 48, 16, 100, 6144, 1695, 936}, Vendor{"a6000", 84, 48, 16, 100, 6144, 1800, 768},
+          Vendor{"rtx4090", 128, 48, 24, 100, 73728, 2520, 1008}}) {
+        INFO(v.name);
+        const GpuSpec gpu = gpu_named(v.name).value();
+        CHECK(gpu.sms == v.sms);
+        CHECK(gpu.warps_per_sm == v.warps);
+        CHECK(gpu.blocks_per_sm == v.blocks);
+        CHECK(gpu.shared_per_sm == v.shared_kb * 1024);
+        CHECK(gpu.l2_bytes == v.l2_kb * 1024);
+        CHECK(gpu.boost_mhz == v.mhz);
+        CHECK(gpu.dram_gb_per_second == v.gb_per_second);
+    }
 }
 
 TEST_CASE("96 registers a thread leave 20 warps on V100, not 21") {

@@ -58,6 +58,8 @@ std::vector<SpecFigure> figures_of(const GpuSpec& gpu) {
         FIGURE(fp64_tflops, "FP64 peak", "TFLOP/s"),
         FIGURE(fp16_tensor_tflops, "FP16 tensor peak", "TFLOP/s"),
     };
+    if (gpu.registers_per_block != 0) figures.push_back(FIGURE(registers_per_block, "registers a block, at most", "32 bit"));
+    if (gpu.fp32_peak_mhz != 0) figures.push_back(FIGURE(fp32_peak_mhz, "clock of the FP32 peak", "MHz"));
 #undef FIGURE
     figures.push_back({"scheduler",
                        gpu.scheduler.value == SchedulerPolicy::greedy_then_oldest ? "scheduler: greedy then oldest"

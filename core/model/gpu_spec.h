@@ -37,6 +37,7 @@ struct GpuSpec {
     Count sms, sub_cores, issue_width;  // issue_width: dispatches a sub-core and cycle (2 before Volta)
     Sourced<SchedulerPolicy> scheduler;
     Count warps_per_sm, blocks_per_sm, registers_per_sm, register_unit, warp_granule;
+    Count registers_per_block;                                               // 0: all of the SM's
     Count shared_per_sm, shared_per_block, shared_granule, shared_reserved;  // bytes; reserved: a block
     // Lanes a sub-core and cycle of each pipeline
     Figure fp32_lanes, int_lanes, fp64_lanes, sfu_lanes, lsu_lanes;
@@ -54,6 +55,7 @@ struct GpuSpec {
     Count lsu_queue;  // memory instructions buffered a sub-core
     // Clocks and the host
     Figure boost_mhz;
+    Figure fp32_peak_mhz;      // where the vendor's FP32 peak holds at another clock than boost_mhz; else 0
     Figure launch_us;          // host time to enqueue a kernel
     Figure launch_latency_us;  // from the enqueue's end to the kernel's first cycle
     Figure pcie_gb_per_second;

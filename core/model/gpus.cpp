@@ -263,7 +263,179 @@ constexpr GpuSpec teaching = {
     .memory_gb = {1, ours},
 };
 
-constexpr GpuSpec rows[] = {p100, v100, a100, teaching};
+// The rows below say only where they differ from the row that they begin with; the rest keeps that row's figure and source.
+constexpr std::string_view maxwell_data = "NVIDIA Jetson Nano data sheet; GM20B is a Maxwell SM";
+constexpr std::string_view ga102_paper = "NVIDIA GA102 white paper, 2020";
+constexpr std::string_view ada_paper = "NVIDIA Ada white paper, 2022";
+constexpr std::string_view hopper_paper = "NVIDIA H100 white paper, 2022";
+constexpr std::string_view h200_data = "NVIDIA H200 data sheet, 2023";
+constexpr std::string_view recalled_sheet = "vendor's data sheet (recalled)";
+constexpr std::string_view same_core = "estimate: as measured on the A100 of the same generation";
+
+constexpr GpuSpec jetson_nano = [] {
+    GpuSpec g = p100;
+    g.name = "jetson-nano";
+    g.title = "Jetson Nano (GM20B)";
+    g.compute = "5.3";
+    g.sms = {1, maxwell_data};
+    g.sub_cores = {4, "NVIDIA GTX 980 white paper, 2014: four sub-cores an SM"};
+    g.issue_width = {2, "NVIDIA GTX 980 white paper, 2014: two dispatch units a warp scheduler"};
+    g.registers_per_block = {32768, guide};
+    g.warp_granule = {4, occupancy_rules};
+    g.shared_per_sm = {64 * KiB, guide};
+    g.fp32_lanes = {32, maxwell_data};
+    g.fp64_lanes = {1, "CUDA C++ Programming Guide, arithmetic throughput: 4 results an SM and cycle"};
+    g.l1_bytes = {24 * KiB, "estimate: as on P100"};
+    g.l2_bytes = {256 * KiB, maxwell_data};
+    g.l2_slices = {2, estimate};
+    g.dram_channels = {1, "64 bits of LPDDR4"};
+    g.l2_bytes_per_cycle = {64, "estimate: 32 bytes a slice and cycle"};
+    g.dram_latency = {360, "estimate: L2 latency plus about 140 ns at this clock"};
+    g.dram_gb_per_second = {25.6, maxwell_data};
+    g.boost_mhz = {921.6, maxwell_data};
+    g.pcie_gb_per_second = {25.6, "estimate: host and GPU share one memory, a copy runs at most at its bandwidth"};
+    g.fp32_tflops = {0.236, maxwell_data};
+    g.fp64_tflops = {0.0074, "4 results x 2 x 921.6 MHz"};
+    g.fp16_tensor_tflops = {0, "no tensor cores"};
+    g.memory_gb = {4, "vendor's data sheet (recalled): shared with the processor"};
+    return g;
+}();
+
+constexpr GpuSpec a100_80 = [] {
+    GpuSpec g = a100;
+    g.name = "a100-80";
+    g.title = "A100 SXM4 80 GB";
+    g.dram_gb_per_second = {2039, "NVIDIA A100 80 GB data sheet"};
+    g.memory_gb = {80, "NVIDIA A100 80 GB data sheet"};
+    return g;
+}();
+
+constexpr GpuSpec rtx3090 = [] {
+    GpuSpec g = a100;
+    g.name = "rtx3090";
+    g.title = "GeForce RTX 3090";
+    g.compute = "8.6";
+    g.sms = {82, ga102_paper};
+    g.warps_per_sm = {48, guide};
+    g.blocks_per_sm = {16, guide};
+    g.shared_per_sm = {100 * KiB, guide};
+    g.shared_per_block = {99 * KiB, guide};
+    g.fp32_lanes = {32, ga102_paper};
+    g.int_lanes = {16, "NVIDIA GA102 white paper, 2020: 16 of the 32 FP32 lanes, modelled as lanes of their own"};
+    g.fp64_lanes = {0.5, "NVIDIA GA102 white paper, 2020: two FP64 lanes an SM"};
+    g.sfu_latency = {18, "estimate within the published 14 to 23 cycles"};
+    g.l1_latency = {33, chase};
+    g.l2_latency = {250, chase};
+    g.dram_latency = {547, chase};
+    g.l1_bytes = {128 * KiB, ga102_paper};
+    g.l2_bytes = {6 * MiB, ga102_paper};
+    g.l2_slices = {48, "estimate: 12 memory controllers of 32 bits with 4 slices each"};
+    g.dram_channels = {24, "12 GDDR6X controllers of two 16-bit channels"};
+    g.shared_carveouts = {{0, 8 * KiB, 16 * KiB, 32 * KiB, 64 * KiB, 100 * KiB}, guide};
+    g.l2_bytes_per_cycle = {1536, "estimate: 32 bytes a slice and cycle"};
+    g.dram_gb_per_second = {936, ga102_paper};
+    g.boost_mhz = {1695, ga102_paper};
+    g.fp32_tflops = {35.6, ga102_paper};
+    g.fp64_tflops = {0.56, recalled_sheet};
+    g.fp16_tensor_tflops = {71, "NVIDIA GA102 white paper, 2020: FP32 accumulation; 142 with FP16 accumulation"};
+    g.memory_gb = {24, ga102_paper};
+    return g;
+}();
+
+constexpr GpuSpec a6000 = [] {
+    GpuSpec g = rtx3090;
+    g.name = "a6000";
+    g.title = "RTX A6000";
+    g.sms = {84, ga102_paper};
+    g.boost_mhz = {1800, "NVIDIA RTX A6000 data sheet"};
+    g.dram_gb_per_second = {768, "NVIDIA RTX A6000 data sheet"};
+    g.fp32_tflops = {38.7, "NVIDIA RTX A6000 data sheet"};
+    g.fp64_tflops = {0.6, recalled_sheet};
+    g.fp16_tensor_tflops = {154.8, "NVIDIA RTX A6000 data sheet"};
+    g.memory_gb = {48, recalled_sheet};
+    return g;
+}();
+
+constexpr GpuSpec rtx4090 = [] {
+    GpuSpec g = rtx3090;
+    g.name = "rtx4090";
+    g.title = "GeForce RTX 4090";
+    g.compute = "8.9";
+    g.sms = {128, ada_paper};
+    g.blocks_per_sm = {24, guide};
+    g.shared_latency = {30, "measured, quoted in a public repository"};
+    g.l1_latency = {34, chase};
+    g.l2_latency = {274, chase};
+    g.dram_latency = {541, chase};
+    g.l2_bytes = {72 * MiB, ada_paper};
+    g.l2_bytes_per_cycle = {2560, "estimate: 5.2 TB/s measured on the L40 of this generation at 2.0 to 2.5 GHz"};
+    g.dram_gb_per_second = {1008, ada_paper};
+    g.boost_mhz = {2520, ada_paper};
+    g.fp32_tflops = {82.6, ada_paper};
+    g.fp64_tflops = {1.3, recalled_sheet};
+    g.fp16_tensor_tflops = {165, "NVIDIA Ada white paper, 2022: FP32 accumulation; 330 with FP16 accumulation"};
+    return g;
+}();
+
+constexpr GpuSpec h100 = [] {
+    GpuSpec g = a100;
+    g.name = "h100";
+    g.title = "H100 SXM5";
+    g.compute = "9.0";
+    g.sms = {132, hopper_paper};
+    g.shared_per_sm = {228 * KiB, guide};
+    g.shared_per_block = {227 * KiB, guide};
+    g.fp32_lanes = {32, hopper_paper};
+    g.fp64_lanes = {16, hopper_paper};
+    g.imad_latency = {4, same_core};
+    g.shared_latency = {29, "published micro-benchmark on this GPU (recalled)"};
+    g.l1_latency = {32, chase};
+    g.l2_latency = {280, "published pointer-chase micro-benchmark on this GPU: the near half of L2 (296 in the far half)"};
+    g.dram_latency = {515, "published pointer-chase micro-benchmark on this GPU: the least (670 the most)"};
+    g.l1_bytes = {256 * KiB, hopper_paper};
+    g.l2_bytes = {50 * MiB, hopper_paper};
+    g.l2_slices = {96, estimate};
+    g.dram_channels = {80, "HBM3: 5 stacks of 16 channels"};
+    g.shared_carveouts = {{0, 8 * KiB, 16 * KiB, 32 * KiB, 64 * KiB, 100 * KiB, 164 * KiB, 228 * KiB}, guide};
+    g.l2_bytes_per_cycle = {5376, "9.8 TB/s measured on the H200, which has the same die, at 1830 MHz"};
+    g.dram_gb_per_second = {3350, hopper_paper};
+    g.boost_mhz = {1830, "NVIDIA H100 white paper, 2022: the clock of the tensor peak"};
+    g.fp32_peak_mhz = {1980, "NVIDIA H100 data sheet: the clock of the FP32 peak"};
+    g.pcie_gb_per_second = {63, "PCI Express 5.0, 16 lanes"};
+    g.fp32_tflops = {66.9, hopper_paper};
+    g.fp64_tflops = {34, recalled_sheet};
+    g.fp16_tensor_tflops = {989, hopper_paper};
+    g.memory_gb = {80, recalled_sheet};
+    return g;
+}();
+
+constexpr GpuSpec h100_pcie = [] {
+    GpuSpec g = h100;
+    g.name = "h100-pcie";
+    g.title = "H100 PCIe";
+    g.sms = {114, hopper_paper};
+    g.boost_mhz = {1755, hopper_paper};
+    g.fp32_peak_mhz = {1755, hopper_paper};
+    g.l2_bytes_per_cycle = {4000, "7.0 TB/s measured on this GPU at 1755 MHz"};
+    g.dram_gb_per_second = {2039, recalled_sheet};
+    g.fp32_tflops = {51.2, "114 SMs x 128 lanes x 2 x 1755 MHz"};
+    g.fp64_tflops = {25.6, "114 SMs x 64 lanes x 2 x 1755 MHz"};
+    g.fp16_tensor_tflops = {756, recalled_sheet};
+    return g;
+}();
+
+constexpr GpuSpec h200 = [] {
+    GpuSpec g = h100;
+    g.name = "h200";
+    g.title = "H200 SXM";
+    g.dram_channels = {96, "HBM3e: 6 stacks of 16 channels"};
+    g.dram_gb_per_second = {4800, h200_data};
+    g.memory_gb = {141, h200_data};
+    return g;
+}();
+
+constexpr GpuSpec rows[] = {jetson_nano, p100,    v100, a100,      a100_80, rtx3090,
+                            a6000,       rtx4090, h100, h100_pcie, h200,    teaching};
 constexpr uint32_t most_teaching_sms = 256;
 
 }  // namespace
@@ -309,7 +481,7 @@ simt::LaunchLimits limits_of(const GpuSpec& gpu) {
     simt::LaunchLimits limits;
     limits.threads_per_block = std::min<uint32_t>(1024, gpu.warps_per_sm * 32);
     limits.shared_per_block = gpu.shared_per_block;
-    limits.registers_per_block = gpu.registers_per_sm;
+    limits.registers_per_block = gpu.registers_per_block ? gpu.registers_per_block : gpu.registers_per_sm;
     limits.shared_granule = gpu.shared_granule;
     return limits;
 }
