@@ -69,6 +69,12 @@ using satfinite = S32Finite;
     {".sync.aligned." shape ".row.col.s32.b1.b1.s32.xor.popc", matrix::count_matches<m, k, matrix::Bits::differ>}, { \
         ".sync.aligned." shape ".row.col.s32.b1.b1.s32.and.popc", matrix::count_matches<m, k, matrix::Bits::both>    \
     }
+#define DOUBLES(before, m, k)                                                         \
+    {before "{.rn}.f64.f64.f64.f64", matrix::doubles<m, k>},                          \
+        {before ".rz.f64.f64.f64.f64", matrix::rounded_doubles<m, k, FE_TOWARDZERO>}, \
+        {before ".rm.f64.f64.f64.f64", matrix::rounded_doubles<m, k, FE_DOWNWARD>}, { \
+        before ".rp.f64.f64.f64.f64", matrix::rounded_doubles<m, k, FE_UPWARD>        \
+    }
 #define QUADS(a, b, by_columns)                                                                         \
     {".sync.aligned.m8n8k4." a "." b ".f16.f16.f16.f16", matrix::quads<by_columns, true, true>},        \
         {".sync.aligned.m8n8k4." a "." b ".f32.f16.f16.f16", matrix::quads<by_columns, true, false>}, { \
@@ -96,10 +102,10 @@ constexpr Form mma_forms[] = {
     MMA_BITS("m8n8k128", 8, 128),
     MMA_BITS("m16n8k128", 16, 128),
     MMA_BITS("m16n8k256", 16, 256),
-    {".sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", matrix::doubles<8, 4>},
-    {".sync.aligned.m16n8k4.row.col.f64.f64.f64.f64", matrix::doubles<16, 4>},
-    {".sync.aligned.m16n8k8.row.col.f64.f64.f64.f64", matrix::doubles<16, 8>},
-    {".sync.aligned.m16n8k16.row.col.f64.f64.f64.f64", matrix::doubles<16, 16>},
+    DOUBLES(".sync.aligned.m8n8k4.row.col", 8, 4),
+    DOUBLES(".sync.aligned.m16n8k4.row.col", 16, 4),
+    DOUBLES(".sync.aligned.m16n8k8.row.col", 16, 8),
+    DOUBLES(".sync.aligned.m16n8k16.row.col", 16, 16),
 };
 
 #define SPARSE "(.sp|.sp::ordered_metadata).sync.aligned"
@@ -144,7 +150,7 @@ constexpr Form wmma_mma_forms[] = {
     WMMA(ANY_LAYOUTS, m16n16k8, tf32, f32),
     WMMA_INTEGER(".row.col", m8n8k32, s4),
     WMMA_INTEGER(".row.col", m8n8k32, u4),
-    {".mma.sync.aligned(.row|.col)(.row|.col).m8n8k4{.rn}.f64.f64.f64.f64", matrix::doubles<8, 4>},
+    DOUBLES(".mma.sync.aligned" ANY_LAYOUTS ".m8n8k4", 8, 4),
     {".mma.xor.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32", matrix::count_matches<8, 128, matrix::Bits::differ>},
     {".mma.and.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32", matrix::count_matches<8, 128, matrix::Bits::both>},
 };

@@ -1,6 +1,9 @@
 // Names of types and spaces, the choice of the table's copy, and the matching of spellings.
 #include "core/ptx/opcode.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "core/ptx/opcode_table.h"
 
 namespace lockstep::ptx {
@@ -90,6 +93,44 @@ bool matches(std::string_view pattern, std::string_view modifiers) {
             return false;
     }
     return modifiers.empty();
+}
+
+bool matches_in_any_order(std::string_view pattern, std::string_view modifiers) {
+    std::vector<std::string_view> words;
+    for (size_t at = modifiers.find('.'); at != std::string_view::npos && words.size() < 24;) {
+        const size_t next = modifiers.find('.', at + 1);
+        words.push_back(modifiers.substr(at, next == std::string_view::npos ? next : next - at));
+        at = next;
+    }
+    const auto take = [&](std::string_view choice) {
+        const bool open = choice.ends_with('*');
+        for (size_t i = 0; i < words.size(); ++i)
+            if (open ? words[i].starts_with(choice.substr(0, choice.size() - 1)) : words[i] == choice) {
+                words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
+                return true;
+            }
+        return false;
+    };
+    while (!pattern.empty()) {
+        const char open = pattern[0];
+        if (open != '(' && open != '{') {  // one modifier that must be there
+            const size_t end = std::min(pattern.find_first_of("({"), pattern.find('.', 1));
+            if (!take(pattern.substr(0, end))) return false;
+            pattern.remove_prefix(std::min(pattern.size(), end));
+            continue;
+        }
+        const size_t close = pattern.find(open == '(' ? ')' : '}');
+        std::string_view choices = pattern.substr(1, close - 1);
+        pattern.remove_prefix(close + 1);
+        bool taken = false;
+        while (!choices.empty() && !taken) {
+            const size_t bar = choices.find('|');
+            taken = take(choices.substr(0, bar));
+            choices = bar == std::string_view::npos ? std::string_view() : choices.substr(bar + 1);
+        }
+        if (!taken && open == '(') return false;
+    }
+    return words.empty();
 }
 
 }  // namespace lockstep::ptx

@@ -15,6 +15,7 @@ struct Absent {
     std::string_view why;
 };
 constexpr Absent absent[] = {
+    {" tensormap ", "kernels that change tensor maps are not modelled"},
     {" istypep ", "what a name of a texture is, is not modelled"},
     {" tcgen05 ", "the tensor cores of Blackwell are not modelled"},
     {" alloca "
@@ -79,7 +80,7 @@ std::vector<Candidate> candidates(std::string_view stem, std::string_view modifi
                 found.push_back({row->second, &form});
                 break;
             }
-    constexpr std::string_view any_order = " atom red ld st ";  // what inline assembly writes in its own order
+    constexpr std::string_view any_order = " atom red ld st vote match redux shfl ";  // what inline assembly writes in its own order
     if (!found.empty() || any_order.find(" " + std::string(stem) + " ") == std::string_view::npos) return found;
     for (std::tie(row, end) = rows_by_name().equal_range(stem); row != end; ++row)
         for (const Form& form : row->second->forms)

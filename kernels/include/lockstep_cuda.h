@@ -88,13 +88,37 @@ LOCKSTEP_INDEX(lockstep_grid_shape, gridDim, nctaid)
 #undef LOCKSTEP_INDEX
 __attribute__((device)) const int warpSize = 32;
 
-// ---- barriers and fences (__syncthreads is clang's own)
-LOCKSTEP_DEVICE void __syncwarp(unsigned mask = 0xffffffffu) { __nvvm_bar_warp_sync(mask); }
-LOCKSTEP_DEVICE int __syncthreads_count(int p) { return __nvvm_bar0_popc(p); }
-LOCKSTEP_DEVICE int __syncthreads_and(int p) { return __nvvm_bar0_and(p); }
-LOCKSTEP_DEVICE int __syncthreads_or(int p) { return __nvvm_bar0_or(p); }
-LOCKSTEP_DEVICE void __threadfence_block() { __nvvm_membar_cta(); }
-LOCKSTEP_DEVICE void __threadfence() { __nvvm_membar_gl(); }
+// ---- barriers and fences. clang believes that its own barriers leave alone what only one file uses, and would move reads
+// of a shared variable across them; a statement that touches all memory stands beside each, so that it does not.
+#define LOCKSTEP_ALL_MEMORY asm volatile("" ::: "memory")
+LOCKSTEP_DEVICE void lockstep_syncthreads() { asm volatile("bar.sync 0;" ::: "memory"); }
+#define __syncthreads() lockstep_syncthreads()
+#define LOCKSTEP_BARRIER(result, name, parameters, call) \
+    LOCKSTEP_DEVICE result name parameters {             \
+        LOCKSTEP_ALL_MEMORY;                             \
+        result value = call;                             \
+        LOCKSTEP_ALL_MEMORY;                             \
+        return value;                                    \
+    }
+LOCKSTEP_BARRIER(int, __syncthreads_count, (int p), __nvvm_bar0_popc(p))
+LOCKSTEP_BARRIER(int, __syncthreads_and, (int p), __nvvm_bar0_and(p))
+LOCKSTEP_BARRIER(int, __syncthreads_or, (int p), __nvvm_bar0_or(p))
+#undef LOCKSTEP_BARRIER
+LOCKSTEP_DEVICE void __syncwarp(unsigned mask = 0xffffffffu) {
+    LOCKSTEP_ALL_MEMORY;
+    __nvvm_bar_warp_sync(mask);
+    LOCKSTEP_ALL_MEMORY;
+}
+LOCKSTEP_DEVICE void __threadfence_block() {
+    LOCKSTEP_ALL_MEMORY;
+    __nvvm_membar_cta();
+    LOCKSTEP_ALL_MEMORY;
+}
+LOCKSTEP_DEVICE void __threadfence() {
+    LOCKSTEP_ALL_MEMORY;
+    __nvvm_membar_gl();
+    LOCKSTEP_ALL_MEMORY;
+}
 
 // ---- warp votes and shuffles
 LOCKSTEP_DEVICE int __all_sync(unsigned mask, int p) { return __nvvm_vote_all_sync(mask, p != 0); }
@@ -222,6 +246,21 @@ LOCKSTEP_DEVICE T __ldg(const T* p) {
 }
 LOCKSTEP_DEVICE void __trap() { asm volatile("trap;"); }
 extern "C" __host__ __device__ int printf(const char* format, ...);
+extern "C" __device__ void* malloc(size_t bytes);  // of the device heap, as new and delete
+extern "C" __device__ void free(void* p);
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Winline-new-delete"
+#define LOCKSTEP_INLINE __inline__ __attribute__((always_inline, nodebug, device))
+LOCKSTEP_INLINE void* operator new(size_t bytes) { return malloc(bytes); }
+LOCKSTEP_INLINE void* operator new[](size_t bytes) { return malloc(bytes); }
+LOCKSTEP_INLINE void operator delete(void* p) noexcept { free(p); }
+LOCKSTEP_INLINE void operator delete[](void* p) noexcept { free(p); }
+LOCKSTEP_INLINE void operator delete(void* p, size_t) noexcept { free(p); }
+LOCKSTEP_INLINE void operator delete[](void* p, size_t) noexcept { free(p); }
+LOCKSTEP_INLINE void* operator new(size_t, void* place) noexcept { return place; }
+LOCKSTEP_INLINE void* operator new[](size_t, void* place) noexcept { return place; }
+#undef LOCKSTEP_INLINE
+#pragma clang diagnostic pop
 
 #include "lockstep_math.h"
 
