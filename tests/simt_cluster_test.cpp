@@ -305,3 +305,123 @@ setmaxnreg.dec.sync.aligned.u32 40;
     contains(refusal_of("setmaxnreg.inc.sync.aligned.u32 20;"), "from 24 to 256");
     contains(refusal_of("setmaxnreg.inc.sync.aligned.u32 25;"), "a multiple of 8");
 }
+
+namespace {
+
+// Rank in %r2, the thread in %r1, an mbarrier of one arrival in %r3 of each block, 512 bytes at %r4; all blocks know of it.
+const std::string ready = R"(
+.shared .align 8 .b64 bar;
+.shared .align 128 .b8 data[512];
+mov.u32 %r1, %tid.x;
+mov.u32 %r2, %cluster_ctarank;
+mov.u32 %r3, bar;
+mov.u32 %r4, data;
+setp.eq.u32 %p1, %r1, 0;
+@%p1 mbarrier.init.shared.b64 [%r3], 1;
+fence.mbarrier_init.release.cluster;
+)" + barrier;
+// Each thread stores its word of %r4 at p0[block][thread].
+const std::string shown = R"(
+mad.lo.u32 %r20, %r1, 4, %r4;
+ld.shared.u32 %r21, [%r20];
+ld.param.u64 %rd20, [p0];
+mov.u32 %r22, %ctaid.x;
+mad.lo.u32 %r22, %r22, 64, %r1;
+mul.wide.u32 %rd21, %r22, 4;
+add.u64 %rd20, %rd20, %rd21;
+st.global.u32 [%rd20], %r21;
+)" + barrier;
+const std::string told = "wait: mbarrier.try_wait.parity.shared.b64 %p2, [%r3], 0; @!%p2 bra wait;\n";
+
+std::vector<uint32_t> shown_by(const std::string& body, uint32_t blocks, Dim3 cluster, bool reverse) {
+    Memory memory;
+    const uint64_t out = memory.allocate(blocks * 256, "out");
+    std::vector<uint32_t> values(256);
+    for (uint32_t i = 0; i < 256; ++i) values[i] = 3000 + i;
+    const uint64_t in = put(memory, values, "in");
+    const LaunchResult result = run_clusters(text_kernel(body, 2), {blocks}, {64}, {out, in}, memory, cluster, reverse);
+    INFO((result.fault ? render(*result.fault) : ""));
+    REQUIRE(!result.fault);
+    return read_back<uint32_t>(memory, out, blocks * 64);
+}
+
+}  // namespace
+
+TEST_CASE("a multicast brings one piece to every block of its mask and tells each one's mbarrier") {
+    // Block 0 sends 128 bytes to blocks 0, 1 and 3; block 3 sends others to all.
+    const std::string body = ready + R"(
+@!%p1 bra wait;
+ld.param.u64 %rd1, [p1];
+setp.eq.u32 %p3, %r2, 2;
+selp.u32 %r5, 128, 256, %p3;
+mbarrier.arrive.expect_tx.shared.b64 _, [%r3], %r5;
+setp.eq.u32 %p4, %r2, 0;
+mov.u16 %h1, 11;
+@%p4 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r4], [%rd1], 128, [%r3], %h1;
+setp.eq.u32 %p5, %r2, 3;
+@%p5 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r4+128], [%rd1+512], 128, [%r3], 15;
+)" + told + shown;
+    for (const bool reverse : {false, true}) {
+        const auto got = shown_by(body, 8, {4}, reverse);
+        for (uint32_t block = 0; block < 8; ++block)
+            for (uint32_t t = 0; t < 64; ++t)
+                CHECK(got[block * 64 + t] == (t >= 32 ? 3000 + 128 + t - 32 : block % 4 == 2 ? 0 : 3000 + t));
+    }
+}
+
+TEST_CASE("a block copies its shared memory into another block's, stores there and adds there, and that block hears of it") {
+    const std::string target = R"(
+add.u32 %r6, %r2, 1;
+and.b32 %r6, %r6, 1;
+mapa.shared::cluster.u32 %r7, %r4, %r6;
+mapa.shared::cluster.u32 %r8, %r3, %r6;
+mad.lo.u32 %r9, %r2, 100, %r1;
+mad.lo.u32 %r10, %r1, 4, %r4;
+mad.lo.u32 %r11, %r1, 4, %r7;
+)";
+    const std::string copy = ready + target + R"(
+add.u32 %r12, %r10, 256;
+st.shared.u32 [%r12], %r9;
+bar.sync 0;
+@!%p1 bra wait;
+mbarrier.arrive.expect_tx.shared.b64 _, [%r3], 256;
+add.u32 %r13, %r4, 256;
+cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r7], [%r13], 256, [%r8];
+)" + told + shown;
+    const std::string store = ready + target + R"(
+@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r3], 256;
+st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r11], %r9, [%r8];
+)" + told + shown;
+    const std::string add = ready + target + R"(
+st.shared.u32 [%r10], %r1;
+@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r3], 256;
+mul.lo.u32 %r9, %r2, 100;
+)" + barrier + R"(
+red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r11], %r9, [%r8];
+)" + told + shown;
+    for (const std::string& body : {copy, store, add})
+        for (const bool reverse : {false, true}) {
+            const auto got = shown_by(body, 2, {2}, reverse);
+            for (uint32_t block = 0; block < 2; ++block)
+                for (uint32_t t = 0; t < 64; ++t) CHECK(got[block * 64 + t] == (1 - block) * 100 + t);
+        }
+}
+
+TEST_CASE("values of several words go to another block in one store") {
+    const std::string body = ready + R"(
+xor.b32 %r6, %r2, 1;
+mapa.shared::cluster.u32 %r7, %r4, %r6;
+mapa.shared::cluster.u32 %r8, %r3, %r6;
+@!%p1 bra wait;
+mbarrier.arrive.expect_tx.shared.b64 _, [%r3], 32;
+add.u32 %r9, %r2, 50;
+mov.u64 %rd1, 0x100000002;
+mov.u64 %rd2, 0x300000004;
+st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%r7], {%r9, %r9, 7, %r2}, [%r8];
+st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [%r7+16], {%rd1, %rd2}, [%r8];
+)" + told + shown;
+    const auto got = shown_by(body, 2, {2}, false);
+    for (uint32_t block = 0; block < 2; ++block)
+        CHECK(std::vector<uint32_t>(got.begin() + block * 64, got.begin() + block * 64 + 9) ==
+              std::vector<uint32_t>{51 - block, 51 - block, 7, 1 - block, 2, 1, 4, 3, 0});
+}

@@ -37,6 +37,21 @@ MemoryCost Sm::memory_cost(uint32_t s, int64_t now, const simt::WarpEvent& event
         case ptx::Space::local:
             cost = memory_side_.global(s, now, access, event.addresses, event.executed, event.bytes,
                                        event.space == ptx::Space::local);
+            // A bulk copy goes on, 32 sectors after the other.
+            for (size_t at = 32; event.sectors != nullptr && at < event.sectors->size(); at += 32) {
+                const size_t count = std::min<size_t>(32, event.sectors->size() - at);
+                const uint32_t lanes = count == 32 ? 0xffffffffu : (1u << count) - 1;
+                const MemoryCost more =
+                    memory_side_.global(s, now, access, event.sectors->data() + at, lanes, event.bytes, false);
+                cost.ready = std::max(cost.ready, more.ready);
+                cost.done = std::max(cost.done, more.done);
+                cost.level = std::max(cost.level, more.level);
+                cost.sectors += more.sectors;
+                cost.l1_sectors += more.l1_sectors;
+                cost.l1_hits += more.l1_hits;
+                cost.l2_sectors += more.l2_sectors;
+                cost.l2_hits += more.l2_hits;
+            }
             break;
         default:
             cost.level = MemoryLevel::constant;
@@ -77,6 +92,12 @@ bool Sm::issue(uint32_t s, uint32_t i, int64_t now, bool first) {
     InstructionCounters& counters = state_.counters[pc];
     const auto lanes = uint64_t{bits_in(event.executed)};
     ++state_.issues;
+    if (w.warp->watch.moved) {
+        state_.last_moved = state_.issues;
+    } else if (event.gives_way) {
+        if (!w.warp->watch.still) state_.last_moved = state_.issues;
+        (w.first_round > state_.last_moved ? w.last_round : w.first_round) = state_.issues;
+    }
     state_.thread_instructions += lanes;
     ++counters.issues;
     counters.lanes += uint64_t{bits_in(event.active)};
@@ -89,6 +110,8 @@ bool Sm::issue(uint32_t s, uint32_t i, int64_t now, bool first) {
     if (t.route == Route::memory || t.route == Route::shuffle || t.route == Route::constant) {
         cost = memory_cost(s, now, event, t, w);
         core.pipe_free[static_cast<size_t>(ptx::Unit::lsu)] = memory_side_.free_at(s);
+        const ptx::Kind kind = event.instruction != nullptr ? event.instruction->kind : ptx::Kind::nop;
+        if (kind == ptx::Kind::async_copy || kind == ptx::Kind::bulk_copy) simt::set_ready(*w.warp, pc, cost.ready);
         if (cost.level == MemoryLevel::shared) {
             wait = StallReason::short_scoreboard;
             ++counters.shared_requests;
@@ -150,6 +173,8 @@ bool Sm::issue(uint32_t s, uint32_t i, int64_t now, bool first) {
         wait_for(StallReason::barrier, never);
         w.recheck = false;
         w.at_barrier = true;
+    } else if (event.until > now + 1) {  // for bytes of asynchronous copies
+        wait_for(StallReason::long_scoreboard, event.until);
     } else if (event.kind == simt::WarpEvent::Kind::barrier) {
         wait_for(StallReason::barrier, now + std::max<int64_t>(1, gpu_.barrier_latency));
     } else if (t.route == Route::branch) {

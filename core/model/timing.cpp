@@ -191,6 +191,24 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program)
                 else
                     queue(StallReason::lg_throttle, StallReason::long_scoreboard);
                 break;
+            case Kind::async_copy:
+            case Kind::bulk_copy:
+                t.route = Route::memory;
+                t.shared_by_sms = true;
+                queue(StallReason::lg_throttle, StallReason::long_scoreboard);
+                break;
+            case Kind::mbarrier:
+                t.route = Route::memory;
+                t.shared_by_sms = true;  // other blocks of the cluster arrive at it
+                queue(StallReason::mio_throttle, StallReason::short_scoreboard);
+                break;
+            case Kind::cluster:
+                t.shared_by_sms = true;
+                if (in.opcode != nullptr && in.opcode->name == "barrier")
+                    control(Route::barrier);
+                else
+                    time_math(gpu, program, pc, t);
+                break;
             case Kind::shuffle:
                 t.route = Route::shuffle;
                 queue(StallReason::mio_throttle, StallReason::short_scoreboard);

@@ -170,7 +170,7 @@ Fault* Bulk::tensor(bool loads) {
     const uint64_t box_bytes = layout.box_bytes();
     SharedPlace inside, mbarrier;
     std::byte* box = nullptr;  // in shared memory
-    if (prefetch && box_bytes > ptx::window_bytes) return fault("a box larger than shared memory");
+    if (prefetch && box_bytes > 256 * 1024) return fault("a box larger than shared memory");
     const uint32_t align = layout.swizzle == TensorSwizzle::none ? 16 : 128;
     if (!prefetch) {
         const Touch touched{static_cast<uint32_t>(std::min<uint64_t>(box_bytes, UINT32_MAX)), align, loads};

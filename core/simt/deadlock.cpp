@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/simt/async_work.h"
 #include "core/simt/driver.h"
 #include "core/simt/faults.h"
 #include "core/simt/paths.h"
@@ -200,7 +201,10 @@ Fault deadlock_fault(const Block& block) {
     if (!first) return {};
     const uint32_t pc = first->at_barrier ? first->barrier_pc : first->pc();
     const auto lane = static_cast<uint32_t>(__builtin_ctz(~first->exited | 0x80000000u));
-    return *make_fault(*first, pc, lane, "deadlock", "no warp of the block can go on: " + written(clauses));
+    std::string mbarrier;
+    for (const Warp& warp : block.warps)
+        if (!warp.done && mbarrier.empty()) mbarrier = mbarrier_wait_of(warp);
+    return *make_fault(*first, pc, lane, "deadlock", "no warp of the block can go on: " + written(clauses) + mbarrier);
 }
 
 }  // namespace lockstep::simt

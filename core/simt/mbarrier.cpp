@@ -189,6 +189,7 @@ Fault* test(Special& s, uint32_t lane, Block& block, uint32_t offset, bool parit
     s.warp.waits_pc = s.pc;
     s.warp.waits_mbarrier = offset;
     s.warp.waits_parity = parity;
+    s.warp.waits_still = ready == 0;
     return nullptr;
 }
 

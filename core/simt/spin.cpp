@@ -123,7 +123,15 @@ void look_back(Warp& warp, uint32_t pc, uint32_t mask) {
     }
     const Prepared& p = warp.block->grid->plan->steps[pc];
     // More than registers and memory that is watched.
-    bool outside = p.code == Code::special || p.code == Code::barrier || p.code == Code::exit || p.code == Code::call ||
+    const auto& instructions = warp.block->grid->program->instructions;
+    const ptx::Kind kind = pc < instructions.size() ? instructions[pc].kind : ptx::Kind::exit;
+    const bool only_waited = p.code == Code::special && ((kind == ptx::Kind::mbarrier && warp.waits_pc == pc && warp.waits_still) ||
+                                                         (kind == ptx::Kind::cluster && warp.blocked));
+    if (only_waited) {  // a test of an mbarrier, a wait for the cluster: others end it
+        watch.reads = true;
+        watch.read_pc = pc;
+    }
+    bool outside = (p.code == Code::special && !only_waited) || p.code == Code::barrier || p.code == Code::exit || p.code == Code::call ||
                    p.code == Code::return_;
     if (p.code == Code::special_register) {
         using ptx::SpecialRegister;
@@ -173,6 +181,13 @@ void watch_path(Warp& warp) {
     look_ahead(warp);
 }
 
+void note_round(Warp& warp, bool all_proven) {
+    SpinWatch& watch = warp.watch;
+    watch.still = !watch.moved && all_proven;
+    watch.idle = watch.still && !watch.stale;
+    watch.moved = watch.stale = false;
+}
+
 void stop_watching(Warp& warp) {
     if (!warp.watch.on) return;
     warp.watch.on = false;
@@ -207,8 +222,7 @@ Fault* watch_or_go_on(Warp& warp, uint64_t executed, uint32_t pc, uint32_t mask)
             if (independent && warp.stack.size() > 1) return running_path_waits(warp, Why::spins);
             if (!watch.reads) return go_on(warp, executed);  // an endless loop that waits for nobody
             watch.gives_way = true;
-            watch.idle = !watch.moved;
-            watch.moved = false;
+            note_round(warp, true);
             watch.interval = SpinWatch::first_interval;
             watch_path(warp);
             return nullptr;

@@ -64,6 +64,7 @@ struct Warp {
     uint32_t waits_pc = ptx::no_pc;  // of the mbarrier test that was not over, when that was the warp's last one
     uint32_t waits_mbarrier = no_mbarrier;  // the offset of its mbarrier
     bool waits_parity = false;              // the phase that it waits for
+    bool waits_still = false;               // no copy is on its way to that mbarrier: only other threads can end it
 
     uint32_t pc() const { return stack.back().pc; }
     uint32_t active() const { return stack.back().mask; }
