@@ -150,6 +150,12 @@ TimedResult launch(const GpuSpec& gpu, const ptx::Program& program, const simt::
         queue.move_first(Queue::key(sm.next(), i));
         if (visits < visits_between_looks) continue;
         visits = 0;
+        const auto spins = [](const auto& each) { return each->all_spin(); };
+        if (!state.fault && state.issues - state.last_moved > visits_between_looks / 2 && std::all_of(sms.begin(), sms.end(), spins)) {
+            for (const auto& each : sms)
+                if (const simt::Block* stuck = each->stuck_block(); stuck != nullptr && !state.fault)
+                    state.fault = simt::deadlock_fault(*stuck);
+        }
         result.stopped = options.stop.stop_requested();
         if (options.progress) options.progress(static_cast<double>(state.blocks_done) / static_cast<double>(state.blocks));
     }

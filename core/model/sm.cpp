@@ -46,6 +46,7 @@ void Sm::start_block(uint32_t slot, uint32_t linear, int64_t now) {
         w.store_done = 0;
         w.block_slot = static_cast<uint16_t>(slot);
         w.recheck = w.at_barrier = false;
+        w.first_round = w.last_round = 0;
         w.pc = std::min(w.warp->pc(), last_pc_);
         core.pipe[i] = timing_[w.pc].pipe;
         w.age = age_++;
@@ -260,6 +261,15 @@ const simt::Block* Sm::stuck_block() const {
     for (const BlockSlot& place : blocks_)
         if (place.used && place.end == never) return &place.block;
     return nullptr;
+}
+
+bool Sm::all_spin() const {
+    for (const SubCore& core : cores_)
+        for (const WarpSlot& w : core.slot) {
+            if (w.warp == nullptr || w.warp->done || w.warp->at_barrier) continue;
+            if (w.first_round <= state_.last_moved || w.last_round <= w.first_round) return false;
+        }
+    return true;
 }
 
 Sm::Totals Sm::totals() const {

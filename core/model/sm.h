@@ -32,6 +32,7 @@ struct SharedState {  // of one launch, used by all SMs
     uint64_t max_instructions = 0;
     uint64_t next_block = 0, blocks = 0, blocks_done = 0;  // the block scheduler: linear order
     uint64_t issues = 0, thread_instructions = 0;
+    uint64_t last_moved = 0;  // value of `issues` when a warp last did more than spin round and round
     int64_t last_cycle = 0;                     // end of the block that ended last
     std::vector<InstructionCounters> counters;  // by pc
     std::optional<simt::Fault> fault;
@@ -51,6 +52,7 @@ class Sm {
     // For a launch that ends early: closes what is open, as of `now`.
     void stop(int64_t now);
     const simt::Block* stuck_block() const;  // one that cannot go on, when next() is never
+    bool all_spin() const;                   // or wait at barriers: each has come round twice since anything moved
 
     struct Totals {
         int64_t active_cycles = 0;     // with a resident block
@@ -75,6 +77,7 @@ class Sm {
         StallReason run_reason = StallReason::selected;  // selected: not known yet
         bool recheck = false;                            // the registers have not been looked at yet
         bool at_barrier = false;
+        uint64_t first_round = 0, last_round = 0;  // values of SharedState::issues when it came round and changed nothing
         int64_t begin = 0;
         Scoreboard scoreboard;
     };

@@ -24,7 +24,7 @@ struct Pace {  // which order, and where it stands
 // Whether a turn that ended with `event` left everything as it was: the warp spins, or waits, on what nobody has changed.
 inline bool still(const Warp& warp, const WarpEvent& event) {
     if (warp.done || warp.at_barrier) return false;
-    return event.gives_way ? warp.watch.idle : !warp.watch.moved;
+    return event.gives_way ? warp.watch.still : !warp.watch.moved;
 }
 
 // One round over the warps of a block. Each warp that can go on gets turn(warp, instructions), which runs it and returns the
@@ -54,7 +54,7 @@ std::optional<Fault> round_of(Block& block, Pace& pace, const Turn& turn, uint32
 }
 
 // After rounds in which nothing moved: whether that can still change without other blocks. A warp that spins has to come
-// round once for that to be known.
+// round once more for that to be known.
 inline bool can_move(const Block& block) {
     for (const Warp& warp : block.warps)
         if (!warp.done && !warp.at_barrier && !warp.watch.idle) return true;
@@ -62,7 +62,10 @@ inline bool can_move(const Block& block) {
 }
 // After a round in which something moved.
 inline void look_again(Block& block) {
-    for (Warp& warp : block.warps) warp.watch.idle = false;
+    for (Warp& warp : block.warps) {
+        warp.watch.idle = false;
+        warp.watch.stale = true;
+    }
 }
 
 // Runs one block alone to its end, round robin by slices: what replays do.

@@ -49,7 +49,9 @@ struct SpinWatch {
     bool reads = false;         // memory that others may write was read since the watch began
     bool same_reads = false;    // one time round gave the same values from the same addresses as the time before
     bool moved = true;          // something that was not watched, or a change, since the warp last gave way
-    bool idle = false;          // when it gives way: all paths of the warp are where they were when it gave way before
+    bool still = false;         // when it gives way: all its paths are where they were when it gave way before
+    bool idle = false;          // it was, and no other warp has changed anything either
+    bool stale = false;         // another warp has changed something since this one gave way
     bool gives_way = false;     // other warps should run now
     bool patient = true;        // has not yet let waiting lanes go on alone because others spin
     bool scattered = false;     // lanes that waited to meet others have gone on alone

@@ -343,8 +343,7 @@ Fault* choose_again(Warp& warp) {
         if (!proven && !tired) return nobody_can_go_on(warp);
         warp.watch.patient = false;
         warp.watch.gives_way = true;
-        warp.watch.idle = !warp.watch.moved && !tired && !wait_first;
-        warp.watch.moved = false;
+        note_round(warp, !tired && !wait_first);
         size_t first = SIZE_MAX;
         for (size_t i = warp.stack.size(); i-- > 0;) {
             if (warp.waits[i].why != Why::spins && warp.waits[i].why != Why::tired) continue;
