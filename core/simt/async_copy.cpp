@@ -37,11 +37,17 @@ namespace {
 
 void write(Warp& warp, const LaneCopies& copy, uint32_t lanes) {
     uint64_t addresses[warp_size];
-    Block& block = *warp.block;
+    std::byte* const shared = warp.block->shared.data();
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
         addresses[lane] = copy.to[lane];
-        std::memcpy(block.shared.data() + copy.to[lane], copy.data[lane], copy.bytes);
+        std::byte* const to = shared + copy.to[lane];
+        if (copy.bytes == 16)  // sizes that the compiler knows
+            std::memcpy(to, copy.data[lane], 16);
+        else if (copy.bytes == 8)
+            std::memcpy(to, copy.data[lane], 8);
+        else
+            std::memcpy(to, copy.data[lane], 4);
     }
     note_access(warp, copy.pc, ptx::Space::shared, addresses, lanes, copy.bytes, AccessKind::write);
 }
@@ -102,7 +108,7 @@ Fault* run_async_copy(Special& s) {
     const uint32_t bytes = uint32_t{instruction.vector} * 4;
     uint32_t ignored = 0;
     if (mode == ptx::AsyncCopy::ignores_source) ignored = list.predicate(4) ^ (instruction.negated_source ? full_mask : 0);
-    LaneCopies& copy = work.copies.emplace_back();
+    LaneCopies& copy = work.copies.emplace_back();  // all zero: what a smaller source leaves
     copy.pc = s.pc;
     copy.bytes = bytes;
     copy.lanes = s.mask;
@@ -112,35 +118,55 @@ Fault* run_async_copy(Special& s) {
         return fault;
     };
     s.access.space = ptx::Space::global;
+    const Listed::Addresses to = list.addresses(0), from = list.addresses(2);
+    Block& block = *s.warp.block;
+    Grid& grid = *block.grid;
+    const uint64_t room = block.shared.size() < bytes ? 0 : block.shared.size() - bytes + 1;
     uint32_t reading = 0, whole = 0;  // lanes that read anything, all of it
     for (uint32_t rest = s.mask; rest; rest &= rest - 1) {
         const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
-        SharedPlace place;
-        std::byte* to = nullptr;
-        if (Fault* fault = shared_at(s, lane, ptx::Space::shared, list.address(0, lane), {bytes, bytes, true}, place, to))
-            return failed(fault);
-        if (place.block != s.warp.block)
-            return failed(make_fault(s.warp, s.pc, lane, "memcheck",
-                                     "cp.async writes to the shared memory of its own block alone", list.address(0, lane)));
+        uint64_t offset = to[lane];
+        if (offset >= room || (offset & (bytes - 1))) {  // another block's, or a fault
+            SharedPlace place;
+            std::byte* pointer = nullptr;
+            if (Fault* fault = shared_at(s, lane, ptx::Space::shared, offset, {bytes, bytes, true}, place, pointer))
+                return failed(fault);
+            if (place.block != &block)
+                return failed(make_fault(s.warp, s.pc, lane, "memcheck",
+                                         "cp.async writes to the shared memory of its own block alone", offset));
+            offset = place.offset;
+        }
         uint32_t wanted = ignored >> lane & 1 ? 0 : bytes;
         if (mode == ptx::AsyncCopy::limits_source) wanted = list.word(4, lane);
         if (wanted > bytes)
             return failed(make_fault(s.warp, s.pc, lane, "memcheck",
                                      "cp.async of " + std::to_string(bytes) + " bytes with a source of " +
                                          std::to_string(wanted) + " bytes: it may not be larger"));
-        copy.to[lane] = static_cast<uint32_t>(place.offset);
+        copy.to[lane] = static_cast<uint32_t>(offset);
         copy.group[lane] = work.committed[lane];
-        std::memset(copy.data[lane], 0, sizeof copy.data[lane]);
-        s.access.addresses[lane] = list.address(2, lane);
+        const uint64_t address = s.access.addresses[lane] = from[lane];
         if (!wanted) continue;
-        std::byte* from = nullptr;
-        if (Fault* fault = global_at(s, lane, s.access.addresses[lane], {wanted, bytes}, from)) return failed(fault);
-        std::memcpy(copy.data[lane], from, wanted);
+        const MemoryWindow& window = grid.windows[s.pc];
+        const uint64_t inside = address - window.begin;
+        std::byte* source = nullptr;
+        if (window.version == grid.memory->version() && wanted <= window.bytes && inside <= window.bytes - wanted &&
+            (address & (bytes - 1)) == 0)
+            source = window.data + inside;
+        else if (Fault* fault = global_at(s, lane, address, {wanted, bytes}, source))
+            return failed(fault);
         reading |= 1u << lane;
-        if (wanted == bytes)
+        if (wanted == bytes) {
             whole |= 1u << lane;
-        else
+            if (bytes == 16)  // sizes that the compiler knows
+                std::memcpy(copy.data[lane], source, 16);
+            else if (bytes == 8)
+                std::memcpy(copy.data[lane], source, 8);
+            else
+                std::memcpy(copy.data[lane], source, 4);
+        } else {
+            std::memcpy(copy.data[lane], source, wanted);
             note_access(s.warp, s.pc, ptx::Space::global, s.access.addresses, 1u << lane, wanted, AccessKind::read);
+        }
     }
     if (whole) note_access(s.warp, s.pc, ptx::Space::global, s.access.addresses, whole, bytes, AccessKind::read);
     s.is_memory = reading != 0;

@@ -28,14 +28,23 @@ class Listed {
 
     // An address: entries i and i + 1.
     ptx::Space space(uint32_t i) const { return static_cast<ptx::Space>(words(warp_, entries_[i + 1])[3]); }
-    uint64_t address(uint32_t i, uint32_t lane) const {
+    // The same of all lanes: what does not depend on the lane is looked up once.
+    struct Addresses {
+        const std::byte* base = nullptr;
+        uint64_t offset = 0;
+        bool wide = true;
+        uint64_t operator[](uint32_t lane) const {
+            if (!wide) return reinterpret_cast<const uint32_t*>(base)[lane] + static_cast<uint32_t>(offset);
+            return reinterpret_cast<const uint64_t*>(base)[lane] + offset;
+        }
+    };
+    Addresses addresses(uint32_t i) const {
         const uint32_t* const rest = words(warp_, entries_[i + 1]);
-        const uint64_t offset = rest[1] | uint64_t{rest[2]} << 32;
-        if (rest[0] == 4) return static_cast<uint32_t>(word(i, lane) + rest[1]);
         const auto& variables = warp_.block->grid->variables;
         const uint64_t variable = rest[4] && rest[4] <= variables.size() ? variables[rest[4] - 1] : 0;
-        return wide(i, lane) + offset + variable;
+        return {operand(warp_, entries_[i]), (rest[1] | uint64_t{rest[2]} << 32) + variable, rest[0] != 4};
     }
+    uint64_t address(uint32_t i, uint32_t lane) const { return addresses(i)[lane]; }
 
   private:
     const Warp& warp_;
