@@ -67,7 +67,7 @@ std::optional<Expected> arithmetic(const Instruction& i, const Arguments& x) {
         return give(sat((i.has(".hi") ? product >> 16 : product) + (n == "mad24" ? c : 0)));
     }
     if (n == "div") return give(b == 0 ? -1 : a / b);
-    if (n == "rem") return give(b == 0 ? a : a % b);
+    if (n == "rem") return give(b == 0 ? -1 : a % b);
     if (n == "min") return give(rectified(std::min(a, b)));
     if (n == "max") return give(rectified(std::max(a, b)));
     if (n == "neg") return give(-a);

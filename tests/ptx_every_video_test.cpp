@@ -68,8 +68,8 @@ std::optional<Expected> scalar(const Instruction& i, const Arguments& x) {
     const Type d = d_signed ? Type::s32 : Type::u32;
     const wide c = number(x[2], d);
     if (i.has(".add")) value += c;
-    if (i.has(".min")) value = std::min(number(static_cast<uint64_t>(value), d), c);
-    if (i.has(".max")) value = std::max(number(static_cast<uint64_t>(value), d), c);
+    if (i.has(".min")) value = std::min(value, c);
+    if (i.has(".max")) value = std::max(value, c);
     if (i.operands[0].part.empty()) return Expected{.bits = static_cast<uint64_t>(value)};
     uint64_t merged = 0;
     for (int k = 0; k < 32; ++k)

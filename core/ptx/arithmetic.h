@@ -273,7 +273,7 @@ inline int64_t mul_high(int64_t a, int64_t b) {
     return static_cast<int64_t>(static_cast<int128>(a) * b >> 64);
 }
 
-// Division by zero: all ones, remainder the dividend. The most negative number by -1 wraps.
+// Division by zero gives all ones, and so does its remainder, as NVIDIA's own code for them does. The most negative number by -1 wraps.
 template <class T>
 inline T quotient(T a, T b) {
     if (b == 0) return static_cast<T>(~T{0});
@@ -282,7 +282,7 @@ inline T quotient(T a, T b) {
 }
 template <class T>
 inline T remainder(T a, T b) {
-    if (b == 0) return a;
+    if (b == 0) return static_cast<T>(~T{0});
     if (static_cast<T>(~b) == 0 && static_cast<T>(-1) < 0) return 0;
     return static_cast<T>(a % b);
 }

@@ -50,30 +50,33 @@ inline int128 shift_left(s64 a, s64 b, u32 wraps) {  // up to 64 bits and a sign
     return static_cast<int128>(a) * (s64{1} << (wraps ? b & 31 : b > 32 ? 32 : b));
 }
 
+// What comes after the operation: the clamp, then c. min and max compare all bits of the result, not its low 32.
+template <class Wide>
+inline u32 with_c(Wide result, u32 word, const u32* how) {
+    const u32 is_signed = how[video_lane::d_signed], combine_by = how[video_lane::combine];
+    const Wide value = how[video_lane::saturate] ? clamp_part(result, how[video_lane::d_part] >> 8, is_signed) : result;
+    const Wide c = is_signed ? Wide{static_cast<s32>(word)} : Wide{word};
+    return static_cast<u32>(combine_by == 1   ? value + c
+                            : combine_by == 2 ? (value < c ? value : c)
+                            : combine_by == 3 ? (value > c ? value : c)
+                                              : value);
+}
+
 // d = combine(clamp(a operation b), c), or that in a part of c. s: a, b, c (may be null), X.
 template <Video operation>
 void video_scalar(std::byte* const* d, const std::byte* const* s) {
     const u32* how = reinterpret_cast<const u32*>(s[3]);
-    const u32 is_signed = how[video_lane::d_signed], combine_by = how[video_lane::combine];
     const u32 at = how[video_lane::d_part] & 255u, width = how[video_lane::d_part] >> 8;
     const u32 inside = static_cast<u32>(((1ull << width) - 1) << at);
     for (int i = 0; i < 32; ++i) {
         const s64 a = part_of(lane<u32>(s[0], i), how[video_lane::a_part], how[video_lane::a_signed]);
         const s64 b = part_of(lane<u32>(s[1], i), how[video_lane::b_part], how[video_lane::b_signed]);
         const u32 c = s[2] ? lane<u32>(s[2], i) : 0;
-        u32 low;
-        if constexpr (operation == Video::shift_left) {
-            const int128 value = shift_left(a, b, how[video_lane::how]);
-            low = static_cast<u32>(how[video_lane::saturate] ? clamp_part(value, width, is_signed) : value);
-        } else {
-            const s64 value = video<operation>(a, b, how[video_lane::how]);
-            low = static_cast<u32>(how[video_lane::saturate] ? clamp_part(value, width, is_signed) : value);
-        }
-        const s64 x = is_signed ? s64{static_cast<s32>(low)} : s64{low}, y = is_signed ? s64{static_cast<s32>(c)} : s64{c};
-        const u32 combined = combine_by == 1   ? low + c
-                             : combine_by == 2 ? static_cast<u32>(x < y ? x : y)
-                             : combine_by == 3 ? static_cast<u32>(x > y ? x : y)
-                                               : low;
+        u32 combined;
+        if constexpr (operation == Video::shift_left)
+            combined = with_c(int128{shift_left(a, b, how[video_lane::how])}, c, how);
+        else
+            combined = with_c(video<operation>(a, b, how[video_lane::how]), c, how);
         reinterpret_cast<u32*>(d[0])[i] = how[video_lane::merge] ? (combined << at & inside) | (c & ~inside) : combined;
     }
 }
