@@ -10,6 +10,8 @@
 // Sums: d = c + a[0] b[0] + a[1] b[1] ..., in this order, every product and every sum rounded to f32 (to nearest even; the
 // products are exact but where tf32 or bf16 leave the range of f32). f64: fused multiply-adds in this order.
 #pragma once
+#include <cfenv>
+
 #include "core/ptx/arithmetic.h"
 #include "core/ptx/lanes.h"
 #include "core/ptx/matrix_group.h"
@@ -305,7 +307,7 @@ void count_matches(std::byte* const* d, const std::byte* const* s) {
 }
 
 template <int m, int k>
-void doubles(std::byte* const* d, const std::byte* const* s) {
+[[gnu::noinline]] void doubles(std::byte* const* d, const std::byte* const* s) {
     constexpr int row_blocks = m / 8, blocks = k / 4;
     double a[m * k], b[8 * k];
     gather(s, row_blocks, blocks, 1, row_blocks, a);
@@ -321,6 +323,17 @@ void doubles(std::byte* const* d, const std::byte* const* s) {
             for (int i = 0; i < k; ++i) sum = __builtin_fma(x[i], y[i], sum);
             reinterpret_cast<double*>(d[r])[lane] = canonical(sum);
         }
+}
+
+// The same with a rounding of the processor's own; nothing of the product may move out of it.
+template <int m, int k, int mode>
+void rounded_doubles(std::byte* const* d, const std::byte* const* s) {
+    const int before = std::fegetround();
+    std::fesetround(mode);
+    __asm__ volatile("" ::: "memory");
+    doubles<m, k>(d, s);
+    __asm__ volatile("" ::: "memory");
+    std::fesetround(before);
 }
 
 // Four products of 8 x 4 by 4 x 8, one by lanes 4 q to 4 q + 3 together with lanes 16 + 4 q to 16 + 4 q + 3.
