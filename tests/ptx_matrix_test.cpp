@@ -85,6 +85,25 @@ TEST_CASE("wrong registers, shapes and selectors are refused with what is needed
     CHECK(refusal("wgmma.wait_group.sync.aligned %a0;") == "expected a number of groups");
 }
 
+TEST_CASE("modifiers may come in the orders that assemblers take") {
+    const std::string eight = "{%a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7}";
+    for (const std::string& instruction : {
+             std::string("wmma.load.a.sync.aligned.row.m16n16k16.global.f16 " + eight + ", [%d0];"),
+             std::string("wmma.load.a.sync.aligned.m16n16k16.row.global.f16 " + eight + ", [%d0];"),
+             std::string("wmma.load.a.sync.aligned.m16n16k16.global.row.f16 " + eight + ", [%d0], 32;"),
+             std::string("wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64.rn {%g0, %g1}, {%g2}, {%g3}, {%g4, %g5};"),
+             std::string("wmma.mma.sync.aligned.m8n8k4.row.col.rz.f64.f64.f64.f64 {%g0, %g1}, {%g2}, {%g3}, {%g4, %g5};"),
+             std::string("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64.rp {%g0, %g1}, {%g2}, {%g3}, {%g4, %g5};"),
+             std::string("ldmatrix.sync.aligned.x1.m8n8.shared.trans.b16 {%a0}, [%a1];"),
+             std::string("stmatrix.sync.aligned.x1.trans.m8n8.shared.b16 [%a1], {%a0};"),
+             std::string("wgmma.mma_async.sync.aligned.m64n8k32.satfinite.s32.s8.s8 {%a0, %a1, %a2, %a3}, %d0, %d1, %p0;"),
+         }) {
+        INFO(instruction);
+        CHECK(refusal(instruction) == "accepted");
+    }
+    CHECK(refusal("mma.sync.aligned.m16n8k16.col.row.f32.f16.f16.f32 {%f0};").starts_with("unknown form "));
+}
+
 TEST_CASE("each copy of the table multiplies to the same bits, whatever the registers hold") {
     const std::span<const Opcode> portable = opcodes(Simd::portable);
     size_t compared = 0;

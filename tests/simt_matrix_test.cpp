@@ -105,6 +105,39 @@ TEST_CASE("random products of f16 come within the rounding of their sums, and no
         }
 }
 
+TEST_CASE("products of f64 round to the sides that they are told to") {
+    // a b + c with one product: a and b of 27 bits, c far below, so that 113 bits hold the exact value.
+    Rng rng(9);
+    __extension__ typedef __float128 Exact;
+    Matrix a{"f64", 16, 4, std::vector<uint64_t>(64, 0)}, b{"f64", 4, 8, std::vector<uint64_t>(32, 0)},
+        c{"f64", 16, 8, std::vector<uint64_t>(128, 0)};
+    const auto set = [](uint64_t& bits, double value) { std::memcpy(&bits, &value, 8); };
+    for (int row = 0; row < 16; ++row) set(a.at({row, 0}), static_cast<double>(rng.below(1 << 27)) - (1 << 26));
+    for (int column = 0; column < 8; ++column) set(b.at({0, column}), static_cast<double>(rng.below(1 << 27)) - (1 << 26));
+    for (int row = 0; row < 16; ++row)
+        for (int column = 0; column < 8; ++column) set(c.at({row, column}), rng.uniform(-1.0, 1.0));
+    const Fragments f = fragments_of(16, 4, "f64");
+    const Operands rc = registers_of("f64", 4);
+    const auto run = [&](const std::string& rounding) {
+        const std::string text = kernel_text("mma.sync.aligned.m16n8k4.row.col" + rounding + ".f64.f64.f64.f64", rc,
+                                             {registers_of("f64", 2), registers_of("f64", 1), rc});
+        return collect("f64", 16, 8, run_kernel(text, 1024, {deal(a, 2, f.a), deal(b, 1, f.b), deal(c, 4, f.c)}), 4, f.c);
+    };
+    const Matrix nearest = run(".rn"), zero = run(".rz"), below = run(".rm"), above = run(".rp"), plain = run("");
+    int wrong = 0;
+    for (int row = 0; row < 16; ++row)
+        for (int column = 0; column < 8; ++column) {
+            const Exact exact = Exact{a.value(row, 0)} * Exact{b.value(0, column)} + Exact{c.value(row, column)};
+            const double low = below.value(row, column), high = above.value(row, column), near = nearest.value(row, column);
+            wrong += !(Exact{low} <= exact && exact <= Exact{high} && (low == high || std::nextafter(low, high) == high));
+            const Exact under = exact - Exact{low}, over = Exact{high} - exact;
+            wrong += !(near == (under < over ? low : high) || under == over);
+            wrong += !(zero.value(row, column) == (exact > 0 ? low : high));
+            wrong += !(plain.value(row, column) == near);
+        }
+    CHECK(wrong == 0);
+}
+
 TEST_CASE("the four small products of m8n8k4 are of the lanes that the ISA names, in all layouts") {
     // Lanes 4 q to 4 q + 3 and 16 + 4 q to 16 + 4 q + 3 hold product q; what follows are lanes within it, 0 to 7.
     const auto lane_of = [](int q, int i) { return 4 * q + i % 4 + i / 4 * 16; };

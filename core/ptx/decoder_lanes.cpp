@@ -102,10 +102,13 @@ std::pair<std::string_view, std::string_view> name_and_part(std::string_view nam
 }  // namespace
 
 const std::vector<Candidate>& Decoder::rows_of(std::string_view spelling, std::string_view suffix) {
-    const auto [found, fresh] = rows_.try_emplace(std::string(spelling) + std::string(suffix));
+    const auto [found, fresh] = common_.rows.try_emplace(std::string(spelling) + std::string(suffix));
     if (fresh) {
         const std::string_view stem = stem_of(spelling);
         found->second = candidates(stem, std::string(spelling.substr(stem.size())) + std::string(suffix));
+        if (found->second.empty())
+            if (const std::string ordered = in_matrix_order(spelling); !ordered.empty())
+                found->second = candidates(stem, ordered);
     }
     return found->second;
 }

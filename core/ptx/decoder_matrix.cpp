@@ -47,12 +47,61 @@ bool shape_of(std::string_view modifier, uint16_t (&shape)[3]) {
     return modifier.empty();
 }
 
+// In which order the spellings of the table have their modifiers; assemblers take them in others too.
+struct Order {
+    std::string_view stem, groups;  // "m" a shape, "x" a count, "type" any type
+};
+constexpr Order orders[] = {
+    {"mma", ".sp,.sp::ordered_metadata .sync .aligned m .row,.col .satfinite,.rn,.rz,.rm,.rp type .xor,.and .popc"},
+    {"wmma",
+     ".load,.mma,.store .a,.b,.c,.d,.xor,.and .popc .sync .aligned .row,.col m .global,.shared,.shared::cta "
+     ".rn,.rz,.rm,.rp type .satfinite"},
+    {"ldmatrix", ".sync .aligned m x .trans .shared,.shared::cta type"},
+    {"stmatrix", ".sync .aligned m x .trans .shared,.shared::cta type"},
+    {"wgmma", ".mma_async .sync .aligned m type .and .popc .satfinite"},
+};
+
+size_t rank_of(std::string_view modifier, std::string_view groups) {
+    const bool numbered = modifier.size() > 2 && modifier[2] >= '0' && modifier[2] <= '9';
+    for (size_t rank = 0; !groups.empty(); ++rank) {
+        const std::string_view group = groups.substr(0, groups.find(' '));
+        groups.remove_prefix(std::min(groups.size(), group.size() + 1));
+        if (group == "m" || group == "x") {
+            if (numbered && modifier[1] == group[0]) return rank;
+        } else if (group == "type") {
+            if (type_named(modifier) != Type::none) return rank;
+        } else {
+            for (size_t at = 0; at < group.size();) {
+                const std::string_view word = group.substr(at, group.find(',', at) - at);
+                if (word == modifier) return rank;
+                at += word.size() + 1;
+            }
+        }
+    }
+    return 0;
+}
+
 Space space_of(const std::vector<std::string_view>& modifiers) {
     if (holds(modifiers, ".shared") || holds(modifiers, ".shared::cta")) return Space::shared;
     return holds(modifiers, ".global") ? Space::global : Space::generic;
 }
 
 }  // namespace
+
+std::string in_matrix_order(std::string_view spelling) {
+    const std::string_view stem = stem_of(spelling);
+    for (const Order& order : orders) {
+        if (order.stem != stem) continue;
+        std::vector<std::string_view> modifiers = modifiers_of(spelling);
+        std::stable_sort(modifiers.begin(), modifiers.end(), [&](std::string_view a, std::string_view b) {
+            return rank_of(a, order.groups) < rank_of(b, order.groups);
+        });
+        std::string ordered;
+        for (std::string_view modifier : modifiers) ordered += modifier;
+        return ordered;
+    }
+    return {};
+}
 
 // `count` registers in braces (one may stand alone), of which the first `used` go to the instruction's list.
 void Decoder::list_registers(DecodedInstruction& out, const Operand& o, size_t count, Type wanted, size_t used,
@@ -88,7 +137,8 @@ void Decoder::decode_matrix(DecodedInstruction& out) {
 }
 
 void Decoder::decode_matrix_product(DecodedInstruction& out, const std::vector<Type>& types) {
-    const bool wide = statement_->opcode.starts_with("wmma"), sparse = modifiers_[0].starts_with(".sp");
+    const bool wide = statement_->opcode.starts_with("wmma"),
+               sparse = holds(modifiers_, ".sp") || holds(modifiers_, ".sp::ordered_metadata");
     if (statement_->opcode.starts_with("movmatrix")) {
         expect_operands(2, 2);
         out.type = out.destination_type = Type::b32;
@@ -145,9 +195,9 @@ void Decoder::decode_matrix_memory(DecodedInstruction& out, Type element) {
         list_registers(out, registers, count, Type::b32, count, load);
         return;
     }
-    const MatrixOperand which = modifiers_[1] == ".a"   ? MatrixOperand::a
-                                : modifiers_[1] == ".b" ? MatrixOperand::b
-                                                        : MatrixOperand::c;
+    const MatrixOperand which = holds(modifiers_, ".a")   ? MatrixOperand::a
+                                : holds(modifiers_, ".b") ? MatrixOperand::b
+                                                          : MatrixOperand::c;
     mode(which, holds(modifiers_, ".col"));
     const size_t m = out.shape[0], n = out.shape[1], k = out.shape[2];
     const size_t elements = which == MatrixOperand::a ? m * k : which == MatrixOperand::b ? k * n : m * n;

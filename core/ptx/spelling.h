@@ -15,6 +15,8 @@ struct Candidate {
 
 std::string_view stem_of(std::string_view spelling);                    // "mad" of "mad.lo.s32"
 std::vector<std::string_view> modifiers_of(std::string_view spelling);  // ".lo", ".s32"
+// The modifiers of a matrix instruction in the order that the table has them; empty for other instructions.
+std::string in_matrix_order(std::string_view spelling);
 std::vector<Candidate> candidates(std::string_view stem, std::string_view modifiers);
 
 // One sentence about a spelling without candidates, with the nearest one that there is.

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/ptx/registers_of.h"
+
 namespace lockstep::gui {
 namespace {
 
@@ -156,10 +158,11 @@ Wait wait_of(const Timeline& timeline, uint32_t warp, const StallRun& stall) {
     // The register that the producer writes and the waiting instruction reads.
     std::string reg;
     if (wait.cause->warp == warp && waiting)
-        for (int w = 0; w < producer->registers_written; ++w)
-            for (int r = 0; r < waiting->registers_read; ++r)
-                if (reg.empty() && producer->writes[w] == waiting->reads[r])
-                    reg = name_at(*timeline.run->program, producer->writes[w]);
+        ptx::each_written(*timeline.run->program, *producer, [&](int32_t written) {
+            ptx::each_read(*timeline.run->program, *waiting, [&](int32_t read) {
+                if (reg.empty() && written == read) reg = name_at(*timeline.run->program, written);
+            });
+        });
     const bool store = producer->kind == ptx::Kind::store, load = producer->kind == ptx::Kind::load;
     const std::string what = load || store ? subscript_of(timeline.run->source, producer->line, store) : std::string{};
     const std::string operation = operation_of(*timeline.run->program, wait.cause->pc);
@@ -189,10 +192,10 @@ std::vector<RegisterRow> registers_shown(const Timeline& timeline, const WarpTra
     const auto pc_at = [&](int64_t i) { return trace.issues[warp.issues[static_cast<size_t>(i)]].pc; };
     if (step < count)
         if (const auto* next = instruction_at(timeline, pc_at(step)))
-            for (int i = 0; i < next->registers_read; ++i) want(next->reads[i]);
+            ptx::each_read(*timeline.run->program, *next, want);
     for (int64_t i = std::min(step, count) - 1; i >= 0 && i > step - 400 && order.size() < 4 * most; --i)
         if (const auto* done = instruction_at(timeline, pc_at(i)))
-            for (int w = 0; w < done->registers_written; ++w) want(done->writes[w]);
+            ptx::each_written(*timeline.run->program, *done, want);
     for (const int32_t offset : order) {
         const auto value =
             std::find_if(lanes.begin(), lanes.end(), [&](const simt::LaneValues& v) { return v.reg.offset == offset; });
@@ -201,14 +204,15 @@ std::vector<RegisterRow> registers_shown(const Timeline& timeline, const WarpTra
         for (int64_t i = std::min(step, count) - 1; i >= 0 && row.holds.empty(); --i) {
             const IssueRecord& issue = trace.issues[warp.issues[static_cast<size_t>(i)]];
             const auto* writer = instruction_at(timeline, issue.pc);
-            for (int w = 0; writer && w < writer->registers_written; ++w)
-                if (writer->writes[w] == offset) {
-                    row.holds = holds(timeline, issue.pc);
-                    row.ready = issue.ready;
-                    const bool far =
-                        issue.level == MemoryLevel::l1 || issue.level == MemoryLevel::l2 || issue.level == MemoryLevel::dram;
-                    row.waits = far ? StallReason::long_scoreboard : StallReason::short_scoreboard;
-                }
+            if (!writer) continue;
+            ptx::each_written(*timeline.run->program, *writer, [&](int32_t written) {
+                if (written != offset) return;
+                row.holds = holds(timeline, issue.pc);
+                row.ready = issue.ready;
+                const bool far =
+                    issue.level == MemoryLevel::l1 || issue.level == MemoryLevel::l2 || issue.level == MemoryLevel::dram;
+                row.waits = far ? StallReason::long_scoreboard : StallReason::short_scoreboard;
+            });
         }
         rows.push_back(std::move(row));
     }
