@@ -83,13 +83,16 @@ Prepared divergent() {
 
 void check(const simt::LaunchResult& result) {
     if (result.fault) throw Failure(render(*result.fault));
+    if (!result.reports.empty()) throw Failure(render(result.reports[0]));
 }
 
-BenchRow functional(const std::string& name, Prepared p, const std::string& config) {
+BenchRow functional(const std::string& name, Prepared p, const std::string& config, bool checked = false) {
+    simt::LaunchOptions options;
+    options.racecheck = options.initcheck = checked;
     double best = 0;
     for (int run = 0; run < 3; ++run) {
         simt::LaunchResult result;
-        const double seconds = seconds_of([&] { result = simt::launch(*p.program, p.config, p.memory); });
+        const double seconds = seconds_of([&] { result = simt::launch(*p.program, p.config, p.memory, options); });
         check(result);
         best = std::max(best, static_cast<double>(result.warp_instructions) / seconds);
     }
@@ -135,6 +138,11 @@ std::vector<Bench> benches() {
     return {
         {"functional/shared_matmul",
          [] { return functional("shared_matmul", matmul("matmul_nn_f32", 512), "512^3, 16x16 tiles, 1 core"); }},
+        {"functional/shared_matmul_checked",
+         [] {
+             return functional("shared_matmul_checked", matmul("matmul_nn_f32", 512), "512^3, racecheck and initcheck, 1 core",
+                               true);
+         }},
         {"functional/naive_matmul",
          [] { return functional("naive_matmul", matmul("matmul_naive_f32", 256), "256^3, 1 core"); }},
         {"functional/strided_gather",

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/simt/checker.h"
 #include "core/simt/faults.h"
 #include "core/simt/paths.h"
 
@@ -75,6 +76,10 @@ void pass(const Warp& warp, const Side& from, const Side& to, uint32_t mask) {
         return;
     }
     const size_t bytes = std::min(from.passed.bytes, to.passed.bytes);
+    if (!to_register && warp.block->grid->checker) {
+        const std::byte* const first = warp.block->local.data() + size_t{warp.index} * warp_size * stride;
+        note_local_written(warp, mask, static_cast<uint64_t>(target - first), to.passed.bytes);
+    }
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const auto lane = static_cast<size_t>(__builtin_ctz(rest));
         const std::byte* const s = source + lane * (from_register ? from.passed.bytes : stride);

@@ -31,6 +31,8 @@ std::vector<Fault> take_reports(Grid& grid);
 // address of shared::cluster; local: offset in the thread's local memory.
 void note_access(const Warp& warp, uint32_t pc, ptx::Space space, const uint64_t* addresses, uint32_t lanes, uint32_t bytes,
                  AccessKind kind);
+// The machine itself wrote to the lanes' local memory: parameters and results of calls.
+void note_local_written(const Warp& warp, uint32_t lanes, uint64_t offset, uint32_t bytes);
 // The lanes of a warp met (bar.warp.sync, a shuffle, vote or match with .sync).
 void note_warp_barrier(const Warp& warp, uint32_t lanes);
 // The same where each lane names the lanes that it meets: masks that differ are meetings of their own.

@@ -256,6 +256,13 @@ void note_access(const Warp& warp, uint32_t pc, Space space, const uint64_t* add
     note(warp, pc, space, addresses, lanes, bytes, kind, nullptr);
 }
 
+void note_local_written(const Warp& warp, uint32_t lanes, uint64_t offset, uint32_t bytes) {
+    if (!warp.block->grid->checker) return;
+    uint64_t addresses[warp_size];
+    std::fill(addresses, addresses + warp_size, offset);
+    note(warp, 0, Space::local, addresses, lanes, bytes, AccessKind::write, nullptr);
+}
+
 void note_instruction(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask) {
     const Grid& grid = *warp.block->grid;
     CheckerState& state = *grid.checker->state;

@@ -192,6 +192,7 @@ Fault* run_system(Special& s) {
         uint32_t offset;
         std::memcpy(&offset, operand(s.warp, i.destination[0]), 4);
         std::memcpy(local_of(s.warp, lane, offset), &result, bytes);
+        note_local_written(s.warp, 1u << lane, uint64_t{s.warp.local_base} + offset, bytes);
     }
     return nullptr;
 }
