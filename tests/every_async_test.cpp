@@ -167,7 +167,8 @@ void append(std::vector<std::byte>& parameters, const T& value, size_t align) {
     parameters.insert(parameters.end(), raw, raw + sizeof value);
 }
 
-void check(const ptx::Module& module, const std::string& kernel, const std::string& gpu, bool timed) {
+void check(const ptx::Module& module, const std::string& kernel, const std::string& gpu, bool timed,
+           const simt::LaunchOptions& options = {}) {
     INFO(kernel << (timed ? ", timed" : ", functional"));
     const auto program = ptx::decode(module, kernel).value();
     simt::Memory memory;
@@ -191,9 +192,11 @@ void check(const ptx::Module& module, const std::string& kernel, const std::stri
     if (timed)
         result = model::launch(model::gpu_named(gpu).value(), *program, config, memory, {});
     else
-        result = simt::launch(*program, config, memory);
+        result = simt::launch(*program, config, memory, options);
     INFO((result.fault ? simt::render(*result.fault) : ""));
     REQUIRE(!result.fault);
+    INFO((result.reports.empty() ? "" : simt::render(result.reports[0])));
+    CHECK(result.reports.empty());
     for (int t = 0; t < 128; ++t) {
         int got;
         std::memcpy(&got, memory.read(out, 512) + t * 4, 4);
@@ -227,6 +230,33 @@ TEST_CASE("Hopper's ways to copy asynchronously sum an array, functional and tim
     if (!module) return;
     for (const std::string kernel : {"bulk", "tensor"})
         for (const bool timed : {false, true}) check(*module, kernel, "h100", timed);
+}
+
+TEST_CASE("racecheck and initcheck find nothing in them, in any order of warps, and do find the wait that is missing") {
+    const auto small = compiled(ampere, "sm_80"), large = compiled(hopper, "sm_90a");
+    if (!small || !large) return;
+    for (const simt::WarpOrder order : {simt::WarpOrder::round_robin, simt::WarpOrder::reverse, simt::WarpOrder::random}) {
+        simt::LaunchOptions options;
+        options.racecheck = options.initcheck = true;
+        options.order = order;
+        for (const std::string kernel : {"primitives", "group", "barriers", "stages"})
+            check(*small, kernel, "a100", false, options);
+        for (const std::string kernel : {"bulk", "tensor"}) check(*large, kernel, "h100", false, options);
+    }
+    std::string forgot(ampere);
+    forgot.replace(forgot.find("__pipeline_wait_prior(1)"), 24, "__pipeline_wait_prior(9)");
+    const auto program = ptx::decode(*compiled(forgot.c_str(), "sm_80"), "primitives").value();
+    simt::Memory memory;
+    simt::LaunchConfig config;
+    config.block = {128, 1, 1};
+    append(config.parameters, memory.allocate(4096, "in"), 8);
+    append(config.parameters, memory.allocate(512, "out"), 8);
+    simt::LaunchOptions options;
+    options.initcheck = true;
+    const auto result = simt::launch(*program, config, memory, options);
+    REQUIRE(!result.fault);
+    REQUIRE(!result.reports.empty());
+    CHECK(result.reports[0].kind == "initcheck");
 }
 
 TEST_CASE("a copy that is waited for late costs less time than one that is waited for at once") {

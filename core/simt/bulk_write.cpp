@@ -109,6 +109,8 @@ void write(Block& block, const BulkCopy& copy) {
         note_access(warp, copy.pc, copy.space, addresses, 1u << lane, run.bytes,
                     copy.operation == BulkOperation::copy ? AccessKind::write : AccessKind::atomic);
     }
+    // Whoever sees the phase end sees the bytes.
+    if (copy.mbarrier != no_mbarrier) note_release(warp, 1u << lane, token_of(block, copy.mbarrier));
 }
 
 int64_t write_bulk(Block& block, uint32_t thread, uint32_t keep) {

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/simt/async_work.h"
+#include "core/simt/checker.h"
 #include "core/simt/faults.h"
 
 namespace lockstep::simt {
@@ -167,8 +168,11 @@ Fault* run_cluster(Special& s) {
     const auto complain = [&](uint32_t lanes, const char* why) {
         return make_fault(warp, s.pc, static_cast<uint32_t>(__builtin_ctz(lanes)), "synccheck", why);
     };
+    const Block& first = warp.block->cluster.empty() ? *warp.block : *warp.block->cluster[0];
+    const uint64_t token = uint64_t{1} << 62 | first.linear;
     switch (operation) {
         case ptx::ClusterOperation::arrive:
+            note_release(warp, s.mask, token);
             if (const uint32_t twice = warp.cluster_owes & s.mask)
                 return complain(twice, "barrier.cluster.arrive a second time without barrier.cluster.wait between");
             warp.cluster_arrived |= s.mask;
@@ -181,7 +185,10 @@ Fault* run_cluster(Special& s) {
             if (warp.cluster_arrived & s.mask) answer_if_full(*warp.block);
             warp.blocked = (warp.cluster_arrived & s.mask) != 0;
             s.again = s.ends_turn = warp.blocked;
-            if (!warp.blocked) warp.cluster_owes &= ~s.mask;
+            if (!warp.blocked) {
+                warp.cluster_owes &= ~s.mask;
+                note_acquire(warp, s.mask, token);
+            }
             return nullptr;
         default:
             return map_address(s, s.instruction().offset & ptx::cluster_shared_address);

@@ -122,6 +122,7 @@ Fault* signal(const Special& s, uint32_t lane, Block& block, uint32_t offset, in
             return false;
         }
         write_copies(block.warps[arrival.warp], 1u << arrival.lane, any_group, arrival.serial);
+        note_release(block.warps[arrival.warp], 1u << arrival.lane, token_of(block, offset));
         fault = arrive(s, lane, b, offset, 1, " (cp.async.mbarrier.arrive on " + place_of(program, arrival.pc) + ")");
         return true;
     });
