@@ -212,7 +212,10 @@ TEST_CASE("lanes that wait for one another come through where threads are indepe
                         result = simt::launch(*program, config, memory, options);
                     }
                     CHECK(result.warp_instructions < 3'000'000);
-                    const std::string expected = independent ? "" : c.on_a_stack;
+                    std::string expected = independent ? "" : c.on_a_stack;
+                    // clang takes what follows a successful try out of the loop, so that on a stack the others never get there.
+                    if (!independent && std::string_view(c.kernel) == "grab_inside" && compiler.name == "clang")
+                        expected = "deadlock";
                     INFO((result.fault ? simt::render(*result.fault) : ""));
                     REQUIRE((result.fault ? result.fault->kind : "") == expected);
                     if (!expected.empty()) continue;
