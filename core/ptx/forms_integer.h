@@ -100,12 +100,20 @@ inline T larger(T a, T b) {
             return of(static_cast<T>(x), static_cast<T>(y)) | of(static_cast<T>(x >> 16), static_cast<T>(y >> 16)) << 16; \
         })                                                                                                                \
     }
-constexpr Form min_integer[] = {TWO_OF_EACH(smaller(a, b)), TWO(".relu.s32", s32, larger(smaller(a, b), 0)),
-                                TWO_HALVES(".u16x2", u16, smaller(a, b)), TWO_HALVES(".s16x2", s16, smaller(a, b)),
-                                TWO_HALVES(".relu.s16x2", s16, larger(smaller(a, b), s16{0}))};
-constexpr Form max_integer[] = {TWO_OF_EACH(larger(a, b)), TWO(".relu.s32", s32, larger(larger(a, b), 0)),
-                                TWO_HALVES(".u16x2", u16, larger(a, b)), TWO_HALVES(".s16x2", s16, larger(a, b)),
-                                TWO_HALVES(".relu.s16x2", s16, larger(larger(a, b), s16{0}))};
+constexpr Form min_integer[] = {TWO_OF_EACH(smaller(a, b)),
+                                TWO(".relu.s32", s32, larger(smaller(a, b), 0)),
+                                TWO(".s32.relu", s32, larger(smaller(a, b), 0)),
+                                TWO_HALVES(".u16x2", u16, smaller(a, b)),
+                                TWO_HALVES(".s16x2", s16, smaller(a, b)),
+                                TWO_HALVES(".relu.s16x2", s16, larger(smaller(a, b), s16{0})),
+                                TWO_HALVES(".s16x2.relu", s16, larger(smaller(a, b), s16{0}))};
+constexpr Form max_integer[] = {TWO_OF_EACH(larger(a, b)),
+                                TWO(".relu.s32", s32, larger(larger(a, b), 0)),
+                                TWO(".s32.relu", s32, larger(larger(a, b), 0)),
+                                TWO_HALVES(".u16x2", u16, larger(a, b)),
+                                TWO_HALVES(".s16x2", s16, larger(a, b)),
+                                TWO_HALVES(".relu.s16x2", s16, larger(larger(a, b), s16{0})),
+                                TWO_HALVES(".s16x2.relu", s16, larger(larger(a, b), s16{0}))};
 constexpr Form neg_integer[] = {ONE(".s16", u16, u64{0} - a), ONE(".s32", u32, u64{0} - a), ONE(".s64", u64, u64{0} - a)};
 constexpr Form abs_integer[] = {
     {".s16", lanes([](s16 a) { return static_cast<s16>(a < 0 ? -a : a); })},
