@@ -57,8 +57,8 @@ struct Bench {  // one editor that fills a window of 800 x 600
         ImGui::GetIO().DeltaTime = 1.0f / 60;
         ImGui::NewFrame();
         state.begin_frame();
-        state.typed_text = text;
         state.typed_keys = keys;
+        for (const char c : text) state.typed_keys.push_back({KeyCode::none, false, false, static_cast<char32_t>(c)});
         state.mouse_down = down;
         state.mouse_clicked = clicked;
         refresh_hatches(fonts, *ImGui::GetIO().Fonts);
@@ -226,6 +226,14 @@ TEST_CASE("typing, Enter, copy and paste through the widget edit the text") {
     CHECK(bench.editor.buffer.lines()[1] == "    n = 1;");
     bench.key('Z', true);
     CHECK(bench.editor.buffer.lines()[1] == "    n = 1;n = 1;");
+    // Within one frame characters and keys keep their order.
+    bench.frame({}, {{KeyCode::none, false, false, U'a'},
+                     {KeyCode::enter},
+                     {KeyCode::none, false, false, U'\u00E4'},
+                     {KeyCode::left},
+                     {KeyCode::none, false, false, U'c'}});
+    CHECK(bench.editor.buffer.lines()[1] == "    n = 1;n = 1;a");
+    CHECK(bench.editor.buffer.lines()[2] == "    c\xC3\xA4");
     bench.key(KeyCode::escape);
     bench.frame();
     CHECK_FALSE(bench.editor.has_keyboard());
@@ -239,7 +247,7 @@ TEST_CASE("a press and a drag in the widget place the caret and select") {
     bench.editor.take_keyboard();
     bench.frame();
     // Cells are one mono glyph wide; the text begins behind the numbers.
-    const auto x_of = [&](int cell) { return 34 + 8.4f * static_cast<float>(2 + cell); };
+    const auto x_of = [&](int cell) { return 34 + 7.8f * static_cast<float>(2 + cell); };
     bench.frame({}, {}, {x_of(3), 34}, true, true);
     CHECK(bench.editor.buffer.caret() == Place{1, 3});
     bench.frame({}, {}, {x_of(6), 34}, true);

@@ -40,6 +40,7 @@ enum class KeyCode {
 struct KeyPress {
     KeyCode code = KeyCode::none;
     bool shift = false, control = false;
+    char32_t character = 0;  // not a key but what it typed; both come, in the order of typing
 };
 
 struct Input {
@@ -49,7 +50,6 @@ struct Input {
     float wheel = 0;                                                 // notches, up is positive
     bool shift = false;                                              // held at the last click
     std::vector<KeyPress> keys;                                      // pressed or repeated since the last frame
-    std::string text = {};                                           // UTF-8 typed since the last frame
     std::vector<std::string> dropped = {};                           // files dropped onto the window
 };
 

@@ -267,6 +267,10 @@ std::optional<std::string> KernelDesk::save(const std::filesystem::path& file) {
     return std::nullopt;
 }
 
+bool KernelDesk::holds(const std::filesystem::path& file) const {
+    return !document().path.empty() && document().path == same_file(file);
+}
+
 void KernelDesk::set_text(std::string text) {
     document().text = std::move(text);
     changed();

@@ -70,8 +70,9 @@ class KernelDesk {
     void forget(size_t index);                                           // takes it off the desk; its file stays
     std::optional<std::string> save(const std::filesystem::path& file);  // and it is that file's document from now on
 
-    void set_text(std::string text);          // by the editor
-    void touch() { launch_changed_ = true; }  // the launch settings changed
+    bool holds(const std::filesystem::path& file) const;  // the open document is that file's
+    void set_text(std::string text);                      // by the editor
+    void touch() { launch_changed_ = true; }              // the launch settings changed
     void choose_entry(const std::string& name);
     void run(Session& session);  // now, as somebody asked for it
     void cancel(Session& session);

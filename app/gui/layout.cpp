@@ -136,8 +136,8 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
     if (workspace == "kernel")
         return row(
             1,
-            {column(624, {slot("editor", 636, 380, 250), slot("reports", 240, 380, 110)}),
-             pages(952,
+            {column(664, {slot("editor", 636, 380, 250), slot("reports", 240, 380, 110)}),
+             pages(912,
                    {titled("Launch and results", row(1, {slot("launch", 440, 350, 300), slot("results", 504, 350, 300)})),
                     titled("Registers and memory", column(1, {slot("watch", 330, 560, 190), slot("memory", 330, 560, 200),
                                                               slot("divergence", 260, 640, 220)})),

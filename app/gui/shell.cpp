@@ -67,6 +67,20 @@ void Shell::set_text_scale(float scale) {
     text_scale = std::clamp(std::round(scale * 100) / 100, 0.75f, 2.5f);
 }
 
+// The Kernel workspace shows the learner's own run, Learn the lesson's, whatever was looked at before.
+void Shell::enter_workspace() {
+    if (session.workspace == entered_) return;
+    const bool left_kernel = entered_ == "kernel";
+    entered_ = session.workspace;
+    if (entered_ == "kernel") {
+        session.playing = false;
+        session.grain = Grain::instruction;
+        session.post({Request::Kind::show_own, 0, {}});
+    } else if (left_kernel && entered_ == "learn" && session.lesson.lesson) {
+        session.post({Request::Kind::lesson_step, session.lesson.step, {}});
+    }
+}
+
 // A file that was dropped onto the window: a kernel.
 void Shell::open_file(const std::string& file) {
     if (const auto problem = session.desk.open(file))
@@ -76,12 +90,6 @@ void Shell::open_file(const std::string& file) {
 }
 
 void Shell::choose_workspace(std::string_view name) {
-    // What the Kernel workspace shows is the learner's own run.
-    if (name == "kernel" && session.workspace != "kernel") {
-        session.playing = false;
-        session.grain = Grain::instruction;
-        session.post({Request::Kind::show_own, 0, {}});
-    }
     session.workspace = name;
     maximised_.clear();
     menu_ = Menu::none;
@@ -120,6 +128,7 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     keys(input);
     adopt(snapshot_);
     play(now);
+    enter_workspace();
     if (session.workspace == "kernel" && session.desk.update(session, *snapshot_, now)) state.animate = true;
 
     refresh_hatches(fonts, *ImGui::GetIO().Fonts);

@@ -60,6 +60,7 @@ class Shell {
     void tooltip(Ui& ui);
     void choose_workspace(std::string_view name);
     void open_file(const std::string& file);
+    void enter_workspace();
     void set_text_scale(float scale);
     void adopt(const std::shared_ptr<const Snapshot>& snapshot);  // a new kernel or step arrived: set the focus
     int64_t busiest(const KernelTrace& trace);                    // sets the focus; returns the first cycle, -1: all fit
@@ -81,8 +82,11 @@ class Shell {
     Focus asked_;  // the focus whose history was asked for
     int64_t asked_step_ = -1;
     int reveal_step_ = -1, grain_step_ = -1;
+    bool own_ = false;        // the kernel on show is the learner's own
+    int32_t own_line_ = -1;   // where it was looked at last
     int32_t line_wish_ = -1;  // where the scene opens, until the warp's history is there
     std::string workspace_;   // of the last frame
+    std::string entered_;
     std::shared_ptr<const lessons::Lesson> grain_lesson_;
     std::shared_ptr<const simt::WarpHistory> reveal_history_;
     bool told_fonts_ = false;

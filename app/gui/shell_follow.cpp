@@ -52,6 +52,14 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
     session.adopt_results(focus);
     if (snapshot->kernel && snapshot->kernel != kernel_) {
         const bool same_program = kernel_ && kernel_->program == snapshot->kernel->program;
+        const bool own = snapshot->own_result && snapshot->kernel == snapshot->own_result->run;
+        int64_t was_block = -1, was_warp = -1;
+        if (own && own_ && kernel_ && focus.warp >= 0 &&
+            focus.warp < static_cast<int32_t>(kernel_->result.trace.warps.size())) {
+            was_block = kernel_->result.trace.warps[static_cast<size_t>(focus.warp)].block;
+            was_warp = kernel_->result.trace.warps[static_cast<size_t>(focus.warp)].warp_in_block;
+        }
+        own_ = own;
         kernel_ = snapshot->kernel;
         const KernelTrace& trace = kernel_->result.trace;
         session.cycles_begin = session.cycles_end = 0;
@@ -67,6 +75,17 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
                 focus.time = trace.warps[static_cast<size_t>(wished)].begin;
             }
             line_wish_ = focus.line = snapshot->look_at.line;
+            if (own) {  // one's own kernel opens at its beginning, and stays where it was while it is edited
+                const int64_t stretch = std::min<int64_t>(trace.cycles, first_stretch);
+                session.cycles_begin = session.cycles_end = 0;
+                if (stretch > 0 && stretch < trace.cycles) session.cycles_end = stretch;
+                if (focus.warp > 0) focus.warp = 0;
+                focus.time = 0;
+                if (was_block >= 0) line_wish_ = own_line_;
+                for (size_t i = 0; was_block >= 0 && i < trace.warps.size(); ++i)
+                    if (trace.warps[i].block == was_block && trace.warps[i].warp_in_block == was_warp)
+                        focus.warp = static_cast<int32_t>(i);
+            }
         }
         focus.time = std::clamp<int64_t>(focus.time, 0, std::max<int64_t>(0, trace.cycles - 1));
         asked_ = {};
@@ -91,6 +110,7 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
         }
         if (at < 0 || session.reveal_steps < 0 || at < session.reveal_steps) line_wish_ = -1;  // else once it is revealed
     }
+    if (own_ && focus.line > 0) own_line_ = focus.line;
     if (snapshot->step) {
         focus.step = static_cast<int32_t>(snapshot->step->step);
         const auto launches = static_cast<int32_t>(snapshot->step->launches.size());

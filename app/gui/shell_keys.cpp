@@ -30,10 +30,11 @@ bool is(const KeyPress& key, char sign) {
 }  // namespace
 
 void Shell::keys(const Input& input) {
-    if (state.text_was_focused && menu_ == Menu::none) state.typed_text = input.text;
     for (const KeyPress& key : input.keys) {
         if (menu_ == Menu::none && goes_to_text(key))
             state.typed_keys.push_back(key);
+        else if (key.character != 0)
+            continue;
         else if (menu_ == Menu::none && kernel_key(key))
             continue;
         else if (key.control)

@@ -25,7 +25,7 @@ void Shell::top_bar(Ui& ui, const Snapshot& snapshot) {
     } spaces[] = {{"learn", "Learn", "1"}, {"sm", "SM", "2"}, {"training", "Training", "3"}, {"kernel", "Kernel", "4"}};
     for (const auto& space : spaces) {
         const bool on = session.workspace == space.name;
-        const float w = ui.text_width(space.title, {.size = 14, .weight = 600}) + 32;
+        const float w = ui.text_width(space.title, {.size = 14, .weight = 600}) + (width_ > 760 ? 32.0f : 14.0f);
         const Rect box{x, 0, w, 43};
         if (ui.area(space.title, box)) choose_workspace(space.name);
         if (on) ui.rect({x, 41, w, 3}, t.accent);

@@ -88,12 +88,7 @@ void on_key(GLFWwindow* window, int key, int scancode, int action, int mods) {
 void on_character(GLFWwindow* window, unsigned code) {
     Events& events = events_of(window);
     events.wake = 3;
-    std::string& text = events.input.text;
-    const auto add = [&](unsigned byte) { text += static_cast<char>(byte); };
-    if (code < 0x80) return add(code);
-    if (code < 0x800) return add(0xC0 | code >> 6), add(0x80 | (code & 0x3F));
-    if (code < 0x10000) return add(0xE0 | code >> 12), add(0x80 | (code >> 6 & 0x3F)), add(0x80 | (code & 0x3F));
-    add(0xF0 | code >> 18), add(0x80 | (code >> 12 & 0x3F)), add(0x80 | (code >> 6 & 0x3F)), add(0x80 | (code & 0x3F));
+    events.input.keys.push_back({KeyCode::none, false, false, static_cast<char32_t>(code)});
 }
 
 void on_drop(GLFWwindow* window, int count, const char** paths) {
@@ -206,7 +201,6 @@ bool run_window(Shell& shell, int width, int height) {
             events.input.clicked = events.input.double_clicked = events.input.released = false;
             events.input.wheel = 0;
             events.input.keys.clear();
-            events.input.text.clear();
             events.input.dropped.clear();
             const double began = glfwGetTime();
             renderer.frame(input, pixel_w, pixel_h, std::clamp(screen_scale, 1.0f, 3.0f), glfwGetTime());

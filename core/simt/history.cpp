@@ -98,8 +98,10 @@ std::vector<LaneValues> registers_at(const ptx::Program& program, const LaunchCo
         uint64_t threads = 0;
         const WarpEvent event = run(w, std::min(left, slice), threads);
         // A history that ends before `step`: the registers as the warp left them.
-        if (w.done || event.kind == WarpEvent::Kind::fault) read(w);
-        if (w.done) return std::nullopt;
+        // Once there it stops, before other warps go on: one of them may fault.
+        const bool there = w.instructions == step;
+        if (w.done || there || event.kind == WarpEvent::Kind::fault) read(w);
+        if (w.done || there) return std::nullopt;
         return event;
     };
     replay(program, config, before, block, warp, watch);

@@ -60,8 +60,11 @@ MemoryAt memory_at(const ptx::Program& program, const LaunchConfig& config, cons
             return std::nullopt;
         }
         const WarpEvent event = run(warp, std::min(left, slice), threads);
-        if (warp.done) {
+        // Before other warps go on, unless they are what it waits for: one of them may fault.
+        const bool there = warp.instructions == step_number && !warp.at_barrier && event.kind != WarpEvent::Kind::fault;
+        if (warp.done || there) {
             keep();
+            if (!warp.done) found.access = access_of(warp);
             return std::nullopt;
         }
         return event;

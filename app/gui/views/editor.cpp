@@ -13,7 +13,9 @@ namespace lockstep::gui {
 namespace {
 
 std::string seconds_text(double seconds) {
-    return seconds < 0.9995 ? fmt::format("{:.0f} ms", seconds * 1000) : fmt::format("{:.2f} s", seconds);
+    return seconds < 0.01     ? fmt::format("{:.2g} ms", seconds * 1000)
+           : seconds < 0.9995 ? fmt::format("{:.0f} ms", seconds * 1000)
+                              : fmt::format("{:.2f} s", seconds);
 }
 
 bool own_shown(const Snapshot& snapshot) {
@@ -54,14 +56,15 @@ class EditorView final : public View {
         }
         take_wish(session);
         const KernelDocument& document = desk.document();
+        const bool low = area.h < 230;  // the text needs the room more than the sentence
         const bool broken = snapshot->compiled && !snapshot->compiled->ok && !desk.compiling(*snapshot);
         const std::string right = document.path.empty() ? "not in a file yet" : document.saved() ? "saved" : "not saved";
         const std::string sentence = caption_of(desk, *snapshot);
         const Rect body = ui.panel(area, {.title = "Kernel  " + document.shown_name(),
                                           .right = right,
                                           .badge = broken || !snapshot->compiled ? Provenance::none : Provenance::measured,
-                                          .caption = sentence});
-        if (broken || !snapshot->compiled)
+                                          .caption = low ? std::string_view() : sentence});
+        if (!low && (broken || !snapshot->compiled))
             ui.line({area.x + 1, body.bottom() + 8}, {area.right() - 1, body.bottom() + 8}, ui.theme->grid);
         ui.push_scope("editor");
         if (panel_.open()) {
@@ -71,13 +74,16 @@ class EditorView final : public View {
         }
         float x = body.x;
         const float y = body.y - 4;
+        const bool running = snapshot->busy.starts_with("running ");
+        if (ui.chip(x, y, running ? "Cancel" : "Run", running)) running ? desk.cancel(session) : desk.run(session);
         if (ui.chip(x, y, "Open")) panel_.show(FilePanel::Mode::open, document.path);
         if (ui.chip(x, y, "Save", false, !document.saved())) desk.wish = DeskWish::save;
         if (ui.chip(x, y, "Find")) editor_.open_find();
         const bool busy = !snapshot->busy.empty() && desk.compiling(*snapshot);
-        const std::string state = busy ? snapshot->busy
-                                       : fmt::format("line {}, column {}", editor_.buffer.caret().line + 1,
-                                                     editor_.buffer.cells_before(editor_.buffer.caret()) + 1);
+        const std::string state = busy  ? snapshot->busy
+                                  : low ? sentence
+                                        : fmt::format("line {}, column {}", editor_.buffer.caret().line + 1,
+                                                      editor_.buffer.cells_before(editor_.buffer.caret()) + 1);
         ui.text(body.right(), y + 18, state,
                 {.size = 12, .color = ui.theme->quiet, .align = Align::right, .width = body.right() - x - 8});
         follow(session, focus, *snapshot);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -70,6 +71,10 @@ std::string text_at(DType type, const std::byte* bytes) {
     return text.size() > 10 ? fmt::format("{:.3e}", number_at(type, bytes)) : text;
 }
 
+bool is_unset(DType type, const std::byte* bytes) {
+    return std::all_of(bytes, bytes + size_of(type), [](std::byte b) { return b == std::byte{0xCD}; });
+}
+
 Buffer buffer_of(const lessons::BoundArgument& argument, const simt::Memory& before, const simt::Memory& after) {
     Buffer buffer;
     buffer.name = argument.name;
@@ -92,14 +97,12 @@ Buffer buffer_of(const lessons::BoundArgument& argument, const simt::Memory& bef
     const size_t size = size_of(argument.type);
     facts.count = buffer.count();
     double sum = 0;
-    static constexpr std::byte fill[8] = {std::byte{0xCD}, std::byte{0xCD}, std::byte{0xCD}, std::byte{0xCD},
-                                          std::byte{0xCD}, std::byte{0xCD}, std::byte{0xCD}, std::byte{0xCD}};
     for (size_t i = 0; i < facts.count; ++i) {
         const std::byte* at = buffer.after.data() + i * size;
         const bool same =
             i * size + size <= buffer.before.size() && std::memcmp(at, buffer.before.data() + i * size, size) == 0;
         facts.changed += !same;
-        if (argument.role == lessons::KernelArgument::Role::out && std::memcmp(at, fill, size) == 0) {
+        if (argument.role == lessons::KernelArgument::Role::out && is_unset(argument.type, at)) {
             ++facts.untouched;
             continue;
         }

@@ -11,6 +11,7 @@ namespace lockstep::gui {
 
 double number_at(DType type, const std::byte* bytes);
 std::string text_at(DType type, const std::byte* bytes);  // at most 10 signs
+bool is_unset(DType type, const std::byte* bytes);        // the fill of an out: buffer
 
 struct BufferFacts {
     size_t count = 0, not_numbers = 0, untouched = 0;  // untouched: an out: buffer's fill, never written

@@ -157,7 +157,7 @@ class LaunchView final : public View {
         bool changed = field(0, "grid, blocks", "grid", s.grid, !bad_grid.empty() || !no_grid.empty(), "64 or 8,8");
         changed |= field(1, "block, threads", "block", s.block, !bad_block.empty() || !no_block.empty(), "256 or 16,16");
         if (changed) s.grid_chosen = true;
-        changed |= field(2, "dynamic shared, B", "shared", s.shared, !bad_shared.empty() || !no_shared.empty(), "0");
+        changed |= field(2, "shared, bytes", "shared", s.shared, !bad_shared.empty() || !no_shared.empty(), "0");
         if (changed) desk.touch();
         y += 51;
         y = complaint(ui, r, y, bad_grid);
@@ -175,7 +175,7 @@ class LaunchView final : public View {
         if (!entry.program) return complaint(ui, r, y, entry.refused ? entry.refused->message : "");
         if (s.arguments.size() != entry.program->parameters.size()) fit_launch(s, entry, snapshot.runnable->source);
         const auto declarations = parameter_declarations(snapshot.runnable->source, entry.program->kernel);
-        ui.text(r.x, y + 13, s.arguments.empty() ? "no parameters" : "arguments, as the command line takes them",
+        ui.text(r.x, y + 13, s.arguments.empty() ? "no parameters" : "arguments",
                 {.size = 13, .color = ui.theme->ink2, .width = r.w});
         if (std::any_of(s.arguments.begin(), s.arguments.end(), [](const ArgumentText& a) { return a.chosen; })) {
             const float width = ui.text_width("guess again", {.size = 13});

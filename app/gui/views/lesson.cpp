@@ -316,7 +316,7 @@ class LessonView final : public View {
                    : fmt::format("{:g} point{}", exercise.points, exercise.points == 1 ? "" : "s"),
             {.size = 13, .color = passed ? theme.right : theme.quiet, .align = Align::right, .weight = passed ? 600 : 400});
         y += 34 + ui.paragraph({x, y + 34, w, 600}, exercise.prompt, {.size = 15}, 23) + 8;
-        ui.text(x, y + 14, "Edit this file, then check it:", {.size = 13, .color = theme.ink2});
+        ui.text(x, y + 14, "Edit it here or in this file, then check it:", {.size = 13, .color = theme.ink2});
         y += 20;
         find_work_file(*state.lesson, exercise);
         const std::string& path = work_path_;
@@ -328,8 +328,16 @@ class LessonView final : public View {
             y += 18;
         }
         y += 20;
+        if (ui.button({x + 160, y, 152, 32}, "Edit it here")) {
+            if (const auto problem = session.desk.open(path))
+                session.post({Request::Kind::tell, 0, *problem});
+            else
+                session.workspace = "kernel";
+        }
         if (ui.button({x, y, 152, 32}, "Check it", true)) {
             ++checks_;
+            if (session.desk.holds(path) && !session.desk.document().saved())
+                if (const auto problem = session.desk.save(path)) session.post({Request::Kind::tell, 0, *problem});
             session.post({Request::Kind::check_exercise, 0, {}});
         }
         y += 42;

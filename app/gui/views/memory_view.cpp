@@ -21,6 +21,7 @@ struct Place {  // one thing that can be looked at
     uint64_t address = 0;  // 0 for shared memory: offsets in the block
     uint64_t bytes = 0;
     DType type = DType::f32;
+    bool out = false;  // filled with 0xCD before the launch
 };
 
 // The type of the shared memory's accesses: what the program stores there most.
@@ -41,10 +42,11 @@ std::vector<Place> places_of(const Snapshot& snapshot) {
     const model::KernelRun& run = *snapshot.own_result->run;
     for (const lessons::BoundArgument& one : snapshot.own_result->bound.arguments)
         if (one.role != lessons::KernelArgument::Role::scalar && one.bytes > 0)
-            places.push_back({one.name, false, one.address, one.bytes, one.type});
+            places.push_back(
+                {one.name, false, one.address, one.bytes, one.type, one.role == lessons::KernelArgument::Role::out});
     const uint64_t shared =
         std::max(run.program->static_shared, run.program->dynamic_shared_offset) + run.config.dynamic_shared;
-    if (shared > 0) places.push_back({"shared", true, 0, shared, shared_type(*run.program)});
+    if (shared > 0) places.push_back({"shared", true, 0, shared, shared_type(*run.program), false});
     return places;
 }
 
@@ -88,8 +90,11 @@ class MemoryView final : public View {
         x += 12;
         if (x + ui.segmented_width(types) > body.right()) x = body.x, y += 30;
         type_ = ui.segmented(x, y, types, type_);
-        if (x + ui.segmented_width(times) > body.right()) x = body.x, y += 30;
-        after_ = ui.segmented(x, y, times, after_ || place_gone(*snapshot, place) ? 1 : 0) == 1;
+        const bool gone = place_gone(*snapshot, place);
+        if (!place.shared) {  // shared memory is gone when its block has ended
+            if (x + ui.segmented_width(times) > body.right()) x = body.x, y += 30;
+            if (const int time = ui.segmented(x, y, times, after_ || gone ? 1 : 0); !gone) after_ = time == 1;
+        }
         if (x + ui.chip_width("follow") > body.right()) x = body.x, y += 30;
         if (ui.chip(x, y, "follow", follow_)) follow_ = !follow_, scroll_to_access_ = true;
         bool jump = false;
@@ -97,7 +102,8 @@ class MemoryView final : public View {
         text_field(ui, "index", {x, y, std::min(110.0f, body.right() - x), 26}, index_,
                    {.hint = "to index", .submitted = &jump});
         y += 34;
-        paint(ui, *snapshot, place, type, access, jump, focus, {body.x, y, body.w, body.bottom() - y});
+        paint(ui, *snapshot, place, type, access, jump, !place.shared && (after_ || gone), focus,
+              {body.x, y, body.w, body.bottom() - y});
         ui.pop_scope();
     }
 
@@ -169,6 +175,9 @@ class MemoryView final : public View {
         if (!has_now(snapshot)) return "The memory at this instruction is being worked out.";
         if (access == nullptr)
             return "The current instruction touches no memory; marked values differ from before the launch.";
+        if (access->space == ptx::Space::param || access->space == ptx::Space::constant)
+            return "The current instruction reads the launch's parameters or constants.";
+        if (access->space == ptx::Space::local) return "The current instruction uses each thread's own local memory.";
         if (touched < 0)
             return fmt::format("The current instruction {} memory outside these buffers.",
                                access->is_store ? "writes" : "reads");
@@ -180,14 +189,11 @@ class MemoryView final : public View {
     }
 
     void paint(Ui& ui, const Snapshot& snapshot, const Place& place, DType type, const simt::AccessAt* access, bool jump,
-               Focus& focus, const Rect& r) {
+               bool after, Focus& focus, const Rect& r) {
         const Theme& theme = *ui.theme;
-        const std::byte* bytes = bytes_of(snapshot, place, after_);
+        const std::byte* bytes = bytes_of(snapshot, place, after);
         if (bytes == nullptr) {
-            ui.text(
-                r.x, r.y + 18,
-                place.shared && after_ ? "Shared memory is gone when its block has ended." : "It is being worked out ...",
-                {.size = 13, .color = theme.ink2});
+            ui.text(r.x, r.y + 18, "It is being worked out ...", {.size = 13, .color = theme.ink2});
             return;
         }
         const std::byte* before =
@@ -208,7 +214,7 @@ class MemoryView final : public View {
         // Which lane touches which element.
         std::map<size_t, uint32_t> touched;
         size_t first_touched = SIZE_MAX;
-        const bool here = access != nullptr && !after_ && place.shared == (access->space == ptx::Space::shared) &&
+        const bool here = access != nullptr && !after && place.shared == (access->space == ptx::Space::shared) &&
                           access->space != ptx::Space::local;
         for (uint32_t lane = 0; here && lane < 32; ++lane) {
             if ((access->lanes >> lane & 1) == 0) continue;
@@ -255,10 +261,13 @@ class MemoryView final : public View {
                 const bool changed = before != nullptr && std::memcmp(at, before + i * size, size) != 0;
                 const auto hit = touched.find(i);
                 if (changed) ui.rect({cell.x, cell.y, cell.w, cell.h}, theme.selected);
-                std::string text = hex ? hex_text(at, size) : text_at(type, at);
+                const bool unset = place.out && !changed && is_unset(type, at);
+                const std::string text = hex ? hex_text(at, size) : unset ? "unset" : text_at(type, at);
                 ui.text(cell.right() - 4, y + 14, text,
                         {.size = 12,
-                         .color = changed || hit != touched.end() ? theme.ink : theme.ink2,
+                         .color = changed || hit != touched.end() ? theme.ink
+                                  : unset                         ? theme.quiet
+                                                                  : theme.ink2,
                          .align = Align::right,
                          .weight = changed ? 700 : 400,
                          .mono = true,
@@ -277,7 +286,7 @@ class MemoryView final : public View {
                     std::string tip = fmt::format("{}[{}], {} 0x{:x}", place.name, i, place.shared ? "offset" : "address",
                                                   place.address + i * size);
                     if (before != nullptr) tip += fmt::format("\nbefore the launch {}", text_at(type, before + i * size));
-                    tip += fmt::format("\n{} {}", after_ ? "after the run" : "now", text_at(type, at));
+                    tip += fmt::format("\n{} {}", after ? "after the run" : "now", text_at(type, at));
                     if (hit != touched.end()) {
                         tip += fmt::format("\n{} by lane", access->is_atomic  ? "updated"
                                                            : access->is_store ? "written next"

@@ -158,7 +158,8 @@ class ReportsView final : public View {
         ui.clip({r.x - 8, r.y, r.w + 16, r.h});
         float y = r.y - offset;
         constexpr float kind_width = 86;
-        const float place_width = std::min(190.0f, r.w * 0.32f), words = r.w - kind_width - place_width - 20;
+        const bool threads = std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.where.has_value(); });
+        const float place_width = threads ? std::min(190.0f, r.w * 0.32f) : 92, words = r.w - kind_width - place_width - 20;
         for (size_t i = 0; i < rows.size(); ++i) {
             const Row& row = rows[i];
             const TextStyle style{.size = 13, .color = row.stale ? theme.quiet : theme.ink};

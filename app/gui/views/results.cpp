@@ -13,6 +13,12 @@ namespace {
 
 constexpr size_t most_in_picture = size_t{1} << 22;
 
+std::string milliseconds(double seconds) {
+    return seconds < 0.01 ? fmt::format("{:.2g} ms", 1000 * seconds)
+           : seconds < 1  ? fmt::format("{:.0f} ms", 1000 * seconds)
+                          : fmt::format("{:.1f} s", seconds);
+}
+
 std::string caption_of(const Snapshot& snapshot, uint64_t version) {
     const auto& result = snapshot.own_result;
     if (!result) return "The kernel has not run yet.";
@@ -23,11 +29,11 @@ std::string caption_of(const Snapshot& snapshot, uint64_t version) {
         text = fmt::format("{} stopped the kernel: counts and outputs are those of half a run.",
                            result->run->result.fault->kind);
     else if (result->timed)
-        text = fmt::format("{} took {} cycles on the modelled {}, worked out here in {:.0f} ms.", result->kernel,
-                           with_commas(result->run->result.cycles), result->run->gpu.title, 1000 * result->seconds);
+        text = fmt::format("{} took {} cycles on the modelled {}, worked out here in {}.", result->kernel,
+                           with_commas(result->run->result.cycles), result->run->gpu.title, milliseconds(result->seconds));
     else
-        text = fmt::format("{} ran without timing, warps in {} order, in {:.0f} ms.", result->kernel,
-                           name_of(result->settings.order), 1000 * result->seconds);
+        text = fmt::format("{} ran without timing, warps in {} order, in {}.", result->kernel,
+                           name_of(result->settings.order), milliseconds(result->seconds));
     if (result->version != version) text += " The text is another one now.";
     return text;
 }
@@ -41,9 +47,9 @@ class ResultsView final : public View {
         const bool ran = result && result->run;
         const Rect body = ui.panel(area, {.title = "Results",
                                           .right = ran ? result->run->gpu.title : std::string_view(),
-                                          .badge = !ran            ? Provenance::none
-                                                   : result->timed ? Provenance::simulated
-                                                                   : Provenance::executed,
+                                          .badge = !ran                                          ? Provenance::none
+                                                   : result->timed && !result->run->result.fault ? Provenance::simulated
+                                                                                                 : Provenance::executed,
                                           .caption = sentence});
         if (!ran) {
             const std::string why = result && result->refused ? result->refused->message : "The kernel has not run yet.";
@@ -106,10 +112,15 @@ class ResultsView final : public View {
     uint64_t pictures_ = 0;
     float height_ = 0;
 
+    static std::string value_text(const Buffer& buffer, size_t i) {
+        const std::byte* at = buffer.after.data() + i * size_of(buffer.type);
+        return buffer.role == lessons::KernelArgument::Role::out && is_unset(buffer.type, at) ? "unset"
+                                                                                              : text_at(buffer.type, at);
+    }
+
     static std::string first_values(const Buffer& buffer, size_t most) {
         std::string text;
-        for (size_t i = 0; i < std::min(buffer.count(), most); ++i)
-            text += (i ? "  " : "") + text_at(buffer.type, buffer.after.data() + i * size_of(buffer.type));
+        for (size_t i = 0; i < std::min(buffer.count(), most); ++i) text += (i ? "  " : "") + value_text(buffer, i);
         return text + (buffer.count() > most ? "  ..." : "");
     }
 
@@ -125,7 +136,7 @@ class ResultsView final : public View {
             tiles.push_back({with_commas(run.cycles), "cycles", Provenance::simulated});
             tiles.push_back(
                 {run.time_us < 1000 ? fmt::format("{:.2f}", run.time_us) : fmt::format("{:.2f}", run.time_us / 1000),
-                 run.time_us < 1000 ? "µs at boost clock" : "ms at boost clock", Provenance::simulated});
+                 run.time_us < 1000 ? "µs" : "ms", Provenance::simulated});
         }
         tiles.push_back(
             {with_commas(static_cast<int64_t>(run.warp_instructions)), "warp instructions", Provenance::executed});
@@ -159,16 +170,23 @@ class ResultsView final : public View {
         for (const std::string_view name : wanted)
             for (const model::Metric& metric : run.metrics)
                 if (metric.name == name && std::isfinite(metric.value)) shown.push_back(&metric);
-        const float column = r.w / 2;
-        for (size_t i = 0; i < std::min<size_t>(shown.size(), 6); ++i) {
-            const float x = r.x + (i % 2 == 0 ? 0 : column + 8), line = y + 20 * static_cast<float>(i / 2) + 13;
+        const size_t across = r.w >= 420 ? 2 : 1, count = std::min<size_t>(shown.size(), 6);
+        const float column = r.w / static_cast<float>(across);
+        for (size_t i = 0; i < count; ++i) {
+            const float x = r.x + (column + 8) * static_cast<float>(i % across),
+                        line = y + 20 * static_cast<float>(i / across) + 13;
             std::string name(shown[i]->name);
             std::replace(name.begin(), name.end(), '_', ' ');
-            const float end = ui.text(x + column - 12, line, fmt::format("{:.4g} {}", shown[i]->value, shown[i]->unit),
-                                      {.size = 12, .align = Align::right, .mono = true});
+            const std::string unit =
+                shown[i]->unit.size() <= 6 ? " " + std::string(shown[i]->unit) : "";  // else the name has it
+            const float end =
+                ui.text(x + column - (across > 1 ? 12.0f : 0.0f), line, fmt::format("{:.4g}{}", shown[i]->value, unit),
+                        {.size = 12, .align = Align::right, .mono = true});
             ui.text(x, line, name, {.size = 13, .color = theme.ink2, .width = end - x - 8});
+            if (ui.hovered({x, line - 14, column, 20}))
+                ui.tooltip(fmt::format("{}\n{:.6g} {}", shown[i]->nsight, shown[i]->value, shown[i]->unit));
         }
-        return y + 20 * static_cast<float>((std::min<size_t>(shown.size(), 6) + 1) / 2) + 10;
+        return y + 20 * static_cast<float>((count + across - 1) / across) + 10;
     }
 
     static float printed(Ui& ui, const KernelResult& result, const Rect& r, float y) {
@@ -219,8 +237,13 @@ class ResultsView final : public View {
         for (size_t i = 0; i < std::min(most, buffer.count()); ++i) {
             const float x = r.x + cell * static_cast<float>(i % columns + 1) - 8,
                         line = y + 14 + 18 * static_cast<float>(i / columns);
-            ui.text(x, line, text_at(buffer.type, buffer.after.data() + i * size_of(buffer.type)),
-                    {.size = 12, .align = Align::right, .mono = true, .width = cell - 8});
+            const std::string value = value_text(buffer, i);
+            ui.text(x, line, value,
+                    {.size = 12,
+                     .color = value == "unset" ? theme.quiet : theme.ink,
+                     .align = Align::right,
+                     .mono = true,
+                     .width = cell - 8});
         }
         const size_t rows = (std::min(most, buffer.count()) + columns - 1) / columns;
         return y + 18 * static_cast<float>(rows) + 14;
@@ -244,7 +267,9 @@ class ResultsView final : public View {
             const size_t step = std::max<size_t>(1, (to - from) / 64);
             for (size_t i = from; i < to; i += step) {
                 const double v = number_at(buffer.type, buffer.after.data() + i * size);
-                if (std::isfinite(v)) a = std::min(a, v), b = std::max(b, v);
+                if (std::isfinite(v) && !(buffer.role == lessons::KernelArgument::Role::out &&
+                                          is_unset(buffer.type, buffer.after.data() + i * size)))
+                    a = std::min(a, v), b = std::max(b, v);
             }
             const float x = box.x + pitch * static_cast<float>(c), w = std::max(1.0f, pitch - (pitch > 4 ? 1.0f : 0.0f));
             if (!(a <= b)) continue;

@@ -63,7 +63,7 @@ class WatchView final : public View {
                             .caption = sentence});
         ui.push_scope("watch");
         float x = body.x;
-        text_field(ui, "filter", {x, body.y - 4, 150, 26}, filter_, {.hint = "name, such as %f or %p1"});
+        text_field(ui, "filter", {x, body.y - 4, 150, 26}, filter_, {.hint = "filter: %f, %p1"});
         x += 158;
         if (ui.chip(x, body.y - 4, "all lanes", wide_)) wide_ = !wide_;
         if (!pinned_.empty() && ui.chip(x, body.y - 4, fmt::format("unpin {}", pinned_.size()))) pinned_.clear();
@@ -85,7 +85,7 @@ class WatchView final : public View {
             const simt::LaneValues& values = (*snapshot->lanes)[row.index];
             const ptx::Type type = type_of_use(program, values.reg);
             text += fmt::format("  {:6} {:16}", values.reg.name, written_by(program, row.writer));
-            for (const int lane : {0, 1, 2, 3, 31})
+            for (const int lane : row.writer.step < 0 ? std::vector<int>{} : std::vector<int>{0, 1, 2, 3, 31})
                 text += fmt::format("  lane {} {}", lane, text_of(values.bits[lane], type));
             text += "\n";
         }
@@ -107,6 +107,16 @@ class WatchView final : public View {
         return line > 0 ? fmt::format("line {}", line) : fmt::format("issue {}", writer.step + 1);
     }
 
+    // A parameter's name is the kernel's mangled one and a number: the number is enough.
+    static std::string short_text(const ptx::Program& program, uint32_t pc) {
+        std::string text = ptx::text_of(program, pc);
+        const std::string prefix = program.kernel + "_param_";
+        for (size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix))
+            text.replace(at, prefix.size(), "param_");
+        std::replace(text.begin(), text.end(), '\t', ' ');
+        return text;
+    }
+
     std::string caption(const Snapshot& snapshot) const {
         const auto& steps = snapshot.history->steps;
         const ptx::Program& program = *snapshot.kernel->program;
@@ -115,7 +125,7 @@ class WatchView final : public View {
             return "The warp has ended; these are the values it left.";
         const uint32_t pc = steps[static_cast<size_t>(step)].pc;
         return fmt::format("Next: {}. A row says which line wrote the register last; PTX keeps no names of C++ variables.",
-                           ptx::text_of(program, pc));
+                           short_text(program, pc));
     }
 
     // What the current instruction touches first, then what was written last, then the rest; pinned ones before all.
@@ -207,7 +217,9 @@ class WatchView final : public View {
             } else if (row.read || row.written) {
                 ui.circle({std::min(end + 8, first - 8), box.y + 12}, 3, theme.accent);
             }
-            if (full)
+            if (row.writer.step < 0)  // nothing to show: no colour that could be taken for a value
+                ui.dashed({lane_x(0), box.y + 4, lane_x(31) + pitch - 1.5f - lane_x(0), full ? 34.0f : 16.0f}, theme.line);
+            else if (full)
                 numbers(ui, values, type, on, focus, {first, box.y + 3, r.right() - 14 - first, 36});
             else
                 strip(ui, values, type, on, focus, lane_x, pitch, box.y + 3);

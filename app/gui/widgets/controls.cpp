@@ -69,7 +69,6 @@ void UiState::end_frame() {
     mouse_clicked = mouse_double = mouse_released = activate = false;
     wheel = 0;
     typed_keys.clear();
-    typed_text.clear();
     std::fill(std::begin(keys), std::end(keys), false);
     for (auto it = pictures.begin(); it != pictures.end();) {
         if (frame - it->second.used <= 600) {

@@ -128,7 +128,7 @@ struct Ui {
     bool clicked(const Rect& rect) const;  // pressed inside it in this frame
     bool double_clicked(const Rect& rect) const;
     bool area(std::string_view id, const Rect& rect);  // clickable and focusable; draws the focus outline when focused
-    // True while a text control has the keyboard: what is typed is then in the state's typed_keys and typed_text.
+    // True while a text control has the keyboard: what is typed is then in the state's typed_keys.
     bool takes_text(std::string_view id, bool tab);
     Drag drag(std::string_view id, const Rect& rect);  // begins inside the rectangle, goes on anywhere
     float wheel(const Rect& rect);                     // notches over the rectangle, taken: nobody else sees them

@@ -96,6 +96,7 @@ class TextBuffer {
     bool typing_ = false;
 };
 
+std::string utf8_of(char32_t character);
 std::string valid_utf8(std::string_view text);  // bad bytes become '?'
 
 }  // namespace lockstep::gui

@@ -1,4 +1,4 @@
-// Keys first, then the pointer, then what is in view. Cells are one mono glyph wide; rows are 20 high.
+// Keys first, then the pointer, then what is in view. Cells are one mono glyph wide; rows are 19 high.
 #include "app/gui/widgets/text_editor.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace lockstep::gui {
 
 namespace {
 
-constexpr float row_height = 20, text_size = 14, find_height = 36;
+constexpr float row_height = 19, text_size = 13, find_height = 36;
 constexpr TextStyle mono{.size = text_size, .mono = true};
 
 bool is(const KeyPress& key, char sign) {
@@ -141,7 +141,7 @@ bool TextEditor::draw(Ui& ui, const Rect& whole, const EditorLook& look) {
         }
         if (number == look.faulty) ui.frame({area.x + 1, y, area.w - 2, row_height}, ui.theme->wrong);
         const bool caret_here = i == buffer.caret().line && has_keyboard_;
-        ui.text(text.x - 12, y + 15, std::to_string(number),
+        ui.text(text.x - 12, y + 14, std::to_string(number),
                 {.size = 13,
                  .color = caret_here || number == look.line ? ui.theme->ink : ui.theme->quiet,
                  .align = Align::right,
@@ -151,7 +151,7 @@ bool TextEditor::draw(Ui& ui, const Rect& whole, const EditorLook& look) {
             const bool error = mark.severity == Severity::error;
             const Color color = error ? ui.theme->wrong : ui.theme->dark ? data::orange : rgb(0x8A5A00);
             ui.rect({area.x + gutter - 4, y + row_height - 2, area.w - gutter - 8, 1}, color);
-            ui.icon(area.x + 12, y + 15, error ? Icon::close : Icon::warning,
+            ui.icon(area.x + 12, y + 14, error ? Icon::close : Icon::warning,
                     {.size = 13, .color = color, .align = Align::center});
             if (ui.hovered({area.x, y, gutter, row_height})) ui.tooltip(mark.message);
             break;
@@ -164,7 +164,7 @@ bool TextEditor::draw(Ui& ui, const Rect& whole, const EditorLook& look) {
     }
     ui.line({text.x - 6, area.y}, {text.x - 6, area.bottom()}, ui.theme->grid);
     if (buffer.lines().size() == 1 && buffer.lines()[0].empty() && !look.hint.empty())
-        ui.text(text.x + 4, text.y + 15, look.hint, {.size = 13, .color = ui.theme->quiet, .width = text.w});
+        ui.text(text.x + 4, text.y + 14, look.hint, {.size = 13, .color = ui.theme->quiet, .width = text.w});
     ui.unclip();
     if (lines > rows) {  // the scroll bar
         const float length = std::max(24.0f, area.h * rows / (lines + 1)), room = area.h - length, most = lines - rows + 2;
@@ -182,15 +182,13 @@ bool TextEditor::draw(Ui& ui, const Rect& whole, const EditorLook& look) {
 bool TextEditor::keys(Ui& ui) {
     UiState& state = *ui.state;
     bool any = false;
-    // Characters and keys come apart; within one frame the keys that move or delete come after what was typed.
-    if (!state.typed_text.empty()) {
-        buffer.type(state.typed_text);
-        state.typed_text.clear();
-        any = true;
-    }
     std::vector<KeyPress> left;
     for (const KeyPress& key : state.typed_keys) {
         any = true;
+        if (key.character != 0) {
+            buffer.type(utf8_of(key.character));
+            continue;
+        }
         if (edit_key(buffer, key, state, false, rows_ > 2 ? rows_ - 2 : 1)) continue;
         if (key.code == KeyCode::enter && !key.control) {
             buffer.new_line();
@@ -297,7 +295,7 @@ void TextEditor::paint_line(Ui& ui, const Rect& text, float glyph, size_t number
             const size_t tab = std::min(line.find('\t', at), end);
             const std::string_view piece = std::string_view(line).substr(at, tab - at);
             if (piece.find_first_not_of(' ') != std::string_view::npos)
-                ui.text(text.x + (static_cast<float>(cell) - static_cast<float>(left_)) * glyph, y + 15, piece,
+                ui.text(text.x + (static_cast<float>(cell) - static_cast<float>(left_)) * glyph, y + 14, piece,
                         {.size = text_size,
                          .color = color_of(kind, *ui.theme),
                          .weight = is_bold(kind) ? 700 : 400,
@@ -317,6 +315,8 @@ void TextEditor::paint_line(Ui& ui, const Rect& text, float glyph, size_t number
         draw(std::min(word.end, to), word.kind);
     }
     draw(to, WordKind::plain);
+    if (cell > left_ + cells_)  // more of the line stands to the right
+        ui.rect({text.right() - 1, y + 3, 3, row_height - 6}, ui.theme->ink3);
 }
 
 void TextEditor::find_bar(Ui& ui, const Rect& area) {
@@ -379,10 +379,12 @@ bool text_field(Ui& ui, std::string_view id, const Rect& box, std::string& value
         if (fresh && !state.field_to_end) buffer.select_all();
         if (fresh) state.field_to_end = false;
     }
-    if (!state.typed_text.empty()) buffer.type(state.typed_text);
-    state.typed_text.clear();
     std::vector<KeyPress> left;
     for (const KeyPress& press : state.typed_keys) {
+        if (press.character != 0) {
+            buffer.type(utf8_of(press.character));
+            continue;
+        }
         if (edit_key(buffer, press, state, true, 1)) continue;
         if (press.code == KeyCode::enter && !press.control) {
             if (look.submitted != nullptr) *look.submitted = true;

@@ -31,7 +31,6 @@ struct UiState {
     // commands; what the control does not know stays in typed_keys. All but F-keys and the text size go there.
     bool text_focused = false, text_was_focused = false, text_takes_tab = false;
     std::vector<KeyPress> typed_keys;
-    std::string typed_text;
     bool mouse_shift = false;
     uint32_t field_id = 0;  // the one-line field that has the keyboard, and its text
     TextBuffer field;
