@@ -159,8 +159,8 @@ TEST_CASE("what is wrong is said with line, column and the nearest name") {
     CHECK(complaint(".reg .b32 a; mov.u32 a, 12ab;") == "1:25: this number ends in 'a'");
     CHECK(complaint("call.uni vprintf, (a);") == "1:1: vprintf takes 2 arguments, not 1");
     CHECK(complaint("call.uni function, (a);") == "1:10: unknown name 'function'");
-    CHECK(complaint("tex.2d.v4.f32.f32 a;") ==
-          "1:1: the instruction 'tex.2d.v4.f32.f32' cannot run here: textures and surfaces are not modelled");
+    CHECK(complaint("tcgen05.alloc a;") ==
+          "1:1: the instruction 'tcgen05.alloc' cannot run here: the tensor cores of Blackwell are not modelled");
     CHECK(complaint(".shared .b8 s[300000]; ret;") == "1:13: a kernel has at most 256 KiB of shared memory");
     CHECK(complaint("ret;") == "nothing");
 }

@@ -19,6 +19,19 @@ const char* const odd = R"(.version 7.0
 .extern .shared .align 16 .b8 dynamic[];
 .const .align 4 .f32 table[2][2] = {{1.0, -2.5}, {0f3F800000, 4.0}};
 .global .u64 g = 0x7fffffffffffffff;
+.func (.param .align 8 .b8 out[16]) called(.param .b32 n, .reg .pred q);
+.global .align 8 .u64 functions[3] = {called, generic(g)+8, 0};
+.global .b8 pieces[2] = {0xFF(called), 0xFF00(g)};
+.weak .func (.param .align 8 .b8 out[16]) called(.param .b32 n, .reg .pred q) .noreturn
+{
+  .reg .b32 %r<9>; .reg .b64 %rd<5>; .local .align 4 .b8 l[12]; .shared .b32 s; ld.param.b32 %r1, [n]; mov.u64 %rd1, l;
+  mov.u64 %rd2, n; ld.param.b32 %r2, [%rd2]; cvta.local.u64 %rd1, l; st.param.v2.b64 [out], {%rd1, %rd2};
+  { .param .b32 a; .param .align 8 .b8 b[16]; st.param.b32 [a+0], %r1; call.uni (b), called, (a, %q1); ld.param.b64 %rd3, [b]; }
+  .reg .pred %q<2>; @%q1 ret; $T: .branchtargets $A, $B, $A; brx.idx %r1, $T; $A: mov.u64 %rd4, called; $B:
+  { .param .b32 a; .param .align 8 .b8 b[16]; P: .callprototype (.param .align 8 .b8 _[16]) _ (.param .b32 _, .reg .pred _);
+    call (b), %rd4, (a, q), P; C: .calltargets called; call (b), %rd4, (7, q), C; }
+}
+.alias other, called;
 .visible .entry add(.param .u64 .ptr .global .align 4 p, .param .align 8 .b8 s[24]) .maxntid 256, 1, 1 .minnctapersm 2
 {
   .local .align 8 .b8 depot[16];
@@ -34,7 +47,8 @@ $L: @!%p1 bra $M; setp.lt.and.f32 %p1|%p2, %f1, 0f00000000, !%p3;
   atom.global.cas.b32 %r1, [%rd1], %r2, %r3; red.shared.add.u32 [tile], 1; shfl.sync.bfly.b32 %r1|%p1, %r2, 1, 31, -1;
   vote.sync.ballot.b32 %r3, !%p1, -1; @%p2 ret; bar.red.popc.u32 %r1, 0, 64, !%p1; barrier.red.and.pred %p1, 0, %p2;
   match.any.sync.b32 %r1, %r2, -1; match.all.sync.b64 %r1|%p1, %rd1, %r2; redux.sync.max.s32 %r1, %r2, -1; bra.uni $L;
-$M: .pragma "nounroll"; ld.param.u32 %r1, [s+20]; div.s32 %r1, %r2, %r3; cvt.rzi.s32.f64 %r1, %d1; trap;
+$M: .pragma "nounroll"; ld.param.u32 %r1, [s+20]; { .param .b32 a; .param .align 8 .b8 b[16];
+  call (b), called, (a, %p1); } div.s32 %r1, %r2, %r3; cvt.rzi.s32.f64 %r1, %d1; trap;
 }
 .section .debug_str { $L__info: .b8 1, 2, 3 }
 .file 1 "a.cu"
@@ -92,6 +106,7 @@ void try_all(const std::string& text) {
         for (const auto& i : program.value()->instructions) {
             REQUIRE(i.opcode != nullptr);
             if (i.kind == Kind::branch) REQUIRE(i.target < program.value()->instructions.size());
+            if (i.kind == Kind::call) REQUIRE(static_cast<size_t>(i.offset) < program.value()->calls.size());
             if (i.kind == Kind::lane_wise) REQUIRE(i.lanes != nullptr);
             if (i.kind == Kind::lane_wise_many) REQUIRE(i.many != nullptr);
         }
@@ -133,6 +148,19 @@ TEST_CASE("PTX made to be large ends in a sentence, not in exhausted memory") {
     std::string registers = head + ") { .reg .b64 %r<100000>;";
     for (int i = 0; i < 60'000; ++i) registers += "add.u64 %r" + std::to_string(i) + ", %r" + std::to_string(i) + ", 1;";
     try_all(registers + "}");
+    std::string tables = head + ") { .reg .b32 r; T: .branchtargets L";
+    for (int i = 0; i < 10'000; ++i) tables += ", L";
+    tables += ";";
+    for (int i = 0; i < 20'000; ++i) tables += "brx.idx r, T;";
+    try_all(tables + "L: ret; }");
+    std::string chain, calls = head + ") { .reg .b64 p; Q: .callprototype _;";
+    for (int i = 0; i < 15'000; ++i) {
+        const std::string next = std::to_string((i * 7919 + 1) % 15'000);
+        chain += ".func f" + std::to_string(i) + "() { .reg .b64 p; Q: .callprototype _; mov.u64 p, f" + next +
+                 "; call p, Q; call f" + next + "; ret; }";
+        calls += "call f" + next + "; call p, Q;";
+    }
+    try_all(chain + calls + "ret; }");
     const auto module = parse(registers + "}", "large.ptx");
     REQUIRE(module.ok());
     CHECK(decode(module.value()).error().message == "this kernel uses too many registers");

@@ -214,6 +214,9 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program)
                 queue(StallReason::mio_throttle, StallReason::short_scoreboard);
                 break;
             case Kind::branch:
+            case Kind::branch_table:
+            case Kind::call:
+            case Kind::return_:
                 control(Route::branch);
                 break;
             case Kind::exit:

@@ -145,7 +145,6 @@ void Decoder::decode(std::vector<LiveAtCall>& live) {
     }
     if (first_ + entry_.statements.size() > most_instructions)
         throw Complaint{"a kernel and the functions that it calls have at most 400000 instructions", entry_.place};
-    program_.instructions.reserve(first_ + entry_.statements.size() + 1);
     for (const Statement& statement : entry_.statements) decode_statement(statement);
     finish(live);
 }
@@ -239,6 +238,9 @@ void decode_all(const Module& module, const Entry& entry, Program& program) {
     for (size_t k = 0; k < frames.size(); ++k)
         attempt(k, [&] { frames[k] = std::make_unique<Frame>(entry_at(k), program, common, k); });
     common.finish(program);
+    size_t most = 0;
+    for (size_t k = 0; k < frames.size(); ++k) most += entry_at(k).statements.size() + 1;
+    program.instructions.reserve(std::min(most, most_instructions));
     std::vector<LiveAtCall> live;
     for (size_t k = 0; k < frames.size(); ++k) {
         const size_t before = live.size();

@@ -10,6 +10,7 @@
 #include "core/ptx/lexer.h"
 #include "core/ptx/module.h"
 #include "core/ptx/program.h"
+#include "core/ptx/spelling.h"
 
 namespace lockstep::ptx {
 
@@ -36,6 +37,7 @@ struct Common {
     std::vector<Located*> dynamic;  // shared memory that the launch sizes: behind all other
     std::map<std::pair<uint64_t, size_t>, int32_t> constants;
     std::map<std::vector<uint32_t>, int32_t> lanes;
+    std::unordered_map<std::string, std::vector<Candidate>> rows;  // by spelling
 
     // Module variables: all global and constant ones, and those in shared memory that `named` holds.
     void place_variables(Program& program, const std::unordered_set<std::string_view>& named);

@@ -43,7 +43,8 @@ std::optional<Diagnostic> check_launch(const ptx::Program&, const LaunchConfig&,
 
 // What stopped a kernel. Words close to compute-sanitizer's.
 struct Fault {
-    std::string kind;     // "memcheck", "racecheck", "initcheck", "synccheck", "deadlock", "runaway", "trap", "assert"
+    std::string kind;     // "memcheck", "racecheck", "initcheck", "synccheck", "deadlock", "runaway", "trap", "assert",
+                          // "call", "branch" (by a table), "stack overflow"
     std::string message;  // one sentence: "invalid global write of 4 bytes, 4 bytes past the end of 'c' (4096 bytes)"
     std::string kernel;
     std::string file;
