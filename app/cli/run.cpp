@@ -269,6 +269,7 @@ void add_run(CLI::App& app, int& status) {
     command
         ->add_option("--arg", options->arguments,
                      "an argument, in the kernel's order: i32:42, f32:1.5, in:x.npy, out:f32[1024]=y.npy, inout:f32{1,2}, "
+                     "tex2d:image.npy,linear,normalized, surf2d:u8[64,64,4]=out.npy, "
                      "struct:f32:2,i32:7")
         ->allow_extra_args(false);
     command

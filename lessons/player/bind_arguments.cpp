@@ -8,6 +8,7 @@
 #include "core/base/files.h"
 #include "core/ptx/ptx.h"
 #include "lessons/player/kernel_arguments.h"
+#include "lessons/player/texture_arguments.h"
 
 namespace lockstep::lessons {
 namespace {
@@ -27,7 +28,8 @@ std::string mismatch(const ptx::Parameter& parameter, const std::string& name, c
     if (argument.role != KernelArgument::Role::scalar)
         return parameter.bytes == 8
                    ? ""
-                   : fmt::format("is a buffer, but parameter '{}' takes {} bytes, not an address", name, parameter.bytes);
+                   : fmt::format("is a {}, but parameter '{}' takes {} bytes, not an address",
+                                 argument.texture ? "texture" : "buffer", name, parameter.bytes);
     const size_t bytes = argument.values.bytes.size();
     if (parameter.bytes != bytes)
         return fmt::format("has {} bytes, but parameter '{}' takes {}{}", bytes, name, parameter.bytes,
@@ -126,7 +128,13 @@ Result<BoundArguments> bind_arguments(const ptx::Program& program, const std::ve
             if (from_file) one.address = memory.allocate(one.bytes, one.name);
             if (one.bytes) std::memcpy(memory.write(one.address, one.bytes), array.bytes.data(), one.bytes);
             if (argument.role == KernelArgument::Role::out) memory.mark_unwritten(one.address);
-            std::memcpy(slot, &one.address, sizeof one.address);
+            uint64_t passed = one.address;
+            if (argument.texture) {
+                const Result<uint64_t> handle = make_texture(argument, array, one.address, one.name, memory);
+                if (!handle) return handle.error();
+                passed = handle.value();
+            }
+            std::memcpy(slot, &passed, sizeof passed);
         }
         bound.arguments.push_back(std::move(one));
     }

@@ -11,6 +11,7 @@
 #include "core/base/files.h"
 #include "core/base/nearest.h"
 #include "core/base/rng.h"
+#include "lessons/player/texture_arguments.h"
 
 namespace lockstep::lessons {
 namespace {
@@ -221,6 +222,7 @@ Result<simt::Dim3> parse_dim3(std::string_view text, std::string_view what) {
 }
 
 Result<KernelArgument> parse_argument(std::string_view text) {
+    if (std::optional<Result<KernelArgument>> texture = parse_texture_argument(text)) return std::move(*texture);
     KernelArgument argument;
     argument.text = text;
     const size_t colon = text.find(':');
@@ -271,6 +273,19 @@ Result<KernelArgument> parse_argument(std::string_view text) {
         Result<size_t> after = text[open] == '{' ? parse_values(text, open, argument) : parse_extents(text, open, argument);
         if (!after) return after.error();
         end = after.value();
+        if (text[open] == '[' && end < text.size() && text[end] == '{' && argument.role != KernelArgument::Role::out &&
+            text[end - 2] != ' ') {  // extents and all values
+            const std::vector<int64_t> shape = argument.shape;
+            after = parse_values(text, end, argument);
+            if (!after) return after.error();
+            int64_t count = 1;
+            for (const int64_t extent : shape) count *= extent;
+            if (count != argument.shape[0])
+                return bad(text, end, fmt::format("there are {} values here for {} elements", argument.shape[0], count));
+            argument.values.shape = argument.shape = shape;
+            argument.fill = KernelArgument::Fill::values;
+            end = after.value();
+        }
     } else {
         if (argument.role == KernelArgument::Role::out)
             return bad(text, body, "an out: buffer needs its type and extents, as in out:f32[1024] or out:f32[1024]=y.npy");

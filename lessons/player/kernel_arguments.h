@@ -5,12 +5,14 @@
 //            | "struct:" TYPE ":" number { "," TYPE ":" number }  by value, laid out as C++ does: struct:f32:2,i32:100
 //            | "in:" source | "inout:" source [ "=" FILE.npy ]
 //            | "out:" TYPE "[" extents "]" [ "=" FILE.npy ]       filled with 0xCD bytes, read back afterwards
-//   source   = FILE.npy | TYPE "{" number { "," number } "}" | TYPE "[" extents [ fill ] "]"
+//            | a texture or a surface: see texture_arguments.h
+//   source   = FILE.npy | TYPE [ "[" extents "]" ] "{" number { "," number } "}" | TYPE "[" extents [ fill ] "]"
 //   extents  = count { "," count }                                f32[1024], f32[16,784]
 //   fill     = "random" (the default: floats in [-1, 1), integers in 0..99) | "below" N | "ramp" (0, 1, 2, ...) | "zero"
 //   TYPE     = i8 u8 i16 u16 f16 bf16 i32 u32 f32 i64 u64 f64
 #pragma once
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +35,8 @@ struct KernelArgument {
     std::string file;            // fill file: read when bound
     std::string output_file;     // out, inout: "" none
     std::string text;            // as written, for messages
+    std::optional<simt::Texture> texture;  // of tex2d: and its like: how the kernel reads the texels
+    bool is_surface = false;
 };
 
 struct BoundArgument {

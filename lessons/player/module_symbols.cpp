@@ -8,6 +8,7 @@
 #include "core/base/nearest.h"
 #include "core/ptx/ptx.h"
 #include "core/simt/warp.h"
+#include "lessons/player/texture_arguments.h"
 
 namespace lockstep::lessons {
 
@@ -66,8 +67,16 @@ std::optional<Diagnostic> bind_symbols(const ptx::Program& program, const std::v
                                      ? Result<Array>(symbol.value.values)
                                      : initial_contents(symbol.value, seed * 1000003u + 7919u * (i + 1), folder);
         if (!contents) return contents.error();
-        const std::vector<std::byte>& bytes = contents.value().bytes;
+        std::vector<std::byte> bytes = contents.value().bytes;
         const ptx::GlobalVariable& variable = program.variables[found];
+        if (symbol.value.texture) {  // the variable is a .texref: it holds a handle
+            const uint64_t texels = memory.allocate(bytes.size(), symbol.name);
+            std::memcpy(memory.write(texels, bytes.size()), bytes.data(), bytes.size());
+            const Result<uint64_t> handle = make_texture(symbol.value, contents.value(), texels, symbol.name, memory);
+            if (!handle) return handle.error();
+            bytes.resize(sizeof(uint64_t));
+            std::memcpy(bytes.data(), &handle.value(), bytes.size());
+        }
         if (bytes.size() > variable.bytes)
             return Diagnostic{
                 fmt::format("'{}' has {} bytes, the value given for it has {}", symbol.name, variable.bytes, bytes.size())};
