@@ -2,9 +2,14 @@
 // same kernels without the bug are silent, in every order of warps and in the timed run. A kernel is compiled with BUG as
 // 0 and as 1; marks in its comments name the lines that a report has to name.
 #include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <set>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "core/base/files.h"
 #include "core/device/kernel_library.h"
@@ -440,4 +445,62 @@ TEST_CASE("the bundled kernels are silent under all checkers") {
             CHECK(found.empty());
         }
     }
+}
+
+TEST_CASE("lockstep run prints every report, puts both sides of a race into its JSON, and exits with 1") {
+    const auto ptx = std::filesystem::temp_directory_path() / fmt::format("lockstep-race-{}.ptx", ::getpid());
+    std::ofstream(ptx) << R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry swap(.param .u64 out)
+{
+    .reg .b32 %r<6>;
+    .reg .b64 %rd<4>;
+    .shared .align 4 .b8 row[256];
+    ld.param.u64 %rd1, [out];
+    mov.u32 %r1, %tid.x;
+    shl.b32 %r2, %r1, 2;
+    mov.u32 %r3, row;
+    add.u32 %r3, %r3, %r2;
+    st.shared.u32 [%r3], %r1;
+    xor.b32 %r3, %r3, 128;
+    ld.shared.u32 %r4, [%r3];
+    mul.wide.u32 %rd2, %r1, 4;
+    add.u64 %rd3, %rd1, %rd2;
+    st.global.u32 [%rd3], %r4;
+    ret;
+}
+)";
+    const auto command = [&](const std::string& more) {
+        const std::string line = std::string(LOCKSTEP_BINARY) + " run " + ptx.string() +
+                                 " --grid 1 --block 64 --arg out:u32[64] --json - " + more + " 2>&1 >" + ptx.string() +
+                                 ".json";
+        FILE* pipe = ::popen(line.c_str(), "r");
+        REQUIRE(pipe);
+        std::string said;
+        for (int c; (c = std::fgetc(pipe)) != EOF;) said += static_cast<char>(c);
+        const int status = ::pclose(pipe);
+        return std::pair(WEXITSTATUS(status), said);
+    };
+    for (const char* how : {"", "--functional"}) {
+        CHECK(command(how).first == 0);
+        const auto [status, said] = command(std::string(how) + " --check all");
+        INFO(said);
+        CHECK(status == 1);
+        const auto json = nlohmann::json::parse(read_file(ptx.string() + ".json").value());
+        REQUIRE(json["diagnostics"].size() >= 1);
+        int races = 0;
+        for (const auto& d : json["diagnostics"]) {
+            CHECK_THAT(said, Catch::Contains(d["message"].get<std::string>()));
+            if (d["kind"] != "racecheck") continue;
+            ++races;
+            CHECK(d["allocation"] == "row");
+            CHECK((d["thread"][0].get<int>() ^ 32) == d["other"]["thread"][0].get<int>());
+        }
+        CHECK(races == 1);
+    }
+    CHECK(command("--check racecheks").first == 2);
+    CHECK_THAT(command("--check racecheks").second, Catch::Contains("did you mean racecheck?"));
+    std::filesystem::remove(ptx);
+    std::filesystem::remove(ptx.string() + ".json");
 }

@@ -49,7 +49,9 @@ class Page {  // the cells of page_bytes bytes
         const uint32_t* const t = times(which) + cell;
         return {t[0], t[stride_], t[2 * stride_]};
     }
+    bool has_strong() const { return has_strong_; }  // whether there ever was a strong write
     void put(Remembered which, uint32_t cell, const Recorded& r) {
+        if (which == Remembered::strong) has_strong_ = true;
         uint32_t* const t = times(which) + cell;
         t[0] = r.time;
         t[stride_] = r.warp;
@@ -58,6 +60,7 @@ class Page {  // the cells of page_bytes bytes
 
   private:
     uint32_t shift_, stride_;
+    bool has_strong_ = false;
     std::vector<uint32_t> words_;  // columns; 16 words of padding each, so that they do not all fall into one cache set
 };
 

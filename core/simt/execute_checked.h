@@ -63,7 +63,8 @@ inline bool check_ramp(const Checks& c, Page& page, uint32_t cell, uint32_t pc, 
     uint32_t* const strong = page.times(Remembered::strong) + cell;
     uint32_t* const read = page.times(Remembered::read) + cell;
     uint32_t* const earlier = page.times(Remembered::earlier) + cell;
-    if (c.state.race && (out_of_order<Global>(c, write, stride, mine) || out_of_order<Global>(c, strong, stride, mine)))
+    if (c.state.race && (out_of_order<Global>(c, write, stride, mine) ||
+                         (page.has_strong() && out_of_order<Global>(c, strong, stride, mine))))
         return false;
     const CellLanes now = CellLanes{} + c.state.now, number = CellLanes{} + c.warp.number;
     if constexpr (Store) {
@@ -80,23 +81,27 @@ inline bool check_ramp(const Checks& c, Page& page, uint32_t cell, uint32_t pc, 
         cells(strong, by_atomic);
         if (!none(reinterpret_cast<CellLanes>((written < birth) & (by_atomic < birth)))) return false;
     }
-    CellLanes time, warp, lanes;
-    cells(read, time);
-    cells(read + stride, warp);
-    cells(read + 2 * stride, lanes);
-    const CellLanes others = reinterpret_cast<CellLanes>((warp != number) | ((lanes & lanes_bits) != mine));
-    const CellLanes kept = Global ? others : others & reinterpret_cast<CellLanes>(time >= c.warp.base);
-    if (!none(kept)) {
-        CellLanes old;
-        cells(earlier, old);
-        old = (time & kept) | (old & ~kept);
-        std::memcpy(earlier, &old, sizeof old);
-        cells(earlier + stride, old);
-        old = (warp & kept) | (old & ~kept);
-        std::memcpy(earlier + stride, &old, sizeof old);
-        cells(earlier + 2 * stride, old);
-        old = (lanes & kept) | (old & ~kept);
-        std::memcpy(earlier + 2 * stride, &old, sizeof old);
+    // Somebody else's read that is still of interest stays where it is; else the last one moves there.
+    CellLanes others_time, others_warp;
+    cells(earlier, others_time);
+    cells(earlier + stride, others_warp);
+    const CellLanes gone = reinterpret_cast<CellLanes>((others_time < c.warp.base) | (others_warp == number));
+    if (Global || !none(gone)) {
+        CellLanes time, warp, lanes;
+        cells(read, time);
+        cells(read + stride, warp);
+        cells(read + 2 * stride, lanes);
+        CellLanes kept = reinterpret_cast<CellLanes>((warp != number) | ((lanes & lanes_bits) != mine));
+        if constexpr (!Global) kept &= gone & reinterpret_cast<CellLanes>(time >= c.warp.base);
+        if (!none(kept)) {
+            CellLanes old = (time & kept) | (others_time & ~kept);
+            std::memcpy(earlier, &old, sizeof old);
+            old = (warp & kept) | (others_warp & ~kept);
+            std::memcpy(earlier + stride, &old, sizeof old);
+            cells(earlier + 2 * stride, old);
+            old = (lanes & kept) | (old & ~kept);
+            std::memcpy(earlier + 2 * stride, &old, sizeof old);
+        }
     }
     std::memcpy(read, &now, sizeof now);
     std::memcpy(read + stride, &number, sizeof number);
@@ -109,11 +114,15 @@ template <bool Global>
 inline bool check_one(const Checks& c, Page& page, uint32_t cell, uint32_t pc, uint32_t first, uint32_t last,
                       uint32_t birth) {
     const uint32_t mine = first << 5 | last;
-    const Recorded write = page.get(Remembered::write, cell), strong = page.get(Remembered::strong, cell);
+    const Recorded write = page.get(Remembered::write, cell);
+    const Recorded strong = page.has_strong() ? page.get(Remembered::strong, cell) : Recorded{};
     if (c.state.race && (out_of_order<Global>(c, write, mine) || out_of_order<Global>(c, strong, mine))) return false;
     if (!Global && c.state.init && write.time < birth && strong.time < birth) return false;
     const Recorded read = page.get(Remembered::read, cell);
-    if (read.warp != c.warp.number || (read.how & lanes_bits) != mine) page.put(Remembered::earlier, cell, read);
+    if (!Global && read.time < c.warp.base) {
+        // nothing to keep
+    } else if (read.warp != c.warp.number || (read.how & lanes_bits) != mine)
+        page.put(Remembered::earlier, cell, read);
     page.put(Remembered::read, cell, {c.state.now, c.warp.number, how_of(pc, first, last)});
     return true;
 }
