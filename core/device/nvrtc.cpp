@@ -99,7 +99,8 @@ std::string compile_here(const std::string& source, const std::string& arch) {
     const std::string arch_option = "-arch=" + (arch.empty()              ? lowest_arch()
                                                 : arch.starts_with("sm_") ? "compute_" + arch.substr(3)
                                                                           : arch);
-    std::vector<const char*> options = {arch_option.c_str(), "-lineinfo", "-std=c++17"};
+    std::vector<const char*> options = {arch_option.c_str(), "-lineinfo", "-std=c++17", "-include=math.h",
+                                        "-include=stdint.h"};  // what nvcc has without asking
     const std::string toolkit = "-I" + toolkit_headers().string();
     const std::string standard_library = toolkit + "/cccl";  // where CUDA 13 keeps cuda/std
     if (toolkit.size() > 2) {
