@@ -368,7 +368,7 @@ TEST_CASE("what a call cannot do is a fault with a sentence") {
 }
 )";
     const std::string overflow = message(endless, call_with("endless"));
-    CHECK(overflow.find("stack overflow: stack overflow: 5") == 0);
+    CHECK(overflow.find("stack overflow: 5") == 0);
     CHECK(overflow.find("calls deep in k on line") != std::string::npos);
 }
 

@@ -96,7 +96,7 @@ std::byte* local_at(const Warp& warp, uint32_t base) {
 
 Fault* overflow(const Warp& warp, uint32_t pc, uint32_t mask, uint32_t depth, const std::string& what) {
     return make_fault(warp, pc, static_cast<uint32_t>(__builtin_ctz(mask)), "stack overflow",
-                      "stack overflow: " + std::to_string(depth) + " calls deep in " + warp.block->grid->program->shown_name() +
+                      std::to_string(depth) + " calls deep in " + warp.block->grid->program->shown_name() +
                           " on " + place_of(*warp.block->grid->program, pc) + ", " + what);
 }
 
