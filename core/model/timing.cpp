@@ -169,6 +169,8 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program)
             case Kind::load:
             case Kind::store:
             case Kind::atomic:
+            case Kind::texture:
+            case Kind::surface:
                 if (in.space == Space::param || in.space == Space::constant) {
                     t.route = Route::constant;
                     t.pipe = static_cast<uint8_t>(Unit::uniform);

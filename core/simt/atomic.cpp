@@ -125,20 +125,20 @@ Bits updated(AtomicOperation operation, Type type, bool flush, const Bits& old, 
 
 Fault* atomic_by_lane(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask, Access& access) {
     if (Fault* fault = resolve(warp, pc, p, mask, true, true, access)) return fault;
-    const Block& block = *warp.block;
-    const ptx::Program& program = *block.grid->program;
+    const ptx::Program& program = *warp.block->grid->program;
     const auto& instruction = program.instructions[pc];
     const auto operation = static_cast<AtomicOperation>(instruction.mode);
     const uint32_t bytes = p.element_bytes;
     const int32_t* const list = program.lists.data() + instruction.list;
     const int32_t* const results = instruction.list_destinations ? list : instruction.destination;
     const int32_t* const sources = instruction.list_sources ? list + instruction.list_destinations : instruction.source;
-    const std::byte* const shared = block.shared.data();
     std::byte old[8][warp_size * 16];  // results may be the sources of lanes that are still to come: written at the end
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
         std::byte* at = access.pointers[lane];
-        const bool in_shared = at >= shared && at < shared + block.shared.size();
+        ptx::Space space;
+        lane_access(warp, p, lane, space);
+        const bool in_shared = space == ptx::Space::shared;
         for (uint32_t element = 0; element < p.vector; ++element, at += bytes) {
             const Bits before = get(at, bytes), b = get(operand(warp, sources[element]) + lane * bytes, bytes);
             const Bits c = operation == AtomicOperation::cas ? get(operand(warp, sources[1]) + lane * bytes, bytes) : Bits{};
