@@ -68,9 +68,14 @@ uint32_t threads_of(const Warp& warp, uint32_t lanes) {
 bool release_if_full(Block& block, uint32_t number, Warp* running, uint32_t threads) {
     uint32_t came = block.arrived[number];
     bool all = true, waiting = false;
-    for (Warp& w : block.warps) {
-        uint32_t lanes = w.at_barrier && w.barrier == number ? w.barrier_lanes : 0;
-        if (lanes) threads = std::max(threads, w.barrier_threads);
+    for (const Warp& w : block.warps) {
+        if (w.at_barrier && w.barrier == number && w.barrier_lanes) {  // none of its threads is missing
+            threads = std::max(threads, w.barrier_threads);
+            came += warp_size;
+            waiting = true;
+            continue;
+        }
+        uint32_t lanes = 0;
         for (const PathWait& wait : w.waits) {
             if (wait.why != PathWait::Why::barrier || wait.number != number) continue;
             lanes |= wait.lanes;

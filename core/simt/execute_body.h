@@ -389,7 +389,9 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
         m.shapes_known = 0;
         event.gives_way |= warp.watch.gives_way;
         warp.watch.gives_way = false;
-        return warp.at_barrier || event.gives_way || warp.registers != m.registers;  // another frame: run() begins again
+        const bool ends = warp.at_barrier || event.gives_way || warp.registers != m.registers;  // another frame: run() again
+        if (ends) limit = 0;
+        return ends;
     };
     if (budget == 0) {
         finish(WarpEvent::Kind::executed, next, active, 0);
@@ -585,6 +587,7 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
                     write_back();
                     fault = arrive(warp, pc, path, mask, event.barrier_released);
                     kind = WarpEvent::Kind::barrier;
+                    limit = 0;
                 }
                 next = pc + 1;
                 break;
@@ -619,7 +622,10 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
                 Special special{warp, pc, p, mask, path, access};
                 fault = p.handler(special);
                 if (special.again) next = pc;
-                if (special.ends_turn) kind = WarpEvent::Kind::barrier;
+                if (special.ends_turn) {
+                    kind = WarpEvent::Kind::barrier;
+                    limit = 0;
+                }
                 event.barrier_released |= special.barrier_released;
                 event.until = special.until;
                 event.sectors = special.sectors;
@@ -637,6 +643,9 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
                 next = pc + 1;
                 break;
         }
+
+        // Most instructions end here. `limit` is 0 where the turn is over.
+        if (!Record && !fault && next != meet && count < limit) continue;
 
         if (fault == must_wait) {  // for other paths of the warp
             fault = choose_path(warp);
