@@ -240,6 +240,11 @@ TEST_CASE("a form is guessed from types and use, and what the learner typed stay
     CHECK(settings.arguments[2].text == "inout:i32[1024 zero]");
     CHECK(settings.arguments[3].text == "u32:1024");
     for (const ArgumentText& a : settings.arguments) CHECK(lessons::parse_argument(a.text).ok());
+    CHECK(settings.block == "256");
+    LaunchSettings shared;
+    fit_launch(shared, entry, "#define WIDTH 128\n" + source + "__shared__ float s[WIDTH];\n");
+    CHECK(shared.block == "128");
+    CHECK(shared.grid == "8");
     settings.arguments[3] = {"n", "u32:7", true};
     entry.parameters = {"in", "out", "n", "extra", "h"};  // another text: n moved
     fit_launch(settings, entry, "");
@@ -458,6 +463,8 @@ TEST_CASE("a functional run is stepped through like a timed one") {
     for (int page = 0; page < 3; ++page) {
         desk.shell.show_page(page);
         desk.settle();
+        CHECK(ImGui::GetDrawData()->TotalVtxCount > 4000);
+        CHECK(ImGui::GetDrawData()->TotalVtxCount <= 8000 * 4);
     }
     desk.key(KeyCode::end);
     desk.settle();

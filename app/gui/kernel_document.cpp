@@ -157,6 +157,36 @@ std::string scalar_guess(const ptx::Parameter& p, const std::string& declaration
     return fmt::format("{}:{}", name_of(type), value);
 }
 
+// The number that `word` stands for: digits, or a name that the text defines. 0: unknown.
+int64_t number_of(const std::string& text, const std::string& word) {
+    if (word.empty() || word.size() > 60) return 0;
+    if (word[0] >= '0' && word[0] <= '9') return word.size() < 8 ? std::stoll(word) : 0;
+    for (const std::string& before : {"#define " + word + " ", "int " + word + " = ", word + " = "}) {
+        const size_t at = text.find(before);
+        if (at == std::string::npos) continue;
+        const size_t digits = text.find_first_not_of(' ', at + before.size());
+        if (digits != std::string::npos && text[digits] >= '0' && text[digits] <= '9')
+            return std::stoll(text.substr(digits, 7));
+    }
+    return 0;
+}
+
+// The block that a __shared__ array is made for, one thread an element; 0: none that could be a block's width.
+int64_t block_of_shared(const std::string& text) {
+    int64_t width = 0;
+    for (size_t at = text.find("__shared__"); at != std::string::npos; at = text.find("__shared__", at + 1)) {
+        const size_t end = std::min(text.find(';', at), text.size()), open = text.find('[', at);
+        if (open >= end) continue;
+        const size_t close = std::min(text.find(']', open), end);
+        std::string word;
+        for (size_t i = open + 1; i < close && (is_word(text[i]) || word.empty()); ++i)
+            if (is_word(text[i])) word += text[i];
+        const int64_t n = number_of(text, word);
+        if (n >= 8 && n <= 1024) width = width == 0 ? n : std::min(width, n);
+    }
+    return width;
+}
+
 }  // namespace
 
 bool KernelDocument::is_ptx() const {
@@ -227,6 +257,14 @@ void fit_launch(LaunchSettings& settings, const KernelEntry& entry, const std::s
     if (!settings.grid_chosen) {
         settings.grid = plane ? "4,4" : "4";
         settings.block = plane ? "16,16" : "256";
+        const int64_t shared = block_of_shared(text);  // one element a thread fits; a row more is no thread's
+        if (!plane && shared >= 32) {
+            settings.block = std::to_string(shared);
+            settings.grid = std::to_string(std::max<int64_t>(1, 1024 / shared));
+        } else if (plane && (shared == 8 || shared == 16 || shared == 32)) {
+            settings.block = fmt::format("{},{}", shared, shared);
+            settings.grid = fmt::format("{},{}", 64 / shared, 64 / shared);
+        }
         if (program.required_threads[0] != 0)
             settings.block = fmt::format("{},{},{}", program.required_threads[0], std::max(1u, program.required_threads[1]),
                                          std::max(1u, program.required_threads[2]));

@@ -171,6 +171,10 @@ std::string pages_id(std::string_view workspace) {
     return within(layout_of(workspace, {}));
 }
 
+std::string root_id(std::string_view workspace) {
+    return names(layout_of(workspace, {}));
+}
+
 Arrangement arrange(const LayoutNode& root, const Rect& area, const std::function<int(const std::string&)>& chosen) {
     Arrangement out;
     place(root, area, chosen, out);

@@ -41,6 +41,7 @@ struct Arrangement {
 LayoutNode layout_of(std::string_view workspace, std::string_view scene_view);
 // The id of the strip that leads through the workspace's pages; empty: it has none.
 std::string pages_id(std::string_view workspace);
+std::string root_id(std::string_view workspace);  // of the strip that the whole workspace becomes in a small window
 // `chosen(id)` says which tab of a strip is open.
 Arrangement arrange(const LayoutNode& root, const Rect& area, const std::function<int(const std::string&)>& chosen);
 

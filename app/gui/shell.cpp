@@ -104,7 +104,10 @@ bool Shell::show_alone(std::string_view view) {
 }
 
 void Shell::show_page(int page) {
-    if (const std::string id = pages_id(session.workspace); !id.empty()) tabs_[id] = page;
+    const std::string id = pages_id(session.workspace);
+    if (id.empty()) return;
+    tabs_[id] = page;
+    tabs_[root_id(session.workspace)] = page > 0 ? 1 : 0;
 }
 
 void Shell::frame(const Input& input, float width, float height, double now) {

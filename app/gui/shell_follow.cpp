@@ -52,7 +52,7 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
     session.adopt_results(focus);
     if (snapshot->kernel && snapshot->kernel != kernel_) {
         const bool same_program = kernel_ && kernel_->program == snapshot->kernel->program;
-        const bool own = snapshot->own_result && snapshot->kernel == snapshot->own_result->run;
+        const bool own = snapshot->own_run && snapshot->kernel == snapshot->own_run->run;
         int64_t was_block = -1, was_warp = -1;
         if (own && own_ && kernel_ && focus.warp >= 0 &&
             focus.warp < static_cast<int32_t>(kernel_->result.trace.warps.size())) {
@@ -187,7 +187,7 @@ int64_t Shell::busiest(const KernelTrace& trace) {
 // While a prediction of this step is open, the warp's instructions after the step's `until="issue(line:N)"` stay hidden.
 void Shell::reveal(const Snapshot& snapshot) {
     session.reveal_steps = -1;
-    if (snapshot.own_result && snapshot.kernel == snapshot.own_result->run) return;  // the learner's own hides nothing
+    if (snapshot.own_run && snapshot.kernel == snapshot.own_run->run) return;  // the learner's own hides nothing
     const LessonState& lesson = session.lesson;
     const auto at = static_cast<size_t>(std::max(0, lesson.step));
     if (!lesson.lesson || at >= lesson.lesson->steps.size()) return;
@@ -227,7 +227,7 @@ void Shell::reveal(const Snapshot& snapshot) {
 
 void Shell::follow_jump(const Snapshot& snapshot) {
     std::optional<ReportPlace>& jump = session.desk.jump;
-    if (!jump || !snapshot.kernel || !snapshot.own_result || snapshot.kernel != snapshot.own_result->run) return;
+    if (!jump || !snapshot.kernel || !snapshot.own_run || snapshot.kernel != snapshot.own_run->run) return;
     const auto& warps = snapshot.kernel->result.trace.warps;
     const auto found = std::find_if(warps.begin(), warps.end(), [&](const WarpTrack& w) {
         return w.block == jump->block && w.warp_in_block == jump->warp;

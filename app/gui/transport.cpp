@@ -65,7 +65,7 @@ std::vector<Grain> grains_of(const Session& session, const Snapshot& snapshot) {
     if (session.workspace == "training") return {Grain::kernel};
     std::vector<Grain> grains = {Grain::cycle, Grain::instruction};
     if (session.workspace == "kernel") {
-        if (snapshot.own_result && !snapshot.own_result->timed) grains.erase(grains.begin());
+        if (snapshot.own_run && !snapshot.own_run->timed) grains.erase(grains.begin());
         return grains;
     }
     if (snapshot.step) grains.push_back(Grain::kernel);
@@ -89,7 +89,10 @@ void move(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain,
                 far ? (way < 0 ? 0 : count - 1) : std::clamp<int64_t>(session.history_step + way, 0, count - 1);
             if (snapshot.history && session.history_step < static_cast<int64_t>(snapshot.history->steps.size()))
                 focus.pc = static_cast<int32_t>(snapshot.history->steps[static_cast<size_t>(session.history_step)].pc);
-            if (const int64_t cycle = cycle_of(snapshot, focus, session.history_step); cycle >= 0) focus.time = cycle;
+            if (const int64_t cycle = cycle_of(snapshot, focus, session.history_step); cycle >= 0)
+                focus.time = cycle;
+            else if (trace != nullptr && session.history_step + 1 == count && trace->cycles > 0)
+                focus.time = trace->cycles - 1;  // an instruction that faulted was never issued
             return;
         }
         case Grain::kernel: {

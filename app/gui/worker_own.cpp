@@ -251,7 +251,7 @@ void Session::Worker::run_own(const KernelJob& wanted) {
     common.synccheck = settings.synccheck;
     common.racecheck = settings.racecheck;
     common.initcheck = settings.initcheck;
-    common.independent = independent_threads(run->gpu);
+    common.independent = run->config.independent = independent_threads(run->gpu);
     common.order = settings.order;
     common.seed = *seed;
     common.stop = source.get_token();
@@ -269,8 +269,8 @@ void Session::Worker::run_own(const KernelJob& wanted) {
     };
     const Clock::time_point begin = Clock::now();
     uint32_t traced = 0;
-    if (wanted.traced_block >= 0 && draft.own_result && draft.own_result->run)
-        for (const BlockRun& one : draft.own_result->run->result.trace.blocks)
+    if (wanted.traced_block >= 0 && draft.own_run)
+        for (const BlockRun& one : draft.own_run->run->result.trace.blocks)
             if (one.block == wanted.traced_block) traced = one.sm;
     if (settings.timed) {
         model::TimedOptions timed;
@@ -291,20 +291,20 @@ void Session::Worker::run_own(const KernelJob& wanted) {
     }
     result->after = std::make_shared<simt::Memory>(std::move(memory));
     result->run = std::move(run);
-    draft.own_result = result;
+    draft.own_result = draft.own_run = result;
     draft.progress = -1;
     draft.busy.clear();
     show_own();
 }
 
 void Session::Worker::show_own() {
-    if (!draft.own_result || !draft.own_result->run) return;
+    if (!draft.own_run || !draft.own_run->run) return;
     own = true;
     // The fault is a row of the report list; the strip on top is for what has no other place.
-    draft.kernel = draft.kernel == draft.own_result->run ? draft.kernel : nullptr;
+    draft.kernel = draft.kernel == draft.own_run->run ? draft.kernel : nullptr;
     if (draft.kernel) return;
-    draft.kernel = draft.own_result->run;
-    draft.kernel_label = draft.own_result->kernel + "  (your kernel)";
+    draft.kernel = draft.own_run->run;
+    draft.kernel_label = draft.own_run->kernel + "  (your kernel)";
     draft.look_at = {};
     draft.problem.reset();
     forget_warp();

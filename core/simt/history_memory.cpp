@@ -17,6 +17,7 @@ AccessAt access_of(Warp& warp) {
     AccessAt access;
     if (warp.done || warp.at_barrier) return access;
     const WarpEvent event = step(warp);
+    access.faults = event.kind == WarpEvent::Kind::fault;
     if (event.kind != WarpEvent::Kind::memory || event.addresses == nullptr) return access;
     access.any = true;
     access.is_store = event.is_store;

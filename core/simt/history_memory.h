@@ -5,8 +5,9 @@
 
 namespace lockstep::simt {
 
-struct AccessAt {  // of the instruction; nothing: it touches no memory, or faults
+struct AccessAt {  // of the instruction; nothing: it touches no memory
     bool any = false, is_store = false, is_atomic = false;
+    bool faults = false;                  // it stops the kernel; no addresses then
     ptx::Space space = ptx::Space::none;  // resolved, never generic
     uint32_t bytes = 0;                   // of a lane, vector included
     uint32_t lanes = 0;                   // that did the work

@@ -19,7 +19,7 @@ std::string seconds_text(double seconds) {
 }
 
 bool own_shown(const Snapshot& snapshot) {
-    return snapshot.own_result && snapshot.own_result->run && snapshot.kernel == snapshot.own_result->run;
+    return snapshot.own_run && snapshot.own_run->run && snapshot.kernel == snapshot.own_run->run;
 }
 
 std::string caption_of(const KernelDesk& desk, const Snapshot& snapshot) {
@@ -206,7 +206,7 @@ class EditorView final : public View {
             look.line = ptx && focus.pc >= 0 && static_cast<size_t>(focus.pc) < snapshot.kernel->program->instructions.size()
                             ? line_of_pc(static_cast<size_t>(focus.pc))
                             : focus.line;
-            look.stale = snapshot.own_result->version != desk.version();
+            look.stale = snapshot.own_run->version != desk.version();
         }
         if (look.line != seen_line_ && !editor_.has_keyboard()) editor_.reveal(look.line);
         seen_line_ = look.line;

@@ -38,9 +38,9 @@ DType shared_type(const ptx::Program& program) {
 
 std::vector<Place> places_of(const Snapshot& snapshot) {
     std::vector<Place> places;
-    if (!snapshot.own_result || !snapshot.own_result->run) return places;
-    const model::KernelRun& run = *snapshot.own_result->run;
-    for (const lessons::BoundArgument& one : snapshot.own_result->bound.arguments)
+    if (!snapshot.own_run || !snapshot.own_run->run) return places;
+    const model::KernelRun& run = *snapshot.own_run->run;
+    for (const lessons::BoundArgument& one : snapshot.own_run->bound.arguments)
         if (one.role != lessons::KernelArgument::Role::scalar && one.bytes > 0)
             places.push_back(
                 {one.name, false, one.address, one.bytes, one.type, one.role == lessons::KernelArgument::Role::out});
@@ -57,19 +57,19 @@ class MemoryView final : public View {
         const std::vector<Place> places = places_of(*snapshot);
         if (places.empty()) {
             const Rect body = ui.panel(area, {.title = "Memory"});
-            const bool ran = snapshot->own_result && snapshot->own_result->run;
+            const bool ran = snapshot->own_run && snapshot->own_run->run;
             return ui.say_nothing_yet(
                 body, ran ? "This kernel has neither buffers nor shared memory." : "The kernel has not run yet.",
                 "Its buffers and its block's shared memory stand here, value by value.");
         }
         const simt::AccessAt* access = access_of(*snapshot);
         const int touched = place_touched(places, access);
-        if (follow_ && touched >= 0 && (seen_step_ != snapshot->lanes_step || seen_run_ != snapshot->own_result)) {
+        if (follow_ && touched >= 0 && (seen_step_ != snapshot->lanes_step || seen_run_ != snapshot->own_run)) {
             chosen_ = places[static_cast<size_t>(touched)].name;
             scroll_to_access_ = true;
         }
         seen_step_ = snapshot->lanes_step;
-        seen_run_ = snapshot->own_result;
+        seen_run_ = snapshot->own_run;
         const Place& place = chosen(places);
         const DType type = type_ == 0 ? place.type : type_of(type_);
         const std::string sentence = caption(*snapshot, places, access, touched);
@@ -101,6 +101,21 @@ class MemoryView final : public View {
         if (x + 96 > body.right()) x = body.x, y += 30;
         text_field(ui, "index", {x, y, std::min(110.0f, body.right() - x), 26}, index_,
                    {.hint = "to index", .submitted = &jump});
+        x += std::min(110.0f, body.right() - x) + 14;
+        const auto legend = [&](const char* text, Color color, bool filled) {
+            const float width = ui.text_width(text, {.size = 12}) + 22;
+            if (x + width > body.right()) return;
+            const Rect mark{x, y + 7, 14, 12};
+            if (filled)
+                ui.rect(mark, ui.theme->selected);
+            else
+                ui.frame(mark, color, 2);
+            ui.text(x + 19, y + 18, text, {.size = 12, .color = ui.theme->ink2});
+            x += width + 10;
+        };
+        legend("read next", data::sky, false);
+        legend("written next", data::orange, false);
+        legend("changed", 0, true);
         y += 34;
         paint(ui, *snapshot, place, type, access, jump, !place.shared && (after_ || gone), focus,
               {body.x, y, body.w, body.bottom() - y});
@@ -144,14 +159,14 @@ class MemoryView final : public View {
 
     // The memory "now" is there once the worker has replayed the warp.
     static bool has_now(const Snapshot& snapshot) {
-        return snapshot.memory && snapshot.own_result && snapshot.kernel == snapshot.own_result->run;
+        return snapshot.memory && snapshot.own_run && snapshot.kernel == snapshot.own_run->run;
     }
     static bool place_gone(const Snapshot& snapshot, const Place& place) { return !has_now(snapshot) && !place.shared; }
     static const std::byte* bytes_of(const Snapshot& snapshot, const Place& place, bool after) {
         if (place.shared)
             return has_now(snapshot) && snapshot.memory->shared.size() >= place.bytes ? snapshot.memory->shared.data()
                                                                                       : nullptr;
-        if (after) return snapshot.own_result->after->read(place.address, place.bytes);
+        if (after) return snapshot.own_run->after->read(place.address, place.bytes);
         return has_now(snapshot) ? snapshot.memory->global.read(place.address, place.bytes) : nullptr;
     }
     static const simt::AccessAt* access_of(const Snapshot& snapshot) {
@@ -173,6 +188,7 @@ class MemoryView final : public View {
     std::string caption(const Snapshot& snapshot, const std::vector<Place>& places, const simt::AccessAt* access,
                         int touched) const {
         if (!has_now(snapshot)) return "The memory at this instruction is being worked out.";
+        if (snapshot.memory->access.faults) return "The current instruction stops the kernel: the reports say why.";
         if (access == nullptr)
             return "The current instruction touches no memory; marked values differ from before the launch.";
         if (access->space == ptx::Space::param || access->space == ptx::Space::constant)
@@ -197,7 +213,7 @@ class MemoryView final : public View {
             return;
         }
         const std::byte* before =
-            place.shared ? nullptr : snapshot.own_result->run->before->read(place.address, place.bytes);
+            place.shared ? nullptr : snapshot.own_run->run->before->read(place.address, place.bytes);
         const size_t size = size_of(type);
         const auto count = static_cast<size_t>(place.bytes / size);
         const bool hex = type_ == 4;

@@ -13,6 +13,7 @@ namespace {
 struct Row {
     std::string kind, message, place;
     bool warning = false, stale = false;
+    bool second = false;  // belongs to the row above
     int32_t line = 0, column = 0;
     std::optional<ReportPlace> where;
 };
@@ -74,6 +75,18 @@ std::vector<Row> rows_of(const Session& session, const Snapshot& snapshot) {
             for (const simt::Fault& fault : result->reports()) {
                 rows.push_back(row_of(fault, *result->run, desk.document().is_ptx()));
                 rows.back().stale = result->version != desk.version();
+                if (fault.other_file.empty() && fault.other_line == 0) continue;
+                simt::Fault other = fault;  // a race has two sides
+                other.kind = "with";
+                other.message = "the other access";
+                other.line = fault.other_line;
+                other.ptx_line = fault.other_ptx_line;
+                other.pc = fault.other_pc;
+                other.block = fault.other_block;
+                other.thread = fault.other_thread;
+                rows.push_back(row_of(other, *result->run, desk.document().is_ptx()));
+                rows.back().stale = result->version != desk.version();
+                rows.back().second = true;
             }
     }
     return rows;
@@ -93,7 +106,7 @@ std::string caption_of(const Snapshot& snapshot, const std::vector<Row>& rows) {
         return fmt::format("No error, and {} found nothing in this run.", checked_text(snapshot.own_result->settings));
     }
     const auto warnings = std::count_if(rows.begin(), rows.end(), [](const Row& r) { return r.warning; });
-    const auto errors = static_cast<std::ptrdiff_t>(rows.size()) - warnings;
+    const auto errors = std::count_if(rows.begin(), rows.end(), [](const Row& r) { return !r.warning && !r.second; });
     std::string text;
     if (errors > 0) text = fmt::format("{} thing{} wrong", errors, errors == 1 ? "" : "s");
     if (warnings > 0) text += fmt::format("{}{} warning{}", text.empty() ? "" : ", ", warnings, warnings == 1 ? "" : "s");

@@ -229,15 +229,18 @@ class ResultsView final : public View {
                                buffer.shape[0] <= 2048 && buffer.shape[1] <= 2048 && buffer.count() <= most_in_picture;
             y = plane ? heat_map(ui, buffer, index, r, y) : plot(ui, buffer, r, y);
         }
-        ui.text(r.x, y + 14, "first values", {.size = 12, .color = theme.quiet});
+        size_t begin = 0;  // of what was written
+        while (begin < buffer.count() && begin < size_t{1} << 20 && value_text(buffer, begin) == "unset") ++begin;
+        if (begin >= buffer.count() || begin >= size_t{1} << 20) begin = 0;
+        ui.text(r.x, y + 14, begin == 0 ? "first values" : fmt::format("values from index {} on", begin), {.size = 12, .color = theme.quiet});
         y += 20;
         const size_t most = 16;
         const float cell = std::max(72.0f, r.w / std::floor(std::max(1.0f, r.w / 76)));
         const auto columns = static_cast<size_t>(std::max(1.0f, std::floor(r.w / cell + 0.01f)));
-        for (size_t i = 0; i < std::min(most, buffer.count()); ++i) {
+        for (size_t i = 0; i < std::min(most, buffer.count() - begin); ++i) {
             const float x = r.x + cell * static_cast<float>(i % columns + 1) - 8,
                         line = y + 14 + 18 * static_cast<float>(i / columns);
-            const std::string value = value_text(buffer, i);
+            const std::string value = value_text(buffer, begin + i);
             ui.text(x, line, value,
                     {.size = 12,
                      .color = value == "unset" ? theme.quiet : theme.ink,
@@ -245,7 +248,7 @@ class ResultsView final : public View {
                      .mono = true,
                      .width = cell - 8});
         }
-        const size_t rows = (std::min(most, buffer.count()) + columns - 1) / columns;
+        const size_t rows = (std::min(most, buffer.count() - begin) + columns - 1) / columns;
         return y + 18 * static_cast<float>(rows) + 14;
     }
 

@@ -68,7 +68,7 @@ class WatchView final : public View {
         if (ui.chip(x, body.y - 4, "all lanes", wide_)) wide_ = !wide_;
         if (!pinned_.empty() && ui.chip(x, body.y - 4, fmt::format("unpin {}", pinned_.size()))) pinned_.clear();
         ui.text(body.right(), body.y + 14,
-                fmt::format("{} of {} registers; click a row to pin it", rows.size(), snapshot->lanes->size()),
+                fmt::format("bold: used next · {} of {} registers; click a row to pin it", rows.size(), snapshot->lanes->size()),
                 {.size = 12, .color = ui.theme->quiet, .align = Align::right, .width = body.right() - x - 8});
         paint(ui, *snapshot, program, rows, focus, {body.x, body.y + 28, body.w, body.h - 28});
         ui.pop_scope();
