@@ -24,8 +24,9 @@ namespace {
 
 struct Options {
     std::string file, kernel, grid, block, gpu = "v100", check = "memcheck,synccheck", json, trace;
-    std::string order = "round_robin";
+    std::string cluster, order = "round_robin";
     std::vector<std::string> arguments, symbols;
+    device::CompileOptions compiler;
     uint64_t seed = 1;
     uint32_t shared = 0;
     bool functional = false;
@@ -144,6 +145,14 @@ simt::WarpOrder order_named(const std::string& name) {
                               near.empty() ? "" : ", did you mean " + near + "?"));
 }
 
+// 80 for "8.0".
+int compute_capability(const model::GpuSpec& gpu) {
+    int digits = 0;
+    for (const char c : gpu.compute)
+        if (c >= '0' && c <= '9') digits = digits * 10 + (c - '0');
+    return digits;
+}
+
 int run(const Options& options) {
     const simt::WarpOrder order = order_named(options.order);
     if (!options.functional && order != simt::WarpOrder::round_robin)
@@ -155,7 +164,9 @@ int run(const Options& options) {
     std::string ptx_name = options.file;
     const std::string extension = std::filesystem::path(options.file).extension().string();
     if (extension == ".cu" || extension == ".cuh" || extension == ".cpp") {
-        device::Compiled compiled = device::compile(text, options.file, {}).value();
+        device::CompileOptions how = options.compiler;
+        how.least_arch = compute_capability(gpu);
+        device::Compiled compiled = device::compile(text, options.file, how).value();
         if (!compiled.log.empty()) fmt::print(stderr, "{}\n", compiled.log);
         source = std::move(text);
         text = std::move(compiled.ptx);
@@ -170,6 +181,7 @@ int run(const Options& options) {
     config.grid = lessons::parse_dim3(options.grid, "--grid").value();
     config.block = lessons::parse_dim3(options.block, "--block").value();
     config.dynamic_shared = options.shared;
+    if (!options.cluster.empty()) config.cluster = lessons::parse_dim3(options.cluster, "--cluster").value();
     std::vector<lessons::KernelArgument> arguments;
     for (const std::string& argument : options.arguments) arguments.push_back(lessons::parse_argument(argument).value());
     lessons::BoundArguments bound =
@@ -265,6 +277,7 @@ void add_run(CLI::App& app, int& status) {
     command->add_option("--kernel", options->kernel, "entry name, when the file has several");
     command->add_option("--grid", options->grid, "blocks: X[,Y[,Z]]")->required();
     command->add_option("--block", options->block, "threads a block: X[,Y[,Z]]")->required();
+    command->add_option("--cluster", options->cluster, "blocks a cluster: X[,Y[,Z]]; else as the kernel says");
     command->add_option("--shared", options->shared, "bytes of dynamic shared memory")->check(not_from_0);
     command
         ->add_option("--arg", options->arguments,
@@ -286,6 +299,7 @@ void add_run(CLI::App& app, int& status) {
         ->add_option("--max-instructions", options->max_instructions,
                      "warp instructions before the kernel counts as a run-away")
         ->check(not_from_1);
+    add_compiler_options(*command, options->compiler);
     command->add_option("--json", options->json, "write the result as JSON; '-' for stdout");
     command->add_option("--trace", options->trace, "write the warp timeline of SM 0 as Perfetto JSON");
     command->callback([options, &status] { status = run(*options); });

@@ -24,7 +24,9 @@ class Queue {
     }
     static uint32_t sm_of(uint64_t key) { return static_cast<uint32_t>(key & 0xffff); }
 
-    explicit Queue(const std::vector<std::unique_ptr<Sm>>& sms) {
+    explicit Queue(const std::vector<std::unique_ptr<Sm>>& sms) { rebuild(sms); }
+    void rebuild(const std::vector<std::unique_ptr<Sm>>& sms) {
+        heap_.clear();
         for (uint32_t i = 0; i < sms.size(); ++i) heap_.push_back(key(sms[i]->next(), i));
         std::sort(heap_.begin(), heap_.end());
     }
@@ -80,8 +82,51 @@ std::optional<simt::Fault> fit_host_memory(SharedState& state, const ptx::Progra
     return fault;
 }
 
+bool room_for_a_cluster(const SharedState& state) {
+    return state.cluster_blocks > 1 && state.next_block < state.blocks && state.free_places.size() >= state.cluster_blocks;
+}
+
+// What blocks of a cluster exchange has to happen in the order of cycles, as global memory has to.
+void share_between_sms(std::vector<Timing>& timing, const ptx::Program& program) {
+    using ptx::Kind;
+    for (uint32_t pc = 0; pc < program.instructions.size(); ++pc) {
+        const Kind kind = program.instructions[pc].kind;
+        if (kind == Kind::load || kind == Kind::store || kind == Kind::atomic || kind == Kind::cluster ||
+            kind == Kind::mbarrier || kind == Kind::bulk_copy || kind == Kind::async_copy || kind == Kind::async_wait ||
+            kind == Kind::bulk_wait)
+            timing[pc].shared_by_sms = true;
+    }
+}
+
+// Starts clusters as long as there is room for all blocks of the next one, over as many SMs as possible.
+bool start_clusters(SharedState& state, std::vector<std::unique_ptr<Sm>>& sms, int64_t now) {
+    bool any = false;
+    for (; room_for_a_cluster(state); any = true) {
+        const auto number = static_cast<uint32_t>(state.next_block / state.cluster_blocks);
+        SharedState::Cluster& cluster = state.clusters[number];
+        cluster.running = state.cluster_blocks;
+        cluster.places.assign(state.free_places.begin(), state.free_places.begin() + state.cluster_blocks);
+        state.free_places.erase(state.free_places.begin(), state.free_places.begin() + state.cluster_blocks);
+        std::vector<simt::Block*> by_rank;
+        for (uint32_t rank = 0; rank < state.cluster_blocks; ++rank) {
+            const SharedState::Place place = cluster.places[rank];
+            sms[place.sm]->start_block(place.slot, simt::linear_in_cluster(*state.grid, number, rank), now, number);
+            by_rank.push_back(&sms[place.sm]->block_at(place.slot));
+        }
+        simt::join_cluster(by_rank);
+        state.next_block += state.cluster_blocks;
+    }
+    return any;
+}
+
 // Block i goes to SM i % SMs as long as there are free slots.
 void fill(SharedState& state, std::vector<std::unique_ptr<Sm>>& sms) {
+    if (state.cluster_blocks > 1) {
+        for (uint32_t slot = 0; slot < state.blocks_per_sm; ++slot)
+            for (uint32_t sm = 0; sm < sms.size(); ++sm) state.free_places.push_back({sm, slot});
+        start_clusters(state, sms, 0);
+        return;
+    }
     for (uint32_t slot = 0; slot < state.blocks_per_sm; ++slot)
         for (auto& sm : sms)
             if (state.next_block < state.blocks) sm->start_block(slot, static_cast<uint32_t>(state.next_block++), 0);
@@ -117,7 +162,9 @@ TimedResult launch(const GpuSpec& gpu, const ptx::Program& program, const simt::
     grid.independent = options.independent && schedules_threads(gpu);
     grid.print = options.print;
     simt::begin_checks(grid, options);
-    const std::vector<Timing> timing = make_timing(gpu, program);
+    std::vector<Timing> timing = make_timing(gpu, program);
+    state.cluster_blocks = simt::cluster_size(grid);
+    if (state.cluster_blocks > 1) share_between_sms(timing, program);
     MemorySystem memory(gpu);
     const uint32_t traced = std::min<uint32_t>(options.traced_sm, gpu.sms - 1);
     Recorder recorder(options.trace, traced, options.trace_limit);
@@ -131,6 +178,16 @@ TimedResult launch(const GpuSpec& gpu, const ptx::Program& program, const simt::
     const uint64_t needed = std::min<uint64_t>(gpu.sms, state.blocks);  // an SM without a block does nothing
     for (uint32_t i = 0; i < needed; ++i) sms.push_back(std::make_unique<Sm>(state, i));
     fill(state, sms);
+    if (state.next_block == 0) {
+        simt::Fault fault;
+        fault.kind = "launch";
+        fault.kernel = program.shown_name();
+        fault.file = program.source_file;
+        fault.message = "a cluster of " + std::to_string(state.cluster_blocks) + " blocks does not fit on " +
+                        std::to_string(sms.size()) + " SMs with room for " + std::to_string(state.blocks_per_sm) +
+                        (state.blocks_per_sm == 1 ? " block each" : " blocks each");
+        state.fault = std::move(fault);
+    }
     Queue queue(sms);
     int64_t now = 0;
     uint32_t visits = 0;
@@ -145,13 +202,17 @@ TimedResult launch(const GpuSpec& gpu, const ptx::Program& program, const simt::
             if (!sm.cycle(Queue::key(visited, i) < others)) break;
             if (!options.skip_idle) sm.visit_next_cycle(visited);
             ++visits;
-            if (state.fault) break;
+            if (state.fault || room_for_a_cluster(state)) break;
         }
-        queue.move_first(Queue::key(sm.next(), i));
+        if (room_for_a_cluster(state) && start_clusters(state, sms, now))
+            queue.rebuild(sms);
+        else
+            queue.move_first(Queue::key(sm.next(), i));
         if (visits < visits_between_looks) continue;
         visits = 0;
         const auto spins = [](const auto& each) { return each->all_spin(); };
-        if (!state.fault && state.issues - state.last_moved > visits_between_looks / 2 && std::all_of(sms.begin(), sms.end(), spins)) {
+        if (!state.fault && state.issues - state.last_moved > visits_between_looks / 2 &&
+            std::all_of(sms.begin(), sms.end(), spins)) {
             for (const auto& each : sms)
                 if (const simt::Block* stuck = each->stuck_block(); stuck != nullptr && !state.fault)
                     state.fault = simt::deadlock_fault(*stuck);

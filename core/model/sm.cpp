@@ -21,8 +21,9 @@ Sm::Sm(SharedState& state, uint32_t index)
     for (SubCore& core : cores_) core.pipe_cause.fill(-1);
 }
 
-void Sm::start_block(uint32_t slot, uint32_t linear, int64_t now) {
+void Sm::start_block(uint32_t slot, uint32_t linear, int64_t now, uint32_t cluster) {
     BlockSlot& place = blocks_[slot];
+    place.cluster = cluster;
     simt::reset_block(place.block, *state_.grid, linear);
     place.block.sm = index_;
     place.block.clock = now;
@@ -71,7 +72,13 @@ void Sm::dispatch_blocks(int64_t now) {
         place.used = false;
         if (--resident_blocks_ == 0) active_cycles_ += place.end - active_begin_;
         ++state_.blocks_done;
+        if (state_.cluster_blocks == 1) continue;
+        SharedState::Cluster& cluster = state_.clusters[place.cluster];
+        if (--cluster.running != 0) continue;
+        state_.free_places.insert(state_.free_places.end(), cluster.places.begin(), cluster.places.end());
+        state_.clusters.erase(place.cluster);
     }
+    if (state_.cluster_blocks > 1) return;  // launch.cpp starts those
     for (uint32_t slot = 0; slot < blocks_.size() && state_.next_block < state_.blocks; ++slot)
         if (!blocks_[slot].used) start_block(slot, static_cast<uint32_t>(state_.next_block++), now);
 }

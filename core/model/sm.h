@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -31,8 +32,19 @@ struct SharedState {  // of one launch, used by all SMs
     uint32_t warps_per_block = 1, blocks_per_sm = 1, shared_per_block = 0;
     uint64_t max_instructions = 0;
     uint64_t next_block = 0, blocks = 0, blocks_done = 0;  // the block scheduler: linear order
+    // Clusters start when there is room for all their blocks and keep their places until all have ended.
+    struct Place {
+        uint32_t sm = 0, slot = 0;
+    };
+    struct Cluster {
+        uint32_t running = 0;
+        std::vector<Place> places;
+    };
+    uint32_t cluster_blocks = 1;
+    std::map<uint32_t, Cluster> clusters;  // that run
+    std::vector<Place> free_places;        // of launches with clusters
     uint64_t issues = 0, thread_instructions = 0;
-    uint64_t last_moved = 0;  // value of `issues` when a warp last did more than spin round and round
+    uint64_t last_moved = 0;                    // value of `issues` when a warp last did more than spin round and round
     int64_t last_cycle = 0;                     // end of the block that ended last
     std::vector<InstructionCounters> counters;  // by pc
     std::optional<simt::Fault> fault;
@@ -42,7 +54,8 @@ class Sm {
   public:
     Sm(SharedState& state, uint32_t index);
 
-    void start_block(uint32_t slot, uint32_t linear, int64_t now);
+    void start_block(uint32_t slot, uint32_t linear, int64_t now, uint32_t cluster = 0);
+    simt::Block& block_at(uint32_t slot) { return blocks_[slot].block; }
     // Everything that happens in cycle next(). Where it comes to something that the SMs share (global memory, the block
     // scheduler) and `may_share` is false, it stops before that and returns false: call it again when the others are there.
     bool cycle(bool may_share);
@@ -100,6 +113,7 @@ class Sm {
         int64_t end = never;  // when it gives its place back, once all warps are done
         int64_t ended = 0;    // latest end of a warp
         int64_t record = -1;
+        uint32_t cluster = 0;
         bool used = false;
     };
 

@@ -160,15 +160,17 @@ LaunchResult run_blocks(Grid& grid, const LaunchOptions& options) {
     const ptx::Program& program = *grid.program;
     const LaunchConfig& config = *grid.config;
     LaunchResult result;
-    const uint64_t units = config.grid.count();
+    const uint32_t together = cluster_size(grid);  // blocks of a unit
+    const uint64_t units = config.grid.count() / together;
     const StartOrder order(options.order, options.seed, units);
     Pace pace{options.order, Rng(options.seed)};
 
     const uint64_t block_bytes = std::max<uint64_t>(
         1, uint64_t{program.register_bytes} * ((config.block.count() + warp_size - 1) / warp_size) +
                uint64_t{program.local_bytes} * config.block.count() + program.static_shared + config.dynamic_shared);
-    const uint64_t room = std::max<uint64_t>(1, resident_bytes / block_bytes);
-    const uint64_t most = std::min({room, uint64_t{most_resident}, std::max<uint64_t>(1, options.resident_blocks)});
+    const uint64_t room = std::max<uint64_t>(1, resident_bytes / (block_bytes * together));
+    const uint64_t most =
+        std::min({room, uint64_t{most_resident}, std::max<uint64_t>(1, options.resident_blocks / together)});
 
     std::vector<std::unique_ptr<Unit>> resident, idle;
     uint64_t started = 0, done = 0, next_check = 0, last_start = 0;
@@ -176,8 +178,18 @@ LaunchResult run_blocks(Grid& grid, const LaunchOptions& options) {
         if (idle.empty()) idle.push_back(std::make_unique<Unit>());
         std::unique_ptr<Unit> unit = std::move(idle.back());
         idle.pop_back();
-        unit->blocks.resize(1);
-        reset_block(unit->blocks[0], grid, static_cast<uint32_t>(order[started++]));
+        unit->blocks.resize(together);
+        const auto number_of_unit = static_cast<uint32_t>(order[started++]);
+        if (together == 1) {
+            reset_block(unit->blocks[0], grid, number_of_unit);
+        } else {
+            std::vector<Block*> by_rank;
+            for (uint32_t rank = 0; rank < together; ++rank) {
+                reset_block(unit->blocks[rank], grid, linear_in_cluster(grid, number_of_unit, rank));
+                by_rank.push_back(&unit->blocks[rank]);
+            }
+            join_cluster(by_rank);
+        }
         resident.push_back(std::move(unit));
         last_start = result.warp_instructions;
     };
@@ -241,9 +253,9 @@ LaunchResult run_blocks(Grid& grid, const LaunchOptions& options) {
                 if (block.warps_done < block.warps.size()) {
                     result.fault = deadlock_fault(block);
                     if (started < units)
-                        result.fault->message += "; " + number(units - started) + (units - started == 1 ? " block" : " blocks") +
-                                                 " cannot start before one of the " + number(resident.size()) +
-                                                 " that run has ended";
+                        result.fault->message +=
+                            "; " + number(units - started) + (units - started == 1 ? " block" : " blocks") +
+                            " cannot start before one of the " + number(resident.size()) + " that run has ended";
                     return result;
                 }
     }
