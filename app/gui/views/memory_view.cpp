@@ -78,7 +78,7 @@ class MemoryView final : public View {
                             .right = fmt::format("{}{}", bytes_text(static_cast<double>(place.bytes)),
                                                  place.shared ? " a block" : fmt::format(" at 0x{:x}", place.address)),
                             .badge = Provenance::executed,
-                            .caption = sentence});
+                            .caption = area.h < 190 ? std::string_view() : sentence});
         ui.push_scope("memory");
         float x = body.x, y = body.y - 4;
         for (const Place& one : places) {
@@ -212,8 +212,7 @@ class MemoryView final : public View {
             ui.text(r.x, r.y + 18, "It is being worked out ...", {.size = 13, .color = theme.ink2});
             return;
         }
-        const std::byte* before =
-            place.shared ? nullptr : snapshot.own_run->run->before->read(place.address, place.bytes);
+        const std::byte* before = place.shared ? nullptr : snapshot.own_run->run->before->read(place.address, place.bytes);
         const size_t size = size_of(type);
         const auto count = static_cast<size_t>(place.bytes / size);
         const bool hex = type_ == 4;

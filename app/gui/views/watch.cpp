@@ -60,16 +60,17 @@ class WatchView final : public View {
                             .right = fmt::format("warp {} of block {}, before issue {}", snapshot->history->warp_in_block,
                                                  snapshot->history->block, with_commas(step + 1)),
                             .badge = Provenance::executed,
-                            .caption = sentence});
+                            .caption = area.h < 190 ? std::string_view() : sentence});
         ui.push_scope("watch");
         float x = body.x;
         text_field(ui, "filter", {x, body.y - 4, 150, 26}, filter_, {.hint = "filter: %f, %p1"});
         x += 158;
         if (ui.chip(x, body.y - 4, "all lanes", wide_)) wide_ = !wide_;
         if (!pinned_.empty() && ui.chip(x, body.y - 4, fmt::format("unpin {}", pinned_.size()))) pinned_.clear();
-        ui.text(body.right(), body.y + 14,
-                fmt::format("bold: used next · {} of {} registers; click a row to pin it", rows.size(), snapshot->lanes->size()),
-                {.size = 12, .color = ui.theme->quiet, .align = Align::right, .width = body.right() - x - 8});
+        ui.text(
+            body.right(), body.y + 14,
+            fmt::format("bold: used next · {} of {} registers; click a row to pin it", rows.size(), snapshot->lanes->size()),
+            {.size = 12, .color = ui.theme->quiet, .align = Align::right, .width = body.right() - x - 8});
         paint(ui, *snapshot, program, rows, focus, {body.x, body.y + 28, body.w, body.h - 28});
         ui.pop_scope();
     }
