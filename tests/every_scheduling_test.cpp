@@ -33,6 +33,31 @@ __global__ void grab_inside(int* lock, volatile int* total) {
     }
 }
 
+__device__ __noinline__ void take(int* lock) {
+    while (atomicCAS(lock, 0, 1) != 0);
+    __threadfence();
+}
+
+__global__ void grab_called(int* lock, volatile int* total) {  // a lock in a function that is called
+    take(lock);
+    *total = *total + 1;
+    __threadfence();
+    atomicExch(lock, 0);
+}
+
+__device__ __noinline__ int sink(int n, int* lock, volatile int* total) {
+    if (n > 0) return sink(n - 1, lock, total) * 2 + 1;
+    take(lock);
+    *total = *total + 1;
+    __threadfence();
+    atomicExch(lock, 0);
+    return 0;
+}
+
+__global__ void depths(int* lock, volatile int* total, int* out) {  // lanes take the lock at different depths of calls
+    out[threadIdx.x] = sink(threadIdx.x % 5, lock, total) + 100 * (threadIdx.x / 32);
+}
+
 __device__ int heads[8], locks[8], after[256];
 
 __global__ void lists(int* out) {  // 8 linked lists, each with a lock
@@ -153,6 +178,12 @@ struct Case {
 const Case cases[] = {
     {"grab", "64", {"inout:i32{0}", "inout:i32{0}"}, "deadlock", [](int) { return 64.0; }},
     {"grab_inside", "64", {"inout:i32{0}", "inout:i32{0}"}, "", [](int) { return 64.0; }},
+    {"grab_called", "64", {"inout:i32{0}", "inout:i32{0}"}, "deadlock", [](int) { return 64.0; }},
+    {"depths",
+     "64",
+     {"inout:i32{0}", "inout:i32{0}", "out:i32[64]"},
+     "deadlock",
+     [](int i) { return (1 << i % 5) - 1.0 + 100 * (i / 32); }},
     {"lists", "128", {"out:i32[8]"}, "deadlock", [](int i) { return 16.0 * i + 8 * 120.0; }},
     {"hand_over", "32", {"out:i32[32]"}, "deadlock", [](int i) { return i < 16 ? 42.0 + i : 0; }},
     {"sides", "32", {"out:i32[32]"}, "", [](int i) { return i % 2 ? 31.0 + 800 : (i ^ 2) + 400.0; }},

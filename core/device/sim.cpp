@@ -54,7 +54,7 @@ class Sim final : public Device {
         if (options_.stop.stop_requested()) throw Failure("cancelled");
         const auto program = program_of(request.kernel);
         const simt::LaunchConfig config{request.grid, request.block, request.dynamic_shared,
-                                        pack(*program, request.arguments)};
+                                        pack(*program, request.arguments), model::schedules_threads(gpu_)};
         if (const auto diagnostic = simt::check_launch(*program, config, model::limits_of(gpu_))) throw Failure(*diagnostic);
 
         LaunchEvent event{.index = launches_,

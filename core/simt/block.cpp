@@ -107,6 +107,7 @@ Grid make_grid(const ptx::Program& program, const LaunchConfig& config, Memory& 
     Grid grid;
     grid.program = &program;
     grid.config = &config;
+    grid.independent = config.independent;
     grid.memory = &memory;
     grid.variables = place_variables(program, memory);
     grid.plan = make_plan(program, grid.variables);

@@ -24,6 +24,7 @@ struct LaunchConfig {
     Dim3 grid, block;
     uint32_t dynamic_shared = 0;
     std::vector<std::byte> parameters;  // the parameter block, laid out as Program::parameters says
+    bool independent = false;           // for replays (history.h): whether the launch ran with LaunchOptions::independent
     Dim3 cluster;                       // blocks a cluster, by axis
 };
 

@@ -40,6 +40,7 @@ struct PathWait {
 // One path, watched instruction by instruction: does its loop come back to exactly where it was?
 struct SpinWatch {
     static constexpr uint64_t first_interval = 4096;
+    static constexpr uint64_t interval_of_spinners = 64;  // after a path of the warp has spun, until some watches found nothing
     uint64_t next = first_interval;  // the value of Warp::instructions at which the executor looks up
     uint64_t interval = first_interval;
     uint64_t last_look = 0;          // when the last watch began or ended
@@ -56,7 +57,9 @@ struct SpinWatch {
     bool patient = true;        // has not yet let waiting lanes go on alone because others spin
     bool scattered = false;     // lanes that waited to meet others have gone on alone
     uint32_t read_pc = ptx::no_pc;  // of the last watched instruction that read memory
-    uint32_t steps = 0, visits = 0, snapshot_at = 0;
+    uint32_t steps = 0, visits = 0;      // instructions since the watch began; times that the paths stood as in the snapshot
+    uint32_t laps = 0, snapshot_at = 0;  // visits since the snapshot; the step at which it is taken anew
+    uint32_t taken_at = 0, loop = 0;     // the step at which it was taken; how many steps long the last loop that closed was
     uint64_t digest = 0, digest_before = 0;  // of addresses and values that one time round read
     std::vector<std::byte> registers;        // snapshot: of all frames in use
     std::vector<StackEntry> stack;           // snapshot

@@ -1,6 +1,7 @@
 // A watch: a snapshot of the warp where the watch begins; then, whenever the paths stand there again, a comparison. If all
 // registers are as they were and no memory changed on the way, nothing that this warp does can end the loop. A snapshot
-// that did not fit is taken again at the 1st, 2nd, 4th, 8th ... visit, so that loops within loops are seen too.
+// that does not fit is taken anew after 32, 64, 128 ... steps, so that a loop is found whenever the paths come to it, however
+// long it is (Brent's way to find a cycle).
 #include "core/simt/spin.h"
 
 #include <algorithm>
@@ -42,6 +43,9 @@ void take_snapshot(Warp& warp) {
     });
     watch.stack = warp.stack;
     watch.changed = false;
+    watch.laps = 0;
+    watch.taken_at = watch.steps;
+    watch.digest = watch.digest_before = 0;
 }
 
 bool as_in_snapshot(const Warp& warp) {
@@ -151,7 +155,7 @@ Fault* running_path_waits(Warp& warp, Why why) {
     warp.waits.resize(warp.stack.size());
     warp.waits.back() = {};
     warp.waits.back().why = why;
-    warp.watch.interval = SpinWatch::first_interval;
+    warp.watch.interval = SpinWatch::interval_of_spinners;
     if (why != Why::spins || !warp.watch.reads) warp.watch.moved = true;
     return choose_again(warp);
 }
@@ -174,8 +178,7 @@ void watch_path(Warp& warp) {
     watch.on = true;
     watch.reads = watch.same_reads = false;
     watch.steps = watch.visits = 0;
-    watch.snapshot_at = 1;
-    watch.digest = watch.digest_before = 0;
+    watch.snapshot_at = std::max(32u, 2 * watch.loop);
     watch.next = 0;  // after every instruction
     take_snapshot(warp);
     look_ahead(warp);
@@ -218,23 +221,26 @@ Fault* watch_or_go_on(Warp& warp, uint64_t executed, uint32_t pc, uint32_t mask)
     }
     if (warp.stack == watch.stack) {
         ++watch.visits;
+        ++watch.laps;
         if (!watch.changed && as_in_snapshot(warp)) {
+            watch.loop = std::min(watch.steps - watch.taken_at, most_steps / 4);
             if (independent && warp.stack.size() > 1) return running_path_waits(warp, Why::spins);
             if (!watch.reads) return go_on(warp, executed);  // an endless loop that waits for nobody
             watch.gives_way = true;
             note_round(warp, true);
-            watch.interval = SpinWatch::first_interval;
+            watch.interval = SpinWatch::interval_of_spinners;
             watch_path(warp);
             return nullptr;
         }
-        watch.same_reads = watch.visits > 1 && watch.reads && watch.digest == watch.digest_before;
+        watch.same_reads = watch.laps > 1 && watch.reads && watch.digest == watch.digest_before;
         watch.digest_before = watch.digest;
         watch.digest = 0;
         watch.moved = true;
-        if (watch.visits == watch.snapshot_at) {
-            take_snapshot(warp);
-            watch.snapshot_at *= 2;
-        }
+    }
+    if (watch.steps == watch.snapshot_at) {
+        watch.moved = true;
+        watch.snapshot_at *= 2;
+        take_snapshot(warp);
     }
     if (watch.steps < most_steps && watch.visits < most_visits) {
         look_ahead(warp);
