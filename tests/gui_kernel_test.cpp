@@ -374,7 +374,7 @@ TEST_CASE("text, settings and the list of documents come back after a restart") 
         desk.set_text("not saved yet \xC3\xA4");
         desk.document().launch.grid = "7";
         desk.document().launch.grid_chosen = true;
-        desk.document().launch.racecheck = true;
+        desk.document().launch.racecheck = false;
         desk.document().launch.arguments = {{"fill_param_0", "out:i32[7]", true}};
         desk.touch();
     }  // what was not written yet is written now
@@ -385,7 +385,7 @@ TEST_CASE("text, settings and the list of documents come back after a restart") 
         CHECK(desk.document().path == fs::canonical(file).string());
         CHECK_FALSE(desk.document().saved());
         CHECK(desk.document().launch.grid == "7");
-        CHECK(desk.document().launch.racecheck);
+        CHECK_FALSE(desk.document().launch.racecheck);
         REQUIRE(desk.document().launch.arguments.size() == 1);
         CHECK(desk.document().launch.arguments[0].text == "out:i32[7]");
         CHECK(desk.documents().size() == 2);

@@ -24,8 +24,8 @@ struct LaunchSettings {  // as typed; worked out when the kernel runs
     bool grid_chosen = false;  // grid and block: by the learner
     std::vector<ArgumentText> arguments;
     bool timed = true;
-    simt::WarpOrder order = simt::WarpOrder::round_robin;  // functional runs
-    bool synccheck = true, racecheck = false, initcheck = false;
+    simt::WarpOrder order = simt::WarpOrder::round_robin;       // functional runs
+    bool synccheck = true, racecheck = true, initcheck = true;  // a learner wants to know
     bool run_on_change = true;
 };
 
