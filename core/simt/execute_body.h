@@ -337,6 +337,14 @@ inline bool access_global(const Machine& m, const Prepared& p, uint32_t pc, uint
 
 #include "core/simt/execute_checked.h"
 
+// Out of line: stores side by side would make the compiler keep what they store in a vector register.
+[[gnu::noinline]] void write_top(Warp& warp, uint32_t pc, uint32_t reconvergence, uint32_t mask) {
+    StackEntry& top = warp.stack.back();
+    top.pc = pc;
+    top.reconvergence = reconvergence;
+    top.mask = mask;
+}
+
 // Checked: the launch has a checker (Grid::checker), which hears of every access before it is carried out.
 template <bool Record, bool Checked>
 WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
@@ -361,10 +369,7 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
     }
 
     const auto write_back = [&]() __attribute__((always_inline)) {
-        StackEntry& top = warp.stack.back();
-        top.pc = next;
-        top.reconvergence = meet;
-        top.mask = active;
+        write_top(warp, next, meet, active);
     };
     const auto read_again = [&]() __attribute__((always_inline)) {
         next = warp.stack.back().pc;
@@ -397,6 +402,11 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
         finish(WarpEvent::Kind::executed, next, active, 0);
         return event;
     }
+    // Of this instruction; what changes them ends the turn, or puts them back.
+    Fault* fault = nullptr;
+    uint32_t special_bytes = 0;
+    bool turn_ends = false;
+    WarpEvent::Kind kind = WarpEvent::Kind::executed;
     for (;;) {
         const uint32_t pc = next;
         const Prepared& p = m.steps[pc];
@@ -409,11 +419,6 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
         }
         ++count;
         lanes += static_cast<uint64_t>(__builtin_popcount(mask));
-        Fault* fault = nullptr;
-        uint32_t special_bytes = 0;
-        bool turn_ends = false;
-        WarpEvent::Kind kind = WarpEvent::Kind::executed;
-
         switch (p.code) {
             case Code::lane_wise:
                 if (mask == full_mask) {
@@ -579,7 +584,7 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
                         finish(WarpEvent::Kind::exit, pc, path, mask);
                         return event;
                     }
-                    turn_ends = gives_way();
+                    turn_ends |= gives_way();
                 }
                 break;
             case Code::barrier:
