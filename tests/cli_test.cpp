@@ -179,7 +179,7 @@ TEST_CASE("bad input is refused in one sentence with exit status 2") {
                 " --arg inout:f32{1} --arg f32:1 --arg u32:1",
             "npy");
     refuses("run " + good + " --grid 1 --blok 32" + arguments, "did you mean --block?");
-    refuses("run " + good + " --grid 1 --block 32 --order random" + arguments, "not in this version yet");
+    refuses("run " + good + " --grid 1 --block 32 --order randon" + arguments, "did you mean random?");
     refuses("trian --model mlp", "did you mean 'train'?");
     refuses("train --model mpl", "mlp");
     refuses("train --model mlp --device sim:v1000", "v100");

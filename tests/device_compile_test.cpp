@@ -50,6 +50,84 @@ TEST_CASE("a compile error has the file, line, column and text of the student's 
     }
 }
 
+TEST_CASE("headers beside the source and in folders asked for are found, and an error in one has its own place") {
+    const TemporaryFolder folder;
+    std::filesystem::create_directories(folder.path() / "course" / "more");
+    write_file(folder.path() / "course" / "tile.cuh", "#define TILE 16\n#include \"helper.h\"\n");
+    write_file(folder.path() / "course" / "more" / "helper.h", "__device__ float half_of(float x) { return x / WHOLE; }\n");
+    const std::string source =
+        "#include \"tile.cuh\"\n__global__ void f(float* x) { x[TILE + threadIdx.x] = half_of(x[0]); }\n";
+    const std::string file = (folder.path() / "course" / "own.cu").string();
+    write_file(file, source);
+    const std::string more = (folder.path() / "course" / "more").string();
+    for (const std::string& compiler : compilers_here()) {
+        INFO(compiler);
+        const auto good_one = compile(source, file, {.compiler = compiler, .include = {more}, .define = {"WHOLE=2"}});
+        if (!good_one.ok()) FAIL_CHECK(render(good_one.error()));
+        const auto bad_one = compile(source, file, {.compiler = compiler, .include = {more}});
+        REQUIRE(!bad_one.ok());
+        CHECK(bad_one.error().where == SourceLocation{more + "/helper.h", 1, 48});
+        CHECK_THAT(render(bad_one.error()), Contains("return x / WHOLE; }\n") && Contains("^"));
+        const auto none = compile(source, file, {.compiler = compiler});
+        REQUIRE(!none.ok());
+        CHECK(none.error().where.file == (folder.path() / "course" / "tile.cuh").string());
+        CHECK(none.error().where.line == 2);
+    }
+    CHECK_THROWS_WITH(compile(source, file, {.include = {"/no/such/folder"}}),
+                      Contains("there is no folder '/no/such/folder' to look for headers in"));
+}
+
+TEST_CASE("a GPU's own target is taken where the source needs it, and a whole program's true error is shown") {
+    for (const std::string& compiler : compilers_here()) {
+        INFO(compiler);
+        const std::string source = "__global__ void f(int* x) {\n#if __CUDA_ARCH__ >= 800\n    x[0] = 1;\n#else\n    no;\n#endif\n}\n";
+        CHECK(compile(source, "own.cu", {.compiler = compiler, .least_arch = 80}).ok());
+        const auto hopper = compile(good, "own.cu", {.compiler = compiler, .least_arch = 90}).value();
+        CHECK_THAT(hopper.ptx, Contains(compiler == "clang" ? ".target sm_80" : ".target sm_90a"));
+    }
+    if (compilers_here().size() < 3) return;
+    const std::string program = "#include <vector>\n__global__ void f(float* x) {}\nint main() {\n    std::vector<int> v(2);\n"
+                                "    f<<<1, v.size()>>>(nothing);\n}\n";
+    const auto result = compile(program, "own.cu");
+    REQUIRE(!result.ok());
+    CHECK(result.error().where.line == 5);
+    CHECK_THAT(result.error().message, Contains("nothing"));
+}
+
+TEST_CASE("the integers' and limits' headers agree with the toolkit's own") {
+    const std::string source = R"(#include <cstdint>
+#include <climits>
+#include <cfloat>
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+extern "C" __global__ void f(long long* x, double* y) {
+    cg::thread_block block = cg::this_thread_block();
+    x[0] = INT64_MAX; x[1] = LLONG_MIN; x[2] = CHAR_BIT + SHRT_MAX + UCHAR_MAX; x[3] = (uintptr_t)x; x[4] = UINT32_MAX;
+    y[0] = DBL_MAX + DBL_EPSILON + FLT_MAX;
+    block.sync();
+})";
+    for (const std::string& compiler : compilers_here()) {
+        INFO(compiler);
+        const auto result = compile(source, "own.cu", {.compiler = compiler});
+        if (!result.ok()) FAIL_CHECK(render(result.error()));
+        if (result.ok() && compiler != "clang") CHECK(result.value().log.find("redefinition") == std::string::npos);
+    }
+}
+
+TEST_CASE("the column is the source's where the compiler prints macros expanded") {
+    const std::string source = "#define TWICE(x) ((x) + (x))\n__global__ void f(float* x) { x[0] = TWICE(x[1]) + yy; }\n"
+                               "__global__ void g(float* x) { x[0] = TWICE(zz) + 1; }\n";
+    for (const std::string& compiler : compilers_here()) {
+        INFO(compiler);
+        std::vector<Diagnostic> messages;
+        CHECK(!compile(source, "own.cu", {.compiler = compiler, .messages = &messages}).ok());
+        REQUIRE(messages.size() >= 2);
+        CHECK(messages[0].where == SourceLocation{"own.cu", 2, 52});
+        CHECK(messages[1].where.line == 3);
+        CHECK((messages[1].where.column == 44 || messages[1].where.column == 38));  // the argument, or the macro's name
+    }
+}
+
 TEST_CASE("warnings come back under the student's file name") {
     for (const std::string& compiler : compilers_here()) {
         if (compiler == "clang") continue;  // warns of nothing by default

@@ -14,6 +14,10 @@ namespace CLI {
 class App;
 }
 
+namespace lockstep::device {
+struct CompileOptions;
+}
+
 namespace lockstep::cli {
 
 struct BenchRow {
@@ -33,6 +37,7 @@ int run_command_line(int argc, char** argv, const Hooks& hooks);
 // A command adds its options to `app` and sets the callback that will store its exit status in `status`.
 void add_run(CLI::App& app, int& status);
 void add_compile(CLI::App& app, int& status);
+void add_compiler_options(CLI::App& command, device::CompileOptions& options);  // --compiler --arch --include --define
 void add_train(CLI::App& app, int& status);
 void add_gpus(CLI::App& app, int& status);
 void add_occupancy(CLI::App& app, int& status);

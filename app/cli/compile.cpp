@@ -1,4 +1,4 @@
-// `lockstep compile FILE.cu [-o F.ptx] [--compiler nvrtc|nvcc|clang]`
+// `lockstep compile FILE.cu [-o F.ptx] [--compiler nvrtc|nvcc|clang]`, and the compilers' options that `run` has too.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -11,20 +11,28 @@
 
 namespace lockstep::cli {
 
+void add_compiler_options(CLI::App& command, device::CompileOptions& options) {
+    command.add_option("--compiler", options.compiler, "nvrtc, nvcc or clang; default: the first found");
+    command.add_option("--arch", options.arch, "such as sm_75; default: the lowest the compiler has, for run at least the GPU's");
+    command.add_option("-I,--include", options.include, "a folder to look for headers in, behind the file's own")
+        ->allow_extra_args(false);
+    command.add_option("-D,--define", options.define, "a macro: N=16")->allow_extra_args(false);
+}
+
 void add_compile(CLI::App& app, int&) {
     CLI::App* command = app.add_subcommand("compile", "CUDA C++ to PTX, by NVRTC, nvcc or clang");
     struct Options {
-        std::string file, output, compiler, arch;
+        std::string file, output;
+        device::CompileOptions how;
     };
     auto options = std::make_shared<Options>();
     command->add_option("FILE", options->file, "CUDA source")->required();
     command->add_option("-o,--output", options->output,
                         "PTX file, or - for stdout; default: the source's name with .ptx, in this folder");
-    command->add_option("--compiler", options->compiler, "nvrtc, nvcc or clang; default: the first found");
-    command->add_option("--arch", options->arch, "such as sm_75; default: the lowest the compiler has");
+    add_compiler_options(*command, options->how);
     command->callback([options] {
         const std::string source = read_file(options->file).value();
-        const device::Compiled compiled = device::compile(source, options->file, {options->compiler, options->arch}).value();
+        const device::Compiled compiled = device::compile(source, options->file, options->how).value();
         if (!compiled.log.empty()) fmt::print(stderr, "{}\n", compiled.log);
         const std::string output =
             options->output.empty() ? std::filesystem::path(options->file).stem().string() + ".ptx" : options->output;

@@ -24,6 +24,11 @@ std::optional<std::string> version() {
     return found;
 }
 
+// clang 14 knows targets up to sm_86.
+std::string default_arch(int least) {
+    return least >= 80 ? "sm_80" : "sm_70";
+}
+
 // LLVM's OpenCL C library as bitcode for NVIDIA GPUs: its mathematical functions are linked in and inlined. Empty: not here,
 // and lockstep_math.h has fewer functions, less exact.
 const std::filesystem::path& libclc() {
@@ -37,14 +42,14 @@ const std::filesystem::path& libclc() {
     return found;
 }
 
-CompilerRun run(const std::string&, const std::string& arch, const std::filesystem::path& folder,
-                const ChildLimits& limits) {
+CompilerRun run(const CompileRequest& request) {
+    const std::filesystem::path& folder = request.folder;
     const auto header = standard_headers().parent_path() / "lockstep_cuda.h";
     // A CUDA path that is not there: the result is the same whether or not a toolkit is installed.
     std::vector<std::string> arguments = {"-x",
                                           "cuda",
                                           "--cuda-device-only",
-                                          "--cuda-gpu-arch=" + (arch.empty() ? "sm_70" : arch),
+                                          "--cuda-gpu-arch=" + (request.arch.empty() ? default_arch(request.least_arch) : request.arch),
                                           "--cuda-path=" + (folder / "no-toolkit").string(),
                                           "-Xclang",
                                           "-target-feature",
@@ -69,8 +74,9 @@ CompilerRun run(const std::string&, const std::string& arch, const std::filesyst
             "-DLOCKSTEP_LIBCLC", "-Wno-linker-warnings", "-Xclang", "-mlink-builtin-bitcode", "-Xclang", libclc().string()};
         arguments.insert(arguments.end(), more.begin(), more.end());
     }
+    for (std::string& option : preprocessor_options(request)) arguments.push_back(std::move(option));
     arguments.insert(arguments.end(), {"-o", "out.ptx", std::string(source_name)});
-    CompilerRun result{run_program(program(), arguments, folder, limits), {}};
+    CompilerRun result{run_program(program(), arguments, folder, request.limits), {}};
     if (!result.outcome.succeeded()) return result;
     const auto ptx = read_file(folder / "out.ptx", size_t{64} << 20);
     if (ptx) result.ptx = ptx.value();

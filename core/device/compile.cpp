@@ -40,6 +40,26 @@ bool is_arch(const std::string& arch) {
                        [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
 }
 
+// The source file's own folder, where "common.h" of its #include is, and those asked for.
+std::vector<std::string> include_folders(const std::string& file, const std::vector<std::string>& more) {
+    std::vector<std::string> folders;
+    std::error_code error;
+    if (std::filesystem::is_regular_file(file, error))
+        folders.push_back(std::filesystem::absolute(file, error).parent_path().string());
+    for (const std::string& folder : more) {
+        if (!std::filesystem::is_directory(folder, error))
+            throw Failure(fmt::format("there is no folder '{}' to look for headers in", folder));
+        folders.push_back(std::filesystem::absolute(folder, error).string());
+    }
+    return folders;
+}
+
+bool has_host_code(const std::string& source, const std::string& messages) {
+    for (const char* sign : {"main(", "<<<", "cudaMalloc", "std::"})
+        if (source.find(sign) != std::string::npos) return true;
+    return messages.find("open source file") != std::string::npos;
+}
+
 Diagnostic why(const CompilerRun& run, const std::string& version, const std::string& source, const std::string& file,
                const ChildLimits& limits) {
     switch (run.outcome.end) {
@@ -60,6 +80,17 @@ Diagnostic why(const CompilerRun& run, const std::string& version, const std::st
 }
 }  // namespace
 
+std::vector<std::string> preprocessor_options(const CompileRequest& request) {
+    std::vector<std::string> options;
+    for (const std::string& folder : request.include) options.push_back("-I" + folder);
+    for (const std::string& macro : request.define) options.push_back("-D" + macro);
+    return options;
+}
+
+std::string own_target(int arch) {
+    return fmt::format("{}{}", arch, arch >= 90 ? "a" : "");
+}
+
 std::filesystem::path standard_headers() {
     return resource_root() / "kernels" / "include" / "standard";
 }
@@ -79,17 +110,19 @@ Result<Compiled> compile(const std::string& cuda_source, const std::string& file
     limits.seconds = options.seconds;
     const TemporaryFolder folder;
     write_file(folder.path() / source_name, cuda_source);
-    CompilerRun run = compiler.run(cuda_source, options.arch, folder.path(), limits);
+    const CompileRequest request{cuda_source,    options.arch,  options.least_arch, include_folders(file, options.include),
+                                 options.define, folder.path(), limits};
+    CompilerRun run = compiler.run(request);
     if (options.messages != nullptr) *options.messages = all_messages(run.outcome.output, cuda_source, file);
     const auto failed = [](const CompilerRun& r) { return !r.outcome.succeeded() || r.ptx.empty(); };
-    // NVRTC knows no host code and no host headers: a whole program needs nvcc.
+    // NVRTC knows no host code and no host headers: a whole program needs nvcc, and its errors are the true ones.
     if (failed(run) && options.compiler.empty() && &compiler == &nvrtc && nvcc.version() &&
-        (cuda_source.find("main(") != std::string::npos || run.outcome.output.find("open source file") != std::string::npos))
-        if (CompilerRun second = nvcc.run(cuda_source, options.arch, folder.path(), limits); !failed(second)) {
-            if (options.messages != nullptr) *options.messages = all_messages(second.outcome.output, cuda_source, file);
-            return Compiled{with_source_file(second.ptx, file), *nvcc.version(),
-                            with_file_name(second.outcome.output, file)};
-        }
+        has_host_code(cuda_source, run.outcome.output)) {
+        CompilerRun second = nvcc.run(request);
+        if (options.messages != nullptr) *options.messages = all_messages(second.outcome.output, cuda_source, file);
+        if (failed(second)) return why(second, *nvcc.version(), cuda_source, file, limits);
+        return Compiled{with_source_file(second.ptx, file), *nvcc.version(), with_file_name(second.outcome.output, file)};
+    }
     if (failed(run)) return why(run, version, cuda_source, file, limits);
     return Compiled{with_source_file(run.ptx, file), version, with_file_name(run.outcome.output, file)};
 }

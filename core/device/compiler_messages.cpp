@@ -3,12 +3,14 @@
 //   ...
 //                       x[i] = yy + 1;                                             x[i] = yy + 1;
 //                              ^                                                          ^
-// nvcc gives the column by its caret alone, under a line whose indentation is its own.
+// nvcc gives the column by its caret alone, under a line whose indentation is its own and whose macros are expanded.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <regex>
 #include <sstream>
 
+#include "core/base/files.h"
 #include "core/device/compilers.h"
 
 namespace lockstep::device {
@@ -24,18 +26,33 @@ int column_by_caret(const std::vector<std::string>& lines, size_t message, const
         const size_t caret = lines[i + 1].find('^');
         if (caret == std::string::npos || lines[i + 1].find_first_not_of(" \t^~") != std::string::npos) continue;
         const size_t printed = indentation(lines[i]);
-        if (caret < printed) return 0;
-        const size_t column = indentation(source_line) + caret - printed;
-        return column <= source_line.size() ? static_cast<int>(column) + 1 : 0;
+        if (caret < printed || caret > lines[i].size()) return 0;
+        // nvcc prints the line with its macros expanded, __global__ too: what stands behind the place is mostly as written.
+        const std::string rest = lines[i].substr(caret), whole = lines[i].substr(printed);
+        if (source_line.compare(indentation(source_line), whole.size(), whole) == 0)
+            return static_cast<int>(indentation(source_line) + caret - printed) + 1;
+        if (!rest.empty() && source_line.ends_with(rest)) return static_cast<int>(source_line.size() - rest.size()) + 1;
+        const size_t word = std::min(rest.find_first_of(" \t()[]{};,.+-*/<>=&|!?:"), rest.size());
+        const size_t found = word ? source_line.find(rest.substr(0, word)) : std::string::npos;
+        return found != std::string::npos ? static_cast<int>(found) + 1 : 0;
     }
     return 0;
+}
+
+// A header's path as a reader of `file` would write it: below the same folder, relative to the same place.
+std::string shown_path(const std::string& header, const std::string& file) {
+    std::error_code error;
+    const std::filesystem::path parent = std::filesystem::path(file).parent_path();
+    const std::string folder = (std::filesystem::absolute(parent.empty() ? "." : parent, error).lexically_normal() / "").string();
+    const std::string path = std::filesystem::path(header).lexically_normal().string();
+    return path.starts_with(folder) ? (parent / path.substr(folder.size())).string() : header;
 }
 }  // namespace
 
 std::vector<Diagnostic> all_messages(const std::string& messages, const std::string& source, const std::string& file) {
     static const std::regex place(
         R"(^(.*?)(?:\((\d{1,9})\)|:(\d{1,9}):(\d{1,9})): (?:fatal |catastrophic )?(error|warning)(?: #[0-9A-Za-z-]+)?: (.*)$)");
-    constexpr size_t most = 200;
+    constexpr size_t most = 200, largest_header = size_t{4} << 20;
     std::vector<Diagnostic> found_messages;
     std::vector<std::string> lines;
     std::istringstream text(messages);
@@ -57,7 +74,10 @@ std::vector<Diagnostic> all_messages(const std::string& messages, const std::str
             diagnostic.where = {file, line,
                                 by_caret ? column_by_caret(lines, i, diagnostic.source_line) : std::stoi(found[4])};
         } else {
-            diagnostic.where = {where, line, by_caret ? 0 : std::stoi(found[4])};
+            if (const Result<std::string> header = read_file(where, largest_header))
+                diagnostic.source_line = line_of(header.value(), line).substr(0, 2000);
+            diagnostic.where = {shown_path(where, file), line,
+                                by_caret ? column_by_caret(lines, i, diagnostic.source_line) : std::stoi(found[4])};
         }
         found_messages.push_back(std::move(diagnostic));
     }

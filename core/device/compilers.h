@@ -18,22 +18,35 @@ struct CompilerRun {
     std::string ptx;
 };
 
+struct CompileRequest {
+    const std::string& source;
+    std::string arch;                  // "sm_75", or empty for the compiler's lowest, but at least `least_arch` (75; 0 any)
+    int least_arch = 0;
+    std::vector<std::string> include;  // absolute folders
+    std::vector<std::string> define;   // "N=16"
+    std::filesystem::path folder;      // holds source.cu
+    ChildLimits limits;
+};
+
 struct Compiler {
     std::string_view name;                    // "nvcc"
     std::string_view needs;                   // what to install when it is missing
     std::optional<std::string> (*version)();  // "nvcc 13.0"; nothing when it is not there
-    // Compiles `folder`/source.cu, which holds `source`. `arch` is "sm_75", or empty for the compiler's lowest.
-    CompilerRun (*run)(const std::string& source, const std::string& arch, const std::filesystem::path& folder,
-                       const ChildLimits& limits);
+    CompilerRun (*run)(const CompileRequest& request);
 };
+
+// "-Ifolder" and "-Dmacro" of a request.
+std::vector<std::string> preprocessor_options(const CompileRequest& request);
+// "90a" for 90: from Hopper on a GPU's own instructions (wgmma) need the architecture's own target.
+std::string own_target(int arch);
 
 extern const Compiler nvrtc, nvcc, clang;
 
 // Headers that students include out of habit and that the compilers have built in: kernels/include/standard.
 std::filesystem::path standard_headers();
 
-// The first error in a compiler's messages as a Diagnostic on the student's own text; and the messages with the
-// student's file name in place of source_name.
+// The first error in a compiler's messages as a Diagnostic on the student's own text, or on a header of hers, which is named
+// as `file` is: relative to the same folder; and the messages with the student's file name in place of source_name.
 std::optional<Diagnostic> first_error(const std::string& messages, const std::string& source, const std::string& file);
 // All errors and warnings likewise, at most some hundreds.
 std::vector<Diagnostic> all_messages(const std::string& messages, const std::string& source, const std::string& file);

@@ -1,6 +1,8 @@
 // nvcc, NVIDIA's compiler as a program, on the PATH or where the toolkit installs itself.
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "core/base/files.h"
 #include "core/device/compilers.h"
 
@@ -32,16 +34,18 @@ std::string lowest_arch(const std::filesystem::path& folder) {
     return lowest;
 }
 
-CompilerRun run(const std::string&, const std::string& arch, const std::filesystem::path& folder,
-                const ChildLimits& limits) {
-    const std::string target = arch.empty() ? lowest_arch(folder) : arch;
-    CompilerRun result{
-        run_program(program(),
-                    {"-ptx", "-lineinfo", "-std=c++17", "-arch=" + target, "-o", "out.ptx", std::string(source_name)},
-                    folder, limits),
-        {}};
+CompilerRun run(const CompileRequest& request) {
+    std::string target = request.arch;
+    if (target.empty()) {
+        target = lowest_arch(request.folder);
+        if (std::atoi(target.c_str() + 3) < request.least_arch) target = "sm_" + own_target(request.least_arch);
+    }
+    std::vector<std::string> arguments = {"-ptx", "-lineinfo", "-std=c++17", "-arch=" + target, "-o", "out.ptx"};
+    for (std::string& option : preprocessor_options(request)) arguments.push_back(std::move(option));
+    arguments.emplace_back(source_name);
+    CompilerRun result{run_program(program(), arguments, request.folder, request.limits), {}};
     if (!result.outcome.succeeded()) return result;
-    const auto ptx = read_file(folder / "out.ptx", size_t{64} << 20);
+    const auto ptx = read_file(request.folder / "out.ptx", size_t{64} << 20);
     if (ptx) result.ptx = ptx.value();
     return result;
 }

@@ -52,12 +52,12 @@ std::optional<std::string> version() {
     return fmt::format("NVRTC {}.{}", major, minor);
 }
 
-std::string lowest_arch() {
-    int count = 0;
-    if (loaded().arch_count(&count) != 0 || count <= 0) return "compute_75";
-    std::vector<int> archs(static_cast<size_t>(count));
-    if (loaded().archs(archs.data()) != 0) return "compute_75";
-    return fmt::format("compute_{}", *std::min_element(archs.begin(), archs.end()));
+std::string lowest_arch(int least) {
+    int count = 0, lowest = 75;
+    if (loaded().arch_count(&count) == 0 && count > 0)
+        if (std::vector<int> archs(static_cast<size_t>(count)); loaded().archs(archs.data()) == 0)
+            lowest = *std::min_element(archs.begin(), archs.end());
+    return "compute_" + (lowest < least ? own_target(least) : fmt::format("{}", lowest));
 }
 
 // Where cuda_fp16.h and its like are, if anywhere.
@@ -78,7 +78,8 @@ std::string text_by(Nvrtc::Status (*size)(Nvrtc::Program, size_t*), Nvrtc::Statu
 }
 
 // In the child: "1" or "0" for success, then the log, a zero, the PTX.
-std::string compile_here(const std::string& source, const std::string& arch) {
+std::string compile_here(const CompileRequest& request) {
+    const std::string &source = request.source, &arch = request.arch;
     std::vector<std::string> texts, names;
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator(standard_headers(), error)) {
@@ -96,7 +97,7 @@ std::string compile_here(const std::string& source, const std::string& arch) {
     if (n.create(&program, source.c_str(), name.c_str(), static_cast<int>(names.size()), text_pointers.data(),
                  name_pointers.data()) != 0)
         return "0NVRTC could not begin";
-    const std::string arch_option = "-arch=" + (arch.empty()              ? lowest_arch()
+    const std::string arch_option = "-arch=" + (arch.empty()              ? lowest_arch(request.least_arch)
                                                 : arch.starts_with("sm_") ? "compute_" + arch.substr(3)
                                                                           : arch);
     std::vector<const char*> options = {arch_option.c_str(), "-lineinfo", "-std=c++17", "-include=math.h",
@@ -107,15 +108,16 @@ std::string compile_here(const std::string& source, const std::string& arch) {
         options.push_back(toolkit.c_str());
         options.push_back(standard_library.c_str());
     }
+    const std::vector<std::string> own = preprocessor_options(request);
+    for (const std::string& option : own) options.push_back(option.c_str());
     const bool ok = n.compile(program, static_cast<int>(options.size()), options.data()) == 0;
     return (ok ? "1" : "0") + text_by(n.log_size, n.log, program) + '\0' + (ok ? text_by(n.ptx_size, n.ptx, program) : "");
 }
 
-CompilerRun run(const std::string& source, const std::string& arch, const std::filesystem::path&,
-                const ChildLimits& bounds) {
-    ChildLimits limits = bounds;
+CompilerRun run(const CompileRequest& request) {
+    ChildLimits limits = request.limits;
     limits.output_bytes = size_t{64} << 20;  // the PTX comes this way too
-    CompilerRun result{run_function([&] { return compile_here(source, arch); }, limits), {}};
+    CompilerRun result{run_function([&] { return compile_here(request); }, limits), {}};
     std::string& output = result.outcome.output;
     if (!result.outcome.succeeded()) return result;
     const size_t zero = std::min(output.find('\0'), output.size());

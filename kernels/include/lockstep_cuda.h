@@ -22,22 +22,10 @@
 #define LOCKSTEP_DEVICE static __inline__ __attribute__((always_inline, nodebug, device))
 
 typedef __SIZE_TYPE__ size_t;
-typedef signed char int8_t;
-typedef unsigned char uint8_t;
-typedef short int16_t;
-typedef unsigned short uint16_t;
-typedef int int32_t;
-typedef unsigned int uint32_t;
-typedef long int64_t;
-typedef unsigned long uint64_t;
+#include <limits.h>
+#include <stdint.h>
 #define INFINITY __builtin_inff()
 #define NAN __builtin_nanf("")
-#define INT_MAX 0x7fffffff
-#define INT_MIN (-INT_MAX - 1)
-#define UINT_MAX 0xffffffffu
-#define FLT_MAX 3.40282347e+38f
-#define FLT_MIN 1.17549435e-38f
-#define FLT_EPSILON 1.19209290e-7f
 
 // ---- vector types: aligned as CUDA aligns them, so that one load moves all of it
 struct dim3 {
