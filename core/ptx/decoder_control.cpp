@@ -6,10 +6,11 @@ namespace lockstep::ptx {
 void Decoder::decode_warp_wide(DecodedInstruction& out) {
     if (statement_->opcode.starts_with("elect")) return decode_elect(out);
     if (out.kind == Kind::shuffle) {
-        expect_operands(5, 5);
+        const size_t sources = holds(modifiers_, ".sync") ? 4 : 3;  // without it: among the lanes that are here
+        expect_operands(sources + 1, sources + 1);
         out.mode = holds(modifiers_, ".up") ? 0 : holds(modifiers_, ".down") ? 1 : holds(modifiers_, ".bfly") ? 2 : 3;
         out.type = out.destination_type = Type::b32;
-        for (size_t k = 0; k < 4; ++k) out.source[k] = source(operand(k + 1), Type::b32);
+        for (size_t k = 0; k < sources; ++k) out.source[k] = source(operand(k + 1), Type::b32);
         out.destination[0] = destination(operand(0), Type::b32);
         if (!operand(0).second.empty()) out.destination[1] = destination_named(operand(0).second, operand(0), Type::pred);
         return;
@@ -33,7 +34,9 @@ void Decoder::decode_warp_wide(DecodedInstruction& out) {
         return;
     }
     const bool active = statement_->opcode.starts_with("activemask");
-    expect_operands(active ? 1 : 3, active ? 1 : 3);
+    const bool among = holds(modifiers_, ".sync");
+    const size_t operands = active ? 1 : among ? 3 : 2;
+    expect_operands(operands, operands);
     out.mode = active                      ? 4
                : holds(modifiers_, ".all") ? 0
                : holds(modifiers_, ".any") ? 1
@@ -44,7 +47,7 @@ void Decoder::decode_warp_wide(DecodedInstruction& out) {
     if (active) return;
     out.source[0] = source(operand(1), Type::pred);
     out.negated_source = operand(1).negated;
-    out.source[1] = source(operand(2), Type::b32);
+    if (among) out.source[1] = source(operand(2), Type::b32);
 }
 
 void Decoder::decode_control(DecodedInstruction& out) {

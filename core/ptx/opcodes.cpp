@@ -76,8 +76,8 @@ constexpr Form sust_forms[] = {{".b" SURFACE "{.wb|.cg|.cs|.wt}{.v2|.v4}(.b8|.b1
 constexpr Form sured_forms[] = {{".b(.add|.min|.max)" SURFACE "(.u32|.s32|.u64|.s64)" OUT_OF_RANGE},
                                 {".b(.and|.or)" SURFACE "(.b32|.b64|.u32|.s32)" OUT_OF_RANGE},
                                 {".p(.add|.min|.max|.and|.or)" SURFACE ".b32" OUT_OF_RANGE}};
-constexpr Form shfl_sync_forms[] = {{".sync(.up|.down|.bfly|.idx).b32"}};
-constexpr Form vote_forms[] = {{".sync(.all|.any|.uni).pred"}, {".sync.ballot.b32"}};
+constexpr Form shfl_sync_forms[] = {{"{.sync}(.up|.down|.bfly|.idx).b32"}};
+constexpr Form vote_forms[] = {{"{.sync}(.all|.any|.uni).pred"}, {"{.sync}.ballot.b32"}};
 constexpr Form match_forms[] = {{"(.any|.all).sync(.b32|.b64)"}};
 constexpr Form redux_forms[] = {{".sync(.add|.min|.max)(.u32|.s32)"}, {".sync(.and|.or|.xor).b32"}};
 constexpr Form activemask_forms[] = {{".b32"}};
