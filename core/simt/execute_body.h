@@ -662,6 +662,10 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
             if (warp.waits.empty()) {
                 warp.stack.pop_back();
                 read_again();
+                if (!warp.frames.empty()) {  // paths that ran in another order may have left one of another frame below
+                    follow_frame(warp);
+                    turn_ends |= gives_way();
+                }
             } else {
                 fault = meet_others(warp);
                 turn_ends |= gives_way();

@@ -242,7 +242,10 @@ Fault* watch_or_go_on(Warp& warp, uint64_t executed, uint32_t pc, uint32_t mask)
         watch.snapshot_at *= 2;
         take_snapshot(warp);
     }
-    if (watch.steps < most_steps && watch.visits < most_visits) {
+    // A loop that computes, or reads something else each time, is let go soon, unless it has run for long: then it may have
+    // loops within it that look like that.
+    const bool works = watch.laps >= 2 && !watch.same_reads && watch.interval < long_turn && !others_spin;
+    if (watch.steps < most_steps && watch.visits < most_visits && !works) {
         look_ahead(warp);
         return nullptr;
     }
