@@ -172,7 +172,7 @@ __global__ void pipeline(int* out) {  // warp 1 fills a box that warp 0 empties
 struct Case {
     const char *kernel, *block;
     std::vector<const char*> arguments;
-    const char* on_a_stack;  // the kind of the fault that a stack ends with, or nothing
+    const char* on_a_stack;   // the kind of the fault that a stack ends with, or nothing
     double (*wanted)(int i);  // of the last output
 };
 const Case cases[] = {
@@ -196,11 +196,7 @@ const Case cases[] = {
          const int t = i / 8;
          return 28.0 * (t + 1) + 8 * t * (t + 1) / 2;
      }},
-    {"each_side",
-     "64",
-     {"out:i32[64]"},
-     "synccheck",
-     [](int i) { return 63.0 - i + ((63 - i) % 3 ? 0 : 1000); }},
+    {"each_side", "64", {"out:i32[64]"}, "synccheck", [](int i) { return 63.0 - i + ((63 - i) % 3 ? 0 : 1000); }},
     {"pipeline", "64", {"out:i32[64]"}, "", [](int i) { return i < 32 ? 60.0 : 0; }},
 };
 
@@ -244,7 +240,8 @@ TEST_CASE("lanes that wait for one another come through where threads are indepe
                     }
                     CHECK(result.warp_instructions < 3'000'000);
                     std::string expected = independent ? "" : c.on_a_stack;
-                    // clang takes what follows a successful try out of the loop, so that on a stack the others never get there.
+                    // clang takes what follows a successful try out of the loop, so that on a stack the others never get
+                    // there.
                     if (!independent && std::string_view(c.kernel) == "grab_inside" && compiler.name == "clang")
                         expected = "deadlock";
                     INFO((result.fault ? simt::render(*result.fault) : ""));
@@ -270,10 +267,9 @@ TEST_CASE("the dead-lock of a lock before Volta is explained with the lines of t
         simt::Memory memory;
         simt::LaunchConfig config;
         config.block = {32, 1, 1};
-        REQUIRE(lessons::bind_arguments(*program,
-                                        {lessons::parse_argument("inout:i32{0}").value(),
-                                         lessons::parse_argument("inout:i32{0}").value()},
-                                        memory, config));
+        REQUIRE(lessons::bind_arguments(
+            *program, {lessons::parse_argument("inout:i32{0}").value(), lessons::parse_argument("inout:i32{0}").value()},
+            memory, config));
         simt::LaunchOptions options;
         options.independent = false;
         const simt::LaunchResult result = simt::launch(*program, config, memory, options);

@@ -71,7 +71,9 @@ struct Kernel : Builder {
         store(Space::global, Type::u32, element_address(tid), value);
     }
     // A branch that is patched: if (p) goes past what follows, until `here` is called.
-    void meet_here(uint32_t branch_pc) { program.instructions[branch_pc].target = program.instructions[branch_pc].reconvergence = at(); }
+    void meet_here(uint32_t branch_pc) {
+        program.instructions[branch_pc].target = program.instructions[branch_pc].reconvergence = at();
+    }
 };
 
 // while (atomicCAS(&lock, 0, 1) != 0); count += 1; lock = 0
@@ -298,7 +300,8 @@ TEST_CASE("a member that ends instead of coming is a synccheck fault, and is not
     const LaunchResult result = run(k.program, 32, memory, out, true);
     REQUIRE(result.fault);
     CHECK(result.fault->kind == "synccheck");
-    CHECK(result.fault->message == "the vote's member mask 0xffffffff names lane 12, which is not here: it is on another path");
+    CHECK(result.fault->message ==
+          "the vote's member mask 0xffffffff names lane 12, which is not here: it is on another path");
     CHECK(result.fault->pc == shuffle);
     REQUIRE(!run(k.program, 32, memory, out, true, false).fault);
     CHECK(read_back<uint32_t>(memory, out, 32)[5] == 1u << 3);
@@ -322,10 +325,10 @@ TEST_CASE("paths that wait for one another at different meetings are a dead-lock
     const LaunchResult result = run(k.program, 32, memory, 0, true, false);
     REQUIRE(result.fault);
     CHECK(result.fault->kind == "deadlock");
-    CHECK(result.fault->message ==
-          "no thread of the warp can go on: lanes 16-31 of warp 0 wait at a warp barrier on " + line(over - 1) +
-              " for lanes 0-15, which are on " + line(over + 2) + "; lanes 0-15 of warp 0 wait in a vote on " +
-              line(over + 2) + " for lanes 16-31, which are on " + line(over - 1));
+    CHECK(result.fault->message == "no thread of the warp can go on: lanes 16-31 of warp 0 wait at a warp barrier on " +
+                                       line(over - 1) + " for lanes 0-15, which are on " + line(over + 2) +
+                                       "; lanes 0-15 of warp 0 wait in a vote on " + line(over + 2) +
+                                       " for lanes 16-31, which are on " + line(over - 1));
 }
 
 TEST_CASE("barrier.sync may be reached by the paths of a warp one after the other") {

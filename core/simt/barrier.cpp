@@ -66,6 +66,10 @@ uint32_t threads_of(const Warp& warp, uint32_t lanes) {
 }  // namespace
 
 bool release_if_full(Block& block, uint32_t number, Warp* running, uint32_t threads) {
+    if (!threads && !block.grid->plan->counted_barriers) {  // a barrier for all: the warps that run last come last
+        for (auto w = block.warps.rbegin(); w != block.warps.rend(); ++w)
+            if (!w->done && !(w->at_barrier && w->barrier == number && w->barrier_lanes) && w->waits.empty()) return false;
+    }
     uint32_t came = block.arrived[number];
     bool all = true, waiting = false;
     for (const Warp& w : block.warps) {
@@ -109,8 +113,7 @@ bool release_if_full(Block& block, uint32_t number, Warp* running, uint32_t thre
 
 bool release_all_full(Block& block, Warp* running) {
     bool released = false;
-    for (uint32_t number = 0; number < block.arrived.size(); ++number)
-        released |= release_if_full(block, number, running);
+    for (uint32_t number = 0; number < block.arrived.size(); ++number) released |= release_if_full(block, number, running);
     return released;
 }
 
@@ -142,9 +145,9 @@ Fault* arrive(Warp& warp, uint32_t pc, uint32_t active, uint32_t mask, bool& rel
                           "barrier " + std::to_string(wait.number) + " does not exist: a block has barriers 0 to 15");
     }
     if (wait.threads % warp_size) {
-        return make_fault(warp, pc, lane, "synccheck",
-                          "a barrier for " + std::to_string(wait.threads) +
-                              " threads: the count must be a multiple of the warp size, 32");
+        return make_fault(
+            warp, pc, lane, "synccheck",
+            "a barrier for " + std::to_string(wait.threads) + " threads: the count must be a multiple of the warp size, 32");
     }
     if (mode == BarrierMode::arrive) {
         if (!wait.threads) return make_fault(warp, pc, lane, "synccheck", "bar.arrive needs a thread count above 0");

@@ -63,12 +63,15 @@ std::string elsewhere(const Warp& warp, uint32_t lanes) {
         const StackEntry& entry = warp.stack[i];
         const uint32_t part = entry.mask & ~seen & lanes;
         seen |= entry.mask;
-        if (part) add(part, ", which " + std::string(__builtin_popcount(part) == 1 ? "is" : "are") + " on " + place_of(program, entry.pc));
+        if (part)
+            add(part, ", which " + std::string(__builtin_popcount(part) == 1 ? "is" : "are") + " on " +
+                          place_of(program, entry.pc));
     }
     return text;
 }
 
-void add_path(Clauses& clauses, const Warp& warp, uint32_t lanes, uint32_t pc, const std::string& verb, const std::string& rest) {
+void add_path(Clauses& clauses, const Warp& warp, uint32_t lanes, uint32_t pc, const std::string& verb,
+              const std::string& rest) {
     Clause& clause = clauses[{pc, rest}];
     clause.verb = verb;
     clause.rest = rest;
@@ -78,9 +81,11 @@ void add_path(Clauses& clauses, const Warp& warp, uint32_t lanes, uint32_t pc, c
 void add_warp(Clauses& clauses, const Warp& warp) {
     const ptx::Program& program = *warp.block->grid->program;
     if (warp.at_barrier && warp.barrier_lanes) {
-        const auto threads = warp.barrier_threads ? " (for " + std::to_string(warp.barrier_threads) + " threads)" : std::string();
-        return add_path(clauses, warp, ~warp.exited, warp.barrier_pc, "wait",
-                        " at barrier " + std::to_string(warp.barrier) + threads + " on " + place_of(program, warp.barrier_pc));
+        const auto threads =
+            warp.barrier_threads ? " (for " + std::to_string(warp.barrier_threads) + " threads)" : std::string();
+        return add_path(
+            clauses, warp, ~warp.exited, warp.barrier_pc, "wait",
+            " at barrier " + std::to_string(warp.barrier) + threads + " on " + place_of(program, warp.barrier_pc));
     }
     for (size_t i = 0; i < warp.stack.size(); ++i) {
         const StackEntry& entry = warp.stack[i];
@@ -93,7 +98,8 @@ void add_warp(Clauses& clauses, const Warp& warp) {
                      on + " for " + lanes_text(entry.mask & ~lanes) + ", where their paths meet again");
         } else if (wait.why == Why::barrier) {
             const auto threads = wait.threads ? " (for " + std::to_string(wait.threads) + " threads)" : std::string();
-            add_path(clauses, warp, entry.mask, entry.pc, "wait", " at barrier " + std::to_string(wait.number) + threads + on);
+            add_path(clauses, warp, entry.mask, entry.pc, "wait",
+                     " at barrier " + std::to_string(wait.number) + threads + on);
         } else if (wait.why == Why::members) {
             const uint32_t kind = static_cast<uint32_t>(program.instructions[entry.pc].kind);
             const char* const what = kind == static_cast<uint32_t>(ptx::Kind::warp_barrier) ? " at a warp barrier"
@@ -101,7 +107,8 @@ void add_warp(Clauses& clauses, const Warp& warp) {
                                                                                             : " in a vote";
             add_path(clauses, warp, entry.mask, entry.pc, "wait", what + on + " for " + elsewhere(warp, wait.missing));
         } else if (i + 1 == warp.stack.size() || wait.why == Why::spins) {
-            const uint32_t pc = i + 1 == warp.stack.size() && warp.watch.read_pc != ptx::no_pc ? warp.watch.read_pc : entry.pc;
+            const uint32_t pc =
+                i + 1 == warp.stack.size() && warp.watch.read_pc != ptx::no_pc ? warp.watch.read_pc : entry.pc;
             const bool spins = !warp.blocked;
             add_path(clauses, warp, entry.mask, pc, spins ? "spin" : "wait", " on " + place_of(program, pc));
         } else {
@@ -177,7 +184,8 @@ Fault* stack_deadlock(const Warp& warp) {
                       "dead-locks before Volta: " + lanes_text(top.mask) + " of warp " + std::to_string(warp.index) +
                           (one ? " spins on " : " spin on ") + place_of(program, pc) + " for " + lanes_text(others) +
                           ", which " + (other ? "waits for " : "wait for ") + (one ? "it" : "them") + " on " +
-                          place_of(program, where) + (meet ? ", where their paths meet again" : ", the other side of a branch") +
+                          place_of(program, where) +
+                          (meet ? ", where their paths meet again" : ", the other side of a branch") +
                           "; threads that make progress on their own (compute capability 7.0 and later) come through");
 }
 

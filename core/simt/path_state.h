@@ -28,35 +28,36 @@ struct PathWait {
         barrier,  // at a barrier of the block
     };
     Why why = Why::nothing;
-    bool aligned = false;   // barrier: all lanes of the warp must come to this very instruction
-    uint32_t lanes = 0;     // members, barrier: the lanes that wait, those whose guard holds
-    uint32_t missing = 0;   // members: lanes that were not there when the path came
-    uint32_t number = 0;    // barrier: which
-    uint32_t threads = 0;   // barrier: that it waits for, 0: all of the block
-    uint32_t says = 0;      // barrier: lanes whose predicate holds (bar.red)
+    bool aligned = false;  // barrier: all lanes of the warp must come to this very instruction
+    uint32_t lanes = 0;    // members, barrier: the lanes that wait, those whose guard holds
+    uint32_t missing = 0;  // members: lanes that were not there when the path came
+    uint32_t number = 0;   // barrier: which
+    uint32_t threads = 0;  // barrier: that it waits for, 0: all of the block
+    uint32_t says = 0;     // barrier: lanes whose predicate holds (bar.red)
     bool operator==(const PathWait&) const = default;
 };
 
 // One path, watched instruction by instruction: does its loop come back to exactly where it was?
 struct SpinWatch {
     static constexpr uint64_t first_interval = 4096;
-    static constexpr uint64_t interval_of_spinners = 64;  // after a path of the warp has spun, until some watches found nothing
+    static constexpr uint64_t interval_of_spinners =
+        64;                          // after a path of the warp has spun, until some watches found nothing
     uint64_t next = first_interval;  // the value of Warp::instructions at which the executor looks up
     uint64_t interval = first_interval;
-    uint64_t last_look = 0;          // when the last watch began or ended
+    uint64_t last_look = 0;  // when the last watch began or ended
     bool on = false;
-    bool changed = false;       // since the snapshot: memory has, or a clock was read
-    bool written = false;       // the last watched instruction changed memory
-    bool reads = false;         // memory that others may write was read since the watch began
-    bool same_reads = false;    // one time round gave the same values from the same addresses as the time before
-    bool moved = true;          // something that was not watched, or a change, since the warp last gave way
-    bool still = false;         // when it gives way: all its paths are where they were when it gave way before
-    bool idle = false;          // it was, and no other warp has changed anything either
-    bool stale = false;         // another warp has changed something since this one gave way
-    bool gives_way = false;     // other warps should run now
-    bool patient = true;        // has not yet let waiting lanes go on alone because others spin
-    bool scattered = false;     // lanes that waited to meet others have gone on alone
-    uint32_t read_pc = ptx::no_pc;  // of the last watched instruction that read memory
+    bool changed = false;                // since the snapshot: memory has, or a clock was read
+    bool written = false;                // the last watched instruction changed memory
+    bool reads = false;                  // memory that others may write was read since the watch began
+    bool same_reads = false;             // one time round gave the same values from the same addresses as the time before
+    bool moved = true;                   // something that was not watched, or a change, since the warp last gave way
+    bool still = false;                  // when it gives way: all its paths are where they were when it gave way before
+    bool idle = false;                   // it was, and no other warp has changed anything either
+    bool stale = false;                  // another warp has changed something since this one gave way
+    bool gives_way = false;              // other warps should run now
+    bool patient = true;                 // has not yet let waiting lanes go on alone because others spin
+    bool scattered = false;              // lanes that waited to meet others have gone on alone
+    uint32_t read_pc = ptx::no_pc;       // of the last watched instruction that read memory
     uint32_t steps = 0, visits = 0;      // instructions since the watch began; times that the paths stood as in the snapshot
     uint32_t laps = 0, snapshot_at = 0;  // visits since the snapshot; the step at which it is taken anew
     uint32_t taken_at = 0, loop = 0;     // the step at which it was taken; how many steps long the last loop that closed was
@@ -66,7 +67,7 @@ struct SpinWatch {
     std::vector<std::byte> target;           // what the next instruction may change, before it runs
     std::vector<uint64_t> target_addresses;  // of its lanes
     ptx::Space target_space = ptx::Space::none;
-    uint32_t target_bytes = 0;               // of a lane; 0: it changes no memory
+    uint32_t target_bytes = 0;  // of a lane; 0: it changes no memory
 
     void restart() {  // of a warp at its first instruction; keeps the buffers
         SpinWatch fresh;

@@ -89,8 +89,8 @@ bool complete(const Warp& warp, size_t i, uint32_t here, uint32_t never, Fault*&
     const uint32_t pc = warp.stack[i].pc;
     const auto& instruction = warp.block->grid->program->instructions[pc];
     const int32_t operand_offset = members_operand(instruction);
-    const std::byte* const from = operand_offset >= 0 ? registers_of(warp, warp.stack[i].frame) + operand_offset
-                                                      : operand(warp, operand_offset);
+    const std::byte* const from =
+        operand_offset >= 0 ? registers_of(warp, warp.stack[i].frame) + operand_offset : operand(warp, operand_offset);
     const auto* const members = reinterpret_cast<const uint32_t*>(from);
     for (uint32_t rest = wait.lanes; rest; rest &= rest - 1) {
         const uint32_t lane = lowest(rest), missing = members[lane] & wait.missing & ~here;
@@ -163,8 +163,8 @@ void put_on_top(Warp& warp, size_t i) {
     std::rotate(warp.stack.begin() + at, warp.stack.begin() + at + 1, warp.stack.end());
     std::rotate(warp.waits.begin() + at, warp.waits.begin() + at + 1, warp.waits.end());
     warp.waits.back() = {};
-    const bool others = std::any_of(warp.waits.begin(), warp.waits.end(),
-                                    [](const PathWait& wait) { return wait.why != Why::nothing; });
+    const bool others =
+        std::any_of(warp.waits.begin(), warp.waits.end(), [](const PathWait& wait) { return wait.why != Why::nothing; });
     const bool spun = std::any_of(warp.waits.begin(), warp.waits.end(), [](const PathWait& wait) {
         return wait.why == Why::spins || wait.why == Why::tired || wait.why == Why::polite;
     });
@@ -213,8 +213,7 @@ Fault* nobody_can_go_on(Warp& warp) {
     const uint32_t lane = lowest(warp.waits[i].lanes);
     const auto& instruction = warp.block->grid->program->instructions[pc];
     const int32_t offset = members_operand(instruction);
-    const std::byte* const from =
-        offset >= 0 ? registers_of(warp, warp.stack[i].frame) + offset : operand(warp, offset);
+    const std::byte* const from = offset >= 0 ? registers_of(warp, warp.stack[i].frame) + offset : operand(warp, offset);
     const uint32_t members = reinterpret_cast<const uint32_t*>(from)[lane];
     return missing_member(warp, pc, lane, members, warp.waits[i].missing, name_of(instruction));
 }
@@ -281,9 +280,8 @@ Fault* leave(Warp& warp, uint32_t mask, bool& released) {
         finish_async(warp);
         if (block.warps_done == block.warps.size()) note_end(block);
     }
-    const bool some_wait = block.warps_at_barrier || std::any_of(block.warps.begin(), block.warps.end(), [](const Warp& w) {
-                               return !w.waits.empty();
-                           });
+    const bool some_wait = block.warps_at_barrier || std::any_of(block.warps.begin(), block.warps.end(),
+                                                                 [](const Warp& w) { return !w.waits.empty(); });
     if (some_wait && (warp.done || block.grid->independent)) released |= release_all_full(block, &warp);
     return warp.done || warp.waits.empty() ? nullptr : choose_path(warp);
 }

@@ -1,7 +1,7 @@
 // A watch: a snapshot of the warp where the watch begins; then, whenever the paths stand there again, a comparison. If all
 // registers are as they were and no memory changed on the way, nothing that this warp does can end the loop. A snapshot
-// that does not fit is taken anew after 32, 64, 128 ... steps, so that a loop is found whenever the paths come to it, however
-// long it is (Brent's way to find a cycle).
+// that does not fit is taken anew after 32, 64, 128 ... steps, so that a loop is found whenever the paths come to it,
+// however long it is (Brent's way to find a cycle).
 #include "core/simt/spin.h"
 
 #include <algorithm>
@@ -98,7 +98,8 @@ void look_ahead(Warp& warp) {
     thread_local Access access;
     const bool alike = locate(warp, p, mask, access);
     watch.target_addresses.clear();
-    for (uint32_t rest = mask; rest; rest &= rest - 1) watch.target_addresses.push_back(access.addresses[__builtin_ctz(rest)]);
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        watch.target_addresses.push_back(access.addresses[__builtin_ctz(rest)]);
     watch.target.clear();
     watch.target_space = access.space;
     const bool seen = alike && peek(warp, access.space, watch.target_addresses, p.access_bytes(), watch.target);
@@ -123,26 +124,28 @@ void look_back(Warp& warp, uint32_t pc, uint32_t mask) {
     if (watch.target_bytes) {
         thread_local std::vector<std::byte> now;
         now.clear();
-        watch.written = !peek(warp, watch.target_space, watch.target_addresses, watch.target_bytes, now) || now != watch.target;
+        watch.written =
+            !peek(warp, watch.target_space, watch.target_addresses, watch.target_bytes, now) || now != watch.target;
     }
     const Prepared& p = warp.block->grid->plan->steps[pc];
     // More than registers and memory that is watched.
     const auto& instructions = warp.block->grid->program->instructions;
     const ptx::Kind kind = pc < instructions.size() ? instructions[pc].kind : ptx::Kind::exit;
-    const bool only_waited = p.code == Code::special && ((kind == ptx::Kind::mbarrier && warp.waits_pc == pc && warp.waits_still) ||
-                                                         (kind == ptx::Kind::cluster && warp.blocked));
+    const bool only_waited =
+        p.code == Code::special && ((kind == ptx::Kind::mbarrier && warp.waits_pc == pc && warp.waits_still) ||
+                                    (kind == ptx::Kind::cluster && warp.blocked));
     if (only_waited) {  // a test of an mbarrier, a wait for the cluster: others end it
         watch.reads = true;
         watch.read_pc = pc;
     }
-    bool outside = (p.code == Code::special && !only_waited) || p.code == Code::barrier || p.code == Code::exit || p.code == Code::call ||
-                   p.code == Code::return_;
+    bool outside = (p.code == Code::special && !only_waited) || p.code == Code::barrier || p.code == Code::exit ||
+                   p.code == Code::call || p.code == Code::return_;
     if (p.code == Code::special_register) {
         using ptx::SpecialRegister;
         const auto which = static_cast<SpecialRegister>(warp.block->grid->program->instructions[pc].mode);
-        outside = which == SpecialRegister::clock || which == SpecialRegister::clock64 || which == SpecialRegister::clock_hi ||
-                  which == SpecialRegister::globaltimer || which == SpecialRegister::globaltimer_lo ||
-                  which == SpecialRegister::globaltimer_hi;
+        outside = which == SpecialRegister::clock || which == SpecialRegister::clock64 ||
+                  which == SpecialRegister::clock_hi || which == SpecialRegister::globaltimer ||
+                  which == SpecialRegister::globaltimer_lo || which == SpecialRegister::globaltimer_hi;
     }
     if ((watch.written || outside) && mask) watch.changed = watch.moved = true;
 }
