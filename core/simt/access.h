@@ -7,8 +7,8 @@ namespace lockstep::simt {
 
 struct Access {                           // of one warp instruction
     ptx::Space space = ptx::Space::none;  // resolved, by the first lane that takes part
-    alignas(64) uint64_t addresses[warp_size];
-    std::byte* pointers[warp_size];  // of lanes that take part, once resolved
+    alignas(64) uint64_t addresses[warp_size] = {};
+    std::byte* pointers[warp_size] = {};  // of lanes that take part, once resolved
 };
 
 // Fills `space` and `addresses`; true when all lanes are in `space`.

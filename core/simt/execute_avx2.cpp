@@ -29,6 +29,9 @@ inline bool all_zero(const Vector512& v) {
     const __m256i either = _mm256_or_si256(halves[0], halves[1]);
     return _mm256_testz_si256(either, either);
 }
+inline bool blend_words(std::byte*, const std::byte*, uint32_t) {
+    return false;
+}
 }  // namespace
 }  // namespace lockstep::simt::avx2
 

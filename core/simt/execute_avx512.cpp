@@ -29,6 +29,14 @@ inline bool all_zero(const Vector512& v) {
     const auto& whole = reinterpret_cast<const __m512i&>(v);
     return _mm512_test_epi64_mask(whole, whole) == 0;
 }
+// The 32-bit words of `s` into the lanes of `mask`; false: not by this instruction set.
+inline bool blend_words(std::byte* d, const std::byte* s, uint32_t mask) {
+    for (uint32_t h = 0; h < 2; ++h) {
+        const __m512i from = _mm512_loadu_si512(s + h * 64), to = _mm512_loadu_si512(d + h * 64);
+        _mm512_storeu_si512(d + h * 64, _mm512_mask_blend_epi32(static_cast<__mmask16>(mask >> h * 16), to, from));
+    }
+    return true;
+}
 }  // namespace
 }  // namespace lockstep::simt::avx512
 

@@ -65,7 +65,8 @@ inline void blend_lanes(std::byte* d, const std::byte* s, uint32_t bytes, uint32
         case 2:
             return blend<uint16_t>(d, s, mask);
         case 4:
-            return blend<uint32_t>(d, s, mask);
+            if (!blend_words(d, s, mask)) blend<uint32_t>(d, s, mask);
+            return;
         case 16:
             for (uint32_t rest = mask; rest; rest &= rest - 1)
                 std::memcpy(d + __builtin_ctz(rest) * 16, s + __builtin_ctz(rest) * 16, 16);
@@ -129,6 +130,8 @@ struct Shape {
     static constexpr uint64_t irregular = UINT64_MAX;
     uint64_t step[2] = {irregular, irregular};  // 0: one value for the half; 4 or 8: a ramp
     uint64_t first[2] = {};
+    bool all_words = false;  // steps of 4 in both halves
+    bool all_one = false;    // steps of 0
 };
 
 template <class Register>
@@ -140,6 +143,8 @@ inline void find_shape(const Register* r, Shape& shape) {
         shape.step[h] = plain && is_ramp(lanes, step) ? step : Shape::irregular;
         shape.first[h] = lanes[0];
     }
+    shape.all_words = shape.step[0] == 4 && shape.step[1] == 4;
+    shape.all_one = shape.step[0] == 0 && shape.step[1] == 0;
 }
 
 // d[i] = memory[r[i] + offset] for all 32 lanes; false, with d partly written, when some lane has to be looked at alone.
@@ -201,6 +206,8 @@ struct Machine {  // what the loop keeps in registers
     std::byte* registers;
     const std::byte* constants;
     Shape* shapes;  // of base registers, by Prepared::shape; number 0 is never known
+    const std::byte* shared;
+    uint64_t shared_bytes;
     mutable uint32_t shapes_known = 0;
 
     const std::byte* source(int32_t o) const { return o >= 0 ? registers + o : constants + ~o; }
@@ -261,30 +268,31 @@ inline bool store(const Machine& m, const Prepared& p, const Register* base, con
 
 // The commonest access in place: a 32-bit word of shared memory by all lanes, through a base whose shape is known and
 // regular. False, with nothing lost, for any other.
-[[gnu::always_inline]] inline bool load_known(const Machine& m, const Prepared& p, const std::byte* data, uint64_t bytes) {
+[[gnu::always_inline]] inline bool load_known(const Machine& m, const Prepared& p) {
     const uint32_t slot = p.shape & ~uint32_t{shape_known};
-    if (!(p.shape & shape_known) || !(m.shapes_known >> slot & 1) || p.element_bytes != 4 || bytes < 64) return false;
+    if (!(p.shape & shape_known) || !(m.shapes_known >> slot & 1) || p.element_bytes != 4 || m.shared_bytes < 64) return false;
     const Shape& shape = m.shapes[slot];
-    const uint64_t wrap = p.wide_address ? UINT64_MAX : UINT32_MAX;
-    const uint64_t first = (shape.first[0] + static_cast<uint64_t>(p.offset)) & wrap;
-    const uint64_t second = (shape.first[1] + static_cast<uint64_t>(p.offset)) & wrap;
-    const uint64_t limit = bytes - 64;
+    // Where a base of 32 bits would wrap, these lie beyond the end.
+    const uint64_t first = shape.first[0] + static_cast<uint64_t>(p.offset);
+    const uint64_t second = shape.first[1] + static_cast<uint64_t>(p.offset);
+    const uint64_t limit = m.shared_bytes - 64;
     if (first > limit || second > limit || ((first | second) & 3)) return false;
-    auto* const d = reinterpret_cast<uint32_t*>(m.destination(p.d));
-    if (shape.step[0] == 4 && shape.step[1] == 4) {
-        std::memcpy(d, data + first, 64);
-        std::memcpy(d + half, data + second, 64);
+    std::byte* const d = m.destination(p.d);
+    if (shape.all_words) {
+        std::memcpy(d, m.shared + first, 64);
+        std::memcpy(d + 64, m.shared + second, 64);
         return true;
     }
-    if (shape.step[0] == 0 && shape.step[1] == 0) {
-        uint32_t a, b;
-        std::memcpy(&a, data + first, 4);
-        std::memcpy(&b, data + second, 4);
-        for (uint32_t i = 0; i < half; ++i) d[i] = a;
-        for (uint32_t i = 0; i < half; ++i) d[half + i] = b;
-        return true;
-    }
-    return false;
+    if (!shape.all_one) return false;
+    VectorOf<uint32_t> a = {}, b = {};
+    uint32_t word;
+    std::memcpy(&word, m.shared + first, 4);
+    a += word;
+    std::memcpy(&word, m.shared + second, 4);
+    b += word;
+    std::memcpy(d, &a, 64);
+    std::memcpy(d + 64, &b, 64);
+    return true;
 }
 
 inline uint64_t first_address(const Machine& m, const Prepared& p, uint32_t mask) {
@@ -307,7 +315,7 @@ inline bool access_words(const Machine& m, const Prepared& p, const Register* ba
 }
 
 template <bool Store>
-[[gnu::noinline]] bool access_view(const Machine& m, const Prepared& p, const View& view, uint32_t mask) {
+[[gnu::noinline, gnu::flatten]] bool access_view(const Machine& m, const Prepared& p, const View& view, uint32_t mask) {
     const bool wide = p.wide_address || p.address == ptx::no_operand;
     const std::byte* const base =
         p.address == ptx::no_operand ? reinterpret_cast<const std::byte*>(zeros) : m.source(p.address);
@@ -336,40 +344,37 @@ inline bool access_global(const Machine& m, const Prepared& p, uint32_t pc, uint
 }
 
 #include "core/simt/execute_checked.h"
-
-// Out of line: stores side by side would make the compiler keep what they store in a vector register.
-[[gnu::noinline]] void write_top(Warp& warp, uint32_t pc, uint32_t reconvergence, uint32_t mask) {
-    StackEntry& top = warp.stack.back();
-    top.pc = pc;
-    top.reconvergence = reconvergence;
-    top.mask = mask;
-}
+#include "core/simt/execute_common.h"
 
 // Checked: the launch has a checker (Grid::checker), which hears of every access before it is carried out.
 template <bool Record, bool Checked>
-WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
+void execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions, WarpEvent& event) {
     Block& block = *warp.block;
     Grid& grid = *block.grid;
     const Plan& plan = *grid.plan;
     Shape shapes[shape_slots + 1];
-    const Machine m{warp, block, grid, plan.steps.data(), warp.registers, plan.constants, shapes};
+    const Machine m{warp, block, grid, plan.steps.data(), warp.registers, plan.constants, shapes,
+                    block.shared.data(), block.shared.size()};
     const auto& instructions = grid.program->instructions;
     const auto end = static_cast<uint32_t>(instructions.size());
     // The running entry: scalars, so that they stay in registers; written back before anybody looks at the stack.
     uint32_t next = warp.stack.back().pc, active = warp.stack.back().mask, meet = warp.stack.back().reconvergence;
-    alignas(64) std::byte scratch[warp_size * 16];
     uint64_t count = 0, lanes = 0;
-    WarpEvent event;
     thread_local Access access;
-    [[maybe_unused]] std::optional<Checks> checks;
+    const Checks* checks = nullptr;
+    [[maybe_unused]] std::optional<Checks> told;
     if constexpr (Checked) {
         CheckerState& state = *grid.checker->state;
         BlockChecks& of_block = checks_of(state, block);
-        checks.emplace(Checks{state, of_block, of_block.warps[warp.index]});
+        told.emplace(Checks{state, of_block, of_block.warps[warp.index]});
+        checks = &*told;
     }
 
     const auto write_back = [&]() __attribute__((always_inline)) {
-        write_top(warp, next, meet, active);
+        StackEntry& top = warp.stack.back();
+        top.pc = next;
+        top.reconvergence = meet;
+        top.mask = active;
     };
     const auto read_again = [&]() __attribute__((always_inline)) {
         next = warp.stack.back().pc;
@@ -400,18 +405,31 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
     };
     if (budget == 0) {
         finish(WarpEvent::Kind::executed, next, active, 0);
-        return event;
+        return;
     }
-    // Of this instruction; what changes them ends the turn, or puts them back.
-    Fault* fault = nullptr;
-    uint32_t special_bytes = 0;
-    bool turn_ends = false;
-    WarpEvent::Kind kind = WarpEvent::Kind::executed;
     for (;;) {
-        const uint32_t pc = next;
-        const Prepared& p = m.steps[pc];
+        uint32_t pc = next;
         const uint32_t path = active;
         uint32_t mask = path;
+        Fault* fault = nullptr;
+        uint32_t special_bytes = 0;
+        bool turn_ends = false, looks_up = false;
+        WarpEvent::Kind kind = WarpEvent::Kind::executed;
+
+        if constexpr (!Record) {
+            Stretch s{.next = next, .meet = meet, .active = active, .left = limit - count};
+            run_common<Checked>(m, s, access, checks);
+            const uint64_t ran = limit - count - s.left;
+            count += ran;
+            lanes += ran * warp_size - s.idle;
+            next = s.next;
+            pc = s.looks_up ? s.pc : s.next;
+            mask = s.looks_up ? s.mask : path;
+            fault = s.fault;
+            looks_up = s.looks_up;
+        }
+        const Prepared& p = m.steps[pc];
+        if (looks_up) goto look_up;
         if (p.guard != ptx::no_operand) {
             uint32_t guard;
             std::memcpy(&guard, m.source(p.guard), 4);
@@ -424,8 +442,7 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
                 if (mask == full_mask) {
                     p.lanes(m.destination(p.d), m.source(p.a), m.source(p.b), m.source(p.c));
                 } else if (mask) {
-                    p.lanes(scratch, m.source(p.a), m.source(p.b), m.source(p.c));
-                    blend_lanes(m.destination(p.d), scratch, p.register_bytes, mask);
+                    run_some_lanes(m, p, mask);
                 }
                 next = pc + 1;
                 break;
@@ -455,75 +472,33 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
                 if (mask) special_register(warp, pc, p, mask);
                 next = pc + 1;
                 break;
-            case Code::load_param: {
-                const auto& parameters = grid.config->parameters;
-                const auto at = static_cast<uint64_t>(p.offset);
+            case Code::load_param:
                 if (Record) {
                     kind = WarpEvent::Kind::memory;
                     locate(warp, p, mask, access);
                 }
-                if (!mask) {
-                } else if (at + p.element_bytes > parameters.size() || at % p.element_bytes) {
-                    fault = load_by_lane(warp, pc, p, mask, access);
-                } else {
-                    std::byte* const to = mask == full_mask ? m.destination(p.d) : scratch;
-                    if (p.element_bytes == 4) {
-                        uint32_t value;
-                        std::memcpy(&value, parameters.data() + at, 4);
-                        for (uint32_t i = 0; i < warp_size; ++i) reinterpret_cast<uint32_t*>(to)[i] = value;
-                    } else {
-                        uint64_t value;
-                        std::memcpy(&value, parameters.data() + at, 8);
-                        for (uint32_t i = 0; i < warp_size; ++i) reinterpret_cast<uint64_t*>(to)[i] = value;
-                    }
-                    if (mask != full_mask) blend_lanes(m.destination(p.d), scratch, p.register_bytes, mask);
-                }
+                if (mask) fault = load_parameter(m, p, mask, access);
                 next = pc + 1;
                 break;
-            }
             case Code::load_shared:
-                if (Checked && mask) check_access<false>(m, p, pc, mask, *checks);
-                if (!Record && mask == full_mask && load_known(m, p, block.shared.data(), block.shared.size())) {
-                    next = pc + 1;
-                    break;
-                }
-                [[fallthrough]];
             case Code::load_global:
             case Code::load_any:
-                if (Checked && mask && p.code != Code::load_shared) check_access<false>(m, p, pc, mask, *checks);
                 if (Record) {
                     kind = WarpEvent::Kind::memory;
                     locate(warp, p, mask, access);
                 }
-                if (mask) {
-                    bool done = false;
-                    if (p.code == Code::load_shared) {
-                        done = access_view<false>(m, p, View{block.shared.data(), 0, block.shared.size()}, mask);
-                    } else if (p.code == Code::load_global) {
-                        done = access_global<false>(m, p, pc, mask);
-                    }
-                    if (!done) fault = load_by_lane(warp, pc, p, mask, access);
-                }
+                if (mask) fault = access_memory<false, Checked>(m, p, mask, access, checks);
                 next = pc + 1;
                 break;
             case Code::store_shared:
             case Code::store_global:
             case Code::store_any:
-                if (Checked && mask) check_access<true>(m, p, pc, mask, *checks);
                 if (Record) {
                     kind = WarpEvent::Kind::memory;
                     event.is_store = true;
                     locate(warp, p, mask, access);
                 }
-                if (mask) {
-                    bool done = false;
-                    if (p.code == Code::store_shared) {
-                        done = access_view<true>(m, p, View{block.shared.data(), 0, block.shared.size()}, mask);
-                    } else if (p.code == Code::store_global) {
-                        done = access_global<true>(m, p, pc, mask);
-                    }
-                    if (!done) fault = store_by_lane(warp, pc, p, mask, access);
-                }
+                if (mask) fault = access_memory<true, Checked>(m, p, mask, access, checks);
                 next = pc + 1;
                 break;
             case Code::atomic:
@@ -582,7 +557,7 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
                     if (!warp.frames.empty()) leave_frames(warp);
                     if (warp.done) {
                         finish(WarpEvent::Kind::exit, pc, path, mask);
-                        return event;
+                        return;
                     }
                     turn_ends |= gives_way();
                 }
@@ -652,6 +627,7 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
         // Most instructions end here. `limit` is 0 where the turn is over.
         if (!Record && !fault && next != meet && count < limit) continue;
 
+    look_up:
         if (fault == must_wait) {  // for other paths of the warp
             fault = choose_path(warp);
             turn_ends |= gives_way();
@@ -682,7 +658,7 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
         if (fault) {
             event.fault = fault;
             finish(WarpEvent::Kind::fault, pc, path, mask);
-            return event;
+            return;
         }
         if constexpr (Record) {
             if (kind == WarpEvent::Kind::memory) {
@@ -699,11 +675,11 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
                 gives_way();
             }
             finish(kind, pc, path, mask);
-            return event;
+            return;
         }
         if (kind == WarpEvent::Kind::barrier || turn_ends || count == budget) {
             finish(kind, pc, path, mask);
-            return event;
+            return;
         }
     }
 }
@@ -712,21 +688,32 @@ WarpEvent execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
 
 WarpEvent step(Warp& warp) {
     uint64_t threads = 0;
-    return warp.block->grid->checker ? execute<true, true>(warp, 1, threads) : execute<true, false>(warp, 1, threads);
+    WarpEvent event;
+    if (warp.block->grid->checker) {
+        execute<true, true>(warp, 1, threads, event);
+    } else {
+        execute<true, false>(warp, 1, threads, event);
+    }
+    return event;
 }
 
 WarpEvent run(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
     const bool checked = warp.block->grid->checker != nullptr;
-    bool released = false;
+    WarpEvent event;
     for (;;) {
         const uint64_t before = warp.instructions;
-        WarpEvent event = checked ? execute<false, true>(warp, budget, thread_instructions)
-                                  : execute<false, false>(warp, budget, thread_instructions);
+        if (checked) {
+            execute<false, true>(warp, budget, thread_instructions, event);
+        } else {
+            execute<false, false>(warp, budget, thread_instructions, event);
+        }
         const uint64_t ran = warp.instructions - before;
-        released = event.barrier_released |= released;
         const bool ends = event.kind == WarpEvent::Kind::barrier || event.kind == WarpEvent::Kind::fault || event.gives_way;
         if (ends || warp.done || warp.at_barrier || ran >= budget) return event;
         budget -= ran;  // a call or a return: on with other registers
+        const bool released = event.barrier_released;
+        event = {};
+        event.barrier_released = released;
     }
 }
 

@@ -149,7 +149,10 @@ std::shared_ptr<const Plan> make_plan(const ptx::Program& program, const std::ve
     plan->variables = variables;
     const auto count = static_cast<uint32_t>(program.instructions.size());
     plan->steps.reserve(count + 1);
-    for (const auto& instruction : program.instructions) plan->steps.push_back(prepare(instruction, variables, count));
+    for (const auto& instruction : program.instructions) {
+        plan->steps.push_back(prepare(instruction, variables, count));
+        plan->counted_barriers |= instruction.kind == Kind::barrier && instruction.source[1] != ptx::no_operand;
+    }
     mark_shapes(program, plan->steps);
     plan->steps.emplace_back();
     const size_t bytes = program.constants.size();

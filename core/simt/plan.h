@@ -70,6 +70,7 @@ struct Plan {
     const ptx::Program* program = nullptr;
     std::vector<Prepared> steps;  // one an instruction, and an exit behind the last
     std::vector<uint64_t> variables;
+    bool counted_barriers = false;  // some barrier says how many threads it waits for
     std::unique_ptr<std::byte[]> storage;
     const std::byte* constants = nullptr;  // 64-byte aligned copy of Program::constants
 };
