@@ -161,6 +161,14 @@ TEST_CASE("PTX made to be large ends in a sentence, not in exhausted memory") {
         calls += "call f" + next + "; call p, Q;";
     }
     try_all(chain + calls + "ret; }");
+    std::string variables;
+    for (int i = 0; i < 20'000; ++i) variables += ".global .u32 g" + std::to_string(i) + ";";
+    try_all(variables + head + ") { ret; }");
+    CHECK(decode(parse(variables + head + ") { ret; }", "large.ptx").value()).error().message ==
+          "a module has at most 16384 .global and .const variables");
+    CHECK(parse(".global .b1 bits[4] = {1};", "bits.ptx").error().message == "expected a type such as .f32, found 'bits'");
+    CHECK(parse(head + ") { .reg .s4 r; ret; }", "bits.ptx").error().message ==
+          "expected a type such as .b32 after .reg, found '.s4'");
     const auto module = parse(registers + "}", "large.ptx");
     REQUIRE(module.ok());
     CHECK(decode(module.value()).error().message == "this kernel uses too many registers");

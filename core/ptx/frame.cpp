@@ -13,6 +13,7 @@ constexpr uint64_t most_parameter_bytes = 32 * 1024;
 constexpr uint64_t most_shared_bytes = 256 * 1024;
 constexpr uint64_t most_local_bytes = 512 * 1024;
 constexpr uint64_t most_variable_bytes = uint64_t{1} << 30;
+constexpr size_t most_variables = 16'384;  // .global and .const: a launch looks for each among all allocations
 constexpr uint32_t most_register_bytes = 4 << 20;
 constexpr int parameters = -1;
 
@@ -44,6 +45,8 @@ Located* Common::place(Program& program, const Variable& v, Located& at) {
     } else {
         device += v.bytes;
         if (device > most_variable_bytes) throw Complaint{"the variables of a module have at most 1 GiB", v.place};
+        if (program.variables.size() >= most_variables)
+            throw Complaint{"a module has at most 16384 .global and .const variables", v.place};
         at.index = static_cast<int32_t>(program.variables.size());
         std::vector<std::byte> initial = v.initial;
         if (!initial.empty()) initial.resize(v.bytes);

@@ -237,7 +237,7 @@ void Parser::parse_body(Entry& entry) {
 void Parser::parse_registers(Entry& entry, int scope) {
     if (token_.is(".v2") || token_.is(".v4")) complain("vector registers are not supported");
     const Type type = type_named(token_.spelling);
-    if (type == Type::none) complain("expected a type such as .b32 after .reg, found " + written());
+    if (size_of(type) == 0 && type != Type::pred) complain("expected a type such as .b32 after .reg, found " + written());
     advance();
     do {
         RegisterDeclaration declared{.type = type, .scope = scope};

@@ -24,7 +24,8 @@ std::vector<Variable> Parser::parse_formals() {
             formals.push_back(parse_variable(Space::param, false, true));
         } else if (take(".reg")) {
             Variable formal{.type = type_named(token_.spelling), .place = token_.place};
-            if (formal.type == Type::none) complain("expected a type such as .b32 after .reg, found " + written());
+            if (size_of(formal.type) == 0 && formal.type != Type::pred)
+                complain("expected a type such as .b32 after .reg, found " + written());
             advance();
             formal.name = name("the name of a register");
             formal.bytes = size_of(formal.type);

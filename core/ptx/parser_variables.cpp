@@ -1,4 +1,5 @@
 // The second part of the parser: variables with their sizes and initial values.
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -39,7 +40,7 @@ Variable Parser::parse_variable(Space space, bool external, bool parameter) {
             complain("unknown attribute " + written() + " of a variable");
         }
     }
-    if (variable.type == Type::none || variable.type == Type::pred)
+    if (size_of(variable.type) == 0)  // also of .pred, .b1 and .u4, which no memory holds
         complain("expected a type such as .f32, found " + written());
     variable.place = token_.place;
     variable.name = name(parameter ? "the name of the parameter" : "the name of the variable");
@@ -113,7 +114,7 @@ void Parser::parse_initialiser(Variable& variable) {
         if (is_address || token_.is('('))
             parse_reference(variable, is_address ? UINT64_MAX : bits);
         else
-            std::memcpy(variable.initial.data() + at, &bits, element);
+            std::memcpy(variable.initial.data() + at, &bits, std::min(element, sizeof bits));
         while (depth > 0 && take('}')) --depth;
     } while (depth > 0 && take(','));
     while (depth > 0) {

@@ -4,6 +4,10 @@ set(lanes_options -O3 -fno-math-errno -fno-trapping-math -fno-strict-aliasing -W
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(REMOVE_ITEM lanes_options -Wno-pass-failed)
 endif()
+if(LOCKSTEP_FUZZ)
+  # A fuzzer's runs are short, and loops with a check at every step do not become vectors.
+  list(APPEND lanes_options -O1 -fno-sanitize=fuzzer-no-link)
+endif()
 set(avx2_options "")
 set(avx512_options "")
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")

@@ -89,7 +89,8 @@ Result<Shape> make_shape(const Exercise& exercise, const std::string& text) {
     std::istringstream in(text);
     for (std::string word; in >> word;) {
         const size_t equals = word.find('=');
-        variables[word.substr(0, equals)] = std::stod(word.substr(equals + 1));  // the parser has looked at it
+        // The parser has looked at it: the whole word is a number.
+        std::from_chars(word.data() + equals + 1, word.data() + word.size(), variables[word.substr(0, equals)]);
     }
     auto placed = [&](Diagnostic d) {
         d.message += text.empty() ? "" : fmt::format(" (shape {})", text);

@@ -71,7 +71,7 @@ std::optional<Diagnostic> bind_symbols(const ptx::Program& program, const std::v
         const ptx::GlobalVariable& variable = program.variables[found];
         if (symbol.value.texture) {  // the variable is a .texref: it holds a handle
             const uint64_t texels = memory.allocate(bytes.size(), symbol.name);
-            std::memcpy(memory.write(texels, bytes.size()), bytes.data(), bytes.size());
+            if (!bytes.empty()) std::memcpy(memory.write(texels, bytes.size()), bytes.data(), bytes.size());
             const Result<uint64_t> handle = make_texture(symbol.value, contents.value(), texels, symbol.name, memory);
             if (!handle) return handle.error();
             bytes.resize(sizeof(uint64_t));

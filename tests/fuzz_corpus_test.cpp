@@ -1,0 +1,82 @@
+// Every file of tests/fuzz/corpus goes through the fuzzer's target that it is for, as it is and changed a little: what a
+// fuzzer once found stays found without one. The targets throw when something is wrong; sanitizers see the rest.
+#include <chrono>
+#include <map>
+
+#include "core/base/rng.h"
+#include "tests/catch.h"
+#include "tests/fuzz/change.h"
+#include "tests/fuzz/lesson_target.h"
+#include "tests/fuzz/npy_target.h"
+
+using namespace lockstep;
+
+namespace {
+
+// By name, so that every machine tries them in the same order.
+std::map<std::string, std::string> corpus(const std::string& target) {
+    std::map<std::string, std::string> files;
+    const auto folder = std::filesystem::path(LOCKSTEP_SOURCE_DIR) / "tests" / "fuzz" / "corpus" / target;
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+        files[entry.path().filename().string()] = read_file(entry.path()).value();
+    return files;
+}
+
+// Each file and `rounds` changed ones through `target`; gives how many seconds the slowest took.
+template <class Target>
+double try_all(const std::string& name, int rounds, Target target) {
+    const auto files = corpus(name);
+    REQUIRE(!files.empty());
+    double slowest = 0;
+    Rng rng(7);
+    for (const auto& [file, text] : files) {
+        INFO(name << "/" << file);
+        const std::string* other = &std::next(files.begin(), static_cast<std::ptrdiff_t>(rng.below(files.size())))->second;
+        for (int round = 0; round <= rounds; ++round) {
+            INFO("round " << round);
+            const auto start = std::chrono::steady_clock::now();
+            const std::string input = round ? fuzz::changed(text, *other, rng) : text;
+            REQUIRE_NOTHROW(target(file, input, round == 0));
+            slowest = std::max(slowest, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+        }
+    }
+    return slowest;
+}
+
+}  // namespace
+
+TEST_CASE("PTX of the fuzzers' corpus parses, decodes and runs within its bounds, whatever is changed in it") {
+    size_t inputs = 0, programs = 0, launches = 0;
+    uint64_t most = 0;
+    const double slowest = try_all("ptx", 12, [&](const std::string&, const std::string& text, bool) {
+        const fuzz::PtxCounts counts = fuzz::try_ptx(text);
+        ++inputs;
+        programs += counts.programs > 0;
+        launches += counts.launches > 0;
+        most = std::max(most, counts.warp_instructions);
+    });
+    CHECK(programs > inputs / 4);
+    CHECK(launches > inputs / 4);
+    CHECK(most >= 4'000);
+    CHECK(slowest < 5);
+}
+
+TEST_CASE("every hand-written PTX file of the corpus runs, but for those that are meant to be refused") {
+    for (const auto& [file, text] : corpus("ptx")) {
+        if (file.starts_with("found_") || file.starts_with("huge_")) continue;
+        const fuzz::PtxCounts counts = fuzz::try_ptx(text);
+        INFO(file << ": " << counts.complaint);
+        CHECK(counts.launches == 1);
+    }
+}
+
+TEST_CASE("arguments, lessons and npy files of the fuzzers' corpus are read or refused with a sentence") {
+    size_t bound = 0, steps = 0, arrays = 0;
+    try_all("arguments", 100,
+            [&](const std::string&, const std::string& text, bool) { bound += fuzz::try_arguments(text); });
+    try_all("lesson", 100, [&](const std::string&, const std::string& text, bool) { steps += fuzz::try_lesson(text); });
+    try_all("npy", 500, [&](const std::string&, const std::string& text, bool) { arrays += fuzz::try_npy(text); });
+    CHECK(bound > 100);
+    CHECK(steps > 100);
+    CHECK(arrays > 200);
+}
