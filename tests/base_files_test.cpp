@@ -37,6 +37,14 @@ TEST_CASE("the npy header is padded to a multiple of 64 bytes as the format asks
         CHECK((format_npy(sample(DType::u8, {n})).size() - static_cast<size_t>(n)) % 64 == 0);
 }
 
+TEST_CASE("NumPy's bool is read as bytes of 0 and 1") {
+    std::string mask = format_npy(sample(DType::u8, {3}));
+    mask.replace(mask.find("|u1"), 3, "|b1");
+    const Array array = parse_npy(mask, "mask.npy").value();
+    CHECK(array.dtype == DType::u8);
+    CHECK(array.bytes == sample(DType::u8, {3}).bytes);
+}
+
 TEST_CASE("malformed npy files are refused in one sentence that names the file") {
     std::string good = format_npy(sample(DType::f32, {2, 3}));
     auto message = [](std::string bytes) {

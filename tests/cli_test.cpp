@@ -275,6 +275,189 @@ TEST_CASE("a kernel that copies keeps every bit of a NaN, and a fault names the 
     CHECK(nlohmann::json::parse(fault.out)["kernel"] == "saxpy");
 }
 
+namespace {
+
+// Copies n 64-bit words from `a` to `b` and half words from `h` to `g`, says how many, and adds what `bias` holds to `h`.
+const char* words = R"(.version 7.0
+.target sm_70
+.address_size 64
+.extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 v);
+.global .align 1 .b8 format[10] = {119, 111, 114, 100, 115, 32, 37, 117, 10, 0};
+.global .align 4 .u32 bias = 1;
+.extern .shared .align 4 .b8 tile[];
+.visible .entry words(.param .u64 a, .param .u64 b, .param .u64 h, .param .u32 n)
+{
+    .local .align 8 .b8 stack[8];
+    .reg .pred %p<3>;
+    .reg .b16 %h<4>;
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<10>;
+    ld.param.u64 %rd1, [a];
+    ld.param.u64 %rd2, [b];
+    ld.param.u64 %rd3, [h];
+    ld.param.u32 %r1, [n];
+    mov.u32 %r2, %tid.x;
+    setp.ge.u32 %p1, %r2, %r1;
+    @%p1 bra DONE;
+    mul.wide.u32 %rd4, %r2, 8;
+    add.s64 %rd5, %rd1, %rd4;
+    add.s64 %rd6, %rd2, %rd4;
+    ld.global.u64 %rd7, [%rd5];
+    st.global.u64 [%rd6], %rd7;
+    mul.wide.u32 %rd4, %r2, 2;
+    add.s64 %rd5, %rd3, %rd4;
+    ld.global.u16 %h1, [%rd5];
+    ld.global.u32 %r3, [bias];
+    cvt.u16.u32 %h2, %r3;
+    add.u16 %h1, %h1, %h2;
+    st.global.u16 [%rd5], %h1;
+    setp.ne.u32 %p2, %r2, 0;
+    @%p2 bra DONE;
+    st.local.u32 [stack], %r1;
+    cvta.local.u64 %rd8, stack;
+    { .param .b64 f; .param .b64 v; .param .b32 r;
+    mov.u64 %rd9, format; cvta.global.u64 %rd9, %rd9;
+    st.param.b64 [f], %rd9; st.param.b64 [v], %rd8;
+    call.uni (r), vprintf, (f, v); }
+DONE:
+    ret;
+}
+.visible .entry first(.param .u64 order, .param .u64 count)
+{
+    .reg .b32 %r<6>;
+    .reg .b64 %rd<5>;
+    ld.param.u64 %rd1, [order];
+    ld.param.u64 %rd2, [count];
+    mov.u32 %r1, %ctaid.x;
+    atom.global.add.u32 %r2, [%rd2], 1;
+    mul.wide.u32 %rd3, %r2, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    st.global.u32 [%rd4], %r1;
+    ret;
+}
+.visible .entry share(.param .u64 out)
+{
+    .reg .b32 %r<6>;
+    .reg .b64 %rd<5>;
+    ld.param.u64 %rd1, [out];
+    mov.u32 %r1, %tid.x;
+    shl.b32 %r2, %r1, 2;
+    mov.u32 %r3, tile;
+    add.u32 %r3, %r3, %r2;
+    st.shared.u32 [%r3], %r1;
+    ld.shared.u32 %r4, [%r3];
+    cvt.u64.u32 %rd2, %r2;
+    add.s64 %rd3, %rd1, %rd2;
+    st.global.u32 [%rd3], %r4;
+    ret;
+}
+)";
+
+}  // namespace
+
+TEST_CASE("64-bit integers are strings in JSON, out: begins as 0xCD, bf16 is <u2 in npy, printf goes to stderr") {
+    const std::string file = write("words.ptx", words);
+    const std::string bf16 = (scratch() / "bf16.npy").string();
+    const std::string arguments = " --kernel words --grid 1 --block 32 --arg 'in:i64{-9223372036854775808,-1,7}' --arg 'out:u64[4]' "
+                                  "--arg 'inout:bf16{1,2,-0.5}'=" + bf16 + " --arg u32:3 --symbol bias=u32:2 ";
+    for (const char* mode : {"", "--functional "}) {
+        const Outcome outcome = lockstep_command("run " + file + arguments + mode + "--json -");
+        INFO(outcome.err);
+        REQUIRE(outcome.status == 0);
+        CHECK(outcome.err == "words 3\n");
+        const auto json = nlohmann::json::parse(outcome.out);
+        CHECK(json["outputs"][0] ==
+              nlohmann::json({"9223372036854775808", "18446744073709551615", "7", "14829735431805717965"}));
+        CHECK(json["outputs"][1] == nlohmann::json({1.015625, 2.03125, -0.5078125}));  // two units in the last place on
+        const std::string npy = read_file(bf16).value();
+        CHECK(npy.find("'<u2'") != std::string::npos);
+        CHECK(npy.substr(npy.size() - 6) == std::string("\x82\x3f\x02\x40\x02\xbf", 6));
+    }
+    const Outcome as_signed = lockstep_command("run " + file +
+                                               " --kernel words --grid 1 --block 32 --functional --arg 'in:u64{9223372036854775808}' "
+                                               "--arg 'out:i64[1]' --arg 'inout:f64{inf,-inf,nan}' --arg u32:1 --symbol bias=u32:0 --json -");
+    REQUIRE(as_signed.status == 0);
+    const auto json = nlohmann::json::parse(as_signed.out);
+    CHECK(json["outputs"][0] == nlohmann::json({"-9223372036854775808"}));
+    CHECK(json["outputs"][1] == nlohmann::json({"inf", "-inf", "nan"}));
+}
+
+TEST_CASE("the order of blocks is the one asked for, and a seed repeats a random one") {
+    const std::string file = write("words.ptx", words);
+    const auto first = [&](const std::string& options) {
+        const Outcome outcome = lockstep_command("run " + file + " --kernel first --grid 8 --block 1 --functional --check none " +
+                                                 "--arg 'out:u32[8]' --arg 'inout:u32{0}' --json - " + options);
+        INFO(outcome.err);
+        REQUIRE(outcome.status == 0);
+        return nlohmann::json::parse(outcome.out)["outputs"][0].get<std::vector<int>>();
+    };
+    const std::vector<int> forwards = {0, 1, 2, 3, 4, 5, 6, 7}, backwards = {7, 6, 5, 4, 3, 2, 1, 0};
+    CHECK(first("") == forwards);
+    CHECK(first("--order greedy") == forwards);
+    CHECK(first("--order reverse") == backwards);
+    const std::vector<int> random = first("--order random --seed 3");
+    CHECK(first("--order random --seed 3") == random);
+    CHECK(std::is_permutation(random.begin(), random.end(), forwards.begin()));
+    bool differs = false;
+    for (const char* seed : {"4", "5", "6"}) differs |= first(std::string("--order random --seed ") + seed) != random;
+    CHECK(differs);
+}
+
+TEST_CASE("dynamic shared memory has the bytes asked for, and a kernel that got none is told how") {
+    const std::string file = write("words.ptx", words);
+    const std::string start = "run " + file + " --kernel share --grid 1 --block 32 --arg 'out:u32[32]' ";
+    CHECK(lockstep_command(start + "--shared 128").status == 0);
+    const Outcome little = lockstep_command(start + "--shared 64 --functional");
+    CHECK(little.status == 1);
+    CHECK(little.err.find("shared memory (64 bytes)") != std::string::npos);
+    CHECK(little.err.find("note:") == std::string::npos);
+    const Outcome none = lockstep_command(start);
+    CHECK(none.status == 1);
+    CHECK(none.err.find("note: 'tile' is extern __shared__ and has no bytes here: --shared BYTES gives them") !=
+          std::string::npos);
+}
+
+TEST_CASE("an option given twice, without its value, or for another module's variable is one sentence") {
+    const std::string file = write("words.ptx", words);
+    const std::string start = "run " + file + " --kernel share --grid 1 --block 32 --shared 128 --arg 'out:u32[32]' ";
+    refuses(start + "--grid 2", "--grid is given twice");
+    refuses(start + "--json --functional", "--json: a value is needed here, not the option --functional");
+    refuses(start + "--trace --functional", "--trace: a value is needed here, not the option --functional");
+    refuses(start + "--symbol bais=u32:1", "did you mean 'bias'?");
+    refuses(start + "--symbol bias=in:u32{1,2}", "'bias' has 4 bytes, the value given for it has 8");
+    refuses(start + "--symbol bias", "NAME=in:VALUES");
+    refuses(start + "--symbol bias=out:u32[1]", "takes in: or a scalar");
+    refuses(start + "--check memchek", "did you mean memcheck?");
+    refuses("run " + file + " --grid 1 --block 32", "there are 3 kernels here, one has to be named: words, first, share");
+    refuses("run " + file + " --kernel share --block 32", "--grid is required");
+    refuses("run " + write("word.ptx", std::string(words).replace(std::string(words).find("add.u16"), 7, "ad.u16")) +
+                " --kernel words --grid 1 --block 32",
+            "did you mean 'add.u16'?");
+}
+
+TEST_CASE("in CUDA source a mistake, a missing function and a kernel that is none are shown at their own place") {
+    const Outcome compiled = lockstep_command("compile " + write("own.cu", "__global__ void k(int* x) {\n    int unused;\n}\n") +
+                                              " -o - --compiler nvcc");
+    if (compiled.status == 3) {
+        WARN("nvcc is not here, so this is not tested: " << compiled.err);
+        return;
+    }
+    CHECK(compiled.err.find("own.cu:2:9: warning: variable \"unused\" was declared but never referenced\n        int unused;") !=
+          std::string::npos);
+    CHECK(compiled.out.find(".visible .entry") != std::string::npos);
+    refuses("compile " + scratch().string() + "/own.cu -I /no/such/folder", "there is no folder '/no/such/folder'");
+    refuses("run " + write("typing.cu", "__global__ void k(int* x) { x[0] = y; }\n") + " --grid 1 --block 1",
+            "typing.cu:1:36: error: identifier \"y\" is undefined\n    __global__ void k(int* x) { x[0] = y; }\n");
+    refuses("run " + write("far.cu", "__device__ int far(int);\n__global__ void k(int* x) { x[0] = far(x[1]); }\n") +
+                " --grid 1 --block 1 --arg 'inout:i32{1,2}'",
+            "far.cu:2:36: error: 'far' is declared here, but its code is elsewhere\n    __global__ void k");
+    refuses("run " + write("template.cu", "template <class T> __global__ void k(T* x) { x[0] = 1; }\n") + " --grid 1 --block 1",
+            "template.cu: error: there is no kernel here: a kernel is a __global__ function");
+    refuses("run " + write("named.cu", "__global__ void __launch_bounds__(64) k(float* data, int count) { data[0] = count; }\n") +
+                " --grid 1 --block 1 --arg 'inout:f32{1}' --arg i64:1",
+            "but parameter 'count' takes 4");
+}
+
 TEST_CASE("a lesson file that does not parse is bad input, and a faulted run prints no counters") {
     fs::create_directories(scratch() / "broken");
     write("broken/lesson.md", "+++\nid = \"X01\"\n+++\n::: predcit id=\"q\"\n");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -93,12 +94,27 @@ std::string sentence(const CLI::App& app, const CLI::ParseError& error, const st
         const size_t name = what.find(": ") + 2, equals = what.find(" = ", name);
         what = fmt::format("{} takes a number, not '{}'", what.substr(name, equals - name), what.substr(equals + 3));
     } else if (kind == static_cast<int>(CLI::ExitCodes::ArgumentMismatch) && what.find(':') != std::string::npos) {
-        what = fmt::format("{} needs a value after it", what.substr(0, what.find(':')));
+        const std::string name = what.substr(0, what.find(':'));
+        const auto given = std::count_if(words.begin(), words.end(), [&](const std::string& word) {
+            return word == name || word.rfind(name + "=", 0) == 0;
+        });
+        what = name + (given > 1 ? " is given twice" : " needs a value after it");
     }
     if (kind == static_cast<int>(CLI::ExitCodes::ExtrasError) && command->get_name() == "run" &&
         (what.find(": in:") != std::string::npos || what.find(": inout:") != std::string::npos))
         return what + "; the shell takes braces apart, so quote them: --arg 'in:f32{1,2,3}'";
     return fmt::format("{}; 'lockstep {}--help' says what is right", what, command == &app ? "" : command->get_name() + " ");
+}
+
+// `--json --functional` would write a file called --functional.
+void refuse_options_as_values(CLI::App& command) {
+    for (CLI::Option* option : command.get_options())
+        if (option->get_items_expected_max() > 0)
+            option->check([](const std::string& value) {
+                return value.rfind("--", 0) == 0 ? fmt::format("a value is needed here, not the option {}", value)
+                                                 : std::string();
+            });
+    for (CLI::App* sub : command.get_subcommands({})) refuse_options_as_values(*sub);
 }
 
 void read_size(const std::string& text, gui::AppOptions& options) {
@@ -143,6 +159,7 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
     add_devices(app, status);
     add_bench(app, status, hooks);
     for (CLI::App* command : app.get_subcommands({})) command->set_help_flag("--help", "print this help");
+    refuse_options_as_values(app);
 
     try {
         app.parse(argc, argv);

@@ -19,6 +19,14 @@ void add_compiler_options(CLI::App& command, device::CompileOptions& options) {
     command.add_option("-D,--define", options.define, "a macro: N=16")->allow_extra_args(false);
 }
 
+device::Compiled compile_with_warnings(const std::string& source, const std::string& file, device::CompileOptions how) {
+    std::vector<Diagnostic> messages;
+    how.messages = &messages;
+    device::Compiled compiled = device::compile(source, file, how).value();
+    for (const Diagnostic& message : messages) complain(message);
+    return compiled;
+}
+
 void add_compile(CLI::App& app, int&) {
     CLI::App* command = app.add_subcommand("compile", "CUDA C++ to PTX, by NVRTC, nvcc or clang");
     struct Options {
@@ -32,8 +40,7 @@ void add_compile(CLI::App& app, int&) {
     add_compiler_options(*command, options->how);
     command->callback([options] {
         const std::string source = read_file(options->file).value();
-        const device::Compiled compiled = device::compile(source, options->file, options->how).value();
-        if (!compiled.log.empty()) fmt::print(stderr, "{}\n", compiled.log);
+        const device::Compiled compiled = compile_with_warnings(source, options->file, options->how);
         const std::string output =
             options->output.empty() ? std::filesystem::path(options->file).stem().string() + ".ptx" : options->output;
         if (output == "-") {

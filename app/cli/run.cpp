@@ -15,6 +15,7 @@
 #include "core/device/kernel_library.h"
 #include "core/model/launch.h"
 #include "core/ptx/ptx.h"
+#include "core/simt/faults.h"
 #include "core/trace/perfetto.h"
 #include "lessons/player/kernel_arguments.h"
 #include "lessons/player/module_symbols.h"
@@ -166,15 +167,16 @@ int run(const Options& options) {
     if (extension == ".cu" || extension == ".cuh" || extension == ".cpp") {
         device::CompileOptions how = options.compiler;
         how.least_arch = compute_capability(gpu);
-        device::Compiled compiled = device::compile(text, options.file, how).value();
-        if (!compiled.log.empty()) fmt::print(stderr, "{}\n", compiled.log);
+        device::Compiled compiled = compile_with_warnings(text, options.file, how);
         source = std::move(text);
         text = std::move(compiled.ptx);
         ptx_name += ".ptx";
     } else if (extension != ".ptx") {
         throw Failure(Diagnostic{"a kernel file ends in .cu or .ptx", {options.file}});
     }
-    const auto program = ptx::decode(ptx::parse(text, ptx_name).value(), options.kernel).value();
+    const auto decoded = ptx::decode(ptx::parse(text, ptx_name).value(), options.kernel);
+    if (!decoded) throw Failure(source.empty() ? decoded.error() : device::in_source(decoded.error(), source, options.file));
+    const auto program = decoded.value();
 
     simt::Memory memory;
     simt::LaunchConfig config;
@@ -243,6 +245,11 @@ int run(const Options& options) {
     if (result.fault) {
         json["diagnostics"].push_back(diagnostic_json(*result.fault));
         fmt::print(stderr, "{}\n", simt::render(*result.fault));
+        if (options.shared == 0 && result.fault->message.find("shared memory") != std::string::npos)
+            for (const ptx::SharedVariable& variable : program->shared_variables)
+                if (variable.bytes == 0)
+                    fmt::print(stderr, "note: '{}' is extern __shared__ and has no bytes here: --shared BYTES gives them\n",
+                               simt::readable_variable(variable.name));
     }
     if (!options.trace.empty() && !options.functional) {
         std::ostringstream out;

@@ -114,6 +114,8 @@ Result<Array> parse_npy(std::string_view bytes, const std::string& name) {
     const NpyType* type = nullptr;
     for (const NpyType& row : npy_types)
         if (descr.size() > 5 && descr.substr(1, 3) == row.code) type = &row;
+    constexpr NpyType boolean = {DType::u8, "|b1"};  // as bool* of a kernel takes it: 0 or 1
+    if (descr.size() > 5 && descr.substr(1, 3) == boolean.code) type = &boolean;
     if (!type)
         return bad(fmt::format("its type {} is none of i8 u8 i16 u16 f16 i32 u32 f32 i64 u64 f64 in little-endian order",
                                descr.substr(0, std::min<size_t>(descr.find(','), 20))));

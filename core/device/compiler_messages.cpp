@@ -6,12 +6,15 @@
 // nvcc gives the column by its caret alone, under a line whose indentation is its own and whose macros are expanded.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <regex>
 #include <sstream>
 
 #include "core/base/files.h"
 #include "core/device/compilers.h"
+#include "core/device/kernel_library.h"
 
 namespace lockstep::device {
 
@@ -21,6 +24,19 @@ size_t indentation(std::string_view line) {
     return std::min(line.find_first_not_of(" \t"), line.size());
 }
 
+// "__global__" for the "__attribute__((global))" that nvcc prints.
+std::string as_written(std::string text) {
+    constexpr std::string_view open = "__attribute__((", close = "))";
+    for (size_t at = 0; (at = text.find(open, at)) != std::string::npos; ++at) {
+        const size_t end = text.find(close, at);
+        if (end == std::string::npos) break;
+        const std::string name = text.substr(at + open.size(), end - at - open.size());
+        if (name == "global" || name == "device" || name == "host" || name == "shared" || name == "constant")
+            text.replace(at, end + close.size() - at, "__" + name + "__");
+    }
+    return text;
+}
+
 int column_by_caret(const std::vector<std::string>& lines, size_t message, const std::string& source_line) {
     for (size_t i = message + 1; i + 1 < lines.size() && i < message + 8; ++i) {
         const size_t caret = lines[i + 1].find('^');
@@ -28,13 +44,18 @@ int column_by_caret(const std::vector<std::string>& lines, size_t message, const
         const size_t printed = indentation(lines[i]);
         if (caret < printed || caret > lines[i].size()) return 0;
         // nvcc prints the line with its macros expanded, __global__ too: what stands behind the place is mostly as written.
-        const std::string rest = lines[i].substr(caret), whole = lines[i].substr(printed);
-        if (source_line.compare(indentation(source_line), whole.size(), whole) == 0)
-            return static_cast<int>(indentation(source_line) + caret - printed) + 1;
-        if (!rest.empty() && source_line.ends_with(rest)) return static_cast<int>(source_line.size() - rest.size()) + 1;
+        const std::string rest = lines[i].substr(caret);
+        const std::string before = as_written(lines[i].substr(printed, caret - printed));
+        const std::string_view source = std::string_view(source_line).substr(indentation(source_line));
+        const auto column = [&](size_t at) { return static_cast<int>(indentation(source_line) + at) + 1; };
+        size_t same = static_cast<size_t>(
+            std::mismatch(before.begin(), before.end(), source.begin(), source.end()).first - before.begin());
+        if (same == before.size()) return column(same);
+        if (!rest.empty() && source.ends_with(rest)) return column(source.size() - rest.size());
         const size_t word = std::min(rest.find_first_of(" \t()[]{};,.+-*/<>=&|!?:"), rest.size());
-        const size_t found = word ? source_line.find(rest.substr(0, word)) : std::string::npos;
-        return found != std::string::npos ? static_cast<int>(found) + 1 : 0;
+        if (const size_t found = source.find(rest.substr(0, word)); word && found != source.npos) return column(found);
+        while (same > 0 && (std::isalnum(static_cast<unsigned char>(source[same - 1])) || source[same - 1] == '_')) --same;
+        return column(same);  // inside the expansion of the macro that stands here
     }
     return 0;
 }
@@ -88,6 +109,22 @@ std::optional<Diagnostic> first_error(const std::string& messages, const std::st
     for (Diagnostic& message : all_messages(messages, source, file))
         if (message.severity == Severity::error) return std::move(message);
     return std::nullopt;
+}
+
+Diagnostic in_source(Diagnostic problem, const std::string& source, const std::string& file) {
+    if (problem.message.starts_with("there is no kernel (.entry)"))
+        return {"there is no kernel here: a kernel is a __global__ function, and a template is one only where it is used", {file}};
+    // "'far' is declared here, but its code is elsewhere, on line 2 of own.cu"
+    const std::string behind = " of " + file, marker = ", on line ";
+    const size_t at = problem.message.rfind(marker);
+    if (at == std::string::npos || !problem.message.ends_with(behind)) return problem;
+    const int line = std::atoi(problem.message.c_str() + at + marker.size());
+    const std::string text = line_of(source, line);
+    if (text.empty()) return problem;
+    const size_t open = problem.message.find('\''), close = problem.message.find('\'', open + 1);
+    size_t column = close < at ? text.find(problem.message.substr(open + 1, close - open - 1)) : std::string::npos;
+    if (column == std::string::npos) column = indentation(text);
+    return {problem.message.substr(0, at), {file, line, static_cast<int>(column) + 1}, text};
 }
 
 std::string with_file_name(std::string messages, const std::string& file) {

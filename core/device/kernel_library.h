@@ -48,6 +48,8 @@ struct Compiled {
 };
 // A compile error's Diagnostic has file, line, column and caret of the student's text. No compiler: Failure(missing).
 Result<Compiled> compile(const std::string& cuda_source, const std::string& file, const CompileOptions& = {});
+// What decode says of compiled PTX, at its place in the CUDA source where it names one.
+Diagnostic in_source(Diagnostic problem, const std::string& source, const std::string& file);
 std::vector<DeviceListing> list_compilers();
 
 }  // namespace lockstep::device

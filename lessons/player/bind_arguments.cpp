@@ -55,7 +55,12 @@ std::vector<std::string> parameter_names(const std::string& source, const std::s
     auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
     // __global__ void NAME ( parameters ): the NAME that the entry has, or holds when mangled (_Z8even_oddPf).
     for (size_t at = source.find("__global__"); at != std::string::npos; at = source.find("__global__", at + 1)) {
-        const size_t open = source.find('(', at),
+        size_t name_from = at;  // behind __launch_bounds__(256) and its like
+        for (const char* attribute : {"__launch_bounds__", "__cluster_dims__", "__maxnreg__"}) {
+            const size_t first = source.find('(', at), found = source.find(attribute, at);
+            if (found < first) name_from = std::max(name_from, std::min(source.find(')', first), source.size()));
+        }
+        const size_t open = source.find('(', name_from),
                      close = std::min(source.find(')', std::min(open, source.size())), source.size());
         if (open == std::string::npos || close == source.size()) break;
         size_t end = open;
