@@ -1,4 +1,5 @@
 // Unloaded latencies and throughputs of whole launches, against the GPU's row by closed formulas.
+#include <algorithm>
 #include <string>
 
 #include "tests/catch.h"
@@ -56,7 +57,8 @@ TEST_CASE("a chain of dependent instructions takes the spec's latency each, on e
         const auto expect = [&](uint32_t latency) { return int64_t{n - 1} * latency + 2; };  // exit follows the last at once
         CHECK(run_chain(on, Unit::fma, Type::f32, n).cycles == expect(on.fp32_latency));
         CHECK(run_chain(on, Unit::alu, Type::u32, n).cycles == expect(on.int_latency));
-        CHECK(run_chain(on, Unit::fp64, Type::f64, n).cycles == expect(on.fp64_latency));
+        const auto issue = static_cast<uint32_t>(32 / on.fp64_lanes);  // few lanes: a warp takes longer than its result
+        CHECK(run_chain(on, Unit::fp64, Type::f64, n).cycles == expect(std::max<uint32_t>(on.fp64_latency, issue)));
         CHECK(run_chain(on, Unit::xu, Type::f32, n).cycles == expect(on.sfu_latency));
     }
     CHECK(run_chain(gpu("v100"), Unit::fma, Type::f32, n).cycles == 99 * 4 + 2);
