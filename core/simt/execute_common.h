@@ -85,8 +85,12 @@ template <bool Checked>
                 }
                 break;
             case Code::load_shared:
-                if (!Checked && mask == full_mask && load_known(m, *p)) break;
-                [[fallthrough]];
+                if constexpr (Checked) {
+                    if (mask) check_access<false>(m, *p, static_cast<uint32_t>(p - m.steps), mask, *checks);
+                }
+                if (mask == full_mask && load_known(m, *p)) break;
+                if (mask) fault = access_memory<false, false>(m, *p, mask, access, nullptr);
+                break;
             case Code::load_global:
             case Code::load_any:
                 if (mask) fault = access_memory<false, Checked>(m, *p, mask, access, checks);
