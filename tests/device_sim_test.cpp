@@ -185,9 +185,9 @@ TEST_CASE("a launch in flight ends soon after a stop request") {
 
 TEST_CASE("the list of devices has the host and every modelled GPU, each of which opens") {
     const auto listings = list_devices();
-    CHECK(listings.size() == model::gpus().size() + 1);
+    CHECK(listings.size() >= model::gpus().size() + 2);  // and every real GPU, or the one line that says what is missing
     for (const DeviceListing& listing : listings) {
         INFO(listing.name);
-        CHECK(open_device(listing.name).value()->description() == listing.description);
+        if (listing.available) CHECK(open_device(listing.name).value()->description() == listing.description);
     }
 }
