@@ -358,8 +358,10 @@ DONE:
 TEST_CASE("64-bit integers are strings in JSON, out: begins as 0xCD, bf16 is <u2 in npy, printf goes to stderr") {
     const std::string file = write("words.ptx", words);
     const std::string bf16 = (scratch() / "bf16.npy").string();
-    const std::string arguments = " --kernel words --grid 1 --block 32 --arg 'in:i64{-9223372036854775808,-1,7}' --arg 'out:u64[4]' "
-                                  "--arg 'inout:bf16{1,2,-0.5}'=" + bf16 + " --arg u32:3 --symbol bias=u32:2 ";
+    const std::string arguments =
+        " --kernel words --grid 1 --block 32 --arg 'in:i64{-9223372036854775808,-1,7}' --arg 'out:u64[4]' "
+        "--arg 'inout:bf16{1,2,-0.5}'=" +
+        bf16 + " --arg u32:3 --symbol bias=u32:2 ";
     for (const char* mode : {"", "--functional "}) {
         const Outcome outcome = lockstep_command("run " + file + arguments + mode + "--json -");
         INFO(outcome.err);
@@ -373,9 +375,10 @@ TEST_CASE("64-bit integers are strings in JSON, out: begins as 0xCD, bf16 is <u2
         CHECK(npy.find("'<u2'") != std::string::npos);
         CHECK(npy.substr(npy.size() - 6) == std::string("\x82\x3f\x02\x40\x02\xbf", 6));
     }
-    const Outcome as_signed = lockstep_command("run " + file +
-                                               " --kernel words --grid 1 --block 32 --functional --arg 'in:u64{9223372036854775808}' "
-                                               "--arg 'out:i64[1]' --arg 'inout:f64{inf,-inf,nan}' --arg u32:1 --symbol bias=u32:0 --json -");
+    const Outcome as_signed =
+        lockstep_command("run " + file +
+                         " --kernel words --grid 1 --block 32 --functional --arg 'in:u64{9223372036854775808}' "
+                         "--arg 'out:i64[1]' --arg 'inout:f64{inf,-inf,nan}' --arg u32:1 --symbol bias=u32:0 --json -");
     REQUIRE(as_signed.status == 0);
     const auto json = nlohmann::json::parse(as_signed.out);
     CHECK(json["outputs"][0] == nlohmann::json({"-9223372036854775808"}));
@@ -385,8 +388,9 @@ TEST_CASE("64-bit integers are strings in JSON, out: begins as 0xCD, bf16 is <u2
 TEST_CASE("the order of blocks is the one asked for, and a seed repeats a random one") {
     const std::string file = write("words.ptx", words);
     const auto first = [&](const std::string& options) {
-        const Outcome outcome = lockstep_command("run " + file + " --kernel first --grid 8 --block 1 --functional --check none " +
-                                                 "--arg 'out:u32[8]' --arg 'inout:u32{0}' --json - " + options);
+        const Outcome outcome =
+            lockstep_command("run " + file + " --kernel first --grid 8 --block 1 --functional --check none " +
+                             "--arg 'out:u32[8]' --arg 'inout:u32{0}' --json - " + options);
         INFO(outcome.err);
         REQUIRE(outcome.status == 0);
         return nlohmann::json::parse(outcome.out)["outputs"][0].get<std::vector<int>>();
@@ -436,13 +440,14 @@ TEST_CASE("an option given twice, without its value, or for another module's var
 }
 
 TEST_CASE("in CUDA source a mistake, a missing function and a kernel that is none are shown at their own place") {
-    const Outcome compiled = lockstep_command("compile " + write("own.cu", "__global__ void k(int* x) {\n    int unused;\n}\n") +
-                                              " -o - --compiler nvcc");
+    const Outcome compiled = lockstep_command(
+        "compile " + write("own.cu", "__global__ void k(int* x) {\n    int unused;\n}\n") + " -o - --compiler nvcc");
     if (compiled.status == 3) {
         WARN("nvcc is not here, so this is not tested: " << compiled.err);
         return;
     }
-    CHECK(compiled.err.find("own.cu:2:9: warning: variable \"unused\" was declared but never referenced\n        int unused;") !=
+    CHECK(compiled.err.find(
+              "own.cu:2:9: warning: variable \"unused\" was declared but never referenced\n        int unused;") !=
           std::string::npos);
     CHECK(compiled.out.find(".visible .entry") != std::string::npos);
     refuses("compile " + scratch().string() + "/own.cu -I /no/such/folder", "there is no folder '/no/such/folder'");
@@ -451,9 +456,11 @@ TEST_CASE("in CUDA source a mistake, a missing function and a kernel that is non
     refuses("run " + write("far.cu", "__device__ int far(int);\n__global__ void k(int* x) { x[0] = far(x[1]); }\n") +
                 " --grid 1 --block 1 --arg 'inout:i32{1,2}'",
             "far.cu:2:36: error: 'far' is declared here, but its code is elsewhere\n    __global__ void k");
-    refuses("run " + write("template.cu", "template <class T> __global__ void k(T* x) { x[0] = 1; }\n") + " --grid 1 --block 1",
-            "template.cu: error: there is no kernel here: a kernel is a __global__ function");
-    refuses("run " + write("named.cu", "__global__ void __launch_bounds__(64) k(float* data, int count) { data[0] = count; }\n") +
+    refuses(
+        "run " + write("template.cu", "template <class T> __global__ void k(T* x) { x[0] = 1; }\n") + " --grid 1 --block 1",
+        "template.cu: error: there is no kernel here: a kernel is a __global__ function");
+    refuses("run " +
+                write("named.cu", "__global__ void __launch_bounds__(64) k(float* data, int count) { data[0] = count; }\n") +
                 " --grid 1 --block 1 --arg 'inout:f32{1}' --arg i64:1",
             "but parameter 'count' takes 4");
 }

@@ -80,14 +80,16 @@ TEST_CASE("headers beside the source and in folders asked for are found, and an 
 TEST_CASE("a GPU's own target is taken where the source needs it, and a whole program's true error is shown") {
     for (const std::string& compiler : compilers_here()) {
         INFO(compiler);
-        const std::string source = "__global__ void f(int* x) {\n#if __CUDA_ARCH__ >= 800\n    x[0] = 1;\n#else\n    no;\n#endif\n}\n";
+        const std::string source =
+            "__global__ void f(int* x) {\n#if __CUDA_ARCH__ >= 800\n    x[0] = 1;\n#else\n    no;\n#endif\n}\n";
         CHECK(compile(source, "own.cu", {.compiler = compiler, .least_arch = 80}).ok());
         const auto hopper = compile(good, "own.cu", {.compiler = compiler, .least_arch = 90}).value();
         CHECK_THAT(hopper.ptx, Contains(compiler == "clang" ? ".target sm_80" : ".target sm_90a"));
     }
     if (compilers_here().size() < 3) return;
-    const std::string program = "#include <vector>\n__global__ void f(float* x) {}\nint main() {\n    std::vector<int> v(2);\n"
-                                "    f<<<1, v.size()>>>(nothing);\n}\n";
+    const std::string program =
+        "#include <vector>\n__global__ void f(float* x) {}\nint main() {\n    std::vector<int> v(2);\n"
+        "    f<<<1, v.size()>>>(nothing);\n}\n";
     const auto result = compile(program, "own.cu");
     REQUIRE(!result.ok());
     CHECK(result.error().where.line == 5);
@@ -115,8 +117,9 @@ extern "C" __global__ void f(long long* x, double* y) {
 }
 
 TEST_CASE("the column is the source's where the compiler prints macros expanded") {
-    const std::string source = "#define TWICE(x) ((x) + (x))\n__global__ void f(float* x) { x[0] = TWICE(x[1]) + yy; }\n"
-                               "__global__ void g(float* x) { x[0] = TWICE(zz) + 1; }\n";
+    const std::string source =
+        "#define TWICE(x) ((x) + (x))\n__global__ void f(float* x) { x[0] = TWICE(x[1]) + yy; }\n"
+        "__global__ void g(float* x) { x[0] = TWICE(zz) + 1; }\n";
     for (const std::string& compiler : compilers_here()) {
         INFO(compiler);
         std::vector<Diagnostic> messages;

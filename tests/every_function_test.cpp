@@ -59,8 +59,8 @@ std::string element(const Array& array, size_t i) {
     }
 }
 
-Array run(const ptx::Module& module, const std::string& kernel, const std::string& input, const std::string& type, bool timed,
-          bool independent = true) {
+Array run(const ptx::Module& module, const std::string& kernel, const std::string& input, const std::string& type,
+          bool timed, bool independent = true) {
     const auto program = ptx::decode(module, kernel).value();
     simt::Memory memory;
     simt::LaunchConfig config;
@@ -169,7 +169,8 @@ extern "C" __global__ void k_pow(const double* in, double* out) { int i = thread
     double (*const wanted[])(double) = {[](double x) { return std::sin(x); }, [](double x) { return std::cos(x); },
                                         [](double x) { return std::pow(std::fabs(x) + 0.5, 1.75); }};
     std::vector<double> values;
-    for (int i = 0; i < threads; ++i) values.push_back(std::ldexp(1 + (i * 37 % 64) / 64.0, i % 48) * (i % 2 ? -1 : 1) * 1.1);
+    for (int i = 0; i < threads; ++i)
+        values.push_back(std::ldexp(1 + (i * 37 % 64) / 64.0, i % 48) * (i % 2 ? -1 : 1) * 1.1);
     std::string input = "in:f64{";
     for (int i = 0; i < threads; ++i) input += fmt::format("{}{}", i ? "," : "", values[static_cast<size_t>(i)]);
     for (const device::DeviceListing& compiler : device::list_compilers()) {

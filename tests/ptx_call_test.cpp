@@ -27,15 +27,17 @@ std::string kernel(const std::string& body) {
     return ".entry k() {\n.reg .pred %p<4>; .reg .b16 %h<4>; .reg .b32 %r<40>; .reg .b64 %rd<9>; .reg .f32 %f<9>;\n" + body +
            "\nret;\n}\n";
 }
-const std::string twice = ".func (.param .b32 r) twice(.param .b32 x) { .reg .b32 %r<3>; ld.param.b32 %r1, [x]; add.u32 %r2, "
-                          "%r1, %r1; st.param.b32 [r], %r2; ret; }\n";
+const std::string twice =
+    ".func (.param .b32 r) twice(.param .b32 x) { .reg .b32 %r<3>; ld.param.b32 %r1, [x]; add.u32 %r2, "
+    "%r1, %r1; st.param.b32 [r], %r2; ret; }\n";
 
 }  // namespace
 
 TEST_CASE("a program holds the kernel and the functions that it may call, each with its instructions") {
-    const auto p = program(".func unused() { frobnicate; }\n" + twice +
-                           ".func (.reg .u32 %o) four(.reg .u32 %i) { call (%o), twice, (%i); call (%o), twice, (%o); ret; }\n" +
-                           kernel("call (%r1), four, (7);"));
+    const auto p =
+        program(".func unused() { frobnicate; }\n" + twice +
+                ".func (.reg .u32 %o) four(.reg .u32 %i) { call (%o), twice, (%i); call (%o), twice, (%o); ret; }\n" +
+                kernel("call (%r1), four, (7);"));
     REQUIRE(p->functions.size() == 3);
     CHECK(p->functions[0].name == "k");
     CHECK(p->functions[1].name == "four");
@@ -57,7 +59,8 @@ TEST_CASE("a program holds the kernel and the functions that it may call, each w
     CHECK(p->calls[1].results[0].operand == p->functions[1].results[0].operand);
     CHECK(p->functions[2].parameters[0].operand == no_operand);
     CHECK(p->functions[2].parameters[0].offset == 4);  // behind the result
-    for (const Register& r : p->registers) CHECK((r.function == 0) == (r.name == "%r1" && r.offset < 128 && r.function == 0));
+    for (const Register& r : p->registers)
+        CHECK((r.function == 0) == (r.name == "%r1" && r.offset < 128 && r.function == 0));
 }
 
 TEST_CASE("only the first definition of a name counts, a declaration and an alias name it too") {
@@ -66,8 +69,7 @@ TEST_CASE("only the first definition of a name counts, a declaration and an alia
     REQUIRE(p->functions.size() == 2);
     CHECK(p->calls[0].function == 1);
     CHECK(p->calls[1].function == 1);
-    CHECK(complaint(".extern .func far();\n" + kernel("call far;")) ==
-          "'far' is declared here, but its code is elsewhere");
+    CHECK(complaint(".extern .func far();\n" + kernel("call far;")) == "'far' is declared here, but its code is elsewhere");
 }
 
 TEST_CASE("control flow of each function is its own") {
@@ -115,7 +117,8 @@ TEST_CASE("registers and local memory add up along chains of calls; a round of r
     std::string uses;
     for (int k = 0; k < 10; ++k) uses += "add.u32 %r20, %r20, %r" + std::to_string(k) + ";\n";
     const auto alone = program(wide + kernel("mov.u32 %r20, 0; call (%r20), wide, (%r20);"));
-    const auto more = program(wide + kernel(".local .b8 mine[50];" + keeps + "mov.u32 %r20, 0; call (%r20), wide, (%r20);" + uses));
+    const auto more =
+        program(wide + kernel(".local .b8 mine[50];" + keeps + "mov.u32 %r20, 0; call (%r20), wide, (%r20);" + uses));
     CHECK(alone->functions[1].registers >= 16);
     CHECK(alone->registers_per_thread == alone->functions[1].registers);
     CHECK(more->registers_per_thread == alone->registers_per_thread + 10);
@@ -128,8 +131,9 @@ TEST_CASE("registers and local memory add up along chains of calls; a round of r
 }
 
 TEST_CASE("functions whose address is taken come along when a call goes through a register, whatever is wrong with them") {
-    const std::string two = ".func a(.param .b32 x) { ret; }\n.func b() { call far; ret; }\n.extern .func far();\n"
-                            ".global .u64 table[2] = {a, b};\n.func c() { frobnicate; }\n";
+    const std::string two =
+        ".func a(.param .b32 x) { ret; }\n.func b() { call far; ret; }\n.extern .func far();\n"
+        ".global .u64 table[2] = {a, b};\n.func c() { frobnicate; }\n";
     const auto without = program(two + kernel("mov.u64 %rd1, table;"));
     CHECK(without->functions.size() == 1);
     const auto with = program(two + kernel("p: .callprototype _ (.param .b32 _); call %rd1, (1), p;"));
@@ -144,9 +148,10 @@ TEST_CASE("functions whose address is taken come along when a call goes through 
 }
 
 TEST_CASE("addresses of variables among initial values wait for the launch") {
-    const auto p = program(".global .u32 x[4];\n.global .align 8 .u64 p[3] = {x+8, generic(x), 5};\n"
-                           ".global .align 8 .b8 q[2] = {0xFF(x), 0xFF00(generic(x)+4)};\n" +
-                           kernel(""));
+    const auto p = program(
+        ".global .u32 x[4];\n.global .align 8 .u64 p[3] = {x+8, generic(x), 5};\n"
+        ".global .align 8 .b8 q[2] = {0xFF(x), 0xFF00(generic(x)+4)};\n" +
+        kernel(""));
     const auto& addresses = p->variables[1].addresses;
     REQUIRE(addresses.size() == 2);
     CHECK(addresses[0].at == 0);

@@ -36,8 +36,8 @@ Ran run_words(const std::string& module, const std::string& body, std::vector<ui
     options.independent = independent;
     options.max_instructions = 20'000'000;
     const auto threads = static_cast<uint32_t>(words.size());
-    const LaunchResult result = run_text(text_kernel(load_word + body + store_word, 1, "", module), {1}, {threads}, {address},
-                                         memory, options);
+    const LaunchResult result =
+        run_text(text_kernel(load_word + body + store_word, 1, "", module), {1}, {threads}, {address}, memory, options);
     return {read_back<uint32_t>(memory, address, words.size()), result.fault};
 }
 
@@ -73,7 +73,8 @@ const std::string factorial = R"(
     setp.lt.u32 %p1, %r1, 2;
     @%p1 bra DONE;
     sub.u32 %r2, %r1, 1;
-    )" + call_with("factorial", "%r2", "%r4") + R"(
+    )" + call_with("factorial", "%r2", "%r4") +
+                              R"(
     mul.lo.u32 %r3, %r1, %r4;
 DONE:
     st.param.b32 [result], %r3;
@@ -150,9 +151,8 @@ TEST_CASE("a structure passes by value, in vectors and pieces, and the callee ch
         cvt.u32.u64 %r2, %rd4;
         mad.lo.u32 %r2, %r6, 7, %r2; mad.lo.u32 %r2, %r7, 11, %r2; mad.lo.u32 %r2, %r8, 13, %r2;
         mad.lo.u32 %r2, %r9, 17, %r2; mad.lo.u32 %r2, %r10, 19, %r2;)",
-                numbers(33, 1000), [](uint32_t x) {
-                    return 100000 + 7 * (x + 3) + 11 * (x + 2) + 13 * 99 + 17 * x + 19 * (x + 1);
-                });
+                numbers(33, 1000),
+                [](uint32_t x) { return 100000 + 7 * (x + 3) + 11 * (x + 2) + 13 * 99 + 17 * x + 19 * (x + 1); });
 }
 
 TEST_CASE("recursion returns at another depth in every lane") {
@@ -196,7 +196,8 @@ TEST_CASE("functions that call one another, declared before they are defined") {
     mov.u32 %r3, 1;
     @%p1 bra DONE;
     sub.u32 %r2, %r1, 1;
-    )" + call_with("odd", "%r2", "%r3") + R"(
+    )" + call_with("odd", "%r2", "%r3") +
+                                  R"(
 DONE:
     st.param.b32 [result], %r3;
     ret;
@@ -208,7 +209,8 @@ DONE:
     mov.u32 %r3, 0;
     @%p1 bra DONE;
     sub.u32 %r2, %r1, 1;
-    )" + call_with("even", "%r2", "%r3") + R"(
+    )" + call_with("even", "%r2", "%r3") +
+                                  R"(
 DONE:
     st.param.b32 [result], %r3;
     ret;
@@ -218,7 +220,8 @@ DONE:
 }
 
 TEST_CASE("each call has local memory of its own, and pointers into that of its callers") {
-    // sum(n, p): a local array of 4 words filled with n, *p += its sum, then sum(n - 1, p), then the array is looked at again.
+    // sum(n, p): a local array of 4 words filled with n, *p += its sum, then sum(n - 1, p), then the array is looked at
+    // again.
     const std::string function = R"(
 .func sum(.param .b32 n, .param .b64 p) {
     .local .align 16 .b8 depot[16];
@@ -259,8 +262,9 @@ TEST_CASE("pointers to functions from moves and from initial values are called, 
                   std::to_string(k + 2) + ", " + std::to_string(k) + R"(; st.param.b32 [result], %r2; ret; }
 )";
     module += ".global .align 8 .u64 table[4] = {f0, f1, 0, f3};\n.global .align 8 .u64 second = table+8;\n";
-    module += ".global .align 8 .b8 bytes[8] = {0xFF(f2), 0xFF00(f2), 0xFF0000(f2), 0xFF000000(f2), 0xFF00000000(f2), "
-              "0xFF0000000000(f2), 0xFF000000000000(f2), 0xFF00000000000000(f2)};\n";
+    module +=
+        ".global .align 8 .b8 bytes[8] = {0xFF(f2), 0xFF00(f2), 0xFF0000(f2), 0xFF000000(f2), 0xFF00000000(f2), "
+        "0xFF0000000000(f2), 0xFF000000000000(f2), 0xFF00000000000000(f2)};\n";
     const std::string body = R"(
         mov.u64 %rd3, table;
         and.b32 %r3, %r1, 3;
@@ -349,11 +353,13 @@ TEST_CASE("what a call cannot do is a fault with a sentence") {
     CHECK(message("", "mov.u64 %rd5, 4660;" + through) == "call: a call of 0x1234, which is not the address of a function");
     CHECK(message(factorial, "mov.u64 %rd5, factorial; add.u64 %rd5, %rd5, 8;" + through)
               .find("which is not the address of a function") != std::string::npos);
-    const std::string wide = ".func (.param .b64 r) wide(.param .b64 x) { .reg .b64 %rd<2>; ld.param.u64 %rd1, [x]; "
-                             "st.param.b64 [r], %rd1; ret; }\n";
+    const std::string wide =
+        ".func (.param .b64 r) wide(.param .b64 x) { .reg .b64 %rd<2>; ld.param.u64 %rd1, [x]; "
+        "st.param.b64 [r], %rd1; ret; }\n";
     CHECK(message(wide, "mov.u64 %rd5, wide;" + through).find("a call of 'wide' with 1 parameter and 1 result") !=
           std::string::npos);
-    const std::string strange = ".func (.param .b32 r) strange(.param .b32 x) { .reg .b32 %r<2>; frobnicate.b32 %r1; ret; }\n";
+    const std::string strange =
+        ".func (.param .b32 r) strange(.param .b32 x) { .reg .b32 %r<2>; frobnicate.b32 %r1; ret; }\n";
     CHECK(message(strange, "mov.u64 %rd5, strange;" + through).find("which cannot run here: unknown instruction") !=
           std::string::npos);
     CHECK(message("", "t: .branchtargets A, B; brx.idx %r1, t; A: B:", 2) ==
@@ -362,7 +368,8 @@ TEST_CASE("what a call cannot do is a fault with a sentence") {
 .func (.param .b32 result) endless(.param .b32 n) {
     .reg .b32 %r<3>; .local .b8 room[1000];
     ld.param.u32 %r1, [n]; st.local.u32 [room], %r1;
-    )" + call_with("endless", "%r1", "%r2") + R"(
+    )" + call_with("endless", "%r1", "%r2") +
+                                R"(
     st.param.b32 [result], %r2;
     ret;
 }

@@ -245,8 +245,9 @@ TEST_CASE("an mbarrier that is none, is damaged or gets too much is a fault") {
     contains(trouble(made_for("1") + "mbarrier.arrive.shared.b64 _, [%r2+4];"), "misaligned shared atomic of 8 bytes");
     contains(trouble(made_for("1") + "mbarrier.arrive.shared.b64 _, [%r2+8192];"), "invalid shared atomic of 8 bytes");
     contains(trouble(made_for("1") + "mbarrier.arrive.b64 _, [%rd1];"), "does not point to shared memory");
-    contains(trouble(made_for("1") + "@%p1 mbarrier.expect_tx.shared.b64 [%r2], 8; cp.async.mbarrier.arrive.noinc.shared.b64 [%r2];"
-                                     "wait: mbarrier.try_wait.parity.shared.b64 %p3, [%r2], 0; @!%p3 bra wait;"),
+    contains(trouble(made_for("1") +
+                     "@%p1 mbarrier.expect_tx.shared.b64 [%r2], 8; cp.async.mbarrier.arrive.noinc.shared.b64 [%r2];"
+                     "wait: mbarrier.try_wait.parity.shared.b64 %p3, [%r2], 0; @!%p3 bra wait;"),
              "cp.async.mbarrier.arrive on line");
     contains(refusal_of("mbarrier.arrive.release.cluster.shared::cluster.b64 %rd1, [%r1];"), "its first operand is _");
     contains(refusal_of("mbarrier.try_wait.parity.shared.b64 %r1, [%r1], 0;"), "gives .pred");

@@ -121,9 +121,8 @@ AGAIN:
     const LaunchResult result = launch(*program, test::config_of({3}, {1}, {out}), memory, options);
     REQUIRE(result.fault);
     CHECK(result.fault->kind == "deadlock");
-    CHECK_THAT(result.fault->message,
-               Catch::StartsWith("no warp of the block can go on: warp 0 spins on line ") &&
-                   Catch::EndsWith("; 1 block cannot start before one of the 2 that run has ended"));
+    CHECK_THAT(result.fault->message, Catch::StartsWith("no warp of the block can go on: warp 0 spins on line ") &&
+                                          Catch::EndsWith("; 1 block cannot start before one of the 2 that run has ended"));
     CHECK(result.warp_instructions < 20'000'000);
 }
 

@@ -140,8 +140,8 @@ std::vector<Bench> benches() {
          [] { return functional("shared_matmul", matmul("matmul_nn_f32", 512), "512^3, 16x16 tiles, 1 core"); }},
         {"functional/shared_matmul_checked",
          [] {
-             return functional("shared_matmul_checked", matmul("matmul_nn_f32", 512), "512^3, racecheck and initcheck, 1 core",
-                               true);
+             return functional("shared_matmul_checked", matmul("matmul_nn_f32", 512),
+                               "512^3, racecheck and initcheck, 1 core", true);
          }},
         {"functional/naive_matmul",
          [] { return functional("naive_matmul", matmul("matmul_naive_f32", 256), "256^3, 1 core"); }},

@@ -17,7 +17,7 @@ class App;
 namespace lockstep::device {
 struct CompileOptions;
 struct Compiled;
-}
+}  // namespace lockstep::device
 
 namespace lockstep::cli {
 

@@ -301,7 +301,8 @@ void add_run(CLI::App& app, int& status) {
     command->add_option("--seed", options->seed, "of --order random and of random arguments")->check(not_from_0);
     command->add_option("--gpu", options->gpu, "modelled GPU, see 'lockstep gpus'");
     command->add_flag("--functional", options->functional, "no timing, much faster");
-    command->add_option("--check", options->check, "all, none or a list of memcheck, racecheck, initcheck, synccheck; bounds are always enforced");
+    command->add_option("--check", options->check,
+                        "all, none or a list of memcheck, racecheck, initcheck, synccheck; bounds are always enforced");
     command
         ->add_option("--max-instructions", options->max_instructions,
                      "warp instructions before the kernel counts as a run-away")

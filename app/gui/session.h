@@ -58,7 +58,7 @@ struct Snapshot {
     // The learner's own kernel: what the newest text compiled to, the last text that compiled, and its last run.
     std::shared_ptr<const CompiledKernel> compiled, runnable;
     std::shared_ptr<const KernelResult> own_result;
-    std::shared_ptr<const KernelResult> own_run;  // the last that ran: what is stepped through
+    std::shared_ptr<const KernelResult> own_run;       // the last that ran: what is stepped through
     std::shared_ptr<const nn::StepRecord> step;        // the training step shown
     std::shared_ptr<const nn::StepRecord> first_step;  // step 0's values, for "change since step 0"
     std::vector<Curve> curves;

@@ -46,29 +46,30 @@ CompilerRun run(const CompileRequest& request) {
     const std::filesystem::path& folder = request.folder;
     const auto header = standard_headers().parent_path() / "lockstep_cuda.h";
     // A CUDA path that is not there: the result is the same whether or not a toolkit is installed.
-    std::vector<std::string> arguments = {"-x",
-                                          "cuda",
-                                          "--cuda-device-only",
-                                          "--cuda-gpu-arch=" + (request.arch.empty() ? default_arch(request.least_arch) : request.arch),
-                                          "--cuda-path=" + (folder / "no-toolkit").string(),
-                                          "-Xclang",
-                                          "-target-feature",
-                                          "-Xclang",
-                                          "+ptx64",
-                                          "-nocudainc",
-                                          "-nostdlibinc",  // the host's headers make no sense here
-                                          "-nocudalib",
-                                          "-std=c++17",
-                                          "-O2",
-                                          "-gline-tables-only",
-                                          "-S",
-                                          "-fno-color-diagnostics",
-                                          "-isystem",
-                                          standard_headers().string(),
-                                          "-isystem",
-                                          (standard_headers().parent_path() / "clang").string(),
-                                          "-include",
-                                          header.string()};
+    std::vector<std::string> arguments = {
+        "-x",
+        "cuda",
+        "--cuda-device-only",
+        "--cuda-gpu-arch=" + (request.arch.empty() ? default_arch(request.least_arch) : request.arch),
+        "--cuda-path=" + (folder / "no-toolkit").string(),
+        "-Xclang",
+        "-target-feature",
+        "-Xclang",
+        "+ptx64",
+        "-nocudainc",
+        "-nostdlibinc",  // the host's headers make no sense here
+        "-nocudalib",
+        "-std=c++17",
+        "-O2",
+        "-gline-tables-only",
+        "-S",
+        "-fno-color-diagnostics",
+        "-isystem",
+        standard_headers().string(),
+        "-isystem",
+        (standard_headers().parent_path() / "clang").string(),
+        "-include",
+        header.string()};
     if (!libclc().empty()) {
         const std::vector<std::string> more = {
             "-DLOCKSTEP_LIBCLC", "-Wno-linker-warnings", "-Xclang", "-mlink-builtin-bitcode", "-Xclang", libclc().string()};

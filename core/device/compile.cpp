@@ -110,8 +110,9 @@ Result<Compiled> compile(const std::string& cuda_source, const std::string& file
     limits.seconds = options.seconds;
     const TemporaryFolder folder;
     write_file(folder.path() / source_name, cuda_source);
-    const CompileRequest request{cuda_source,    options.arch,  options.least_arch, include_folders(file, options.include),
-                                 options.define, folder.path(), limits};
+    const CompileRequest request{
+        cuda_source,   options.arch, options.least_arch, include_folders(file, options.include), options.define,
+        folder.path(), limits};
     CompilerRun run = compiler.run(request);
     if (options.messages != nullptr) *options.messages = all_messages(run.outcome.output, cuda_source, file);
     const auto failed = [](const CompilerRun& r) { return !r.outcome.succeeded() || r.ptx.empty(); };

@@ -48,8 +48,8 @@ int column_by_caret(const std::vector<std::string>& lines, size_t message, const
         const std::string before = as_written(lines[i].substr(printed, caret - printed));
         const std::string_view source = std::string_view(source_line).substr(indentation(source_line));
         const auto column = [&](size_t at) { return static_cast<int>(indentation(source_line) + at) + 1; };
-        size_t same = static_cast<size_t>(
-            std::mismatch(before.begin(), before.end(), source.begin(), source.end()).first - before.begin());
+        size_t same = static_cast<size_t>(std::mismatch(before.begin(), before.end(), source.begin(), source.end()).first -
+                                          before.begin());
         if (same == before.size()) return column(same);
         if (!rest.empty() && source.ends_with(rest)) return column(source.size() - rest.size());
         const size_t word = std::min(rest.find_first_of(" \t()[]{};,.+-*/<>=&|!?:"), rest.size());
@@ -64,7 +64,8 @@ int column_by_caret(const std::vector<std::string>& lines, size_t message, const
 std::string shown_path(const std::string& header, const std::string& file) {
     std::error_code error;
     const std::filesystem::path parent = std::filesystem::path(file).parent_path();
-    const std::string folder = (std::filesystem::absolute(parent.empty() ? "." : parent, error).lexically_normal() / "").string();
+    const std::string folder =
+        (std::filesystem::absolute(parent.empty() ? "." : parent, error).lexically_normal() / "").string();
     const std::string path = std::filesystem::path(header).lexically_normal().string();
     return path.starts_with(folder) ? (parent / path.substr(folder.size())).string() : header;
 }
@@ -113,7 +114,8 @@ std::optional<Diagnostic> first_error(const std::string& messages, const std::st
 
 Diagnostic in_source(Diagnostic problem, const std::string& source, const std::string& file) {
     if (problem.message.starts_with("there is no kernel (.entry)"))
-        return {"there is no kernel here: a kernel is a __global__ function, and a template is one only where it is used", {file}};
+        return {"there is no kernel here: a kernel is a __global__ function, and a template is one only where it is used",
+                {file}};
     // "'far' is declared here, but its code is elsewhere, on line 2 of own.cu"
     const std::string behind = " of " + file, marker = ", on line ";
     const size_t at = problem.message.rfind(marker);

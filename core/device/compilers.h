@@ -20,7 +20,7 @@ struct CompilerRun {
 
 struct CompileRequest {
     const std::string& source;
-    std::string arch;                  // "sm_75", or empty for the compiler's lowest, but at least `least_arch` (75; 0 any)
+    std::string arch;  // "sm_75", or empty for the compiler's lowest, but at least `least_arch` (75; 0 any)
     int least_arch = 0;
     std::vector<std::string> include;  // absolute folders
     std::vector<std::string> define;   // "N=16"

@@ -36,9 +36,9 @@ struct CompileOptions {
     std::string compiler;  // "" first found, "nvrtc", "nvcc", "clang"
     std::string arch;      // "sm_75": "" the lowest that the compiler has
     int least_arch = 0;    // 80: with arch "", the lowest that the compiler has from here on; 90 and above with its "a"
-    std::vector<std::string> include = {};  // folders to look for headers in, behind the source file's own
-    std::vector<std::string> define = {};   // macros: "N=16", "FAST"
-    double seconds = 30;   // after which the compiler is ended
+    std::vector<std::string> include = {};        // folders to look for headers in, behind the source file's own
+    std::vector<std::string> define = {};         // macros: "N=16", "FAST"
+    double seconds = 30;                          // after which the compiler is ended
     std::vector<Diagnostic>* messages = nullptr;  // filled with all errors and warnings, in the compiler's order
 };
 struct Compiled {

@@ -84,16 +84,16 @@ double speed_of(Type type) {
     }
 }
 
-// A product takes the tensor core for as long as its multiply-adds need at the vendor's peak for f16 (A100: m16n8k16 8 cycles,
-// H100: a warp's part of wgmma m64n256k16 128), and its result comes `behind` cycles later (A100: about 25 cycles in all for
-// m16n8k16, published micro-benchmarks). A GPU without tensor cores would do it on its FP32 lanes: an estimate.
+// A product takes the tensor core for as long as its multiply-adds need at the vendor's peak for f16 (A100: m16n8k16 8
+// cycles, H100: a warp's part of wgmma m64n256k16 128), and its result comes `behind` cycles later (A100: about 25 cycles in
+// all for m16n8k16, published micro-benchmarks). A GPU without tensor cores would do it on its FP32 lanes: an estimate.
 void time_matrix(const GpuSpec& gpu, const ptx::DecodedInstruction& in, Timing& t) {
     constexpr uint32_t behind = 17;
     const bool group = in.kind == Kind::matrix_group;  // each of its 4 warps does a quarter
     const double products = double{1} * in.shape[0] * in.shape[1] * in.shape[2] / (group ? 4 : in.mode == 1 ? 2 : 1);
-    const double a_cycle = gpu.fp16_tensor_tflops > 0 ? gpu.fp16_tensor_tflops * 1e6 /
-                                                            (2 * gpu.boost_mhz * double(gpu.sms) * double(gpu.sub_cores))
-                                                      : double(gpu.fp32_lanes);
+    const double a_cycle = gpu.fp16_tensor_tflops > 0
+                               ? gpu.fp16_tensor_tflops * 1e6 / (2 * gpu.boost_mhz * double(gpu.sms) * double(gpu.sub_cores))
+                               : double(gpu.fp32_lanes);
     const double speed = gpu.fp16_tensor_tflops > 0 ? speed_of(in.type) : 1;
     t.interval = static_cast<uint32_t>(std::max(1.0, std::round(products / (a_cycle * speed))));
     // Products of a warpgroup that follow one another add to the same registers without a wait.

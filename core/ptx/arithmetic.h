@@ -116,8 +116,8 @@ inline float odd_float(double s, double error) {
     const float near = static_cast<float>(s);
     const double over = static_cast<double>(near) - s;  // exact; infinite for a sum beyond f32
     const bool finite = s - s == 0, exact = over == 0 && error == 0;
-    const bool outside = near > 0 || (near == 0 && s > 0) ? over > 0 || (over == 0 && error < 0)
-                                                        : over < 0 || (over == 0 && error > 0);
+    const bool outside =
+        near > 0 || (near == 0 && s > 0) ? over > 0 || (over == 0 && error < 0) : over < 0 || (over == 0 && error > 0);
     const uint32_t n = bits<uint32_t>(near), sign = s < 0 || (s == 0 && n >> 31) ? 0x80000000u : 0u;
     const uint32_t toward_zero = outside ? n - 1 : n;
     return bits<float>(!finite || exact ? n : toward_zero | sign | 1u);
@@ -273,7 +273,8 @@ inline int64_t mul_high(int64_t a, int64_t b) {
     return static_cast<int64_t>(static_cast<int128>(a) * b >> 64);
 }
 
-// Division by zero gives all ones, and so does its remainder, as NVIDIA's own code for them does. The most negative number by -1 wraps.
+// Division by zero gives all ones, and so does its remainder, as NVIDIA's own code for them does. The most negative number
+// by -1 wraps.
 template <class T>
 inline T quotient(T a, T b) {
     if (b == 0) return static_cast<T>(~T{0});
@@ -330,7 +331,8 @@ inline uint32_t nth_set(uint32_t mask, uint32_t base, int32_t offset) {  // fns:
     uint32_t rest = offset > 0 ? mask & (~0u << base) : mask & (~0u >> (31u - base));
     uint32_t wanted = offset > 0 ? static_cast<uint32_t>(offset) : 0u - static_cast<uint32_t>(offset);
     if (wanted > 32) return ~0u;
-    for (; wanted > 1; --wanted) rest = offset > 0 ? rest & (rest - 1) : rest & ~(rest ? 1u << (31 - __builtin_clz(rest)) : 0u);
+    for (; wanted > 1; --wanted)
+        rest = offset > 0 ? rest & (rest - 1) : rest & ~(rest ? 1u << (31 - __builtin_clz(rest)) : 0u);
     if (!rest) return ~0u;
     return static_cast<uint32_t>(offset > 0 ? __builtin_ctz(rest) : 31 - __builtin_clz(rest));
 }

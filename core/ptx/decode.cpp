@@ -151,9 +151,9 @@ void Decoder::decode(std::vector<LiveAtCall>& live) {
 
 void Decoder::finish(std::vector<LiveAtCall>& live) {
     auto& instructions = program_.instructions;
-    const bool labelled_end =
-        std::any_of(entry_.labels.begin(), entry_.labels.end(),
-                    [&](const Label& label) { return label.statement >= instructions.size() - first_; });
+    const bool labelled_end = std::any_of(entry_.labels.begin(), entry_.labels.end(), [&](const Label& label) {
+        return label.statement >= instructions.size() - first_;
+    });
     const bool ends = instructions.size() > first_ && instructions.back().guard == no_operand &&
                       (instructions.back().kind == Kind::exit || instructions.back().kind == Kind::branch ||
                        instructions.back().kind == Kind::trap || instructions.back().kind == Kind::return_);
@@ -217,8 +217,8 @@ void decode_all(const Module& module, const Entry& entry, Program& program) {
     // What is wrong with a function that only a call through a register may come to is a fault of that call.
     const auto attempt = [&](size_t k, const auto& work) {
         if (k == 0 || !reached.functions[k - 1].by_address) return work();
-        const size_t instructions = program.instructions.size(), calls = program.calls.size(),
-                     lists = program.lists.size(), registers = program.registers.size();
+        const size_t instructions = program.instructions.size(), calls = program.calls.size(), lists = program.lists.size(),
+                     registers = program.registers.size();
         try {
             work();
         } catch (const Complaint& complaint) {
@@ -228,10 +228,11 @@ void decode_all(const Module& module, const Entry& entry, Program& program) {
             program.lists.resize(lists);
             program.registers.resize(registers);
             Function& function = program.functions[k];
-            function = Function{.name = function.name,
-                                .begin = static_cast<uint32_t>(instructions),
-                                .end = static_cast<uint32_t>(instructions),
-                                .problem = complaint.message + " (line " + std::to_string(complaint.place.line) + " of the PTX)"};
+            function =
+                Function{.name = function.name,
+                         .begin = static_cast<uint32_t>(instructions),
+                         .end = static_cast<uint32_t>(instructions),
+                         .problem = complaint.message + " (line " + std::to_string(complaint.place.line) + " of the PTX)"};
         }
     };
     std::vector<std::unique_ptr<Frame>> frames(program.functions.size());

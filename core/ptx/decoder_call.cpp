@@ -72,15 +72,17 @@ void Decoder::decode_actuals(CallSite& site, const Operand* results, const Opera
         complain("this passes " + count_of(given, "argument") + ", but the function takes " + std::to_string(formals.size()),
                  arguments ? *arguments : operand(0));
     if (taken != formal_results.size())
-        complain("this takes " + count_of(taken, "result") + ", but the function gives " + std::to_string(formal_results.size()),
-                 results ? *results : operand(0));
+        complain(
+            "this takes " + count_of(taken, "result") + ", but the function gives " + std::to_string(formal_results.size()),
+            results ? *results : operand(0));
     for (size_t k = 0; k < given; ++k) site.arguments.push_back(actual(arguments->elements[k], formals[k], false));
     for (size_t k = 0; k < taken; ++k) site.results.push_back(actual(results->elements[k], formal_results[k], true));
 }
 
 bool Decoder::decode_system(DecodedInstruction& out, std::string_view callee, const Operand* results,
                             const Operand* arguments) {
-    const auto system = std::find_if(std::begin(systems), std::end(systems), [&](const System& s) { return s.name == callee; });
+    const auto system =
+        std::find_if(std::begin(systems), std::end(systems), [&](const System& s) { return s.name == callee; });
     if (system == std::end(systems)) return false;
     const auto place = [&](const Operand& o) {
         const Located* located = o.kind == Operand::Kind::name && !frame_.register_named(o.name, statement_->scope)
@@ -92,7 +94,8 @@ bool Decoder::decode_system(DecodedInstruction& out, std::string_view callee, co
     };
     const size_t given = arguments ? arguments->elements.size() : 0;
     if (given != system->parameters)
-        complain(std::string(callee) + " takes " + count_of(system->parameters, "argument") + ", not " + std::to_string(given));
+        complain(std::string(callee) + " takes " + count_of(system->parameters, "argument") + ", not " +
+                 std::to_string(given));
     if (results && results->elements.size() > 1) complain(std::string(callee) + " gives one result", *results);
     out.kind = Kind::system;
     out.mode = static_cast<uint8_t>(system->function);
@@ -145,7 +148,8 @@ void Decoder::decode_call(DecodedInstruction& out) {
             complain("'" + std::string(callee.name) + "' is a register of " + dotted(slot->type) + ", an address needs .b64",
                      callee);
         out.source[0] = slot->offset;
-        if (!list) complain("a call through a register needs a prototype (.callprototype) or a list of targets (.calltargets)");
+        if (!list)
+            complain("a call through a register needs a prototype (.callprototype) or a list of targets (.calltargets)");
         decode_signature(site, *list, results, arguments);
     }
     out.offset = static_cast<int64_t>(program_.calls.size());

@@ -154,7 +154,7 @@ int32_t Decoder::how_to_compare(const Operand* predicate) {
         for (const Combination& c : combinations)
             if (c.name == modifier) results = c.results;
     }
-    const uint32_t yes = first_type_ == Type::f32                                      ? 0x3f800000u
+    const uint32_t yes = first_type_ == Type::f32                                   ? 0x3f800000u
                          : first_type_ == Type::f16 || first_type_ == Type::f16x2   ? 0x3c00u
                          : first_type_ == Type::bf16 || first_type_ == Type::bf16x2 ? 0x3f80u
                                                                                     : 0xffffffffu;
@@ -206,7 +206,9 @@ int32_t Decoder::how_to_combine_logic(const Operand& table, const Operand& predi
 //   part = "b" digit | "h" digit;  of SIMD, with one digit for each part, the highest first: "h" digits | "b" digits
 uint32_t Decoder::part_selected(const Operand& o, std::string_view part, size_t source) const {
     const char simd = stem_of(statement_->opcode).back();
-    const auto refuse = [&]() -> uint32_t { complain("'." + std::string(part.substr(0, 20)) + "' selects no part here", o); };
+    const auto refuse = [&]() -> uint32_t {
+        complain("'." + std::string(part.substr(0, 20)) + "' selects no part here", o);
+    };
     if (simd != '2' && simd != '4') {
         if (part.empty()) return 32u << 8;
         const uint32_t width = part[0] == 'h' ? 16 : 8, at = part.size() == 2 ? static_cast<uint32_t>(part[1] - '0') : 99;
@@ -251,7 +253,10 @@ int32_t Decoder::how_to_select_parts() {
     how[video_lane::a_part] = part_selected(operand(1), part_of(1), 1);
     how[video_lane::b_part] = part_selected(operand(2), part_of(2), 2);
     how[video_lane::merge] = !part_of(0).empty();
-    how[video_lane::combine] = holds(modifiers_, ".add") ? 1 : holds(modifiers_, ".min") ? 2 : holds(modifiers_, ".max") ? 3 : 0;
+    how[video_lane::combine] = holds(modifiers_, ".add")   ? 1
+                               : holds(modifiers_, ".min") ? 2
+                               : holds(modifiers_, ".max") ? 3
+                                                           : 0;
     if (compares)
         for (std::string_view modifier : modifiers_)
             for (const Comparison& c : comparisons)
@@ -315,11 +320,11 @@ bool Decoder::decode_lane_wise(DecodedInstruction& out, const Candidate& candida
         if (c == 'C') {
             out.source[k++] = frame_.carry().offset;
         } else if (c == 'X') {
-            out.source[k++] = wide_convert       ? how_to_convert()
-                              : number           ? how_to_combine_logic(*number, *predicate)
-                              : logic            ? frame_.constant_lanes({operand(1).negated, operand(2).negated})
+            out.source[k++] = wide_convert      ? how_to_convert()
+                              : number          ? how_to_combine_logic(*number, *predicate)
+                              : logic           ? frame_.constant_lanes({operand(1).negated, operand(2).negated})
                               : shape[0] == 'S' ? how_to_select_parts()
-                                                 : how_to_compare(predicate);
+                                                : how_to_compare(predicate);
         } else if (c == 'I') {
             number = &operand(written++);
         } else if (written < statement_->operands.size()) {

@@ -188,8 +188,7 @@ int32_t Frame::local_base(size_t bytes) {
 Slot Frame::new_slot(Type type, const std::string& name) {
     const size_t lane = type == Type::pred ? 0 : std::max<size_t>(size_of(type), 2);
     const size_t bytes = align_up(std::max<size_t>(lane * 32, 4), 64);
-    if (register_bytes_ + bytes > most_register_bytes)
-        throw Complaint{"this kernel uses too many registers", entry_.place};
+    if (register_bytes_ + bytes > most_register_bytes) throw Complaint{"this kernel uses too many registers", entry_.place};
     const Slot slot{static_cast<int32_t>(register_bytes_), type};
     register_bytes_ += static_cast<uint32_t>(bytes);
     slot_registers_.resize(register_bytes_ / 64, 0);

@@ -29,12 +29,12 @@ struct Common {
     explicit Common(const Module& module);
 
     const Module& module;
-    std::unordered_map<std::string_view, size_t> functions;  // name, or alias -> number in the module
+    std::unordered_map<std::string_view, size_t> functions;   // name, or alias -> number in the module
     std::unordered_map<std::string_view, Located> variables;  // of the module
     uint64_t shared = 0, device = 0;                          // bytes so far
     uint32_t dynamic_align = 1;
     std::vector<std::pair<size_t, const Variable*>> referring;  // variables whose initial values hold addresses
-    std::vector<Located*> dynamic;  // shared memory that the launch sizes: behind all other
+    std::vector<Located*> dynamic;                              // shared memory that the launch sizes: behind all other
     std::map<std::pair<uint64_t, size_t>, int32_t> constants;
     std::map<std::vector<uint32_t>, int32_t> lanes;
     std::unordered_map<std::string, std::vector<Candidate>> rows;  // by spelling
@@ -42,7 +42,7 @@ struct Common {
     // Module variables: all global and constant ones, and those in shared memory that `named` holds.
     void place_variables(Program& program, const std::unordered_set<std::string_view>& named);
     Located* place(Program& program, const Variable& v, Located& at);  // in global, constant or shared memory
-    void finish(Program& program);  // when all frames are there: what the sizes are
+    void finish(Program& program);                                     // when all frames are there: what the sizes are
     void resolve(Program& program, size_t index, const Reference& r);
 };
 

@@ -1,8 +1,8 @@
 // What a PTX text says, before anybody decides what it means: entries, their declarations, statements and labels as
 // written. Views point into `text`, which copies of a Module share.
 #pragma once
-#include <memory>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -116,7 +116,7 @@ struct Entry {  // a kernel, or a function (.func)
     std::vector<Prototype> prototypes;
     uint32_t max_threads = 0;
     uint32_t required_threads[3] = {0, 0, 0};
-    uint32_t max_registers = 0;  // .maxnreg
+    uint32_t max_registers = 0;                // .maxnreg
     uint32_t required_cluster[3] = {0, 0, 0};  // .reqnctapercluster
     uint32_t max_cluster_blocks = 0;           // .maxclusterrank
     bool explicit_cluster = false;

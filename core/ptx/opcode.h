@@ -132,9 +132,9 @@ struct Comparison {
     std::string_view name;
     uint8_t outcomes;  // bit 0 less, 1 equal, 2 greater, 3 unordered
 };
-constexpr Comparison comparisons[] = {
-    {".eq", 2},  {".ne", 5},   {".lt", 1},  {".le", 3},   {".gt", 4},   {".ge", 6},   {".lo", 1},   {".ls", 3},  {".hi", 4},
-    {".hs", 6},  {".equ", 10}, {".neu", 13}, {".ltu", 9}, {".leu", 11}, {".gtu", 12}, {".geu", 14}, {".num", 7}, {".nan", 8}};
+constexpr Comparison comparisons[] = {{".eq", 2},  {".ne", 5},   {".lt", 1},   {".le", 3},   {".gt", 4},   {".ge", 6},
+                                      {".lo", 1},  {".ls", 3},   {".hi", 4},   {".hs", 6},   {".equ", 10}, {".neu", 13},
+                                      {".ltu", 9}, {".leu", 11}, {".gtu", 12}, {".geu", 14}, {".num", 7},  {".nan", 8}};
 struct Combination {
     std::string_view name;
     uint8_t results;  // bit 2 * comparison + predicate
@@ -192,7 +192,8 @@ std::span<const Opcode> opcodes();           // opcodes(best_simd())
 
 // Whether `modifiers` (".rn.f32") is one of the spellings of `pattern`.
 bool matches(std::string_view pattern, std::string_view modifiers);
-// The same where the modifiers may stand in any order: inline assembly writes atom.add.relaxed.gpu.u32, which assemblers take.
+// The same where the modifiers may stand in any order: inline assembly writes atom.add.relaxed.gpu.u32, which assemblers
+// take.
 bool matches_in_any_order(std::string_view pattern, std::string_view modifiers);
 
 }  // namespace lockstep::ptx

@@ -1,16 +1,16 @@
 // The opcode table. A row: name, kind, unit, letter, group, summary, operands, spellings; opcode.h says what each is.
 // The spellings with their lane functions are in forms_*.h. Where rows share a name, the first whose operands and spelling
 // fit is taken. This file is compiled three times (opcodes_avx2.cpp, opcodes_avx512.cpp).
-#include "core/ptx/forms_float.h"
-#include "core/ptx/forms_integer.h"
 #include "core/ptx/forms_bits.h"
 #include "core/ptx/forms_compare.h"
+#include "core/ptx/forms_convert.h"
+#include "core/ptx/forms_double.h"
+#include "core/ptx/forms_float.h"
+#include "core/ptx/forms_half.h"
+#include "core/ptx/forms_integer.h"
+#include "core/ptx/forms_matrix.h"
 #include "core/ptx/forms_move.h"
 #include "core/ptx/forms_video.h"
-#include "core/ptx/forms_double.h"
-#include "core/ptx/forms_half.h"
-#include "core/ptx/forms_convert.h"
-#include "core/ptx/forms_matrix.h"
 #include "core/ptx/opcode_table.h"
 
 #ifndef LOCKSTEP_SIMD
@@ -24,13 +24,11 @@ constexpr Kind one = Kind::lane_wise, many_operands = Kind::lane_wise_many;
 constexpr Unit alu = Unit::alu, fma = Unit::fma, fp64 = Unit::fp64, xu = Unit::xu, lsu = Unit::lsu, cbu = Unit::cbu,
                tensor = Unit::tensor;
 
-#define DATA_TYPES                                                                                                       \
-    "(.f32|.u32|.s32|.b32|.f64|.u64|.s64|.b64|.u8|.s8|.b8|.u16|.s16|.b16|.f16|.bf16|.f16x2|.bf16x2|.b128)"
+#define DATA_TYPES "(.f32|.u32|.s32|.b32|.f64|.u64|.s64|.b64|.u8|.s8|.b8|.u16|.s16|.b16|.f16|.bf16|.f16x2|.bf16x2|.b128)"
 #define SCOPE "{.sys|.gpu|.cta|.cluster}"
-#define SPACES                                                                                                           \
-    "{.global|.shared|.shared::cta|.shared::cluster|.local|.const|.const[*|.param|.param::entry|.param::func}"
-#define CACHE                                                                                                            \
-    "{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}"                         \
+#define SPACES "{.global|.shared|.shared::cta|.shared::cluster|.local|.const|.const[*|.param|.param::entry|.param::func}"
+#define CACHE                                                                                    \
+    "{.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate}" \
     "{.L2::evict_normal|.L2::evict_first|.L2::evict_last}{.L2::cache_hint}"
 #define LOADED CACHE "{.L2::64B|.L2::128B|.L2::256B}{.v2|.v4|.v8}" DATA_TYPES
 constexpr Form special_forms[] = {{"(.u32|.b32|.s32|.u64|.b64|.s64|.u16|.b16|.s16|.pred)"}};
@@ -46,17 +44,16 @@ constexpr Form st_forms[] = {{"{.weak}" SPACES "{.wb|.cg|.cs|.wt}" CACHE "{.v2|.
                              {".mmio.relaxed.sys{.global}{.v2|.v4|.v8}" DATA_TYPES}};
 #define ORDERING "{.relaxed|.acquire|.release|.acq_rel}" SCOPE "{.global|.shared|.shared::cta|.shared::cluster}"
 #define HINT "{.L2::cache_hint}"
-#define ATOMICS                                                                                                          \
-    {ORDERING "(.add|.min|.max)" HINT "(.u32|.s32|.u64|.s64)"}, {ORDERING ".add" HINT "{.v2|.v4}.f32"},                 \
-        {ORDERING ".add" HINT ".f64"}, {ORDERING "(.inc|.dec)" HINT ".u32"},                                             \
-        {ORDERING "(.and|.or|.xor)" HINT "(.b32|.b64|.u32|.s32|.u64)"},                                                  \
-        {ORDERING ".add.noftz" HINT "(.f16|.f16x2|.bf16|.bf16x2)"},                                                      \
-        {ORDERING "(.add|.min|.max).noftz" HINT "(.v2|.v4|.v8)(.f16|.bf16)"}, {                                          \
-        ORDERING "(.add|.min|.max).noftz" HINT "(.v2|.v4)(.f16x2|.bf16x2)"                                               \
+#define ATOMICS                                                                                         \
+    {ORDERING "(.add|.min|.max)" HINT "(.u32|.s32|.u64|.s64)"}, {ORDERING ".add" HINT "{.v2|.v4}.f32"}, \
+        {ORDERING ".add" HINT ".f64"}, {ORDERING "(.inc|.dec)" HINT ".u32"},                            \
+        {ORDERING "(.and|.or|.xor)" HINT "(.b32|.b64|.u32|.s32|.u64)"},                                 \
+        {ORDERING ".add.noftz" HINT "(.f16|.f16x2|.bf16|.bf16x2)"},                                     \
+        {ORDERING "(.add|.min|.max).noftz" HINT "(.v2|.v4|.v8)(.f16|.bf16)"}, {                         \
+        ORDERING "(.add|.min|.max).noftz" HINT "(.v2|.v4)(.f16x2|.bf16x2)"                              \
     }
-constexpr Form atom_forms[] = {ATOMICS,
-                               {ORDERING "(.exch|.cas)" HINT "(.b32|.b64|.u32|.u64|.s32|.b128)"},
-                               {ORDERING ".cas(.b16|.u16)"}};
+constexpr Form atom_forms[] = {
+    ATOMICS, {ORDERING "(.exch|.cas)" HINT "(.b32|.b64|.u32|.u64|.s32|.b128)"}, {ORDERING ".cas(.b16|.u16)"}};
 constexpr Form red_forms[] = {ATOMICS};
 #define SURFACE "(.1d|.2d|.3d|.a1d|.a2d)"
 #define OUT_OF_RANGE "(.trap|.clamp|.zero)"
@@ -68,8 +65,7 @@ constexpr Form txq_forms[] = {
     {"(.width|.height|.depth|.channel_data_type|.channel_order|.normalized_coords|.array_size|.num_mipmap_levels"
      "|.num_samples|.force_unnormalized_coords|.filter_mode|.addr_mode_0|.addr_mode_1|.addr_mode_2).b32"},
     {".level(.width|.height|.depth).b32"}};
-constexpr Form suq_forms[] = {
-    {"(.width|.height|.depth|.channel_data_type|.channel_order|.array_size|.memory_layout).b32"}};
+constexpr Form suq_forms[] = {{"(.width|.height|.depth|.channel_data_type|.channel_order|.array_size|.memory_layout).b32"}};
 constexpr Form suld_forms[] = {{".b" SURFACE "{.ca|.cg|.cs|.cv}{.v2|.v4}(.b8|.b16|.b32|.b64)" OUT_OF_RANGE}};
 constexpr Form sust_forms[] = {{".b" SURFACE "{.wb|.cg|.cs|.wt}{.v2|.v4}(.b8|.b16|.b32|.b64)" OUT_OF_RANGE},
                                {".p" SURFACE "{.wb|.cg|.cs|.wt}{.v2|.v4}(.b32|.u32|.s32|.f32)" OUT_OF_RANGE}};
@@ -93,17 +89,15 @@ constexpr Form ret_forms[] = {{"{.uni}"}};
 constexpr Form bare_forms[] = {{""}};
 constexpr Form nanosleep_forms[] = {{".u32"}};
 constexpr Form pmevent_forms[] = {{"{.mask}"}};
-constexpr Form prefetch_forms[] = {{"{.global|.local}(.L1|.L2)"},
-                                   {".global(.L2::evict_last|.L2::evict_normal)"},
-                                   {"{.const|.param}.tensormap"}};
+constexpr Form prefetch_forms[] = {
+    {"{.global|.local}(.L1|.L2)"}, {".global(.L2::evict_last|.L2::evict_normal)"}, {"{.const|.param}.tensormap"}};
 constexpr Form prefetchu_forms[] = {{".L1"}};
 constexpr Form applypriority_forms[] = {{"{.global}.L2::evict_normal"}};
 constexpr Form discard_forms[] = {{"{.global}.L2"}};
 #define PRIORITY "(.L2::evict_last|.L2::evict_normal|.L2::evict_first|.L2::evict_unchanged)"
-constexpr Form createpolicy_forms[] = {
-    {".fractional" PRIORITY "{.L2::evict_first|.L2::evict_unchanged}.b64"},
-    {".range{.global}" PRIORITY "{.L2::evict_first|.L2::evict_unchanged}.b64"},
-    {".cvt.L2.b64"}};
+constexpr Form createpolicy_forms[] = {{".fractional" PRIORITY "{.L2::evict_first|.L2::evict_unchanged}.b64"},
+                                       {".range{.global}" PRIORITY "{.L2::evict_first|.L2::evict_unchanged}.b64"},
+                                       {".cvt.L2.b64"}};
 
 #define OWN_SHARED "{.shared|.shared::cta}"
 #define ANY_SHARED "{.shared|.shared::cta|.shared::cluster}"
@@ -124,24 +118,28 @@ constexpr Form bulk_copy_forms[] = {
     {".async.bulk" TENSOR ".global.shared::cta{.tile|.im2col_no_offs}.bulk_group{.L2::cache_hint}"},
     {".async.bulk.prefetch" TENSOR ".L2.global{.tile|.im2col}{.L2::cache_hint}"}};
 constexpr Form bulk_reduce_forms[] = {
-    {".reduce.async.bulk.shared::cluster.shared::cta" COMPLETES "(.add|.min|.max|.inc|.dec|.and|.or|.xor)(.s32|.u32|.s64|.u64|.b32|.b64)"},
+    {".reduce.async.bulk.shared::cluster.shared::cta" COMPLETES
+     "(.add|.min|.max|.inc|.dec|.and|.or|.xor)(.s32|.u32|.s64|.u64|.b32|.b64)"},
     {".reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}" REDUCTIONS
      "(.b32|.u32|.s32|.b64|.u64|.s64|.f32|.f64|.f16|.bf16)"},
     {".reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}(.add).noftz(.f16|.bf16)"},
     {".reduce.async.bulk" TENSOR ".global.shared::cta" REDUCTIONS "{.tile|.im2col_no_offs}.bulk_group{.L2::cache_hint}"}};
 constexpr Form bulk_wait_forms[] = {{".async.bulk.commit_group"}, {".async.bulk.wait_group{.read}"}};
-constexpr Form store_async_forms[] = {{".async{.weak}{.shared::cluster}" COMPLETES "{.v2|.v4}(.b32|.b64|.u32|.u64|.s32|.s64|.f32|.f64)"}};
+constexpr Form store_async_forms[] = {
+    {".async{.weak}{.shared::cluster}" COMPLETES "{.v2|.v4}(.b32|.b64|.u32|.u64|.s32|.s64|.f32|.f64)"}};
 constexpr Form red_async_forms[] = {{".async.relaxed.cluster{.shared::cluster}" COMPLETES "(.inc|.dec).u32"},
                                     {".async.relaxed.cluster{.shared::cluster}" COMPLETES "(.min|.max|.add)(.u32|.s32)"},
                                     {".async.relaxed.cluster{.shared::cluster}" COMPLETES ".add(.u64|.s64)"},
                                     {".async.relaxed.cluster{.shared::cluster}" COMPLETES "(.and|.or|.xor).b32"}};
-constexpr Form mbarrier_forms[] = {{"(.init|.inval)" OWN_SHARED ".b64"},
-                                   {"(.expect_tx|.complete_tx){.relaxed}{.cta|.cluster}" ANY_SHARED ".b64"},
-                                   {"(.arrive|.arrive_drop){.expect_tx}{.release|.relaxed}{.cta|.cluster}" ANY_SHARED ".b64"},
-                                   {"(.arrive|.arrive_drop).noComplete{.release}{.cta}" OWN_SHARED ".b64"},
-                                   {"(.test_wait|.try_wait){.parity}{.acquire|.relaxed}{.cta|.cluster}" OWN_SHARED ".b64"},
-                                   {".pending_count.b64"}};
-constexpr Form cluster_barrier_forms[] = {{".cluster.arrive{.release|.relaxed}{.aligned}"}, {".cluster.wait{.acquire}{.aligned}"}};
+constexpr Form mbarrier_forms[] = {
+    {"(.init|.inval)" OWN_SHARED ".b64"},
+    {"(.expect_tx|.complete_tx){.relaxed}{.cta|.cluster}" ANY_SHARED ".b64"},
+    {"(.arrive|.arrive_drop){.expect_tx}{.release|.relaxed}{.cta|.cluster}" ANY_SHARED ".b64"},
+    {"(.arrive|.arrive_drop).noComplete{.release}{.cta}" OWN_SHARED ".b64"},
+    {"(.test_wait|.try_wait){.parity}{.acquire|.relaxed}{.cta|.cluster}" OWN_SHARED ".b64"},
+    {".pending_count.b64"}};
+constexpr Form cluster_barrier_forms[] = {{".cluster.arrive{.release|.relaxed}{.aligned}"},
+                                          {".cluster.wait{.acquire}{.aligned}"}};
 constexpr Form mapa_forms[] = {{"{.shared::cluster}(.u32|.u64)"}};
 constexpr Form elect_forms[] = {{".sync"}};
 constexpr Form proxy_fence_forms[] = {

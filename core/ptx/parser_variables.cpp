@@ -128,14 +128,16 @@ void Parser::parse_initialiser(Variable& variable) {
 // The mask has been read: 0xFF00 takes the second byte of the address. All ones: there is none.
 void Parser::parse_reference(Variable& variable, uint64_t mask) {
     const size_t element = size_of(variable.type);
-    Reference reference{.at = variable.initial.size() - element, .bytes = static_cast<uint32_t>(element), .place = token_.place};
+    Reference reference{
+        .at = variable.initial.size() - element, .bytes = static_cast<uint32_t>(element), .place = token_.place};
     const bool masked = take('(');
     if (masked) {
         reference.shift = mask ? static_cast<uint32_t>(std::countr_zero(mask)) : 0;
         const uint64_t field = mask >> reference.shift;
         const auto bits = static_cast<uint32_t>(std::popcount(field));
         if (!field || reference.shift % 8 || bits % 8 || field != (UINT64_MAX >> (64 - bits)) || bits > 8 * element)
-            complain("a mask in front of an address takes whole bytes of it, such as 0xFF00, no more than there is room for");
+            complain(
+                "a mask in front of an address takes whole bytes of it, such as 0xFF00, no more than there is room for");
         reference.bytes = bits / 8;
     } else if (element != 8) {
         complain("an address needs a variable of 64 bits");

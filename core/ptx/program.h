@@ -110,9 +110,8 @@ struct DecodedInstruction {
     bool each_thread = false;            // barrier: not .aligned: the threads of a warp may come by different paths
     int32_t guard = no_operand;          // predicate register
     int32_t destination[4] = {no_operand, no_operand, no_operand,
-                              no_operand};                                 // vector elements; [1] also setp's second p|q
-    int32_t source[5] = {no_operand, no_operand, no_operand, no_operand,
-                         no_operand};  // a store's values when vector > 1
+                              no_operand};  // vector elements; [1] also setp's second p|q
+    int32_t source[5] = {no_operand, no_operand, no_operand, no_operand, no_operand};  // a store's values when vector > 1
     int32_t address = no_operand;  // memory: base register (64- or 32-bit, see address_bytes), or no_operand for absolute
     uint8_t address_bytes = 8;
     int32_t variable = no_variable;  // memory: index into Program::variables, whose device address is added to the base
@@ -175,17 +174,17 @@ enum class VoteOperation : uint8_t {
     redux_xor,
     elect  // source[1] the members; destination[0] the lowest of them, [1] whether that is this lane
 };
-// vprintf(u64 format, u64 arguments) -> s32; malloc(u64 bytes) -> u64; free(u64 pointer); __assertfail(u64 message, u64 file,
-// u32 line, u64 function, u64 bytes a character). Pointers are generic addresses.
+// vprintf(u64 format, u64 arguments) -> s32; malloc(u64 bytes) -> u64; free(u64 pointer); __assertfail(u64 message, u64
+// file, u32 line, u64 function, u64 bytes a character). Pointers are generic addresses.
 enum class SystemFunction : uint8_t { vprintf, malloc, free, assert_fail };
 enum class MatrixOperand : uint8_t { tiles, a, b, c };  // tiles: of ldmatrix and stmatrix
 enum class AtomicOperation : uint8_t { add, min, max, inc, dec, and_, or_, xor_, exch, cas };
 
 // Asynchronous instructions keep their sources in Program::lists; an address there is two entries, its base register
 // and a constant (decoder_async.cpp says what of). In order:
-//   async_copy  to, from, then the operand that limits or ignores the source; vector: 32-bit words of a lane; mode: AsyncCopy
-//   async_wait, bulk_wait  mode: AsyncWait; offset: how many groups may be pending; arrive: an address
-//   mbarrier    mode: MbarrierOperation; offset: mbarrier_ flags; an address (not pending_count), then a count, bytes, a state
+//   async_copy  to, from, then the operand that limits or ignores the source; vector: 32-bit words of a lane; mode:
+//   AsyncCopy async_wait, bulk_wait  mode: AsyncWait; offset: how many groups may be pending; arrive: an address mbarrier
+//   mode: MbarrierOperation; offset: mbarrier_ flags; an address (not pending_count), then a count, bytes, a state
 //               or a parity, and a time; destination[0] the state, predicate or count
 //   bulk_copy   mode: AsyncBulk; see decoder_bulk.cpp
 //   cluster     mode: ClusterOperation; map, rank: source[0] the address, [1] the rank; offset: cluster_shared_address
@@ -259,11 +258,11 @@ struct CallSite {
     std::vector<Passed> arguments, results;
 };
 
-struct InitialAddress {      // among a variable's initial values, little-endian
-    uint64_t at = 0;         // its byte
-    uint32_t bytes = 8;      // that it takes
-    uint32_t shift = 0;      // bits of the address below those
-    int32_t variable = -1;   // index into Program::variables
+struct InitialAddress {     // among a variable's initial values, little-endian
+    uint64_t at = 0;        // its byte
+    uint32_t bytes = 8;     // that it takes
+    uint32_t shift = 0;     // bits of the address below those
+    int32_t variable = -1;  // index into Program::variables
     uint64_t addend = 0;
 };
 
@@ -310,9 +309,9 @@ struct Program {
     bool explicit_cluster = false;             // .explicitcluster
     std::vector<GlobalVariable> variables;
     std::vector<SharedVariable> shared_variables;  // by offset
-    std::vector<std::string> files;  // of .file, index 0 unused
-    std::string source_file;         // the .cu that most lines come from
-    std::string ptx;                 // the whole PTX text, for display
+    std::vector<std::string> files;                // of .file, index 0 unused
+    std::string source_file;                       // the .cu that most lines come from
+    std::string ptx;                               // the whole PTX text, for display
     std::string ptx_file;
     std::vector<TextRange> texts;  // one an instruction; empty ranges for the exit that the decoder adds
 

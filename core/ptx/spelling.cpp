@@ -80,7 +80,8 @@ std::vector<Candidate> candidates(std::string_view stem, std::string_view modifi
                 found.push_back({row->second, &form});
                 break;
             }
-    constexpr std::string_view any_order = " atom red ld st vote match redux shfl ";  // what inline assembly writes in its own order
+    constexpr std::string_view any_order =
+        " atom red ld st vote match redux shfl ";  // what inline assembly writes in its own order
     if (!found.empty() || any_order.find(" " + std::string(stem) + " ") == std::string_view::npos) return found;
     for (std::tie(row, end) = rows_by_name().equal_range(stem); row != end; ++row)
         for (const Form& form : row->second->forms)

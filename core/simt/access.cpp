@@ -71,7 +71,8 @@ uint64_t lane_access(const Warp& warp, const Prepared& p, uint32_t lane, Space& 
     const uint64_t address = lane_address(warp, p, lane);
     space = p.space == Space::generic ? space_of(address) : p.space;
     if (p.space != Space::generic) return address;
-    return address - (space == Space::shared ? ptx::shared_window : space == Space::local ? ptx::local_window
+    return address - (space == Space::shared  ? ptx::shared_window
+                      : space == Space::local ? ptx::local_window
                       : space == Space::param ? ptx::param_window
                                               : 0);
 }
@@ -200,8 +201,7 @@ Fault* store_by_lane(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask, 
     if (Fault* fault = resolve(warp, pc, p, mask, true, false, access)) return fault;
     const auto& instruction = warp.block->grid->program->instructions[pc];
     const ptx::Program& program = *warp.block->grid->program;
-    const int32_t* const sources =
-        instruction.list_sources ? program.lists.data() + instruction.list : instruction.source;
+    const int32_t* const sources = instruction.list_sources ? program.lists.data() + instruction.list : instruction.source;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
         for (uint32_t element = 0; element < p.vector; ++element) {

@@ -96,8 +96,8 @@ std::byte* local_at(const Warp& warp, uint32_t base) {
 
 Fault* overflow(const Warp& warp, uint32_t pc, uint32_t mask, uint32_t depth, const std::string& what) {
     return make_fault(warp, pc, static_cast<uint32_t>(__builtin_ctz(mask)), "stack overflow",
-                      std::to_string(depth) + " calls deep in " + warp.block->grid->program->shown_name() +
-                          " on " + place_of(*warp.block->grid->program, pc) + ", " + what);
+                      std::to_string(depth) + " calls deep in " + warp.block->grid->program->shown_name() + " on " +
+                          place_of(*warp.block->grid->program, pc) + ", " + what);
 }
 
 uint64_t room_of(const CallFrame& frame) {
@@ -131,8 +131,9 @@ Fault* open_frame(Warp& warp, uint32_t pc, uint32_t mask, int32_t function, int3
     if (depth > most_depth)
         return overflow(warp, pc, mask, depth, "at most " + std::to_string(most_depth) + " are possible");
     if (end > most)
-        return overflow(warp, pc, mask, depth,
-                        "a thread needs " + std::to_string(end) + " bytes of local memory and can have " + std::to_string(most));
+        return overflow(
+            warp, pc, mask, depth,
+            "a thread needs " + std::to_string(end) + " bytes of local memory and can have " + std::to_string(most));
     if (warp.frame_bytes + lines * sizeof(RegisterLine) > frame_limit(grid))
         return overflow(warp, pc, mask, depth,
                         "the registers of a warp's calls can take " + std::to_string(frame_limit(grid)) + " bytes here");
@@ -190,8 +191,8 @@ std::string hex(uint64_t value) {
 }
 
 std::string counts(size_t parameters, size_t results) {
-    return std::to_string(parameters) + (parameters == 1 ? " parameter" : " parameters") + " and " + std::to_string(results) +
-           (results == 1 ? " result" : " results");
+    return std::to_string(parameters) + (parameters == 1 ? " parameter" : " parameters") + " and " +
+           std::to_string(results) + (results == 1 ? " result" : " results");
 }
 
 bool alike(const std::vector<ptx::Passed>& given, const std::vector<ptx::Passed>& formal) {
@@ -216,11 +217,11 @@ Fault* function_at(const Warp& warp, uint32_t pc, uint32_t lane, const ptx::Call
     if (address < ptx::function_window || at % ptx::function_bytes || number >= program.function_at.size())
         return call_fault(warp, pc, lane, "a call of " + hex(address) + ", which is not the address of a function", address);
     function = program.function_at[number];
-    if (function < 0)
-        return call_fault(warp, pc, lane, "a call of a function that has no code in this program", address);
+    if (function < 0) return call_fault(warp, pc, lane, "a call of a function that has no code in this program", address);
     const ptx::Function& callee = program.functions[static_cast<size_t>(function)];
     if (!callee.problem.empty())
-        return call_fault(warp, pc, lane, "a call of '" + callee.name + "', which cannot run here: " + callee.problem, address);
+        return call_fault(warp, pc, lane, "a call of '" + callee.name + "', which cannot run here: " + callee.problem,
+                          address);
     if (!alike(site.arguments, callee.parameters) || !alike(site.results, callee.results))
         return call_fault(warp, pc, lane,
                           "a call of '" + callee.name + "' with " + counts(site.arguments.size(), site.results.size()) +
@@ -274,7 +275,8 @@ Fault* come_back(Warp& warp, uint32_t mask) {
     std::byte* const to = registers_of(warp, from.caller);
     std::byte* const to_local = local_at(warp, base_of(warp, from.caller));
     for (size_t k = 0; k < site.results.size(); ++k)
-        pass(warp, {warp.registers, local_at(warp, from.local_base), callee.results[k]}, {to, to_local, site.results[k]}, mask);
+        pass(warp, {warp.registers, local_at(warp, from.local_base), callee.results[k]}, {to, to_local, site.results[k]},
+             mask);
     // The caller's path waits below all paths of the callee.
     const int32_t caller = from.caller;
     for (size_t k = warp.stack.size(); k-- > 0;) {
@@ -316,8 +318,8 @@ Fault* table_target(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask, u
         const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
         if (index[lane] >= static_cast<uint32_t>(list[0]))
             return make_fault(warp, pc, lane, "branch",
-                              "a jump by index " + std::to_string(index[lane]) + " of a table with " + std::to_string(list[0]) +
-                                  (list[0] == 1 ? " target" : " targets"));
+                              "a jump by index " + std::to_string(index[lane]) + " of a table with " +
+                                  std::to_string(list[0]) + (list[0] == 1 ? " target" : " targets"));
     }
     const auto target_of = [&](uint32_t lane) { return static_cast<uint32_t>(list[1 + index[lane]]); };
     target = target_of(static_cast<uint32_t>(__builtin_ctz(mask)));
@@ -332,7 +334,8 @@ void follow_frame(Warp& warp) {
     const int32_t frame = warp.stack.empty() ? -1 : warp.stack.back().frame;
     warp.registers = registers_of(warp, frame);
     warp.local_base = base_of(warp, frame);
-    warp.local_end = program.functions.empty() ? program.local_bytes : warp.local_base + function_of(warp, frame).local_bytes;
+    warp.local_end =
+        program.functions.empty() ? program.local_bytes : warp.local_base + function_of(warp, frame).local_bytes;
 }
 
 std::byte* local_of(Warp& warp, uint32_t lane, uint32_t offset) {

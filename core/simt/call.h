@@ -12,12 +12,12 @@
 
 namespace lockstep::simt {
 
-constexpr uint32_t most_depth = 16'384;               // of calls in calls
-constexpr uint64_t most_stack_bytes = 512 * 1024;     // of a thread's local memory
-constexpr uint64_t most_call_memory = 512ull << 20;    // of host memory for the calls of all warps that run at a time
-constexpr uint64_t most_frame_bytes = 64ull << 20;    // of it for the registers of one warp's frames
+constexpr uint32_t most_depth = 16'384;              // of calls in calls
+constexpr uint64_t most_stack_bytes = 512 * 1024;    // of a thread's local memory
+constexpr uint64_t most_call_memory = 512ull << 20;  // of host memory for the calls of all warps that run at a time
+constexpr uint64_t most_frame_bytes = 64ull << 20;   // of it for the registers of one warp's frames
 constexpr uint64_t least_frame_bytes = 64ull << 10;
-constexpr uint64_t most_unused_bytes = 1ull << 20;    // that frames keep for the next calls
+constexpr uint64_t most_unused_bytes = 1ull << 20;  // that frames keep for the next calls
 
 // The lanes in `mask` of the running path call: what runs next is the callee. Requires the path's pc behind the call.
 Fault* call(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask);
@@ -25,8 +25,8 @@ Fault* call(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask);
 // The lanes in `mask` of the running path return. May put another path on top, as leave of paths.h does.
 Fault* come_back(Warp& warp, uint32_t mask);
 
-// brx.idx: where the lanes in `mask` that have the same target as the first go now, in `target`; `taken` are those. The others
-// run the instruction again.
+// brx.idx: where the lanes in `mask` that have the same target as the first go now, in `target`; `taken` are those. The
+// others run the instruction again.
 Fault* table_target(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask, uint32_t& target, uint32_t& taken);
 
 // Points the warp's registers and local memory at the running path's frame.

@@ -28,7 +28,8 @@ inline bool still(const Warp& warp, const WarpEvent& event) {
 }
 
 // One round over the warps of a block. Each warp that can go on gets turn(warp, instructions), which runs it and returns the
-// last event, or nothing to stop here. Adds to `moved` the turns that changed something; returns the fault that ended the round, if any.
+// last event, or nothing to stop here. Adds to `moved` the turns that changed something; returns the fault that ended the
+// round, if any.
 template <class Turn>
 std::optional<Fault> round_of(Block& block, Pace& pace, const Turn& turn, uint32_t& moved, bool& stopped) {
     const auto count = static_cast<uint32_t>(block.warps.size());

@@ -270,7 +270,8 @@ inline bool store(const Machine& m, const Prepared& p, const Register* base, con
 // regular. False, with nothing lost, for any other.
 [[gnu::always_inline]] inline bool load_known(const Machine& m, const Prepared& p) {
     const uint32_t slot = p.shape & ~uint32_t{shape_known};
-    if (!(p.shape & shape_known) || !(m.shapes_known >> slot & 1) || p.element_bytes != 4 || m.shared_bytes < 64) return false;
+    if (!(p.shape & shape_known) || !(m.shapes_known >> slot & 1) || p.element_bytes != 4 || m.shared_bytes < 64)
+        return false;
     const Shape& shape = m.shapes[slot];
     // Where a base of 32 bits would wrap, these lie beyond the end.
     const uint64_t first = shape.first[0] + static_cast<uint64_t>(p.offset);
@@ -353,8 +354,15 @@ void execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions, WarpEve
     Grid& grid = *block.grid;
     const Plan& plan = *grid.plan;
     Shape shapes[shape_slots + 1];
-    const Machine m{warp, block, grid, plan.steps.data(), warp.registers, plan.constants, shapes,
-                    block.shared.data(), block.shared.size()};
+    const Machine m{warp,
+                    block,
+                    grid,
+                    plan.steps.data(),
+                    warp.registers,
+                    plan.constants,
+                    shapes,
+                    block.shared.data(),
+                    block.shared.size()};
     const auto& instructions = grid.program->instructions;
     const auto end = static_cast<uint32_t>(instructions.size());
     // The running entry: scalars, so that they stay in registers; written back before anybody looks at the stack.
@@ -461,8 +469,8 @@ void execute(Warp& warp, uint64_t budget, uint64_t& thread_instructions, WarpEve
                     for (int k = 0; k < 4; ++k) {
                         const bool mask_of_lanes = k == 1 && i.second_type == ptx::Type::pred;
                         if (to[k])
-                            blend_lanes(m.destination(i.destination[k]), results[k],
-                                        mask_of_lanes ? 0 : p.register_bytes, mask);
+                            blend_lanes(m.destination(i.destination[k]), results[k], mask_of_lanes ? 0 : p.register_bytes,
+                                        mask);
                     }
                 }
                 next = pc + 1;

@@ -89,8 +89,7 @@ void locate_fault(const ptx::Program& program, uint32_t pc, std::string& file, i
         line = i.line;
         ptx_line = i.ptx_line;
         const auto number = static_cast<size_t>(i.file);
-        file = number < program.files.size() && !program.files[number].empty() ? program.files[number]
-                                                                               : program.source_file;
+        file = number < program.files.size() && !program.files[number].empty() ? program.files[number] : program.source_file;
     }
     if (line <= 0) file = program.ptx_file;
 }

@@ -55,7 +55,8 @@ WarpHistory record_warp(const ptx::Program& program, const LaunchConfig& config,
             const WarpEvent event = step(w);
             s.executed = event.executed;
             history.steps.push_back(std::move(s));
-            if (w.done || event.gives_way || w.at_barrier || event.kind == WarpEvent::Kind::barrier || event.kind == WarpEvent::Kind::fault || i + 1 == slice) {
+            if (w.done || event.gives_way || w.at_barrier || event.kind == WarpEvent::Kind::barrier ||
+                event.kind == WarpEvent::Kind::fault || i + 1 == slice) {
                 return event;
             }
         }

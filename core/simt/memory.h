@@ -21,9 +21,9 @@ struct Allocation {
     std::string name;  // "W1", "argument 2": for reports
     bool freed = false;
     std::shared_ptr<std::vector<std::byte>> contents;
-    std::string module;  // of a program's own variable: the PTX file that declares it; empty for all others
+    std::string module;                  // of a program's own variable: the PTX file that declares it; empty for all others
     std::shared_ptr<ByteSet> unwritten;  // bytes that nobody has written, for initcheck; null: all count as written
-    bool heap = false;  // from a malloc in a kernel
+    bool heap = false;                   // from a malloc in a kernel
 };
 
 // A number that is new whenever host pointers into a Memory may have become stale: the executor keeps pointers only as
@@ -89,7 +89,7 @@ class Memory {
     std::deque<uint64_t> freed_;                  // oldest first; only the latest are kept for reports
     uint64_t next_ = 0x7f0000000000ull;
     uint64_t live_ = 0;
-    uint64_t heap_ = 0;  // taken from heap_limit_
+    uint64_t heap_ = 0;                        // taken from heap_limit_
     uint64_t heap_limit_ = uint64_t{8} << 20;  // CUDA's default
     uint64_t limit_;
     bool any_unwritten_ = false;

@@ -41,8 +41,8 @@ struct Warp {
     uint32_t exited = 0;  // lanes that have returned (or never existed)
     bool at_barrier = false;
     bool done = false;
-    std::vector<StackEntry> stack;   // never empty before done
-    std::vector<PathWait> waits;     // independent threads: one an entry of the stack, or none; see path_state.h
+    std::vector<StackEntry> stack;  // never empty before done
+    std::vector<PathWait> waits;    // independent threads: one an entry of the stack, or none; see path_state.h
     SpinWatch watch;
     std::byte* registers = nullptr;  // of the running path's frame, 64-byte aligned: inside Block::registers, or a frame's
     std::vector<CallFrame> frames;   // used and unused ones; empty until the first call
@@ -115,9 +115,9 @@ struct Block {
     uint32_t warps_done = 0;
     uint32_t warps_at_barrier = 0;
     std::array<uint32_t, 16> arrived = {};  // by barrier: threads that came by bar.arrive and did not wait
-    int64_t clock = 0;  // what %clock reads; the timed driver sets it
-    uint32_t rank = 0;  // %cluster_ctarank
-    std::vector<Block*> cluster;  // the blocks of its cluster by rank, itself too; empty: alone. See join_cluster
+    int64_t clock = 0;                      // what %clock reads; the timed driver sets it
+    uint32_t rank = 0;                      // %cluster_ctarank
+    std::vector<Block*> cluster;            // the blocks of its cluster by rank, itself too; empty: alone. See join_cluster
     AsyncWork async;
 
     Block() = default;
@@ -156,10 +156,10 @@ struct WarpEvent {
     bool is_store = false;
     bool is_atomic = false;
     const uint64_t* addresses =
-        nullptr;             // memory: 32, valid until the next step on this thread; shared: offset in the block
+        nullptr;  // memory: 32, valid until the next step on this thread; shared: offset in the block
     const std::vector<uint64_t>* sectors = nullptr;  // a bulk copy: all 32-byte sectors of global memory that it touches;
                                                      // `addresses` has the first 32 of them
-    int64_t until = 0;       // cycle before which the warp cannot go on: it waited for copies that are there then; 0: at once
+    int64_t until = 0;  // cycle before which the warp cannot go on: it waited for copies that are there then; 0: at once
     Fault* fault = nullptr;  // kind fault: valid until the next step on this thread
 };
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/simt/cluster.h"
 #include "core/simt/checker.h"
+#include "core/simt/cluster.h"
 #include "core/simt/faults.h"
 #include "core/simt/paths.h"
 

@@ -26,10 +26,9 @@ std::string readable(const ptx::Program& program, size_t i) {
 // Why the argument does not fit the parameter, which people call `name`; empty when it does.
 std::string mismatch(const ptx::Parameter& parameter, const std::string& name, const KernelArgument& argument) {
     if (argument.role != KernelArgument::Role::scalar)
-        return parameter.bytes == 8
-                   ? ""
-                   : fmt::format("is a {}, but parameter '{}' takes {} bytes, not an address",
-                                 argument.texture ? "texture" : "buffer", name, parameter.bytes);
+        return parameter.bytes == 8 ? ""
+                                    : fmt::format("is a {}, but parameter '{}' takes {} bytes, not an address",
+                                                  argument.texture ? "texture" : "buffer", name, parameter.bytes);
     const size_t bytes = argument.values.bytes.size();
     if (parameter.bytes != bytes)
         return fmt::format("has {} bytes, but parameter '{}' takes {}{}", bytes, name, parameter.bytes,

@@ -29,12 +29,12 @@ struct KernelArgument {
     Role role = Role::scalar;
     Fill fill = Fill::values;
     DType type = DType::f32;
-    Array values;                // fill values: the scalar, the bytes of the struct (u8), or the list in braces
-    std::vector<int64_t> shape;  // generated buffers and out
-    uint64_t below = 0;          // fill below: integers 0 .. below-1
-    std::string file;            // fill file: read when bound
-    std::string output_file;     // out, inout: "" none
-    std::string text;            // as written, for messages
+    Array values;                          // fill values: the scalar, the bytes of the struct (u8), or the list in braces
+    std::vector<int64_t> shape;            // generated buffers and out
+    uint64_t below = 0;                    // fill below: integers 0 .. below-1
+    std::string file;                      // fill file: read when bound
+    std::string output_file;               // out, inout: "" none
+    std::string text;                      // as written, for messages
     std::optional<simt::Texture> texture;  // of tex2d: and its like: how the kernel reads the texels
     bool is_surface = false;
 };

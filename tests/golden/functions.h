@@ -7,12 +7,12 @@
 #else
 #define FUNCTION __device__ __noinline__
 #define TABLE __device__
-#define KERNEL(name, type)                                       \
-    __device__ type name##_of(int x);                            \
-    extern "C" __global__ void name(const int* in, type* out) {  \
-        int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);    \
-        out[i] = name##_of(in[i]);                               \
-    }                                                            \
+#define KERNEL(name, type)                                      \
+    __device__ type name##_of(int x);                           \
+    extern "C" __global__ void name(const int* in, type* out) { \
+        int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);   \
+        out[i] = name##_of(in[i]);                              \
+    }                                                           \
     __device__ type name##_of(int x)
 #endif
 
@@ -155,18 +155,30 @@ KERNEL(k_pointer, int) {
 
 FUNCTION int chosen(int x) {
     switch (x) {
-        case 0: return 17;
-        case 1: return x * 3;
-        case 2: return fibonacci(7);
-        case 3: return -4;
-        case 4: return x << 5;
-        case 5: return 1 - x;
-        case 6: return 1000 / x;
-        case 7: return x ^ 0x55;
-        case 8: return 12345;
-        case 9: return op_power(3, 4);
-        case 11: return 6;
-        default: return -1;
+        case 0:
+            return 17;
+        case 1:
+            return x * 3;
+        case 2:
+            return fibonacci(7);
+        case 3:
+            return -4;
+        case 4:
+            return x << 5;
+        case 5:
+            return 1 - x;
+        case 6:
+            return 1000 / x;
+        case 7:
+            return x ^ 0x55;
+        case 8:
+            return 12345;
+        case 9:
+            return op_power(3, 4);
+        case 11:
+            return 6;
+        default:
+            return -1;
     }
 }
 KERNEL(k_switch, int) {

@@ -232,7 +232,8 @@ class ResultsView final : public View {
         size_t begin = 0;  // of what was written
         while (begin < buffer.count() && begin < size_t{1} << 20 && value_text(buffer, begin) == "unset") ++begin;
         if (begin >= buffer.count() || begin >= size_t{1} << 20) begin = 0;
-        ui.text(r.x, y + 14, begin == 0 ? "first values" : fmt::format("values from index {} on", begin), {.size = 12, .color = theme.quiet});
+        ui.text(r.x, y + 14, begin == 0 ? "first values" : fmt::format("values from index {} on", begin),
+                {.size = 12, .color = theme.quiet});
         y += 20;
         const size_t most = 16;
         const float cell = std::max(72.0f, r.w / std::floor(std::max(1.0f, r.w / 76)));

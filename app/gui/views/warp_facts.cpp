@@ -191,11 +191,9 @@ std::vector<RegisterRow> registers_shown(const Timeline& timeline, const WarpTra
     const auto count = static_cast<int64_t>(warp.issues.size());
     const auto pc_at = [&](int64_t i) { return trace.issues[warp.issues[static_cast<size_t>(i)]].pc; };
     if (step < count)
-        if (const auto* next = instruction_at(timeline, pc_at(step)))
-            ptx::each_read(*timeline.run->program, *next, want);
+        if (const auto* next = instruction_at(timeline, pc_at(step))) ptx::each_read(*timeline.run->program, *next, want);
     for (int64_t i = std::min(step, count) - 1; i >= 0 && i > step - 400 && order.size() < 4 * most; --i)
-        if (const auto* done = instruction_at(timeline, pc_at(i)))
-            ptx::each_written(*timeline.run->program, *done, want);
+        if (const auto* done = instruction_at(timeline, pc_at(i))) ptx::each_written(*timeline.run->program, *done, want);
     for (const int32_t offset : order) {
         const auto value =
             std::find_if(lanes.begin(), lanes.end(), [&](const simt::LaneValues& v) { return v.reg.offset == offset; });
