@@ -1,16 +1,19 @@
 // The opcode table. A row: name, kind, unit, letter, group, summary, operands, spellings; opcode.h says what each is.
 // The spellings with their lane functions are in forms_*.h. Where rows share a name, the first whose operands and spelling
 // fit is taken. This file is compiled three times (opcodes_avx2.cpp, opcodes_avx512.cpp).
+// Some of these use what those above them define.
+// clang-format off
+#include "core/ptx/forms_float.h"
+#include "core/ptx/forms_integer.h"
 #include "core/ptx/forms_bits.h"
 #include "core/ptx/forms_compare.h"
-#include "core/ptx/forms_convert.h"
-#include "core/ptx/forms_double.h"
-#include "core/ptx/forms_float.h"
-#include "core/ptx/forms_half.h"
-#include "core/ptx/forms_integer.h"
-#include "core/ptx/forms_matrix.h"
 #include "core/ptx/forms_move.h"
 #include "core/ptx/forms_video.h"
+#include "core/ptx/forms_double.h"
+#include "core/ptx/forms_half.h"
+#include "core/ptx/forms_convert.h"
+#include "core/ptx/forms_matrix.h"
+// clang-format on
 #include "core/ptx/opcode_table.h"
 
 #ifndef LOCKSTEP_SIMD
