@@ -48,6 +48,19 @@ bool inside(uint64_t offset, uint64_t bytes, uint64_t size) {
 bool locate(const Warp& warp, const Prepared& p, uint32_t mask, Access& access) {
     bool alike = true;
     access.space = p.space;
+    if (p.space != Space::generic && p.space != Space::local && p.address != ptx::no_operand) {  // addresses as they are
+        const std::byte* const base = operand(warp, p.address);
+        const auto offset = static_cast<uint64_t>(p.offset);
+        if (p.wide_address) {
+            const auto* const r = reinterpret_cast<const uint64_t*>(base);
+            for (uint32_t lane = 0; lane < warp_size; ++lane) access.addresses[lane] = r[lane] + offset;
+        } else {
+            const auto* const r = reinterpret_cast<const uint32_t*>(base);
+            for (uint32_t lane = 0; lane < warp_size; ++lane)
+                access.addresses[lane] = static_cast<uint32_t>(r[lane] + static_cast<uint32_t>(offset));
+        }
+        return true;
+    }
     if (p.space == Space::generic) {
         access.space = mask ? space_of(lane_address(warp, p, static_cast<uint32_t>(__builtin_ctz(mask)))) : Space::global;
     }

@@ -11,7 +11,7 @@
 namespace lockstep::simt {
 
 namespace {
-constexpr size_t most_copies = 512;  // of a warp; beyond it the oldest is written at once
+constexpr size_t most_copies = 512;  // of a warp; beyond it the older half is written at once
 }
 
 void AsyncWork::clear() {
@@ -102,8 +102,9 @@ Fault* run_async_copy(Special& s) {
     const Listed list(s);
     WarpCopies& work = copies_of(s.warp);
     if (work.copies.size() >= most_copies) {
-        write(s.warp, work.copies.front(), work.copies.front().lanes);
-        work.copies.erase(work.copies.begin());
+        const auto middle = work.copies.begin() + most_copies / 2;
+        for (auto copy = work.copies.begin(); copy != middle; ++copy) write(s.warp, *copy, copy->lanes);
+        work.copies.erase(work.copies.begin(), middle);
     }
     const uint32_t bytes = uint32_t{instruction.vector} * 4;
     uint32_t ignored = 0;

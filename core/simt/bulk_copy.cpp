@@ -57,18 +57,24 @@ struct Bulk {
     Fault* store_values();
 };
 
-// Puts the copy among the block's pending ones. Those of groups may be written at any time, so the oldest make room.
+// Puts the copy among the block's pending ones. Those of groups may be written at any time, so the older half of them makes
+// room; where they are few among many that somebody has to test for, there is none.
 Fault* Bulk::keep(Block& block, BulkCopy&& copy) {
     AsyncWork& async = block.async;
+    const auto of_group = [](const BulkCopy& c) { return c.mbarrier == no_mbarrier; };
     while (async.bulk.size() >= most_pending || async.bulk_bytes + copy.data.size() > most_pending_bytes) {
-        const auto oldest =
-            std::find_if(async.bulk.begin(), async.bulk.end(), [](const BulkCopy& c) { return c.mbarrier == no_mbarrier; });
-        if (oldest == async.bulk.end())
+        const auto grouped = static_cast<size_t>(std::count_if(async.bulk.begin(), async.bulk.end(), of_group));
+        if (grouped == 0 || (async.bulk.size() > most_pending / 8 && grouped < async.bulk.size() / 8))
             return fault("too many asynchronous copies whose mbarriers nobody tests: more than " +
-                         std::to_string(async.bulk.size()) + " are pending in this block");
-        write(block, *oldest);
-        async.bulk_bytes -= oldest->data.size();
-        async.bulk.erase(oldest);
+                         std::to_string(async.bulk.size() - grouped) + " are pending in this block");
+        size_t due = (grouped + 1) / 2;
+        std::erase_if(async.bulk, [&](const BulkCopy& old) {
+            if (due == 0 || !of_group(old)) return false;
+            --due;
+            write(block, old);
+            async.bulk_bytes -= old.data.size();
+            return true;
+        });
     }
     async.bulk_bytes += copy.data.size();
     async.bulk.push_back(std::move(copy));

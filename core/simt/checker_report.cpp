@@ -84,6 +84,10 @@ std::string where(const Place& place, const Fault& fault) {
 
 void report_race(CheckerState& state, const Warp& warp, uint32_t pc, uint32_t lane, AccessKind kind, const Place& place,
                  const Recorded& other, AccessKind other_kind) {
+    const SaidRace now{place.address, pc, other.pc(), place.space, kind, other_kind};
+    SaidRace& said = state.said[(place.address / 4 + pc * 31ull + other.pc() * 7ull) % std::size(state.said)];
+    if (said == now) return;
+    said = now;
     const Grid& grid = *warp.block->grid;
     const ptx::Program& program = *grid.program;
     const uint64_t my_warp = uint64_t{warp.block->linear} * state.warps_per_block + warp.index;

@@ -103,6 +103,14 @@ struct BlockChecks {
     std::unordered_map<uint64_t, ClockOf> released;  // by token, of its shared memory
 };
 
+struct SaidRace {
+    uint64_t address = UINT64_MAX;
+    uint32_t pc = 0, other_pc = 0;
+    ptx::Space space = ptx::Space::none;
+    AccessKind kind = AccessKind::read, other_kind = AccessKind::read;
+    bool operator==(const SaidRace&) const = default;
+};
+
 struct CheckerState {
     Checker* owner = nullptr;
     const Grid* grid = nullptr;
@@ -122,6 +130,7 @@ struct CheckerState {
     bool tokens_left_out = false;                    // there were too many
     uint64_t page_bytes_used = 0;
     std::set<std::string> seen;  // places that have a report
+    SaidRace said[64];           // the latest races told of, so as not to put the same into words cell by cell
     uint64_t beyond = 0;         // reports that had no room
 };
 

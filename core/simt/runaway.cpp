@@ -8,11 +8,11 @@
 namespace lockstep::simt {
 
 Fault runaway_fault(Warp& warp, uint64_t executed) {
-    constexpr int sample = 20'000;  // instructions watched
+    const uint64_t sample = std::min<uint64_t>(20'000, executed);  // instructions watched
     const ptx::Program& program = *warp.block->grid->program;
     std::vector<uint32_t> seen(program.instructions.size() + 1);
     std::vector<uint32_t> closed(seen.size());  // backward jumps, by the branch
-    for (int i = 0; i < sample && !warp.done && !warp.at_barrier; ++i) {
+    for (uint64_t i = 0; i < sample && !warp.done && !warp.at_barrier; ++i) {
         const WarpEvent event = step(warp);
         if (event.kind == WarpEvent::Kind::fault) break;
         ++seen[event.pc];
