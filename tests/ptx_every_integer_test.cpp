@@ -56,7 +56,9 @@ std::optional<Expected> arithmetic(const Instruction& i, const Arguments& x) {
         const wide part = !i.has(".hi")    ? static_cast<wide>(product)
                           : signed_type(t) ? static_cast<wide>(product) >> width
                                            : static_cast<wide>(product >> width);
-        return give(sat(part + (n == "mad" ? c : 0)));
+        // Only the low bits count where nothing saturates: .u64 products fill all 128 bits.
+        return give(
+            sat(static_cast<wide>(static_cast<wide_unsigned>(part) + static_cast<wide_unsigned>(n == "mad" ? c : 0))));
     }
     if (n == "mul24" || n == "mad24") {
         const auto low_bits = [&](wide v) {

@@ -24,7 +24,8 @@ constexpr uint64_t long_turn = uint64_t{1} << 14;       // after it a loop that 
 // Registers of the frames in use, one after the other.
 template <class Visit>
 void for_each_frame(const Warp& warp, const Visit& visit) {
-    visit(kernel_registers(warp), size_t{warp.block->grid->program->register_bytes});
+    const size_t bytes = warp.block->grid->program->register_bytes;
+    if (bytes != 0) visit(kernel_registers(warp), bytes);
     for (int32_t f = warp.stack.back().frame; f >= 0; f = warp.frames[static_cast<size_t>(f)].caller) {
         const auto& lines = warp.frames[static_cast<size_t>(f)].registers;
         if (!lines.empty()) visit(lines.front().bytes, lines.size() * sizeof(RegisterLine));
