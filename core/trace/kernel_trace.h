@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/trace/overview.h"
 #include "core/trace/stall_reason.h"
 
 namespace lockstep {
@@ -59,8 +60,10 @@ struct KernelTrace {
     std::vector<WarpTrack> warps;     // in order of begin, then slot
     std::vector<IssueRecord> issues;  // in order of cycle, then scheduler
     std::vector<BlockRun> blocks;     // all SMs, in order of begin, then SM, then slot
-    bool truncated = false;           // the memory bound was met: warps and issues end at `kept_until`
+    bool truncated = false;           // the memory bound was met: warps and issues lie within [kept_from, kept_until)
+    int64_t kept_from = 0;
     int64_t kept_until = 0;
+    Overview overview;  // of the whole launch
 };
 
 }  // namespace lockstep
