@@ -9,8 +9,8 @@ using namespace lockstep;
 using namespace lockstep::model;
 
 TEST_CASE("every figure of every GPU has a value that makes sense and a source") {
-    const std::set<std::string> may_be_zero = {"shared_reserved", "int_shares_fp32", "fp16_tensor_tflops", "scheduler",
-                                               "shared_carveouts"};
+    const std::set<std::string> may_be_zero = {"shared_reserved", "int_shares_fp32",  "fp16_tensor_tflops",
+                                               "scheduler",       "shared_carveouts", "nvlink_gb_per_second"};
     for (const GpuSpec& gpu : gpus())
         for (const SpecFigure& figure : figures_of(gpu)) {
             INFO(gpu.name << " " << figure.name);
@@ -101,4 +101,21 @@ TEST_CASE("the occupancy calculator's cases come out with the right limiter") {
     CHECK(occupancy(a100, 256, 32, 48 * 1024).blocks == 3);  // 49 KB each with the reserved one
     CHECK(occupancy(a100, 1024, 32, 0).blocks == 2);
     CHECK(occupancy(v100, 1024, 255, 0).blocks == 0);  // 8 warps' worth of registers for 32 warps
+}
+
+TEST_CASE("every GPU's copies take less than their link carries, and pageable memory is slower than pinned") {
+    for (const GpuSpec& gpu : gpus()) {
+        INFO(gpu.name);
+        CHECK(gpu.pinned_gb_per_second <= gpu.pcie_gb_per_second);
+        CHECK(gpu.pageable_gb_per_second < gpu.pinned_gb_per_second);
+        CHECK(gpu.copy_engines >= 1);
+        CHECK(gpu.connections == 32);
+    }
+    // Both directions of NVLink, from the vendors' sheets.
+    CHECK(gpu_named("p100").value().nvlink_gb_per_second == 160);
+    CHECK(gpu_named("v100").value().nvlink_gb_per_second == 300);
+    CHECK(gpu_named("a100-80").value().nvlink_gb_per_second == 600);
+    CHECK(gpu_named("h200").value().nvlink_gb_per_second == 900);
+    CHECK(gpu_named("a6000").value().nvlink_gb_per_second == 112.5);
+    CHECK(gpu_named("rtx4090").value().nvlink_gb_per_second == 0);
 }

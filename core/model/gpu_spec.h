@@ -55,10 +55,17 @@ struct GpuSpec {
     Count lsu_queue;  // memory instructions buffered a sub-core
     // Clocks and the host
     Figure boost_mhz;
-    Figure fp32_peak_mhz;      // where the vendor's FP32 peak holds at another clock than boost_mhz; else 0
-    Figure launch_us;          // host time to enqueue a kernel
-    Figure launch_latency_us;  // from the enqueue's end to the kernel's first cycle
-    Figure pcie_gb_per_second;
+    Figure fp32_peak_mhz;       // where the vendor's FP32 peak holds at another clock than boost_mhz; else 0
+    Figure launch_us;           // host time to enqueue a kernel
+    Figure launch_latency_us;   // from the enqueue's end to the kernel's first cycle
+    Figure pcie_gb_per_second;  // what the link's lanes carry in one direction
+    Figure pinned_gb_per_second, pageable_gb_per_second;  // what a large copy reaches, from and to such host memory
+    Figure nvlink_gb_per_second;                          // both directions together; 0: none
+    Figure copy_latency_us;                               // of a copy engine, before the first byte
+    Figure call_us, allocate_us;  // host time of a call that starts nothing (record, wait, free); of an allocation
+    Count copy_engines;           // 1: copies in both directions share it
+    Count connections;            // hardware queues between host and GPU, at most; 1 before Hyper-Q
+    Count concurrent_kernels;     // resident grids
     // Peaks, for the table of generations
     Figure fp32_tflops, fp64_tflops, fp16_tensor_tflops, memory_gb;
 };
