@@ -47,6 +47,8 @@ class Cache {
     // A fresh entry for a line that find() did not have.
     Line& insert(uint64_t line, Victim& victim);
 
+    uint64_t bytes() const { return first_.size() * sizeof first_[0] + lines_.size() * sizeof lines_[0]; }
+
     uint32_t sets() const { return sets_; }
     uint32_t ways() const { return ways_; }
 

@@ -132,7 +132,7 @@ bool Sm::issue(uint32_t s, uint32_t i, int64_t now, bool first) {
         counters.divergent_branches += event.diverged ? 1 : 0;
     }
 
-    int32_t record = -1;
+    const int32_t record = issued_++;
     if (w.track >= 0) {
         IssueRecord issue;
         issue.cycle = now;
@@ -143,7 +143,7 @@ bool Sm::issue(uint32_t s, uint32_t i, int64_t now, bool first) {
         issue.level = cost.level;
         issue.sectors = static_cast<uint8_t>(std::min(255u, cost.sectors));
         issue.passes = static_cast<uint8_t>(std::min(255u, cost.passes));
-        record = state_.recorder->add_issue(w.track, issue);
+        state_.recorder->add_issue(w.track, record, issue);
     }
     if (t.route == Route::math) core.pipe_cause[t.pipe] = record;
     for (uint32_t k = 0; k < t.registers_written; ++k) w.scoreboard.write(t.writes[k], cost.ready, record, wait);

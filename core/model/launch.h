@@ -14,6 +14,9 @@ struct TimedOptions : simt::LaunchOptions {
     bool trace = true;  // keep KernelTrace (of SM `traced_sm`); off saves memory, never changes cycles
     uint32_t traced_sm = 0;
     uint64_t trace_limit = 2'000'000;  // issue records kept, and four times as many stall runs
+    // At most so many bytes of checkpoints are left in the result for replay.h; 0: none. They lie evenly over the run, the
+    // closer the shorter it is, take about a tenth of its time and change no cycle.
+    uint64_t checkpoint_bytes = 0;
     bool skip_idle = true;             // off: every SM in every cycle, in plain order; only to prove that it changes nothing
 };
 
@@ -36,6 +39,8 @@ struct InstructionCounters {
     uint64_t stalls[static_cast<size_t>(StallReason::count)] = {};  // warp-cycles in front of this instruction, all SMs
 };
 
+class Checkpoints;  // checkpoint.h
+
 struct TimedResult : simt::LaunchResult {
     int64_t cycles = 0;
     double time_us = 0;  // cycles at the boost clock
@@ -43,6 +48,10 @@ struct TimedResult : simt::LaunchResult {
     Occupancy occupancy;
     std::vector<Metric> metrics;                    // whole launch
     std::vector<InstructionCounters> instructions;  // by pc, whole launch
+    // For replays: how the launch ran, and what it left on the way.
+    bool independent = true, synccheck = true;
+    uint64_t max_instructions = 0;
+    std::shared_ptr<const Checkpoints> checkpoints;
 };
 
 // What a functional launch has to know of a GPU: how its warps' threads are scheduled, how many blocks it holds.

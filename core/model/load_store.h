@@ -34,6 +34,9 @@ class LoadStore {
     MemoryCost shared(uint32_t s, int64_t now, Access access, const uint64_t* offsets, uint32_t mask, uint32_t bytes);
     MemoryCost shuffle(uint32_t s, int64_t now);
 
+    void attach(MemorySystem& memory) { memory_ = &memory; }  // a copy that belongs to another machine
+    uint64_t bytes() const { return l1_.bytes() + outstanding_.size() * sizeof outstanding_[0]; }  // beside itself
+
     uint32_t l1_bytes() const { return l1_bytes_; }
 
   private:

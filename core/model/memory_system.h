@@ -29,6 +29,7 @@ class MemorySystem {
     Served atomic(uint64_t line, uint32_t sectors, uint32_t lanes, double sent);
 
     uint64_t sectors = 0, hits = 0;  // of L2, all kinds of request
+    uint64_t bytes() const { return l2_.bytes() + slice_free_.size() * sizeof slice_free_[0]; }  // beside itself
     const Dram& dram() const { return dram_; }
 
   private:

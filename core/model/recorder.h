@@ -2,6 +2,7 @@
 // it stops, and the trace ends at the cycle in which it stopped.
 #pragma once
 #include <cstdint>
+#include <limits>
 
 #include "core/trace/kernel_trace.h"
 
@@ -21,8 +22,9 @@ class Recorder {
     }
 
     int32_t add_track(uint32_t block, uint32_t warp, uint32_t slot, uint32_t scheduler, int64_t begin);
-    int32_t add_issue(int32_t track, const IssueRecord& issue);
-    void add_run(int32_t track, const StallRun& run);
+    // `number`: of the issue on its SM; from the first one on none may be left out.
+    void add_issue(int32_t track, int32_t number, const IssueRecord& issue);
+    void add_run(int32_t track, const StallRun& run);  // run.cause: the number of an issue
     void end_track(int32_t track, int64_t end) { trace.warps[static_cast<size_t>(track)].end = end; }
 
     int64_t add_block(const BlockRun& block);  // its index, -1: not kept
@@ -39,6 +41,7 @@ class Recorder {
     bool on_, blocks_cut_ = false;
     uint32_t sm_;
     uint64_t limit_, runs_ = 0;
+    int32_t first_ = std::numeric_limits<int32_t>::max();  // number of the first issue that is kept
 };
 
 }  // namespace lockstep::model

@@ -59,6 +59,15 @@ class Scoreboard {
         return last;
     }
 
+    // The earliest cause of what is pending after `now`; -1: none.
+    int32_t oldest_cause(int64_t now) const {
+        int32_t oldest = -1;
+        for (const Pending& p : pending_)
+            if (p.ready > now && p.cause >= 0 && (oldest < 0 || p.cause < oldest)) oldest = p.cause;
+        return oldest;
+    }
+    uint64_t bytes() const { return pending_.size() * sizeof(Pending); }
+
   private:
     uint64_t filter_ = 0;
     std::vector<Pending> pending_;

@@ -15,9 +15,9 @@ Sm::Sm(SharedState& state, uint32_t index)
       sub_cores_(gpu_.sub_cores),
       last_pc_(static_cast<uint32_t>(state.timing->size() - 1)),
       traced_(state.recorder->traces(index)),
-      memory_side_(gpu_, *state.memory, state.shared_per_block * state.blocks_per_sm),
-      cores_(sub_cores_),
       blocks_(state.blocks_per_sm) {
+    memory_side_ = LoadStore(gpu_, *state.memory, state.shared_per_block * state.blocks_per_sm);
+    cores_.resize(sub_cores_);
     for (SubCore& core : cores_) core.pipe_cause.fill(-1);
 }
 
@@ -221,6 +221,7 @@ void Sm::retire(SubCore& core, uint32_t i, int64_t now, int32_t cause) {
     w.run_cause = cause;
     close_run(w, end);
     if (w.track >= 0) state_.recorder->end_track(w.track, end);
+    w.ended = end;
     warp_cycles_ += end - w.begin;
     core.eligible &= ~(1u << i);
     core.sleeping &= ~(1u << i);

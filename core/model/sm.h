@@ -17,6 +17,7 @@
 #include "core/model/load_store.h"
 #include "core/model/recorder.h"
 #include "core/model/scoreboard.h"
+#include "core/simt/checkpoint.h"
 #include "core/simt/warp.h"
 
 namespace lockstep::model {
@@ -50,12 +51,72 @@ struct SharedState {  // of one launch, used by all SMs
     std::optional<simt::Fault> fault;
 };
 
-class Sm {
+// What changes while an SM runs, but for the blocks: plain values, so a copy of it is a checkpoint. Issues of an SM are
+// numbered from 0 on, and a cause (why a warp waits) is the number of one, traced or not; -1: none.
+struct SmState {
+    static constexpr uint32_t slots_a_sub_core = 32, most_sub_cores = 4;
+
+    struct WarpSlot {
+        simt::Warp* warp = nullptr;
+        int64_t run_begin = 0;  // the current run: since when, why, because of what
+        int64_t store_done = 0;
+        uint32_t pc = 0;  // of the next instruction
+        int32_t run_cause = -1;
+        int32_t track = -1;
+        uint64_t age = 0;
+        uint16_t block_slot = 0;
+        StallReason run_reason = StallReason::selected;  // selected: not known yet
+        bool recheck = false;                            // the registers have not been looked at yet
+        bool at_barrier = false;
+        uint64_t first_round = 0, last_round = 0;  // values of SharedState::issues when it came round and changed nothing
+        int64_t begin = 0;
+        int64_t ended = 0;  // of the last warp here
+        Scoreboard scoreboard;
+    };
+    struct SubCore {
+        uint32_t sleeping = 0, eligible = 0;  // bits of slots; eligible: wake is past
+        uint32_t last = 0;                    // slot that issued last
+        int64_t next = never, next_wake = never;
+        // Of each slot, apart from the rest so that looking for work touches little of the host's cache:
+        std::array<int64_t, slots_a_sub_core> wake{};  // may issue from here on, as far as its own instructions go
+        std::array<uint8_t, slots_a_sub_core> pipe{};  // that its next instruction needs
+        std::array<int64_t, pipes> pipe_free{};
+        std::array<int32_t, pipes> pipe_cause{};
+        uint32_t live = 0;
+        int64_t active_begin = 0, active_until = 0, active_cycles = 0, issue_cycles = 0;
+        std::array<WarpSlot, slots_a_sub_core> slot;
+    };
+    struct BlockPlace {
+        uint32_t warps_left = 0;
+        int64_t end = never;  // when it gives its place back, once all warps are done
+        int64_t ended = 0;    // latest end of a warp
+        int64_t record = -1;
+        uint32_t cluster = 0;
+        bool used = false;
+    };
+
+    int64_t next_ = never, next_free_ = never;
+    uint32_t resident_blocks_ = 0;
+    uint64_t age_ = 0;
+    int64_t active_begin_ = 0, active_cycles_ = 0, warp_cycles_ = 0;
+    int32_t issued_ = 0;
+    LoadStore memory_side_;
+    std::vector<SubCore> cores_;
+};
+
+struct SmCheckpoint;
+
+class Sm : private SmState {
   public:
     Sm(SharedState& state, uint32_t index);
 
     void start_block(uint32_t slot, uint32_t linear, int64_t now, uint32_t cluster = 0);
     simt::Block& block_at(uint32_t slot) { return blocks_[slot].block; }
+    const simt::Block* find_block(uint32_t linear) const {  // null: it is not here
+        for (const BlockSlot& place : blocks_)
+            if (place.used && place.block.linear == linear) return &place.block;
+        return nullptr;
+    }
     // Everything that happens in cycle next(). Where it comes to something that the SMs share (global memory, the block
     // scheduler) and `may_share` is false, it stops before that and returns false: call it again when the others are there.
     bool cycle(bool may_share);
@@ -75,48 +136,20 @@ class Sm {
     };
     Totals totals() const;
 
+    // See checkpoint.h. `now`: what lies before it has happened; restore() into an SM of the same launch, which traces
+    // nothing until begin_trace().
+    SmCheckpoint save(const SmCheckpoint* earlier, const simt::PageCount& count, int64_t now) const;
+    void restore(const SmCheckpoint& from);
+    uint64_t state_bytes() const;
+    void begin_trace(int64_t now);                       // for the recorder of the shared state, from here on
+    void show_trace(Recorder& copy, int64_t end) const;  // closes what is open in a copy of the recorder, as of `end`
+
   private:
-    static constexpr uint32_t slots_a_sub_core = 32, most_sub_cores = 4;
-
-    struct WarpSlot {
-        simt::Warp* warp = nullptr;
-        int64_t run_begin = 0;  // the current run: since when, why, because of what
-        int64_t store_done = 0;
-        uint32_t pc = 0;  // of the next instruction
-        int32_t run_cause = -1;
-        int32_t track = -1;
-        uint64_t age = 0;
-        uint16_t block_slot = 0;
-        StallReason run_reason = StallReason::selected;  // selected: not known yet
-        bool recheck = false;                            // the registers have not been looked at yet
-        bool at_barrier = false;
-        uint64_t first_round = 0, last_round = 0;  // values of SharedState::issues when it came round and changed nothing
-        int64_t begin = 0;
-        Scoreboard scoreboard;
-    };
-    struct SubCore {
-        uint32_t sleeping = 0, eligible = 0;  // bits of slots; eligible: wake is past
-        uint32_t last = 0;                    // slot that issued last
-        int64_t next = never, next_wake = never;
-        // Of each slot, apart from the rest so that looking for work touches little of the host's cache:
-        std::array<int64_t, slots_a_sub_core> wake{};  // may issue from here on, as far as its own instructions go
-        std::array<uint8_t, slots_a_sub_core> pipe{};  // that its next instruction needs
-        std::array<int64_t, pipes> pipe_free{};
-        std::array<int32_t, pipes> pipe_cause{};
-        uint32_t live = 0;
-        int64_t active_begin = 0, active_until = 0, active_cycles = 0, issue_cycles = 0;
-        std::array<WarpSlot, slots_a_sub_core> slot;
-    };
-    struct BlockSlot {
+    struct BlockSlot : BlockPlace {
         simt::Block block;
-        uint32_t warps_left = 0;
-        int64_t end = never;  // when it gives its place back, once all warps are done
-        int64_t ended = 0;    // latest end of a warp
-        int64_t record = -1;
-        uint32_t cluster = 0;
-        bool used = false;
     };
 
+    int32_t oldest_cause(int64_t now) const;
     void dispatch_blocks(int64_t now);
     bool cycle_of(uint32_t s, int64_t now);
     void wake_up(SubCore& core, int64_t now);
@@ -141,12 +174,6 @@ class Sm {
     uint32_t index_, sub_cores_;
     uint32_t last_pc_;
     bool traced_ = false, may_share_ = true;
-    int64_t next_ = never, next_free_ = never;
-    uint32_t resident_blocks_ = 0;
-    uint64_t age_ = 0;
-    int64_t active_begin_ = 0, active_cycles_ = 0, warp_cycles_ = 0;
-    LoadStore memory_side_;
-    std::vector<SubCore> cores_;
     std::vector<BlockSlot> blocks_;
 };
 

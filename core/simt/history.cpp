@@ -65,35 +65,37 @@ WarpHistory record_warp(const ptx::Program& program, const LaunchConfig& config,
     return history;
 }
 
+std::vector<LaneValues> lane_values(const Warp& w) {
+    std::vector<LaneValues> values;
+    const int32_t frame = w.stack.empty() ? -1 : w.stack.back().frame;
+    const int32_t function = frame < 0 ? 0 : w.frames[static_cast<size_t>(frame)].function;
+    for (const ptx::Register& reg : w.block->grid->program->registers) {
+        if (reg.function != function) continue;
+        LaneValues v{reg, {}};
+        const size_t bytes = ptx::size_of(reg.type);
+        const std::byte* const slot = w.registers + reg.offset;
+        uint32_t mask;
+        std::memcpy(&mask, slot, sizeof mask);
+        for (uint32_t lane = 0; lane < warp_size; ++lane) {
+            if (bytes == 0) {
+                v.bits[lane] = mask >> lane & 1;
+            } else {
+                std::memcpy(&v.bits[lane], slot + lane * bytes, bytes);
+            }
+        }
+        values.push_back(std::move(v));
+    }
+    return values;
+}
+
 std::vector<LaneValues> registers_at(const ptx::Program& program, const LaunchConfig& config, const Memory& before,
                                      uint32_t block, uint32_t warp, uint64_t step) {
     std::vector<LaneValues> values;
     if (!exists(config, block, warp)) return values;
-    const auto read = [&](const Warp& w) {
-        values.clear();
-        const int32_t frame = w.stack.empty() ? -1 : w.stack.back().frame;
-        const int32_t function = frame < 0 ? 0 : w.frames[static_cast<size_t>(frame)].function;
-        for (const ptx::Register& reg : program.registers) {
-            if (reg.function != function) continue;
-            LaneValues v{reg, {}};
-            const size_t bytes = ptx::size_of(reg.type);
-            const std::byte* const slot = w.registers + reg.offset;
-            uint32_t mask;
-            std::memcpy(&mask, slot, sizeof mask);
-            for (uint32_t lane = 0; lane < warp_size; ++lane) {
-                if (bytes == 0) {
-                    v.bits[lane] = mask >> lane & 1;
-                } else {
-                    std::memcpy(&v.bits[lane], slot + lane * bytes, bytes);
-                }
-            }
-            values.push_back(std::move(v));
-        }
-    };
     const auto watch = [&](Warp& w) -> std::optional<WarpEvent> {
         const uint64_t left = step - w.instructions;
         if (left == 0) {
-            read(w);
+            values = lane_values(w);
             return std::nullopt;
         }
         uint64_t threads = 0;
@@ -101,7 +103,7 @@ std::vector<LaneValues> registers_at(const ptx::Program& program, const LaunchCo
         // A history that ends before `step`: the registers as the warp left them.
         // Once there it stops, before other warps go on: one of them may fault.
         const bool there = w.instructions == step;
-        if (w.done || there || event.kind == WarpEvent::Kind::fault) read(w);
+        if (w.done || there || event.kind == WarpEvent::Kind::fault) values = lane_values(w);
         if (w.done || there) return std::nullopt;
         return event;
     };

@@ -32,6 +32,8 @@ struct LaneValues {
     ptx::Register reg;
     uint64_t bits[32] = {};  // little-endian bits of the lane's value; a predicate is 0 or 1
 };
+// Those of a warp as it stands: the registers of the running path's function.
+std::vector<LaneValues> lane_values(const Warp& warp);
 std::vector<LaneValues> registers_at(const ptx::Program&, const LaunchConfig&, const Memory& before, uint32_t block,
                                      uint32_t warp, uint64_t step);
 

@@ -46,6 +46,8 @@ class Version {
     mutable std::atomic<uint64_t> value_;
 };
 
+struct MemoryCheckpoint;
+
 class Memory {
   public:
     // Limit on the sum of live allocations; beyond it allocate() throws Failure.
@@ -82,6 +84,10 @@ class Memory {
     // The address of a program's variable, allocated (and filled with `initial`) by the first launch that needs it.
     uint64_t variable(const std::string& module, const std::string& name, uint64_t bytes,
                       const std::vector<std::byte>& initial);
+
+    // See checkpoint.h. `earlier`: the last checkpoint of this memory, or null; `count` counts the bytes of pages.
+    MemoryCheckpoint save(const MemoryCheckpoint* earlier, const std::shared_ptr<std::atomic<uint64_t>>& count) const;
+    void restore(const MemoryCheckpoint& from);
 
   private:
     std::vector<Texture> textures_;

@@ -66,4 +66,8 @@ struct KernelTrace {
     Overview overview;  // of the whole launch
 };
 
+// The part of a trace within the cycles [begin, end): waits and lives cut to them; issues within them and, of the others,
+// those that a wait within them refers to. Blocks and overview stay whole.
+KernelTrace stretch_of(const KernelTrace& trace, int64_t begin, int64_t end);
+
 }  // namespace lockstep

@@ -1,0 +1,71 @@
+#include "core/trace/kernel_trace.h"
+
+#include <algorithm>
+
+namespace lockstep {
+
+KernelTrace stretch_of(const KernelTrace& trace, int64_t begin, int64_t end) {
+    if (trace.truncated) {
+        begin = std::max(begin, trace.kept_from);
+        end = std::max(begin, std::min(end, trace.kept_until));
+    }
+    const auto within = [&](const StallRun& run) { return run.begin < end && run.end > begin; };
+    std::vector<bool> issue_kept(trace.issues.size()), warp_kept(trace.warps.size());
+    for (size_t i = 0; i < trace.issues.size(); ++i)
+        issue_kept[i] = trace.issues[i].cycle >= begin && trace.issues[i].cycle < end;
+    for (size_t w = 0; w < trace.warps.size(); ++w) {
+        const WarpTrack& warp = trace.warps[w];
+        if (warp.begin >= end || warp.end <= begin) continue;
+        warp_kept[w] = true;
+        for (const StallRun& run : warp.runs)
+            if (within(run) && run.cause >= 0) {
+                const auto cause = static_cast<size_t>(run.cause);
+                issue_kept[cause] = true;
+                warp_kept[trace.issues[cause].warp] = true;
+            }
+    }
+    KernelTrace cut;
+    cut.sm = trace.sm;
+    cut.schedulers = trace.schedulers;
+    cut.issue_width = trace.issue_width;
+    cut.warp_slots = trace.warp_slots;
+    cut.block_slots = trace.block_slots;
+    cut.cycles = trace.cycles;
+    cut.blocks = trace.blocks;
+    cut.overview = trace.overview;
+    cut.truncated = begin > 0 || end < trace.cycles;
+    cut.kept_from = begin;
+    cut.kept_until = end;
+    std::vector<uint32_t> warp_at(trace.warps.size()), issue_at(trace.issues.size());
+    for (size_t w = 0; w < trace.warps.size(); ++w) {
+        warp_at[w] = static_cast<uint32_t>(cut.warps.size());
+        if (!warp_kept[w]) continue;
+        WarpTrack track = trace.warps[w];
+        track.begin = std::clamp(track.begin, begin, end);
+        track.end = std::clamp(track.end, begin, end);
+        track.runs.clear();
+        track.issues.clear();
+        cut.warps.push_back(std::move(track));
+    }
+    for (size_t i = 0; i < trace.issues.size(); ++i) {
+        if (!issue_kept[i]) continue;
+        issue_at[i] = static_cast<uint32_t>(cut.issues.size());
+        IssueRecord issue = trace.issues[i];
+        issue.warp = warp_at[issue.warp];
+        if (issue.cycle >= begin && issue.cycle < end) cut.warps[issue.warp].issues.push_back(issue_at[i]);
+        cut.issues.push_back(issue);
+    }
+    for (size_t w = 0; w < trace.warps.size(); ++w) {
+        if (!warp_kept[w]) continue;
+        for (StallRun run : trace.warps[w].runs) {
+            if (!within(run)) continue;
+            run.begin = std::max(run.begin, begin);
+            run.end = std::min(run.end, end);
+            if (run.cause >= 0) run.cause = static_cast<int32_t>(issue_at[static_cast<size_t>(run.cause)]);
+            cut.warps[warp_at[w]].runs.push_back(run);
+        }
+    }
+    return cut;
+}
+
+}  // namespace lockstep
