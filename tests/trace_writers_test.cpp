@@ -1,6 +1,9 @@
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
+#include "core/trace/csv.h"
 #include "core/trace/perfetto.h"
 #include "core/trace/text.h"
 #include "tests/catch.h"
@@ -111,4 +114,81 @@ TEST_CASE("traces read as text, one event a line") {
     CHECK(format_text(trace) ==
           "time ns\ntrack 0 rank 0\ntrack 1 stream in 0\ntrack 2 loss\nspan 1 1500..2500 forward\n"
           "span 1 3000..3001 backward\ncounter 2 2000 0.5\narrow 0 -> 1\narrow 0 -> 7\n");
+}
+
+TEST_CASE("what Perfetto gets obeys the rules of trace events: named tracks, in order, nested or apart, arrows in pairs") {
+    KernelTrace trace = kernel_sample();
+    WarpTrack other;  // waits at a barrier for the first, and is let go in the cycle after it
+    other.block = 5, other.warp_in_block = 1, other.slot = 0, other.begin = 2, other.end = 33;
+    other.runs = {{2, 32, StallReason::barrier, 0, 1}};
+    other.issues = {2};
+    IssueRecord last;
+    last.cycle = 32, last.pc = 1, last.warp = 1;
+    trace.issues.push_back(last);
+    trace.warps.push_back(other);
+    const nlohmann::json json = written(trace, {});
+    std::map<std::pair<int, int>, std::vector<std::pair<double, double>>> open;  // by process and thread: what is not over
+    std::map<std::pair<int, int>, double> latest;
+    std::set<std::pair<int, int>> named;
+    std::map<int, std::vector<nlohmann::json>> arrows;
+    std::map<std::string, std::vector<std::pair<double, double>>> counters;
+    std::map<std::pair<int, int>, std::vector<std::pair<double, double>>> spans;
+    for (const auto& event : json["traceEvents"]) {
+        const std::string phase = event["ph"];
+        REQUIRE(event["pid"].is_number_integer());
+        REQUIRE(event["name"].get<std::string>() != "");
+        const std::pair<int, int> track{event["pid"], event.value("tid", 0)};
+        if (phase == "M") {
+            if (event["name"] == "thread_name") named.insert(track);
+            continue;
+        }
+        const double ts = event["ts"];
+        if (phase == "X") {
+            CHECK(named.count(track) == 1);
+            CHECK(ts >= latest[track]);
+            latest[track] = ts;
+            const double end = ts + event["dur"].get<double>();
+            auto& around = open[track];
+            while (!around.empty() && around.back().second <= ts) around.pop_back();
+            if (!around.empty()) CHECK(end <= around.back().second);
+            around.emplace_back(ts, end);
+            spans[track].emplace_back(ts, end);
+        } else if (phase == "C") {
+            auto& values = counters[event["name"]];
+            if (!values.empty()) CHECK(ts > values.back().first);
+            values.emplace_back(ts, event["args"]["value"].get<double>());
+        } else {
+            REQUIRE((phase == "s" || phase == "f"));
+            if (phase == "f") CHECK(event["bp"] == "e");
+            arrows[event["id"].get<int>()].push_back(event);
+        }
+    }
+    REQUIRE(arrows.size() == 2);  // the load to the use, the use to the barrier's other side
+    for (const auto& [id, ends] : arrows) {
+        REQUIRE(ends.size() == 2);
+        CHECK(ends[0]["ph"] == "s");
+        CHECK(ends[1]["ph"] == "f");
+        CHECK(ends[0]["ts"].get<double>() <= ends[1]["ts"].get<double>());
+        for (const auto& end : ends) {  // each end lies in a span of its track
+            bool within = false;
+            for (const auto& [from, until] : spans[{end["pid"], end["tid"]}])
+                within |= from <= end["ts"].get<double>() && end["ts"].get<double>() < until;
+            CHECK(within);
+        }
+    }
+    // Warp 0 waits in the cycles 3 to 30, warp 1 in 2 to 31.
+    CHECK(counters["warps: long scoreboard"] == std::vector<std::pair<double, double>>{{0, 0}, {3, 1}, {31, 0}});
+    CHECK(counters["warps: barrier"] == std::vector<std::pair<double, double>>{{0, 0}, {2, 1}, {32, 0}});
+    CHECK(counters["warps: issued"] == std::vector<std::pair<double, double>>{{0, 0}, {2, 1}, {3, 0}, {31, 1}, {33, 0}});
+}
+
+TEST_CASE("a trace as CSV has a header with units and as many cells in every row") {
+    std::ostringstream out;
+    write_csv(kernel_sample(), out, [](uint32_t pc) { return pc == 0 ? std::string("ld [a, \"b\"]") : "add"; });
+    CHECK(out.str() ==
+          "event,sm,warp_slot,scheduler,block,warp_in_block,begin_cycle,end_cycle,state,pc,instruction,lanes,ready_cycle,"
+          "memory_level,sectors_32_bytes,shared_passes,waits_for_pc,waits_for_cycle\n"
+          "issue,3,1,0,5,0,2,3,selected,0,\"ld [a, \"\"b\"\"]\",8,31,l1,4,,,\n"
+          "wait,3,1,0,5,0,3,31,long_scoreboard,1,\"add\",,,,,,0,2\n"
+          "issue,3,1,0,5,0,31,32,selected,1,\"add\",32,35,,,,,\n");
 }

@@ -79,7 +79,8 @@ void Sm::begin_trace(int64_t now) {
     for (const auto& [s, i] : resident) {
         WarpSlot& w = cores_[s].slot[i];
         const uint32_t slot = i * sub_cores_ + s, k = slot - w.block_slot * state_.warps_per_block;
-        const int32_t track = state_.recorder->add_track(blocks_[w.block_slot].block.linear, k, slot, s, w.begin);
+        const int32_t track = state_.recorder->add_track(blocks_[w.block_slot].block.linear, k, slot, s, w.begin,
+                                                         blocks_[w.block_slot].block.warps[k].instructions);
         if (w.warp != nullptr) {
             w.track = track;
             continue;

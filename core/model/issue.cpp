@@ -133,6 +133,7 @@ bool Sm::issue(uint32_t s, uint32_t i, int64_t now, bool first) {
     }
 
     const int32_t record = issued_++;
+    if (traced_ && first) state_.recorder->overview.issued(w.number, s, now);
     if (w.track >= 0) {
         IssueRecord issue;
         issue.cycle = now;

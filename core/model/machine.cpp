@@ -120,7 +120,8 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
       program_(program),
       options_(options),
       memory_(gpu),
-      recorder_(options.trace, std::min<uint32_t>(options.traced_sm, gpu.sms - 1), options.trace_limit) {
+      recorder_(options.trace, std::min<uint32_t>(options.traced_sm, gpu.sms - 1), options.trace_limit, gpu.warps_per_sm,
+                gpu.sub_cores) {
     result_.occupancy = occupancy(gpu, static_cast<uint32_t>(config.block.count()), program.registers_per_thread,
                                   shared_bytes(program, config));
     state_ = make_state(gpu, program, config, result_.occupancy);
@@ -174,6 +175,7 @@ void Machine::put_by() {
     const uint64_t size =
         std::max(last_checkpoint_->bytes, *checkpoints_->pages() - std::min<uint64_t>(before, *checkpoints_->pages()));
     checkpoints_->add(last_checkpoint_, true);
+    if (checkpoints_->before(last_checkpoint_->latest) != last_checkpoint_) last_checkpoint_ = nullptr;
     // As many issues as make up for the work; once the room is full, as many as lie between those that are kept.
     uint64_t gap = std::max(checkpoint_issues, size / checkpoint_bytes_an_issue);
     if (checkpoints_->thinned()) gap = std::max(gap, state_.issues / std::max<size_t>(1, checkpoints_->size()));

@@ -5,13 +5,15 @@
 
 namespace lockstep::model {
 
-int32_t Recorder::add_track(uint32_t block, uint32_t warp, uint32_t slot, uint32_t scheduler, int64_t begin) {
+int32_t Recorder::add_track(uint32_t block, uint32_t warp, uint32_t slot, uint32_t scheduler, int64_t begin,
+                            uint64_t issued_before) {
     WarpTrack track;
     track.block = block;
     track.warp_in_block = warp;
     track.slot = static_cast<uint16_t>(slot);
     track.scheduler = static_cast<uint16_t>(scheduler);
     track.begin = begin;
+    track.issued_before = issued_before;
     track.end = begin;
     trace.warps.push_back(std::move(track));
     return static_cast<int32_t>(trace.warps.size() - 1);
@@ -43,6 +45,7 @@ int64_t Recorder::add_block(const BlockRun& block) {
 
 KernelTrace Recorder::finish(int64_t cycles) {
     trace.cycles = cycles;
+    trace.overview = overview.finish(cycles);
     if (!trace.truncated) trace.kept_until = cycles;
     for (WarpTrack& track : trace.warps) {
         if (!trace.truncated) break;

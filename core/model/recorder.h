@@ -1,5 +1,5 @@
 // Writes the KernelTrace while the SMs run: issues and stall runs of the traced SM, blocks of all. When the bound is met
-// it stops, and the trace ends at the cycle in which it stopped.
+// the trace ends at that cycle; the overview of the SM goes on.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -10,18 +10,25 @@ namespace lockstep::model {
 
 class Recorder {
   public:
-    Recorder(bool on, uint32_t sm, uint64_t limit) : on_(on), sm_(sm), limit_(limit) { trace.sm = sm; }
-
-    bool traces(uint32_t sm) const { return on_ && sm == sm_ && !trace.truncated; }
-
-    // Called at the beginning of each cycle of the traced SM.
-    void check_bound(int64_t now) {
-        if (!on_ || trace.truncated || (trace.issues.size() < limit_ && runs_ < 4 * limit_)) return;
-        trace.truncated = true;
-        trace.kept_until = now;
+    // `limit`: issues kept, and four times as many runs. The overview of `slots` warp slots (0: none) covers all of the run.
+    Recorder(bool on, uint32_t sm, uint64_t limit, uint32_t slots = 0, uint32_t schedulers = 0)
+        : overview(slots, schedulers), on_(on), sm_(sm), limit_(limit) {
+        trace.sm = sm;
     }
 
-    int32_t add_track(uint32_t block, uint32_t warp, uint32_t slot, uint32_t scheduler, int64_t begin);
+    bool traces(uint32_t sm) const { return on_ && sm == sm_; }
+    bool full() const { return trace.truncated; }  // no tracks any more, only the overview
+
+    // Called at the beginning of each cycle of the traced SM; true in the one in which the bound is met.
+    bool meets_bound(int64_t now) {
+        if (trace.truncated || (trace.issues.size() < limit_ && runs_ < 4 * limit_)) return false;
+        trace.truncated = true;
+        trace.kept_until = now;
+        return true;
+    }
+
+    int32_t add_track(uint32_t block, uint32_t warp, uint32_t slot, uint32_t scheduler, int64_t begin,
+                      uint64_t issued_before = 0);
     // `number`: of the issue on its SM; from the first one on none may be left out.
     void add_issue(int32_t track, int32_t number, const IssueRecord& issue);
     void add_run(int32_t track, const StallRun& run);  // run.cause: the number of an issue
@@ -36,6 +43,7 @@ class Recorder {
     KernelTrace finish(int64_t cycles);
 
     KernelTrace trace;
+    OverviewBuilder overview;
 
   private:
     bool on_, blocks_cut_ = false;

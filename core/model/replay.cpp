@@ -54,6 +54,7 @@ void Replay::put_by() {
     if (last_ && last_->latest >= machine_->cycle()) return;
     last_ = machine_->save(last_.get(), near_.pages());
     near_.add(last_, false);
+    if (near_.before(last_->latest) != last_) last_ = nullptr;  // there is no room for even one
 }
 
 bool Replay::run_to(int64_t cycle, const ReplayWatch& watch) {

@@ -52,7 +52,7 @@ class Replay {
 
     // What can be read there. A block that has not begun or has ended has no warps.
     std::optional<WarpState> warp(uint32_t block, uint32_t warp_in_block) const;
-    const simt::Block* block(uint32_t linear) const;
+    const simt::Block* block(uint32_t linear) const;  // null: it is not running
     const simt::Memory& device_memory() const;
 
     // The stretch [begin, end) of one SM in full, as a launch that traced this SM would have it (see stretch_of), with the

@@ -52,7 +52,8 @@ void Sm::start_block(uint32_t slot, uint32_t linear, int64_t now, uint32_t clust
         core.pipe[i] = timing_[w.pc].pipe;
         w.age = age_++;
         w.scoreboard.clear();
-        w.track = traced_ ? state_.recorder->add_track(linear, k, warp_slot, s, now) : -1;
+        w.number = static_cast<uint16_t>(warp_slot);
+        w.track = traced_ && !state_.recorder->full() ? state_.recorder->add_track(linear, k, warp_slot, s, now) : -1;
         if (core.live++ == 0) core.active_begin = std::max(now, core.active_until);
         core.sleeping |= 1u << i;
         core.next_wake = std::min(core.next_wake, now);
@@ -86,17 +87,12 @@ void Sm::dispatch_blocks(int64_t now) {
 bool Sm::cycle(bool may_share) {
     const int64_t now = next_;
     may_share_ = may_share;
-    if (traced_) {
-        state_.recorder->check_bound(now);
-        if (!state_.recorder->traces(index_)) {  // the bound was met: write what is open and go on without
-            for (SubCore& core : cores_)
-                for (WarpSlot& w : core.slot) {
-                    if (w.warp != nullptr && w.track >= 0) close_run(w, now);
-                    w.track = -1;
-                }
-            traced_ = false;
-        }
-    }
+    if (traced_ && state_.recorder->meets_bound(now))  // write what is open and go on without
+        for (SubCore& core : cores_)
+            for (WarpSlot& w : core.slot) {
+                if (w.warp != nullptr && w.track >= 0) close_run(w, now);
+                w.track = -1;
+            }
     if (next_free_ <= now) {
         if (!may_share && state_.next_block < state_.blocks) return false;
         dispatch_blocks(now);
@@ -194,6 +190,7 @@ void Sm::close_run(WarpSlot& w, int64_t now) {
         const uint32_t pc = w.pc;
         state_.counters[pc].stalls[static_cast<size_t>(w.run_reason)] += static_cast<uint64_t>(now - w.run_begin);
         if (w.track >= 0) state_.recorder->add_run(w.track, {w.run_begin, now, w.run_reason, pc, w.run_cause});
+        if (traced_) state_.recorder->overview.state(w.number, w.run_begin, now, w.run_reason);
         w.run_begin = now;
     }
 }

@@ -65,6 +65,7 @@ struct SmState {
         int32_t track = -1;
         uint64_t age = 0;
         uint16_t block_slot = 0;
+        uint16_t number = 0;                             // of this slot on the SM
         StallReason run_reason = StallReason::selected;  // selected: not known yet
         bool recheck = false;                            // the registers have not been looked at yet
         bool at_barrier = false;

@@ -74,6 +74,22 @@ MemoryAt memory_at(const ptx::Program& program, const LaunchConfig& config, cons
     return found;
 }
 
+MemoryAt memory_of(const Block& block, uint32_t warp) {
+    MemoryAt found;
+    found.shared = block.shared;
+    found.global = *block.grid->memory;
+    if (warp >= block.warps.size() || !block.cluster.empty() || block.warps[warp].blocked) return found;
+    Memory scratch = found.global;
+    Grid grid = *block.grid;
+    grid.memory = &scratch;
+    grid.print = {};
+    grid.checker = nullptr;
+    Block copy = block;
+    copy.grid = &grid;
+    found.access = access_of(copy.warps[warp]);
+    return found;
+}
+
 std::vector<std::byte> shared_at(const ptx::Program& program, const LaunchConfig& config, const Memory& before,
                                  uint32_t block, uint32_t warp, uint64_t step) {
     return memory_at(program, config, before, block, warp, step).shared;

@@ -24,6 +24,9 @@ struct MemoryAt {
 // that the launch does not have gives an empty MemoryAt.
 MemoryAt memory_at(const ptx::Program&, const LaunchConfig&, const Memory& before, uint32_t block, uint32_t warp,
                    uint64_t step);
+// Of a block as it stands, which stays as it is: a copy takes the warp's next step to see what that touches. Of blocks of a
+// cluster no access is known.
+MemoryAt memory_of(const Block& block, uint32_t warp);
 // The block's shared memory alone.
 std::vector<std::byte> shared_at(const ptx::Program&, const LaunchConfig&, const Memory& before, uint32_t block,
                                  uint32_t warp, uint64_t step);

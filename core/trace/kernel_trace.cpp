@@ -45,6 +45,7 @@ KernelTrace stretch_of(const KernelTrace& trace, int64_t begin, int64_t end) {
         track.end = std::clamp(track.end, begin, end);
         track.runs.clear();
         track.issues.clear();
+        for (const uint32_t i : trace.warps[w].issues) track.issued_before += trace.issues[i].cycle < begin;
         cut.warps.push_back(std::move(track));
     }
     for (size_t i = 0; i < trace.issues.size(); ++i) {

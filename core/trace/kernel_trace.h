@@ -38,6 +38,7 @@ struct WarpTrack {       // one warp's life on the traced SM; begin <= its runs 
     uint16_t scheduler = 0;  // sub-core
     int64_t begin = 0;
     int64_t end = 0;
+    uint64_t issued_before = 0;    // instructions that it issued before the stretch that is kept
     std::vector<StallRun> runs;    // by begin
     std::vector<uint32_t> issues;  // indices into KernelTrace::issues, by cycle
 };

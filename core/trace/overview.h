@@ -24,4 +24,30 @@ struct Overview {
     const Level* level_for(int64_t begin, int64_t end, uint32_t most) const;
 };
 
+// Fills an Overview while a launch runs. Columns begin at 16 cycles and double when there would be more than 4096 of them:
+// at most 16 MiB while it runs and 1 MiB afterwards, however long the launch.
+class OverviewBuilder {
+  public:
+    static constexpr uint32_t most_columns = 4096;
+
+    OverviewBuilder() = default;
+    OverviewBuilder(uint32_t slots, uint32_t schedulers) : slots_(slots), schedulers_(schedulers) {}
+
+    // A warp in `slot` was in a state in the cycles [begin, end); `selected`: in that cycle its scheduler issued it.
+    void state(uint32_t slot, int64_t begin, int64_t end, StallReason reason);
+    void issued(uint32_t slot, uint32_t scheduler, int64_t cycle);
+    Overview finish(int64_t cycles) const;
+
+  private:
+    static constexpr size_t reasons = static_cast<size_t>(StallReason::count);
+    void make_room(int64_t cycle);  // for the column of this cycle
+    void join_columns();
+
+    uint32_t slots_ = 0, schedulers_ = 0;
+    uint32_t shift_ = 4;  // columns of 1 << shift_ cycles
+    uint32_t columns_ = 0;
+    std::vector<uint32_t> cycles_;  // [(column * slots + slot) * reasons + reason]
+    std::vector<uint32_t> issues_;  // [column * schedulers + scheduler]
+};
+
 }  // namespace lockstep

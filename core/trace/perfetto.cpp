@@ -1,6 +1,8 @@
 // The events used: M names a process or a thread, X is a span, C a counter's value, s and f the ends of an arrow.
 #include "core/trace/perfetto.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <iterator>
@@ -91,6 +93,63 @@ class Events {
     bool first_ = true;
 };
 
+// From every issue that somebody waits for to the instruction that waited, or to the wait where that was not issued at once.
+void write_arrows(const KernelTrace& trace, int process, Events& events) {
+    size_t id = 0;
+    for (const WarpTrack& warp : trace.warps)
+        for (const StallRun& run : warp.runs) {
+            if (run.cause < 0 || static_cast<size_t>(run.cause) >= trace.issues.size()) continue;
+            const IssueRecord& cause = trace.issues[static_cast<size_t>(run.cause)];
+            const WarpTrack& from = trace.warps[cause.warp];
+            if (cause.cycle < from.begin) continue;  // in front of the stretch that was kept
+            const auto next = std::partition_point(warp.issues.begin(), warp.issues.end(),
+                                                   [&](uint32_t i) { return trace.issues[i].cycle < run.end; });
+            const bool issued = next != warp.issues.end() && trace.issues[*next].cycle == run.end;
+            events.arrow_end('s', process, from.slot + 1, cause.cycle, id);
+            events.arrow_end('f', process, warp.slot + 1,
+                             issued ? run.end : std::max(run.begin, std::min(cause.cycle, run.end - 1)), id);
+            ++id;
+        }
+}
+
+// The mean number of warps in each state that occurs, in at most 2000 equal parts of what the trace covers.
+void write_states(const KernelTrace& trace, int process, Events& events) {
+    constexpr size_t reasons = static_cast<size_t>(StallReason::count);
+    const int64_t begin = trace.truncated ? trace.kept_from : 0;
+    const int64_t end = trace.truncated ? trace.kept_until : trace.cycles;
+    if (end <= begin || trace.warps.empty()) return;
+    const int64_t width = (end - begin + 1999) / 2000;
+    std::vector<std::array<int64_t, reasons>> columns(static_cast<size_t>((end - begin + width - 1) / width));
+    const auto add = [&](int64_t from, int64_t until, StallReason reason) {
+        until = std::min(until, end);
+        for (int64_t at = std::max(from, begin); at < until;) {
+            const int64_t column = (at - begin) / width, next = std::min(until, begin + (column + 1) * width);
+            columns[static_cast<size_t>(column)][static_cast<size_t>(reason)] += next - at;
+            at = next;
+        }
+    };
+    for (const WarpTrack& warp : trace.warps) {
+        for (const StallRun& run : warp.runs) add(run.begin, run.end, run.reason);
+        int64_t last = -1;
+        for (const uint32_t i : warp.issues)  // two in one cycle are one
+            if (const int64_t cycle = trace.issues[i].cycle; cycle != last)
+                add(cycle, cycle + 1, StallReason::selected), last = cycle;
+    }
+    for (size_t r = 0; r < reasons; ++r) {
+        if (std::all_of(columns.begin(), columns.end(), [&](const auto& c) { return c[r] == 0; })) continue;
+        const std::string name = std::string("warps: ") + std::string(row_of(static_cast<StallReason>(r)).label);
+        double shown = -1;
+        for (size_t i = 0; i <= columns.size(); ++i) {
+            const int64_t from = begin + static_cast<int64_t>(i) * width;
+            const double mean = i == columns.size()
+                                    ? 0
+                                    : static_cast<double>(columns[i][r]) / static_cast<double>(std::min(width, end - from));
+            if (mean != shown) events.counter(process, std::min(from, end), name, mean);
+            shown = mean;
+        }
+    }
+}
+
 }  // namespace
 
 void write_perfetto(const Trace& trace, std::ostream& out) {
@@ -130,7 +189,7 @@ void write_perfetto(const Trace& trace, std::ostream& out) {
 
 void write_perfetto(const KernelTrace& trace, const std::string& kernel, std::ostream& out,
                     const std::function<std::string(uint32_t pc)>& name_of) {
-    constexpr int sm_process = 1, block_process = 2;
+    constexpr int sm_process = 1, block_process = 2, state_process = 3;
     static constexpr const char* levels[] = {"none", "constant", "shared", "l1", "l2", "dram"};
     Events events(out, 1.0);
     const auto text = [&](uint32_t pc) { return name_of ? name_of(pc) : "instruction " + std::to_string(pc); };
@@ -141,14 +200,16 @@ void write_perfetto(const KernelTrace& trace, const std::string& kernel, std::os
         const int tid = warp.slot + 1;
         events.span(sm_process, tid, warp.begin, warp.end,
                     "block " + std::to_string(warp.block) + " warp " + std::to_string(warp.warp_in_block));
-        for (const StallRun& run : warp.runs) {
+        const auto wait = [&](const StallRun& run) {
             std::string arguments = "\"pc\":" + std::to_string(run.pc);
             if (run.cause >= 0 && static_cast<size_t>(run.cause) < trace.issues.size())
                 arguments += ",\"waits for\":" + quoted(text(trace.issues[static_cast<size_t>(run.cause)].pc));
             events.span(sm_process, tid, run.begin, run.end, row_of(run.reason).label, arguments);
-        }
+        };
+        size_t run = 0;
         for (const uint32_t index : warp.issues) {
             const IssueRecord& issue = trace.issues[index];
+            for (; run < warp.runs.size() && warp.runs[run].begin < issue.cycle; ++run) wait(warp.runs[run]);
             std::string arguments = "\"pc\":" + std::to_string(issue.pc) +
                                     ",\"lanes\":" + std::to_string(__builtin_popcount(issue.active)) +
                                     ",\"ready\":" + std::to_string(issue.ready);
@@ -158,7 +219,11 @@ void write_perfetto(const KernelTrace& trace, const std::string& kernel, std::os
             if (issue.passes != 0) arguments += ",\"passes\":" + std::to_string(issue.passes);
             events.span(sm_process, tid, issue.cycle, issue.cycle + 1, text(issue.pc), arguments);
         }
+        for (; run < warp.runs.size(); ++run) wait(warp.runs[run]);
     }
+    write_arrows(trace, sm_process, events);
+    events.name_process(state_process, kernel + " on SM " + std::to_string(trace.sm) + ": warps by state");
+    write_states(trace, state_process, events);
     events.name_process(block_process, kernel + ": blocks");
     const int slots = static_cast<int>(trace.block_slots == 0 ? 1 : trace.block_slots);
     std::vector<bool> named;

@@ -14,8 +14,10 @@ namespace lockstep {
 // anything else, one unit is shown as one microsecond.
 void write_perfetto(const Trace& trace, std::ostream& out);
 
-// Two processes: the warp slots of the traced SM, with every issue and every wait, and the blocks of all SMs. One cycle is
-// shown as one microsecond. `name_of` gives an instruction's text; without it, instructions are called by their number.
+// Three processes: the warp slots of the traced SM, with every issue, every wait and an arrow from what is waited for to the
+// instruction that waited; how many warps are in which state, as counters; and the blocks of all SMs. On every track the
+// events are in order of time and lie within one another or apart. One cycle is shown as one microsecond. `name_of` gives an
+// instruction's text; without it, instructions are called by their number.
 void write_perfetto(const KernelTrace& trace, const std::string& kernel, std::ostream& out,
                     const std::function<std::string(uint32_t pc)>& name_of = {});
 

@@ -1,0 +1,56 @@
+#include "core/trace/csv.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <ostream>
+
+namespace lockstep {
+namespace {
+
+// RFC 4180: in quotes, with quotes doubled.
+std::string quoted(const std::string& text) {
+    std::string out = "\"";
+    for (const char c : text) {
+        if (c == '"') out += '"';
+        out += c;
+    }
+    return out + '"';
+}
+
+}  // namespace
+
+void write_csv(const KernelTrace& trace, std::ostream& out, const std::function<std::string(uint32_t pc)>& name_of) {
+    static constexpr const char* levels[] = {"", "constant", "shared", "l1", "l2", "dram"};
+    out << "event,sm,warp_slot,scheduler,block,warp_in_block,begin_cycle,end_cycle,state,pc,instruction,lanes,ready_cycle,"
+           "memory_level,sectors_32_bytes,shared_passes,waits_for_pc,waits_for_cycle\n";
+    const auto text = [&](uint32_t pc) { return quoted(name_of ? name_of(pc) : "instruction " + std::to_string(pc)); };
+    for (const WarpTrack& warp : trace.warps) {
+        const std::string who =
+            fmt::format("{},{},{},{},{}", trace.sm, warp.slot, warp.scheduler, warp.block, warp.warp_in_block);
+        size_t run = 0;
+        const auto write_waits = [&](int64_t until) {
+            for (; run < warp.runs.size() && warp.runs[run].begin < until; ++run) {
+                const StallRun& r = warp.runs[run];
+                std::string cause = ",";
+                if (r.cause >= 0 && static_cast<size_t>(r.cause) < trace.issues.size()) {
+                    const IssueRecord& issue = trace.issues[static_cast<size_t>(r.cause)];
+                    cause = fmt::format("{},{}", issue.pc, issue.cycle);
+                }
+                out << fmt::format("wait,{},{},{},{},{},{},,,,,,{}\n", who, r.begin, r.end, row_of(r.reason).name, r.pc,
+                                   text(r.pc), cause);
+            }
+        };
+        for (const uint32_t index : warp.issues) {
+            const IssueRecord& i = trace.issues[index];
+            write_waits(i.cycle);
+            out << fmt::format("issue,{},{},{},selected,{},{},{},{},{},{},{},,\n", who, i.cycle, i.cycle + 1, i.pc,
+                               text(i.pc), __builtin_popcount(i.active), i.ready, levels[static_cast<size_t>(i.level)],
+                               i.sectors != 0 ? std::to_string(i.sectors) : "",
+                               i.passes != 0 ? std::to_string(i.passes) : "");
+        }
+        write_waits(INT64_MAX);
+    }
+}
+
+}  // namespace lockstep
