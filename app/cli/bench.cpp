@@ -10,7 +10,9 @@
 
 #include "app/cli/cli.h"
 #include "core/base/files.h"
+#include "core/base/rng.h"
 #include "core/model/launch.h"
+#include "core/model/replay.h"
 #include "core/nn/trainer.h"
 #include "core/ptx/ptx.h"
 #include "core/simt/launch.h"
@@ -129,6 +131,45 @@ BenchRow training(const std::string& model, int threads, const std::string& devi
     return {fmt::format("train/{}/{}", model, where), steps / seconds, "steps/s", "batch 64, SGD, data included"};
 }
 
+// Time travel over a run of some ten million cycles: the first visit of a place, then single steps back around it.
+std::vector<BenchRow> travel(const std::string& wanted) {
+    const auto asked = [&](const std::string& row) { return row.starts_with(wanted) || wanted.starts_with(row); };
+    if (!asked("travel/first_visit") && !asked("travel/step_back") && !asked("travel/memory")) return {};
+    constexpr int places = 12, steps = 25;
+    Prepared p = matmul("matmul_nn_f32", 640);
+    auto run = std::make_shared<model::KernelRun>();
+    run->gpu = model::gpu_named("teaching:2").value();
+    run->program = p.program;
+    run->config = p.config;
+    run->before = std::make_shared<const simt::Memory>(p.memory);
+    model::TimedOptions options;
+    options.trace_limit = 200'000;
+    options.checkpoint_bytes = model::Replay::default_bytes;
+    run->result = model::launch(run->gpu, *p.program, p.config, p.memory, options);
+    check(run->result);
+    const int64_t cycles = run->result.cycles;
+    const uint64_t kept = run->result.checkpoints->bytes();
+    model::Replay replay(run);
+    double first = 0, worst = 0;
+    uint64_t most = 0;
+    Rng rng(1);
+    for (int i = 0; i < places; ++i) {
+        const auto place = steps + static_cast<int64_t>(rng.below(static_cast<uint64_t>(cycles - steps)));
+        first = std::max(first, seconds_of([&] { replay.seek(place); }));
+        for (int back = 1; back <= steps; ++back) worst = std::max(worst, seconds_of([&] { replay.seek(place - back); }));
+        most = std::max(most, replay.checkpoint_bytes());
+    }
+    const std::string config =
+        fmt::format("matmul 640^3 on teaching:2, {} cycles, {} warp instructions", cycles, run->result.warp_instructions);
+    std::vector<BenchRow> rows = {
+        {"travel/first_visit", first * 1e3, "ms, worst of 12", config},
+        {"travel/step_back", worst * 1e3, "ms, worst of 300", "one cycle back where the replay has been; same run"},
+        {"travel/memory", static_cast<double>(kept + most) / (1 << 20), "MiB of checkpoints",
+         fmt::format("{} left by the run, the rest by the replay; at most 512", run->result.checkpoints->size())}};
+    std::erase_if(rows, [&](const BenchRow& row) { return !asked(row.name); });
+    return rows;
+}
+
 struct Bench {
     std::string name;
     std::function<BenchRow()> run;
@@ -181,11 +222,13 @@ void add_bench(CLI::App& app, int&, const Hooks& hooks) {
         };
         for (const Bench& bench : benches())
             if (bench.name.rfind(options->name, 0) == 0) add(bench.run());
+        for (BenchRow& row : travel(options->name)) add(std::move(row));
         if (hooks.app_bench)
             for (BenchRow& row : hooks.app_bench(options->name)) add(std::move(row));
         if (rows.empty()) {
             std::string known;
             for (const Bench& bench : benches()) known += (known.empty() ? "" : ", ") + bench.name;
+            known += ", travel/...";
             throw Failure(fmt::format("no bench begins with '{}'; there are {}, app/...", options->name, known));
         }
         if (options->json.empty()) return;

@@ -16,7 +16,9 @@
 #include "core/model/launch.h"
 #include "core/ptx/ptx.h"
 #include "core/simt/faults.h"
+#include "core/trace/csv.h"
 #include "core/trace/perfetto.h"
+#include "core/trace/text.h"
 #include "lessons/player/kernel_arguments.h"
 #include "lessons/player/module_symbols.h"
 
@@ -154,6 +156,23 @@ int compute_capability(const model::GpuSpec& gpu) {
     return digits;
 }
 
+// As the file's name ends: .csv, .txt, else Perfetto JSON.
+void write_trace(const KernelTrace& trace, const std::string& kernel, const ptx::Program& program, const std::string& file) {
+    const std::string extension = std::filesystem::path(file).extension().string();
+    const auto name_of = [&](uint32_t pc) { return ptx::text_of(program, pc); };
+    std::ostringstream out;
+    if (extension == ".csv")
+        write_csv(trace, out, name_of);
+    else if (extension == ".txt")
+        out << format_text(trace);
+    else
+        write_perfetto(trace, kernel, out, name_of);
+    write_file(file, out.str());
+    if (trace.truncated)
+        fmt::print(stderr, "note: the trace holds the cycles {} to {} of {}\n", trace.kept_from, trace.kept_until,
+                   trace.cycles);
+}
+
 int run(const Options& options) {
     const simt::WarpOrder order = order_named(options.order);
     if (!options.functional && order != simt::WarpOrder::round_robin)
@@ -252,9 +271,7 @@ int run(const Options& options) {
                                simt::readable_variable(variable.name));
     }
     if (!options.trace.empty() && !options.functional) {
-        std::ostringstream out;
-        write_perfetto(timed.trace, kernel, out, [&](uint32_t pc) { return ptx::text_of(*program, pc); });
-        write_file(options.trace, out.str());
+        write_trace(timed.trace, kernel, *program, options.trace);
     }
     if (!options.json.empty()) write_json(json, options.json);
     if (options.json != "-") {
@@ -309,7 +326,8 @@ void add_run(CLI::App& app, int& status) {
         ->check(not_from_1);
     add_compiler_options(*command, options->compiler);
     command->add_option("--json", options->json, "write the result as JSON; '-' for stdout");
-    command->add_option("--trace", options->trace, "write the warp timeline of SM 0 as Perfetto JSON");
+    command->add_option("--trace", options->trace,
+                        "write the warp timeline of SM 0: F.json for ui.perfetto.dev, F.csv, or F.txt");
     command->callback([options, &status] { status = run(*options); });
 }
 
