@@ -4,6 +4,7 @@
 #include "core/ptx/decode.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "core/ptx/decoder.h"
 #include "core/ptx/ptx.h"
@@ -258,6 +259,24 @@ void decode_all(const Module& module, const Entry& entry, Program& program) {
     if (program.constants.empty()) program.constants.resize(64);
 }
 
+// What a comment in front of the first directive states, "// registers KERNEL N" (kernels/build_ptx writes ptxas's count
+// there); 0: nothing.
+uint32_t stated_registers(std::string_view text, std::string_view kernel) {
+    constexpr std::string_view mark = "// registers ";
+    for (; text.starts_with("//"); text.remove_prefix(std::min(text.size(), text.find('\n') + 1))) {
+        std::string_view line = text.substr(0, text.find('\n'));
+        if (text.find('\n') == std::string_view::npos) return 0;
+        if (!line.starts_with(mark)) continue;
+        line.remove_prefix(mark.size());
+        if (!line.starts_with(kernel) || line.size() <= kernel.size() || line[kernel.size()] != ' ') continue;
+        line.remove_prefix(kernel.size() + 1);
+        uint32_t count = 0;
+        const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), count);
+        if (error == std::errc() && count >= 1 && count <= 255) return count;
+    }
+    return 0;
+}
+
 const Entry* find_entry(const Module& module, const std::string& kernel, std::string& problem) {
     std::string list;
     std::vector<std::string_view> names;
@@ -307,6 +326,7 @@ Result<std::shared_ptr<const Program>> decode(const Module& module, const std::s
     program->ptx_file = module.file;
     try {
         decode_all(module, *entry, *program);
+        if (const uint32_t stated = stated_registers(*module.text, entry->name)) program->registers_per_thread = stated;
     } catch (const Complaint& complaint) {
         return diagnostic_of(complaint, *module.text, module.file);
     }
