@@ -49,7 +49,7 @@ void Sm::restore(const SmCheckpoint& from) {
         if (blocks_[i].used) simt::restore(blocks_[i].block, from.blocks[i].block);
     }
     for (uint32_t s = 0; s < sub_cores_; ++s)
-        for (uint32_t i = 0; i < slots_a_sub_core; ++i) {
+        for (uint32_t i = 0; i < cores_[s].slot.size(); ++i) {
             WarpSlot& w = cores_[s].slot[i];
             w.track = -1;
             if (w.warp == nullptr) continue;
@@ -62,7 +62,7 @@ uint64_t Sm::state_bytes() const {
     uint64_t bytes = sizeof(SmCheckpoint) + cores_.size() * sizeof(SubCore) + memory_side_.bytes() +
                      blocks_.size() * sizeof(SmCheckpoint::Slot);
     for (const SubCore& core : cores_)
-        for (const WarpSlot& w : core.slot) bytes += w.scoreboard.bytes();
+        for (const WarpSlot& w : core.slot) bytes += sizeof w + w.scoreboard.bytes();
     return bytes;
 }
 
@@ -71,11 +71,10 @@ void Sm::begin_trace(int64_t now) {
     if (!traced_) return;
     std::vector<std::pair<uint32_t, uint32_t>> resident;  // in the order in which they came
     for (uint32_t s = 0; s < sub_cores_; ++s)
-        for (uint32_t i = 0; i < slots_a_sub_core; ++i)
+        for (uint32_t i = 0; i < cores_[s].slot.size(); ++i)
             if (cores_[s].slot[i].warp != nullptr || cores_[s].slot[i].ended > now) resident.emplace_back(s, i);
-    std::sort(resident.begin(), resident.end(), [&](const auto& a, const auto& b) {
-        return cores_[a.first].slot[a.second].age < cores_[b.first].slot[b.second].age;
-    });
+    std::sort(resident.begin(), resident.end(),
+              [&](const auto& a, const auto& b) { return cores_[a.first].age[a.second] < cores_[b.first].age[b.second]; });
     for (const auto& [s, i] : resident) {
         WarpSlot& w = cores_[s].slot[i];
         const uint32_t slot = i * sub_cores_ + s, k = slot - w.block_slot * state_.warps_per_block;

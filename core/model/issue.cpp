@@ -64,8 +64,9 @@ MemoryCost Sm::memory_cost(uint32_t s, int64_t now, const simt::WarpEvent& event
 
 // Whether the warp that has just issued `first_pc` may issue its next instruction in the same cycle: the one behind it,
 // no control flow, another pipe, all its registers there.
-bool Sm::can_pair(SubCore& core, WarpSlot& w, uint32_t first_pc, int64_t now) {
-    if (w.warp == nullptr || w.at_barrier || w.recheck || w.pc != first_pc + 1) return false;
+bool Sm::can_pair(SubCore& core, uint32_t i, uint32_t first_pc, int64_t now) {
+    WarpSlot& w = core.slot[i];
+    if (w.warp == nullptr || w.at_barrier || (core.recheck >> i & 1) != 0 || w.pc != first_pc + 1) return false;
     const Timing& t = timing_[w.pc];
     if (t.route == Route::branch || t.route == Route::barrier || t.route == Route::exit || t.route == Route::fence)
         return false;
@@ -74,13 +75,126 @@ bool Sm::can_pair(SubCore& core, WarpSlot& w, uint32_t first_pc, int64_t now) {
 }
 
 bool Sm::issue(uint32_t s, uint32_t i, int64_t now, bool first) {
-    SubCore& core = cores_[s];
-    WarpSlot& w = core.slot[i];
+    WarpSlot& w = cores_[s].slot[i];
     if (state_.issues >= state_.max_instructions) {
         state_.fault = simt::runaway_fault(*w.warp, state_.issues);
         return false;
     }
     close_run(w, now);
+    if (w.ahead_at == w.ahead_count && state_.run_ahead) {
+        w.ahead_active = w.warp->active();
+        w.ahead_at = 0;
+        w.ahead_count = static_cast<uint8_t>(simt::run_ahead(*w.warp, w.ahead.data(), most_ahead, shared_passes));
+        w.moved = w.warp->watch.moved;
+    }
+    if (w.ahead_at == w.ahead_count) return issue_step(s, i, now, first);
+    issue_ahead(s, i, now, first);
+    return true;
+}
+
+// The accounts of an issued instruction; the number of the issue.
+int32_t Sm::account(uint32_t s, WarpSlot& w, const Issued& issued) {
+    SubCore& core = cores_[s];
+    const Timing& t = timing_[issued.pc];
+    InstructionCounters& counters = state_.counters[issued.pc];
+    const auto lanes = uint64_t{bits_in(issued.executed)};
+    state_.thread_instructions += lanes;
+    ++counters.issues;
+    counters.lanes += uint64_t{bits_in(issued.active)};
+    counters.executed += lanes;
+    if (issued.first) ++counters.stalls[static_cast<size_t>(StallReason::selected)];
+    if (issued.branch) {
+        ++counters.branches;
+        counters.divergent_branches += issued.diverged ? 1 : 0;
+    }
+    const int32_t record = issued_++;
+    if (traced_ && issued.first) state_.recorder->overview.issued(w.number, s, issued.now);
+    if (w.track >= 0) {
+        IssueRecord issue;
+        issue.cycle = issued.now;
+        issue.ready = t.registers_written + t.list_written != 0 ? issued.ready : issued.now + 1;
+        issue.pc = issued.pc;
+        issue.active = issued.executed;
+        issue.warp = static_cast<uint32_t>(w.track);
+        issue.level = issued.level;
+        issue.sectors = static_cast<uint8_t>(std::min(255u, issued.sectors));
+        issue.passes = static_cast<uint8_t>(std::min(255u, issued.passes));
+        state_.recorder->add_issue(w.track, record, issue);
+    }
+    if (t.route == Route::math) {
+        core.pipe_cause[t.pipe] = record;
+        core.throttled &= ~core.of_pipe[t.pipe];
+    }
+    for (uint32_t k = 0; k < t.registers_written; ++k) w.scoreboard.write(t.writes[k], issued.ready, record, issued.wait);
+    for (uint32_t k = 0; k < t.list_written; ++k) w.scoreboard.write(t.list[k], issued.ready, record, issued.wait);
+    w.run_begin = issued.now + 1;
+    w.run_reason = StallReason::selected;
+    w.run_cause = -1;
+    return record;
+}
+
+// Puts the warp that has issued to sleep until `wake`, for a reason that does not lie in its registers; those are looked at
+// then. `wake` 0: for its registers.
+void Sm::wait_next(SubCore& core, uint32_t i, int64_t now, int64_t wake, StallReason reason, int32_t record) {
+    WarpSlot& w = core.slot[i];
+    const uint32_t bit = 1u << i;
+    if (wake != 0) {
+        w.run_reason = reason;
+        w.run_cause = record;
+        core.recheck |= bit;
+    } else {
+        wake = now + 1;
+        if (const Pending* p = w.scoreboard.blocking(timing_[w.pc], now + 1)) {
+            w.run_reason = p->wait;
+            w.run_cause = p->cause;
+            wake = p->ready;
+        }
+    }
+    core.wake[i] = wake;
+    core.next_wake = std::min(core.next_wake, wake);
+    core.sleeping |= bit;
+    const uint32_t others = ~bit;
+    core.eligible &= others;
+    core.passed_over &= others;
+    core.throttled &= others;
+}
+
+void Sm::issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first) {
+    SubCore& core = cores_[s];
+    WarpSlot& w = core.slot[i];
+    const simt::AheadStep step = w.ahead[w.ahead_at++];
+    const Timing& t = timing_[step.pc];
+    ++state_.issues;
+    if (w.moved) state_.last_moved = state_.issues;
+    Issued issued{.now = now, .ready = now + t.latency, .pc = step.pc, .active = w.ahead_active, .executed = step.executed};
+    issued.first = first;
+    issued.wait = t.result_wait;
+    issued.branch = t.route == Route::branch;
+    if (t.route == Route::memory) {
+        issued.ready = now + 1;
+        if (step.executed != 0) {
+            const MemoryCost cost = memory_side_.shared(s, now, step.passes);
+            InstructionCounters& counters = state_.counters[step.pc];
+            ++counters.shared_requests;
+            counters.shared_passes += cost.passes;
+            issued.ready = cost.ready;
+            issued.level = cost.level;
+            issued.passes = cost.passes;
+            issued.wait = StallReason::short_scoreboard;
+        }
+        core.pipe_free[static_cast<size_t>(ptx::Unit::lsu)] = memory_side_.free_at(s);
+    } else {
+        core.pipe_free[t.pipe] = now + t.interval;
+    }
+    const int32_t record = account(s, w, issued);
+    set_next_pc(core, i, w.ahead_at < w.ahead_count ? w.ahead[w.ahead_at].pc : std::min(w.warp->pc(), last_pc_));
+    const int64_t wake = issued.branch ? now + std::max<int64_t>(1, gpu_.branch_latency) : 0;
+    wait_next(core, i, now, wake, StallReason::branch_resolving, record);
+}
+
+bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
+    SubCore& core = cores_[s];
+    WarpSlot& w = core.slot[i];
     w.warp->block->clock = now;
     const simt::WarpEvent event = simt::step(*w.warp);
     if (event.kind == simt::WarpEvent::Kind::fault) {
@@ -90,7 +204,6 @@ bool Sm::issue(uint32_t s, uint32_t i, int64_t now, bool first) {
     const uint32_t pc = std::min(event.pc, last_pc_);
     const Timing& t = timing_[pc];
     InstructionCounters& counters = state_.counters[pc];
-    const auto lanes = uint64_t{bits_in(event.executed)};
     ++state_.issues;
     if (w.warp->watch.moved) {
         state_.last_moved = state_.issues;
@@ -98,22 +211,23 @@ bool Sm::issue(uint32_t s, uint32_t i, int64_t now, bool first) {
         if (!w.warp->watch.still) state_.last_moved = state_.issues;
         (w.first_round > state_.last_moved ? w.last_round : w.first_round) = state_.issues;
     }
-    state_.thread_instructions += lanes;
-    ++counters.issues;
-    counters.lanes += uint64_t{bits_in(event.active)};
-    counters.executed += lanes;
-    if (first) ++counters.stalls[static_cast<size_t>(StallReason::selected)];
 
-    MemoryCost cost;
-    cost.ready = now + t.latency;
-    StallReason wait = t.result_wait;
+    Issued issued{.now = now, .ready = now + t.latency, .pc = pc, .active = event.active, .executed = event.executed};
+    issued.first = first;
+    issued.wait = t.result_wait;
+    issued.branch = event.kind == simt::WarpEvent::Kind::branch;
+    issued.diverged = event.diverged;
     if (t.route == Route::memory || t.route == Route::shuffle || t.route == Route::constant) {
-        cost = memory_cost(s, now, event, t, w);
+        const MemoryCost cost = memory_cost(s, now, event, t, w);
         core.pipe_free[static_cast<size_t>(ptx::Unit::lsu)] = memory_side_.free_at(s);
         const ptx::Kind kind = event.instruction != nullptr ? event.instruction->kind : ptx::Kind::nop;
         if (kind == ptx::Kind::async_copy || kind == ptx::Kind::bulk_copy) simt::set_ready(*w.warp, pc, cost.ready);
+        issued.ready = cost.ready;
+        issued.level = cost.level;
+        issued.sectors = cost.sectors;
+        issued.passes = cost.passes;
         if (cost.level == MemoryLevel::shared) {
-            wait = StallReason::short_scoreboard;
+            issued.wait = StallReason::short_scoreboard;
             ++counters.shared_requests;
             counters.shared_passes += cost.passes;
         } else if (cost.level >= MemoryLevel::l1) {
@@ -127,32 +241,7 @@ bool Sm::issue(uint32_t s, uint32_t i, int64_t now, bool first) {
     } else {
         core.pipe_free[t.pipe] = now + t.interval;
     }
-    if (event.kind == simt::WarpEvent::Kind::branch) {
-        ++counters.branches;
-        counters.divergent_branches += event.diverged ? 1 : 0;
-    }
-
-    const int32_t record = issued_++;
-    if (traced_ && first) state_.recorder->overview.issued(w.number, s, now);
-    if (w.track >= 0) {
-        IssueRecord issue;
-        issue.cycle = now;
-        issue.ready = t.registers_written + t.list_written != 0 ? cost.ready : now + 1;
-        issue.pc = pc;
-        issue.active = event.executed;
-        issue.warp = static_cast<uint32_t>(w.track);
-        issue.level = cost.level;
-        issue.sectors = static_cast<uint8_t>(std::min(255u, cost.sectors));
-        issue.passes = static_cast<uint8_t>(std::min(255u, cost.passes));
-        state_.recorder->add_issue(w.track, record, issue);
-    }
-    if (t.route == Route::math) core.pipe_cause[t.pipe] = record;
-    for (uint32_t k = 0; k < t.registers_written; ++k) w.scoreboard.write(t.writes[k], cost.ready, record, wait);
-    for (uint32_t k = 0; k < t.list_written; ++k) w.scoreboard.write(t.list[k], cost.ready, record, wait);
-
-    w.run_begin = now + 1;
-    w.run_reason = StallReason::selected;
-    w.run_cause = -1;
+    const int32_t record = account(s, w, issued);
     if (event.barrier_released) release_barrier(w.block_slot, now, record);
     if (w.warp->done) {
         w.pc = pc;
@@ -160,19 +249,11 @@ bool Sm::issue(uint32_t s, uint32_t i, int64_t now, bool first) {
         return true;
     }
 
-    w.pc = std::min(w.warp->pc(), last_pc_);
-    core.pipe[i] = timing_[w.pc].pipe;
-    int64_t& wake = core.wake[i];
-    wake = now + 1;
-    const auto wait_for = [&](StallReason reason, int64_t until) {
-        w.run_reason = reason;
-        w.run_cause = record;
-        wake = until;
-        w.recheck = true;
-    };
+    set_next_pc(core, i, std::min(w.warp->pc(), last_pc_));
+    const auto wait_for = [&](StallReason reason, int64_t until) { wait_next(core, i, now, until, reason, record); };
     if (w.warp->at_barrier) {
         wait_for(StallReason::barrier, never);
-        w.recheck = false;
+        core.recheck &= ~(1u << i);
         w.at_barrier = true;
     } else if (event.until > now + 1) {  // for bytes of asynchronous copies
         wait_for(StallReason::long_scoreboard, event.until);
@@ -182,14 +263,9 @@ bool Sm::issue(uint32_t s, uint32_t i, int64_t now, bool first) {
         wait_for(StallReason::branch_resolving, now + std::max<int64_t>(1, gpu_.branch_latency));
     } else if (t.route == Route::fence && w.store_done + gpu_.l2_latency > now + 1 && w.store_done != 0) {
         wait_for(StallReason::membar, w.store_done + gpu_.l2_latency);
-    } else if (const Pending* p = w.scoreboard.blocking(timing_[w.pc], now + 1)) {
-        w.run_reason = p->wait;
-        w.run_cause = p->cause;
-        wake = p->ready;
+    } else {
+        wait_for(StallReason::wait, 0);
     }
-    core.eligible &= ~(1u << i);
-    core.sleeping |= 1u << i;
-    core.next_wake = std::min(core.next_wake, wake);
     return true;
 }
 

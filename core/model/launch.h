@@ -17,7 +17,10 @@ struct TimedOptions : simt::LaunchOptions {
     // At most so many bytes of checkpoints are left in the result for replay.h; 0: none. They lie evenly over the run, the
     // closer the shorter it is, take about a tenth of its time and change no cycle.
     uint64_t checkpoint_bytes = 0;
-    bool skip_idle = true;             // off: every SM in every cycle, in plain order; only to prove that it changes nothing
+    // Instructions that only their own warp can see run ahead of their issue, which changes no cycle of a kernel without
+    // races. Off, and with checkpoints: registers and shared memory are at every moment those of the cycle.
+    bool run_ahead = true;
+    bool skip_idle = true;  // off: every SM in every cycle, in plain order; only to prove that it changes nothing
 };
 
 // A counter or ratio of one launch. One row a metric in metrics.cpp: short name, Nsight Compute's name, unit, formula.

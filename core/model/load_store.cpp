@@ -129,9 +129,13 @@ MemoryCost LoadStore::global(uint32_t s, int64_t now, Access access, const uint6
 
 MemoryCost LoadStore::shared(uint32_t s, int64_t now, Access access, const uint64_t* offsets, uint32_t mask,
                              uint32_t bytes) {
+    return shared(
+        s, now, access == Access::atomic ? shared_atomic_passes(offsets, mask, bytes) : shared_passes(offsets, mask, bytes));
+}
+
+MemoryCost LoadStore::shared(uint32_t s, int64_t now, uint32_t passes) {
     MemoryCost cost;
-    cost.passes =
-        access == Access::atomic ? shared_atomic_passes(offsets, mask, bytes) : shared_passes(offsets, mask, bytes);
+    cost.passes = passes;
     cost.level = MemoryLevel::shared;
     const double cycles = std::max(1u, cost.passes);
     const double begin = enter(s, now, cycles);

@@ -32,6 +32,7 @@ class LoadStore {
     MemoryCost global(uint32_t s, int64_t now, Access access, const uint64_t* addresses, uint32_t mask, uint32_t bytes,
                       bool local = false);
     MemoryCost shared(uint32_t s, int64_t now, Access access, const uint64_t* offsets, uint32_t mask, uint32_t bytes);
+    MemoryCost shared(uint32_t s, int64_t now, uint32_t passes);  // counted already
     MemoryCost shuffle(uint32_t s, int64_t now);
 
     void attach(MemorySystem& memory) { memory_ = &memory; }  // a copy that belongs to another machine

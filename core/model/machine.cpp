@@ -142,6 +142,7 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
     state_.memory = &memory_;
     state_.recorder = &recorder_;
     state_.max_instructions = options.max_instructions;
+    state_.run_ahead = options.run_ahead && options.checkpoint_bytes == 0 && state_.cluster_blocks == 1;
     start();
 }
 

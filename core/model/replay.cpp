@@ -19,6 +19,7 @@ constexpr uint64_t most_issues = 2'000'000;
 
 Replay::Replay(std::shared_ptr<const KernelRun> run, uint64_t most_bytes) : run_(std::move(run)), near_(most_bytes) {
     options_.trace = false;
+    options_.run_ahead = false;
     options_.independent = run_->result.independent;
     options_.synccheck = run_->result.synccheck;
     options_.max_instructions = run_->result.max_instructions;

@@ -1,7 +1,8 @@
 // One warp's registers that are still being written: who writes each, and from which cycle on it may be read. Only
-// pending registers are kept, a handful at a time; a 64-bit filter answers most questions.
+// pending registers are kept, a handful at a time, in place; a 64-bit filter answers most questions.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -11,66 +12,78 @@ namespace lockstep::model {
 
 struct Pending {
     int64_t ready = 0;
-    uint32_t reg = 0;
-    int32_t cause = -1;  // index into KernelTrace::issues
-    StallReason wait = StallReason::wait;
+    uint32_t reg : 24 = 0;
+    StallReason wait : 8 = StallReason::wait;
+    int32_t cause = -1;  // number of the issue
 };
 
 class Scoreboard {
   public:
     void clear() {
-        pending_.clear();
+        count_ = 0;
         filter_ = 0;
     }
 
     void write(uint32_t reg, int64_t ready, int32_t cause, StallReason wait) {
-        for (Pending& p : pending_)
-            if (p.reg == reg) {
-                p = {ready, reg, cause, wait};
-                return;
-            }
-        pending_.push_back({ready, reg, cause, wait});
-        filter_ |= uint64_t{1} << reg % 64;
+        const uint64_t bit = uint64_t{1} << reg % 64;
+        const Pending fresh{ready, reg & 0xffffffu, wait, cause};
+        Pending* const pending = data();
+        if ((filter_ & bit) != 0)
+            for (uint32_t i = 0; i < count_; ++i)
+                if (pending[i].reg == fresh.reg) {
+                    pending[i] = fresh;
+                    return;
+                }
+        filter_ |= bit;
+        if (count_ < places()) {
+            pending[count_++] = fresh;
+            return;
+        }
+        if (more_.empty()) more_.assign(few_.begin(), few_.end());
+        more_.resize(std::max<size_t>(2 * few_.size(), more_.size() * 2));
+        more_[count_++] = fresh;
     }
 
     // Of the registers that the instruction reads or writes the one that is ready last, if that is after `now`. The
     // answer is good until the next write().
     const Pending* blocking(const Timing& instruction, int64_t now) {
         if ((filter_ & instruction.filter) == 0) return nullptr;
+        Pending* const pending = data();
         const Pending* last = nullptr;
+        uint32_t kept = 0;
         filter_ = 0;
-        size_t kept = 0;
-        for (const Pending& p : pending_) {
-            if (p.ready <= now) continue;
-            pending_[kept++] = p;
+        for (uint32_t i = 0; i < count_; ++i) {
+            if (pending[i].ready <= now) continue;
+            if (kept != i) pending[kept] = pending[i];
+            const Pending& p = pending[kept++];
             filter_ |= uint64_t{1} << p.reg % 64;
-        }
-        pending_.resize(kept);
-        for (const Pending& p : pending_) {
             if (last != nullptr && p.ready <= last->ready) continue;
-            const auto names = [&](const uint32_t* registers, uint32_t count) {
-                return std::find(registers, registers + count, p.reg) != registers + count;
-            };
-            if (names(instruction.reads, instruction.registers_read) ||
-                names(instruction.writes, instruction.registers_written) ||
-                names(instruction.list.data(), static_cast<uint32_t>(instruction.list.size())))
-                last = &p;
+            if ((instruction.filter >> p.reg % 64 & 1) != 0 && instruction.names(p.reg)) last = &p;
         }
+        count_ = kept;
         return last;
     }
 
     // The earliest cause of what is pending after `now`; -1: none.
     int32_t oldest_cause(int64_t now) const {
         int32_t oldest = -1;
-        for (const Pending& p : pending_)
+        const Pending* const pending = more_.empty() ? few_.data() : more_.data();
+        for (uint32_t i = 0; i < count_; ++i) {
+            const Pending& p = pending[i];
             if (p.ready > now && p.cause >= 0 && (oldest < 0 || p.cause < oldest)) oldest = p.cause;
+        }
         return oldest;
     }
-    uint64_t bytes() const { return pending_.size() * sizeof(Pending); }
+    uint64_t bytes() const { return more_.size() * sizeof(Pending); }  // beside the object's own
 
   private:
+    Pending* data() { return more_.empty() ? few_.data() : more_.data(); }
+    size_t places() const { return more_.empty() ? few_.size() : more_.size(); }
+
     uint64_t filter_ = 0;
-    std::vector<Pending> pending_;
+    uint32_t count_ = 0;
+    std::array<Pending, 8> few_{};
+    std::vector<Pending> more_;  // instead of those, once they were too few
 };
 
 }  // namespace lockstep::model

@@ -18,7 +18,21 @@ Sm::Sm(SharedState& state, uint32_t index)
       blocks_(state.blocks_per_sm) {
     memory_side_ = LoadStore(gpu_, *state.memory, state.shared_per_block * state.blocks_per_sm);
     cores_.resize(sub_cores_);
-    for (SubCore& core : cores_) core.pipe_cause.fill(-1);
+    const uint32_t warps = state.warps_per_block * state.blocks_per_sm;
+    for (SubCore& core : cores_) {
+        core.pipe_cause.fill(-1);
+        core.slot.resize((warps + sub_cores_ - 1) / sub_cores_);
+    }
+}
+
+void Sm::set_next_pc(SubCore& core, uint32_t i, uint32_t pc) {
+    WarpSlot& w = core.slot[i];
+    const uint32_t bit = 1u << i;
+    const Timing& t = timing_[pc];
+    core.of_pipe[timing_[w.pc].pipe] &= ~bit;
+    core.of_pipe[t.pipe] |= bit;
+    core.shares = t.shared_by_sms ? core.shares | bit : core.shares & ~bit;
+    w.pc = pc;
 }
 
 void Sm::start_block(uint32_t slot, uint32_t linear, int64_t now, uint32_t cluster) {
@@ -46,18 +60,18 @@ void Sm::start_block(uint32_t slot, uint32_t linear, int64_t now, uint32_t clust
         w.run_cause = -1;
         w.store_done = 0;
         w.block_slot = static_cast<uint16_t>(slot);
-        w.recheck = w.at_barrier = false;
+        w.at_barrier = false;
+        w.ahead_at = w.ahead_count = 0;
         w.first_round = w.last_round = 0;
-        w.pc = std::min(w.warp->pc(), last_pc_);
-        core.pipe[i] = timing_[w.pc].pipe;
-        w.age = age_++;
+        set_next_pc(core, i, std::min(w.warp->pc(), last_pc_));
+        core.age[i] = age_++;
         w.scoreboard.clear();
         w.number = static_cast<uint16_t>(warp_slot);
         w.track = traced_ && !state_.recorder->full() ? state_.recorder->add_track(linear, k, warp_slot, s, now) : -1;
         if (core.live++ == 0) core.active_begin = std::max(now, core.active_until);
         core.sleeping |= 1u << i;
         core.next_wake = std::min(core.next_wake, now);
-        core.next = std::min(core.next, now);
+        core_next_[s] = std::min(core_next_[s], now);
     }
     next_ = std::min(next_, now);
 }
@@ -98,12 +112,12 @@ bool Sm::cycle(bool may_share) {
         dispatch_blocks(now);
     }
     for (uint32_t s = 0; s < sub_cores_; ++s) {
-        if (cores_[s].next > now) continue;
+        if (core_next_[s] > now) continue;
         if (!cycle_of(s, now)) return false;
         if (state_.fault) return true;
     }
     next_ = next_free_;
-    for (const SubCore& core : cores_) next_ = std::min(next_, core.next);
+    for (const int64_t next : core_next_) next_ = std::min(next_, next);
     return true;
 }
 
@@ -111,18 +125,19 @@ void Sm::wake_up(SubCore& core, int64_t now) {
     core.next_wake = never;
     for (uint32_t left = core.sleeping; left != 0; left &= left - 1) {
         const auto i = static_cast<uint32_t>(std::countr_zero(left));
+        const uint32_t bit = 1u << i;
         int64_t& wake = core.wake[i];
-        if (wake <= now && core.slot[i].recheck) {
+        if (wake <= now && (core.recheck & bit) != 0) {
             WarpSlot& w = core.slot[i];
-            w.recheck = false;
+            core.recheck &= ~bit;
             if (const Pending* p = w.scoreboard.blocking(timing_[w.pc], now)) {
                 enter(w, now, p->wait, p->cause);
                 wake = p->ready;
             }
         }
         if (wake <= now) {
-            core.sleeping &= ~(1u << i);
-            core.eligible |= 1u << i;
+            core.sleeping &= ~bit;
+            core.eligible |= bit;
         } else {
             core.next_wake = std::min(core.next_wake, wake);
         }
@@ -138,7 +153,7 @@ uint32_t Sm::pick(const SubCore& core, uint32_t open) const {
     auto oldest = static_cast<uint32_t>(std::countr_zero(open));
     for (uint32_t left = open & (open - 1); left != 0; left &= left - 1) {
         const auto i = static_cast<uint32_t>(std::countr_zero(left));
-        if (core.slot[i].age < core.slot[oldest].age) oldest = i;
+        if (core.age[i] < core.age[oldest]) oldest = i;
     }
     return oldest;
 }
@@ -146,42 +161,44 @@ uint32_t Sm::pick(const SubCore& core, uint32_t open) const {
 bool Sm::cycle_of(uint32_t s, int64_t now) {
     SubCore& core = cores_[s];
     if (core.next_wake <= now) wake_up(core, now);
-    constexpr auto queue = static_cast<size_t>(ptx::Unit::lsu);
-    core.pipe_free[queue] = memory_side_.free_at(s);
-    uint32_t open = 0;
+    core.pipe_free[static_cast<size_t>(ptx::Unit::lsu)] = memory_side_.free_at(s);
+    uint32_t open = core.eligible;
     int64_t soonest = never;
-    for (uint32_t left = core.eligible; left != 0; left &= left - 1) {
-        const auto i = static_cast<uint32_t>(std::countr_zero(left));
-        const uint8_t pipe = core.pipe[i];
-        const int64_t free = core.pipe_free[pipe];
-        if (free <= now) {
-            open |= 1u << i;
-            continue;
+    for (uint32_t pipe = 0; pipe < pipes; ++pipe) {
+        const uint32_t held = core.of_pipe[pipe] & core.eligible;
+        if (held == 0 || core.pipe_free[pipe] <= now) continue;
+        open &= ~held;
+        soonest = std::min(soonest, core.pipe_free[pipe]);
+        for (uint32_t left = held & ~core.throttled; left != 0; left &= left - 1) {
+            WarpSlot& w = core.slot[static_cast<uint32_t>(std::countr_zero(left))];
+            enter(w, now, timing_[w.pc].throttle, core.pipe_cause[pipe]);
         }
-        WarpSlot& w = core.slot[i];
-        enter(w, now, timing_[w.pc].throttle, core.pipe_cause[pipe]);
-        soonest = std::min(soonest, free);
+        core.throttled |= held;
+        core.passed_over &= ~held;
     }
     if (open == 0) {
-        core.next = std::min(core.next_wake, soonest);
+        core_next_[s] = std::min(core.next_wake, soonest);
         return true;
     }
     const uint32_t i = pick(core, open);
     const uint32_t pc = core.slot[i].pc;
-    if (!may_share_ && (shares(pc) || (gpu_.issue_width > 1 && pc < last_pc_ && shares(pc + 1)))) return false;
+    if (!may_share_ && ((core.shares >> i & 1) != 0 || (gpu_.issue_width > 1 && pc < last_pc_ && shares(pc + 1))))
+        return false;
     open &= ~(1u << i);
-    for (uint32_t left = open; left != 0; left &= left - 1)
-        enter(core.slot[std::countr_zero(left)], now, StallReason::not_selected, -1);
+    for (uint32_t left = open & ~core.passed_over; left != 0; left &= left - 1)
+        enter(core.slot[static_cast<uint32_t>(std::countr_zero(left))], now, StallReason::not_selected, -1);
+    core.passed_over |= open;
+    core.throttled &= ~open;
     ++core.issue_cycles;
     core.last = i;
     WarpSlot& w = core.slot[i];
     uint32_t first_pc = pc;
     if (!issue(s, i, now, true)) return true;
-    for (uint32_t more = 1; more < gpu_.issue_width && can_pair(core, w, first_pc, now); ++more) {
+    for (uint32_t more = 1; more < gpu_.issue_width && can_pair(core, i, first_pc, now); ++more) {
         first_pc = w.pc;
         if (!issue(s, i, now, false)) return true;
     }
-    core.next = open != 0 ? now + 1 : std::min(core.next_wake, soonest);
+    core_next_[s] = open != 0 ? now + 1 : std::min(core.next_wake, soonest);
     return true;
 }
 
@@ -198,16 +215,17 @@ void Sm::close_run(WarpSlot& w, int64_t now) {
 void Sm::release_barrier(uint32_t block_slot, int64_t now, int32_t cause) {
     const uint32_t first = block_slot * state_.warps_per_block;
     for (uint32_t k = 0; k < blocks_[block_slot].block.warps.size(); ++k) {
-        SubCore& core = cores_[(first + k) % sub_cores_];
-        WarpSlot& w = core.slot[(first + k) / sub_cores_];
+        const uint32_t s = (first + k) % sub_cores_, i = (first + k) / sub_cores_;
+        SubCore& core = cores_[s];
+        WarpSlot& w = core.slot[i];
         if (!w.at_barrier || w.warp->at_barrier) continue;
         w.at_barrier = false;
         w.run_cause = cause;
-        w.recheck = true;
+        core.recheck |= 1u << i;
         const int64_t wake = now + std::max<int64_t>(1, gpu_.barrier_latency);
-        core.wake[(first + k) / sub_cores_] = wake;
+        core.wake[i] = wake;
         core.next_wake = std::min(core.next_wake, wake);
-        core.next = std::min(core.next, wake);
+        core_next_[s] = std::min(core_next_[s], wake);
     }
 }
 
@@ -220,8 +238,11 @@ void Sm::retire(SubCore& core, uint32_t i, int64_t now, int32_t cause) {
     if (w.track >= 0) state_.recorder->end_track(w.track, end);
     w.ended = end;
     warp_cycles_ += end - w.begin;
-    core.eligible &= ~(1u << i);
-    core.sleeping &= ~(1u << i);
+    const uint32_t others = ~(1u << i);
+    for (uint32_t* const bits :
+         {&core.eligible, &core.sleeping, &core.recheck, &core.passed_over, &core.throttled, &core.shares})
+        *bits &= others;
+    for (uint32_t& bits : core.of_pipe) bits &= others;
     core.active_until = std::max(core.active_until, end);
     if (--core.live == 0) core.active_cycles += core.active_until - core.active_begin;
     BlockSlot& place = blocks_[w.block_slot];
@@ -237,8 +258,7 @@ void Sm::retire(SubCore& core, uint32_t i, int64_t now, int32_t cause) {
 
 void Sm::stop(int64_t now) {
     for (SubCore& core : cores_) {
-        for (uint32_t i = 0; i < slots_a_sub_core; ++i) {
-            WarpSlot& w = core.slot[i];
+        for (WarpSlot& w : core.slot) {
             if (w.warp == nullptr) continue;
             if (w.run_reason == StallReason::selected) w.run_reason = StallReason::not_selected;
             const int64_t end = std::max(now, w.run_begin);

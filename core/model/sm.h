@@ -17,6 +17,7 @@
 #include "core/model/load_store.h"
 #include "core/model/recorder.h"
 #include "core/model/scoreboard.h"
+#include "core/simt/ahead.h"
 #include "core/simt/checkpoint.h"
 #include "core/simt/warp.h"
 
@@ -32,6 +33,7 @@ struct SharedState {  // of one launch, used by all SMs
     Recorder* recorder = nullptr;
     uint32_t warps_per_block = 1, blocks_per_sm = 1, shared_per_block = 0;
     uint64_t max_instructions = 0;
+    bool run_ahead = true;
     uint64_t next_block = 0, blocks = 0, blocks_done = 0;  // the block scheduler: linear order
     // Clusters start when there is room for all their blocks and keep their places until all have ended.
     struct Place {
@@ -55,7 +57,10 @@ struct SharedState {  // of one launch, used by all SMs
 // numbered from 0 on, and a cause (why a warp waits) is the number of one, traced or not; -1: none.
 struct SmState {
     static constexpr uint32_t slots_a_sub_core = 32, most_sub_cores = 4;
+    static constexpr uint32_t most_ahead = 48;  // instructions, of one warp
 
+    // A warp's instructions that only it can see run in one go, while its registers are in the host's cache, and are issued
+    // from `ahead` afterwards, each in its cycle (simt::run_ahead). So the warp itself may be ahead of the cycle.
     struct WarpSlot {
         simt::Warp* warp = nullptr;
         int64_t run_begin = 0;  // the current run: since when, why, because of what
@@ -63,29 +68,36 @@ struct SmState {
         uint32_t pc = 0;  // of the next instruction
         int32_t run_cause = -1;
         int32_t track = -1;
-        uint64_t age = 0;
-        uint16_t block_slot = 0;
-        uint16_t number = 0;                             // of this slot on the SM
+        uint16_t number = 0;        // of this slot on the SM
+        uint32_t ahead_active = 0;  // lanes of the path that ran them
+        uint8_t ahead_at = 0, ahead_count = 0;
         StallReason run_reason = StallReason::selected;  // selected: not known yet
-        bool recheck = false;                            // the registers have not been looked at yet
         bool at_barrier = false;
+        bool moved = false;  // Warp::watch.moved when they ran
+        uint16_t block_slot = 0;
+        Scoreboard scoreboard;
+        std::array<simt::AheadStep, most_ahead> ahead{};
         uint64_t first_round = 0, last_round = 0;  // values of SharedState::issues when it came round and changed nothing
         int64_t begin = 0;
         int64_t ended = 0;  // of the last warp here
-        Scoreboard scoreboard;
     };
     struct SubCore {
-        uint32_t sleeping = 0, eligible = 0;  // bits of slots; eligible: wake is past
-        uint32_t last = 0;                    // slot that issued last
-        int64_t next = never, next_wake = never;
-        // Of each slot, apart from the rest so that looking for work touches little of the host's cache:
-        std::array<int64_t, slots_a_sub_core> wake{};  // may issue from here on, as far as its own instructions go
-        std::array<uint8_t, slots_a_sub_core> pipe{};  // that its next instruction needs
+        // Bits of slots. Every resident warp but those that have ended is asleep (until its `wake`) or eligible.
+        uint32_t sleeping = 0, eligible = 0;
+        uint32_t recheck = 0;                     // asleep: its registers have not been looked at yet
+        uint32_t passed_over = 0, throttled = 0;  // eligible, and its run says so already, with the right cause
+        uint32_t shares = 0;                      // its next instruction goes to something that the SMs share
+        std::array<uint32_t, pipes> of_pipe{};    // its next instruction needs that pipe
+        uint32_t last = 0;                        // slot that issued last
+        int64_t next_wake = never;                // the earliest of the sleeping warps
         std::array<int64_t, pipes> pipe_free{};
         std::array<int32_t, pipes> pipe_cause{};
+        // Of each slot, apart from the rest so that looking for work touches little of the host's cache:
+        std::array<int64_t, slots_a_sub_core> wake{};  // may issue from here on, as far as its own instructions go
+        std::array<uint64_t, slots_a_sub_core> age{};
         uint32_t live = 0;
         int64_t active_begin = 0, active_until = 0, active_cycles = 0, issue_cycles = 0;
-        std::array<WarpSlot, slots_a_sub_core> slot;
+        std::vector<WarpSlot> slot;  // as many as the launch can fill
     };
     struct BlockPlace {
         uint32_t warps_left = 0;
@@ -101,6 +113,7 @@ struct SmState {
     uint64_t age_ = 0;
     int64_t active_begin_ = 0, active_cycles_ = 0, warp_cycles_ = 0;
     int32_t issued_ = 0;
+    std::array<int64_t, most_sub_cores> core_next_{never, never, never, never};  // when something can happen in each
     LoadStore memory_side_;
     std::vector<SubCore> cores_;
 };
@@ -154,9 +167,23 @@ class Sm : private SmState {
     void dispatch_blocks(int64_t now);
     bool cycle_of(uint32_t s, int64_t now);
     void wake_up(SubCore& core, int64_t now);
+    void set_next_pc(SubCore& core, uint32_t i, uint32_t pc);
     uint32_t pick(const SubCore& core, uint32_t open) const;
     bool issue(uint32_t s, uint32_t i, int64_t now, bool first);
-    bool can_pair(SubCore& core, WarpSlot& w, uint32_t first_pc, int64_t now);
+    bool can_pair(SubCore& core, uint32_t i, uint32_t first_pc, int64_t now);
+    struct Issued {
+        int64_t now = 0, ready = 0;  // ready: first cycle in which an instruction that depends on it may issue
+        uint32_t pc = 0, active = 0, executed = 0;
+        uint32_t sectors = 0, passes = 0;
+        MemoryLevel level = MemoryLevel::none;
+        StallReason wait = StallReason::wait;
+        bool first = true;  // of its scheduler in this cycle
+        bool branch = false, diverged = false;
+    };
+    bool issue_step(uint32_t s, uint32_t i, int64_t now, bool first);
+    void issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first);
+    int32_t account(uint32_t s, WarpSlot& w, const Issued& issued);
+    void wait_next(SubCore& core, uint32_t i, int64_t now, int64_t wake, StallReason reason, int32_t record);
     bool shares(uint32_t pc) const { return timing_[pc].shared_by_sms; }
     MemoryCost memory_cost(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& t, WarpSlot& w);
     void release_barrier(uint32_t block_slot, int64_t now, int32_t cause);

@@ -1,6 +1,7 @@
 // What the timing needs of each instruction, worked out once a launch from the decoded program and the GPU's row: the
 // pipe it takes and for how long, the fixed latency of its result, the registers it waits for, and the names of its waits.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -27,6 +28,14 @@ struct Timing {
     uint32_t reads[8] = {}, writes[4] = {};  // dense register numbers
     std::vector<uint32_t> list;              // more of them: of an operand list, first those written; empty for most
     uint32_t list_written = 0;
+
+    bool names(uint32_t reg) const {  // reads or writes it
+        for (uint32_t k = 0; k < registers_read; ++k)
+            if (reads[k] == reg) return true;
+        for (uint32_t k = 0; k < registers_written; ++k)
+            if (writes[k] == reg) return true;
+        return !list.empty() && std::find(list.begin(), list.end(), reg) != list.end();
+    }
 };
 
 // One entry an instruction; at least one.

@@ -1,4 +1,4 @@
-// step() and run(): the executor of the widest instruction set that this machine has.
+// step(), run() and run_ahead(): the executor of the widest instruction set that this machine has.
 #include "core/simt/execute.h"
 
 namespace lockstep::simt {
@@ -6,22 +6,23 @@ namespace lockstep::simt {
 Executor executor(ptx::Simd simd) {
     switch (simd) {
         case ptx::Simd::portable:
-            return {portable::step, portable::run};
+            return {portable::step, portable::run, portable::run_ahead};
 #if defined(__x86_64__)
         case ptx::Simd::avx2:
-            if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) return {avx2::step, avx2::run};
+            if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
+                return {avx2::step, avx2::run, avx2::run_ahead};
             break;
         case ptx::Simd::avx512:
             if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                 __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")) {
-                return {avx512::step, avx512::run};
+                return {avx512::step, avx512::run, avx512::run_ahead};
             }
             break;
 #endif
         default:
             break;
     }
-    return {nullptr, nullptr};
+    return {nullptr, nullptr, nullptr};
 }
 
 namespace {
@@ -40,6 +41,10 @@ WarpEvent step(Warp& warp) {
 
 WarpEvent run(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
     return chosen.run(warp, budget, thread_instructions);
+}
+
+uint32_t run_ahead(Warp& warp, AheadStep* steps, uint32_t most, CountPasses passes) {
+    return chosen.run_ahead(warp, steps, most, passes);
 }
 
 }  // namespace lockstep::simt

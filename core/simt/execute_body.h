@@ -346,6 +346,7 @@ inline bool access_global(const Machine& m, const Prepared& p, uint32_t pc, uint
 
 #include "core/simt/execute_checked.h"
 #include "core/simt/execute_common.h"
+#include "core/simt/execute_ahead.h"
 
 // Checked: the launch has a checker (Grid::checker), which hears of every access before it is carried out.
 template <bool Record, bool Checked>

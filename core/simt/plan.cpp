@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/simt/ahead.h"
 #include "core/simt/special.h"
 
 namespace lockstep::simt {
@@ -64,6 +65,34 @@ Code code_of(const ptx::DecodedInstruction& i) {
     return Code::nop;
 }
 
+// Arithmetic, branches and plain loads from shared memory: between two accesses that others see it makes no difference when
+// a warp runs them. (What races is outside that promise, as it is on silicon.)
+bool runs_ahead(const ptx::DecodedInstruction& i, Code code) {
+    using ptx::SpecialRegister;
+    switch (code) {
+        case Code::lane_wise:
+        case Code::branch:
+            return true;
+        case Code::load_shared:
+        case Code::load_any:
+            return i.kind == Kind::load && i.space == Space::shared && i.mode == 0;
+        case Code::special_register:
+            switch (static_cast<SpecialRegister>(i.mode)) {
+                case SpecialRegister::clock:
+                case SpecialRegister::clock_hi:
+                case SpecialRegister::clock64:
+                case SpecialRegister::globaltimer:
+                case SpecialRegister::globaltimer_lo:
+                case SpecialRegister::globaltimer_hi:
+                    return false;
+                default:
+                    return true;
+            }
+        default:
+            return false;
+    }
+}
+
 Prepared prepare(const ptx::DecodedInstruction& i, const std::vector<uint64_t>& variables, uint32_t count) {
     Prepared p;
     p.code = code_of(i);
@@ -82,6 +111,7 @@ Prepared prepare(const ptx::DecodedInstruction& i, const std::vector<uint64_t>& 
     p.address = i.address;
     p.target = i.target < count ? i.target : count;  // beyond the end is an exit
     p.reconvergence = i.reconvergence < count ? i.reconvergence : ptx::no_pc;
+    p.ahead = count < most_ahead_pc && runs_ahead(i, p.code);
     p.offset = i.offset;
     if (i.variable >= 0 && static_cast<size_t>(i.variable) < variables.size()) {
         p.offset = static_cast<int64_t>(static_cast<uint64_t>(p.offset) + variables[static_cast<size_t>(i.variable)]);

@@ -55,6 +55,7 @@ struct alignas(64) Prepared {
     int32_t address = ptx::no_operand;
     uint32_t target = ptx::no_pc;
     uint32_t reconvergence = ptx::no_pc;
+    bool ahead = false;  // only its own warp can tell when it runs: run_ahead takes it
     int64_t offset = 0;
     union {
         ptx::LaneFunction lanes = nullptr;

@@ -1,0 +1,23 @@
+// For the timed driver: a warp's instructions that only the warp itself can see, run in one go, to be issued one by one
+// later, each in its cycle.
+#pragma once
+#include "core/simt/warp.h"
+
+namespace lockstep::simt {
+
+// One instruction that ran ahead: which, for which lanes, and for a load from shared memory the passes over the banks.
+struct AheadStep {
+    uint32_t pc : 24;
+    uint32_t passes : 8;
+    uint32_t executed;
+};
+constexpr uint32_t most_ahead_pc = 1u << 24;
+
+// Runs the next instructions of a warp as long as nobody but the warp can tell when they run, and
+// writes down what each did; all were run by the path that was active before. They are lane-wise arithmetic, loads from
+// shared memory (weak ones), and branches that do not split. Returns how many, at most `most`; 0: only step() can go on.
+// `passes` counts the passes of a shared access: offsets of 32 lanes, mask, bytes a lane.
+using CountPasses = uint32_t (*)(const uint64_t* offsets, uint32_t mask, uint32_t bytes);
+uint32_t run_ahead(Warp& warp, AheadStep* steps, uint32_t most, CountPasses passes);
+
+}  // namespace lockstep::simt

@@ -1,0 +1,86 @@
+// run_ahead, part of execute_body.h: the instructions of one path that no other warp can see, one after the other, each
+// written down. It stops before what others see or what may fault, before a branch that splits the path, before the look
+// for spins, and behind the place where the path meets others. No include guard: compiled once for each instruction set.
+
+// The passes of a load from shared memory whose lanes all lie inside and are aligned; 0: leave it to step().
+inline uint32_t shared_load_passes(const Machine& m, const Prepared& p, uint32_t mask, Access& access, CountPasses passes) {
+    locate(m.warp, p, mask, access);
+    const uint64_t bytes = p.access_bytes();
+    if (m.shared_bytes < bytes) return 0;
+    const uint64_t limit = m.shared_bytes - bytes;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const uint64_t at = access.addresses[__builtin_ctz(rest)];
+        if (at > limit || at % bytes) return 0;
+    }
+    return passes(access.addresses, mask, static_cast<uint32_t>(bytes));
+}
+
+}  // namespace
+
+uint32_t run_ahead(Warp& warp, AheadStep* steps, uint32_t most, CountPasses passes) {
+    Block& block = *warp.block;
+    Grid& grid = *block.grid;
+    if (grid.checker || !warp.waits.empty() || !warp.frames.empty()) return 0;
+    const uint64_t look = next_look(warp, 0);
+    const auto budget = static_cast<uint32_t>(std::min<uint64_t>(most, look - 1));
+    const Plan& plan = *grid.plan;
+    Shape shapes[shape_slots + 1];
+    const Machine m{warp,
+                    block,
+                    grid,
+                    plan.steps.data(),
+                    warp.registers,
+                    plan.constants,
+                    shapes,
+                    block.shared.data(),
+                    block.shared.size()};
+    thread_local Access access;
+    StackEntry& top = warp.stack.back();
+    const uint32_t active = top.mask, meet = top.reconvergence;
+    uint32_t pc = top.pc, count = 0;
+    // Of words through a base register whose pattern is known: the passes that its first access took. Another offset moves
+    // all lanes by as many banks.
+    uint8_t known_passes[shape_slots + 1] = {};
+    while (count < budget) {
+        const Prepared& p = m.steps[pc];
+        if (!p.ahead) break;
+        uint32_t mask = active;
+        if (p.guard != ptx::no_operand) {
+            uint32_t guard;
+            std::memcpy(&guard, m.source(p.guard), 4);
+            mask &= guard ^ p.guard_flip;
+        }
+        uint32_t next = pc + 1, bank_passes = 0;
+        if (p.code == Code::lane_wise) {
+            if (mask == full_mask)
+                p.lanes(m.destination(p.d), m.source(p.a), m.source(p.b), m.source(p.c));
+            else if (mask)
+                run_some_lanes(m, p, mask);
+        } else if (p.code == Code::branch) {
+            if (mask == active || p.target == next)
+                next = p.target;
+            else if (mask)
+                break;
+        } else if (p.code == Code::special_register) {
+            if (mask) special_register(warp, pc, p, mask);
+        } else if (mask) {
+            uint8_t& known = known_passes[p.shape & ~uint32_t{shape_known}];
+            if (known != 0 && mask == full_mask && load_known(m, p)) {
+                bank_passes = known;
+            } else {
+                bank_passes = shared_load_passes(m, p, mask, access, passes);
+                if (bank_passes == 0 || access_memory<false, false>(m, p, mask, access, nullptr)) break;
+                known = mask == full_mask && p.shape != 0 && p.element_bytes == 4 ? static_cast<uint8_t>(bank_passes) : 0;
+            }
+        }
+        steps[count++] = {pc & (most_ahead_pc - 1), static_cast<uint8_t>(bank_passes), mask};
+        pc = next;
+        if (pc == meet) break;
+    }
+    warp.instructions += count;
+    top.pc = pc;
+    while (warp.stack.size() > 1 && warp.stack.back().pc == warp.stack.back().reconvergence) warp.stack.pop_back();
+    return count;
+}
+
+namespace {
