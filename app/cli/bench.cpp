@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstring>
+#include <ctime>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -101,16 +102,31 @@ BenchRow functional(const std::string& name, Prepared p, const std::string& conf
     return {"functional/" + name, best / 1e6, "M warp instructions/s", config};
 }
 
-BenchRow timed(const std::string& name, Prepared p, const std::string& config) {
-    const model::GpuSpec gpu = model::gpu_named("v100").value();
+// The timing model runs on one core: the processor's time, so that other work on the computer does not count.
+BenchRow timed(const std::string& name, const model::GpuSpec& gpu, Prepared p, bool trace, const std::string& config) {
+    model::TimedOptions options;
+    options.trace = trace;
     double best = 0;
     for (int run = 0; run < 2; ++run) {
-        model::TimedResult result;
-        const double seconds = seconds_of([&] { result = model::launch(gpu, *p.program, p.config, p.memory); });
+        const std::clock_t begin = std::clock();
+        const model::TimedResult result = model::launch(gpu, *p.program, p.config, p.memory, options);
+        const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
         check(result);
         best = std::max(best, static_cast<double>(result.warp_instructions) / seconds);
     }
-    return {"timed/v100/" + name, best / 1e6, "M warp instructions/s", config};
+    return {"timed/" + name, best / 1e6, "M warp instructions/s", config};
+}
+
+model::GpuSpec v100(uint32_t sms = 80) {
+    model::GpuSpec gpu = model::gpu_named("v100").value();
+    gpu.sms.value = sms;
+    return gpu;
+}
+
+// The same work on more and more SMs.
+BenchRow timed_on(uint32_t sms) {
+    return timed(fmt::format("sms/{}", sms), v100(sms), matmul("matmul_nn_f32", 512), false,
+                 fmt::format("512^3 on V100 with {} SMs, no trace, 1 core", sms));
 }
 
 BenchRow training(const std::string& model, int threads, const std::string& device, int steps,
@@ -190,9 +206,24 @@ std::vector<Bench> benches() {
          [] { return functional("strided_gather", strided_gather(), "32 sectors a request, 1 core"); }},
         {"functional/divergent", [] { return functional("divergent", divergent(), "trip count differs by lane, 1 core"); }},
         {"timed/v100/tiled_matmul",
-         [] { return timed("tiled_matmul", matmul("matmul_nn_f32", 512), "512^3, trace of one SM, 1 core"); }},
+         [] { return timed("v100/tiled_matmul", v100(), matmul("matmul_nn_f32", 512), false, "512^3, no trace, 1 core"); }},
+        {"timed/v100/tiled_matmul_traced",
+         [] {
+             return timed("v100/tiled_matmul_traced", v100(), matmul("matmul_nn_f32", 512), true,
+                          "512^3, trace of one SM, 1 core");
+         }},
         {"timed/v100/vector_add",
-         [] { return timed("vector_add", vector_add(1 << 22), "n = 4,194,304, trace of one SM, 1 core"); }},
+         [] { return timed("v100/vector_add", v100(), vector_add(1 << 22), false, "n = 4,194,304, no trace, 1 core"); }},
+        {"timed/v100/vector_add_traced",
+         [] {
+             return timed("v100/vector_add_traced", v100(), vector_add(1 << 22), true,
+                          "n = 4,194,304, trace of one SM, 1 core");
+         }},
+        {"timed/sms/1", [] { return timed_on(1); }},
+        {"timed/sms/8", [] { return timed_on(8); }},
+        {"timed/sms/32", [] { return timed_on(32); }},
+        {"timed/sms/80", [] { return timed_on(80); }},
+        {"timed/sms/132", [] { return timed_on(132); }},
         {"train/mlp/1", [] { return training("mlp", 1, "host", 400); }},
         {"train/mlp/2", [] { return training("mlp", 2, "host", 400); }},
         {"train/mlp512/1", [] { return training("mlp512", 1, "host", 200); }},
