@@ -276,3 +276,33 @@ TEST_CASE("every bundled kernel decodes") {
     }
     CHECK(kernels > 0);
 }
+
+TEST_CASE("the registers a thread are those that a comment in the head states for the kernel") {
+    const std::string body =
+        ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() { ret; }\n.visible .entry kk() { ret; }\n";
+    const auto registers = [&](const std::string& head, const std::string& kernel) {
+        return decode(parse(head + body, "k.ptx").value(), kernel).value()->registers_per_thread;
+    };
+    const uint32_t unstated = registers("", "k");
+    const std::string head = "// k.cu fnv1a64:0\n// registers kk 77\n// registers k 33\n//\n";
+    CHECK(registers(head, "k") == 33);
+    CHECK(registers(head, "kk") == 77);
+    CHECK(registers("// registers kk 77\n", "k") == unstated);
+    for (const char* odd : {"// registers k\n", "// registers k 0\n", "// registers k 256\n", "// registers k x\n",
+                            "// registers k 99999999999999999999\n", "\n// registers k 33\n"})
+        CHECK(registers(odd, "k") == unstated);
+    CHECK(registers("// registers k 0\n// registers k 40\n", "k") == 40);
+}
+
+TEST_CASE("bundled PTX states ptxas's count of registers for every kernel") {
+    const std::filesystem::path root = LOCKSTEP_SOURCE_DIR;
+    for (const auto& file : std::filesystem::recursive_directory_iterator(root / "kernels")) {
+        if (file.path().extension() != ".ptx") continue;
+        const std::string text = read_file(file.path()).value();
+        const auto module = parse(text, file.path().filename().string());
+        for (const std::string& name : entries(module.value())) {
+            INFO(file.path().filename().string() << ", " << name);
+            CHECK(text.find("// registers " + name + " ") != std::string::npos);
+        }
+    }
+}

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -27,7 +28,7 @@ namespace {
 
 struct Options {
     std::string file, kernel, grid, block, gpu = "v100", check = "memcheck,synccheck", json, trace;
-    std::string cluster, order = "round_robin";
+    std::string cluster, order = "round_robin", scheduler, registers;
     std::vector<std::string> arguments, symbols;
     device::CompileOptions compiler;
     uint64_t seed = 1;
@@ -148,6 +149,25 @@ simt::WarpOrder order_named(const std::string& name) {
                               near.empty() ? "" : ", did you mean " + near + "?"));
 }
 
+// The program with the registers a thread that --registers says.
+std::shared_ptr<const ptx::Program> with_registers(std::shared_ptr<const ptx::Program> program, const std::string& count) {
+    if (count.empty()) return program;
+    uint32_t registers = 0;
+    const auto [end, error] = std::from_chars(count.data(), count.data() + count.size(), registers);
+    if (error != std::errc() || end != count.data() + count.size() || registers < 1 || registers > 255)
+        throw Failure(fmt::format("--registers needs a number from 1 to 255, not '{}'", count));
+    auto changed = std::make_shared<ptx::Program>(*program);
+    changed->registers_per_thread = registers;
+    return changed;
+}
+
+std::optional<model::SchedulerPolicy> scheduler_of(const std::string& name) {
+    if (name.empty()) return std::nullopt;
+    const auto policy = model::scheduler_named(name);
+    if (!policy) throw Failure(fmt::format("unknown scheduler '{}'; there are gto, gty, lrr", name));
+    return policy;
+}
+
 // 80 for "8.0".
 int compute_capability(const model::GpuSpec& gpu) {
     int digits = 0;
@@ -180,6 +200,7 @@ int run(const Options& options) {
     const model::GpuSpec gpu = model::gpu_named(options.gpu).value();
     simt::LaunchOptions wanted;  // a wrong name is refused before the kernel is compiled
     choose_checkers(options.check, wanted);
+    const std::optional<model::SchedulerPolicy> scheduler = scheduler_of(options.scheduler);
     std::string text = read_file(options.file, 64u << 20).value(), source;
     std::string ptx_name = options.file;
     const std::string extension = std::filesystem::path(options.file).extension().string();
@@ -195,7 +216,7 @@ int run(const Options& options) {
     }
     const auto decoded = ptx::decode(ptx::parse(text, ptx_name).value(), options.kernel);
     if (!decoded) throw Failure(source.empty() ? decoded.error() : device::in_source(decoded.error(), source, options.file));
-    const auto program = decoded.value();
+    const auto program = with_registers(decoded.value(), options.registers);
 
     simt::Memory memory;
     simt::LaunchConfig config;
@@ -230,6 +251,7 @@ int run(const Options& options) {
         result = simt::launch(*program, config, memory, launch);
     } else {
         model::TimedOptions launch;
+        launch.scheduler = scheduler;
         launch.print = print;
         launch.max_instructions = options.max_instructions;
         choose_checkers(options.check, launch);
@@ -317,6 +339,11 @@ void add_run(CLI::App& app, int& status) {
                         "of warps and blocks, functional runs: round_robin, greedy, reverse or random");
     command->add_option("--seed", options->seed, "of --order random and of random arguments")->check(not_from_0);
     command->add_option("--gpu", options->gpu, "modelled GPU, see 'lockstep gpus'");
+    command->add_option("--scheduler", options->scheduler,
+                        "of warps: lrr (loose round robin), gto (greedy then oldest) or gty (greedy then youngest); "
+                        "default: the GPU's own");
+    command->add_option("--registers", options->registers,
+                        "registers a thread, 1 to 255; default: what the PTX states, else what its values need");
     command->add_flag("--functional", options->functional, "no timing, much faster");
     command->add_option("--check", options->check,
                         "all, none or a list of memcheck, racecheck, initcheck, synccheck; bounds are always enforced");

@@ -70,10 +70,10 @@ std::vector<SpecFigure> figures_of(const GpuSpec& gpu) {
     if (gpu.registers_per_block != 0) figures.push_back(FIGURE(registers_per_block, "registers a block, at most", "32 bit"));
     if (gpu.fp32_peak_mhz != 0) figures.push_back(FIGURE(fp32_peak_mhz, "clock of the FP32 peak", "MHz"));
 #undef FIGURE
-    figures.push_back({"scheduler",
-                       gpu.scheduler.value == SchedulerPolicy::greedy_then_oldest ? "scheduler: greedy then oldest"
-                                                                                  : "scheduler: loose round robin",
-                       "", static_cast<double>(gpu.scheduler.value), gpu.scheduler.source});
+    static constexpr std::string_view schedulers[] = {"scheduler: greedy then oldest", "scheduler: loose round robin",
+                                                      "scheduler: greedy then youngest"};
+    figures.push_back({"scheduler", schedulers[static_cast<size_t>(gpu.scheduler.value)], "",
+                       static_cast<double>(gpu.scheduler.value), gpu.scheduler.source});
     if (gpu.shared_carveouts.value[0] != 0 || gpu.shared_carveouts.value[1] != 0)
         for (const uint32_t& bytes : gpu.shared_carveouts.value)
             if (bytes != 0 || &bytes == gpu.shared_carveouts.value.data())

@@ -25,9 +25,13 @@ using Figure = Sourced<double>;
 using Sizes = Sourced<std::array<uint32_t, 8>>;  // bytes, ascending, zero-filled behind the last
 
 enum class SchedulerPolicy : uint8_t {
-    greedy_then_oldest,  // keeps to one warp until it stalls, then takes the one that is resident longest
-    loose_round_robin,   // the next eligible warp behind the one that issued last
+    greedy_then_oldest,    // keeps to one warp until it stalls, then takes the one that is resident longest
+    loose_round_robin,     // the next eligible warp behind the one that issued last
+    greedy_then_youngest,  // keeps to one warp until it stalls, then takes the one that came last
 };
+std::string_view name_of(SchedulerPolicy);   // "gto", "lrr", "gty": the command line
+std::string_view title_of(SchedulerPolicy);  // "greedy then oldest"
+std::optional<SchedulerPolicy> scheduler_named(std::string_view name);
 
 struct GpuSpec {
     std::string_view name;     // "v100": the command line

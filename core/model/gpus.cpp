@@ -179,7 +179,8 @@ constexpr GpuSpec a100 = {
     .sms = {108, ampere_paper},
     .sub_cores = {4, ampere_paper},
     .issue_width = {1, ampere_paper},
-    .scheduler = {greedy, "published study of Ampere's issue policy: greedy first; then youngest, here oldest"},
+    .scheduler = {SchedulerPolicy::greedy_then_youngest,
+                  "published study of Ampere's core (MICRO 2025): greedy, then the youngest"},
     .warps_per_sm = {64, guide},
     .blocks_per_sm = {32, guide},
     .registers_per_sm = {65536, guide},
@@ -410,6 +411,7 @@ constexpr GpuSpec a6000 = [] {
 constexpr GpuSpec rtx4090 = [] {
     GpuSpec g = rtx3090;
     g.name = "rtx4090";
+    g.scheduler.source = "estimate: greedy then youngest, as found on Ampere";
     g.title = "GeForce RTX 4090";
     g.compute = "8.9";
     g.sms = {128, ada_paper};
@@ -432,6 +434,7 @@ constexpr GpuSpec rtx4090 = [] {
 constexpr GpuSpec h100 = [] {
     GpuSpec g = a100;
     g.name = "h100";
+    g.scheduler.source = "estimate: greedy then youngest, as found on Ampere";
     g.title = "H100 SXM5";
     g.compute = "9.0";
     g.sms = {132, hopper_paper};
@@ -494,6 +497,16 @@ constexpr GpuSpec rows[] = {jetson_nano, p100,    v100, a100,      a100_80, rtx3
                             a6000,       rtx4090, h100, h100_pcie, h200,    teaching};
 constexpr uint32_t most_teaching_sms = 256;
 
+struct PolicyNames {
+    SchedulerPolicy policy;
+    std::string_view name, title;
+};
+constexpr PolicyNames policies[] = {
+    {SchedulerPolicy::greedy_then_oldest, "gto", "greedy then oldest"},
+    {SchedulerPolicy::loose_round_robin, "lrr", "loose round robin"},
+    {SchedulerPolicy::greedy_then_youngest, "gty", "greedy then youngest"},
+};
+
 }  // namespace
 
 std::span<const GpuSpec> gpus() {
@@ -527,6 +540,24 @@ Result<GpuSpec> gpu_named(std::string_view name) {
     const std::string near = nearest_name(std::string(base), names);
     return Diagnostic{"unknown GPU '" + std::string(name) + "'" + (near.empty() ? "" : ", did you mean '" + near + "'?") +
                       (near.empty() ? ": known are " : " Known are ") + known + " (teaching:N has N SMs)"};
+}
+
+std::string_view name_of(SchedulerPolicy policy) {
+    for (const PolicyNames& row : policies)
+        if (row.policy == policy) return row.name;
+    return "";
+}
+
+std::string_view title_of(SchedulerPolicy policy) {
+    for (const PolicyNames& row : policies)
+        if (row.policy == policy) return row.title;
+    return "";
+}
+
+std::optional<SchedulerPolicy> scheduler_named(std::string_view name) {
+    for (const PolicyNames& row : policies)
+        if (row.name == name) return row.policy;
+    return std::nullopt;
 }
 
 bool schedules_threads(const GpuSpec& gpu) {

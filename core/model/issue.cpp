@@ -173,7 +173,7 @@ void Sm::issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first) {
     if (t.route == Route::memory) {
         issued.ready = now + 1;
         if (step.executed != 0) {
-            const MemoryCost cost = memory_side_.shared(s, now, step.passes);
+            const MemoryCost cost = memory_side_.shared_load(s, now, step.passes, bits_in(step.executed) * t.lane_bytes);
             InstructionCounters& counters = state_.counters[step.pc];
             ++counters.shared_requests;
             counters.shared_passes += cost.passes;

@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/model/gpu_spec.h"
@@ -17,6 +18,7 @@ struct TimedOptions : simt::LaunchOptions {
     // At most so many bytes of checkpoints are left in the result for replay.h; 0: none. They lie evenly over the run, the
     // closer the shorter it is, take about a tenth of its time and change no cycle.
     uint64_t checkpoint_bytes = 0;
+    std::optional<SchedulerPolicy> scheduler;  // none: the GPU's own
     // Instructions that only their own warp can see run ahead of their issue, which changes no cycle of a kernel without
     // races. Off, and with checkpoints: registers and shared memory are at every moment those of the cycle.
     bool run_ahead = true;
@@ -53,6 +55,7 @@ struct TimedResult : simt::LaunchResult {
     std::vector<InstructionCounters> instructions;  // by pc, whole launch
     // For replays: how the launch ran, and what it left on the way.
     bool independent = true, synccheck = true;
+    std::optional<SchedulerPolicy> scheduler;
     uint64_t max_instructions = 0;
     std::shared_ptr<const Checkpoints> checkpoints;
 };

@@ -129,11 +129,17 @@ MemoryCost LoadStore::global(uint32_t s, int64_t now, Access access, const uint6
 
 MemoryCost LoadStore::shared(uint32_t s, int64_t now, Access access, const uint64_t* offsets, uint32_t mask,
                              uint32_t bytes) {
-    return shared(
+    return shared_passes_of(
         s, now, access == Access::atomic ? shared_atomic_passes(offsets, mask, bytes) : shared_passes(offsets, mask, bytes));
 }
 
-MemoryCost LoadStore::shared(uint32_t s, int64_t now, uint32_t passes) {
+MemoryCost LoadStore::shared_load(uint32_t s, int64_t now, uint32_t passes, uint32_t bytes) {
+    MemoryCost cost = shared_passes_of(s, now, passes);
+    cost.bytes = bytes;
+    return cost;
+}
+
+MemoryCost LoadStore::shared_passes_of(uint32_t s, int64_t now, uint32_t passes) {
     MemoryCost cost;
     cost.passes = passes;
     cost.level = MemoryLevel::shared;

@@ -16,6 +16,7 @@ struct MemoryCost {
     int64_t done = 0;   // stores: the cycle at which the SM is rid of it
     MemoryLevel level = MemoryLevel::none;
     uint32_t sectors = 0, passes = 0;
+    uint32_t bytes = 0;  // asked for by the lanes
     uint32_t l1_sectors = 0, l1_hits = 0, l2_sectors = 0, l2_hits = 0;
 };
 
@@ -32,7 +33,8 @@ class LoadStore {
     MemoryCost global(uint32_t s, int64_t now, Access access, const uint64_t* addresses, uint32_t mask, uint32_t bytes,
                       bool local = false);
     MemoryCost shared(uint32_t s, int64_t now, Access access, const uint64_t* offsets, uint32_t mask, uint32_t bytes);
-    MemoryCost shared(uint32_t s, int64_t now, uint32_t passes);  // counted already
+    // A load that has run ahead: its passes are counted already. `bytes`: of all lanes that took part.
+    MemoryCost shared_load(uint32_t s, int64_t now, uint32_t passes, uint32_t bytes);
     MemoryCost shuffle(uint32_t s, int64_t now);
 
     void attach(MemorySystem& memory) { memory_ = &memory; }  // a copy that belongs to another machine
@@ -43,6 +45,7 @@ class LoadStore {
   private:
     // Passes the sub-core's address unit and reserves `cycles` of the data pipe; when the pipe begins.
     double enter(uint32_t s, int64_t now, double cycles);
+    MemoryCost shared_passes_of(uint32_t s, int64_t now, uint32_t passes);
     void leave(uint32_t s, double when);  // the instruction gives its place in the queue back
     double miss_slot(double begin);       // when an entry for an outstanding miss is free
 

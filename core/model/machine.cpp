@@ -142,6 +142,7 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
     state_.memory = &memory_;
     state_.recorder = &recorder_;
     state_.max_instructions = options.max_instructions;
+    state_.scheduler = options.scheduler.value_or(gpu.scheduler.value);
     state_.run_ahead = options.run_ahead && options.checkpoint_bytes == 0 && state_.cluster_blocks == 1;
     start();
 }
@@ -163,6 +164,7 @@ void Machine::start() {
     queue_.rebuild(sms_);
     result_.independent = options_.independent;
     result_.synccheck = options_.synccheck;
+    result_.scheduler = options_.scheduler;
     result_.max_instructions = options_.max_instructions;
     if (options_.checkpoint_bytes == 0) return;
     checkpoints_ = std::make_shared<Checkpoints>(options_.checkpoint_bytes);

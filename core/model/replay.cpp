@@ -22,6 +22,7 @@ Replay::Replay(std::shared_ptr<const KernelRun> run, uint64_t most_bytes) : run_
     options_.run_ahead = false;
     options_.independent = run_->result.independent;
     options_.synccheck = run_->result.synccheck;
+    options_.scheduler = run_->result.scheduler;
     options_.max_instructions = run_->result.max_instructions;
     begin_again();
 }

@@ -145,17 +145,19 @@ void Sm::wake_up(SubCore& core, int64_t now) {
 }
 
 uint32_t Sm::pick(const SubCore& core, uint32_t open) const {
-    if (gpu_.scheduler.value == SchedulerPolicy::loose_round_robin) {
+    if ((open & (open - 1)) == 0) return static_cast<uint32_t>(std::countr_zero(open));
+    if (state_.scheduler == SchedulerPolicy::loose_round_robin) {
         const uint32_t behind = open & ~((2u << core.last) - 1);
         return static_cast<uint32_t>(std::countr_zero(behind != 0 ? behind : open));
     }
     if (open >> core.last & 1) return core.last;
-    auto oldest = static_cast<uint32_t>(std::countr_zero(open));
+    const bool youngest = state_.scheduler == SchedulerPolicy::greedy_then_youngest;
+    auto best = static_cast<uint32_t>(std::countr_zero(open));
     for (uint32_t left = open & (open - 1); left != 0; left &= left - 1) {
         const auto i = static_cast<uint32_t>(std::countr_zero(left));
-        if (core.age[i] < core.age[oldest]) oldest = i;
+        if ((core.age[i] < core.age[best]) != youngest) best = i;
     }
-    return oldest;
+    return best;
 }
 
 bool Sm::cycle_of(uint32_t s, int64_t now) {

@@ -34,6 +34,7 @@ struct SharedState {  // of one launch, used by all SMs
     uint32_t warps_per_block = 1, blocks_per_sm = 1, shared_per_block = 0;
     uint64_t max_instructions = 0;
     bool run_ahead = true;
+    SchedulerPolicy scheduler = SchedulerPolicy::greedy_then_oldest;
     uint64_t next_block = 0, blocks = 0, blocks_done = 0;  // the block scheduler: linear order
     // Clusters start when there is room for all their blocks and keep their places until all have ended.
     struct Place {

@@ -156,6 +156,7 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program)
         Timing& t = table[pc];
         t = Timing{};
         t.pipe = static_cast<uint8_t>(in.opcode == nullptr ? Unit::alu : in.opcode->unit);
+        t.lane_bytes = static_cast<uint32_t>(ptx::size_of(in.type)) * in.vector;
         const auto queue = [&](StallReason throttle, StallReason wait) {
             t.pipe = static_cast<uint8_t>(Unit::lsu);
             t.throttle = throttle;

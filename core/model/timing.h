@@ -23,6 +23,7 @@ struct Timing {
     StallReason throttle = StallReason::math_pipe_throttle;  // while the pipe or the queue has no room
     uint32_t interval = 1;                                   // cycles for which the pipe is taken
     uint32_t latency = 1;                                    // issue to dependent issue, where it is fixed
+    uint32_t lane_bytes = 0;                                 // loads and stores: of one lane, vector included
     uint32_t registers_read = 0, registers_written = 0;
     uint64_t filter = 0;                     // bit (register % 64) of all of them
     uint32_t reads[8] = {}, writes[4] = {};  // dense register numbers
