@@ -34,6 +34,22 @@ std::optional<Fault> replay(const ptx::Program& program, const LaunchConfig& con
     });
 }
 
+void keep_access(WarpHistory& history, const WarpEvent& event) {
+    if (event.kind != WarpEvent::Kind::memory || event.addresses == nullptr || event.executed == 0) return;
+    if (event.space == ptx::Space::param || event.space == ptx::Space::constant) return;
+    if (history.accesses.size() >= WarpHistory::most_accesses) return;
+    WarpAccess& access = history.accesses.emplace_back();
+    access.step = history.steps.size();
+    access.pc = event.pc;
+    access.lanes = event.executed;
+    access.bytes = event.bytes;
+    access.space = event.space;
+    access.is_store = event.is_store;
+    access.is_atomic = event.is_atomic;
+    for (uint32_t lane = 0; lane < warp_size; ++lane)
+        if (event.executed >> lane & 1) access.addresses[lane] = event.addresses[lane];
+}
+
 bool exists(const LaunchConfig& config, uint32_t block, uint32_t warp) {
     return block < config.grid.count() && uint64_t{warp} * warp_size < config.block.count();
 }
@@ -42,7 +58,9 @@ bool exists(const LaunchConfig& config, uint32_t block, uint32_t warp) {
 
 WarpHistory record_warp(const ptx::Program& program, const LaunchConfig& config, const Memory& before, uint32_t block,
                         uint32_t warp, uint64_t limit) {
-    WarpHistory history{block, warp, {}, false, {}};
+    WarpHistory history;
+    history.block = block;
+    history.warp_in_block = warp;
     if (!exists(config, block, warp)) return history;
     const auto watch = [&](Warp& w) -> std::optional<WarpEvent> {
         // One turn, as long as in a launch: to the next barrier, the end, a fault or the end of the slice.
@@ -54,6 +72,7 @@ WarpHistory record_warp(const ptx::Program& program, const LaunchConfig& config,
             WarpStep s{w.pc(), w.active(), 0, w.exited, w.stack};
             const WarpEvent event = step(w);
             s.executed = event.executed;
+            keep_access(history, event);
             history.steps.push_back(std::move(s));
             if (w.done || event.gives_way || w.at_barrier || event.kind == WarpEvent::Kind::barrier ||
                 event.kind == WarpEvent::Kind::fault || i + 1 == slice) {

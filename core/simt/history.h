@@ -1,5 +1,5 @@
 // One warp's whole run, instruction by instruction, by functional replay from the memory that the launch began with.
-// This is what the divergence view (D2), the register watch and stepping backwards read.
+// This is what the divergence view (D2), the memory pictures (D3, D4), the register watch and stepping backwards read.
 #pragma once
 #include <memory>
 #include <vector>
@@ -16,10 +16,22 @@ struct WarpStep {
     std::vector<StackEntry> stack;  // before the instruction; the last entry runs
 };
 
+struct WarpAccess {     // what one instruction of the history touched
+    uint64_t step = 0;  // of the history
+    uint32_t pc = 0;
+    uint32_t lanes = 0;                   // that did the work
+    uint32_t bytes = 0;                   // of a lane, vector included
+    ptx::Space space = ptx::Space::none;  // resolved, never generic
+    bool is_store = false, is_atomic = false;
+    uint64_t addresses[warp_size] = {};  // of those lanes; shared: offset in the block
+};
+
 struct WarpHistory {
+    static constexpr size_t most_accesses = 20'000;  // about 6 MB
     uint32_t block = 0;
     uint32_t warp_in_block = 0;
-    std::vector<WarpStep> steps;  // at most `limit`
+    std::vector<WarpStep> steps;       // at most `limit`
+    std::vector<WarpAccess> accesses;  // by step: the first `most_accesses`, without parameters and constants
     bool truncated = false;
     std::optional<Fault> fault;
 };
