@@ -155,7 +155,7 @@ TEST_CASE("a kernel that is opened runs, and its output is read back") {
         std::memcpy(&value, buffer.after.data() + i * 4, 4);
         REQUIRE(value == i);
     }
-    for (const char* view : {"editor", "reports", "launch", "results", "watch", "memory"}) {
+    for (const char* view : {"editor", "reports", "launch", "results", "watch", "bytes"}) {
         INFO(view);
         CHECK(desk.shell.describe(view).size() > 40);
     }

@@ -79,7 +79,7 @@ TEST_CASE("every workspace draws an empty session, at every text size and in eve
         Desk desk(scale);
         for (const char* theme : {"dark", "light", "high-contrast", "print"}) {
             desk.shell.theme = &theme_named(theme);
-            for (const char* workspace : {"learn", "sm", "training", "kernel"}) {
+            for (const char* workspace : {"learn", "sm", "memory", "training", "kernel"}) {
                 desk.session.workspace = workspace;
                 desk.frame();
                 INFO(workspace << " " << theme << " " << scale);
@@ -117,7 +117,7 @@ TEST_CASE("digits open the workspaces") {
     Desk desk;
     desk.key(KeyCode::one);
     CHECK(desk.session.workspace == "learn");
-    desk.key(static_cast<KeyCode>('3'));
+    desk.key(static_cast<KeyCode>('4'));
     CHECK(desk.session.workspace == "training");
 }
 
@@ -212,8 +212,8 @@ TEST_CASE("menus and help open, take the input, and close") {
 }
 
 TEST_CASE("windows of every size are laid out without overlap") {
-    for (const char* workspace : {"learn", "sm", "training", "kernel"})
-        for (const char* scene : {"divergence", "warps", "blocks", "training", "graph"})
+    for (const char* workspace : {"learn", "sm", "memory", "training", "kernel"})
+        for (const char* scene : {"divergence", "warps", "blocks", "coalesce", "banks", "chart", "training", "graph"})
             for (const auto& [w, h] : {std::pair{1584.0f, 884.0f}, {1264.0f, 604.0f}, {784.0f, 384.0f}, {420.0f, 240.0f}}) {
                 const Arrangement plan =
                     arrange(layout_of(workspace, scene), {8, 52, w, h}, [](const std::string&) { return 0; });

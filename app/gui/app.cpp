@@ -27,7 +27,7 @@ struct ImGuiScope {
 };
 
 bool is_workspace(const std::string& name) {
-    return name == "learn" || name == "sm" || name == "training" || name == "kernel";
+    return name == "learn" || name == "sm" || name == "memory" || name == "training" || name == "kernel";
 }
 
 // "kernel.2" is the second page of a workspace that has pages.
@@ -45,7 +45,7 @@ void check(const AppOptions& options) {
     if (options.step < 0) throw Failure("--step counts from 1");
     theme_named(options.theme);
     if (options.view.empty() || is_workspace(page_of(options.view).first)) return;
-    std::string known = "learn, sm, training, kernel";
+    std::string known = "learn, sm, memory, training, kernel";
     for (const ViewRow& row : views()) {
         if (row.name == options.view) return;
         known += ", " + std::string(row.name);

@@ -129,6 +129,7 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
     if (workspace == "sm")
         return row(1, {slot("warps", 1056, 560, 420), column(520, {slot("code", 256, 400, 180), slot("warp", 292, 400, 250),
                                                                    slot("blocks", 320, 400, 290)})});
+    if (workspace == "memory") return row(1, {slot("coalesce", 912, 560, 330), slot("banks", 664, 440, 330)});
     if (workspace == "training")
         return column(
             1, {row(372, {slot("curves", 528, 380, 300), slot("batch", 536, 380, 300), slot("weights", 504, 380, 300)}),
@@ -139,7 +140,7 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
             {column(664, {slot("editor", 636, 380, 250), slot("reports", 240, 380, 110)}),
              pages(912,
                    {titled("Launch and results", row(1, {slot("launch", 440, 350, 300), slot("results", 504, 350, 300)})),
-                    titled("Registers and memory", column(1, {slot("watch", 330, 560, 190), slot("memory", 330, 560, 200),
+                    titled("Registers and memory", column(1, {slot("watch", 330, 560, 190), slot("bytes", 330, 560, 200),
                                                               slot("divergence", 260, 640, 220)})),
                     titled("Warps and PTX", column(1, {row(360, {slot("code", 520, 400, 180), slot("stack", 424, 300, 180)}),
                                                        slot("warps", 480, 560, 300)}))})});
@@ -149,6 +150,12 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
     if (scene_view == "blocks")
         return row(1, {lesson, column(1144, {row(440, {slot("source", 560, 400, 240), slot("blocks", 576, 400, 290)}),
                                              slot("warps", 436, 560, 420)})});
+    if (scene_view == "coalesce")
+        return row(1, {lesson, column(1144, {row(380, {slot("source", 560, 400, 240), slot("warp", 576, 400, 250)}),
+                                             slot("coalesce", 496, 560, 330)})});
+    if (scene_view == "banks")
+        return row(1, {lesson, column(1144, {row(340, {slot("source", 560, 400, 240), slot("warp", 576, 400, 250)}),
+                                             slot("banks", 536, 560, 360)})});
     if (scene_view == "training")
         return row(1, {lesson, column(1144, {row(400, {slot("curves", 560, 380, 300), slot("batch", 576, 380, 300)}),
                                              slot("graph", 328, 760, 300), slot("kernels", 168, 640, 160)})});

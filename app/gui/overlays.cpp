@@ -107,7 +107,7 @@ void Shell::overlay(Ui& ui) {
                         {"Up  Down", "warp above, warp below"},
                         {"Enter", "why? - go to what the warp waits for; open a kernel"},
                         {"Tab  Shift + Tab", "next control, control before; Enter presses it"},
-                        {"1  2  3  4", "Learn, SM, Training, Kernel"},
+                        {"1  2  3  4  5", "Learn, SM, Memory, Training, Kernel"},
                         {"F5  Shift + F5", "Kernel: run, cancel"},
                         {"F8  Shift + F8", "Kernel: next report, report before"},
                         {"Ctrl O  S  F", "Kernel: open, save, find"},

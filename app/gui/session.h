@@ -128,7 +128,7 @@ class Session {
     Grain grain = Grain::kernel;
     bool playing = false;
     KernelDesk desk;                     // the learner's own kernels
-    std::string workspace = "training";  // learn, sm, training, kernel
+    std::string workspace = "training";  // learn, sm, memory, training, kernel
     std::string gpu = "v100";
     int64_t cycles_begin = 0, cycles_end = 0;  // cycles in view of the time pictures; equal: the view fits them
     int64_t reveal_steps = -1;                 // while a prediction is open: the warp's instructions from here on

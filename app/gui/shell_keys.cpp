@@ -21,7 +21,7 @@ constexpr struct {
                  {KeyCode::d, Key::d},
                  {KeyCode::plus, Key::plus},
                  {KeyCode::minus, Key::minus}};
-constexpr std::string_view spaces[] = {"learn", "sm", "training", "kernel"};  // 1, 2, 3, 4
+constexpr std::string_view spaces[] = {"learn", "sm", "memory", "training", "kernel"};  // 1 to 5
 
 bool is(const KeyPress& key, char sign) {
     return key.code == static_cast<KeyCode>(sign);

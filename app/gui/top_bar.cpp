@@ -22,7 +22,11 @@ void Shell::top_bar(Ui& ui, const Snapshot& snapshot) {
     }
     static constexpr struct {
         std::string_view name, title, key;
-    } spaces[] = {{"learn", "Learn", "1"}, {"sm", "SM", "2"}, {"training", "Training", "3"}, {"kernel", "Kernel", "4"}};
+    } spaces[] = {{"learn", "Learn", "1"},
+                  {"sm", "SM", "2"},
+                  {"memory", "Memory", "3"},
+                  {"training", "Training", "4"},
+                  {"kernel", "Kernel", "5"}};
     for (const auto& space : spaces) {
         const bool on = session.workspace == space.name;
         const float w = ui.text_width(space.title, {.size = 14, .weight = 600}) + (width_ > 760 ? 32.0f : 14.0f);

@@ -3,6 +3,7 @@
 
 #include "app/gui/view.h"
 #include "app/gui/views/kernel_views.h"
+#include "app/gui/views/memory_views.h"
 #include "app/gui/views/sm_views.h"
 #include "app/gui/views/threads_view.h"
 #include "app/gui/views/training_views.h"
@@ -20,12 +21,14 @@ std::span<const ViewRow> views() {
         ViewRow{"code", "Source and PTX", "sm", make_code_view},
         ViewRow{"warp", "Warp", "sm", make_warp_view},
         ViewRow{"blocks", "Blocks on SMs", "sm", make_blocks_view},
+        ViewRow{"coalesce", "Coalescing", "memory", make_coalesce_view},
+        ViewRow{"banks", "Shared-memory banks", "memory", make_banks_view},
         ViewRow{"editor", "Kernel", "kernel", make_editor_view},
         ViewRow{"reports", "Reports", "kernel", make_reports_view},
         ViewRow{"launch", "Launch", "kernel", make_launch_view},
         ViewRow{"results", "Results", "kernel", make_results_view},
         ViewRow{"watch", "Registers", "kernel", make_watch_view},
-        ViewRow{"memory", "Memory", "kernel", make_memory_view},
+        ViewRow{"bytes", "Memory", "kernel", make_memory_view},
         ViewRow{"curves", "Learning curves", "training", make_curves_view},
         ViewRow{"batch", "Batch and gradient", "training", make_batch_view},
         ViewRow{"weights", "Weights", "training", make_weights_view},

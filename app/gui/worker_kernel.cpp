@@ -27,7 +27,11 @@ void Session::Worker::show_kernel(std::shared_ptr<const model::KernelRun> kernel
     draft.kernel_label = std::move(label);
     draft.look_at = look_at;
     forget_warp();
-    if (const auto& fault = draft.kernel->result.fault) draft.problem = Diagnostic{simt::render(*fault)};
+    const model::TimedResult& result = draft.kernel->result;
+    if (result.fault)
+        draft.problem = Diagnostic{simt::render(*result.fault)};
+    else if (!result.reports.empty())
+        draft.problem = Diagnostic{simt::render(result.reports.front())};
 }
 
 void Session::Worker::forget_warp() {

@@ -79,7 +79,7 @@ class MemoryView final : public View {
                                                  place.shared ? " a block" : fmt::format(" at 0x{:x}", place.address)),
                             .badge = Provenance::executed,
                             .caption = area.h < 190 ? std::string_view() : sentence});
-        ui.push_scope("memory");
+        ui.push_scope("bytes");
         float x = body.x, y = body.y - 4;
         for (const Place& one : places) {
             if (x > body.x && x + ui.chip_width(one.name) > body.right()) x = body.x, y += 30;

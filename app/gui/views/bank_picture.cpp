@@ -1,0 +1,225 @@
+#include "app/gui/views/bank_picture.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+
+namespace lockstep::gui {
+
+namespace {
+
+constexpr size_t most_rows = 40;
+constexpr float margin = 24;  // left of the grid: row numbers
+
+Color fill_of(const BankFacts& facts, uint64_t word) {
+    return facts.distinct[word % 32] > 1 ? data::vermillion : data::green;
+}
+
+}  // namespace
+
+std::string ways_text(const BankFacts& facts) {
+    if (facts.ways == 0) return "no lane reads";
+    return facts.ways == 1 ? "1-way, no conflict" : fmt::format("{}-way conflict", facts.ways);
+}
+
+std::string passes_text(const BankFacts& facts) {
+    return fmt::format("{} pass{}", facts.passes.size(), facts.passes.size() == 1 ? "" : "es");
+}
+
+namespace {
+
+// All rows from the first (or from 0) to the last, or, when these lie far apart, the touched ones.
+std::vector<uint64_t> rows_drawn(const BankFacts& facts, bool& gaps) {
+    std::vector<uint64_t> rows;
+    for (const BankWord& word : facts.words)
+        if (const uint64_t row = word.word / 32; rows.empty() || rows.back() != row) rows.push_back(row);
+    const uint64_t first = rows.empty() ? 0 : rows.front(), last = rows.empty() ? 0 : rows.back();
+    gaps = last >= most_rows && last - first >= most_rows;
+    if (gaps) {
+        if (rows.size() > most_rows) rows.resize(most_rows);
+        return rows;
+    }
+    const uint64_t from = last < most_rows ? 0 : first;
+    rows.clear();
+    for (uint64_t row = from; row <= last; ++row) rows.push_back(row);
+    return rows;
+}
+
+}  // namespace
+
+size_t rows_of(const BankFacts& facts) {
+    bool gaps = false;
+    return rows_drawn(facts, gaps).size();
+}
+
+BankPicture::BankPicture(const Rect& area, const BankFacts& facts, size_t rows, size_t passes) : area_(area) {
+    rows_ = rows_drawn(facts, gaps_);
+    rows = std::max({rows, rows_.size(), size_t{8}});
+    while (!gaps_ && rows_.size() < rows) rows_.push_back(rows_.empty() ? 0 : rows_.back() + 1);
+    cell_w_ = std::clamp(std::floor((area.w - margin) / 32), 4.0f, 24.0f);
+    x_ = area.x + margin;
+    bars_y_ = area.y + 76;  // their foot
+    grid_y_ = bars_y_ + 8;
+    const float room = area.bottom() - grid_y_ - 24;
+    const auto count = static_cast<float>(rows_.size()), strips = static_cast<float>(std::max<size_t>(1, passes));
+    pass_h_ = std::clamp(std::floor(room * 0.36f / strips), 1.0f, 9.0f);
+    const float most = std::min(pass_h_ * strips, room * 0.4f);
+    passes_h_ = std::min(pass_h_ * static_cast<float>(std::max<size_t>(1, facts.passes.size())), room * 0.4f);
+    cell_h_ = std::clamp(std::floor((room - std::max(most, 60.0f)) / static_cast<float>(rows)), 2.0f, 16.0f);
+    passes_y_ = grid_y_ + cell_h_ * count + 24;
+}
+
+Rect BankPicture::word_box(uint64_t word) const {
+    const auto found = std::find(rows_.begin(), rows_.end(), word / 32);
+    if (found == rows_.end()) return {};
+    return {x_ + cell_w_ * static_cast<float>(word % 32) + 1,
+            grid_y_ + cell_h_ * static_cast<float>(found - rows_.begin()) + 0.5f, cell_w_ - 2, std::max(1.0f, cell_h_ - 1)};
+}
+
+int BankPicture::lane_at(Point point, const Pattern& pattern) const {
+    for (int lane = 0; lane < 32; ++lane) {
+        if (!(pattern.lanes >> lane & 1)) continue;
+        Rect box = word_box(pattern.address[static_cast<size_t>(lane)] / 4);
+        box.x -= 1, box.w += 2, box.y -= 0.5f, box.h += 1;
+        if (box.w > 2 && box.contains(point)) return lane;
+    }
+    return -1;
+}
+
+void BankPicture::draw(Ui& ui, const Pattern& pattern, const BankFacts& facts, const BankText& text, size_t shown,
+                       int lane) const {
+    const Theme& theme = *ui.theme;
+    const float right = x_ + 32 * cell_w_;
+    const bool conflict = facts.ways > 1;
+    const std::string ways = ways_text(facts);
+    const float verdict = ui.text(right, area_.y + 16, ways,
+                                  {.size = 14,
+                                   .color = conflict ? theme.wrong : theme.right,
+                                   .align = Align::right,
+                                   .weight = 600,
+                                   .width = right - x_});
+    ui.text(x_, area_.y + 16, text.title, {.size = 13, .weight = 700, .mono = true, .width = verdict - x_ - 8});
+    const float banks = ui.text(right, area_.y + 34, "bank 0..31", {.size = 12, .color = theme.ink2, .align = Align::right});
+    ui.text(x_, area_.y + 34, text.formula, {.size = 12, .color = theme.ink2, .mono = true, .width = banks - x_ - 8});
+    draw_bars(ui, facts);
+    draw_words(ui, pattern, facts, text, lane);
+    draw_passes(ui, facts, shown, lane);
+}
+
+void BankPicture::draw_bars(Ui& ui, const BankFacts& facts) const {
+    const Theme& theme = *ui.theme;
+    const float right = x_ + 32 * cell_w_, top = bars_y_ - 32;
+    ui.line({x_, top}, {right, top}, theme.grid);
+    ui.line({x_, bars_y_}, {right, bars_y_}, theme.line);
+    const uint32_t scale = std::max(8u, std::bit_ceil(std::max(1u, facts.ways)));
+    ui.text(x_ - 6, top + 8, std::to_string(scale), {.size = 12, .color = theme.ink2, .align = Align::right});
+    for (uint32_t bank = 0; bank < 32; ++bank) {
+        if (facts.distinct[bank] == 0) continue;
+        const float h = std::max(2.0f, 32 * static_cast<float>(facts.distinct[bank]) / static_cast<float>(scale));
+        const Rect bar{x_ + cell_w_ * static_cast<float>(bank) + 1, bars_y_ - h, cell_w_ - 2, h};
+        ui.rect(bar, fill_of(facts, bank));
+        if (facts.distinct[bank] == facts.ways && facts.ways > 1)
+            ui.frame({bar.x - 1, bar.y - 1, bar.w + 2, bar.h + 1}, theme.ink);
+    }
+    std::string label = facts.ways == 1 ? "no bank has a second word to deliver" : "";
+    float at = (x_ + right) / 2;
+    Align align = Align::center;
+    if (facts.ways > 1) {
+        uint32_t worst = 0;
+        for (const uint32_t words : facts.distinct) worst += words == facts.ways;
+        label = worst == 1 ? fmt::format("bank {} has {} words to deliver", facts.worst_bank, facts.ways)
+                           : fmt::format("{} banks have {} words to deliver", worst, facts.ways);
+        if (worst > 1)
+            return ui.text(right, top - 3, label, {.size = 12, .color = theme.ink2, .align = Align::right}), void();
+        const float bar = x_ + cell_w_ * static_cast<float>(facts.worst_bank);
+        const bool left = facts.worst_bank > 16;
+        at = left ? bar - 6 : bar + cell_w_ + 5;
+        align = left ? Align::right : Align::left;
+    }
+    ui.text(at, top + 15, label, {.size = 12, .color = theme.ink2, .align = align});
+}
+
+void BankPicture::draw_words(Ui& ui, const Pattern& pattern, const BankFacts& facts, const BankText& text, int lane) const {
+    const Theme& theme = *ui.theme;
+    const Rect grid{x_, grid_y_, 32 * cell_w_, cell_h_ * static_cast<float>(rows_.size())};
+    ui.rect(grid, theme.panel2);
+    ui.frame(grid, theme.line);
+    for (int bank = 8; bank < 32; bank += 8)
+        ui.line({x_ + cell_w_ * static_cast<float>(bank), grid.y}, {x_ + cell_w_ * static_cast<float>(bank), grid.bottom()},
+                theme.grid);
+    const size_t step = rows_.size() < 16 && cell_h_ >= 13 ? 1 : cell_h_ >= 2 ? 8 : 16;
+    for (size_t i = 0; i < rows_.size(); i += step)
+        ui.text(x_ - 6, grid_y_ + cell_h_ * static_cast<float>(i) + std::min(11.0f, cell_h_ + 5), std::to_string(rows_[i]),
+                {.size = 12, .color = theme.ink2, .align = Align::right});
+    if (text.padded_row > 0)
+        for (uint64_t row = 0; row < 32; ++row) {
+            const Rect box = word_box(row * (text.padded_row + 1) + text.padded_row);
+            if (box.w > 0) ui.frame(box, theme.ink3);
+        }
+    const bool numbers = cell_w_ >= 18 && cell_h_ >= 13;
+    float most_right = 0;
+    for (const BankWord& word : facts.words) {
+        const Rect box = word_box(word.word);
+        if (box.w <= 0) continue;
+        const int readers = std::popcount(word.lanes);
+        const bool picked = lane >= 0 && (word.lanes >> lane & 1);
+        const Color fill = picked ? theme.ink : fill_of(facts, word.word);
+        ui.rect(box, fill);
+        if (readers > 1) ui.frame({box.x - 1, box.y - 0.5f, box.w + 2, box.h + 1}, data::sky, 1.5f);
+        if (numbers)
+            ui.text(box.x + box.w / 2, box.y + box.h / 2 + 4.5f,
+                    readers > 1 ? fmt::format("x{}", readers) : std::to_string(std::countr_zero(word.lanes)),
+                    {.size = 12, .color = text_on(fill), .align = Align::center, .mono = true});
+        most_right = std::max(most_right, box.right());
+    }
+    if (facts.broadcasts > 0 && !numbers) {  // words that several lanes share, in words of our own
+        int most = 0;
+        for (const BankWord& word : facts.words) most = std::max(most, std::popcount(word.lanes));
+        const std::string label = facts.words.size() == 1
+                                      ? fmt::format("x {} broadcast: one word for all of them", most)
+                                      : fmt::format("{} words broadcast, to up to {} lanes each", facts.broadcasts, most);
+        ui.text(grid.right() - 6, grid.bottom() - 6, label, {.size = 12, .color = theme.ink2, .align = Align::right});
+    } else if (gaps_) {
+        ui.text(grid.right() - 6, grid.bottom() - 6, "rows between are left out",
+                {.size = 12, .color = theme.ink2, .align = Align::right});
+    }
+    (void)pattern;
+}
+
+void BankPicture::draw_passes(Ui& ui, const BankFacts& facts, size_t shown, int lane) const {
+    const Theme& theme = *ui.theme;
+    const float right = x_ + 32 * cell_w_;
+    const float words = ui.text(x_, passes_y_ - 6, passes_text(facts), {.size = 13, .weight = 600});
+    const std::string note = facts.groups > 1
+                                 ? fmt::format("{} groups of {} lanes, one after the other", facts.groups, 32 / facts.groups)
+                                 : "lanes 0 to 31 served";
+    if (ui.text_width(note, {.size = 12}) + 12 < right - words)
+        ui.text(right, passes_y_ - 6, note, {.size = 12, .color = theme.ink2, .align = Align::right});
+    const Rect box{x_, passes_y_, 32 * cell_w_, passes_h_};
+    ui.rect(box, theme.panel2);
+    ui.frame(box, theme.line);
+    const size_t drawn = std::min(facts.passes.size(), static_cast<size_t>(passes_h_ / pass_h_));
+    int picked = -1;
+    for (size_t p = 0; p < drawn; ++p) {
+        const bool crowded = facts.ways > 1;
+        for (int i = 0; i < 32; ++i) {
+            if (!(facts.passes[p].lanes >> i & 1)) continue;
+            if (i == lane && picked < 0) picked = static_cast<int>(p);
+            const Color fill = i == lane ? theme.ink : crowded ? data::vermillion : data::green;
+            ui.rect({x_ + cell_w_ * static_cast<float>(i) + 0.5f, passes_y_ + pass_h_ * static_cast<float>(p), cell_w_ - 1,
+                     std::max(1.0f, pass_h_ - (pass_h_ > 4 ? 1.0f : 0.0f))},
+                    faded(fill, p < shown ? 1.0f : 0.35f));
+        }
+    }
+    if (picked < 0 || facts.passes.size() < 2 || passes_h_ < 30) return;
+    const float y = passes_y_ + pass_h_ * (static_cast<float>(picked) + 1);
+    ui.polyline(std::array{Point{x_, y}, Point{right, y}}, theme.ink, 1, 2, 3);
+    const bool above = picked > static_cast<int>(facts.passes.size()) / 2 || y + 16 > box.bottom();
+    ui.text(lane < 16 ? right - 6 : x_ + 6, above ? y - 5 : y + 14, fmt::format("pass {} serves lane {}", picked + 1, lane),
+            {.size = 12, .color = theme.ink2, .align = lane < 16 ? Align::right : Align::left});
+}
+
+}  // namespace lockstep::gui

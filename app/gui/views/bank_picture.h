@@ -1,0 +1,45 @@
+// One half of D4: the words of a request in their 32 banks, a bar over each bank that is as high as its queue of distinct
+// words, and below the passes, one strip of 32 lanes each.
+#pragma once
+#include <string>
+
+#include "app/gui/views/bank_data.h"
+#include "app/gui/widgets/draw.h"
+
+namespace lockstep::gui {
+
+struct BankText {
+    std::string title;        // "float tile[32][33]"
+    std::string formula;      // "bank = (12*33 + 5) mod 32 = 17"
+    uint32_t padded_row = 0;  // words of a row with padding behind it, 0: there is none
+};
+
+class BankPicture {
+  public:
+    // Both halves get the same measures: `rows` and `passes` are the most that either has.
+    BankPicture(const Rect& area, const BankFacts& facts, size_t rows, size_t passes);
+
+    // `shown`: passes served so far, those behind are fainter. `lane`: drawn in ink everywhere, -1 none.
+    void draw(Ui& ui, const Pattern& pattern, const BankFacts& facts, const BankText& text, size_t shown, int lane) const;
+    Rect word_box(uint64_t word) const;                      // empty: its row is not drawn
+    int lane_at(Point point, const Pattern& pattern) const;  // whose word the point lies in; -1: none
+
+  private:
+    Rect area_;
+    float cell_w_ = 9, cell_h_ = 5, x_ = 0, bars_y_ = 0, grid_y_ = 0, passes_y_ = 0, passes_h_ = 0, pass_h_ = 3;
+    std::vector<uint64_t> rows_;  // of 128 bytes, those drawn
+    bool gaps_ = false;           // rows between them are left out
+
+    void draw_bars(Ui& ui, const BankFacts& facts) const;
+    void draw_words(Ui& ui, const Pattern& pattern, const BankFacts& facts, const BankText& text, int lane) const;
+    void draw_passes(Ui& ui, const BankFacts& facts, size_t shown, int lane) const;
+};
+
+// How many rows of 128 bytes the picture of a request has.
+size_t rows_of(const BankFacts& facts);
+
+// "32-way conflict", "1-way, no conflict".
+std::string ways_text(const BankFacts& facts);
+std::string passes_text(const BankFacts& facts);  // "32 passes"
+
+}  // namespace lockstep::gui

@@ -1,0 +1,296 @@
+// D4, shared-memory banks: the words that one warp instruction reads, in their 32 banks; the passes that its conflicts
+// cost; and beside it the same request with padding or a swizzle. Either an instruction of the run that the focused warp
+// executed, or a sandbox: a row, a column or a diagonal of a tile of 32 x 32 elements.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "app/gui/views/bank_picture.h"
+#include "app/gui/views/memory_views.h"
+
+namespace lockstep::gui {
+namespace {
+
+std::string_view word_of(Remedy remedy) {
+    static constexpr std::string_view names[] = {"no remedy", "padding", "XOR swizzle"};
+    return names[static_cast<size_t>(remedy)];
+}
+
+std::string element_name(int bytes) {
+    return bytes == 4 ? "float" : bytes == 8 ? "double" : "float4";
+}
+
+class BanksView final : public View {
+  public:
+    void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
+        const auto snapshot = session.snapshot();
+        const Scene scene = scene_of(session, focus, *snapshot);
+        const std::string sentence = caption_of(scene);
+        const std::string right = scene.sandbox ? "sandbox, any kernel" : place_of(scene, *snapshot);
+        const Rect body = ui.panel(area, {.title = "Shared-memory banks",
+                                          .right = right,
+                                          .header_badge = scene.sandbox ? Provenance::derived : Provenance::simulated,
+                                          .caption = sentence});
+        ui.push_scope("banks");
+        keys(ui, session, focus, *snapshot, scene, area);
+        const float used = draw_controls(ui, session, focus, *snapshot, scene, body);
+        const Rect rest{body.x, body.y + used + 6, body.w, body.h - used - 6};
+        if (!scene.nothing.empty()) {
+            ui.say_nothing_yet(rest, scene.nothing, scene.hint);
+        } else {
+            const bool twin = remedy_ != Remedy::none && rest.w > 420;
+            const float half = twin ? (rest.w - 16) / 2 : rest.w;
+            draw_half(ui, focus, scene, scene.left, Remedy::none, {rest.x, rest.y, half, rest.h});
+            if (twin) draw_half(ui, focus, scene, scene.right, remedy_, {rest.x + half + 16, rest.y, half, rest.h});
+        }
+        ui.pop_scope();
+    }
+
+    std::string describe(const Session& session, const Focus& focus) const override {
+        const auto snapshot = session.snapshot();
+        const Scene scene = scene_of(session, focus, *snapshot);
+        std::string text = fmt::format("Shared-memory banks ({}), {}\n", scene.sandbox ? "derived" : "simulated",
+                                       scene.sandbox ? "sandbox" : place_of(scene, *snapshot));
+        if (!scene.nothing.empty()) text += "  " + scene.nothing + "\n";
+        for (const MemoryRow& row : scene.rows)
+            text += fmt::format("  line {} pc {} {}: {}\n", row.line, row.pc, row.text,
+                                is_hidden(row, session, scene.history.get())
+                                    ? std::string("hidden until you lock an answer")
+                                    : fmt::format("{} requests, {:.4g} passes each", row.requests, row.per_request()));
+        if (scene.nothing.empty())
+            for (const Remedy remedy : {Remedy::none, remedy_}) {
+                const Half& half = remedy == Remedy::none ? scene.left : scene.right;
+                text += fmt::format("  {}: {}, {}, {} words, {} of them broadcast\n", title_of(scene, remedy),
+                                    ways_text(half.facts), passes_text(half.facts), half.facts.words.size(),
+                                    half.facts.broadcasts);
+                if (remedy_ == Remedy::none) break;
+            }
+        return text + "  " + caption_of(scene) + "\n";
+    }
+
+  private:
+    struct Half {
+        Pattern pattern;
+        BankFacts facts;
+    };
+    struct Scene {
+        bool sandbox = false, locked = false;
+        std::shared_ptr<const simt::WarpHistory> history;
+        std::vector<MemoryRow> rows;
+        Picked picked;
+        Half left, right;
+        std::string name, nothing, hint;
+    };
+    bool sandbox_ = false;
+    TileChoice choice_;
+    Remedy remedy_ = Remedy::padding;
+    int32_t last_pc_ = -1;
+    double played_from_ = -1;  // when the passes began to play; -1: they stand
+    mutable std::shared_ptr<const model::KernelRun> rows_run_;
+    mutable std::shared_ptr<const simt::WarpHistory> rows_history_, known_history_;
+    mutable std::vector<MemoryRow> rows_;
+
+    void update_rows(const Snapshot& snapshot) const {
+        if (rows_run_ == snapshot.kernel && rows_history_ == snapshot.history) return;
+        rows_run_ = snapshot.kernel;
+        rows_history_ = snapshot.history;
+        known_history_ = history_of(snapshot);
+        rows_ = snapshot.kernel && snapshot.kernel->program ? memory_rows(*snapshot.kernel, known_history_.get(), true)
+                                                            : std::vector<MemoryRow>();
+    }
+
+    Scene scene_of(const Session& session, const Focus& focus, const Snapshot& snapshot) const {
+        update_rows(snapshot);
+        Scene scene;
+        scene.locked = session.reveal_steps >= 0;
+        scene.history = known_history_;
+        scene.rows = rows_;
+        // Without a shared-memory instruction the sandbox is all there is.
+        scene.sandbox = !scene.locked && (sandbox_ || scene.rows.empty());
+        scene.picked = pick(scene.rows, session, focus, scene.history.get(), last_pc_);
+        bool atomic = false;
+        if (scene.sandbox) {
+            scene.left.pattern = tile_pattern(choice_, Remedy::none);
+            scene.right.pattern = tile_pattern(choice_, remedy_);
+        } else if (scene.picked.row < 0) {
+            scene.nothing = "This kernel touches no shared memory.";
+            return scene;
+        } else {
+            const MemoryRow& row = scene.rows[static_cast<size_t>(scene.picked.row)];
+            scene.name = row.line > 0 ? fmt::format("line {}", row.line) : fmt::format("pc {}", row.pc);
+            if (scene.picked.hidden) {
+                scene.nothing = "The banks stay hidden until you lock an answer.";
+                return scene;
+            }
+            if (scene.picked.access < 0) {
+                scene.nothing = scene.history ? "This warp did not run that instruction: choose another."
+                                              : "The warp's addresses are being recorded.";
+                scene.hint = "The sandbox shows rows, columns and diagonals of a tile.";
+                return scene;
+            }
+            atomic = row.is_atomic;
+            scene.left.pattern = pattern_of(scene.history->accesses[static_cast<size_t>(scene.picked.access)]);
+            scene.right.pattern = what_if(scene.left.pattern, remedy_);
+        }
+        scene.left.facts = bank_facts(scene.left.pattern, atomic);
+        scene.right.facts = bank_facts(scene.right.pattern, atomic);
+        return scene;
+    }
+
+    static std::string place_of(const Scene& scene, const Snapshot& snapshot) {
+        if (!scene.history || scene.picked.row < 0) return snapshot.kernel_label;
+        return fmt::format("block {} · warp {} · {}", with_commas(scene.history->block), scene.history->warp_in_block,
+                           scene.name);
+    }
+
+    std::string title_of(const Scene& scene, Remedy remedy) const {
+        if (scene.sandbox)
+            return fmt::format("{} tile[32][{}]{}", element_name(choice_.element), remedy == Remedy::padding ? 33 : 32,
+                               remedy == Remedy::swizzle ? ", column ^ row" : "");
+        if (remedy == Remedy::none)
+            return fmt::format("{} {}", scene.name, scene.rows[static_cast<size_t>(scene.picked.row)].text);
+        return remedy == Remedy::padding ? "what if: padded rows" : "what if: swizzled rows";
+    }
+
+    std::string formula_of(const Scene& scene, const Half& half, Remedy remedy, int lane) const {
+        if (lane < 0 || !(half.pattern.lanes >> lane & 1)) lane = 0;
+        const uint64_t address = half.pattern.address[static_cast<size_t>(lane)], bank = address / 4 % 32;
+        if (scene.sandbox && choice_.element == 4) {
+            const auto [row, column] = tile_place(choice_, lane);
+            if (remedy == Remedy::swizzle) return fmt::format("bank = ({} ^ {}) mod 32 = {}", column, row, bank);
+            return fmt::format("bank = ({}*{} + {}) mod 32 = {}", row, remedy == Remedy::padding ? 33 : 32, column, bank);
+        }
+        return fmt::format("bank = ({} / 4) mod 32 = {}", address, bank);
+    }
+
+    std::string caption_of(const Scene& scene) const {
+        if (!scene.nothing.empty()) return {};
+        const BankFacts &left = scene.left.facts, &right = scene.right.facts;
+        std::string text =
+            scene.sandbox
+                ? fmt::format("With 32 elements a row, lanes that read a {} ", choice_.pattern == TilePattern::row ? "row"
+                                                                               : choice_.pattern == TilePattern::column
+                                                                                   ? "column"
+                                                                                   : "diagonal")
+                : fmt::format("{}: {} lanes ", "L" + scene.name.substr(1), std::popcount(scene.left.pattern.lanes));
+        if (!scene.sandbox && scene.name.rfind("pc", 0) == 0) text = fmt::format("{}: the lanes ", scene.name);
+        text += left.ways > 1 ? fmt::format("meet in bank {}, {} words deep, so one request takes {}.", left.worst_bank,
+                                            left.ways, passes_text(left))
+                              : fmt::format("find each bank with one word at most: {}.", passes_text(left));
+        if (remedy_ == Remedy::none) return text;
+        std::string with(word_of(remedy_));
+        with[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(with[0])));
+        return text + fmt::format(" {} makes it {}-way, {}.", with, right.ways, passes_text(right));
+    }
+
+    void look_at_row(Session& session, Focus& focus, const Snapshot& snapshot, const Scene& scene, int index,
+                     size_t execution) {
+        const MemoryRow& row = scene.rows[static_cast<size_t>(index)];
+        sandbox_ = false;
+        last_pc_ = static_cast<int32_t>(row.pc);
+        focus.pc = last_pc_;
+        if (row.line > 0) focus.line = row.line;
+        if (is_hidden(row, session, scene.history.get()) || execution >= row.accesses.size()) return;
+        const uint64_t step = scene.history->accesses[row.accesses[execution]].step;
+        if (session.reveal_steps >= 0 && step >= static_cast<uint64_t>(session.reveal_steps)) return;
+        look_at_step(session, focus, snapshot, step);
+        focus.pc = last_pc_;
+    }
+
+    void keys(Ui& ui, Session& session, Focus& focus, const Snapshot& snapshot, const Scene& scene, const Rect& area) {
+        for (const auto& [key, way] : {std::pair{Key::d, 1}, {Key::a, -1}})
+            if (ui.pressed(key, area)) focus.lane = std::clamp(focus.lane + way, 0, 31);
+        for (const auto& [key, way] : {std::pair{Key::down, 1}, {Key::up, -1}, {Key::s, 1}, {Key::w, -1}})
+            if (ui.pressed(key, area)) {
+                if (scene.sandbox)
+                    choice_.index = std::clamp(choice_.index + way, 0, 31);
+                else if (const int rows = static_cast<int>(scene.rows.size()); rows > 0)
+                    look_at_row(session, focus, snapshot, scene, std::clamp(scene.picked.row + way, 0, rows - 1), 0);
+            }
+        if (ui.pressed(Key::enter, area)) played_from_ = ui.now;
+    }
+
+    float draw_controls(Ui& ui, Session& session, Focus& focus, const Snapshot& snapshot, const Scene& scene,
+                        const Rect& body) {
+        const Theme& theme = *ui.theme;
+        float x = body.x, y = body.y;
+        const auto wrap = [&](float width) {
+            if (x + width <= body.right()) return;
+            x = body.x;
+            y += 30;
+        };
+        if (scene.locked) {
+            ui.text(x, y + 18, "The sandbox opens once you lock an answer.", {.size = 13, .color = theme.ink2});
+            return 26;
+        }
+        if (!scene.rows.empty()) {
+            const int mode = ui.segmented(x, y, {"run", "sandbox"}, scene.sandbox ? 1 : 0);
+            sandbox_ = mode == 1;
+        }
+        if (scene.sandbox) {
+            wrap(190);
+            choice_.pattern = static_cast<TilePattern>(
+                ui.segmented(x, y, {"row", "column", "diagonal"}, static_cast<int>(choice_.pattern)));
+            const int elements[] = {4, 8, 16};
+            wrap(130);
+            choice_.element = elements[ui.segmented(x, y, {"4 B", "8 B", "16 B"},
+                                                    choice_.element == 4   ? 0
+                                                    : choice_.element == 8 ? 1
+                                                                           : 2)];
+        } else if (scene.picked.row >= 0) {
+            const auto rows = static_cast<int>(scene.rows.size());
+            wrap(180);
+            if (ui.chip(x, y, "<", false, scene.picked.row > 0))
+                look_at_row(session, focus, snapshot, scene, scene.picked.row - 1, 0);
+            if (ui.chip(x, y, ">", false, scene.picked.row + 1 < rows))
+                look_at_row(session, focus, snapshot, scene, scene.picked.row + 1, 0);
+            const MemoryRow& row = scene.rows[static_cast<size_t>(scene.picked.row)];
+            x = ui.text(x + 4, y + 18,
+                        fmt::format("{}, {} of {}; {:.3g} passes each in the whole run", scene.name, scene.picked.row + 1,
+                                    rows, row.per_request()),
+                        {.size = 13, .color = theme.ink2, .width = body.right() - x - 8}) +
+                12;
+        }
+        wrap(230);
+        remedy_ = static_cast<Remedy>(ui.segmented(x, y, {"none", "+1 padding", "XOR swizzle"}, static_cast<int>(remedy_)));
+        if (x + 60 <= body.right() && ui.chip(x, y, "play", played_from_ >= 0)) played_from_ = ui.now;
+        return y - body.y + 26;
+    }
+
+    void draw_half(Ui& ui, Focus& focus, const Scene& scene, const Half& half, Remedy remedy, const Rect& area) {
+        const bool padded = scene.sandbox && remedy == Remedy::padding;
+        const auto words = static_cast<uint32_t>(32 * choice_.element / 4);
+        const BankText text{title_of(scene, remedy), formula_of(scene, half, remedy, focus.lane),
+                            padded && choice_.element == 4 ? words : 0};
+        const BankPicture picture(area, half.facts, std::max(rows_of(scene.left.facts), rows_of(scene.right.facts)),
+                                  std::max(scene.left.facts.passes.size(), scene.right.facts.passes.size()));
+        const int hovered = ui.enabled ? picture.lane_at(ui.mouse, half.pattern) : -1;
+        if (hovered >= 0 && ui.clicked(area)) focus.lane = hovered;
+        size_t shown = half.facts.passes.size();
+        if (played_from_ >= 0) {  // one pass a cycle, slowed down for the eye
+            const auto at = static_cast<size_t>(std::max(0.0, (ui.now - played_from_) * 8));
+            if (at < shown)
+                shown = at, ui.animate();
+            else if (at > std::max(scene.left.facts.passes.size(), scene.right.facts.passes.size()))
+                played_from_ = -1;
+            else
+                ui.animate();
+        }
+        picture.draw(ui, half.pattern, half.facts, text, shown, hovered >= 0 ? hovered : focus.lane);
+        if (hovered >= 0)
+            ui.tooltip(fmt::format("lane {}: byte {}, word {} of bank {}", hovered,
+                                   half.pattern.address[static_cast<size_t>(hovered)],
+                                   half.pattern.address[static_cast<size_t>(hovered)] / 128,
+                                   half.pattern.address[static_cast<size_t>(hovered)] / 4 % 32));
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_banks_view() {
+    return std::make_unique<BanksView>();
+}
+
+}  // namespace lockstep::gui

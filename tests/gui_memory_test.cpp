@@ -1,0 +1,316 @@
+// D3 and D4: what one request touches, against plain definitions; rows of a run against its counters; clicks and keys in the
+// whole interface without a window.
+#include <imgui.h>
+
+#include <cstring>
+#include <set>
+
+#include "app/gui/shell.h"
+#include "app/gui/views/bank_data.h"
+#include "app/gui/views/request_data.h"
+#include "core/base/rng.h"
+#include "core/model/coalescer.h"
+#include "core/ptx/ptx.h"
+#include "tests/catch.h"
+
+using namespace lockstep;
+using namespace lockstep::gui;
+
+namespace {
+
+// Lanes load in[i * stride], write it to column `column` of a shared tile of 32 x 32 words, and read row `lane` back.
+constexpr const char* kernel_text = R"(
+.version 6.4
+.target sm_70
+.address_size 64
+.visible .entry touch(.param .u64 in, .param .u64 out, .param .u32 stride)
+{
+    .reg .b32 %r<12>;
+    .reg .b64 %rd<12>;
+    .reg .f32 %f<6>;
+    .shared .align 4 .b8 tile[4096];
+    ld.param.u64 %rd1, [in];
+    ld.param.u64 %rd2, [out];
+    ld.param.u32 %r1, [stride];
+    mov.u32 %r2, %tid.x;
+    mul.lo.u32 %r3, %r2, %r1;
+    mul.wide.u32 %rd3, %r3, 4;
+    add.u64 %rd4, %rd1, %rd3;
+    ld.global.f32 %f1, [%rd4];
+    ld.global.f32 %f2, [%rd1];
+    add.f32 %f1, %f1, %f2;
+    shl.b32 %r4, %r2, 7;
+    mov.u32 %r5, tile;
+    add.u32 %r6, %r5, %r4;
+    st.shared.f32 [%r6], %f1;
+    ld.shared.f32 %f3, [tile];
+    add.f32 %f1, %f1, %f3;
+    mul.wide.u32 %rd5, %r2, 4;
+    add.u64 %rd6, %rd2, %rd5;
+    st.global.f32 [%rd6], %f1;
+    ret;
+}
+)";
+
+std::shared_ptr<Snapshot> run_of(uint32_t stride) {
+    auto run = std::make_shared<model::KernelRun>();
+    run->gpu = model::gpu_named("v100").value();
+    const auto module = ptx::parse(kernel_text, "touch.ptx");
+    run->program = ptx::decode(module.value(), "touch").value();
+    simt::Memory memory;
+    const uint64_t in = memory.allocate(uint64_t{32} * stride * 4, "in"), out = memory.allocate(128, "out");
+    run->config.grid = {1, 1, 1};
+    run->config.block = {32, 1, 1};
+    run->config.parameters.resize(run->program->parameter_bytes);
+    std::memcpy(run->config.parameters.data() + run->program->parameters[0].offset, &in, 8);
+    std::memcpy(run->config.parameters.data() + run->program->parameters[1].offset, &out, 8);
+    std::memcpy(run->config.parameters.data() + run->program->parameters[2].offset, &stride, 4);
+    run->before = std::make_shared<simt::Memory>(memory);
+    run->result = model::launch(run->gpu, *run->program, run->config, memory);
+    auto snapshot = std::make_shared<Snapshot>();
+    snapshot->kernel = run;
+    snapshot->kernel_label = "touch";
+    snapshot->history =
+        std::make_shared<simt::WarpHistory>(simt::record_warp(*run->program, run->config, *run->before, 0, 0));
+    return snapshot;
+}
+
+Pattern scattered(Rng& rng, uint32_t bytes, uint64_t range) {
+    Pattern pattern;
+    pattern.bytes = bytes;
+    pattern.lanes = rng.below(4) == 0 ? static_cast<uint32_t>(rng.next()) : 0xffffffffu;
+    for (uint64_t& address : pattern.address) address = rng.below(range / bytes) * bytes;
+    return pattern;
+}
+
+struct Desk {
+    Session session;
+    Shell shell;
+    double now = 0;
+    int quads = 0;
+    float width = 1600, height = 1000;
+
+    explicit Desk(std::shared_ptr<Snapshot> snapshot, float text_scale = 1)
+        : session({.start = false}), shell(context(), theme_named("light"), text_scale) {
+        session.workspace = "memory";
+        session.grain = Grain::instruction;
+        session.publish_for_test(std::move(snapshot));
+        for (int i = 0; i < 3; ++i) frame();
+    }
+    ~Desk() { ImGui::DestroyContext(); }
+    Session& context() {
+        ImGui::CreateContext();
+        ImGui::GetIO().IniFilename = nullptr;
+        return session;
+    }
+    void frame(const Input& input = {}) {
+        shell.prepare(1);
+        ImGui::GetIO().DisplaySize = {width, height};
+        ImGui::GetIO().DeltaTime = 1.0f / 60;
+        ImGui::NewFrame();
+        shell.frame(input, width, height, now += 0.1);
+        ImGui::Render();
+        quads = ImGui::GetDrawData()->TotalIdxCount / 6;
+    }
+    void click(float x, float y) {
+        Input input;
+        input.mouse_x = x;
+        input.mouse_y = y;
+        input.clicked = input.down = true;
+        frame(input);
+        input.clicked = input.down = false;
+        input.released = true;
+        frame(input);
+        frame();
+    }
+    void key(KeyCode code) {
+        Input input;
+        input.keys.push_back({code, false, false});
+        frame(input);
+        frame();
+    }
+    bool says(std::string_view view, std::string_view words) {
+        return shell.describe(view).find(words) != std::string::npos;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a stride of n words touches 4 n sectors, at most one a lane") {
+    for (int stride = 1; stride <= 32; ++stride) {
+        const RequestFacts facts = facts_of(pattern_of(StrideChoice{.stride = stride}));
+        INFO("stride " << stride);
+        CHECK(facts.sectors == (stride >= 8 ? 32u : 4u * static_cast<uint32_t>(stride)));
+        CHECK(facts.used == 128);
+        CHECK(facts.moved == 32 * facts.sectors);
+    }
+    CHECK(facts_of(pattern_of(StrideChoice{.stride = 1, .offset = 1})).sectors == 5);
+    CHECK(facts_of(pattern_of(StrideChoice{.stride = 1, .element = 16})).sectors == 16);
+    CHECK(facts_of(pattern_of(StrideChoice{.stride = 7, .records = false})).sectors == 4);
+}
+
+TEST_CASE("sectors of any request are the distinct ones, and no more bytes are used than moved") {
+    Rng rng(5);
+    for (int round = 0; round < 400; ++round) {
+        const uint32_t bytes = 1u << rng.below(5);
+        const Pattern pattern = scattered(rng, bytes, uint64_t{256} << rng.below(12));
+        std::set<uint64_t> sectors, used;
+        for (uint32_t lane = 0; lane < 32; ++lane)
+            for (uint64_t k = 0; k < bytes && (pattern.lanes >> lane & 1); ++k) {
+                used.insert(pattern.address[lane] + k);
+                sectors.insert((pattern.address[lane] + k) / 32);
+            }
+        const RequestFacts facts = facts_of(pattern);
+        CHECK(facts.sectors == sectors.size());
+        CHECK(facts.used == used.size());
+        CHECK(facts.used <= facts.moved);
+        if (pattern.lanes != 0 && bytes == 4) CHECK((facts.sectors >= 1 && facts.sectors <= 32));
+        uint32_t by_line = 0, by_sector = 0;
+        for (const TouchedLine& line : facts.lines)
+            for (uint32_t s = 0; s < 4; ++s) {
+                by_line += line.sectors >> s & 1;
+                by_sector += line.used(s);
+                CHECK((line.used(s) > 0) == ((line.sectors >> s & 1) != 0));
+            }
+        CHECK(by_line == facts.sectors);
+        CHECK(by_sector == facts.used);
+    }
+}
+
+TEST_CASE("a column of a tile of 32 x 32 words is a 32-way conflict, with padding or a swizzle none") {
+    const auto ways = [](TilePattern pattern, Remedy remedy) {
+        return bank_facts(tile_pattern({.pattern = pattern}, remedy)).ways;
+    };
+    CHECK(ways(TilePattern::column, Remedy::none) == 32);
+    CHECK(ways(TilePattern::column, Remedy::padding) == 1);
+    CHECK(ways(TilePattern::column, Remedy::swizzle) == 1);
+    CHECK(ways(TilePattern::row, Remedy::none) == 1);
+    CHECK(ways(TilePattern::row, Remedy::swizzle) == 1);
+    CHECK(ways(TilePattern::diagonal, Remedy::none) == 1);
+    CHECK(bank_facts(tile_pattern({.pattern = TilePattern::column}, Remedy::none)).passes.size() == 32);
+}
+
+TEST_CASE("one word read by many lanes is a broadcast, not a conflict; atomics on it queue") {
+    Pattern same;
+    same.lanes = 0xffffffffu;
+    same.address.fill(4 * 77);
+    const BankFacts facts = bank_facts(same);
+    CHECK(facts.ways == 1);
+    CHECK(facts.passes.size() == 1);
+    CHECK(facts.broadcasts == 1);
+    CHECK(facts.words.size() == 1);
+    CHECK(bank_facts(same, true).passes.size() == 32);
+}
+
+TEST_CASE("the passes drawn are as many as the model counts, and serve every lane") {
+    Rng rng(9);
+    for (int round = 0; round < 400; ++round) {
+        const uint32_t bytes = 4u << rng.below(3);
+        const Pattern pattern = scattered(rng, bytes, uint64_t{512} << rng.below(6));
+        const BankFacts facts = bank_facts(pattern);
+        if (pattern.lanes == 0) continue;
+        INFO(bytes << " bytes, round " << round);
+        CHECK(facts.passes.size() == model::shared_passes(pattern.address.data(), pattern.lanes, bytes));
+        CHECK(bank_facts(pattern, true).passes.size() ==
+              model::shared_atomic_passes(pattern.address.data(), pattern.lanes, bytes));
+        uint32_t served = 0, twice = 0;
+        for (const BankPass& pass : facts.passes) {
+            CHECK(pass.banks != 0);
+            twice |= served & pass.lanes;
+            served |= pass.lanes;
+        }
+        CHECK(served == pattern.lanes);
+        if (bytes == 4) CHECK(twice == 0);
+    }
+}
+
+TEST_CASE("what a warp's history touched adds up to the counters of the run") {
+    for (const uint32_t stride : {1u, 2u, 5u, 32u}) {
+        const auto snapshot = run_of(stride);
+        const auto& history = *snapshot->history;
+        REQUIRE_FALSE(snapshot->kernel->result.fault);
+        for (const bool shared : {false, true}) {
+            const auto rows = memory_rows(*snapshot->kernel, &history, shared);
+            REQUIRE(rows.size() == (shared ? 2u : 3u));
+            for (const MemoryRow& row : rows) {
+                uint64_t units = 0;
+                for (const size_t access : row.accesses) {
+                    const Pattern pattern = pattern_of(history.accesses[access]);
+                    units += shared ? bank_facts(pattern).passes.size() : facts_of(pattern).sectors;
+                    CHECK(history.steps[history.accesses[access].step].pc == row.pc);
+                }
+                INFO(row.text << ", stride " << stride);
+                CHECK(row.accesses.size() == row.requests);
+                CHECK(units == row.units);
+            }
+        }
+    }
+}
+
+TEST_CASE("the Memory workspace shows the request of the picked row; keys and clicks pick another") {
+    Desk desk(run_of(2));
+    CHECK(desk.says("coalesce", "8 sectors in 2 lines, 128 B used, 256 B moved, efficiency 50 %"));
+    const int32_t first = static_cast<int32_t>(memory_rows(*desk.session.snapshot()->kernel, nullptr, false)[0].pc);
+    desk.shell.focus.pc = first;
+    desk.key(KeyCode::down);  // the load that all lanes share
+    CHECK(desk.shell.focus.pc == first + 1);
+    CHECK(desk.says("coalesce", "1 sector in 1 line, 4 B used, 32 B moved"));
+    desk.key(KeyCode::up);
+    CHECK(desk.shell.focus.pc == first);
+    std::set<int32_t> picked;
+    for (float y = 380; y < 940; y += 13) {
+        desk.click(200, y);
+        picked.insert(desk.shell.focus.pc);
+    }
+    CHECK(picked.size() == 3);
+    for (int i = 0; i < 3; ++i) desk.key(KeyCode::d);
+    CHECK(desk.shell.focus.lane == 2);
+    desk.key(KeyCode::a);
+    CHECK(desk.shell.focus.lane == 1);
+    std::set<int32_t> lanes;
+    for (float y = 120; y < 220; y += 9)
+        for (float x = 30; x < 780; x += 24) {
+            desk.shell.focus.lane = -1;
+            desk.click(x, y);
+            lanes.insert(desk.shell.focus.lane);
+        }
+    CHECK(lanes.size() == 33);
+}
+
+TEST_CASE("while a prediction is open neither sectors nor banks are told") {
+    const auto snapshot = run_of(2);
+    Desk desk(snapshot);
+    auto lesson = std::make_shared<lessons::Lesson>();
+    lessons::Step step;
+    lessons::Predict predict;
+    predict.of = "sectors_per_request";
+    step.predicts = {predict};
+    lesson->steps = {step};
+    desk.session.lesson.lesson = lesson;
+    desk.session.lesson.predictions = {{LessonState::Prediction{}}};
+    desk.session.lesson.done = {false};
+    desk.frame();
+    for (const char* view : {"coalesce", "banks"}) {
+        const std::string text = desk.shell.describe(view);
+        INFO(text);
+        CHECK(text.find("hidden until you lock") != std::string::npos);
+        CHECK(text.find("moved,") == std::string::npos);
+        CHECK(text.find("passes each") == std::string::npos);
+    }
+    desk.session.lesson.predictions[0][0].locked = true;
+    desk.frame();
+    CHECK(desk.says("coalesce", "8 sectors in 2 lines"));
+}
+
+TEST_CASE("the Memory workspace stays within eight thousand quads at every stride and size") {
+    for (const uint32_t stride : {1u, 4u, 32u})
+        for (const float scale : {1.0f, 2.0f}) {
+            Desk desk(run_of(stride), scale);
+            INFO("stride " << stride << ", scale " << scale);
+            CHECK(desk.quads > 300);
+            CHECK(desk.quads < 8000);
+            desk.width = 1280, desk.height = 720;
+            desk.frame();
+            CHECK(desk.quads < 8000);
+        }
+}
