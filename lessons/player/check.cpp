@@ -68,12 +68,13 @@ class Checker {
                 name + ", scene", true,
                 fmt::format("loss {:.6f}, {} launches", result.value()->step->loss, result.value()->step->launches.size()));
         const model::TimedResult& run = result.value()->kernel->result;
-        const std::string fault = run.fault ? run.fault->kind : "";
+        const std::string fault = run.fault ? run.fault->kind : !run.reports.empty() ? run.reports.front().kind : "";
         add(name + ", scene", fault == scene.expect,
-            fault == scene.expect
-                ? fault.empty() ? fmt::format("{} cycles", run.cycles) : "stopped by " + fault + ", as it should be"
-            : run.fault ? simt::render(*run.fault)
-                        : fmt::format("it runs to its end, but '{}' should stop it", scene.expect));
+            fault == scene.expect ? fault.empty() ? fmt::format("{} cycles", run.cycles)
+                                    : run.fault   ? "stopped by " + fault + ", as it should be"
+                                                  : "reported by " + fault + ", as it should be"
+            : run.fault           ? simt::render(*run.fault)
+                                  : fmt::format("it runs to its end, but '{}' should stop or report it", scene.expect));
     }
 
     void prediction(const std::string& what, size_t step, const Predict& predict) {

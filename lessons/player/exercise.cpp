@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -233,7 +234,7 @@ std::string difference(const std::vector<Array>& got, const std::vector<Array>& 
 // One timed launch on the first shape, as a scene's result, so that figure_of reads it.
 Result<std::shared_ptr<const SceneResult>> timed_run(const Lesson& lesson, const Exercise& exercise, const Program& program,
                                                      const Shape& shape, const Filling& filling, const RunOptions& options,
-                                                     const std::string& source) {
+                                                     const std::string& source, bool racecheck) {
     Scene where;
     where.gpu = exercise.gpu;
     Result<model::GpuSpec> gpu = model::gpu_named(gpu_of(lesson, where, options));
@@ -248,6 +249,7 @@ Result<std::shared_ptr<const SceneResult>> timed_run(const Lesson& lesson, const
     launch.dynamic_shared = exercise.dynamic_shared;
     launch.arguments = std::move(arguments).value();
     launch.source = source;
+    launch.racecheck = racecheck;
     return run_timed(launch, options);
 }
 
@@ -315,6 +317,8 @@ Result<ExerciseReport> check_exercise(const Lesson& lesson, const Exercise& exer
                 wrong = fmt::format("{} ({})", differs, describe_case(shape, filling));
         }
 
+    const std::vector<std::string> asked = check.value().names();
+    const bool racecheck = std::find(asked.begin(), asked.end(), "races") != asked.end();
     std::map<std::string, std::shared_ptr<const SceneResult>> timed;  // by run: "" the learner's
     const auto lookup = [&](const std::string& full) -> Result<double> {
         if (full == "outputs") return wrong.empty() ? 1.0 : 0.0;
@@ -331,7 +335,7 @@ Result<ExerciseReport> check_exercise(const Lesson& lesson, const Exercise& exer
             if (!program) return program.error();
             Result<std::shared_ptr<const SceneResult>> result =
                 timed_run(lesson, exercise, program.value(), shapes.front(), fillings.value().front(), options,
-                          run.empty() ? source : "");
+                          run.empty() ? source : "", racecheck);
             if (!result) return result.error();
             timed[run] = result.value();
         }

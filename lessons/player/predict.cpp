@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <numeric>
@@ -83,6 +84,9 @@ Result<double> kernel_figure(const SceneResult& result, const std::string& full)
         if (name == "threads") return static_cast<double>(threads);
         if (name == "warps") return static_cast<double>(run.config.grid.count() * ((run.config.block.count() + 31) / 32));
         if (name == "faults") return run.result.fault ? 1.0 : 0.0;
+        if (name == "races")
+            return static_cast<double>(std::count_if(run.result.reports.begin(), run.result.reports.end(),
+                                                     [](const simt::Fault& report) { return report.kind == "racecheck"; }));
         if (name == "blocks_on_sms") {
             std::set<uint16_t> sms;
             for (const BlockRun& block : run.result.trace.blocks) sms.insert(block.sm);

@@ -143,6 +143,8 @@ Result<std::shared_ptr<const SceneResult>> run_kernel(const Lesson& lesson, cons
     launch.dynamic_shared = scene.dynamic_shared;
     launch.seed = lesson.seed;
     launch.folder = lesson.folder;
+    launch.racecheck = scene.expect == "racecheck";
+    launch.initcheck = scene.expect == "initcheck";
     for (const std::string& text : scene.arguments) {
         Result<KernelArgument> argument = parse_argument(text);
         if (!argument) return placed(argument.error());
@@ -172,6 +174,8 @@ Result<std::shared_ptr<const SceneResult>> run_timed(const KernelLaunch& launch,
 
     model::TimedOptions timed;
     timed.max_instructions = timed_budget;
+    timed.racecheck = launch.racecheck;
+    timed.initcheck = launch.initcheck;
     timed.stop = options.stop;
     timed.progress = options.progress;
     run->result = model::launch(run->gpu, *run->program, run->config, memory, timed);

@@ -55,7 +55,8 @@ struct KernelLaunch {
     std::vector<KernelArgument> arguments;
     uint64_t seed = 1;
     std::filesystem::path folder;
-    std::string source;  // CUDA text, may be empty
+    std::string source;                         // CUDA text, may be empty
+    bool racecheck = false, initcheck = false;  // their reports are in TimedResult::reports
 };
 Result<std::shared_ptr<const SceneResult>> run_timed(const KernelLaunch& launch, const RunOptions& options = {});
 
