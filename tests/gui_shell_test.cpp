@@ -305,8 +305,8 @@ TEST_CASE("arrows and Enter work a menu, and the transport stands still meanwhil
     desk.session.grain = Grain::kernel;
     desk.shell.focus.launch = 0;
     desk.frame();
-    // Tab to the text size: Learn, SM, Training, Kernel, help, theme, size.
-    for (int i = 0; i < 7; ++i) desk.key(KeyCode::tab);
+    // Tab to the text size: Learn, SM, Memory, Training, Kernel, help, theme, size.
+    for (int i = 0; i < 8; ++i) desk.key(KeyCode::tab);
     desk.key(KeyCode::enter);
     desk.key(KeyCode::right);
     CHECK(desk.shell.focus.launch == 0);

@@ -48,16 +48,18 @@ std::vector<uint64_t> rows_drawn(const BankFacts& facts, bool& gaps) {
     return rows;
 }
 
-}  // namespace
-
 size_t rows_of(const BankFacts& facts) {
     bool gaps = false;
     return rows_drawn(facts, gaps).size();
 }
 
-BankPicture::BankPicture(const Rect& area, const BankFacts& facts, size_t rows, size_t passes) : area_(area) {
+}  // namespace
+
+BankPicture::BankPicture(const Rect& area, const BankFacts& facts, const BankFacts& other) : area_(area) {
+    const size_t passes = std::max(facts.passes.size(), other.passes.size());
+    scale_ = std::max(8u, std::bit_ceil(std::max({1u, facts.ways, other.ways})));
     rows_ = rows_drawn(facts, gaps_);
-    rows = std::max({rows, rows_.size(), size_t{8}});
+    const size_t rows = std::max({rows_of(other), rows_.size(), size_t{8}});
     while (!gaps_ && rows_.size() < rows) rows_.push_back(rows_.empty() ? 0 : rows_.back() + 1);
     cell_w_ = std::clamp(std::floor((area.w - margin) / 32), 4.0f, 24.0f);
     x_ = area.x + margin;
@@ -114,11 +116,10 @@ void BankPicture::draw_bars(Ui& ui, const BankFacts& facts) const {
     const float right = x_ + 32 * cell_w_, top = bars_y_ - 32;
     ui.line({x_, top}, {right, top}, theme.grid);
     ui.line({x_, bars_y_}, {right, bars_y_}, theme.line);
-    const uint32_t scale = std::max(8u, std::bit_ceil(std::max(1u, facts.ways)));
-    ui.text(x_ - 6, top + 8, std::to_string(scale), {.size = 12, .color = theme.ink2, .align = Align::right});
+    ui.text(x_ - 6, top + 8, std::to_string(scale_), {.size = 12, .color = theme.ink2, .align = Align::right});
     for (uint32_t bank = 0; bank < 32; ++bank) {
         if (facts.distinct[bank] == 0) continue;
-        const float h = std::max(2.0f, 32 * static_cast<float>(facts.distinct[bank]) / static_cast<float>(scale));
+        const float h = std::max(2.0f, 32 * static_cast<float>(facts.distinct[bank]) / static_cast<float>(scale_));
         const Rect bar{x_ + cell_w_ * static_cast<float>(bank) + 1, bars_y_ - h, cell_w_ - 2, h};
         ui.rect(bar, fill_of(facts, bank));
         if (facts.distinct[bank] == facts.ways && facts.ways > 1)

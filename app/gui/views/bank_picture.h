@@ -16,8 +16,8 @@ struct BankText {
 
 class BankPicture {
   public:
-    // Both halves get the same measures: `rows` and `passes` are the most that either has.
-    BankPicture(const Rect& area, const BankFacts& facts, size_t rows, size_t passes);
+    // Both halves get the measures of whichever needs more.
+    BankPicture(const Rect& area, const BankFacts& facts, const BankFacts& other);
 
     // `shown`: passes served so far, those behind are fainter. `lane`: drawn in ink everywhere, -1 none.
     void draw(Ui& ui, const Pattern& pattern, const BankFacts& facts, const BankText& text, size_t shown, int lane) const;
@@ -27,6 +27,7 @@ class BankPicture {
   private:
     Rect area_;
     float cell_w_ = 9, cell_h_ = 5, x_ = 0, bars_y_ = 0, grid_y_ = 0, passes_y_ = 0, passes_h_ = 0, pass_h_ = 3;
+    uint32_t scale_ = 8;          // words, of the bars
     std::vector<uint64_t> rows_;  // of 128 bytes, those drawn
     bool gaps_ = false;           // rows between them are left out
 
@@ -34,9 +35,6 @@ class BankPicture {
     void draw_words(Ui& ui, const Pattern& pattern, const BankFacts& facts, const BankText& text, int lane) const;
     void draw_passes(Ui& ui, const BankFacts& facts, size_t shown, int lane) const;
 };
-
-// How many rows of 128 bytes the picture of a request has.
-size_t rows_of(const BankFacts& facts);
 
 // "32-way conflict", "1-way, no conflict".
 std::string ways_text(const BankFacts& facts);

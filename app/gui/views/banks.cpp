@@ -264,8 +264,7 @@ class BanksView final : public View {
         const auto words = static_cast<uint32_t>(32 * choice_.element / 4);
         const BankText text{title_of(scene, remedy), formula_of(scene, half, remedy, focus.lane),
                             padded && choice_.element == 4 ? words : 0};
-        const BankPicture picture(area, half.facts, std::max(rows_of(scene.left.facts), rows_of(scene.right.facts)),
-                                  std::max(scene.left.facts.passes.size(), scene.right.facts.passes.size()));
+        const BankPicture picture(area, half.facts, remedy == Remedy::none ? scene.right.facts : scene.left.facts);
         const int hovered = ui.enabled ? picture.lane_at(ui.mouse, half.pattern) : -1;
         if (hovered >= 0 && ui.clicked(area)) focus.lane = hovered;
         size_t shown = half.facts.passes.size();
