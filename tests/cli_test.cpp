@@ -226,6 +226,27 @@ TEST_CASE("numbers, buffers and files that cannot be are refused before anything
             "    ???");
 }
 
+TEST_CASE("a trace is written as its file name ends: Perfetto JSON, a table, or text") {
+    const std::string start = "run " + write("saxpy.ptx", saxpy) +
+                              " --grid 2 --block 32 --arg in:f32{1} --arg inout:f32{1} --arg f32:1 --arg u32:1 --trace ";
+    const auto written = [&](const std::string& name) {
+        const std::string file = (scratch() / name.substr(0, name.find(' '))).string();
+        REQUIRE(lockstep_command(start + (scratch() / name).string()).status == 0);
+        std::ifstream in(file, std::ios::binary);
+        return std::string(std::istreambuf_iterator<char>(in), {});
+    };
+    CHECK(nlohmann::json::parse(written("t.json"))["traceEvents"].size() > 10);
+    CHECK(written("t.csv").starts_with("event,sm,warp_slot,"));
+    CHECK(written("t.csv").find("\nissue,0,0,0,0,0,0,1,selected,0,\"") != std::string::npos);
+    CHECK(written("t.txt").starts_with("sm 0 cycles "));
+    CHECK(written("other.txt --trace-sm 1").starts_with("sm 1 cycles "));
+    const std::string stretch = written("stretch.txt --trace-cycles 20-60");
+    CHECK(stretch.find("kept until 60\n") != std::string::npos);
+    CHECK(stretch.find("scheduler 0 20..60\n") != std::string::npos);
+    refuses(start + "x.json --trace-cycles 5-5", "--trace-cycles takes two cycles");
+    refuses(start + "x.json --trace-sm 80", "has the SMs 0 to 79");
+}
+
 TEST_CASE("an enormous grid ends at the instruction budget") {
     const std::string file =
         write("nothing.ptx", ".version 6.5\n.target sm_70\n.address_size 64\n.visible .entry nothing()\n{\n    ret;\n}\n");

@@ -9,12 +9,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <tuple>
 
 #include "app/cli/cli.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
 #include "core/device/kernel_library.h"
 #include "core/model/launch.h"
+#include "core/model/replay.h"
 #include "core/ptx/ptx.h"
 #include "core/simt/faults.h"
 #include "core/trace/csv.h"
@@ -27,7 +29,8 @@ namespace lockstep::cli {
 namespace {
 
 struct Options {
-    std::string file, kernel, grid, block, gpu = "v100", check = "memcheck,synccheck", json, trace;
+    std::string file, kernel, grid, block, gpu = "v100", check = "memcheck,synccheck", json, trace, trace_cycles;
+    uint32_t trace_sm = 0;
     std::string cluster, order = "round_robin", scheduler, registers;
     std::vector<std::string> arguments, symbols;
     device::CompileOptions compiler;
@@ -193,6 +196,23 @@ void write_trace(const KernelTrace& trace, const std::string& kernel, const ptx:
                    trace.cycles);
 }
 
+// "100000-120000": from the first cycle up to, not including, the second.
+std::pair<int64_t, int64_t> parse_cycles(const std::string& text) {
+    const size_t dash = text.find('-');
+    int64_t begin = -1, end = -1;
+    const char* const last = text.data() + text.size();
+    if (dash != std::string::npos) {
+        const auto first = std::from_chars(text.data(), text.data() + dash, begin);
+        const auto second = std::from_chars(text.data() + dash + 1, last, end);
+        if (first.ec == std::errc{} && first.ptr == text.data() + dash && second.ec == std::errc{} && second.ptr == last &&
+            begin >= 0 && end > begin)
+            return {begin, end};
+    }
+    throw Failure(
+        "--trace-cycles takes two cycles, the first one and the one behind the last, such as 100000-120000, not '" + text +
+        "'");
+}
+
 int run(const Options& options) {
     const simt::WarpOrder order = order_named(options.order);
     if (!options.functional && order != simt::WarpOrder::round_robin)
@@ -238,6 +258,11 @@ int run(const Options& options) {
     if (const auto problem = lessons::bind_symbols(*program, symbols, memory, options.seed)) throw Failure(*problem);
     if (const auto problem = simt::check_launch(*program, config, model::limits_of(gpu))) throw Failure(*problem);
 
+    int64_t trace_begin = 0, trace_end = 0;
+    if (!options.trace_cycles.empty()) std::tie(trace_begin, trace_end) = parse_cycles(options.trace_cycles);
+    if (options.trace_sm >= gpu.sms)
+        throw Failure(fmt::format("--trace-sm: {} has the SMs 0 to {}", gpu.title, gpu.sms - 1));
+    std::shared_ptr<const simt::Memory> before;  // for a replay
     simt::LaunchResult result;
     model::TimedResult timed;
     const auto print = [](std::string_view words) { std::fwrite(words.data(), 1, words.size(), stderr); };
@@ -256,6 +281,12 @@ int run(const Options& options) {
         launch.max_instructions = options.max_instructions;
         choose_checkers(options.check, launch);
         launch.trace = !options.trace.empty();
+        launch.traced_sm = options.trace_sm;
+        if (trace_end > 0) {
+            before = std::make_shared<const simt::Memory>(memory);
+            launch.trace_limit = 100'000;  // the stretch comes from a replay
+            launch.checkpoint_bytes = model::Replay::default_bytes;
+        }
         timed = model::launch(gpu, *program, config, memory, launch);
         result = timed;
     }
@@ -293,6 +324,15 @@ int run(const Options& options) {
                                simt::readable_variable(variable.name));
     }
     if (!options.trace.empty() && !options.functional) {
+        if (trace_end > 0 && !timed.fault) {
+            auto run = std::make_shared<model::KernelRun>();
+            run->gpu = gpu;
+            run->program = program;
+            run->config = config;
+            run->before = std::move(before);
+            run->result = timed;
+            timed.trace = model::Replay(run).trace(timed.trace.sm, trace_begin, trace_end).value();
+        }
         write_trace(timed.trace, kernel, *program, options.trace);
     }
     if (!options.json.empty()) write_json(json, options.json);
@@ -354,7 +394,9 @@ void add_run(CLI::App& app, int& status) {
     add_compiler_options(*command, options->compiler);
     command->add_option("--json", options->json, "write the result as JSON; '-' for stdout");
     command->add_option("--trace", options->trace,
-                        "write the warp timeline of SM 0: F.json for ui.perfetto.dev, F.csv, or F.txt");
+                        "write the warp timeline of one SM: F.json for ui.perfetto.dev, F.csv, or F.txt");
+    command->add_option("--trace-sm", options->trace_sm, "the SM to trace, 0 unless told")->check(not_from_0);
+    command->add_option("--trace-cycles", options->trace_cycles, "trace these cycles of a long run: 100000-120000");
     command->callback([options, &status] { status = run(*options); });
 }
 

@@ -102,6 +102,7 @@ void Shell::overlay(Ui& ui) {
                         {"Left  Right", "one step back or on"},
                         {"Shift + Left  Right", "one step of the next bigger grain"},
                         {"Home  End", "to the first, to the last"},
+                        {"[  ]", "look into the SM before, the next SM"},
                         {"A  D", "move the time in view"},
                         {"W  S", "zoom in, zoom out"},
                         {"Up  Down", "warp above, warp below"},

@@ -46,6 +46,8 @@ struct LessonState {  // the player's part: which step, what was answered
 
 // Immutable once published. Memory: a training session holds at most 64 step records (about 1 MB each), 64 parameter
 // checkpoints (0.4 MB each) and two timed steps (every kernel's trace, about 30 MB each); a lesson holds one run a scene.
+// Time travel in the kernel on show holds one modelled GPU and at most 256 MiB of checkpoints; a run of the learner's own
+// leaves at most 128 MiB more.
 struct Snapshot {
     std::shared_ptr<const model::KernelRun> kernel;  // what SM and Learn show; null until one has run
     std::string kernel_label;                        // "matmul_dW1 (kernel 9 of 11)"
@@ -77,7 +79,9 @@ struct Request {  // what a view or the transport asks of the worker
         pause,
         show_step,        // index = training step to show (kept ones only)
         focus_warp,       // index = KernelTrace::warps index: history for it
-        lanes_at,         // index = history step
+        lanes_at,         // index = history step; cycle = the clock, for values as of that cycle
+        fetch_stretch,    // index = cycle: trace the stretch around it, where the trace was cut
+        trace_sm,         // index = SM: trace that one instead; cycle = the clock
         lesson_step,      // index = step of the lesson
         lock_prediction,  // index = predict of the lesson step
         check_exercise,
@@ -94,6 +98,7 @@ struct Request {  // what a view or the transport asks of the worker
     int64_t index = 0;
     std::string text;
     std::shared_ptr<const KernelJob> job = nullptr;  // own_kernel
+    int64_t cycle = -1;
 };
 
 struct SessionOptions {
@@ -105,6 +110,7 @@ struct SessionOptions {
     bool start = true;                         // false: an empty session without a worker (tests)
     std::filesystem::path progress_file = {};  // where the learner's progress is kept; empty: nowhere
     std::filesystem::path kernel_file = {};    // where the learner's kernels are kept; empty: nowhere
+    uint64_t trace_limit = 2'000'000;          // of the learner's kernel: a longer run keeps a stretch, the rest is replayed
     bool own_kernel = false;                   // begin with the learner's kernel instead of a training scene
 };
 
@@ -133,7 +139,12 @@ class Session {
     int64_t cycles_begin = 0, cycles_end = 0;  // cycles in view of the time pictures; equal: the view fits them
     int64_t reveal_steps = -1;                 // while a prediction is open: the warp's instructions from here on
                                                // stay hidden everywhere (rows, totals, captions); -1: nothing is
-    int64_t history_step = 0;                  // instruction of the focused warp that the lane pictures show
+    struct WantedStep {     // an instruction of the focused warp that lies outside the stretch that the trace keeps
+        int64_t step = -1;  // -1: none
+        int64_t low = 0, high = INT64_MAX;  // its cycle lies in [low, high)
+        int looks = 0;                      // stretches looked into so far
+    } wanted;
+    int64_t history_step = 0;  // instruction of the focused warp that the lane pictures show
 
     struct Worker;  // worker.h
 

@@ -63,7 +63,9 @@ class Shell {
     void enter_workspace();
     void set_text_scale(float scale);
     void adopt(const std::shared_ptr<const Snapshot>& snapshot);  // a new kernel or step arrived: set the focus
-    int64_t busiest(const KernelTrace& trace);                    // sets the focus; returns the first cycle, -1: all fit
+    void adopt_trace(const std::shared_ptr<const Snapshot>& snapshot);
+    void follow_time(const Snapshot& snapshot);
+    int64_t busiest(const KernelTrace& trace);  // sets the focus; returns the first cycle, -1: all fit
     void reveal(const Snapshot& snapshot);
     void follow_jump(const Snapshot& snapshot);  // to the place that a report names
     void play(double now);
@@ -81,6 +83,9 @@ class Shell {
     double last_play_ = 0, now_ = 0;
     Focus asked_;  // the focus whose history was asked for
     int64_t asked_step_ = -1;
+    int64_t asked_cycle_ = -1;  // of the values; asked_time_: of the stretch
+    int64_t asked_time_ = -1;
+    int32_t asked_sm_ = -1;
     int reveal_step_ = -1, grain_step_ = -1;
     bool own_ = false;        // the kernel on show is the learner's own
     int32_t own_line_ = -1;   // where it was looked at last

@@ -39,6 +39,20 @@ int32_t track_of(const model::KernelRun& kernel, int32_t number) {
     return -1;
 }
 
+// The warp of one trace in another trace of the same launch; else the first that lives at `time`; -1: none does.
+int32_t same_warp(const KernelTrace& from, int32_t warp, const KernelTrace& to, int64_t time) {
+    int32_t living = -1;
+    const bool known = warp >= 0 && warp < static_cast<int32_t>(from.warps.size());
+    for (size_t i = 0; i < to.warps.size(); ++i) {
+        const WarpTrack& w = to.warps[i];
+        if (known && w.block == from.warps[static_cast<size_t>(warp)].block &&
+            w.warp_in_block == from.warps[static_cast<size_t>(warp)].warp_in_block)
+            return static_cast<int32_t>(i);
+        if (living < 0 && w.begin <= time && time < w.end) living = static_cast<int32_t>(i);
+    }
+    return living < 0 && !to.warps.empty() ? 0 : living;
+}
+
 bool shows(const Snapshot& snapshot, int32_t track) {
     const auto& warps = snapshot.kernel->result.trace.warps;
     if (!snapshot.history || track < 0 || track >= static_cast<int32_t>(warps.size())) return false;
@@ -51,6 +65,7 @@ bool shows(const Snapshot& snapshot, int32_t track) {
 void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
     session.adopt_results(focus);
     if (snapshot->kernel && snapshot->kernel != kernel_) {
+        if (kernel_ && kernel_->before && kernel_->before == snapshot->kernel->before) return adopt_trace(snapshot);
         const bool same_program = kernel_ && kernel_->program == snapshot->kernel->program;
         const bool own = snapshot->own_run && snapshot->kernel == snapshot->own_run->run;
         int64_t was_block = -1, was_warp = -1;
@@ -62,6 +77,9 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
         own_ = own;
         kernel_ = snapshot->kernel;
         const KernelTrace& trace = kernel_->result.trace;
+        focus.sm = static_cast<int32_t>(trace.sm);
+        asked_time_ = asked_cycle_ = -1;
+        session.wanted = {};
         session.cycles_begin = session.cycles_end = 0;
         if (!same_program || focus.warp >= static_cast<int32_t>(trace.warps.size())) {
             focus.warp = trace.warps.empty() ? -1 : 0;
@@ -123,22 +141,69 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
         asked_step_ = -1;
         session.post({Request::Kind::focus_warp, focus.warp, {}});
     }
-    // The registers follow the clock: the instruction that the focused warp is at.
-    if (snapshot->kernel && focus.warp >= 0 &&
-        focus.warp < static_cast<int32_t>(snapshot->kernel->result.trace.warps.size())) {
-        const KernelTrace& trace = snapshot->kernel->result.trace;
-        const auto& issues = trace.warps[static_cast<size_t>(focus.warp)].issues;
-        if (session.grain != Grain::instruction && focus.time >= 0 && session.workspace != "training") {
-            const auto next = std::partition_point(issues.begin(), issues.end(),
-                                                   [&](uint32_t i) { return trace.issues[i].cycle < focus.time; });
-            if (!issues.empty())
-                session.history_step = std::min<int64_t>(next - issues.begin(), static_cast<int64_t>(issues.size()) - 1);
-        }
-        if (snapshot->history && session.history_step != asked_step_ &&
-            session.history_step < static_cast<int64_t>(snapshot->history->steps.size())) {
-            asked_step_ = session.history_step;
-            session.post({Request::Kind::lanes_at, session.history_step, {}});
-        }
+    follow_time(*snapshot);
+}
+
+// Another stretch, or another SM, of the launch that is on show already: the clock stays, and the warp where it is there.
+void Shell::adopt_trace(const std::shared_ptr<const Snapshot>& snapshot) {
+    const KernelTrace &was = kernel_->result.trace, &trace = snapshot->kernel->result.trace;
+    const int32_t warp = focus.warp;
+    focus.warp = same_warp(was, warp, trace, focus.time);
+    const bool same =
+        warp >= 0 && focus.warp >= 0 && warp < static_cast<int32_t>(was.warps.size()) &&
+        was.warps[static_cast<size_t>(warp)].block == trace.warps[static_cast<size_t>(focus.warp)].block &&
+        was.warps[static_cast<size_t>(warp)].warp_in_block == trace.warps[static_cast<size_t>(focus.warp)].warp_in_block;
+    focus.sm = static_cast<int32_t>(trace.sm);
+    kernel_ = snapshot->kernel;
+    own_ = snapshot->own_run && snapshot->kernel == snapshot->own_run->run;
+    asked_ = {};
+    asked_time_ = asked_cycle_ = -1;
+    if (shows(*snapshot, focus.warp)) asked_.warp = focus.warp, asked_.sm = 1;  // its history is here
+    if (!same) session.wanted = {};
+    if (session.wanted.step >= 0 && session.grain == Grain::instruction) {
+        session.history_step = session.wanted.step;
+        move(session, focus, *snapshot, Grain::instruction, 0);
+    }
+}
+
+// The clock has left the stretch that the trace keeps, or another SM was chosen: the worker fetches it. Registers and memory
+// follow the clock: they are those that the focused warp's next instruction finds.
+void Shell::follow_time(const Snapshot& snapshot) {
+    if (!snapshot.kernel || snapshot.kernel != kernel_) return;
+    const bool stepping = session.workspace != "training";
+    if (session.grain != Grain::instruction) session.wanted = {};
+    const KernelTrace& trace = snapshot.kernel->result.trace;
+    if (stepping && snapshot.kernel->before && focus.sm >= 0 && focus.sm != static_cast<int32_t>(trace.sm) &&
+        focus.sm != asked_sm_ && focus.sm < static_cast<int32_t>(snapshot.kernel->gpu.sms)) {
+        asked_sm_ = focus.sm;
+        session.post({.kind = Request::Kind::trace_sm, .index = focus.sm, .text = {}, .cycle = focus.time});
+    }
+    if (focus.sm == static_cast<int32_t>(trace.sm)) asked_sm_ = -1;
+    if (stepping && snapshot.kernel->before && trace.truncated && trace.kept_until > trace.kept_from && focus.time >= 0 &&
+        (focus.time < trace.kept_from || focus.time >= trace.kept_until) && focus.time != asked_time_) {
+        asked_time_ = focus.time;
+        session.post({.kind = Request::Kind::fetch_stretch, .index = focus.time, .text = {}});
+    }
+    if (focus.warp < 0 || focus.warp >= static_cast<int32_t>(trace.warps.size())) return;
+    const WarpTrack& warp = trace.warps[static_cast<size_t>(focus.warp)];
+    const auto& issues = warp.issues;
+    const auto before = static_cast<int64_t>(warp.issued_before);
+    if (session.grain != Grain::instruction && focus.time >= 0 && stepping) {
+        const auto next = std::partition_point(issues.begin(), issues.end(),
+                                               [&](uint32_t i) { return trace.issues[i].cycle < focus.time; });
+        const bool goes_on = trace.truncated && warp.end >= trace.kept_until;
+        const int64_t most = before + static_cast<int64_t>(issues.size()) - (goes_on ? 0 : 1);
+        if (!issues.empty() || before > 0)
+            session.history_step = std::max<int64_t>(0, std::min<int64_t>(before + (next - issues.begin()), most));
+    }
+    if (!snapshot.history) return;
+    const bool within = session.history_step < static_cast<int64_t>(snapshot.history->steps.size()) ||
+                        (snapshot.history->truncated && session.wanted.step < 0);
+    const int64_t cycle = session.wanted.step < 0 ? focus.time : -1;
+    if (within && (session.history_step != asked_step_ || (own_ && cycle != asked_cycle_))) {
+        asked_step_ = session.history_step;
+        asked_cycle_ = cycle;
+        session.post({.kind = Request::Kind::lanes_at, .index = session.history_step, .text = {}, .cycle = cycle});
     }
 }
 

@@ -152,6 +152,10 @@ void Shell::plain_key(const KeyPress& key) {
         if (one.code == key.code) return give(one.key);
     for (size_t i = 0; i < std::size(spaces); ++i)
         if (is(key, static_cast<char>('1' + i))) choose_workspace(spaces[i]);
+    if ((is(key, '[') || is(key, ']')) && snapshot_->kernel && session.workspace != "training") {
+        const auto sms = static_cast<int32_t>(std::max<uint32_t>(1, snapshot_->kernel->gpu.sms));
+        focus.sm = std::clamp(focus.sm + (is(key, '[') ? -1 : 1), 0, sms - 1);  // its trace follows
+    }
     if (is(key, 'T')) theme = &next_theme(*theme);
 }
 

@@ -16,18 +16,50 @@ const KernelTrace* trace_of(const Snapshot& snapshot) {
 int64_t cycle_of(const Snapshot& snapshot, const Focus& focus, int64_t step) {
     const KernelTrace* trace = trace_of(snapshot);
     if (trace == nullptr || focus.warp < 0 || focus.warp >= static_cast<int32_t>(trace->warps.size())) return -1;
-    const auto& issues = trace->warps[static_cast<size_t>(focus.warp)].issues;
+    const WarpTrack& warp = trace->warps[static_cast<size_t>(focus.warp)];
+    const auto& issues = warp.issues;
+    step -= static_cast<int64_t>(warp.issued_before);
     if (step < 0 || step >= static_cast<int64_t>(issues.size())) return -1;
     return trace->issues[issues[static_cast<size_t>(step)]].cycle;
 }
 
+// Narrows down where the wanted instruction is by the stretch that the trace keeps, which does not hold it, and guesses:
+// in proportion, every other time in the middle, so that the search ends.
+int64_t look_for(Session::WantedStep& wanted, const KernelTrace& trace, const WarpTrack& warp, int64_t count) {
+    int64_t begin = 0, end = trace.cycles;
+    for (const BlockRun& block : trace.blocks)
+        if (block.block == warp.block) begin = block.begin, end = block.end;
+    wanted.low = std::max(wanted.low, begin);
+    wanted.high = std::min(wanted.high, end);
+    const auto between = [](int64_t from, int64_t to, int64_t part, int64_t whole) {
+        return from + static_cast<int64_t>(static_cast<double>(to - from) * static_cast<double>(part) /
+                                           static_cast<double>(std::max<int64_t>(1, whole)));
+    };
+    const auto before = static_cast<int64_t>(warp.issued_before);
+    const int64_t held = before + static_cast<int64_t>(warp.issues.size());
+    int64_t guess = 0;
+    if (wanted.step < before) {
+        wanted.high = std::min(wanted.high, trace.kept_from);
+        guess = between(begin, trace.kept_from, wanted.step, before);
+        if (wanted.step + 1 == before) guess = trace.kept_from - 1;  // one step back
+    } else {
+        wanted.low = std::max(wanted.low, trace.kept_until);
+        guess = between(trace.kept_until, end, wanted.step - held, count - held);
+    }
+    if (wanted.looks++ % 2 == 1) guess = (wanted.low + wanted.high) / 2;
+    return std::clamp(guess, wanted.low, std::max(wanted.low, wanted.high - 1));
+}
+
 int64_t instructions_of(const Session& session, const Focus& focus, const Snapshot& snapshot) {
     int64_t count = 0;
-    if (snapshot.history) {
-        count = static_cast<int64_t>(snapshot.history->steps.size());
-    } else if (const KernelTrace* trace = trace_of(snapshot);
-               trace != nullptr && focus.warp >= 0 && focus.warp < static_cast<int32_t>(trace->warps.size())) {
-        count = static_cast<int64_t>(trace->warps[static_cast<size_t>(focus.warp)].issues.size());
+    if (snapshot.history) count = static_cast<int64_t>(snapshot.history->steps.size());
+    if (const KernelTrace* trace = trace_of(snapshot); (!snapshot.history || snapshot.history->truncated) &&
+                                                       trace != nullptr && focus.warp >= 0 &&
+                                                       focus.warp < static_cast<int32_t>(trace->warps.size())) {
+        const WarpTrack& warp = trace->warps[static_cast<size_t>(focus.warp)];
+        const auto held = static_cast<int64_t>(warp.issued_before + warp.issues.size());
+        // A warp that goes on behind the stretch has one more at least.
+        count = std::max(count, held + (trace->truncated && warp.end >= trace->kept_until ? 1 : 0));
     }
     return session.reveal_steps >= 0 ? std::min(count, session.reveal_steps) : count;
 }
@@ -89,10 +121,17 @@ void move(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain,
                 far ? (way < 0 ? 0 : count - 1) : std::clamp<int64_t>(session.history_step + way, 0, count - 1);
             if (snapshot.history && session.history_step < static_cast<int64_t>(snapshot.history->steps.size()))
                 focus.pc = static_cast<int32_t>(snapshot.history->steps[static_cast<size_t>(session.history_step)].pc);
-            if (const int64_t cycle = cycle_of(snapshot, focus, session.history_step); cycle >= 0)
+            if (session.wanted.step != session.history_step) session.wanted = {};
+            if (const int64_t cycle = cycle_of(snapshot, focus, session.history_step); cycle >= 0) {
                 focus.time = cycle;
-            else if (trace != nullptr && session.history_step + 1 == count && trace->cycles > 0)
+                session.wanted = {};
+            } else if (trace != nullptr && trace->truncated && focus.warp >= 0 &&
+                       focus.warp < static_cast<int32_t>(trace->warps.size())) {
+                session.wanted.step = session.history_step;  // known when its stretch has been fetched
+                focus.time = look_for(session.wanted, *trace, trace->warps[static_cast<size_t>(focus.warp)], count);
+            } else if (trace != nullptr && session.history_step + 1 == count && trace->cycles > 0) {
                 focus.time = trace->cycles - 1;  // an instruction that faulted was never issued
+            }
             return;
         }
         case Grain::kernel: {
@@ -288,6 +327,16 @@ void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
             } else {
                 ui.rect({sx + 1, y + 25, (sw - 2) * drawn, 8},
                         faded(session.workspace == "training" ? data::green : t.accent, 0.75f));
+                // the stretch that the trace keeps in full: beyond it the run is replayed
+                if (const KernelTrace* trace = trace_of(snapshot); trace != nullptr && trace->truncated &&
+                                                                   trace->cycles > 0 && session.workspace != "training" &&
+                                                                   !hidden) {
+                    const auto place = [&](int64_t cycle) {
+                        return sx + sw * static_cast<float>(static_cast<double>(cycle) / static_cast<double>(trace->cycles));
+                    };
+                    const float from = place(trace->kept_from), until = place(trace->kept_until);
+                    ui.rect({from, y + 36, std::max(2.0f, until - from), 3}, t.ink2);
+                }
             }
             if (hidden) ui.hatch({sx + known + 4, y + 25, sw - known - 5, 8}, t.ink3, Hatch::diagonal);
             const float cx = sx + sw * drawn;

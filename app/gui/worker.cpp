@@ -12,8 +12,8 @@ namespace {
 constexpr auto frame_of_training = std::chrono::milliseconds(90);  // a run that a person can follow: 11 steps a second
 
 bool is_light(Request::Kind kind) {
-    return kind == Request::Kind::focus_warp || kind == Request::Kind::lanes_at || kind == Request::Kind::dismiss ||
-           kind == Request::Kind::tell;
+    return kind == Request::Kind::focus_warp || kind == Request::Kind::lanes_at || kind == Request::Kind::fetch_stretch ||
+           kind == Request::Kind::trace_sm || kind == Request::Kind::dismiss || kind == Request::Kind::tell;
 }
 
 }  // namespace
@@ -114,6 +114,7 @@ void Session::Worker::run(const std::stop_token& stop) {
                 request = std::move(queue.front());
                 queue.pop_front();
                 if (interrupts(request->kind)) job = std::stop_source();
+                looking = std::stop_source();
             }
         }
         guarded([&] {
@@ -145,7 +146,11 @@ void Session::Worker::serve(const Request& request) {
         case Kind::focus_warp:
             return focus_warp(request.index);
         case Kind::lanes_at:
-            return lanes_at(request.index);
+            return lanes_at(request.index, request.cycle);
+        case Kind::fetch_stretch:
+            return fetch_stretch(request.index);
+        case Kind::trace_sm:
+            return trace_sm(request.index, request.cycle);
         case Kind::lesson_step:
             if (lesson) show_lesson_step(static_cast<int>(request.index));
             return;
@@ -188,6 +193,7 @@ void Session::Worker::serve_light() {
             if (found == queue.end()) return;
             request = std::move(*found);
             queue.erase(found);
+            looking = std::stop_source();
         }
         guarded([&] { serve(request); });
     }

@@ -11,6 +11,7 @@
 
 #include "app/gui/session.h"
 #include "app/gui/training_run.h"
+#include "core/model/replay.h"
 #include "lessons/player/run.h"
 
 namespace lockstep::gui {
@@ -27,9 +28,10 @@ struct Session::Worker {
     std::condition_variable settled;
     std::deque<Request> queue;
     std::shared_ptr<const Snapshot> newest;
-    bool working = true;   // false: nothing queued, nothing under way
-    std::stop_source job;  // of the work that a request may interrupt
-    struct Results {       // what belongs to the interface
+    bool working = true;       // false: nothing queued, nothing under way
+    std::stop_source job;      // of the work that a request may interrupt
+    std::stop_source looking;  // of a replay: any other wish but for values ends it
+    struct Results {           // what belongs to the interface
         std::optional<LessonState> lesson;
         bool lesson_closed = false;
         struct Truth {
@@ -62,6 +64,10 @@ struct Session::Worker {
     bool wants_timing = false;
     std::chrono::steady_clock::time_point last_step;
     int64_t shown_kernel = -1;  // that somebody picked
+    // Time travel in the launch on show, made when first needed: the launch as it ran, the same without its trace (to give
+    // it another), and the replay, which holds at most Replay::default_bytes of checkpoints.
+    std::shared_ptr<const model::KernelRun> launched, traceless;
+    std::unique_ptr<model::Replay> replay;
     std::shared_ptr<const lessons::Lesson> lesson;
     std::map<const lessons::Scene*, std::shared_ptr<const lessons::SceneResult>> scene_results;  // of the open lesson
     int lesson_step = 0;
@@ -94,7 +100,13 @@ struct Session::Worker {
     void show_kernel(std::shared_ptr<const model::KernelRun> kernel, std::string label, const Focus& look_at = {});
     void forget_warp();
     void focus_warp(int64_t index);
-    void lanes_at(int64_t step);
+    void lanes_at(int64_t step, int64_t cycle);
+    bool travels();  // whether the launch on show can be replayed; makes the replay ready
+    bool values_at(int64_t step, int64_t cycle);
+    void fetch_stretch(int64_t cycle);
+    void trace_sm(int64_t sm, int64_t cycle);
+    void show_trace(std::shared_ptr<const model::KernelRun> run);  // of the launch on show
+    model::ReplayWatch watch(const std::string& what);
 
     // worker_own.cpp
     void own_kernel(const KernelJob& job);

@@ -1,8 +1,13 @@
 // Looking into one kernel, and into one warp of it: its history and its registers are worked out when asked for.
+#include "app/gui/widgets/draw.h"
 #include "app/gui/worker.h"
 #include "core/base/diagnostic.h"
 
 namespace lockstep::gui {
+
+namespace {
+constexpr uint64_t most_traced_again = 20'000'000;  // warp instructions: a longer launch shows a stretch of another SM
+}
 
 void Session::Worker::open_kernel(int64_t index, bool wish) {
     if (!draft.step || index < 0 || index >= static_cast<int64_t>(draft.step->launches.size())) return;
@@ -52,22 +57,129 @@ void Session::Worker::focus_warp(int64_t index) {
     publish();
 }
 
-void Session::Worker::lanes_at(int64_t step) {
+void Session::Worker::lanes_at(int64_t step, int64_t cycle) {
     if (!draft.kernel || !draft.kernel->before || !draft.history || step < 0) return;
     {  // only the newest wish counts
         const std::lock_guard lock(mutex);
         for (const Request& later : queue)
             if (later.kind == Request::Kind::lanes_at || later.kind == Request::Kind::focus_warp) return;
     }
-    draft.lanes = std::make_shared<std::vector<simt::LaneValues>>(
-        simt::registers_at(*draft.kernel->program, draft.kernel->config, *draft.kernel->before, draft.history->block,
-                           draft.history->warp_in_block, static_cast<uint64_t>(step)));
-    draft.memory = own ? std::make_shared<simt::MemoryAt>(simt::memory_at(
-                             *draft.kernel->program, draft.kernel->config, *draft.kernel->before, draft.history->block,
-                             draft.history->warp_in_block, static_cast<uint64_t>(step)))
-                       : nullptr;
+    if (!values_at(step, cycle)) {
+        draft.lanes = std::make_shared<std::vector<simt::LaneValues>>(
+            simt::registers_at(*draft.kernel->program, draft.kernel->config, *draft.kernel->before, draft.history->block,
+                               draft.history->warp_in_block, static_cast<uint64_t>(step)));
+        draft.memory = own ? std::make_shared<simt::MemoryAt>(simt::memory_at(
+                                 *draft.kernel->program, draft.kernel->config, *draft.kernel->before, draft.history->block,
+                                 draft.history->warp_in_block, static_cast<uint64_t>(step)))
+                           : nullptr;
+    }
     draft.lanes_step = step;
     publish();
+}
+
+// Registers and memory as they were at the beginning of the cycle, in the order of the timed run. False: the launch cannot
+// be replayed, or the warp is not there at that cycle; then a replay of its block alone has to do.
+bool Session::Worker::values_at(int64_t step, int64_t cycle) {
+    if (cycle < 0 || !travels()) return false;
+    if (!replay->seek(cycle, watch("replaying to cycle " + with_commas(cycle)))) return false;
+    const uint32_t block = draft.history->block, warp = draft.history->warp_in_block;
+    auto state = replay->warp(block, warp);
+    if (!state || state->done || state->instructions != static_cast<uint64_t>(step)) return false;
+    draft.lanes = std::make_shared<std::vector<simt::LaneValues>>(std::move(state->values));
+    draft.memory = own ? std::make_shared<simt::MemoryAt>(simt::memory_of(*replay->block(block), warp)) : nullptr;
+    return true;
+}
+
+bool Session::Worker::travels() {
+    const model::KernelRun& run = *draft.kernel;
+    if (!run.before || run.result.max_instructions == 0 || run.result.cycles <= 0 || run.result.stopped) return false;
+    if (launched && launched->before == run.before) return true;
+    replay.reset();
+    launched = draft.kernel;
+    auto light = std::make_shared<model::KernelRun>(*launched);
+    light->result.trace.warps = {};
+    light->result.trace.issues = {};
+    traceless = light;
+    replay = std::make_unique<model::Replay>(traceless);
+    return true;
+}
+
+model::ReplayWatch Session::Worker::watch(const std::string& what) {
+    model::ReplayWatch watch;
+    {
+        const std::lock_guard lock(mutex);
+        watch.stop = looking.get_token();
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    watch.progress = [this, what, begin, told = begin](double share) mutable {
+        const auto now = std::chrono::steady_clock::now();
+        if (now - begin < std::chrono::milliseconds(150) || now - told < std::chrono::milliseconds(100)) return;
+        told = now;
+        busy(what, share);
+    };
+    return watch;
+}
+
+void Session::Worker::show_trace(std::shared_ptr<const model::KernelRun> run) {
+    if (draft.own_run && draft.own_run->run == draft.kernel) {  // it stays the learner's own
+        auto copy = std::make_shared<KernelResult>(*draft.own_run);
+        copy->run = run;
+        if (draft.own_result == draft.own_run) draft.own_result = copy;
+        draft.own_run = std::move(copy);
+    }
+    draft.kernel = std::move(run);
+    busy("");
+}
+
+// Half as many cycles as hold some hundred thousand issues of one SM.
+static int64_t half_stretch(const model::TimedResult& result, const model::GpuSpec& gpu) {
+    const double rate = static_cast<double>(result.warp_instructions) /
+                        static_cast<double>(std::max<int64_t>(1, result.cycles)) / std::max<uint32_t>(1, gpu.sms);
+    return static_cast<int64_t>(std::clamp(100'000 / std::max(rate, 1e-6), 1024.0, 1e6));
+}
+
+void Session::Worker::fetch_stretch(int64_t cycle) {
+    if (!draft.kernel || !travels()) return;
+    const KernelTrace& shown = draft.kernel->result.trace;
+    cycle = std::clamp<int64_t>(cycle, 0, std::max<int64_t>(0, shown.cycles - 1));
+    if (!shown.truncated || (cycle >= shown.kept_from && cycle < shown.kept_until)) return;
+    const KernelTrace& first = launched->result.trace;
+    if (first.sm == shown.sm && cycle >= first.kept_from && cycle < first.kept_until) return show_trace(launched);
+    const int64_t half = half_stretch(launched->result, launched->gpu);
+    auto trace = replay->trace(shown.sm, cycle - half, cycle + half, watch("replaying around cycle " + with_commas(cycle)));
+    if (!trace || cycle < trace->kept_from || cycle >= trace->kept_until) return busy("");
+    auto run = std::make_shared<model::KernelRun>(*traceless);
+    run->result.trace = std::move(*trace);
+    show_trace(std::move(run));
+}
+
+void Session::Worker::trace_sm(int64_t sm, int64_t cycle) {
+    if (!draft.kernel || !travels() || sm < 0 || sm >= int64_t{launched->gpu.sms}) return;
+    const auto wanted = static_cast<uint32_t>(sm);
+    if (wanted == draft.kernel->result.trace.sm) return;
+    if (wanted == launched->result.trace.sm && !launched->result.trace.truncated) return show_trace(launched);
+    auto run = std::make_shared<model::KernelRun>(*traceless);
+    const std::string what = "tracing SM " + std::to_string(sm);
+    if (launched->result.warp_instructions > most_traced_again) {
+        const int64_t half = half_stretch(launched->result, launched->gpu);
+        auto trace = replay->trace(wanted, cycle - half, cycle + half, watch(what));
+        if (!trace) return busy("");
+        run->result.trace = std::move(*trace);
+        return show_trace(std::move(run));
+    }
+    const model::ReplayWatch along = watch(what);
+    model::TimedOptions again;
+    again.traced_sm = wanted;
+    again.independent = launched->result.independent;
+    again.synccheck = launched->result.synccheck;
+    again.max_instructions = launched->result.max_instructions;
+    again.stop = along.stop;
+    again.progress = along.progress;
+    simt::Memory memory = *launched->before;
+    model::TimedResult result = model::launch(run->gpu, *run->program, run->config, memory, again);
+    if (result.stopped) return busy("");
+    run->result.trace = std::move(result.trace);
+    show_trace(std::move(run));
 }
 
 }  // namespace lockstep::gui

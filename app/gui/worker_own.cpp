@@ -19,6 +19,7 @@ using Clock = std::chrono::steady_clock;
 constexpr double most_compile_seconds = 15, most_unasked_seconds = 1.0;
 constexpr size_t most_entries = 32, most_printed = size_t{64} << 10;
 constexpr uint64_t timed_budget = 50'000'000, functional_budget = 1'000'000'000;  // warp instructions
+constexpr uint64_t most_checkpoint_bytes = uint64_t{128} << 20;
 constexpr size_t most_tracks = 4096;  // warps that can be looked into after a functional run
 
 double since(Clock::time_point begin) {
@@ -276,6 +277,8 @@ void Session::Worker::run_own(const KernelJob& wanted) {
         model::TimedOptions timed;
         static_cast<simt::LaunchOptions&>(timed) = common;
         timed.traced_sm = traced;
+        timed.trace_limit = options.trace_limit;
+        timed.checkpoint_bytes = most_checkpoint_bytes;
         run->result = model::launch(run->gpu, *run->program, run->config, memory, timed);
     } else {
         static_cast<simt::LaunchResult&>(run->result) = simt::launch(*run->program, run->config, memory, common);

@@ -65,7 +65,9 @@ bool Replay::run_to(int64_t cycle, const ReplayWatch& watch) {
     const auto& result = run_->result;
     const double rate = std::max(
         1e-3, static_cast<double>(result.warp_instructions) / static_cast<double>(std::max<int64_t>(1, result.cycles)));
-    const double size = last_ ? static_cast<double>(last_->bytes) : 1 << 20;
+    // What a checkpoint costs: what is copied, and device memory, which is compared.
+    const double size =
+        (last_ ? static_cast<double>(last_->bytes) : 1 << 20) + static_cast<double>(memory_.live_bytes()) / 8;
     const auto step = static_cast<int64_t>(std::max(16.0, std::max(dense_issues, size / bytes_an_issue) / rate));
     const double room = static_cast<double>(near_.most_bytes()) / 2 / size;
     const auto dense = static_cast<int64_t>(std::min<double>(static_cast<double>(most_dense), std::max(2.0, room)));

@@ -140,7 +140,7 @@ std::span<const uint32_t> issues_in(const KernelTrace& trace, const WarpTrack& w
 }
 
 int64_t issues_before(const KernelTrace& trace, const WarpTrack& warp, int64_t cycle) {
-    return static_cast<int64_t>(issues_in(trace, warp, INT64_MIN, cycle).size());
+    return static_cast<int64_t>(warp.issued_before + issues_in(trace, warp, INT64_MIN, cycle).size());
 }
 
 WarpState state_at(const KernelTrace& trace, const WarpTrack& warp, int64_t cycle) {

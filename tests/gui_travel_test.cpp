@@ -1,0 +1,231 @@
+// Time travel in the app: a run whose trace was cut is stepped and scrubbed over its whole length, at the grain of cycles
+// and of instructions; values are those of the clock; another SM can be looked into. The whole interface in a bare ImGui
+// context.
+#include <imgui.h>
+
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "app/gui/shell.h"
+#include "tests/catch.h"
+
+using namespace lockstep;
+using namespace lockstep::gui;
+namespace fs = std::filesystem;
+
+namespace {
+
+// Every thread counts to 150 in %r6 and stores each number.
+const char* const turns = R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry turns(.param .u64 turns_param_0)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<5>;
+    ld.param.u64 %rd1, [turns_param_0];
+    cvta.to.global.u64 %rd2, %rd1;
+    mov.u32 %r1, %ctaid.x;
+    mov.u32 %r2, %ntid.x;
+    mov.u32 %r3, %tid.x;
+    mad.lo.s32 %r4, %r1, %r2, %r3;
+    mul.wide.s32 %rd3, %r4, 4;
+    add.s64 %rd4, %rd2, %rd3;
+    mov.u32 %r6, 0;
+again:
+    add.s32 %r6, %r6, 1;
+    st.global.u32 [%rd4], %r6;
+    setp.lt.s32 %p1, %r6, 150;
+    @%p1 bra again;
+    ret;
+}
+)";
+
+struct Desk {
+    fs::path folder =
+        fs::temp_directory_path() /
+        ("lockstep-travel-test-" + std::to_string(std::chrono::steady_clock::now().time_since_epoch().count()));
+    Session session;
+    Shell shell;
+    double now = 0;
+
+    explicit Desk(uint64_t trace_limit)
+        : session({.trace_limit = trace_limit, .own_kernel = true}), shell(context(session), theme_named("dark"), 1) {
+        session.workspace = "kernel";
+        fs::create_directories(folder);
+        std::ofstream(folder / "turns.ptx", std::ios::binary) << turns;
+        REQUIRE(!session.desk.open((folder / "turns.ptx").string()));
+        settle();
+        REQUIRE(snapshot()->kernel);
+    }
+    ~Desk() {
+        ImGui::DestroyContext();
+        fs::remove_all(folder);
+    }
+    static Session& context(Session& session) {
+        ImGui::CreateContext();
+        ImGui::GetIO().IniFilename = nullptr;
+        return session;
+    }
+    void frame(const Input& input = {}) {
+        shell.prepare(1);
+        ImGui::GetIO().DisplaySize = {1600, 1000};
+        ImGui::GetIO().DeltaTime = 1.0f / 60;
+        ImGui::NewFrame();
+        shell.frame(input, 1600, 1000, now += 0.4);
+        ImGui::Render();
+    }
+    void settle() {
+        for (int i = 0; i < 8; ++i) {
+            frame();
+            REQUIRE(session.wait_until_idle(60));
+        }
+    }
+    void key(KeyCode code) {
+        Input input;
+        input.keys.push_back({code, false, false});
+        frame(input);
+        settle();
+    }
+    std::shared_ptr<const Snapshot> snapshot() const { return session.snapshot(); }
+    const KernelTrace& trace() const { return snapshot()->kernel->result.trace; }
+
+    // The same launch with all of one SM in its trace: what every stretch is compared with.
+    KernelTrace whole(uint32_t sm) const {
+        const model::KernelRun& run = *snapshot()->kernel;
+        simt::Memory memory = *run.before;
+        model::TimedOptions options;
+        options.traced_sm = sm;
+        return model::launch(run.gpu, *run.program, run.config, memory, options).trace;
+    }
+    uint64_t lane0(const std::string& name) const {
+        for (const simt::LaneValues& value : *snapshot()->lanes)
+            if (value.reg.name == name) return value.bits[0];
+        FAIL("no register " << name);
+        return 0;
+    }
+};
+
+// The focused warp in the whole trace, and how many issues of it lie before the cycle.
+const WarpTrack& track_in(const KernelTrace& whole, const KernelTrace& shown, int32_t warp) {
+    const WarpTrack& wanted = shown.warps.at(static_cast<size_t>(warp));
+    for (const WarpTrack& track : whole.warps)
+        if (track.block == wanted.block && track.warp_in_block == wanted.warp_in_block) return track;
+    FAIL("the warp is not on this SM");
+    return whole.warps[0];
+}
+size_t issues_before(const KernelTrace& whole, const WarpTrack& track, int64_t cycle, int64_t pc = -1) {
+    size_t count = 0;
+    for (const uint32_t i : track.issues)
+        count += whole.issues[i].cycle < cycle && (pc < 0 || whole.issues[i].pc == static_cast<uint32_t>(pc));
+    return count;
+}
+
+}  // namespace
+
+TEST_CASE("the clock goes anywhere in a run whose trace was cut, and registers and memory are those of its cycle") {
+    Desk desk(1500);
+    REQUIRE(desk.trace().truncated);
+    const KernelTrace whole = desk.whole(desk.trace().sm);
+    const int64_t cycles = whole.cycles;
+    REQUIRE(desk.trace().kept_until < cycles / 2);
+    const auto& program = desk.snapshot()->kernel->program->instructions;
+    uint32_t store = 0;
+    for (uint32_t pc = 0; pc < program.size(); ++pc)
+        if (program[pc].kind == ptx::Kind::store) store = pc;
+    desk.session.grain = Grain::cycle;
+    desk.shell.focus.warp = 0;
+    const auto check = [&](int64_t time) {
+        INFO("cycle " << time << " of " << cycles);
+        REQUIRE(desk.shell.focus.time == time);
+        const auto snapshot = desk.snapshot();
+        REQUIRE(snapshot->kernel == snapshot->own_run->run);
+        CHECK(desk.trace().kept_from <= time);
+        CHECK(time < desk.trace().kept_until);
+        const WarpTrack& track = track_in(whole, desk.trace(), desk.shell.focus.warp);
+        CHECK(desk.session.history_step == static_cast<int64_t>(issues_before(whole, track, time)));
+        REQUIRE(snapshot->lanes);
+        CHECK(snapshot->lanes_step == desk.session.history_step);
+        CHECK(desk.lane0("%r6") == issues_before(whole, track, time, store - 1));
+        REQUIRE(snapshot->memory);
+        uint32_t stored = 0;
+        uint64_t address = 0;
+        std::memcpy(&address, snapshot->kernel->config.parameters.data(), 8);
+        const uint64_t thread = track.block * snapshot->kernel->config.block.count() + track.warp_in_block * 32;
+        std::memcpy(&stored, snapshot->memory->global.read(address + thread * 4, 4), 4);
+        if (issues_before(whole, track, time, store) > 0) CHECK(stored == issues_before(whole, track, time, store));
+    };
+    for (const int64_t time : {cycles * 2 / 3, cycles / 3, cycles / 2}) {
+        desk.shell.focus.time = time;
+        desk.settle();
+        check(time);
+        for (int64_t back = 1; back <= 4; ++back) {
+            desk.key(KeyCode::left);
+            check(time - back);
+        }
+    }
+    desk.key(KeyCode::home);
+    CHECK(desk.shell.focus.time == 0);
+    CHECK(desk.trace().kept_from == 0);
+    desk.key(KeyCode::end);
+    CHECK(desk.shell.focus.time == cycles - 1);
+    CHECK(desk.trace().kept_until == cycles);
+}
+
+TEST_CASE("steps of an instruction go on where the trace was cut, backwards too") {
+    Desk desk(1500);
+    const KernelTrace whole = desk.whole(desk.trace().sm);
+    desk.session.grain = Grain::instruction;
+    desk.shell.focus.warp = 0;
+    desk.settle();
+    const WarpTrack track = track_in(whole, desk.trace(), 0);
+    const auto cycle_of = [&](int64_t step) { return whole.issues[track.issues.at(static_cast<size_t>(step))].cycle; };
+    const auto last = static_cast<int64_t>(track.issues.size()) - 1;
+    for (const int64_t step : {last / 2, int64_t{3}, last - 2}) {
+        desk.session.history_step = step;
+        move(desk.session, desk.shell.focus, *desk.snapshot(), Grain::instruction, 0);
+        desk.settle();
+        INFO("instruction " << step);
+        CHECK(desk.session.history_step == step);
+        CHECK(desk.shell.focus.time == cycle_of(step));
+        desk.key(KeyCode::left);
+        CHECK(desk.session.history_step == step - 1);
+        CHECK(desk.shell.focus.time == cycle_of(step - 1));
+        desk.key(KeyCode::right);
+        CHECK(desk.shell.focus.time == cycle_of(step));
+    }
+    // Backwards over the border of the stretch that is kept.
+    const auto shown = desk.snapshot();
+    const int64_t border = static_cast<int64_t>(track_in(shown->kernel->result.trace, whole, 0).issued_before);
+    if (border > 0) {
+        desk.session.history_step = border;
+        move(desk.session, desk.shell.focus, *desk.snapshot(), Grain::instruction, 0);
+        desk.settle();
+        desk.key(KeyCode::left);
+        CHECK(desk.session.history_step == border - 1);
+        CHECK(desk.shell.focus.time == cycle_of(border - 1));
+    }
+}
+
+TEST_CASE("the keys [ and ] look into another SM, at the same cycle") {
+    Desk desk(2'000'000);
+    REQUIRE_FALSE(desk.trace().truncated);
+    desk.session.grain = Grain::cycle;
+    const int64_t time = desk.trace().cycles / 2;
+    desk.shell.focus.time = time;
+    desk.settle();
+    desk.key(static_cast<KeyCode>(']'));
+    CHECK(desk.trace().sm == 1);
+    CHECK(desk.shell.focus.sm == 1);
+    CHECK(desk.shell.focus.time == time);
+    CHECK(desk.trace().issues.size() == desk.whole(1).issues.size());
+    REQUIRE(desk.shell.focus.warp >= 0);
+    CHECK(desk.trace().warps.at(static_cast<size_t>(desk.shell.focus.warp)).begin <= time);
+    desk.key(static_cast<KeyCode>('['));
+    CHECK(desk.trace().sm == 0);
+    desk.key(static_cast<KeyCode>('['));
+    CHECK(desk.trace().sm == 0);
+}
