@@ -75,13 +75,59 @@ TEST_CASE("the host enqueues one kernel after another, and a kernel waits for th
     CHECK(it.events[3].enqueue_begin_us >= it.events[2].end_us);
 }
 
-TEST_CASE("a copy takes its bytes over the link's bandwidth, and the host waits for it") {
+TEST_CASE("a copy takes a call, its latency and its bytes at the speed of pageable memory, and the host waits for it") {
     const model::GpuSpec gpu = model::gpu_named("v100").value();
     Fixture it({.functional = true});
     const std::vector<float> values(1024, 1.0f);
     it.device->copy_in(it.x, values.data(), 4096);
     it.relu();
-    CHECK(it.events[0].enqueue_begin_us == Approx(4096.0 / (gpu.pcie_gb_per_second * 1e3)));
+    CHECK(it.events[0].enqueue_begin_us ==
+          Approx(gpu.launch_us + gpu.copy_latency_us + 4096.0 / (gpu.pageable_gb_per_second * 1e3)));
+}
+
+TEST_CASE("every copy is told, with its buffer and its times") {
+    Fixture it({.functional = true});
+    std::vector<CopyEvent> copies;
+    it.device->on_copy = [&](const CopyEvent& event) { copies.push_back(event); };
+    std::vector<float> values(256, 1.0f);
+    it.device->copy_in(it.x, values.data(), 1024);
+    it.device->copy_out(values.data(), it.y, 512, 3);
+    REQUIRE(copies.size() == 2);
+    CHECK(copies[0].name == "x");
+    CHECK(copies[0].to_device);
+    CHECK(copies[1].name == "y");
+    CHECK(!copies[1].to_device);
+    CHECK(copies[1].bytes == 512);
+    CHECK(copies[1].stream == 3);
+    CHECK(copies[1].begin_us >= copies[0].end_us);
+}
+
+TEST_CASE("small kernels of two streams run at the same time, of one stream one after the other") {
+    for (const bool two : {true, false}) {
+        Fixture it({});
+        for (const Stream stream : {1u, two ? 2u : 1u})
+            it.device->launch({.kernel = "strided_gather_f32",
+                               .grid = {1},
+                               .block = {256},
+                               .arguments = {it.x, it.y, 1024, 8, 200},
+                               .stream = stream});
+        const LaunchEvent &a = it.events[0], &b = it.events[1];
+        CHECK(a.end_us - a.begin_us > 10);  // long enough for the second to be there in time
+        CHECK(b.end_us - b.begin_us == Approx(static_cast<double>(b.cycles) / 1530));
+        if (two)
+            CHECK(b.begin_us == Approx(b.enqueue_end_us + 3.0));  // the launch latency, nothing else
+        else
+            CHECK(b.begin_us == Approx(a.end_us));
+    }
+}
+
+TEST_CASE("ten thousand launches without a pause are placed in no time") {
+    Fixture it({.functional = true});
+    const auto begun = std::chrono::steady_clock::now();
+    for (int i = 0; i < 10'000; ++i) it.relu(0, 1);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    CHECK(it.events.size() == 10'000);
+    if (seconds > 4) WARN("took " << seconds << " s");
 }
 
 TEST_CASE("an event orders streams: what follows its wait begins after what came before its record") {

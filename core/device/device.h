@@ -47,6 +47,16 @@ struct LaunchEvent {
     std::shared_ptr<const model::KernelRun> run;  // simulated and timed with keep_runs only
 };
 
+// One copy between host and device as it happened, on the same timeline (simulated devices only).
+struct CopyEvent {
+    std::string name;  // of the buffer: "x"
+    size_t bytes = 0;
+    bool to_device = true;
+    Stream stream = 0;
+    double enqueue_begin_us = 0, enqueue_end_us = 0;  // the host's call until it waits for the copy
+    double begin_us = 0, end_us = 0;
+};
+
 class Device {
   public:
     virtual ~Device() = default;
@@ -67,6 +77,8 @@ class Device {
 
     // Called after every launch, on the calling thread.
     std::function<void(const LaunchEvent&)> on_launch;
+    // Called after every copy, on the calling thread; simulated devices only.
+    std::function<void(const CopyEvent&)> on_copy;
 };
 
 struct DeviceOptions {

@@ -3,6 +3,7 @@
 // takes no time there.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/device/arguments.h"
@@ -13,6 +14,8 @@
 namespace lockstep::device {
 
 namespace {
+constexpr uint64_t most_blocks_kept = 65536;  // of a launch, to place them beside others'; a larger one has the GPU alone
+
 class Sim final : public Device {
   public:
     Sim(const model::GpuSpec& gpu, std::string name, const DeviceOptions& options)
@@ -40,14 +43,14 @@ class Sim final : public Device {
         std::byte* memory = memory_.write(to.address, bytes);
         if (!memory) outside(to, bytes);
         std::memcpy(memory, from, bytes);
-        timeline_.copy(stream, bytes);
+        copied(to, bytes, true, stream);
     }
     void copy_out(void* to, Pointer from, size_t bytes, Stream stream) override {
         if (bytes == 0) return;
         const std::byte* memory = memory_.read(from.address, bytes);
         if (!memory) outside(from, bytes);
         std::memcpy(to, memory, bytes);
-        timeline_.copy(stream, bytes);
+        copied(from, bytes, false, stream);
     }
 
     void launch(const LaunchRequest& request) override {
@@ -79,32 +82,45 @@ class Sim final : public Device {
     void synchronize() override { timeline_.synchronize(); }
 
   private:
+    void copied(Pointer where, size_t bytes, bool to_device, Stream stream) {
+        CopyEvent event;
+        if (const simt::Allocation* allocation = memory_.find(where.address)) event.name = allocation->name;
+        event.bytes = bytes;
+        event.to_device = to_device;
+        event.stream = stream;
+        timeline_.copy(event);
+        if (on_copy) on_copy(event);
+    }
+
     void run_functional(const ptx::Program& program, const simt::LaunchConfig& config, LaunchEvent& event) {
         simt::LaunchOptions options = model::functional_options(gpu_, program, config);
         options.stop = options_.stop;
         const simt::LaunchResult result = simt::launch(program, config, memory_, options);
-        finish(result, event, 0.0);
+        finish(result, event, {});
     }
 
     void run_timed(const std::shared_ptr<const ptx::Program>& program, const simt::LaunchConfig& config,
                    LaunchEvent& event) {
         model::TimedOptions options;
         options.stop = options_.stop;
-        options.trace = options_.keep_runs;
+        // Kernels of several streams share the SMs block by block: then the times of the blocks are wanted.
+        several_streams_ = several_streams_ || event.stream != 0;
+        options.trace = options_.keep_runs || several_streams_;
+        if (!options_.keep_runs) options.trace_limit = std::min<uint64_t>(config.grid.count(), most_blocks_kept);
         const auto before = options_.keep_runs ? std::make_shared<const simt::Memory>(memory_) : nullptr;
         model::TimedResult result = model::launch(gpu_, *program, config, memory_, options);
         event.cycles = result.cycles;
-        finish(result, event, result.time_us);
+        finish(result, event, model::kernel_time(gpu_, *program, config, result));
         if (options_.keep_runs)
             event.run = std::make_shared<const model::KernelRun>(
                 model::KernelRun{gpu_, program, config, std::move(result), before, source_of(event.kernel)});
     }
 
-    void finish(const simt::LaunchResult& result, LaunchEvent& event, double kernel_us) {
+    void finish(const simt::LaunchResult& result, LaunchEvent& event, model::KernelTime time) {
         if (result.stopped) throw Failure("cancelled");
         if (result.fault) throw Failure(simt::render(*result.fault), ExitStatus::faulted);
         event.warp_instructions = result.warp_instructions;
-        timeline_.launch(event, kernel_us);
+        timeline_.launch(event, std::move(time));
     }
 
     [[noreturn]] void outside(Pointer pointer, size_t bytes) const {
@@ -120,6 +136,7 @@ class Sim final : public Device {
     simt::Memory memory_;
     Timeline timeline_;
     uint64_t launches_ = 0;
+    bool several_streams_ = false;
 };
 }  // namespace
 

@@ -1,52 +1,78 @@
-// The device's own timeline, in simulated microseconds: when the host enqueues, when copies and kernels run.
-// The host spends launch_us enqueuing a kernel; a kernel begins when its stream and the compute engine are free, at the
-// earliest launch latency after the enqueue's end. Kernels do not share SMs here, so two never run at once; a copy may run
-// beside a kernel of another stream. Copies are of pageable memory: the host waits for their end.
+// The device's own timeline, in simulated microseconds: when the host calls, when copies and kernels run. The rules are
+// those of host programs (core/model/streams.h): copies from the engine's vectors are of pageable memory, so the host waits
+// for them; kernels of different streams share the SMs. An event's times are those that hold if nothing else is asked for:
+// a later launch on another stream may still take SMs from a kernel that has not ended.
 #pragma once
-#include <algorithm>
-#include <map>
-#include <vector>
+#include <optional>
 
 #include "core/device/device.h"
+#include "core/model/streams.h"
 
 namespace lockstep::device {
 
 class Timeline {
   public:
-    explicit Timeline(const model::GpuSpec& gpu)
-        : launch_us_(gpu.launch_us), latency_us_(gpu.launch_latency_us), bytes_per_us_(gpu.pcie_gb_per_second * 1e3) {}
+    explicit Timeline(const model::GpuSpec& gpu) : clock_(gpu) {}
 
-    // Puts a kernel of `kernel_us` on the event's stream and fills in the event's times.
-    void launch(LaunchEvent& event, double kernel_us) {
-        double& stream = streams_[event.stream];
-        event.enqueue_begin_us = host_;
-        event.enqueue_end_us = host_ += launch_us_;
-        event.begin_us = std::max({stream, compute_, event.enqueue_end_us + latency_us_});
-        event.end_us = stream = compute_ = event.begin_us + kernel_us;
+    // Puts a kernel on the event's stream and fills in the event's times.
+    void launch(LaunchEvent& event, model::KernelTime kernel) {
+        model::HostOperation operation;
+        operation.verb = model::HostVerb::launch;
+        operation.stream = event.stream;
+        operation.kernel = std::make_shared<const model::KernelTime>(std::move(kernel));
+        const model::OperationTime time = issue(operation);
+        event.enqueue_begin_us = time.call_begin_us;
+        event.enqueue_end_us = time.busy_end_us;
+        event.begin_us = time.begin_us;
+        event.end_us = time.end_us;
     }
-    void copy(Stream on, size_t bytes) {
-        double& stream = streams_[on];
-        const double begin = std::max({stream, copies_, host_});
-        host_ = stream = copies_ = begin + static_cast<double>(bytes) / bytes_per_us_;
+    void copy(CopyEvent& event) {
+        model::HostOperation operation;
+        operation.verb = event.to_device ? model::HostVerb::copy_in : model::HostVerb::copy_out;
+        operation.stream = event.stream;
+        operation.bytes = event.bytes;
+        operation.pinned = false;
+        const model::OperationTime time = issue(operation);
+        event.enqueue_begin_us = time.call_begin_us;
+        event.enqueue_end_us = time.busy_end_us;
+        event.begin_us = time.begin_us;
+        event.end_us = time.end_us;
     }
     Event record(Stream stream) {
-        events_.push_back(std::max(streams_[stream], host_));
-        return static_cast<Event>(events_.size() - 1);
+        model::HostOperation operation;
+        operation.verb = model::HostVerb::record;
+        operation.stream = stream;
+        operation.event = events_;
+        clock_.issue(operation);
+        return events_++;
     }
     bool wait(Stream stream, Event event) {  // false: no such event
-        if (event >= events_.size()) return false;
-        streams_[stream] = std::max(streams_[stream], events_[event]);
+        if (event >= events_) return false;
+        model::HostOperation operation;
+        operation.verb = model::HostVerb::wait;
+        operation.stream = stream;
+        operation.event = event;
+        clock_.issue(operation);
         return true;
     }
     void synchronize() {
-        for (const auto& [stream, end] : streams_) host_ = std::max(host_, end);
+        model::HostOperation operation;
+        operation.verb = model::HostVerb::synchronize;
+        clock_.issue(operation);
+        clock_.forget();
     }
 
   private:
-    double launch_us_, latency_us_, bytes_per_us_;
-    double host_ = 0, compute_ = 0, copies_ = 0;  // when each is free
-    std::map<Stream, double> streams_;            // the end of each stream's last work
-    std::vector<double> events_;
+    model::OperationTime issue(const model::HostOperation& operation) {
+        clock_.forget();
+        const size_t index = clock_.issue(operation);
+        model::StreamClock ahead = clock_;  // what comes later is not known yet
+        ahead.finish();
+        return ahead.time_of(index);
+    }
+
+    model::StreamClock clock_;
+    Event events_ = 0;
 };
 
 }  // namespace lockstep::device

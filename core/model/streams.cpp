@@ -222,14 +222,13 @@ void StreamClock::finish() {
 }
 
 void StreamClock::forget() {
-    if (!idle()) return;
-    forgotten_ += operations_.size();
-    operations_.clear();
-    last_in_stream_.clear();
-    for (CopyEngine& engine : copy_engines_) engine.last = -1;
-    queues_.clear();
-    next_ = {};
-    room_from_ = -1;
+    while (!next_.empty() && next_.top().time <= host_ && step()) {
+    }
+    size_t over = 0;
+    while (over < operations_.size() && operations_[over].done) ++over;
+    operations_.erase(operations_.begin(), operations_.begin() + static_cast<std::ptrdiff_t>(over));
+    forgotten_ += over;
+    std::erase_if(queues_, [](const Queue& queue) { return queue.waiting.empty(); });
 }
 
 bool StreamClock::may_begin(const Operation& operation) const {
@@ -269,7 +268,7 @@ bool StreamClock::step() {
     while (!next_.empty() && next_.top().time <= now_) {
         const Happening it = next_.top();
         next_.pop();
-        if (it.sm == has_come || at(it.operation).done) continue;
+        if (it.sm == has_come || ended(it.operation)) continue;
         Operation& one = at(it.operation);
         Running* const running = running_at(it.operation);
         if (it.sm >= 0) {  // a block has ended

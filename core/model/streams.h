@@ -136,7 +136,7 @@ class StreamClock {
     double host_us() const;
     OperationTime time_of(size_t operation) const;  // once it has ended; calls are known at once
     bool idle() const { return unfinished_ == 0; }
-    // When it is idle: lets go of what has been. Indices go on; events stay.
+    // Lets go of what had ended before the host's now: time_of() no longer knows it. Indices go on, events stay.
     void forget();
 
   private:

@@ -40,6 +40,7 @@ struct StepRecord {
     std::string model;
     int64_t batch = 0;
     std::vector<device::LaunchEvent> launches;
+    std::vector<device::CopyEvent> copies;  // simulated devices; of the step itself, not of reading its values afterwards
     std::vector<int64_t> live_bytes;  // after each launch: saved tensors, activations and gradients alive on the device
     std::vector<GraphNode> nodes;     // empty unless the trainer was asked to keep the graph
     int image_rows = 0, image_columns = 0;

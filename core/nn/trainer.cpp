@@ -93,7 +93,7 @@ std::unique_ptr<device::Device> open(const std::string& name, const device::Devi
 // Clears the device's callback however the step ends.
 struct Listening {
     device::Device& device;
-    ~Listening() { device.on_launch = nullptr; }
+    ~Listening() { device.on_launch = nullptr, device.on_copy = nullptr; }
 };
 }  // namespace
 
@@ -181,6 +181,7 @@ StepRecord Trainer::step() {
         record.launches.push_back(event);
         if (on_launch) on_launch(event);
     };
+    s.device->on_copy = [&](const device::CopyEvent& event) { record.copies.push_back(event); };
     Tape tape(s.heap);
     const tensor::Shape x_shape = {s.options.batch, s.row.widths.front()};
     auto x = tape.input(tensor::tensor_from(s.heap, x_shape, batch.images, "x"), "x");
@@ -193,6 +194,7 @@ StepRecord Trainer::step() {
     tape.backward(loss);
     sgd_step(tape, parameters, s.options.learning_rate);
     s.device->synchronize();
+    s.device->on_copy = nullptr;
 
     record.live_bytes = tape.live_bytes();
     record.loss = tape.read_value(loss.node)[0];
