@@ -21,13 +21,13 @@ const std::vector<DirectiveRow>& rows() {
     static const std::vector<DirectiveRow> table = {
         {"scene",
          false,
-         {"id", "file", "kernel", "grid", "block", "args", "shared", "gpu", "train", "view", "focus", "expect"}},
+         {"id", "file", "kernel", "grid", "block", "args", "shared", "gpu", "train", "host", "view", "focus", "expect"}},
         {"predict", true, {"id*", "of*", "type*", "tolerance"}},
         {"hint", true, {"after"}},
         {"step", false, {"until*"}},
         {"exercise",
          true,
-         {"id*", "file*", "check*", "args*", "kernel", "reference", "grid", "block", "shapes", "shared", "gpu", "inputs",
+         {"id*", "file*", "check*", "args", "kernel", "reference", "grid", "block", "shapes", "shared", "gpu", "inputs",
           "points"}},
         {"note", true, {"presenter*"}},
     };

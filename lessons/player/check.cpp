@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/base/files.h"
+#include "lessons/player/host_program.h"
 
 namespace lockstep::lessons {
 namespace {
@@ -61,8 +62,20 @@ class Checker {
 
     void scene(const std::string& name, const Scene& scene) {
         if (!scene.file.empty()) kernel_file(scene.file);
+        if (!scene.host.empty()) kernel_file(scene.host);
         Result<std::shared_ptr<const SceneResult>> result = runs_.of(scene);
         if (!result) return add(name + ", scene", false, render(result.error()));
+        if (const auto& host = result.value()->host) {
+            const std::string fault = host->fault ? host->fault->kind : !host->hazards.empty() ? "hazard" : "";
+            return add(
+                name + ", scene", fault == scene.expect,
+                fault == scene.expect && fault.empty()
+                    ? fmt::format("{:.1f} us, {} operations", host->schedule.total_us, host->program.operations.size())
+                : fault == scene.expect  ? "shows a " + fault + ", as it should"
+                : host->fault            ? simt::render(*host->fault)
+                : !host->hazards.empty() ? host->hazards.front()
+                                         : fmt::format("it runs to its end, but '{}' should stop it", scene.expect));
+        }
         if (!result.value()->kernel)
             return add(
                 name + ", scene", true,
@@ -91,10 +104,7 @@ class Checker {
     }
 
     void judged(const std::string& what, const Exercise& exercise, const std::string& file, bool should_pass) {
-        Result<std::shared_ptr<const ptx::Program>> program = load_kernel(lesson_.folder, file, exercise.kernel);
-        if (!program) return add(what, false, render(program.error()));
-        Result<ExerciseReport> report =
-            check_exercise(lesson_, exercise, program.value(), {}, text_of(lesson_.folder / file));
+        Result<ExerciseReport> report = judge(exercise, file);
         if (!report) return add(what, false, render(report.error()));
         const std::string first = [&] {
             for (const Clause& clause : report.value().clauses)
@@ -107,6 +117,13 @@ class Checker {
                    : (should_pass ? "fails, but a solution must pass: " : "fails as it should: ") + first);
     }
 
+    Result<ExerciseReport> judge(const Exercise& exercise, const std::string& file) {
+        if (is_host_program(file)) return check_submission(lesson_, exercise, text_of(lesson_.folder / file), file);
+        Result<std::shared_ptr<const ptx::Program>> program = load_kernel(lesson_.folder, file, exercise.kernel);
+        if (!program) return program.error();
+        return check_exercise(lesson_, exercise, program.value(), {}, text_of(lesson_.folder / file));
+    }
+
     static std::string text_of(const fs::path& file) {
         Result<std::string> text = read_file(file, 1 << 20);
         return text ? text.value() : "";
@@ -115,6 +132,11 @@ class Checker {
     void kernel_file(const std::string& file) {
         if (!known_.insert(fs::path(file).lexically_normal().string()).second) return;
         const fs::path path = fs::path(file);
+        if (is_host_program(file)) {  // and the kernels that it names
+            if (Result<HostText> host = parse_host(text_of(lesson_.folder / file), file))
+                for (const std::string& kernels : host.value().kernel_files) kernel_file(kernels);
+            return;
+        }
         known_.insert((path.parent_path() / "ptx" / (path.stem().string() + ".ptx")).lexically_normal().string());
         if (Result<bool> current = check_ptx(lesson_.folder / file); !current)
             add("kernel " + file, false, render(current.error()));

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lessons/player/check.h"
+#include "lessons/player/host_program.h"
 
 namespace lockstep::lessons {
 namespace {
@@ -18,6 +19,15 @@ Json number(double value) {
 }
 
 void describe(const Lesson& lesson, const Scene& scene, const SceneResult& result, StepRun& run) {
+    if (result.host) {
+        run.scene = fmt::format("host program {} on {}, {:.1f} us", scene.host, gpu_of(lesson, scene),
+                                result.host->schedule.total_us);
+        if (result.host->fault) run.fault = simt::render(*result.host->fault);
+        for (const char* name :
+             {"total_us", "work_us", "copy_us", "kernel_us", "host_work_us", "overlap", "speedup", "hazards"})
+            if (Result<double> value = figure_of(result, name)) run.figures.emplace_back(name, value.value());
+        return;
+    }
     if (result.kernel) {
         const model::KernelRun& kernel = *result.kernel;
         run.scene =
@@ -71,7 +81,8 @@ Result<LessonRun> run(const std::string& id, const Sink& sink, const RunOptions&
             Result<std::shared_ptr<const SceneResult>> result = runs.of(scene);
             if (!result) return result.error();
             describe(lesson, scene, *result.value(), one);
-            say(fmt::format("   {}: {} cycles (simulated){}", one.scene, one.cycles,
+            say(fmt::format("   {}{} (simulated){}", one.scene,
+                            scene.host.empty() ? fmt::format(": {} cycles", one.cycles) : "",
                             one.fault.empty() ? "" : "; " + one.fault));
         }
         for (const Predict& predict : step.predicts) {

@@ -10,6 +10,7 @@
 
 #include "core/base/nearest.h"
 #include "core/base/rng.h"
+#include "lessons/player/exercise_parts.h"
 #include "lessons/player/expression.h"
 #include "lessons/player/predict.h"
 
@@ -221,16 +222,6 @@ std::string describe_case(const Shape& shape, const Filling& filling) {
                        shape.grid.x, shape.grid.y, shape.grid.z, shape.block.x, shape.block.y, shape.block.z, filling.name);
 }
 
-// The first difference in words, or empty.
-std::string difference(const std::vector<Array>& got, const std::vector<Array>& wanted) {
-    for (size_t o = 0; o < wanted.size() && o < got.size(); ++o)
-        for (size_t i = 0; i < wanted[o].count(); ++i)
-            if (!same(got[o], wanted[o], i))
-                return fmt::format("output {}, element {}: {} where the reference has {}", o + 1, i, value_text(got[o], i),
-                                   value_text(wanted[o], i));
-    return got.size() == wanted.size() ? "" : "the number of outputs differs";
-}
-
 // One timed launch on the first shape, as a scene's result, so that figure_of reads it.
 Result<std::shared_ptr<const SceneResult>> timed_run(const Lesson& lesson, const Exercise& exercise, const Program& program,
                                                      const Shape& shape, const Filling& filling, const RunOptions& options,
@@ -253,7 +244,22 @@ Result<std::shared_ptr<const SceneResult>> timed_run(const Lesson& lesson, const
     return run_timed(launch, options);
 }
 
-// "@run:reference" taken out of a name.
+}  // namespace
+
+std::string difference(const std::vector<Array>& got, const std::vector<Array>& wanted,
+                       const std::vector<std::string>& names) {
+    for (size_t o = 0; o < wanted.size() && o < got.size(); ++o) {
+        const std::string which = o < names.size() ? "'" + names[o] + "'" : fmt::format("output {}", o + 1);
+        if (got[o].dtype != wanted[o].dtype || got[o].count() != wanted[o].count())
+            return which + " has another type or size than the reference's";
+        for (size_t i = 0; i < wanted[o].count(); ++i)
+            if (!same(got[o], wanted[o], i))
+                return fmt::format("{}, element {}: {} where the reference has {}", which, i, value_text(got[o], i),
+                                   value_text(wanted[o], i));
+    }
+    return got.size() == wanted.size() ? "" : "the number of outputs differs";
+}
+
 std::string take_run(std::string& name) {
     const size_t at = name.find("@run:");
     if (at == std::string::npos) return {};
@@ -263,7 +269,46 @@ std::string take_run(std::string& name) {
     return run;
 }
 
-}  // namespace
+std::optional<Diagnostic> judge_clauses(ExerciseReport& report, const Expression& check, const Expression::Lookup& lookup,
+                                        const std::string& wrong, const std::string& right) {
+    report.passed = true;
+    for (const Expression& clause : check.clauses()) {
+        Clause line;
+        line.text = clause.text();
+        const std::vector<std::string> names = clause.names();
+        const bool about_outputs = std::find(names.begin(), names.end(), "outputs") != names.end();
+        if (!about_outputs && !wrong.empty()) {
+            line.detail = "not measured: the outputs come first";  // a kernel that faults has no counters worth reading
+        } else {
+            Result<double> value = clause.evaluate(lookup);
+            if (!value) return value.error();
+            line.holds = value.value() != 0 && !std::isnan(value.value());
+            if (about_outputs)
+                line.detail = wrong.empty() ? right : wrong;
+            else if (clause.is_comparison()) {
+                const auto [left, right_side] = clause.sides();
+                Result<double> a = left.evaluate(lookup), b = right_side.evaluate(lookup);
+                if (a && b) line.detail = fmt::format("{:.6g} against {:.6g}", a.value(), b.value());
+            }
+        }
+        report.passed = report.passed && line.holds;
+        report.lines.push_back(fmt::format("{} {}: {}", line.holds ? "pass" : "FAIL", line.text, line.detail));
+        report.clauses.push_back(std::move(line));
+    }
+    report.points = report.passed ? report.of_points : 0;
+    report.lines.push_back(fmt::format("{} of {} points", report.points, report.of_points));
+    return {};
+}
+
+ExerciseReport refused(const Exercise& exercise, const std::string& clause, const std::string& detail) {
+    ExerciseReport report;
+    report.exercise = exercise.id;
+    report.of_points = exercise.points;
+    report.clauses.push_back({clause, false, detail});
+    report.lines.push_back(fmt::format("FAIL {}: {}", clause, detail));
+    report.lines.push_back(fmt::format("0 of {} points", report.of_points));
+    return report;
+}
 
 Result<ExerciseReport> check_exercise(const Lesson& lesson, const Exercise& exercise, const Program& kernel,
                                       const RunOptions& options, const std::string& source) {
@@ -341,49 +386,21 @@ Result<ExerciseReport> check_exercise(const Lesson& lesson, const Exercise& exer
         }
         return figure_of(*timed[run], name);
     };
-    report.passed = true;
-    for (const Expression& clause : check.value().clauses()) {
-        Clause line;
-        line.text = clause.text();
-        const std::vector<std::string> names = clause.names();
-        const bool about_outputs = std::find(names.begin(), names.end(), "outputs") != names.end();
-        if (!about_outputs && !wrong.empty()) {
-            line.detail = "not measured: the outputs come first";  // a kernel that faults has no counters worth reading
-        } else {
-            Result<double> value = clause.evaluate(lookup);
-            if (!value) return placed(value.error());
-            line.holds = value.value() != 0 && !std::isnan(value.value());
-            if (about_outputs)
-                line.detail = wrong.empty() ? fmt::format("the same in all {} launches", agreed) : wrong;
-            else if (clause.is_comparison()) {
-                const auto [left, right] = clause.sides();
-                Result<double> a = left.evaluate(lookup), b = right.evaluate(lookup);
-                if (a && b) line.detail = fmt::format("{:.6g} against {:.6g}", a.value(), b.value());
-            }
-        }
-        report.passed = report.passed && line.holds;
-        report.lines.push_back(fmt::format("{} {}: {}", line.holds ? "pass" : "FAIL", line.text, line.detail));
-        report.clauses.push_back(std::move(line));
-    }
-    report.points = report.passed ? report.of_points : 0;
+    if (const auto problem =
+            judge_clauses(report, check.value(), lookup, wrong, fmt::format("the same in all {} launches", agreed)))
+        return placed(*problem);
     if (timed.count("")) report.timed = timed[""];
-    report.lines.push_back(fmt::format("{} of {} points", report.points, report.of_points));
     return report;
 }
 
 Result<ExerciseReport> check_submission(const Lesson& lesson, const Exercise& exercise, const std::string& text,
                                         const std::string& file, const RunOptions& options) {
+    if (is_host_program(exercise.file)) return check_host_exercise(lesson, exercise, text, file, options);
     Result<Program> program = compile_kernel(text, file, exercise.kernel);
     if (program)
         return check_exercise(lesson, exercise, program.value(), options,
                               std::filesystem::path(file).extension() == ".ptx" ? "" : text);
-    ExerciseReport report;
-    report.exercise = exercise.id;
-    report.of_points = exercise.points;
-    report.clauses.push_back({"it compiles", false, render(program.error())});
-    report.lines.push_back("FAIL it compiles: " + render(program.error()));
-    report.lines.push_back(fmt::format("0 of {} points", report.of_points));
-    return report;
+    return refused(exercise, "it compiles", render(program.error()));
 }
 
 }  // namespace lockstep::lessons

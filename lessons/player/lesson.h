@@ -23,13 +23,14 @@ struct TextBlock {
 
 using Attributes = std::map<std::string, std::string>;
 
-struct Scene {                 // what runs: a kernel of a file in the lesson's folder, or a training step
+struct Scene {                 // what runs: a kernel of a file in the lesson's folder, a host program, or a training step
     std::string id;            // for `of="cycles@scene:four"`; "" none
-    std::string file, kernel;  // "even_odd.cu", "even_odd"; empty when train is set
+    std::string file, kernel;  // "even_odd.cu", "even_odd"; empty when train or host is set
     std::string grid = "1", block = "32";
     std::vector<std::string> arguments;  // as `--arg`, in order
     uint32_t dynamic_shared = 0;
     std::string gpu;     // empty: the lesson's
+    std::string host;    // "overlap.host": a host program of the lesson's folder
     std::string train;   // "mlp data=digits batch=64 lr=0.1": a training scene
     std::string view;    // what stands beside the lesson: "divergence", "threads", "blocks", "training"
     std::string focus;   // "warp:0@line:7", "launch:3", "step:0"
@@ -88,6 +89,9 @@ struct Lesson {
     std::vector<Step> steps;
     std::filesystem::path folder;
 };
+
+// Whether a file of a lesson is a host program (by its name's end) and not a kernel.
+bool is_host_program(const std::string& file);
 
 // The scene that a step shows: its own, or else the nearest one before it. Null before the first scene.
 const Scene* scene_at(const Lesson& lesson, size_t step);

@@ -290,12 +290,14 @@ class LessonParser {
         focus(d, scene.focus);
         scene.expect = d.get("expect");
         file_name(d, "file", scene.file);
+        file_name(d, "host", scene.host);
         extents(d, "grid", scene.grid);
         extents(d, "block", scene.block);
         scene.arguments = argument_list(d);
         scene.dynamic_shared = static_cast<uint32_t>(whole(d, "shared", 0, 0, 1 << 20));
-        if (scene.file.empty() == scene.train.empty())
-            fail(d.where.line, 1, "a scene has either file=... (a kernel) or train=... (a training step)");
+        if (!scene.file.empty() + !scene.train.empty() + !scene.host.empty() != 1)
+            fail(d.where.line, 1,
+                 "a scene has either file=... (a kernel), host=... (a host program) or train=... (a training step)");
         if (!step_->scenes.empty()) fail(d.where.line, 1, "this step has a scene already");
         if (!scene.id.empty() && !scene_ids_.insert(scene.id).second)
             throw Failure(d.problem(*d.find("id"), 0, fmt::format("another scene has the id '{}'", scene.id)));
@@ -352,6 +354,8 @@ class LessonParser {
         file_name(d, "file", exercise.file);
         file_name(d, "reference", exercise.reference);
         if (exercise.reference.empty()) exercise.reference = "solution/" + exercise.file;
+        if (!is_host_program(exercise.file) && !d.find("args"))
+            throw Failure(Diagnostic{"this exercise needs the attribute 'args'", {file_, d.where.line, 5}, d.source_line});
         extents(d, "grid", exercise.grid);
         extents(d, "block", exercise.block);
         exercise.arguments = argument_list(d);
@@ -443,6 +447,10 @@ Result<Lesson> parse_lesson(const std::string& text, const std::filesystem::path
     } catch (const Failure& failure) {
         return failure.diagnostic;
     }
+}
+
+bool is_host_program(const std::string& file) {
+    return file.ends_with(".host");
 }
 
 const Scene* scene_at(const Lesson& lesson, size_t step) {

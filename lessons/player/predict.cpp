@@ -10,6 +10,7 @@
 
 #include "core/base/nearest.h"
 #include "lessons/player/expression.h"
+#include "lessons/player/host_program.h"
 
 namespace lockstep::lessons {
 namespace {
@@ -23,36 +24,6 @@ std::string take_suffix(std::string& name, std::string_view kind) {
     const std::string value = name.substr(at + marker.size(), end - at - marker.size());
     name.erase(at, end - at);
     return value;
-}
-
-double element(const Array& array, size_t i) {
-    switch (array.dtype) {
-        case DType::i8:
-            return array.as<int8_t>()[i];
-        case DType::u8:
-            return array.as<uint8_t>()[i];
-        case DType::i16:
-            return array.as<int16_t>()[i];
-        case DType::u16:
-            return array.as<uint16_t>()[i];
-        case DType::f16:
-            return f16_to_f32(array.as<uint16_t>()[i]);
-        case DType::bf16:
-            return bf16_to_f32(array.as<uint16_t>()[i]);
-        case DType::i32:
-            return array.as<int32_t>()[i];
-        case DType::u32:
-            return array.as<uint32_t>()[i];
-        case DType::f32:
-            return array.as<float>()[i];
-        case DType::i64:
-            return static_cast<double>(array.as<int64_t>()[i]);
-        case DType::u64:
-            return static_cast<double>(array.as<uint64_t>()[i]);
-        case DType::f64:
-            return array.as<double>()[i];
-    }
-    return std::nan("");
 }
 
 // Sums over the instructions of one source line, or over all for line 0.
@@ -99,7 +70,7 @@ Result<double> kernel_figure(const SceneResult& result, const std::string& full)
             if (index >= result.outputs[0].count())
                 return Diagnostic{
                     fmt::format("{} is beyond the {} elements of the output", name, result.outputs[0].count())};
-            return element(result.outputs[0], index);
+            return element_of(result.outputs[0], index);
         }
     }
     return model::metric_of(*run.program, run.result, full);
@@ -195,7 +166,38 @@ Result<double> training_figure(const nn::StepRecord& step, const std::string& fu
 
 }  // namespace
 
+double element_of(const Array& array, size_t i) {
+    switch (array.dtype) {
+        case DType::i8:
+            return array.as<int8_t>()[i];
+        case DType::u8:
+            return array.as<uint8_t>()[i];
+        case DType::i16:
+            return array.as<int16_t>()[i];
+        case DType::u16:
+            return array.as<uint16_t>()[i];
+        case DType::f16:
+            return f16_to_f32(array.as<uint16_t>()[i]);
+        case DType::bf16:
+            return bf16_to_f32(array.as<uint16_t>()[i]);
+        case DType::i32:
+            return array.as<int32_t>()[i];
+        case DType::u32:
+            return array.as<uint32_t>()[i];
+        case DType::f32:
+            return array.as<float>()[i];
+        case DType::i64:
+            return static_cast<double>(array.as<int64_t>()[i]);
+        case DType::u64:
+            return static_cast<double>(array.as<uint64_t>()[i]);
+        case DType::f64:
+            return array.as<double>()[i];
+    }
+    return std::nan("");
+}
+
 Result<double> figure_of(const SceneResult& result, const std::string& name) {
+    if (result.host) return host_figure(*result.host, name);
     return result.kernel ? kernel_figure(result, name) : training_figure(*result.step, name);
 }
 

@@ -8,11 +8,15 @@
 //   of a training scene:  launches, forward_launches, backward_launches, update_launches, matmul_launches, parameters,
 //                         flops, forward_flops, backward_flops, batch, loss, cycles, matmul_cycles, saved_bytes, and one
 //                         launch's metric: cycles@launch:LABEL
+//   of a host program:    those of host_figure (host_program.h): total_us, overlap, speedup, us@line:7, y[3], ...
 //   of another scene:     any of these with @scene:ID
 #pragma once
 #include "lessons/player/run.h"
 
 namespace lockstep::lessons {
+
+// Element i as a number, whatever the type.
+double element_of(const Array& array, size_t i);
 
 // One figure of one scene's run.
 Result<double> figure_of(const SceneResult& result, const std::string& name);

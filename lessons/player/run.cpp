@@ -11,6 +11,7 @@
 #include "core/device/kernel_library.h"
 #include "core/nn/trainer.h"
 #include "core/ptx/ptx.h"
+#include "lessons/player/host_program.h"
 
 namespace lockstep::lessons {
 namespace {
@@ -155,6 +156,26 @@ Result<std::shared_ptr<const SceneResult>> run_kernel(const Lesson& lesson, cons
     return result ? result : Result<std::shared_ptr<const SceneResult>>(placed(result.error()));
 }
 
+Result<std::shared_ptr<const SceneResult>> run_host_scene(const Lesson& lesson, const Scene& scene,
+                                                          const RunOptions& options) {
+    Result<model::GpuSpec> gpu = model::gpu_named(gpu_of(lesson, scene, options));
+    if (!gpu) return gpu.error();
+    Result<std::string> text = read_file(lesson.folder / scene.host, 1 << 20);
+    if (!text) return text.error();
+    Result<HostText> parsed = parse_host(text.value(), (lesson.folder / scene.host).string());
+    if (!parsed) return parsed.error();
+    HostRunOptions how;
+    how.seed = lesson.seed;
+    how.stop = options.stop;
+    how.progress = options.progress;
+    Result<std::shared_ptr<const HostRun>> run = run_host(parsed.value(), gpu.value(), lesson.folder, how);
+    if (!run) return run.error();
+    auto result = std::make_shared<SceneResult>();
+    result->host = run.value();
+    result->outputs = run.value()->outputs;
+    return std::shared_ptr<const SceneResult>(result);
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const SceneResult>> run_timed(const KernelLaunch& launch, const RunOptions& options) {
@@ -189,6 +210,7 @@ Result<std::shared_ptr<const SceneResult>> run_timed(const KernelLaunch& launch,
 
 Result<std::shared_ptr<const SceneResult>> run_scene(const Lesson& lesson, const Scene& scene, const RunOptions& options) {
     try {
+        if (!scene.host.empty()) return run_host_scene(lesson, scene, options);
         return scene.train.empty() ? run_kernel(lesson, scene, options) : run_training(lesson, scene, options);
     } catch (const Failure& failure) {
         // Something the machine lacks keeps its exit status; wrong input is this scene's diagnostic.

@@ -14,6 +14,8 @@
 
 namespace lockstep::lessons {
 
+struct HostRun;  // host_program.h
+
 struct RunOptions {
     std::string gpu;           // instead of the lesson's and the scene's; "" keeps theirs
     bool keep_runs = false;    // training scenes: the KernelRun of every launch
@@ -27,6 +29,7 @@ struct SceneResult {                                 // shared, immutable once m
     BoundArguments bound;
     std::vector<Array> outputs;                  // out and inout buffers after the launch
     std::shared_ptr<const nn::StepRecord> step;  // null for a kernel scene
+    std::shared_ptr<const HostRun> host;         // of a host program; the other two are null then
 };
 
 // "even_odd.cu" of the folder, by its checked-in PTX (ptx/even_odd.ptx beside it) when that has the source's hash, else

@@ -1,0 +1,8 @@
+// Twenty rounds of arithmetic for every element: on the little GPU of this lesson a chunk takes about as long as its copy.
+__global__ void polish(float *y, const float *x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float v = x[i];
+    for (int k = 0; k < 20; ++k) v = 0.5f * v + 1.0f;
+    y[i] = v;
+}

@@ -1,0 +1,27 @@
+// What judging a kernel (exercise.cpp) and judging a host program (host_exercise.cpp) share. Internal to lessons/player.
+#pragma once
+#include "lessons/player/exercise.h"
+#include "lessons/player/expression.h"
+
+namespace lockstep::lessons {
+
+// "@run:reference" taken out of a name; "" when it has none.
+std::string take_run(std::string& name);
+
+// The first element that differs, in words ("output 1, element 3: 2 where the reference has 4"), or empty. `names`: of the
+// outputs; empty: they are numbered.
+std::string difference(const std::vector<Array>& got, const std::vector<Array>& wanted,
+                       const std::vector<std::string>& names = {});
+
+// Every clause of check= into the report, with its lines and points. `wrong`: why the outputs are not the reference's;
+// `right`: the words for when they are. A Diagnostic is a mistake in the lesson.
+std::optional<Diagnostic> judge_clauses(ExerciseReport& report, const Expression& check, const Expression::Lookup& lookup,
+                                        const std::string& wrong, const std::string& right);
+
+// A report with one clause that failed before anything could run.
+ExerciseReport refused(const Exercise& exercise, const std::string& clause, const std::string& detail);
+
+Result<ExerciseReport> check_host_exercise(const Lesson& lesson, const Exercise& exercise, const std::string& text,
+                                           const std::string& file, const RunOptions& options);
+
+}  // namespace lockstep::lessons

@@ -1,0 +1,498 @@
+// Running a host program: first in issue order, every kernel timed on the modelled GPU; its times give the schedule. Where
+// the schedule leaves accesses unordered, the values are worked out again in the order of the timeline: an operation reads
+// when it begins and writes when it ends.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "core/base/files.h"
+#include "core/base/nearest.h"
+#include "lessons/player/host_program.h"
+#include "lessons/player/predict.h"
+#include "lessons/player/run.h"
+
+namespace lockstep::lessons {
+namespace {
+
+using model::HostVerb;
+
+constexpr uint64_t instructions_in_all = 50'000'000;  // warp instructions of a host program's launches
+constexpr uint64_t issues_kept = 200'000, blocks_kept = 65'536, blocks_in_all = 1'000'000;
+
+struct Kernel {
+    std::shared_ptr<const ptx::Program> program;
+    std::string source;
+    std::vector<bool> read_only;  // by parameter: a pointer to const
+};
+
+// "const float *x" of the kernel's parameter list: whether each is a pointer to const.
+std::vector<bool> const_parameters(const std::string& source, const std::string& kernel, size_t count) {
+    std::vector<bool> read_only(count, false);
+    for (size_t at = source.find("__global__"); at != std::string::npos; at = source.find("__global__", at + 1)) {
+        const size_t name = source.find(kernel, at), open = source.find('(', at);
+        if (name == std::string::npos || open == std::string::npos) break;
+        const size_t call = source.find('(', name);
+        if (call == std::string::npos || source.find(')', at) < name || call != name + kernel.size()) continue;
+        const size_t close = std::min(source.find(')', call), source.size());
+        size_t i = 0;
+        for (size_t from = call + 1; from < close && i < count; ++i) {
+            const size_t comma = std::min(source.find(',', from), close);
+            read_only[i] = source.substr(from, comma - from).find("const ") != std::string::npos;
+            from = comma + 1;
+        }
+        break;
+    }
+    return read_only;
+}
+
+class Runner {
+  public:
+    Runner(const HostText& text, const model::GpuSpec& gpu, const std::filesystem::path& folder,
+           const HostRunOptions& options)
+        : folder_(folder), options_(options), run_(std::make_shared<HostRun>()) {
+        run_->gpu = gpu;
+        run_->text = text;
+    }
+
+    std::shared_ptr<const HostRun> all() {
+        load_kernels();
+        allocate();
+        const size_t count = run_->text.statements.size();
+        run_->runs.resize(count);
+        run_->program.link = run_->text.link;
+        run_->program.connections = run_->text.connections;
+        if (run_->text.link == model::HostLink::nvlink && run_->gpu.nvlink_gb_per_second <= 0)
+            throw Failure(Diagnostic{fmt::format("{} has no NVLink", run_->gpu.title), {run_->text.file}});
+        const simt::Memory device = device_, host = host_;
+        for (size_t i = 0; i < count && !run_->fault; ++i) {
+            if (options_.stop.stop_requested()) throw Failure("cancelled");
+            run_->program.operations.push_back(operation_of(i));
+            execute(i);
+            if (options_.progress) options_.progress(static_cast<double>(i + 1) / static_cast<double>(count));
+        }
+        run_->schedule = model::schedule(run_->gpu, run_->program);
+        const std::vector<model::Hazard> hazards = model::hazards(run_->program, run_->schedule);
+        for (size_t i = 0; i < std::min<size_t>(hazards.size(), 100); ++i) run_->hazards.push_back(sentence(hazards[i]));
+        if (!hazards.empty() && !run_->fault) {
+            device_ = device;
+            host_ = host;
+            as_scheduled();
+        }
+        outputs();
+        return run_;
+    }
+
+  private:
+    const HostArray& array(const HostSlice& slice) const { return run_->text.arrays[static_cast<size_t>(slice.array)]; }
+    static uint64_t bytes(const HostArray& array, uint64_t elements) { return elements * size_of(array.contents.type); }
+    uint64_t address(const HostSlice& slice) const {
+        return addresses_[static_cast<size_t>(slice.array)] + bytes(array(slice), slice.first);
+    }
+    uint64_t bytes(const HostSlice& slice) const { return bytes(array(slice), slice.past - slice.first); }
+    simt::Memory& memory_of(const HostSlice& slice) { return array(slice).on_device ? device_ : host_; }
+    [[noreturn]] void fail(const HostStatement& s, std::string message) const {
+        throw Failure(Diagnostic{std::move(message), {run_->text.file, s.line, 1}, line_of(run_->text.text, s.line)});
+    }
+
+    void load_kernels() {
+        for (const HostStatement& s : run_->text.statements) {
+            if (s.kernel.empty() || kernels_.count(s.kernel)) continue;
+            if (run_->text.kernel_files.empty()) fail(s, "no file of kernels is named: a line 'kernels FILE.cu' is missing");
+            std::optional<Diagnostic> problem;
+            for (const std::string& file : run_->text.kernel_files) {
+                Result<std::shared_ptr<const ptx::Program>> program = load_kernel(folder_, file, s.kernel);
+                if (!program) {
+                    problem = program.error();
+                    continue;
+                }
+                Kernel kernel;
+                kernel.program = program.value();
+                if (Result<std::string> source = read_file(folder_ / file, 1 << 20)) kernel.source = source.value();
+                kernel.read_only = const_parameters(kernel.source, s.kernel, kernel.program->parameters.size());
+                kernels_[s.kernel] = std::move(kernel);
+                problem.reset();
+                break;
+            }
+            if (problem) fail(s, problem->message);
+        }
+    }
+
+    void allocate() {
+        for (size_t i = 0; i < run_->text.arrays.size(); ++i) {
+            const HostArray& one = run_->text.arrays[i];
+            simt::Memory& memory = one.on_device ? device_ : host_;
+            addresses_.push_back(memory.allocate(std::max<uint64_t>(1, one.bytes), one.name));
+            if (one.on_device || one.bytes == 0) continue;
+            const Result<Array> contents = initial_contents(one.contents, options_.seed * 1000003u + i, folder_);
+            if (!contents) throw Failure(Diagnostic{contents.error().message, {run_->text.file, one.line, 1}});
+            std::memcpy(memory.write(addresses_.back(), one.bytes), contents.value().bytes.data(), one.bytes);
+        }
+    }
+
+    model::Touch touch(const HostSlice& slice, bool writes) const {
+        const uint64_t first = bytes(array(slice), slice.first);
+        return {static_cast<uint32_t>(slice.array), first, first + bytes(slice), writes};
+    }
+
+    model::HostOperation operation_of(size_t index) const {
+        const HostStatement& s = run_->text.statements[index];
+        model::HostOperation o;
+        o.verb = s.verb;
+        o.stream = s.stream;
+        o.name = s.text;
+        o.us = s.us;
+        o.line = s.line;
+        if (s.verb == HostVerb::copy_in || s.verb == HostVerb::copy_out || s.verb == HostVerb::copy_within) {
+            o.bytes = bytes(s.to);
+            o.touches = {touch(s.to, true), touch(s.from, false)};
+            o.blocking = !s.has_stream;
+            o.pinned = s.verb == HostVerb::copy_within || array(s.verb == HostVerb::copy_in ? s.from : s.to).pinned;
+        }
+        if (!s.kernel.empty()) {
+            const Kernel& kernel = kernels_.at(s.kernel);
+            for (size_t i = 0; i < s.arguments.size(); ++i)
+                if (s.arguments[i].is_slice)
+                    o.touches.push_back(touch(s.arguments[i].slice, i >= kernel.read_only.size() || !kernel.read_only[i]));
+        }
+        if (s.verb == HostVerb::record || s.verb == HostVerb::wait || !s.event.empty()) {
+            const auto found = std::find(events_.begin(), events_.end(), s.event);
+            o.event = static_cast<uint32_t>(found - events_.begin());
+            if (found == events_.end()) events_.push_back(s.event);
+        }
+        if (s.verb == HostVerb::synchronize)
+            o.with = !s.event.empty() ? model::SyncWith::event
+                     : s.has_stream   ? model::SyncWith::stream
+                                      : model::SyncWith::device;
+        return o;
+    }
+
+    // The launch of a statement: parameters written where the program wants them.
+    simt::LaunchConfig config_of(const HostStatement& s) const {
+        const Kernel& kernel = kernels_.at(s.kernel);
+        const auto& parameters = kernel.program->parameters;
+        if (s.arguments.size() != parameters.size())
+            fail(s, fmt::format("kernel '{}' takes {} arguments, but {} are given", s.kernel, parameters.size(),
+                                s.arguments.size()));
+        simt::LaunchConfig config;
+        config.grid = s.grid;
+        config.block = s.block;
+        config.dynamic_shared = s.shared;
+        config.parameters.assign(kernel.program->parameter_bytes, std::byte{0});
+        for (size_t i = 0; i < parameters.size(); ++i) {
+            const ptx::Parameter& p = parameters[i];
+            const HostArgument& given = s.arguments[i];
+            if (p.offset + p.bytes > config.parameters.size())
+                fail(s, "the kernel's parameters are not laid out as PTX has it");
+            std::byte* const slot = config.parameters.data() + p.offset;
+            if (given.is_slice) {
+                if (p.bytes != 8) fail(s, fmt::format("argument {} of '{}' is a number, not an array", i + 1, s.kernel));
+                const uint64_t where = address(given.slice);
+                std::memcpy(slot, &where, 8);
+                continue;
+            }
+            if (p.pointer) fail(s, fmt::format("argument {} of '{}' is a pointer: an array is needed", i + 1, s.kernel));
+            const bool real = p.type == ptx::Type::f32 || p.type == ptx::Type::f64;
+            const Result<KernelArgument> number = parse_argument(fmt::format("{}:{}",
+                                                                             p.type == ptx::Type::f32   ? "f32"
+                                                                             : p.type == ptx::Type::f64 ? "f64"
+                                                                             : p.bytes == 8             ? "i64"
+                                                                                                        : "i32",
+                                                                             given.number));
+            if (!number)
+                fail(s, fmt::format("argument {} of '{}' is {}, not '{}'", i + 1, s.kernel,
+                                    real ? "a number" : "a whole number", given.number));
+            std::memcpy(slot, number.value().values.bytes.data(),
+                        std::min<size_t>(p.bytes, number.value().values.bytes.size()));
+        }
+        if (auto problem = simt::check_launch(*kernel.program, config, model::limits_of(run_->gpu)))
+            fail(s, problem->message);
+        return config;
+    }
+
+    void execute(size_t index) {
+        const HostStatement& s = run_->text.statements[index];
+        switch (s.verb) {
+            case HostVerb::copy_in:
+            case HostVerb::copy_out:
+            case HostVerb::copy_within: {
+                live(s, s.to);
+                live(s, s.from);
+                const std::byte* const from = memory_of(s.from).read(address(s.from), bytes(s.from));
+                std::memcpy(memory_of(s.to).write(address(s.to), bytes(s.to)), from, bytes(s.to));
+                break;
+            }
+            case HostVerb::launch:
+                for (const HostArgument& one : s.arguments)
+                    if (one.is_slice) live(s, one.slice);
+                launch(index);
+                break;
+            case HostVerb::work:
+                if (!s.kernel.empty()) functional(s, host_);
+                break;
+            case HostVerb::allocate:
+                allocated_.insert(s.to.array);
+                break;
+            case HostVerb::release:
+                live(s, s.to);
+                allocated_.erase(s.to.array);
+                break;
+            default:
+                break;
+        }
+    }
+
+    void live(const HostStatement& s, const HostSlice& slice) const {
+        if (array(slice).on_device && !allocated_.count(slice.array))
+            fail(s, fmt::format("'{}' has been freed", array(slice).name));
+    }
+
+    void launch(size_t index) {
+        const HostStatement& s = run_->text.statements[index];
+        const Kernel& kernel = kernels_.at(s.kernel);
+        const simt::LaunchConfig config = config_of(s);
+        if (options_.functional) return functional(s, device_);
+        auto run = std::make_shared<model::KernelRun>();
+        run->gpu = run_->gpu;
+        run->program = kernel.program;
+        run->config = config;
+        run->source = kernel.source;
+        model::TimedOptions timed;
+        timed.stop = options_.stop;
+        timed.max_instructions = instructions_in_all - std::min(instructions_in_all - 1, issued_);
+        // Of the first few kernels one launch each can be looked into.
+        const bool first = traced_.size() < 4 && traced_.insert(s.kernel).second;
+        if (first) run->before = std::make_shared<const simt::Memory>(device_);
+        const uint64_t blocks = std::min({config.grid.count(), blocks_kept, blocks_in_all - blocks_});
+        blocks_ += blocks;
+        timed.trace_limit = first ? std::max(issues_kept, blocks) : blocks;
+        run->result = model::launch(run_->gpu, *kernel.program, config, device_, timed);
+        if (run->result.stopped) throw Failure("cancelled");
+        issued_ += run->result.warp_instructions;
+        if (run->result.fault) run_->fault = run->result.fault;
+        run_->program.operations[index].kernel =
+            std::make_shared<const model::KernelTime>(model::kernel_time(run_->gpu, *kernel.program, config, run->result));
+        run_->runs[index] = std::move(run);
+    }
+
+    void functional(const HostStatement& s, simt::Memory& memory) {
+        const Kernel& kernel = kernels_.at(s.kernel);
+        const simt::LaunchConfig config = config_of(s);
+        simt::LaunchOptions how = model::functional_options(run_->gpu, *kernel.program, config);
+        how.max_instructions = instructions_in_all;
+        how.stop = options_.stop;
+        const simt::LaunchResult result = simt::launch(*kernel.program, config, memory, how);
+        if (result.stopped) throw Failure("cancelled");
+        if (result.fault) run_->fault = result.fault;
+    }
+
+    // Everything again, in the order of the timeline.
+    void as_scheduled() {
+        struct Moment {
+            double time;
+            int rank;  // at the same time: what ends, what begins, what begins and ends at once
+            bool ends;
+            size_t index;
+        };
+        std::vector<Moment> moments;
+        for (size_t i = 0; i < run_->program.operations.size(); ++i) {
+            const model::OperationTime& one = run_->schedule.operations[i];
+            const HostVerb verb = run_->program.operations[i].verb;
+            if (verb == HostVerb::work) {
+                moments.push_back({one.call_begin_us, 1, false, i});
+                moments.push_back({one.busy_end_us, one.busy_end_us > one.call_begin_us ? 0 : 2, true, i});
+            } else if (one.engine != model::Engine::none) {
+                moments.push_back({one.begin_us, 1, false, i});
+                moments.push_back({one.end_us, one.end_us > one.begin_us ? 0 : 2, true, i});
+            }
+        }
+        std::stable_sort(moments.begin(), moments.end(), [](const Moment& a, const Moment& b) {
+            return std::tie(a.time, a.rank) < std::tie(b.time, b.rank);
+        });
+        std::map<size_t, std::vector<std::byte>> taken;                            // by copies under way
+        std::map<size_t, std::pair<simt::Memory, simt::Memory>> before_and_after;  // of kernels under way
+        for (const Moment& moment : moments) {
+            const HostStatement& s = run_->text.statements[moment.index];
+            simt::Memory& memory = s.verb == HostVerb::work ? host_ : device_;
+            if (!s.kernel.empty() && !moment.ends) {
+                simt::Memory after = memory;
+                functional(s, after);
+                before_and_after.emplace(moment.index, std::pair{memory, after});
+            } else if (!s.kernel.empty()) {
+                const auto& [before, after] = before_and_after.at(moment.index);
+                for (const HostArgument& one : s.arguments)
+                    if (one.is_slice) changes(memory, before, after, address(one.slice), bytes(one.slice));
+                before_and_after.erase(moment.index);
+            } else if (s.verb != HostVerb::work && !moment.ends) {
+                const std::byte* const from = memory_of(s.from).read(address(s.from), bytes(s.from));
+                taken[moment.index].assign(from, from + bytes(s.from));
+            } else if (s.verb != HostVerb::work) {
+                std::memcpy(memory_of(s.to).write(address(s.to), bytes(s.to)), taken[moment.index].data(), bytes(s.to));
+                taken.erase(moment.index);
+            }
+        }
+    }
+
+    static void changes(simt::Memory& to, const simt::Memory& before, const simt::Memory& after, uint64_t address,
+                        uint64_t bytes) {
+        const std::byte *was = before.read(address, bytes), *is = after.read(address, bytes);
+        std::byte* const place = to.write(address, bytes);
+        for (uint64_t i = 0; i < bytes; ++i)
+            if (was[i] != is[i]) place[i] = is[i];
+    }
+
+    std::string sentence(const model::Hazard& hazard) const {
+        const auto &a = run_->program.operations[static_cast<size_t>(hazard.first)],
+                   &b = run_->program.operations[static_cast<size_t>(hazard.second)];
+        return fmt::format("line {} ({}) {} '{}', which line {} ({}) {}, and nothing orders the two", b.line, b.name,
+                           hazard.second_writes ? "writes" : "reads", run_->text.arrays[hazard.buffer].name, a.line, a.name,
+                           hazard.first_writes ? "writes" : "reads");
+    }
+
+    void outputs() {
+        std::set<int> written;
+        for (const HostStatement& s : run_->text.statements) {
+            if (s.verb == HostVerb::copy_out) written.insert(s.to.array);
+            if (s.verb == HostVerb::work)
+                for (size_t i = 0; i < s.arguments.size(); ++i)
+                    if (s.arguments[i].is_slice &&
+                        !(kernels_.at(s.kernel).read_only.size() > i && kernels_.at(s.kernel).read_only[i]))
+                        written.insert(s.arguments[i].slice.array);
+        }
+        for (const int i : written) {
+            const HostArray& one = run_->text.arrays[static_cast<size_t>(i)];
+            Array out;
+            out.dtype = one.contents.type;
+            out.shape = {static_cast<int64_t>(one.count)};
+            const std::byte* const from = host_.read(addresses_[static_cast<size_t>(i)], one.bytes);
+            if (from) out.bytes.assign(from, from + one.bytes);
+            run_->output_names.push_back(one.name);
+            run_->outputs.push_back(std::move(out));
+        }
+    }
+
+    std::filesystem::path folder_;
+    HostRunOptions options_;
+    std::shared_ptr<HostRun> run_;
+    simt::Memory device_{uint64_t{1} << 30}, host_{uint64_t{1} << 30};
+    std::vector<uint64_t> addresses_;  // by array
+    std::map<std::string, Kernel> kernels_;
+    std::set<int> allocated_;
+    std::set<std::string> traced_;
+    mutable std::vector<std::string> events_;
+    uint64_t issued_ = 0, blocks_ = 0;
+};
+
+int kernels_at_once(const HostRun& run) {
+    std::vector<std::pair<double, int>> change;
+    for (const model::OperationTime& one : run.schedule.operations)
+        if (one.engine == model::Engine::compute && one.end_us > one.begin_us) {
+            change.emplace_back(one.begin_us, 1);
+            change.emplace_back(one.end_us, -1);
+        }
+    std::sort(change.begin(), change.end());
+    int now = 0, most = 0;
+    for (const auto& [time, by] : change) most = std::max(most, now += by);
+    return most;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const HostRun>> run_host(const HostText& text, const model::GpuSpec& gpu,
+                                                const std::filesystem::path& folder, const HostRunOptions& options) {
+    try {
+        return Runner(text, gpu, folder, options).all();
+    } catch (const Failure& failure) {
+        if (failure.status == ExitStatus::missing || failure.diagnostic.message == "cancelled") throw;
+        return failure.diagnostic;
+    }
+}
+
+Result<double> host_figure(const HostRun& run, const std::string& full) {
+    const model::Schedule& s = run.schedule;
+    std::string name = full;
+    if (const size_t at = full.find("@line:"); at != std::string::npos) {
+        name = full.substr(0, at);
+        const int line = std::atoi(full.c_str() + at + 6);
+        double us = 0, begin = INFINITY, end = 0;
+        bool any = false;
+        for (size_t i = 0; i < run.program.operations.size(); ++i) {
+            if (run.program.operations[i].line != line) continue;
+            any = true;
+            const model::OperationTime& one = s.operations[i];
+            const double from = one.on_device ? one.begin_us : one.call_begin_us,
+                         to = one.on_device ? one.end_us : one.call_end_us;
+            us += to - from;
+            begin = std::min(begin, from);
+            end = std::max(end, to);
+        }
+        if (!any) return Diagnostic{fmt::format("no operation stands in line {} of {}", line, run.text.file)};
+        if (name == "us") return us;
+        if (name == "begin_us") return begin;
+        if (name == "end_us") return end;
+        return Diagnostic{fmt::format("of a line there are us, begin_us and end_us, not '{}'", name)};
+    }
+    if (name.rfind("output[", 0) == 0) return Diagnostic{"an element of an output has the array's name, as in y[3]"};
+    if (const size_t open = name.find('['); open != std::string::npos && name.back() == ']') {
+        const size_t index = static_cast<size_t>(std::max(0, std::atoi(name.c_str() + open + 1)));
+        for (size_t i = 0; i < run.outputs.size(); ++i)
+            if (run.output_names[i] == name.substr(0, open)) {
+                if (index >= run.outputs[i].count()) return Diagnostic{fmt::format("{} is beyond the array's end", name)};
+                return element_of(run.outputs[i], index);
+            }
+    }
+    double waits = 0, launches = 0, copies = 0, bytes = 0, critical_copies = 0, critical_kernels = 0;
+    std::set<uint32_t> streams;
+    for (size_t i = 0; i < s.operations.size(); ++i) {
+        const model::OperationTime& one = s.operations[i];
+        waits += one.call_end_us - one.busy_end_us;
+        if (one.on_device) streams.insert(run.program.operations[i].stream);
+        if (one.engine == model::Engine::compute) ++launches;
+        if (one.engine == model::Engine::compute || one.engine == model::Engine::none) continue;
+        ++copies;
+        bytes += static_cast<double>(run.program.operations[i].bytes);
+    }
+    for (const model::PathStep& step : s.critical) {
+        const model::Engine engine = s.operations[static_cast<size_t>(step.operation)].engine;
+        if (step.on_host || engine == model::Engine::none) continue;
+        ++(engine == model::Engine::compute ? critical_kernels : critical_copies);
+    }
+    const auto busy = [&](model::Engine engine) { return s.busy_us[static_cast<size_t>(engine)]; };
+    const std::map<std::string, double> figures = {
+        {"total_us", s.total_us},
+        {"work_us", s.work_us},
+        {"copy_us", s.copy_us},
+        {"kernel_us", s.kernel_us},
+        {"host_work_us", s.host_work_us},
+        {"overlap", s.overlap},
+        {"speedup", s.speedup()},
+        {"h2d_us", busy(model::Engine::copy_in)},
+        {"d2h_us", busy(model::Engine::copy_out)},
+        {"compute_us", busy(model::Engine::compute)},
+        {"host_wait_us", waits},
+        {"launches", launches},
+        {"copies", copies},
+        {"copied_bytes", bytes},
+        {"copy_gb_per_second", s.copy_us > 0 ? bytes / (s.copy_us * 1e3) : 0},
+        {"streams", static_cast<double>(streams.size())},
+        {"kernels_at_once", static_cast<double>(kernels_at_once(run))},
+        {"hazards", static_cast<double>(run.hazards.size())},
+        {"faults", run.fault ? 1.0 : 0.0},
+        {"operations", static_cast<double>(s.operations.size())},
+        {"critical_copies", critical_copies},
+        {"critical_kernels", critical_kernels},
+    };
+    if (const auto found = figures.find(name); found != figures.end()) return found->second;
+    std::vector<std::string> known;
+    for (const auto& [key, unused] : figures) known.push_back(key);
+    const std::string near = nearest_name(name, known);
+    return Diagnostic{fmt::format(
+        "unknown figure '{}' of a host program{}", full,
+        near.empty() ? fmt::format("; there are {}", fmt::join(known, ", ")) : fmt::format(", did you mean '{}'?", near))};
+}
+
+}  // namespace lockstep::lessons
