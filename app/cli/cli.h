@@ -37,6 +37,9 @@ int run_command_line(int argc, char** argv, const Hooks& hooks);
 
 // A command adds its options to `app` and sets the callback that will store its exit status in `status`.
 void add_run(CLI::App& app, int& status);
+// What `run` does with a FILE.host. JSON: times, figures, operations, hazards, outputs by name; trace: Perfetto.
+int run_host_program(const std::string& file, const std::string& gpu, uint64_t seed, const std::string& json,
+                     const std::string& trace);
 void add_compile(CLI::App& app, int& status);
 void add_compiler_options(CLI::App& command, device::CompileOptions& options);  // --compiler --arch --include --define
 // CUDA C++ to PTX; warnings go to stderr with their places, an error is thrown.

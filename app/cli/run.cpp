@@ -23,6 +23,7 @@
 #include "core/trace/perfetto.h"
 #include "core/trace/text.h"
 #include "lessons/player/kernel_arguments.h"
+#include "lessons/player/lesson.h"
 #include "lessons/player/module_symbols.h"
 
 namespace lockstep::cli {
@@ -359,10 +360,11 @@ int run(const Options& options) {
 void add_run(CLI::App& app, int& status) {
     CLI::App* command = app.add_subcommand("run", "run one CUDA or PTX kernel on the modelled GPU");
     auto options = std::make_shared<Options>();
-    command->add_option("FILE", options->file, "kernel.cu or kernel.ptx")->required();
+    command->add_option("FILE", options->file, "kernel.cu or kernel.ptx; or program.host, a host program with streams")
+        ->required();
     command->add_option("--kernel", options->kernel, "entry name, when the file has several");
-    command->add_option("--grid", options->grid, "blocks: X[,Y[,Z]]")->required();
-    command->add_option("--block", options->block, "threads a block: X[,Y[,Z]]")->required();
+    command->add_option("--grid", options->grid, "blocks: X[,Y[,Z]]");
+    command->add_option("--block", options->block, "threads a block: X[,Y[,Z]]");
     command->add_option("--cluster", options->cluster, "blocks a cluster: X[,Y[,Z]]; else as the kernel says");
     command->add_option("--shared", options->shared, "bytes of dynamic shared memory")->check(not_from_0);
     command
@@ -397,7 +399,15 @@ void add_run(CLI::App& app, int& status) {
                         "write the warp timeline of one SM: F.json for ui.perfetto.dev, F.csv, or F.txt");
     command->add_option("--trace-sm", options->trace_sm, "the SM to trace, 0 unless told")->check(not_from_0);
     command->add_option("--trace-cycles", options->trace_cycles, "trace these cycles of a long run: 100000-120000");
-    command->callback([options, &status] { status = run(*options); });
+    command->callback([options, &status] {
+        if (lessons::is_host_program(options->file)) {
+            status = run_host_program(options->file, options->gpu, options->seed, options->json, options->trace);
+            return;
+        }
+        if (options->grid.empty()) throw CLI::RequiredError("--grid");
+        if (options->block.empty()) throw CLI::RequiredError("--block");
+        status = run(*options);
+    });
 }
 
 }  // namespace lockstep::cli
