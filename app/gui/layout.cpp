@@ -132,8 +132,10 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
     if (workspace == "memory") return row(1, {slot("coalesce", 912, 560, 330), slot("banks", 664, 440, 330)});
     if (workspace == "training")
         return column(
-            1, {row(372, {slot("curves", 528, 380, 300), slot("batch", 536, 380, 300), slot("weights", 504, 380, 300)}),
-                slot("graph", 328, 760, 300), slot("kernels", 168, 640, 160)});
+            1, {row(356, {slot("curves", 528, 380, 300), slot("batch", 536, 380, 300), slot("weights", 504, 380, 300)}),
+                slot("graph", 312, 760, 300),
+                pages(200, {titled("Kernels", slot("kernels", 168, 640, 192)),
+                            titled("Copies and streams", slot("streams", 168, 640, 192))})});
     if (workspace == "kernel")
         return row(
             1,
@@ -156,6 +158,9 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
     if (scene_view == "banks")
         return row(1, {lesson, column(1144, {row(340, {slot("source", 560, 400, 240), slot("warp", 576, 400, 250)}),
                                              slot("banks", 536, 560, 360)})});
+    if (scene_view == "streams")
+        return row(1, {lesson, column(1144, {row(360, {slot("program", 560, 400, 220), slot("source", 576, 400, 220)}),
+                                             slot("streams", 516, 640, 320)})});
     if (scene_view == "training")
         return row(1, {lesson, column(1144, {row(400, {slot("curves", 560, 380, 300), slot("batch", 576, 380, 300)}),
                                              slot("graph", 328, 760, 300), slot("kernels", 168, 640, 160)})});

@@ -17,6 +17,7 @@
 #include "core/simt/history.h"
 #include "core/simt/history_memory.h"
 #include "core/trace/focus.h"
+#include "lessons/player/host_program.h"
 #include "lessons/player/lesson.h"
 
 namespace lockstep::gui {
@@ -61,6 +62,7 @@ struct Snapshot {
     std::shared_ptr<const CompiledKernel> compiled, runnable;
     std::shared_ptr<const KernelResult> own_result;
     std::shared_ptr<const KernelResult> own_run;       // the last that ran: what is stepped through
+    std::shared_ptr<const lessons::HostRun> host;      // the host program shown; null: none is
     std::shared_ptr<const nn::StepRecord> step;        // the training step shown
     std::shared_ptr<const nn::StepRecord> first_step;  // step 0's values, for "change since step 0"
     std::vector<Curve> curves;
@@ -145,6 +147,7 @@ class Session {
         int looks = 0;                      // stretches looked into so far
     } wanted;
     int64_t history_step = 0;  // instruction of the focused warp that the lane pictures show
+    int32_t host_line = -1;    // line of the host program that is looked at
 
     struct Worker;  // worker.h
 

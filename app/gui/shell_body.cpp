@@ -16,7 +16,7 @@ void Shell::give_keys(const std::vector<Placed>& panels) {
     const auto at = [&](const Rect& a) { return a.x == state.active_panel.x && a.y == state.active_panel.y; };
     for (const Placed& panel : panels)
         if (at(panel.area)) return;
-    for (const std::string_view name : {"warps", "divergence", "kernels", "coalesce", "bytes", "results"})
+    for (const std::string_view name : {"warps", "streams", "divergence", "kernels", "coalesce", "bytes", "results"})
         for (const Placed& panel : panels)
             if (panel.view == name) {
                 state.active_panel = panel.area;

@@ -5,6 +5,7 @@
 #include "app/gui/views/kernel_views.h"
 #include "app/gui/views/memory_views.h"
 #include "app/gui/views/sm_views.h"
+#include "app/gui/views/streams_views.h"
 #include "app/gui/views/threads_view.h"
 #include "app/gui/views/training_views.h"
 
@@ -34,6 +35,8 @@ std::span<const ViewRow> views() {
         ViewRow{"weights", "Weights", "training", make_weights_view},
         ViewRow{"graph", "Autograd graph", "training", make_graph_view},
         ViewRow{"kernels", "Kernels of one training step", "training", make_step_kernels_view},
+        ViewRow{"streams", "Streams and copy engines", "training", make_streams_view},
+        ViewRow{"program", "Host program", "learn", make_host_program_view},
     };
     return rows;
 }

@@ -119,6 +119,7 @@ struct Session::Worker {
     void open_lesson(const std::string& id, int step);  // step -1: where it was left
     void close_lesson();
     void show_lesson_step(int step);
+    void show_host(const lessons::HostRun& host, const Focus& look_at);
     void lock_prediction(int64_t index);
     void check_exercise();
 };

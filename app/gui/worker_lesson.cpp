@@ -55,6 +55,7 @@ void Session::Worker::close_lesson() {
     scene_results.clear();
     draft.kernel.reset();
     draft.step.reset();
+    draft.host.reset();
     draft.first_step.reset();
     draft.curves.clear();
     draft.problem.reset();
@@ -102,8 +103,9 @@ void Session::Worker::show_lesson_step(int step) {
     if (scene == nullptr) return;
     draft.problem.reset();  // it was another step's
     const std::string ran_on = lessons::gpu_of(*lesson, *scene, run_options());
-    busy(scene->train.empty() ? "running " + scene->kernel + " on the modelled " + upper(ran_on)
-                              : "running one training step");
+    busy(!scene->host.empty()   ? "running " + scene->host + " on the modelled " + upper(ran_on)
+         : scene->train.empty() ? "running " + scene->kernel + " on the modelled " + upper(ran_on)
+                                : "running one training step");
     auto& known = scene_results[scene];
     if (!known) {
         auto result = lessons::run_scene(*lesson, *scene, run_options());
@@ -116,6 +118,7 @@ void Session::Worker::show_lesson_step(int step) {
     look_at.line = number_after(scene->focus, "line:");
     look_at.launch = number_after(scene->focus, "launch:");
     draft.step = shown.step;
+    draft.host = shown.host;
     draft.first_step = shown.step;
     draft.curves.clear();
     if (shown.step) {
@@ -131,9 +134,21 @@ void Session::Worker::show_lesson_step(int step) {
             look_at.launch = static_cast<int32_t>(longest - launches.begin());
         open_kernel(look_at.launch, true);
     }
+    if (shown.host) show_host(*shown.host, look_at);
     if (shown.kernel) show_kernel(shown.kernel, scene->kernel + "  (kernel 1 of 1)", look_at);
     const std::lock_guard lock(mutex);
     results.gpu = ran_on;
+}
+
+// Of a host program's kernels the longest that was kept can be looked into.
+void Session::Worker::show_host(const lessons::HostRun& host, const Focus& look_at) {
+    size_t longest = host.runs.size();
+    for (size_t i = 0; i < host.runs.size(); ++i)
+        if (host.runs[i] && host.runs[i]->before &&
+            (longest == host.runs.size() || host.runs[i]->result.cycles > host.runs[longest]->result.cycles))
+            longest = i;
+    if (longest < host.runs.size()) show_kernel(host.runs[longest], host.text.statements[longest].text, look_at);
+    if (host.fault) draft.problem = Diagnostic{simt::render(*host.fault)};
 }
 
 void Session::Worker::lock_prediction(int64_t index) {
@@ -176,6 +191,10 @@ void Session::Worker::check_exercise() {
     // One sentence a line: the source and its caret are in the learner's editor, at the line that the sentence names.
     std::vector<std::string> lines = report.value().lines;
     for (std::string& line : lines) line = line.substr(0, line.find('\n'));
+    if (report.value().timed && report.value().timed->host) {
+        draft.host = report.value().timed->host;
+        show_host(*draft.host, draft.look_at);
+    }
     if (report.value().timed && report.value().timed->kernel)
         show_kernel(report.value().timed->kernel, exercises.front().kernel + "  (your kernel)", draft.look_at);
     const std::lock_guard lock(mutex);

@@ -1,0 +1,205 @@
+// D8 in the whole interface without a window: what it says, dragging a copy to another stream, the same by keyboard, zoom,
+// what an open prediction hides, and a training step's own calls.
+#include <imgui.h>
+
+#include <fstream>
+
+#include "app/gui/shell.h"
+#include "app/gui/views/streams_data.h"
+#include "app/gui/views/streams_views.h"
+#include "core/base/files.h"
+#include "tests/catch.h"
+
+using namespace lockstep;
+using namespace lockstep::gui;
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::shared_ptr<const lessons::HostRun> host_run() {
+    static const auto run = [] {
+        const auto text = lessons::parse_host(R"(kernels damp.cu
+host   x  f32[32768 ramp] pinned
+host   y  f32[32768 zero] pinned
+malloc dx f32[32768]
+malloc dy f32[32768]
+let n = 8192
+for i = 0 .. 3
+  h2d    dx[$(i * n):$(i * n + n)] x[$(i * n):$(i * n + n)] stream=$(i + 1)
+  launch damp(dy[$(i * n):$(i * n + n)], dx[$(i * n):$(i * n + n)], 2, $n) grid=32 block=256 stream=$(i + 1)
+  d2h    y[$(i * n):$(i * n + n)] dy[$(i * n):$(i * n + n)] stream=$(i + 1)
+end
+event e stream=1
+wait  e stream=2
+sync
+)",
+                                              "four.host");
+        return lessons::run_host(text.value(), model::gpu_named("teaching").value(),
+                                 resource_root() / "lessons" / "A03_host_and_device")
+            .value();
+    }();
+    return run;
+}
+
+struct Desk {
+    Session session;
+    Shell shell;
+    double now = 0;
+    int quads = 0;
+    Input input;
+
+    explicit Desk(std::shared_ptr<const lessons::HostRun> host, std::shared_ptr<const nn::StepRecord> step = nullptr)
+        : session({.start = false}), shell(context(session), theme_named("light"), 1) {
+        auto snapshot = std::make_shared<Snapshot>();
+        snapshot->host = std::move(host);
+        snapshot->step = std::move(step);
+        session.publish_for_test(snapshot);
+        shell.show_alone("streams");
+        for (int i = 0; i < 4; ++i) frame();
+    }
+    ~Desk() { ImGui::DestroyContext(); }
+    static Session& context(Session& session) {
+        ImGui::CreateContext();
+        ImGui::GetIO().IniFilename = nullptr;
+        return session;
+    }
+    void frame() {
+        shell.prepare(1);
+        ImGui::GetIO().DisplaySize = {1600, 1000};
+        ImGui::GetIO().DeltaTime = 1.0f / 60;
+        ImGui::NewFrame();
+        shell.frame(input, 1600, 1000, now += 0.1);
+        ImGui::Render();
+        quads = ImGui::GetDrawData()->TotalIdxCount / 6;
+        input.keys.clear();
+        input.clicked = input.released = false;
+        input.wheel = 0;
+    }
+    void press(KeyCode key) {
+        input.keys.push_back({key, false, false});
+        frame();
+        frame();
+    }
+    void click(float x, float y) { drag(x, y, x, y); }
+    void drag(float x, float y, float to_x, float to_y) {
+        input.mouse_x = x;
+        input.mouse_y = y;
+        input.clicked = input.down = true;
+        frame();
+        input.mouse_x = (x + to_x) / 2;
+        input.mouse_y = (y + to_y) / 2;
+        frame();
+        input.mouse_x = to_x;
+        input.mouse_y = to_y;
+        frame();
+        input.down = false;
+        input.released = true;
+        frame();
+        frame();
+    }
+    std::string text() { return shell.describe("streams"); }
+};
+
+}  // namespace
+
+TEST_CASE("the timeline says every operation with its stream, bytes, speed and time") {
+    Desk desk(host_run());
+    const std::string text = desk.text();
+    CHECK_THAT(text, Contains("four.host · Teaching GPU") || Contains("four.host"));
+    CHECK_THAT(text, Contains("line 8, stream 1: h2d dx[0:8192]; 32,768 bytes in 3.0 µs, 10.8 GB/s"));
+    CHECK_THAT(text, Contains("on the critical path"));
+    CHECK_THAT(text, Contains("copy engine H2D: works 12.2 us"));
+    CHECK(desk.quads > 100);
+    CHECK(desk.quads < 8000);
+}
+
+TEST_CASE("Up and Down choose an operation, Page Down moves it to the next stream, and the change is told") {
+    Desk desk(host_run());
+    for (int i = 0; i < 4; ++i) desk.press(KeyCode::down);  // two mallocs, the copy in, the kernel
+    CHECK_THAT(desk.text(), Contains(">   line 9, stream 1: damp(dy[0:8192], dx[0:8192])") ||
+                                Contains("> line 9, stream 1: damp(dy[0:8192], dx[0:8192])"));
+    CHECK(desk.session.host_line == 9);
+    desk.press(KeyCode::page_down);
+    CHECK_THAT(desk.text(),
+               Contains("line 9, stream 2: damp") && Contains("nothing orders this: damp(dy[0:8192], dx[0:8192]) reads "
+                                                              "'dx' while h2d dx[0:8192] may still be writing it"));
+    desk.press(KeyCode::page_up);
+    CHECK_THAT(desk.text(), Contains("line 9, stream 1: damp") && !Contains("nothing orders this"));
+    CHECK_THAT(desk.text(), Contains("in stream 1: "));
+}
+
+TEST_CASE("a bar dragged to another stream's row moves there, a drag along the row pans, and a click only chooses") {
+    Desk desk(host_run());
+    const StreamBoard board = make_board(*desk.session.snapshot());
+    // Where the copy out of the last chunk stands: find it by its tooltip-free facts, by clicking along the row of stream 4.
+    const auto chosen_line = [&] { return desk.session.host_line; };
+    float found_x = -1, found_y = -1;
+    for (float y = 150; y < 900 && found_x < 0; y += 12)
+        for (float x = 200; x < 1580 && found_x < 0; x += 12) {
+            desk.session.host_line = -1;
+            desk.click(x, y);
+            if (chosen_line() == 8 && desk.text().find("> line 8, stream 1: h2d") != std::string::npos)
+                found_x = x, found_y = y;
+        }
+    REQUIRE(found_x > 0);
+    const std::string before = desk.text();
+    // Downwards row by row until it lands in another stream.
+    bool moved = false;
+    for (float by = 20; by < 120 && !moved; by += 10) {
+        desk.drag(found_x, found_y, found_x, found_y + by);
+        moved = desk.text().find("> line 8, stream 1") == std::string::npos &&
+                desk.text().find("> line 8, stream") != std::string::npos;
+    }
+    CHECK(moved);
+    CHECK_THAT(desk.text(), Contains("µs, "));
+}
+
+TEST_CASE("the wheel zooms around the pointer and Home shows everything again") {
+    Desk desk(host_run());
+    const int whole = desk.quads;
+    desk.input.mouse_x = 500;
+    desk.input.mouse_y = 400;
+    desk.input.wheel = 12;
+    desk.frame();
+    desk.frame();
+    CHECK(desk.quads != whole);
+    desk.input.mouse_x = -1;
+    desk.press(KeyCode::home);
+    desk.frame();
+    CHECK(std::abs(desk.quads - whole) < 40);
+}
+
+TEST_CASE("an open prediction hides the timeline") {
+    Desk desk(host_run());
+    desk.session.reveal_steps = 0;
+    CHECK_THAT(make_streams_view()->describe(desk.session, desk.shell.focus),
+               Contains("stays hidden until you lock an answer") && !Contains("32,768 bytes"));
+}
+
+TEST_CASE("a timed training step shows its own copies and kernels, and nothing of it can be moved") {
+    auto step = std::make_shared<nn::StepRecord>();
+    step->device = "sim:v100";
+    step->model = "mlp";
+    device::CopyEvent copy;
+    copy.name = "x";
+    copy.bytes = 50176;
+    step->copies.push_back(copy);
+    device::LaunchEvent launch;
+    launch.label = "fc1 matmul";
+    launch.enqueue_begin_us = 10;
+    launch.cycles = 15300;
+    step->launches.push_back(launch);
+    Desk desk(nullptr, step);
+    CHECK_THAT(desk.text(),
+               Contains("step 0 of mlp") && Contains("50,176 bytes") && Contains("fc1 matmul; 10.0 µs on the SMs"));
+    StreamBoard board = make_board(*desk.session.snapshot());
+    REQUIRE(!board.empty());
+    CHECK(!board.movable(0));
+    CHECK(board.schedule.operations[1].begin_us > board.schedule.operations[0].end_us);
+    // A step that ran for its numbers alone has no times.
+    auto untimed = std::make_shared<nn::StepRecord>(*step);
+    untimed->launches[0].cycles = 0;
+    Snapshot snapshot;
+    snapshot.step = untimed;
+    CHECK(make_board(snapshot).empty());
+}
