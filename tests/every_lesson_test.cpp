@@ -60,6 +60,6 @@ TEST_CASE("a lesson with a wrong answer, a stray file, a stale kernel and too ma
 TEST_CASE("an unknown lesson names the known ones") {
     const Result<Lesson> lesson = lesson_named("Z99");
     REQUIRE(!lesson.ok());
-    CHECK(lesson.error().message.find("A02, A06, B04") != std::string::npos);
+    for (const char* known : {"A02", "A06", "B04"}) CHECK(lesson.error().message.find(known) != std::string::npos);
     CHECK(!check("Z99").ok());
 }
