@@ -54,6 +54,7 @@ void Session::Worker::close_lesson() {
     lesson.reset();
     scene_results.clear();
     draft.kernel.reset();
+    draft.other.reset();
     draft.step.reset();
     draft.first_step.reset();
     draft.curves.clear();
@@ -130,6 +131,17 @@ void Session::Worker::show_lesson_step(int step) {
         if (look_at.launch < 0 || look_at.launch >= static_cast<int32_t>(launches.size()))
             look_at.launch = static_cast<int32_t>(longest - launches.begin());
         open_kernel(look_at.launch, true);
+    }
+    draft.other.reset();
+    if (const lessons::Scene* other = lessons::scene_named(*lesson, scene->compare)) {
+        busy("running " + other->kernel + ", to compare with");
+        auto& kept = scene_results[other];
+        if (!kept) {
+            auto result = lessons::run_scene(*lesson, *other, run_options());
+            if (!result.ok()) throw Failure(result.error());
+            kept = std::move(result.value());
+        }
+        draft.other = kept->kernel;
     }
     if (shown.kernel) show_kernel(shown.kernel, scene->kernel + "  (kernel 1 of 1)", look_at);
     const std::lock_guard lock(mutex);

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "core/base/nearest.h"
@@ -193,9 +194,34 @@ Result<double> training_figure(const nn::StepRecord& step, const std::string& fu
         near.empty() ? fmt::format("; there are {}", fmt::join(known, ", ")) : fmt::format(", did you mean '{}'?", near))};
 }
 
+Result<double> gpu_figure(const model::GpuSpec& gpu, std::string_view name) {
+    const std::vector<model::SpecFigure> figures = model::figures_of(gpu);
+    std::vector<std::string> known;
+    for (const model::SpecFigure& figure : figures) {
+        if (figure.name == name) return figure.value;
+        known.emplace_back(figure.name);
+    }
+    const std::string near = nearest_name(std::string(name), known);
+    return Diagnostic{fmt::format(
+        "a GPU's row has no figure '{}'{}", name,
+        near.empty() ? fmt::format("; there are {}", fmt::join(known, ", ")) : fmt::format(", did you mean '{}'?", near))};
+}
+
+// "gpu.sms@gpu:a100"; nothing for any other figure, or one without @gpu.
+std::optional<Result<double>> figure_of_named_gpu(const std::string& full) {
+    std::string name = full;
+    const size_t at = full.find("@gpu:");
+    if (!full.starts_with("gpu.") || at == std::string::npos) return std::nullopt;
+    const Result<model::GpuSpec> gpu = model::gpu_named(full.substr(at + 5));
+    if (!gpu) return Result<double>(gpu.error());
+    return gpu_figure(gpu.value(), name.substr(4, at - 4));
+}
+
 }  // namespace
 
 Result<double> figure_of(const SceneResult& result, const std::string& name) {
+    if (std::optional<Result<double>> named = figure_of_named_gpu(name)) return *named;
+    if (result.kernel && name.starts_with("gpu.")) return gpu_figure(result.kernel->gpu, name.substr(4));
     return result.kernel ? kernel_figure(result, name) : training_figure(*result.step, name);
 }
 
@@ -203,6 +229,7 @@ Result<double> truth_of(SceneRuns& runs, size_t step, const Predict& predict) {
     Result<Expression> expression = Expression::parse(predict.of);
     if (!expression) return expression.error();
     Result<double> truth = expression.value().evaluate([&](const std::string& full) -> Result<double> {
+        if (std::optional<Result<double>> named = figure_of_named_gpu(full)) return *named;
         std::string name = full;
         const std::string id = take_suffix(name, "scene");
         const Scene* scene = id.empty() ? scene_at(runs.lesson(), step) : nullptr;

@@ -8,6 +8,8 @@
 //   of a training scene:  launches, forward_launches, backward_launches, update_launches, matmul_launches, parameters,
 //                         flops, forward_flops, backward_flops, batch, loss, cycles, matmul_cycles, saved_bytes, and one
 //                         launch's metric: cycles@launch:LABEL
+//   of a GPU's row:       gpu.sms, gpu.warps_per_sm ... (the names of model::figures_of), of the scene's GPU, or of any with
+//                         @gpu:NAME: gpu.sms@gpu:jetson-nano, which needs no scene
 //   of another scene:     any of these with @scene:ID
 #pragma once
 #include "lessons/player/run.h"

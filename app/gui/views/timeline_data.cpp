@@ -59,9 +59,12 @@ void build_levels(Timeline& timeline) {
                         static_cast<uint32_t>(stop - t);
                     t = stop;
                 }
-            for (uint32_t i : warp.issues)
-                if (const int64_t t = trace.issues[i].cycle; t >= 0 && t < timeline.cycles)
-                    ++counts[static_cast<size_t>(t / base)][0];
+            int64_t last = -1;
+            for (uint32_t i : warp.issues) {  // two instructions of one warp in a cycle are one warp-cycle
+                const int64_t t = trace.issues[i].cycle;
+                if (t >= 0 && t < timeline.cycles && t != last) ++counts[static_cast<size_t>(t / base)][0];
+                last = t;
+            }
         }
         for (Level& level : timeline.levels) {
             if (&level != &timeline.levels.front()) {
@@ -79,6 +82,31 @@ void build_levels(Timeline& timeline) {
             }
         }
     }
+}
+
+void build_sums(Timeline& timeline) {
+    const KernelTrace& trace = timeline.trace();
+    if (timeline.levels.empty()) return;
+    const Level& base = timeline.levels.front();
+    const size_t cells = base.totals.size(), schedulers = std::max<uint32_t>(trace.schedulers, 1);
+    timeline.states_until.assign(cells + 1, {});
+    for (size_t i = 0; i < cells; ++i)
+        for (size_t s = 0; s < state_count; ++s)
+            timeline.states_until[i + 1][s] = timeline.states_until[i][s] + base.totals[i][s];
+    timeline.issued_until.assign(schedulers, std::vector<int64_t>(cells + 1, 0));
+    timeline.busy_until = timeline.issued_until;
+    std::vector<int64_t> last(schedulers, -1);
+    for (const IssueRecord& issue : trace.issues) {
+        const size_t scheduler = issue.warp < trace.warps.size() ? trace.warps[issue.warp].scheduler : 0;
+        const auto cell = static_cast<size_t>(issue.cycle / base.bucket);
+        if (scheduler >= schedulers || issue.cycle < 0 || cell >= cells) continue;
+        ++timeline.issued_until[scheduler][cell + 1];
+        if (last[scheduler] != issue.cycle) ++timeline.busy_until[scheduler][cell + 1];
+        last[scheduler] = issue.cycle;
+    }
+    for (auto* counts : {&timeline.issued_until, &timeline.busy_until})
+        for (std::vector<int64_t>& one : *counts)
+            for (size_t i = 0; i < cells; ++i) one[i + 1] += one[i];
 }
 
 // The coarsest level still as fine as a column, or null when a column is finer than the finest.
@@ -115,6 +143,7 @@ Timeline make_timeline(std::shared_ptr<const model::KernelRun> run) {
         std::sort(row.warps.begin(), row.warps.end(),
                   [&](uint32_t a, uint32_t b) { return trace.warps[a].begin < trace.warps[b].begin; });
     build_levels(timeline);
+    build_sums(timeline);
     if (timeline.run->program)
         for (const auto& instruction : timeline.run->program->instructions) {
             if (!instruction.opcode) continue;
@@ -215,6 +244,48 @@ WindowSums sum_window(const Timeline& timeline, int64_t begin, int64_t end) {
         last[scheduler] = i->cycle;
     }
     return sums;
+}
+
+WindowSums quick_sums(const Timeline& timeline, int64_t begin, int64_t end) {
+    const int64_t bucket = timeline.levels.empty() ? 0 : timeline.levels.front().bucket;
+    if (bucket == 0 || begin < 0 || end > timeline.cycles || end - begin < 4 * bucket) {
+        WindowSums sums = sum_window(timeline, begin, end);
+        sums.waits.clear();
+        return sums;
+    }
+    // The ends cycle by cycle, the whole cells between them from their running sums.
+    const int64_t first = (begin + bucket - 1) / bucket, last = end / bucket;
+    WindowSums sums = sum_window(timeline, begin, first * bucket);
+    const WindowSums tail = sum_window(timeline, last * bucket, end);
+    const auto a = static_cast<size_t>(first), b = static_cast<size_t>(last);
+    for (size_t s = 0; s < state_count; ++s)
+        sums.states[s] += tail.states[s] + timeline.states_until[b][s] - timeline.states_until[a][s];
+    for (size_t s = 0; s < sums.issued.size(); ++s) {
+        sums.issued[s] += tail.issued[s] + timeline.issued_until[s][b] - timeline.issued_until[s][a];
+        sums.busy[s] += tail.busy[s] + timeline.busy_until[s][b] - timeline.busy_until[s][a];
+    }
+    sums.end = end;
+    sums.waits.clear();
+    sums.issue_slots =
+        static_cast<int64_t>(sums.issued.size()) * std::max<uint32_t>(timeline.trace().issue_width, 1) * (end - begin);
+    sums.slot_cycles = 0;
+    const KernelTrace& trace = timeline.trace();
+    for (const SlotRow& row : timeline.rows) {  // its warps do not overlap: the first that ends later decides
+        const auto later = std::partition_point(row.warps.begin(), row.warps.end(),
+                                                [&](uint32_t w) { return trace.warps[w].end <= begin; });
+        if (later != row.warps.end() && trace.warps[*later].begin < end) sums.slot_cycles += end - begin;
+    }
+    return sums;
+}
+
+double issued_before(const Timeline& timeline, size_t scheduler, double cycle) {
+    if (timeline.levels.empty() || scheduler >= timeline.issued_until.size()) return 0;
+    const std::vector<int64_t>& until = timeline.issued_until[scheduler];
+    const double at =
+        std::clamp(cycle / static_cast<double>(timeline.levels.front().bucket), 0.0, static_cast<double>(until.size() - 1));
+    const auto cell = std::min(static_cast<size_t>(at), until.size() - 2);
+    return static_cast<double>(until[cell]) +
+           (at - static_cast<double>(cell)) * static_cast<double>(until[cell + 1] - until[cell]);
 }
 
 void dominant_states(const Timeline& timeline, size_t row, int64_t begin, int64_t end, std::span<uint8_t> columns) {
