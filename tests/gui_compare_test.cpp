@@ -1,6 +1,7 @@
 // Two runs beside each other, the occupancy calculator, resident warps, and the sums behind "whole".
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "app/gui/views/block_facts.h"
 #include "app/gui/views/compare_facts.h"
@@ -209,7 +210,7 @@ TEST_CASE("the legend stays in small windows with large text") {
         const ImDrawData* drawn = ImGui::GetDrawData();
         for (int l = 0; l < drawn->CmdListsCount; ++l)
             for (const ImDrawVert& v : drawn->CmdLists[l]->VtxBuffer)
-                green += v.col == gui::data::green && v.pos.y > height * 0.5f && v.pos.x < 0.06f * width;
+                green += v.col == gui::data::green && v.pos.y > height * 0.5f && v.pos.x < 0.07f * width;
         INFO(width << " x " << height << " at " << scale);
         CHECK(green >= 4);
     }

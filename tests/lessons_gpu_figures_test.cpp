@@ -13,14 +13,14 @@ const std::string head =
 
 double truth(const std::string& of) {
     const Lesson lesson =
-        parse_lesson(head + "::: predict id=\"q\" of=\"" + of + "\" type=\"number\"\n?\n| 1 | a\n:::\n", "lesson.md")
+        parse_lesson(head + "::: predict id=\"q\" of=\"" + of + "\" type=\"number\"\n?\n| 1 | a\n| 2 | b\n:::\n", "lesson.md")
             .value();
     SceneRuns runs(lesson);
     return truth_of(runs, 0, lesson.steps[0].predicts[0]).value();
 }
 std::string error_of(const std::string& of) {
     const Lesson lesson =
-        parse_lesson(head + "::: predict id=\"q\" of=\"" + of + "\" type=\"number\"\n?\n| 1 | a\n:::\n", "lesson.md")
+        parse_lesson(head + "::: predict id=\"q\" of=\"" + of + "\" type=\"number\"\n?\n| 1 | a\n| 2 | b\n:::\n", "lesson.md")
             .value();
     SceneRuns runs(lesson);
     const Result<double> figure = truth_of(runs, 0, lesson.steps[0].predicts[0]);
@@ -40,6 +40,22 @@ TEST_CASE("a mistyped GPU or figure is named, with the nearest known one") {
     CHECK(error_of("gpu.sms@gpu:v10").find("v10") != std::string::npos);
     CHECK(error_of("gpu.warps_per_s@gpu:v100").find("did you mean 'warps_per_sm'?") != std::string::npos);
     CHECK(error_of("gpu.sms").find("no scene") != std::string::npos);
+}
+
+TEST_CASE("a load's latency without other traffic is the GPU row's figure") {
+    const Lesson lesson = lesson_named("A07").value();
+    SceneRuns runs(lesson);
+    const auto result = runs.of(*scene_named(lesson, "ladder")).value();
+    const model::GpuSpec& gpu = result->kernel->gpu;
+    CHECK(figure_of(*result, "load_latency@line:24").value() == gpu.shared_latency.value);
+    CHECK(figure_of(*result, "load_latency@line:30").value() == gpu.l1_latency.value);
+    CHECK(figure_of(*result, "load_latency@line:33").value() == gpu.l2_latency.value);
+    CHECK(figure_of(*result, "load_latency@line:36").value() >= gpu.dram_latency.value);
+    CHECK_FALSE(figure_of(*result, "load_latency@line:37").ok());
+    CHECK(figure_of(*result, "accesses@space:const").value() == 16);
+    CHECK(figure_of(*result, "accesses@space:local").value() == 32 + 16);
+    CHECK(figure_of(*result, "accesses@space:nowhere").error().message.find("there are global, shared") !=
+          std::string::npos);
 }
 
 TEST_CASE("a scene is compared with another kernel scene of its lesson, wherever that stands") {

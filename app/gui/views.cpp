@@ -24,6 +24,7 @@ std::span<const ViewRow> views() {
         ViewRow{"coalesce", "Coalescing", "memory", make_coalesce_view},
         ViewRow{"banks", "Shared-memory banks", "memory", make_banks_view},
         ViewRow{"occupancy", "Occupancy", "sm", make_occupancy_view},
+        ViewRow{"ladder", "Latency ladder", "sm", make_ladder_view},
         ViewRow{"compare", "Two runs", "sm", make_compare_view},
         ViewRow{"editor", "Kernel", "kernel", make_editor_view},
         ViewRow{"reports", "Reports", "kernel", make_reports_view},

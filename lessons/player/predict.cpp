@@ -67,9 +67,40 @@ model::InstructionCounters sum_of(const model::KernelRun& run, int line) {
     return sum;
 }
 
+Result<double> load_latency(const model::KernelRun& run, int line) {
+    std::vector<int64_t> cycles;
+    for (const IssueRecord& issue : run.result.trace.issues)
+        if (issue.pc < run.program->instructions.size() && run.program->instructions[issue.pc].kind == ptx::Kind::load &&
+            run.program->instructions[issue.pc].line == line)
+            cycles.push_back(issue.ready - issue.cycle);
+    if (cycles.empty()) return Diagnostic{fmt::format("no load of line {} ran on the traced SM", line)};
+    const auto middle = cycles.begin() + static_cast<std::ptrdiff_t>(cycles.size() / 2);
+    std::nth_element(cycles.begin(), middle, cycles.end());
+    return static_cast<double>(*middle);
+}
+
+Result<double> accesses(const model::KernelRun& run, const std::string& space) {
+    const std::map<std::string, ptx::Space> spaces = {{"global", ptx::Space::global},
+                                                      {"shared", ptx::Space::shared},
+                                                      {"local", ptx::Space::local},
+                                                      {"const", ptx::Space::constant}};
+    const auto wanted = spaces.find(space);
+    if (wanted == spaces.end())
+        return Diagnostic{fmt::format("unknown space '{}'; there are global, shared, local and const", space)};
+    uint64_t sum = 0;
+    for (size_t pc = 0; pc < run.result.instructions.size() && pc < run.program->instructions.size(); ++pc) {
+        const ptx::DecodedInstruction& i = run.program->instructions[pc];
+        const bool touches = i.kind == ptx::Kind::load || i.kind == ptx::Kind::store || i.kind == ptx::Kind::atomic;
+        if (touches && i.space == wanted->second) sum += run.result.instructions[pc].issues;
+    }
+    return static_cast<double>(sum);
+}
+
 Result<double> kernel_figure(const SceneResult& result, const std::string& full) {
     const model::KernelRun& run = *result.kernel;
     std::string name = full;
+    if (const std::string space = take_suffix(name, "space"); !space.empty() && name == "accesses")
+        return accesses(run, space);
     const std::string line_text = take_suffix(name, "line");
     int line = 0;
     std::from_chars(line_text.data(), line_text.data() + line_text.size(), line);
@@ -79,6 +110,7 @@ Result<double> kernel_figure(const SceneResult& result, const std::string& full)
         if (line && sum.issues == 0) return Diagnostic{fmt::format("no instruction of line {} ran", line)};
         return static_cast<double>(name == "issues" ? sum.issues : sum.lanes);
     }
+    if (name == "load_latency" && line > 0) return load_latency(run, line);
     if (line_text.empty()) {
         if (name == "cycles") return static_cast<double>(run.result.cycles);
         if (name == "blocks") return static_cast<double>(run.config.grid.count());

@@ -37,6 +37,12 @@ class CompareView final : public View {
             ui.push_scope("compare");
             draw_header(ui, session, area, nullptr);
             ui.pop_scope();
+            if (has_trace(pair.b)) {
+                const float wide = 190;
+                if (ui.button({body.x + (body.w - wide) / 2, body.y + body.h / 2 + 56, wide, 30}, "Keep this run as A",
+                              true))
+                    session.pinned = pair.b;
+            }
             return ui.say_nothing_yet(body, pair.b ? "No run is kept to compare with." : "No kernel has run yet.",
                                       "Compare (or C) in the picture Warps by cycle keeps a run as A; what runs next is B.");
         }

@@ -1,13 +1,16 @@
 // The occupancy calculator: what a block asks for (threads, registers a thread, shared memory) on which GPU, the limits on
 // resident blocks that follow, and resident warps over each of the three while the others stay. It starts from the kernel
-// on show. The sliders and the curves both set the values; `lockstep occupancy` prints the same facts.
+// on show. The sliders and the curves both set the values; `lockstep occupancy` prints the same facts. Beside the curves:
+// how many issue slots the runs of this launch used, a dot each, as resident warps are changed.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 #include "app/gui/views/block_facts.h"
+#include "app/gui/views/resident_warps.h"
 #include "app/gui/views/sm_views.h"
 
 namespace lockstep::gui {
@@ -54,6 +57,7 @@ struct Axis {
 class OccupancyView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
+        hidden_ = session.reveal_steps >= 0;
         adopt(session.snapshot()->kernel, session);
         const std::string sentence = sentence_of(gpu_, wanted_);
         const Rect body = ui.panel(area, {.title = "Occupancy", .badge = Provenance::derived, .caption = sentence});
@@ -103,14 +107,25 @@ class OccupancyView final : public View {
     std::shared_ptr<const model::KernelRun> run_;
     model::GpuSpec gpu_ = model::gpus().front();
     Wanted wanted_;
-    bool touched_ = false;  // something was chosen by hand
+    bool touched_ = false;             // something was chosen by hand
+    bool hidden_ = false;              // a prediction is open: what was measured stays hidden
+    std::map<uint32_t, double> seen_;  // runs of this launch: issue slots used, in percent, by resident warps
 
     void adopt(const std::shared_ptr<const model::KernelRun>& run, const Session& session) {
         if (run == run_ && run_) return;
         if (!run && !touched_ && gpu_.name != session.gpu)
             if (auto named = model::gpu_named(session.gpu)) gpu_ = named.value();
         const bool another = run && (!run_ || run_->program != run->program);
+        if (!run || another || run_->config.grid != run->config.grid || run_->config.block != run->config.block ||
+            run_->gpu.name != run->gpu.name)
+            seen_.clear();
         run_ = run;
+        if (run)
+            for (const model::Metric& metric : run->result.metrics)
+                if (metric.name == "issue_slot_utilization" && std::isfinite(metric.value)) {
+                    const ResidentWarps resident = resident_of(*run);
+                    seen_[resident.blocks * resident.warps_per_block] = metric.value;
+                }
         if (run && (another || !touched_)) as_the_kernel();
     }
 
@@ -206,12 +221,49 @@ class OccupancyView final : public View {
     }
 
     void draw_curves(Ui& ui, const Rect& r) {
-        const bool wide = r.w >= 480;
+        const bool wide = r.w >= 480, measured = !seen_.empty() && !hidden_;
         const auto all = axes();
-        for (size_t i = 0; i < all.size(); ++i) {
-            const float w = (r.w - 32) / 3, h = r.h / 3;
+        const auto count = static_cast<float>(all.size() + (measured ? 1 : 0));
+        const float w = (r.w - 14 * (count - 1)) / count, h = r.h / count;
+        const auto place = [&](size_t i) {
             const auto n = static_cast<float>(i);
-            draw_curve(ui, wide ? Rect{r.x + (w + 16) * n, r.y, w, r.h - 4} : Rect{r.x, r.y + h * n, r.w, h - 6}, all[i]);
+            return wide ? Rect{r.x + (w + 14) * n, r.y, w, r.h - 4} : Rect{r.x, r.y + h * n, r.w, h - 6};
+        };
+        for (size_t i = 0; i < all.size(); ++i) draw_curve(ui, place(i), all[i]);
+        if (measured) draw_runs(ui, place(all.size()));
+    }
+
+    // What the runs of this launch made of their resident warps: a dot each, the one on show filled.
+    void draw_runs(Ui& ui, const Rect& r) const {
+        const Theme& theme = *ui.theme;
+        const Rect plot{r.x + 30, r.y + 26, r.w - 38, r.h - 48};
+        if (plot.h < 30 || plot.w < 40 || !run_) return;
+        const auto most = static_cast<float>(std::max<uint32_t>(1, run_->gpu.warps_per_sm.value));
+        const auto point = [&](uint32_t warps, double used) {
+            return Point{plot.x + plot.w * static_cast<float>(warps) / most,
+                         plot.bottom() - plot.h * static_cast<float>(used) / 100};
+        };
+        ui.text(r.x, r.y + 13, "issue slots used, %", {.size = 12, .color = theme.ink2, .weight = 600, .width = r.w});
+        for (const int percent : {0, 50, 100}) {
+            const float y = point(0, percent).y;
+            ui.rect({plot.x, y, plot.w, 1}, theme.grid);
+            ui.text(plot.x - 5, y + 4, std::to_string(percent),
+                    {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true});
+        }
+        ui.text(plot.x, plot.bottom() + 15, "0", {.size = 12, .color = theme.quiet, .mono = true});
+        ui.text(plot.right(), plot.bottom() + 15, fmt::format("{:.0f} warps", most),
+                {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true});
+        std::vector<Point> line;
+        for (const auto& [warps, used] : seen_) line.push_back(point(warps, used));
+        if (line.size() > 1) ui.polyline(line, theme.ink3, 1);
+        const ResidentWarps resident = resident_of(*run_);
+        for (const auto& [warps, used] : seen_) {
+            const Point at = point(warps, used);
+            const bool shown = warps == resident.blocks * resident.warps_per_block;
+            ui.circle(at, 5, shown ? data::green : theme.panel);
+            ui.ring(at, 5, shown ? theme.ink : data::green, 1.5f);
+            if (ui.hovered({at.x - 7, at.y - 7, 14, 14}))
+                ui.tooltip(fmt::format("{} resident warps: {:.1f} % of the issue slots used (simulated)", warps, used));
         }
     }
 

@@ -29,6 +29,17 @@ uint8_t most_of(const StateCounts& counts, int64_t bucket) {
     return counts[best] == 0 || bucket - sum > int64_t{counts[best]} ? empty_state : static_cast<uint8_t>(best);
 }
 
+// What a slot did around a cycle that the trace no longer has in full: seen from afar, or empty_state.
+uint8_t state_from_afar(const KernelTrace& trace, uint32_t slot, int64_t cycle) {
+    if (trace.overview.levels.empty() || slot >= trace.overview.slots || cycle < 0) return empty_state;
+    const Overview::Level& level = trace.overview.levels.front();
+    const auto column = static_cast<uint64_t>(cycle / std::max<int64_t>(1, level.cycles_a_column));
+    const uint64_t at = uint64_t{slot} * level.columns + column;
+    if (column >= level.columns || at >= level.states.size()) return empty_state;
+    const uint8_t state = level.states[at];
+    return state < state_count ? state : empty_state;
+}
+
 void build_levels(Timeline& timeline) {
     const KernelTrace& trace = timeline.trace();
     int64_t bucket = 1;
@@ -79,6 +90,11 @@ void build_levels(Timeline& timeline) {
             for (size_t i = 0; i < counts.size(); ++i) {
                 for (size_t s = 0; s < state_count; ++s) level.totals[i][s] += counts[i][s];
                 level.dominant[r][i] = most_of(counts[i], level.bucket);
+                const int64_t middle = static_cast<int64_t>(i) * level.bucket + level.bucket / 2;
+                if (timeline.kept(middle)) continue;
+                level.dominant[r][i] = state_from_afar(trace, timeline.rows[r].slot, middle);
+                if (level.dominant[r][i] != empty_state)
+                    level.totals[i][level.dominant[r][i]] += static_cast<uint32_t>(level.bucket);
             }
         }
     }
@@ -127,7 +143,8 @@ Timeline make_timeline(std::shared_ptr<const model::KernelRun> run) {
     Timeline timeline;
     timeline.run = std::move(run);
     const KernelTrace& trace = timeline.trace();
-    timeline.cycles = trace.truncated ? trace.kept_until : trace.cycles;
+    const bool afar = trace.truncated && !trace.overview.levels.empty();
+    timeline.cycles = trace.truncated && !afar ? trace.kept_until : trace.cycles;
     for (uint32_t w = 0; w < trace.warps.size(); ++w) {
         const WarpTrack& warp = trace.warps[w];
         auto row =
@@ -135,6 +152,15 @@ Timeline make_timeline(std::shared_ptr<const model::KernelRun> run) {
         if (row == timeline.rows.end()) row = timeline.rows.insert(row, {warp.slot, warp.scheduler, {}});
         row->warps.push_back(w);
         timeline.cycles = std::max(timeline.cycles, trace.truncated ? int64_t{0} : warp.end);
+    }
+    for (uint32_t slot = 0; afar && slot < trace.overview.slots; ++slot) {  // slots whose warps lie outside what is kept
+        const auto& level = trace.overview.levels.back();
+        const bool known =
+            std::any_of(timeline.rows.begin(), timeline.rows.end(), [&](const SlotRow& r) { return r.slot == slot; });
+        const bool lives = level.columns == 0 || level.states[size_t{slot} * level.columns] != Overview::empty;
+        if (!known && lives)
+            timeline.rows.push_back(
+                {static_cast<uint16_t>(slot), static_cast<uint16_t>(slot % std::max<uint32_t>(1, trace.schedulers)), {}});
     }
     std::sort(timeline.rows.begin(), timeline.rows.end(), [](const SlotRow& a, const SlotRow& b) {
         return a.scheduler != b.scheduler ? a.scheduler < b.scheduler : a.slot < b.slot;
@@ -316,6 +342,8 @@ void dominant_states(const Timeline& timeline, size_t row, int64_t begin, int64_
     for (size_t c = 0; c < columns.size(); ++c) {
         const auto best = std::max_element(counts[c].begin(), counts[c].end());
         columns[c] = *best > 0 ? static_cast<uint8_t>(best - counts[c].begin()) : empty_state;
+        const auto middle = begin + static_cast<int64_t>(width * (static_cast<double>(c) + 0.5));
+        if (!timeline.kept(middle)) columns[c] = state_from_afar(trace, timeline.rows[row].slot, middle);
     }
 }
 

@@ -48,6 +48,10 @@ struct Timeline {
     std::vector<std::vector<int64_t>> issued_until, busy_until;  // by scheduler, by cell
 
     const KernelTrace& trace() const { return run->result.trace; }
+    // Whether the trace has this cycle in full; of others only the overview is known.
+    bool kept(int64_t cycle) const {
+        return !trace().truncated || (cycle >= trace().kept_from && cycle < trace().kept_until);
+    }
 };
 
 constexpr size_t most_buckets = 8192;

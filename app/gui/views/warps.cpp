@@ -25,9 +25,11 @@ std::string caption_of(const Timeline& timeline, const WindowSums& sums, const F
     const auto cycles = sums.end - sums.begin;
     const double rate = static_cast<double>(sums.all_issued()) /
                         static_cast<double>(std::max<int64_t>(1, cycles * static_cast<int64_t>(sums.issued.size())));
-    std::string text =
-        fmt::format("{}{} of {} issue slots used, {:.2f} per scheduler and cycle.", whole ? "Whole kernel: " : "",
-                    with_commas(sums.all_issued()), with_commas(sums.issue_slots), rate);
+    if (cycles <= 0) return "These cycles are known from afar only: which state took most of each stretch.";
+    std::string_view of = whole ? "Whole kernel: " : "";
+    if (whole && timeline.trace().truncated) of = "All cycles kept in full: ";
+    std::string text = fmt::format("{}{} of {} issue slots used, {:.2f} per scheduler and cycle.", of,
+                                   with_commas(sums.all_issued()), with_commas(sums.issue_slots), rate);
     if (focus.time < 0) return text;
     const auto counts = states_at(timeline, focus.time);
     const auto best = std::max_element(counts.begin() + 2, counts.end());  // waits: neither issued nor ready
@@ -40,6 +42,16 @@ std::string caption_of(const Timeline& timeline, const WindowSums& sums, const F
     const std::string who =
         *best == resident && resident > 1 ? fmt::format("all {}", resident) : fmt::format("{} of {}", *best, resident);
     return text + fmt::format(" At {}, {} warps {}.", with_commas(focus.time), who, doing);
+}
+
+// The cycles that the numbers are of: those in view, or all; of a trace that was cut, those of them that it has in full.
+std::pair<int64_t, int64_t> span_of(const Session& session, const Timeline& timeline) {
+    int64_t begin = session.cycles_begin, end = session.cycles_end;
+    if (session.whole || end <= begin) begin = 0, end = std::max<int64_t>(1, timeline.cycles);
+    const KernelTrace& trace = timeline.trace();
+    if (!trace.truncated) return {begin, end};
+    begin = std::clamp(begin, trace.kept_from, trace.kept_until);
+    return {begin, std::clamp(end, begin, trace.kept_until)};
 }
 
 class WarpsView final : public View {
@@ -73,7 +85,8 @@ class WarpsView final : public View {
         places.axis.begin = session.cycles_begin;
         places.axis.end = session.cycles_end;
         places.letters = places.axis.column() >= plain_column - 0.01f && places.pitch >= 14;
-        places.texture = places.axis.column() < 6 && estimated_quads(session) > 5000 && hidden == INT64_MAX;
+        const bool afar = !timeline_.kept(session.cycles_begin) || !timeline_.kept(session.cycles_end - 1);
+        places.texture = afar || (places.axis.column() < 6 && estimated_quads(session) > 5000 && hidden == INT64_MAX);
         paint(ui, focus, places);
         ui.pop_scope();
     }
@@ -91,8 +104,8 @@ class WarpsView final : public View {
         const bool set = session.cycles_end > session.cycles_begin;
         const int64_t begin = set ? session.cycles_begin : 0,
                       end = set ? session.cycles_end : std::max<int64_t>(1, timeline.cycles);
-        const WindowSums sums = session.whole ? quick_sums(timeline, 0, std::max<int64_t>(1, timeline.cycles))
-                                              : quick_sums(timeline, begin, end);
+        const auto [from, to] = span_of(session, timeline);
+        const WindowSums sums = quick_sums(timeline, from, to);
         std::string text = fmt::format("Warps by cycle (simulated), SM {}", trace.sm);
         text += hidden != INT64_MAX ? "\n"
                                     : fmt::format(" of {}, cycles {} to {}\n", timeline.run->gpu.sms.value, begin, end - 1);
@@ -112,7 +125,8 @@ class WarpsView final : public View {
                                     state.stall->end - state.stall->begin);
         }
         if (trace.truncated)
-            text += fmt::format("  the trace ends at cycle {}: the kernel was too long to keep whole\n", trace.kept_until);
+            text += fmt::format("  cycles {} to {} are kept in full, the others are known from afar\n", trace.kept_from,
+                                trace.kept_until - 1);
         return text + "  " + caption_of(timeline, sums, at, hidden, session.whole) + "\n";
     }
 
@@ -138,8 +152,7 @@ class WarpsView final : public View {
     }
 
     void sums_for(const Session& session) {
-        const int64_t begin = session.whole ? 0 : session.cycles_begin,
-                      end = session.whole ? std::max<int64_t>(1, timeline_.cycles) : session.cycles_end;
+        const auto [begin, end] = span_of(session, timeline_);
         if (sums_.issued.empty() || sums_.begin != begin || sums_.end != end) sums_ = quick_sums(timeline_, begin, end);
     }
 
