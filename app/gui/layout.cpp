@@ -166,8 +166,8 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
         return row(1, {lesson, column(1144, {row(300, {slot("code", 560, 400, 180), slot("blocks", 576, 400, 290)}),
                                              slot("compare", 576, 560, 400)})});
     if (scene_view == "occupancy")
-        return row(1, {lesson, column(1144, {row(480, {slot("occupancy", 640, 400, 400), slot("blocks", 496, 400, 290)}),
-                                             slot("warps", 396, 560, 380)})});
+        return row(1, {lesson, column(1144, {row(504, {slot("occupancy", 640, 400, 400), slot("blocks", 496, 400, 290)}),
+                                             slot("warps", 372, 560, 360)})});
     if (scene_view == "ladder")
         return row(1, {lesson, column(1144, {row(440, {slot("source", 560, 400, 240), slot("ladder", 576, 400, 290)}),
                                              slot("warps", 436, 560, 420)})});

@@ -60,7 +60,8 @@ class CompareView final : public View {
         } else {
             const bool beside = body.w >= 760;
             const float table = beside ? std::clamp(body.w * 0.36f, 330.0f, 420.0f) : body.w;
-            const Rect bands{body.x, body.y, beside ? body.w - table - 20 : body.w, beside ? body.h : body.h * 0.5f};
+            const Rect bands{body.x, body.y, beside ? body.w - table - 20 : body.w,
+                             beside ? body.h : body.h * (body.h < 260 ? 0.62f : 0.5f)};
             draw_bands(ui, session, focus, bands);
             draw_table(ui, beside ? Rect{bands.right() + 20, body.y, table, body.h}
                                   : Rect{body.x, bands.bottom() + 8, body.w, body.h - bands.h - 8});
@@ -187,7 +188,7 @@ class CompareView final : public View {
                 ui.text(x, r.y + 16, with_commas(t),
                         {.size = 12, .color = theme.quiet, .align = Align::center, .mono = true});
         }
-        const float gap = 26, height = (r.h - 22 - gap) / 2;
+        const float gap = r.h < 200 ? 18 : 26, height = (r.h - 22 - gap) / 2;
         draw_band(ui, axis, a_, "A", names_.a, {r.x, r.y + 22, r.w, height});
         draw_band(ui, axis, b_, "B", names_.b, {r.x, r.y + 22 + height + gap, r.w, height});
         draw_difference(ui, axis, {r.x, r.y + 22 + height, r.w, gap});
@@ -195,22 +196,30 @@ class CompareView final : public View {
         if (ui.hovered(picture)) hover(ui, axis, r.y + 22, height, gap);
     }
 
+    // Of a band: the height of its name (none in a low one), and of a row.
+    static float head_of(float height) { return height >= 64 ? 20 : 0; }
+    static int pitch_of(const Timeline& timeline, float height) {
+        const auto rows = static_cast<float>(std::max<size_t>(1, timeline.rows.size()));
+        return std::clamp(static_cast<int>((height - head_of(height) - 12) / rows), 1, 18);
+    }
+
     // Name, issue strip and rows of one run, as two pictures whatever is in them.
     void draw_band(Ui& ui, const TimeAxis& axis, const Timeline& timeline, std::string_view letter, std::string_view name,
                    const Rect& r) const {
         const Theme& theme = *ui.theme;
+        const float head = head_of(r.h);
         ui.text(r.x, r.y + 14, letter, {.size = 14, .weight = 700});
-        ui.text(axis.x, r.y + 14, name, {.size = 13, .color = theme.ink2, .width = axis.width});
+        if (head > 0) ui.text(axis.x, r.y + 14, name, {.size = 13, .color = theme.ink2, .width = axis.width});
         const auto rows = static_cast<int>(timeline.rows.size());
-        const int pitch = std::clamp(static_cast<int>((r.h - 34) / static_cast<float>(std::max(1, rows))), 1, 14);
-        const int width = static_cast<int>(axis.width), tall = std::min(rows * pitch, static_cast<int>(r.h - 34));
+        const int pitch = pitch_of(timeline, r.h);
+        const int width = static_cast<int>(axis.width), tall = std::min(rows * pitch, static_cast<int>(r.h - head - 10));
         if (width <= 0 || tall <= 0) return;
         const uint64_t version = pairs_ * 1000003u + static_cast<uint64_t>(axis.begin) * 31u +
                                  static_cast<uint64_t>(axis.end) * 1000033u + (theme.dark ? 1u : 0u) +
                                  static_cast<uint64_t>(pitch) * 7u;
         const Color background = theme.panel;
         const double cycles_a_pixel = static_cast<double>(axis.end - axis.begin) / width;
-        ui.picture(fmt::format("strip {}", letter), version, width, 1, {axis.x, r.y + 20, axis.width, 6},
+        ui.picture(fmt::format("strip {}", letter), version, width, 1, {axis.x, r.y + head, axis.width, 6},
                    [&](std::span<Color> out) {
                        const size_t schedulers = std::max<size_t>(1, timeline.issued_until.size());
                        const auto before = [&](double cycle) {
@@ -226,15 +235,18 @@ class CompareView final : public View {
                        }
                    });
         ui.picture(fmt::format("rows {}", letter), version, width, tall,
-                   {axis.x, r.y + 30, axis.width, static_cast<float>(tall)}, [&](std::span<Color> out) {
+                   {axis.x, r.y + head + 8, axis.width, static_cast<float>(tall)}, [&](std::span<Color> out) {
                        const StatePixels pixels(background, 0.9f);
                        std::vector<uint8_t> states(static_cast<size_t>(width));
-                       for (int row = 0; row < rows && row * pitch < tall; ++row) {
-                           dominant_states(timeline, static_cast<size_t>(row), axis.begin, axis.end, states);
-                           for (int y = row * pitch; y < std::min((row + 1) * pitch, tall); ++y)
+                       // Where rows are more than pixels, a line shows one of those that share it.
+                       const int lines = std::min(rows, tall), thick = rows <= tall ? pitch : 1;
+                       for (int line = 0; line < lines; ++line) {
+                           const auto row = static_cast<size_t>(rows <= tall ? line : line * rows / tall);
+                           dominant_states(timeline, row, axis.begin, axis.end, states);
+                           for (int y = line * thick; y < std::min((line + 1) * thick, tall); ++y)
                                for (int x = 0; x < width; ++x) {
                                    const uint8_t state = states[static_cast<size_t>(x)];
-                                   const bool edge = state == empty_state || (pitch >= 5 && y + 1 == (row + 1) * pitch);
+                                   const bool edge = state == empty_state || (thick >= 5 && y + 1 == (line + 1) * thick);
                                    out[static_cast<size_t>(y) * static_cast<size_t>(width) + static_cast<size_t>(x)] =
                                        edge ? background : pixels.at(state, x, y);
                                }
@@ -242,10 +254,10 @@ class CompareView final : public View {
                    });
         if (timeline.cycles < axis.end && timeline.cycles >= axis.begin) {  // where it ends
             const float x = axis.at(timeline.cycles);
-            ui.rect({x, r.y + 18, 2, 14 + static_cast<float>(tall)}, theme.ink);
+            ui.rect({x, r.y + head - 2, 2, 12 + static_cast<float>(tall)}, theme.ink);
             const std::string text = fmt::format("{} ends at {}", letter, with_commas(timeline.cycles));
             if (x + ui.text_width(text, {.size = 12}) + 12 < axis.x + axis.width)
-                ui.text(x + 8, r.y + 46, text, {.size = 12, .color = theme.ink2});
+                ui.text(x + 8, r.y + head + 24, text, {.size = 12, .color = theme.ink2});
         }
     }
 
@@ -270,9 +282,9 @@ class CompareView final : public View {
     void hover(Ui& ui, const TimeAxis& axis, float top, float height, float gap) const {
         const bool lower = ui.mouse.y > top + height;
         const Timeline& timeline = lower ? b_ : a_;
-        const float y = ui.mouse.y - top - (lower ? height + gap : 0) - 30;
+        const float y = ui.mouse.y - top - (lower ? height + gap : 0) - head_of(height) - 8;
         const auto rows = static_cast<float>(timeline.rows.size());
-        const float pitch = std::clamp(std::floor((height - 34) / std::max(1.0f, rows)), 1.0f, 14.0f);
+        const auto pitch = static_cast<float>(pitch_of(timeline, height));
         if (y < 0 || y >= rows * pitch) return;
         const int64_t cycle = axis.cycle(ui.mouse.x);
         const KernelTrace& trace = timeline.trace();
@@ -309,7 +321,8 @@ class CompareView final : public View {
                 const Faded faint(ui, code_of(*row.state).hollow || *row.state == StallReason::selected ? 1.0f : 0.75f);
                 draw_state(ui, {r.x, y - 10, 16, 12}, *row.state);
             }
-            const std::string unit = row.state || row.unit.empty() || row.unit == row.label ? "" : ", " + row.unit;
+            const bool said = row.state || (row.unit != "%" && row.unit != "us");  // the name has it already
+            const std::string unit = said ? "" : ", " + row.unit;
             ui.text(row.state ? label : r.x, y, row.label + unit,
                     {.size = 13, .color = theme.ink2, .width = a - 76 - (row.state ? label : r.x)});
             ui.text(a, y, row.a_text, {.size = 13, .align = Align::right, .mono = true});

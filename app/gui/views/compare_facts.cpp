@@ -54,6 +54,7 @@ CompareRow row_for(std::string label, std::string unit, double a, double b) {
 }
 
 std::string words_of(std::string_view name) {
+    if (name == "time_us") return "time";
     std::string words(name);
     std::replace(words.begin(), words.end(), '_', ' ');
     return words;
@@ -87,8 +88,7 @@ RunNames names_of(const model::KernelRun& a, const model::KernelRun& b) {
     differ(dim_text(a.config.grid) + " blocks", dim_text(b.config.grid) + " blocks");
     differ(dim_text(a.config.block) + " threads a block", dim_text(b.config.block) + " threads a block");
     differ(with_commas(a.config.dynamic_shared) + " B shared", with_commas(b.config.dynamic_shared) + " B shared");
-    if (names.a.empty() || a.result.occupancy.by_choice != b.result.occupancy.by_choice)
-        differ(blocks_text(a.result.occupancy.blocks), blocks_text(b.result.occupancy.blocks));
+    differ(blocks_text(a.result.occupancy.blocks), blocks_text(b.result.occupancy.blocks));
     if (names.a.empty() && a.program != b.program) {
         names.a = kernel(a) + " before";
         names.b = kernel(b) + " after the edit";

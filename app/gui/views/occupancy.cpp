@@ -59,12 +59,18 @@ class OccupancyView final : public View {
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
         hidden_ = session.reveal_steps >= 0;
         adopt(session.snapshot()->kernel, session);
-        const std::string sentence = sentence_of(gpu_, wanted_);
+        const std::string sentence = hidden_ ? "The calculator opens when you lock an answer." : sentence_of(gpu_, wanted_);
         const Rect body = ui.panel(area, {.title = "Occupancy", .badge = Provenance::derived, .caption = sentence});
         ui.push_scope("occupancy");
+        if (hidden_) {
+            ui.dashed(body, ui.theme->ink3);
+            ui.text(body.x + body.w / 2, body.y + body.h / 2, "The calculator opens when you lock an answer.",
+                    {.size = 13, .color = ui.theme->ink2, .align = Align::center});
+            return ui.pop_scope();
+        }
         draw_header(ui, session, area);
-        const float content = ui.state ? content_height(body.w) : 0;
-        const float up = content > body.h ? ui.scroll("all", body, content) : 0;
+        const float content = content_height(body.w);
+        const float up = content > body.h ? ui.scroll("all", {body.x, body.y, body.w + 10, body.h}, content) : 0;
         ui.clip({body.x - 4, body.y, body.w + 14, body.h});
         const float top = body.y - up, height = std::max(body.h, content);
         float y = top + 4;
@@ -87,6 +93,7 @@ class OccupancyView final : public View {
     }
 
     std::string describe(const Session& session, const Focus&) const override {
+        if (session.reveal_steps >= 0) return "Occupancy (derived): it opens when you lock an answer.\n";
         const auto snapshot = session.snapshot();
         Wanted w = wanted_;
         model::GpuSpec gpu = gpu_;
@@ -178,7 +185,7 @@ class OccupancyView final : public View {
             as_the_kernel();
     }
 
-    static float content_height(float width) { return 3 * 28 + 10 + 50 + 102 + (width >= 480 ? 170 : 3 * 150); }
+    static float content_height(float width) { return 3 * 28 + 10 + 50 + 102 + (width >= 480 ? 160 : 4 * 150); }
 
     void slider_row(Ui& ui, const Rect& r, const Axis& axis) {
         const uint32_t value = wanted_.*axis.value;
@@ -221,7 +228,7 @@ class OccupancyView final : public View {
     }
 
     void draw_curves(Ui& ui, const Rect& r) {
-        const bool wide = r.w >= 480, measured = !seen_.empty() && !hidden_;
+        const bool wide = r.w >= 480, measured = !seen_.empty();
         const auto all = axes();
         const auto count = static_cast<float>(all.size() + (measured ? 1 : 0));
         const float w = (r.w - 14 * (count - 1)) / count, h = r.h / count;

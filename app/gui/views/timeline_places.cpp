@@ -55,7 +55,7 @@ float states_height(const Ui& ui, const WindowSums& sums, float width, bool brie
 
 float legend_height(const Ui& ui, const WindowSums& sums, const Rect& body) {
     const float states = states_height(ui, sums, body.w, is_low(body));
-    if (is_low(body)) return std::min(states + 6, body.h > 240 ? 50.0f : 28.0f);
+    if (is_low(body)) return std::min(states + 7, body.h > 240 ? 51.0f : 28.0f);
     return states + (body.h > 420 ? 28 : 6);
 }
 
