@@ -215,3 +215,24 @@ TEST_CASE("the legend stays in small windows with large text") {
         CHECK(green >= 4);
     }
 }
+
+TEST_CASE("the worker runs the kernel on show again with fewer resident blocks, and with all of them") {
+    Session session({.lesson = "A05", .lesson_step = 1});
+    REQUIRE(session.wait_until_idle(120));
+    const auto all = session.snapshot()->kernel;
+    REQUIRE(all);
+    REQUIRE(session.snapshot()->other);  // the lesson names a scene to compare with
+    CHECK(session.snapshot()->other != all);
+    CHECK(all->result.occupancy.blocks == 8);
+    session.post({Request::Kind::resident, 1, {}});
+    REQUIRE(session.wait_until_idle(120));
+    const auto one = session.snapshot()->kernel;
+    CHECK(one->result.occupancy.blocks == 1);
+    CHECK(one->result.occupancy.limiter == "your limit");
+    CHECK(one->result.cycles > 2 * all->result.cycles);
+    CHECK(one->result.warp_instructions == all->result.warp_instructions);
+    session.post({Request::Kind::resident, 0, {}});
+    REQUIRE(session.wait_until_idle(120));
+    CHECK(session.snapshot()->kernel->result.cycles == all->result.cycles);
+    CHECK(session.snapshot()->kernel->result.occupancy.blocks == 8);
+}
