@@ -524,4 +524,11 @@ TEST_CASE("gpus, devices and occupancy print what they promise") {
     // 96 registers a thread: 3,072 a warp, 21 warps fit, rounded down to 20.
     CHECK(lockstep_command("occupancy --gpu v100 --block 32 --regs 96 --shared 0").out.find("20 of 64 warps") !=
           std::string::npos);
+    const auto json =
+        nlohmann::json::parse(lockstep_command("occupancy --gpu v100 --block 256 --regs 40 --shared 20736 --json -").out);
+    CHECK(json["blocks"] == 4);
+    CHECK(json["warps"] == 32);
+    CHECK(json["limiter"] == "shared memory");
+    CHECK(json["limits"].size() == 4);
+    CHECK(json["limits"][1]["blocks"] == 6);  // 40 registers: 51 warps fit, 48 in groups of four
 }

@@ -1,67 +1,11 @@
 // Clicks, wheel and keys on the SM and Learn pictures, in the whole interface without a window.
-#include <imgui.h>
-
-#include "app/gui/shell.h"
 #include "app/gui/views/timeline_data.h"
 #include "tests/catch.h"
-#include "tests/gui_sm_scene.h"
+#include "tests/gui_sm_desk.h"
 
 using namespace lockstep;
 using namespace lockstep::gui;
 using namespace lockstep::gui::test;
-
-namespace {
-
-struct Desk {
-    Session session;
-    Shell shell;
-    double now = 0;
-    int quads = 0;
-    Input input;
-
-    explicit Desk(const char* workspace, const SceneOptions& options = {})
-        : session({.start = false}), shell(context(session), theme_named("dark"), 1) {
-        session.workspace = workspace;
-        session.grain = Grain::cycle;
-        auto snapshot = std::make_shared<Snapshot>();
-        snapshot->kernel = small_run(options);
-        auto history = std::make_shared<simt::WarpHistory>(*even_odd_history());
-        snapshot->history = history;
-        session.publish_for_test(snapshot);
-        for (int i = 0; i < 4; ++i) frame();
-    }
-    ~Desk() { ImGui::DestroyContext(); }
-    static Session& context(Session& session) {
-        ImGui::CreateContext();
-        ImGui::GetIO().IniFilename = nullptr;
-        return session;
-    }
-    void frame() {
-        shell.prepare(1);
-        ImGui::GetIO().DisplaySize = {1600, 1000};
-        ImGui::GetIO().DeltaTime = 1.0f / 60;
-        ImGui::NewFrame();
-        shell.frame(input, 1600, 1000, now += 0.1);
-        ImGui::Render();
-        quads = ImGui::GetDrawData()->TotalIdxCount / 6;
-        input.keys.clear();
-        input.clicked = input.released = false;
-        input.wheel = 0;
-    }
-    void click(float x, float y) {
-        input.mouse_x = x;
-        input.mouse_y = y;
-        input.clicked = input.down = true;
-        frame();
-        input.down = false;
-        input.released = true;
-        frame();
-        frame();
-    }
-    const KernelTrace& trace() const { return session.snapshot()->kernel->result.trace; }
-};
-
-}  // namespace
 
 TEST_CASE("a click in the timeline picks the warp and cycle under the pointer") {
     Desk desk("sm");

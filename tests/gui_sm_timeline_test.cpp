@@ -183,7 +183,7 @@ TEST_CASE("a wait names what it waits for, where from and how long") {
                 continue;
             const Wait wait = wait_of(timeline, w, run);
             CHECK(wait.sentence == "Waits at line 7 for %f1, the load of A[i]");
-            CHECK(wait.chip == "ld.global.f32  A[i]  DRAM  425 cycles");
+            CHECK(wait.chip == "ld.global.f32 A[i], L2 miss, 425 cycles");
             CHECK(wait.end - wait.begin == 425);
             found = true;
             break;

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "app/cli/cli.h"
 #include "core/device/device.h"
@@ -48,7 +49,7 @@ void add_gpus(CLI::App& app, int&) {
 void add_occupancy(CLI::App& app, int&) {
     CLI::App* command = app.add_subcommand("occupancy", "resident blocks and warps of an SM, and what limits them");
     struct Options {
-        std::string gpu;
+        std::string gpu, json;
         uint32_t threads = 0, registers = 0, shared = 0;
     };
     auto options = std::make_shared<Options>();
@@ -56,6 +57,7 @@ void add_occupancy(CLI::App& app, int&) {
     command->add_option("--block", options->threads, "threads a block")->required();
     command->add_option("--regs", options->registers, "registers a thread")->required();
     command->add_option("--shared", options->shared, "bytes of shared memory a block")->required();
+    command->add_option("--json", options->json, "write the facts as JSON to this file, - for stdout");
     command->callback([options] {
         const model::GpuSpec gpu = model::gpu_named(options->gpu).value();
         if (options->threads == 0 || options->threads > 1024)
@@ -63,10 +65,34 @@ void add_occupancy(CLI::App& app, int&) {
         if (options->registers == 0 || options->registers > 255)
             throw Failure(fmt::format("a thread has 1 to 255 registers, not {}", options->registers));
         const model::Occupancy o = model::occupancy(gpu, options->threads, options->registers, options->shared);
+        const auto limits = model::occupancy_limits(gpu, options->threads, options->registers, options->shared);
+        if (!options->json.empty()) {
+            nlohmann::ordered_json json = {{"gpu", gpu.name},
+                                           {"block", options->threads},
+                                           {"regs", options->registers},
+                                           {"shared", options->shared},
+                                           {"warps_per_block", o.warps_per_block},
+                                           {"blocks", o.blocks},
+                                           {"warps", o.blocks * o.warps_per_block},
+                                           {"warps_per_sm", gpu.warps_per_sm.value},
+                                           {"occupancy", json_number(o.fraction)},
+                                           {"limiter", o.limiter},
+                                           {"limits", nlohmann::ordered_json::array()}};
+            for (const model::OccupancyLimit& limit : limits)
+                json["limits"].push_back({{"name", limit.name},
+                                          {"blocks", limit.blocks},
+                                          {"a_block", limit.a_block},
+                                          {"of", limit.of},
+                                          {"unit", limit.unit},
+                                          {"rule", limit.rule}});
+            write_json(json, options->json);
+            if (options->json == "-") return;
+        }
         fmt::print("{}: {} blocks an SM, {} of {} warps, occupancy {:.0f} %, limited by {} (derived)\n", gpu.title, o.blocks,
                    o.blocks * o.warps_per_block, gpu.warps_per_sm.value, 100 * o.fraction, o.limiter);
-        fmt::print("  {:<14} {:>3} blocks\n  {:<14} {:>3} blocks\n  {:<14} {:>3} blocks\n  {:<14} {:>3} blocks\n", "warps",
-                   o.by_warps, "registers", o.by_registers, "shared memory", o.by_shared, "block slots", o.by_slots);
+        for (const model::OccupancyLimit& limit : limits)
+            fmt::print("{} {:<14} {:>3} blocks  {:>7} of {:>7} {:<10} {}\n", limit.limiter ? ">" : " ", limit.name,
+                       limit.blocks, limit.a_block, limit.of, limit.unit, limit.rule);
     });
 }
 

@@ -4,8 +4,11 @@
 #include <imgui.h>
 
 #include <chrono>
+#include <cstring>
 
 #include "app/gui/renderer.h"
+#include "core/base/files.h"
+#include "core/ptx/ptx.h"
 
 namespace lockstep::gui {
 
@@ -20,12 +23,85 @@ bool starts(std::string_view row, std::string_view wanted) {
     return row.substr(0, wanted.size()) == wanted || wanted.substr(0, row.size()) == row;
 }
 
+// A tiled matrix product on a V100 with one SM, all of it traced: over a million issues and waits.
+std::shared_ptr<const model::KernelRun> million_spans() {
+    const auto path = resource_root() / "kernels" / "ptx" / "matmul.ptx";
+    auto run = std::make_shared<model::KernelRun>();
+    run->gpu = model::gpu_named("v100").value();
+    run->gpu.sms.value = 1;
+    run->program = ptx::decode(ptx::parse(read_file(path).value(), path.string()).value(), "matmul_nn_f32").value();
+    constexpr uint32_t n = 192;
+    run->config.grid = {n / 16, n / 16, 1};
+    run->config.block = {16, 16, 1};
+    run->config.parameters.resize(run->program->parameter_bytes);
+    simt::Memory memory;
+    for (size_t i = 0; i < run->program->parameters.size(); ++i) {
+        const ptx::Parameter& parameter = run->program->parameters[i];
+        uint64_t value = n;
+        if (parameter.bytes == 8) {
+            value = memory.allocate(size_t{n} * n * 4, "matrix");
+            std::memset(memory.write(value, size_t{n} * n * 4), 0, size_t{n} * n * 4);
+        }
+        std::memcpy(run->config.parameters.data() + parameter.offset, &value, parameter.bytes);
+    }
+    run->result = model::launch(run->gpu, *run->program, run->config, memory, {});
+    return run;
+}
+
+// Our own work in a frame of the warp timeline over all of that, while it is dragged: no cell stays where it was.
+AppRate warps_million() {
+    Session session({.start = false});
+    Shell shell(session, theme_named("dark"), 1);
+    auto snapshot = std::make_shared<Snapshot>();
+    snapshot->kernel = million_spans();
+    session.publish_for_test(snapshot);
+    const KernelTrace& trace = snapshot->kernel->result.trace;
+    size_t spans = trace.issues.size();
+    for (const WarpTrack& warp : trace.warps) spans += warp.runs.size();
+    session.workspace = "sm";
+    shell.show_alone("warps");
+    ImGuiIO& io = ImGui::GetIO();
+    io.DisplaySize = {1600, 1000};
+    io.DeltaTime = 0.02f;
+    shell.state.upload = [](TextureId old, int, int, const Color*) { return old != 0 ? old : TextureId{1}; };
+    const auto frame = [&](double now) {
+        shell.prepare(1);
+        ImGui::NewFrame();
+        shell.frame({}, 1600, 1000, now);
+        ImGui::Render();
+    };
+    for (int i = 0; i < 4; ++i) frame(1 + i);
+    int frames = 0, quads = 0;
+    const int64_t length = trace.cycles * 9 / 10;
+    double spent = 0;
+    while (frames < 40) {
+        session.cycles_begin = frames * (trace.cycles - length) / 40;
+        session.cycles_end = session.cycles_begin + length;
+        shell.focus.time = session.cycles_begin + length / 2;
+        const auto begin = Clock::now();
+        frame(10 + 0.02 * frames++);
+        spent += seconds_since(begin);
+        quads = std::max(quads, ImGui::GetDrawData()->TotalVtxCount / 4);
+    }
+    shell.state.upload = {};
+    return {"app/frames/warps_million", 1e3 * spent / frames, "ms",
+            std::to_string(spans) + " issues and waits, our own work a frame while dragging, " + std::to_string(quads) +
+                " quads"};
+}
+
 }  // namespace
 
 std::vector<AppRate> bench_app(std::string_view name) {
     std::vector<AppRate> rates;
     if (!starts("app/", name)) return rates;
     constexpr int width = 1600, height = 1000;
+    if (starts("app/frames/warps_million", name)) {
+        ImGui::CreateContext();
+        ImGui::GetIO().IniFilename = nullptr;
+        rates.push_back(warps_million());
+        ImGui::DestroyContext();
+    }
+    if (name == "app/frames/warps_million") return rates;
     ImGui::CreateContext();
     ImGui::GetIO().IniFilename = nullptr;
     {

@@ -126,6 +126,12 @@ void place(const LayoutNode& node, const Rect& area, const std::function<int(con
 
 LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
     const LayoutNode lesson = slot("lesson", 432, 380, 420);
+    if (workspace == "sm" && scene_view == "compare")
+        return row(
+            1, {slot("compare", 1056, 560, 420), column(520, {slot("code", 576, 400, 180), slot("blocks", 320, 400, 290)})});
+    if (workspace == "sm" && scene_view == "occupancy")
+        return row(1, {slot("warps", 1056, 560, 420),
+                       column(520, {slot("occupancy", 556, 400, 400), slot("blocks", 320, 400, 290)})});
     if (workspace == "sm")
         return row(1, {slot("warps", 1056, 560, 420), column(520, {slot("code", 256, 400, 180), slot("warp", 292, 400, 250),
                                                                    slot("blocks", 320, 400, 290)})});
@@ -161,6 +167,15 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
     if (scene_view == "streams")
         return row(1, {lesson, column(1144, {row(360, {slot("program", 560, 400, 220), slot("source", 576, 400, 220)}),
                                              slot("streams", 516, 640, 320)})});
+    if (scene_view == "compare")
+        return row(1, {lesson, column(1144, {row(300, {slot("code", 560, 400, 180), slot("blocks", 576, 400, 290)}),
+                                             slot("compare", 576, 560, 400)})});
+    if (scene_view == "occupancy")
+        return row(1, {lesson, column(1144, {row(504, {slot("occupancy", 640, 400, 400), slot("blocks", 496, 400, 290)}),
+                                             slot("warps", 372, 560, 360)})});
+    if (scene_view == "ladder")
+        return row(1, {lesson, column(1144, {row(440, {slot("source", 560, 400, 240), slot("ladder", 576, 400, 290)}),
+                                             slot("warps", 436, 560, 420)})});
     if (scene_view == "training")
         return row(1, {lesson, column(1144, {row(400, {slot("curves", 560, 380, 300), slot("batch", 576, 380, 300)}),
                                              slot("graph", 328, 760, 300), slot("kernels", 168, 640, 160)})});

@@ -107,6 +107,8 @@ void Shell::overlay(Ui& ui) {
                         {"W  S", "zoom in, zoom out"},
                         {"Up  Down", "warp above, warp below"},
                         {"Enter", "why? - go to what the warp waits for; open a kernel"},
+                        {"C", "compare: keep this run as A, on one axis with what comes; again: end it"},
+                        {"V", "numbers of the cycles in view, or of the whole kernel"},
                         {"Tab  Shift + Tab", "next control, control before; Enter presses it"},
                         {"1  2  3  4  5", "Learn, SM, Memory, Training, Kernel"},
                         {"F5  Shift + F5", "Kernel: run, cancel"},

@@ -52,6 +52,7 @@ struct LessonState {  // the player's part: which step, what was answered
 struct Snapshot {
     std::shared_ptr<const model::KernelRun> kernel;  // what SM and Learn show; null until one has run
     std::string kernel_label;                        // "matmul_dW1 (kernel 9 of 11)"
+    std::shared_ptr<const model::KernelRun> other;   // the scene that this one is compared with; null: none
     Focus look_at;  // where this kernel's scene opens: warp (counted over the grid) and line; -1: nowhere in particular
     std::shared_ptr<const simt::WarpHistory> history;  // of the focused warp; may lag behind the focus
     std::shared_ptr<const std::vector<simt::LaneValues>>
@@ -95,6 +96,7 @@ struct Request {  // what a view or the transport asks of the worker
         own_kernel,   // job: compile the learner's kernel, run it, or both
         show_own,     // its last run in all pictures
         cancel_own,   // stop it
+        resident,     // the kernel on show again, with at most `index` blocks on an SM; 0: as many as fit
     };
     Kind kind = Kind::reload;
     int64_t index = 0;
@@ -148,6 +150,10 @@ class Session {
     } wanted;
     int64_t history_step = 0;  // instruction of the focused warp that the lane pictures show
     int32_t host_line = -1;    // line of the host program that is looked at
+
+    std::shared_ptr<const model::KernelRun> pinned;  // run A of the comparison, kept while B changes; null: none
+    bool whole = false;   // numbers beside the time pictures are of the whole kernel, not of the cycles in view
+    std::string sm_page;  // what the SM workspace shows: "" its four pictures, "compare", "occupancy"
 
     struct Worker;  // worker.h
 

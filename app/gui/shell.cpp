@@ -28,6 +28,10 @@ std::string scene_view_of(const Session& session) {
     return "divergence";
 }
 
+std::string page_view_of(const Session& session, std::string_view workspace) {
+    return workspace == "sm" ? session.sm_page : scene_view_of(session);
+}
+
 Shell::Shell(Session& owner, const Theme& chosen, float scale) : session(owner), theme(&chosen), text_scale(scale) {
     for (const ViewRow& row : views()) views_.push_back({&row, row.make()});
     for (const auto& folder : lessons::lesson_folders()) {
@@ -104,6 +108,7 @@ bool Shell::show_alone(std::string_view view) {
 }
 
 void Shell::show_page(int page) {
+    if (session.workspace == "sm") session.sm_page = page == 1 ? "compare" : page == 2 ? "occupancy" : "";
     const std::string id = pages_id(session.workspace);
     if (id.empty()) return;
     tabs_[id] = page;
@@ -172,7 +177,9 @@ std::string Shell::describe(std::string_view name) {
     if (const Shown* one = shown(name)) return one->view->describe(session, focus) + "\n";
     std::string all;
     for (const Placed& panel :
-         arrange(layout_of(name, scene_view_of(session)), {0, 0, 4000, 4000}, [](const std::string&) { return 0; }).panels)
+         arrange(layout_of(name, page_view_of(session, name)), {0, 0, 4000, 4000}, [](const std::string&) {
+             return 0;
+         }).panels)
         if (const Shown* view = shown(panel.view))
             all += std::string(view->row->title) + "\n" + view->view->describe(session, focus) + "\n\n";
     return all;

@@ -112,6 +112,8 @@ struct Position {
 Position position_of(const Session& session, const Focus& focus, const Snapshot& snapshot);
 // The view of the lesson step's scene: "divergence".
 std::string scene_view_of(const Session& session);
+// What the workspace's layout depends on: the scene's view, or the page of SM.
+std::string page_view_of(const Session& session, std::string_view workspace);
 // The grains that the workspace has.
 std::vector<Grain> grains_of(const Session& session, const Snapshot& snapshot);
 std::string_view name_of(Grain grain);

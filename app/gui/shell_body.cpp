@@ -16,7 +16,8 @@ void Shell::give_keys(const std::vector<Placed>& panels) {
     const auto at = [&](const Rect& a) { return a.x == state.active_panel.x && a.y == state.active_panel.y; };
     for (const Placed& panel : panels)
         if (at(panel.area)) return;
-    for (const std::string_view name : {"warps", "streams", "divergence", "kernels", "coalesce", "bytes", "results"})
+    for (const std::string_view name :
+         {"warps", "compare", "streams", "divergence", "kernels", "coalesce", "bytes", "results"})
         for (const Placed& panel : panels)
             if (panel.view == name) {
                 state.active_panel = panel.area;
@@ -50,7 +51,7 @@ void Shell::body(Ui& ui, const Rect& area) {
         state.active_panel = area;
         return draw(maximised_, area);
     }
-    const Arrangement plan = arrange(layout_of(session.workspace, scene_view_of(session)), area,
+    const Arrangement plan = arrange(layout_of(session.workspace, page_view_of(session, session.workspace)), area,
                                      [&](const std::string& id) { return tabs_[id]; });
     for (const TabStrip& strip : plan.tabs) {
         const float above = strip.area.y > area.y + 1 ? 0 : margin;  // another strip stands there, or the bar

@@ -67,6 +67,18 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
     if (snapshot->kernel && snapshot->kernel != kernel_) {
         if (kernel_ && kernel_->before && kernel_->before == snapshot->kernel->before) return adopt_trace(snapshot);
         const bool same_program = kernel_ && kernel_->program == snapshot->kernel->program;
+        // The same launch under other conditions (resident warps, GPU): the picture stays where it is.
+        const bool same_launch = same_program && kernel_->config.grid == snapshot->kernel->config.grid &&
+                                 kernel_->config.block == snapshot->kernel->config.block &&
+                                 session.cycles_end > session.cycles_begin;
+        if (same_launch && focus.warp >= 0 && focus.warp < static_cast<int32_t>(kernel_->result.trace.warps.size())) {
+            const WarpTrack& was = kernel_->result.trace.warps[static_cast<size_t>(focus.warp)];
+            const auto& now = snapshot->kernel->result.trace.warps;
+            const auto same = std::find_if(now.begin(), now.end(), [&](const WarpTrack& w) {
+                return w.block == was.block && w.warp_in_block == was.warp_in_block;
+            });
+            focus.warp = now.empty() ? -1 : same == now.end() ? 0 : static_cast<int32_t>(same - now.begin());
+        }
         const bool own = snapshot->own_run && snapshot->kernel == snapshot->own_run->run;
         int64_t was_block = -1, was_warp = -1;
         if (own && own_ && kernel_ && focus.warp >= 0 &&
@@ -80,7 +92,7 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
         focus.sm = static_cast<int32_t>(trace.sm);
         asked_time_ = asked_cycle_ = -1;
         session.wanted = {};
-        session.cycles_begin = session.cycles_end = 0;
+        if (!same_launch) session.cycles_begin = session.cycles_end = 0;
         if (!same_program || focus.warp >= static_cast<int32_t>(trace.warps.size())) {
             focus.warp = trace.warps.empty() ? -1 : 0;
             session.history_step = 0;

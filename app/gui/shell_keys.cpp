@@ -19,6 +19,8 @@ constexpr struct {
                  {KeyCode::a, Key::a},
                  {KeyCode::s, Key::s},
                  {KeyCode::d, Key::d},
+                 {static_cast<KeyCode>('C'), Key::c},
+                 {static_cast<KeyCode>('V'), Key::v},
                  {KeyCode::plus, Key::plus},
                  {KeyCode::minus, Key::minus}};
 constexpr std::string_view spaces[] = {"learn", "sm", "memory", "training", "kernel"};  // 1 to 5

@@ -21,7 +21,8 @@ bool is_light(Request::Kind kind) {
 bool interrupts(Request::Kind kind) {
     using Kind = Request::Kind;
     return kind == Kind::train || kind == Kind::show_step || kind == Kind::set_gpu || kind == Kind::reload ||
-           kind == Kind::open_lesson || kind == Kind::lesson_step || kind == Kind::own_kernel || kind == Kind::cancel_own;
+           kind == Kind::open_lesson || kind == Kind::lesson_step || kind == Kind::own_kernel || kind == Kind::cancel_own ||
+           kind == Kind::resident;
 }
 
 std::string upper(std::string text) {
@@ -178,6 +179,8 @@ void Session::Worker::serve(const Request& request) {
             return show_own();
         case Kind::cancel_own:
             return;  // its coming stopped what was under way
+        case Kind::resident:
+            return run_resident(request.index);
         case Kind::tell:
             draft.problem = Diagnostic{request.text, {}, {}, Severity::warning};
             return;

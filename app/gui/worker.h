@@ -98,6 +98,7 @@ struct Session::Worker {
     // worker_kernel.cpp
     void open_kernel(int64_t index, bool wish = false);
     void show_kernel(std::shared_ptr<const model::KernelRun> kernel, std::string label, const Focus& look_at = {});
+    void run_resident(int64_t most_blocks);  // the kernel on show again
     void forget_warp();
     void focus_warp(int64_t index);
     void lanes_at(int64_t step, int64_t cycle);

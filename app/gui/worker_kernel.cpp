@@ -1,4 +1,6 @@
 // Looking into one kernel, and into one warp of it: its history and its registers are worked out when asked for.
+#include <algorithm>
+
 #include "app/gui/widgets/draw.h"
 #include "app/gui/worker.h"
 #include "core/base/diagnostic.h"
@@ -37,6 +39,46 @@ void Session::Worker::show_kernel(std::shared_ptr<const model::KernelRun> kernel
         draft.problem = Diagnostic{simt::render(*result.fault)};
     else if (!result.reports.empty())
         draft.problem = Diagnostic{simt::render(result.reports.front())};
+}
+
+void Session::Worker::run_resident(int64_t most_blocks) {
+    const std::shared_ptr<const model::KernelRun> shown = draft.kernel;
+    const auto most = static_cast<uint32_t>(std::clamp<int64_t>(most_blocks, 0, 1 << 16));
+    if (!shown || !shown->before || shown->result.occupancy.by_choice == most) return;
+    busy(most == 0 ? std::string("running it again with as many blocks an SM as fit")
+                   : "running it again with at most " + std::to_string(most) + (most == 1 ? " block" : " blocks") + " an SM",
+         0);
+    auto run = std::make_shared<model::KernelRun>();
+    run->gpu = shown->gpu;
+    run->program = shown->program;
+    run->config = shown->config;
+    run->before = std::make_shared<simt::Memory>(*shown->before);  // its own: another launch, not another part of it
+    run->source = shown->source;
+    simt::Memory memory = *shown->before;
+    model::TimedOptions timed;
+    timed.max_instructions = 50'000'000;
+    timed.traced_sm = shown->result.trace.sm;
+    timed.most_blocks_per_sm = most;
+    timed.scheduler = shown->result.scheduler;
+    timed.independent = shown->result.independent;
+    timed.synccheck = shown->result.synccheck;
+    timed.stop = job_token();
+    timed.progress = [this](double share) {
+        serve_light();
+        busy(draft.busy, share);
+    };
+    run->result = model::launch(run->gpu, *run->program, run->config, memory, timed);
+    if (run->result.stopped) return;  // a newer wish is waiting
+    if (draft.own_run && draft.own_run->run == shown) {
+        auto own_result = std::make_shared<KernelResult>(*draft.own_run);
+        own_result->run = run;
+        if (draft.own_result == draft.own_run) draft.own_result = own_result;
+        draft.own_run = own_result;
+    }
+    if (draft.kernel == shown) show_kernel(run, draft.kernel_label, draft.look_at);
+    if (training && draft.step && !draft.step->launches.empty() && !draft.step->launches[0].run)
+        wants_timing = true;  // it was stopped for this
+    busy("");
 }
 
 void Session::Worker::forget_warp() {

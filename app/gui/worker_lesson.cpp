@@ -54,6 +54,7 @@ void Session::Worker::close_lesson() {
     lesson.reset();
     scene_results.clear();
     draft.kernel.reset();
+    draft.other.reset();
     draft.step.reset();
     draft.host.reset();
     draft.first_step.reset();
@@ -135,6 +136,17 @@ void Session::Worker::show_lesson_step(int step) {
         open_kernel(look_at.launch, true);
     }
     if (shown.host) show_host(*shown.host, look_at);
+    draft.other.reset();
+    if (const lessons::Scene* other = lessons::scene_named(*lesson, scene->compare)) {
+        busy("running " + other->kernel + ", to compare with");
+        auto& kept = scene_results[other];
+        if (!kept) {
+            auto result = lessons::run_scene(*lesson, *other, run_options());
+            if (!result.ok()) throw Failure(result.error());
+            kept = std::move(result.value());
+        }
+        draft.other = kept->kernel;
+    }
     if (shown.kernel) show_kernel(shown.kernel, scene->kernel + "  (kernel 1 of 1)", look_at);
     const std::lock_guard lock(mutex);
     results.gpu = ran_on;

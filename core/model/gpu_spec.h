@@ -85,8 +85,9 @@ bool schedules_threads(const GpuSpec&);
 struct Occupancy {  // resident blocks an SM allows, by each limit
     uint32_t warps_per_block = 0;
     uint32_t by_warps = 0, by_registers = 0, by_shared = 0, by_slots = 0;
+    uint32_t by_choice = 0;    // TimedOptions::most_blocks_per_sm of the launch; 0: none
     uint32_t blocks = 0;       // the least of them
-    std::string_view limiter;  // "warps", "registers", "shared memory", "block slots"
+    std::string_view limiter;  // "warps", "registers", "shared memory", "block slots", "your limit"
     double fraction = 0;       // resident warps / warps_per_sm
 };
 
@@ -100,6 +101,20 @@ struct SpecFigure {
 };
 std::vector<SpecFigure> figures_of(const GpuSpec&);
 
-Occupancy occupancy(const GpuSpec&, uint32_t threads_per_block, uint32_t registers_per_thread, uint32_t shared_per_block);
+// `most_blocks`: a limit chosen by hand (0: none); it is named the limiter only when it is below all others.
+Occupancy occupancy(const GpuSpec&, uint32_t threads_per_block, uint32_t registers_per_thread, uint32_t shared_per_block,
+                    uint32_t most_blocks = 0);
+
+struct OccupancyLimit {            // one of the limits, and how its number comes about
+    std::string_view name;         // as Occupancy::limiter
+    uint32_t blocks = 0;           // that it allows an SM
+    uint64_t a_block = 0, of = 0;  // what a block takes of it, after rounding, and what an SM has
+    std::string_view unit;         // "warps", "registers", "B", "blocks"
+    std::string rule;              // "40 registers x 32 lanes = 1,280 a warp, in units of 256: ..."
+    bool limiter = false;
+};
+// In the order warps, registers, shared memory, block slots, and your limit where there is one.
+std::vector<OccupancyLimit> occupancy_limits(const GpuSpec&, uint32_t threads_per_block, uint32_t registers_per_thread,
+                                             uint32_t shared_per_block, uint32_t most_blocks = 0);
 
 }  // namespace lockstep::model

@@ -22,6 +22,7 @@ struct TimedOptions : simt::LaunchOptions {
     // Instructions that only their own warp can see run ahead of their issue, which changes no cycle of a kernel without
     // races. Off, and with checkpoints: registers and shared memory are at every moment those of the cycle.
     bool run_ahead = true;
+    uint32_t most_blocks_per_sm = 0;  // fewer resident blocks than the GPU's resources allow; 0: what they allow
     bool skip_idle = true;  // off: every SM in every cycle, in plain order; only to prove that it changes nothing
 };
 

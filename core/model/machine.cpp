@@ -123,7 +123,7 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
       recorder_(options.trace, std::min<uint32_t>(options.traced_sm, gpu.sms - 1), options.trace_limit, gpu.warps_per_sm,
                 gpu.sub_cores) {
     result_.occupancy = occupancy(gpu, static_cast<uint32_t>(config.block.count()), program.registers_per_thread,
-                                  shared_bytes(program, config));
+                                  shared_bytes(program, config), options.most_blocks_per_sm);
     state_ = make_state(gpu, program, config, result_.occupancy);
     result_.fault = fit_host_memory(state_, program);
     refused_ = result_.fault.has_value();

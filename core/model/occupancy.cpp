@@ -1,5 +1,7 @@
 // How many blocks an SM holds at once, limit by limit, by the rules of the CUDA occupancy calculator: registers are
 // allocated to warps in units and the warps that fit are rounded down to the granule; shared memory in granules.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/model/gpu_spec.h"
@@ -11,9 +13,10 @@ uint32_t round_up(uint32_t n, uint32_t unit) {
 }
 }  // namespace
 
-Occupancy occupancy(const GpuSpec& gpu, uint32_t threads_per_block, uint32_t registers_per_thread,
-                    uint32_t shared_per_block) {
+Occupancy occupancy(const GpuSpec& gpu, uint32_t threads_per_block, uint32_t registers_per_thread, uint32_t shared_per_block,
+                    uint32_t most_blocks) {
     Occupancy o;
+    o.by_choice = most_blocks;
     o.warps_per_block = std::max<uint32_t>(1, (threads_per_block + 31) / 32);
     o.by_slots = gpu.blocks_per_sm;
     o.by_warps = gpu.warps_per_sm / o.warps_per_block;
@@ -35,8 +38,41 @@ Occupancy occupancy(const GpuSpec& gpu, uint32_t threads_per_block, uint32_t reg
     limit(o.by_warps, "warps");
     limit(o.by_registers, "registers");
     limit(o.by_shared, "shared memory");
+    if (most_blocks != 0) limit(most_blocks, "your limit");
     o.fraction = static_cast<double>(o.blocks * o.warps_per_block) / gpu.warps_per_sm;
     return o;
+}
+
+std::vector<OccupancyLimit> occupancy_limits(const GpuSpec& gpu, uint32_t threads_per_block, uint32_t registers_per_thread,
+                                             uint32_t shared_per_block, uint32_t most_blocks) {
+    const Occupancy o = occupancy(gpu, threads_per_block, registers_per_thread, shared_per_block, most_blocks);
+    const uint64_t warps = o.warps_per_block;
+    const uint32_t plain = std::max<uint32_t>(1, registers_per_thread) * 32, a_warp = round_up(plain, gpu.register_unit);
+    const uint32_t shared = round_up(shared_per_block + gpu.shared_reserved, gpu.shared_granule);
+    const uint32_t fit = gpu.registers_per_sm / a_warp, kept = fit / gpu.warp_granule * gpu.warp_granule;
+
+    std::string by_warps = fmt::format("{} threads are {} warp{} of 32", threads_per_block, warps, warps == 1 ? "" : "s");
+    if (threads_per_block % 32 != 0) by_warps += ", the last one not full";
+    std::string by_registers = fmt::format("{} registers x 32 lanes = {} a warp", registers_per_thread, plain);
+    if (a_warp != plain) by_registers += fmt::format(", in units of {}: {}", gpu.register_unit.value, a_warp);
+    by_registers += fmt::format("; room for {} warps", fit);
+    if (kept != fit) by_registers += fmt::format(", in groups of {}: {}", gpu.warp_granule.value, kept);
+    std::string by_shared = "none used";
+    if (shared != 0) {
+        by_shared = fmt::format("{} B", shared_per_block);
+        if (gpu.shared_reserved != 0) by_shared += fmt::format(" + {} B reserved", gpu.shared_reserved.value);
+        if (shared != shared_per_block + gpu.shared_reserved)
+            by_shared += fmt::format(", in granules of {} B: {} B", gpu.shared_granule.value, shared);
+    }
+    std::vector<OccupancyLimit> limits = {
+        {"warps", o.by_warps, warps, gpu.warps_per_sm, "warps", std::move(by_warps)},
+        {"registers", o.by_registers, a_warp * warps, gpu.registers_per_sm, "registers", std::move(by_registers)},
+        {"shared memory", o.by_shared, shared, gpu.shared_per_sm, "B", std::move(by_shared)},
+        {"block slots", o.by_slots, 1, gpu.blocks_per_sm, "blocks", "an SM keeps track of so many blocks, however small"},
+    };
+    if (most_blocks != 0) limits.push_back({"your limit", most_blocks, 1, most_blocks, "blocks", "chosen by hand"});
+    for (OccupancyLimit& limit : limits) limit.limiter = limit.name == o.limiter;
+    return limits;
 }
 
 }  // namespace lockstep::model

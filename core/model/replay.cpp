@@ -24,6 +24,7 @@ Replay::Replay(std::shared_ptr<const KernelRun> run, uint64_t most_bytes) : run_
     options_.synccheck = run_->result.synccheck;
     options_.scheduler = run_->result.scheduler;
     options_.max_instructions = run_->result.max_instructions;
+    options_.most_blocks_per_sm = run_->result.occupancy.by_choice;
     begin_again();
 }
 

@@ -177,10 +177,13 @@ struct Parser {
         }
         while (at < text.size() && text[at] == '@') {
             ++at;
-            word();
+            const bool gpu = word() == "gpu";
             if (at == text.size() || text[at] != ':') fail("after '@' stands a kind and a value, as in @line:7", at);
-            ++at;
-            word();
+            do {  // jetson-nano, teaching:4
+                ++at;
+                word();
+            } while (gpu && at + 1 < text.size() && (text[at] == '-' || text[at] == ':') &&
+                     (is_letter(text[at + 1]) || is_digit(text[at + 1])));
         }
         auto made = std::make_shared<Node>();
         made->operation = "name";

@@ -7,7 +7,7 @@
 //   product    = unary { ("*" | "/") unary }
 //   unary      = ("-" | "!") unary | number | name | ("ceil" | "floor" | "abs") "(" or ")" | "(" or ")"
 //   name       = word [ "[" digits "]" ] { "@" word ":" word }          sectors_per_request@line:7, output[3],
-//   cycles@scene:four
+//   cycles@scene:four, gpu.sms@gpu:jetson-nano (the names of GPUs may hold '-' and ':')
 //
 // A comparison gives 1 or 0, and 0 when either side is NaN. == allows a relative difference of 1e-9.
 #pragma once

@@ -33,6 +33,7 @@ struct Scene {                 // what runs: a kernel of a file in the lesson's 
     std::string host;    // "overlap.host": a host program of the lesson's folder
     std::string train;   // "mlp data=digits batch=64 lr=0.1": a training scene
     std::string view;    // what stands beside the lesson: "divergence", "threads", "blocks", "training"
+    std::string compare;  // id of the scene that stands beside this one in the view "compare"; "" none
     std::string focus;   // "warp:0@line:7", "launch:3", "step:0"
     std::string expect;  // the kind of fault or report that this scene is there to show: "memcheck",
                          // "racecheck" (which is then looked for); "" none
@@ -95,6 +96,7 @@ bool is_host_program(const std::string& file);
 
 // The scene that a step shows: its own, or else the nearest one before it. Null before the first scene.
 const Scene* scene_at(const Lesson& lesson, size_t step);
+const Scene* scene_named(const Lesson& lesson, const std::string& id);  // null: none has the id, or it is ""
 // Words of a step's prose, as the limit of 45 counts them (code blocks left out).
 int word_count(const std::vector<TextBlock>& prose);
 

@@ -92,6 +92,12 @@ class LessonParser {
         if (in_code_) fail(code_line_, 1, "the code block that begins here is not closed with ```");
         if (open_) unclosed();
         finish_step();
+        for (const Directive& d : compared_) {
+            const Scene* other = scene_named(lesson_, d.get("compare"));
+            if (!other || other->id == d.get("id") || !other->train.empty())
+                throw Failure(d.problem(*d.find("compare"), 0,
+                                        fmt::format("no other kernel scene has the id '{}'", d.get("compare"))));
+        }
         if (lesson_.steps.empty())
             fail(static_cast<int>(lines_.size()), 1, "the lesson has no step: a '## Title | verb' line is missing");
         return std::move(lesson_);
@@ -289,6 +295,8 @@ class LessonParser {
         scene.view = d.get("view");
         focus(d, scene.focus);
         scene.expect = d.get("expect");
+        scene.compare = d.get("compare");
+        if (!scene.compare.empty()) compared_.push_back(d);
         file_name(d, "file", scene.file);
         file_name(d, "host", scene.host);
         extents(d, "grid", scene.grid);
@@ -432,6 +440,7 @@ class LessonParser {
     std::optional<Directive> open_;
     std::string prose_, body_;
     std::set<std::string> ids_, scene_ids_;
+    std::vector<Directive> compared_;  // scenes that name another, which may come later
     bool in_code_ = false, after_directive_ = false;
     int code_line_ = 0;
 };
@@ -456,6 +465,13 @@ bool is_host_program(const std::string& file) {
 const Scene* scene_at(const Lesson& lesson, size_t step) {
     for (size_t i = std::min(step + 1, lesson.steps.size()); i-- > 0;)
         if (!lesson.steps[i].scenes.empty()) return &lesson.steps[i].scenes.back();
+    return nullptr;
+}
+
+const Scene* scene_named(const Lesson& lesson, const std::string& id) {
+    for (const Step& step : lesson.steps)
+        for (const Scene& scene : step.scenes)
+            if (!id.empty() && scene.id == id) return &scene;
     return nullptr;
 }
 

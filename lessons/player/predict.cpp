@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "core/base/nearest.h"
@@ -37,9 +38,40 @@ model::InstructionCounters sum_of(const model::KernelRun& run, int line) {
     return sum;
 }
 
+Result<double> load_latency(const model::KernelRun& run, int line) {
+    std::vector<int64_t> cycles;
+    for (const IssueRecord& issue : run.result.trace.issues)
+        if (issue.pc < run.program->instructions.size() && run.program->instructions[issue.pc].kind == ptx::Kind::load &&
+            run.program->instructions[issue.pc].line == line)
+            cycles.push_back(issue.ready - issue.cycle);
+    if (cycles.empty()) return Diagnostic{fmt::format("no load of line {} ran on the traced SM", line)};
+    const auto middle = cycles.begin() + static_cast<std::ptrdiff_t>(cycles.size() / 2);
+    std::nth_element(cycles.begin(), middle, cycles.end());
+    return static_cast<double>(*middle);
+}
+
+Result<double> accesses(const model::KernelRun& run, const std::string& space) {
+    const std::map<std::string, ptx::Space> spaces = {{"global", ptx::Space::global},
+                                                      {"shared", ptx::Space::shared},
+                                                      {"local", ptx::Space::local},
+                                                      {"const", ptx::Space::constant}};
+    const auto wanted = spaces.find(space);
+    if (wanted == spaces.end())
+        return Diagnostic{fmt::format("unknown space '{}'; there are global, shared, local and const", space)};
+    uint64_t sum = 0;
+    for (size_t pc = 0; pc < run.result.instructions.size() && pc < run.program->instructions.size(); ++pc) {
+        const ptx::DecodedInstruction& i = run.program->instructions[pc];
+        const bool touches = i.kind == ptx::Kind::load || i.kind == ptx::Kind::store || i.kind == ptx::Kind::atomic;
+        if (touches && i.space == wanted->second) sum += run.result.instructions[pc].issues;
+    }
+    return static_cast<double>(sum);
+}
+
 Result<double> kernel_figure(const SceneResult& result, const std::string& full) {
     const model::KernelRun& run = *result.kernel;
     std::string name = full;
+    if (const std::string space = take_suffix(name, "space"); !space.empty() && name == "accesses")
+        return accesses(run, space);
     const std::string line_text = take_suffix(name, "line");
     int line = 0;
     std::from_chars(line_text.data(), line_text.data() + line_text.size(), line);
@@ -49,6 +81,7 @@ Result<double> kernel_figure(const SceneResult& result, const std::string& full)
         if (line && sum.issues == 0) return Diagnostic{fmt::format("no instruction of line {} ran", line)};
         return static_cast<double>(name == "issues" ? sum.issues : sum.lanes);
     }
+    if (name == "load_latency" && line > 0) return load_latency(run, line);
     if (line_text.empty()) {
         if (name == "cycles") return static_cast<double>(run.result.cycles);
         if (name == "blocks") return static_cast<double>(run.config.grid.count());
@@ -164,6 +197,29 @@ Result<double> training_figure(const nn::StepRecord& step, const std::string& fu
         near.empty() ? fmt::format("; there are {}", fmt::join(known, ", ")) : fmt::format(", did you mean '{}'?", near))};
 }
 
+Result<double> gpu_figure(const model::GpuSpec& gpu, std::string_view name) {
+    const std::vector<model::SpecFigure> figures = model::figures_of(gpu);
+    std::vector<std::string> known;
+    for (const model::SpecFigure& figure : figures) {
+        if (figure.name == name) return figure.value;
+        known.emplace_back(figure.name);
+    }
+    const std::string near = nearest_name(std::string(name), known);
+    return Diagnostic{fmt::format(
+        "a GPU's row has no figure '{}'{}", name,
+        near.empty() ? fmt::format("; there are {}", fmt::join(known, ", ")) : fmt::format(", did you mean '{}'?", near))};
+}
+
+// "gpu.sms@gpu:a100"; nothing for any other figure, or one without @gpu.
+std::optional<Result<double>> figure_of_named_gpu(const std::string& full) {
+    std::string name = full;
+    const size_t at = full.find("@gpu:");
+    if (!full.starts_with("gpu.") || at == std::string::npos) return std::nullopt;
+    const Result<model::GpuSpec> gpu = model::gpu_named(full.substr(at + 5));
+    if (!gpu) return Result<double>(gpu.error());
+    return gpu_figure(gpu.value(), name.substr(4, at - 4));
+}
+
 }  // namespace
 
 double element_of(const Array& array, size_t i) {
@@ -197,7 +253,9 @@ double element_of(const Array& array, size_t i) {
 }
 
 Result<double> figure_of(const SceneResult& result, const std::string& name) {
+    if (std::optional<Result<double>> named = figure_of_named_gpu(name)) return *named;
     if (result.host) return host_figure(*result.host, name);
+    if (result.kernel && name.starts_with("gpu.")) return gpu_figure(result.kernel->gpu, name.substr(4));
     return result.kernel ? kernel_figure(result, name) : training_figure(*result.step, name);
 }
 
@@ -205,6 +263,7 @@ Result<double> truth_of(SceneRuns& runs, size_t step, const Predict& predict) {
     Result<Expression> expression = Expression::parse(predict.of);
     if (!expression) return expression.error();
     Result<double> truth = expression.value().evaluate([&](const std::string& full) -> Result<double> {
+        if (std::optional<Result<double>> named = figure_of_named_gpu(full)) return *named;
         std::string name = full;
         const std::string id = take_suffix(name, "scene");
         const Scene* scene = id.empty() ? scene_at(runs.lesson(), step) : nullptr;

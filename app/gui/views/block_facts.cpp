@@ -4,17 +4,7 @@
 
 #include <algorithm>
 
-#include "app/gui/widgets/draw.h"
-
 namespace lockstep::gui {
-namespace {
-
-int64_t rounded_up(int64_t value, int64_t unit) {
-    return unit > 1 ? (value + unit - 1) / unit * unit : value;
-}
-
-}  // namespace
-
 WaveFacts wave_facts(int64_t blocks, int64_t sms, int64_t resident) {
     WaveFacts facts;
     facts.blocks = blocks;
@@ -38,27 +28,58 @@ std::vector<BlockCounts> count_blocks(const KernelTrace& trace, const WaveFacts&
     return waves;
 }
 
-std::vector<LimiterRow> limiter_rows(const model::KernelRun& run) {
-    const model::GpuSpec& gpu = run.gpu;
-    const model::Occupancy& o = run.result.occupancy;
-    const int64_t registers = run.program ? run.program->registers_per_thread : 0;
-    const int64_t a_warp = rounded_up(registers * 32, gpu.register_unit.value);
-    const int64_t warps = o.warps_per_block;
-    const int64_t asked =
-        (run.program ? run.program->static_shared : 0) + run.config.dynamic_shared + gpu.shared_reserved.value;
-    const int64_t shared = rounded_up(asked, gpu.shared_granule.value);
-    std::vector<LimiterRow> rows = {
-        {"warps", o.by_warps, fmt::format("{} of {} a block", warps, gpu.warps_per_sm.value), false},
-        {"registers", o.by_registers,
-         fmt::format("{} of {} a block", with_commas(a_warp * warps), with_commas(gpu.registers_per_sm.value)), false},
-        {"shared memory", o.by_shared,
-         asked == 0 ? "none used"
-                    : fmt::format("{} of {} B a block", with_commas(shared), with_commas(gpu.shared_per_sm.value)),
-         false},
-        {"block slots", o.by_slots, fmt::format("1 of {} a block", gpu.blocks_per_sm.value), false},
-    };
-    for (LimiterRow& row : rows) row.limiter = row.name == o.limiter;
+std::vector<LimiterRow> limiter_rows(std::span<const model::OccupancyLimit> limits) {
+    std::vector<LimiterRow> rows;
+    for (const model::OccupancyLimit& limit : limits) {
+        std::string each = fmt::format("{} of {}{} a block", with_commas(static_cast<int64_t>(limit.a_block)),
+                                       with_commas(static_cast<int64_t>(limit.of)), limit.unit == "B" ? " B" : "");
+        if (limit.name == "shared memory" && limit.a_block == 0) each = "none used";
+        if (limit.name == "your limit") each = "chosen by hand";
+        rows.push_back({std::string(limit.name), limit.blocks, std::move(each), limit.limiter});
+    }
     return rows;
+}
+
+std::vector<LimiterRow> limiter_rows(const model::KernelRun& run) {
+    const uint32_t registers = run.program ? run.program->registers_per_thread : 0;
+    const uint32_t shared = (run.program ? std::max(run.program->static_shared, run.program->dynamic_shared_offset) : 0) +
+                            run.config.dynamic_shared;
+    return limiter_rows(model::occupancy_limits(run.gpu, static_cast<uint32_t>(run.config.block.count()), registers, shared,
+                                                run.result.occupancy.by_choice));
+}
+
+void draw_limits(Ui& ui, const Rect& r, std::span<const LimiterRow> rows, int64_t resident) {
+    const Theme& theme = *ui.theme;
+    const Color used = sequential(0.65f, theme);
+    float y = r.y + 14;
+    for (const LimiterRow& row : rows) {
+        ui.text(r.x, y, row.name,
+                {.size = 13, .color = row.limiter ? theme.ink : theme.ink2, .weight = row.limiter ? 600 : 400});
+        const float x = r.x + 108;
+        const auto boxes = std::min<int64_t>(row.blocks, 32);
+        const float pitch = std::min(8.0f, (r.w - 108 - 76) / 32);
+        for (int64_t i = 0; i < boxes; ++i) {
+            const Rect box{x + pitch * static_cast<float>(i), y - 10, pitch - 1, 11};
+            if (i < resident)
+                ui.rect(box, used);
+            else
+                ui.frame(box, theme.ink3);
+        }
+        const std::string count = fmt::format("{} block{}", row.blocks, row.blocks == 1 ? "" : "s");
+        const float right =
+            ui.text(r.right(), y, count,
+                    {.size = 12, .color = row.limiter ? theme.ink : theme.quiet, .align = Align::right, .mono = true});
+        const float after = x + pitch * static_cast<float>(boxes) + 10;
+        if (row.limiter) ui.frame({x - 3, y - 13, pitch * static_cast<float>(boxes) + 5, 17}, theme.ink, 1.5f);
+        const std::string words = row.limiter ? "limiter: " + row.each : row.each;
+        if (after + 60 < right)
+            ui.text(after, y, words,
+                    {.size = row.limiter ? 13.0f : 12.0f,
+                     .color = row.limiter ? theme.ink : theme.quiet,
+                     .weight = row.limiter ? 600 : 400,
+                     .width = right - after - 10});
+        y += 16;
+    }
 }
 
 }  // namespace lockstep::gui

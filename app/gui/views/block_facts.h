@@ -1,9 +1,11 @@
 // Blocks on SMs as plain data (D6): waves, efficiency and what limits the resident blocks. B blocks, S SMs, R resident
 // blocks an SM: waves = B/(S*R), efficiency = B/(ceil(waves)*S*R).
 #pragma once
+#include <span>
 #include <string>
 #include <vector>
 
+#include "app/gui/widgets/draw.h"
 #include "core/model/launch.h"
 
 namespace lockstep::gui {
@@ -30,5 +32,9 @@ struct LimiterRow {
     bool limiter = false;
 };
 std::vector<LimiterRow> limiter_rows(const model::KernelRun& run);
+std::vector<LimiterRow> limiter_rows(std::span<const model::OccupancyLimit> limits);
+
+// A bar a limit, 16 high, divided into the blocks that it allows, `resident` of them filled; the shortest is outlined.
+void draw_limits(Ui& ui, const Rect& r, std::span<const LimiterRow> rows, int64_t resident);
 
 }  // namespace lockstep::gui

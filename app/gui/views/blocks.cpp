@@ -1,5 +1,6 @@
-// D6, blocks on SMs: a tile an SM with its block slots, coloured by wave, at the focused cycle; how many waves there are
-// and what the last one costs; and the four limits on resident blocks, of which the least is the limiter.
+// D6, blocks on SMs: a tile an SM with its block slots, coloured by wave, at the focused cycle; the same over time, a row an
+// SM (what is empty at the end of a row is the tail); how many waves there are and what the last one costs; and the limits
+// on resident blocks, of which the least is the limiter. Where tiles and rows do not fit together a switch chooses.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,16 +54,23 @@ class BlocksView final : public View {
                                                     facts_.blocks == 1 ? "" : "s", sms_, sms_ == 1 ? "" : "s", resident_);
         seen_until_ = revealed_until(session, focus, run.result.trace);
         const std::string sentence = caption_of(run, focus, hidden);
-        const Rect body =
-            ui.panel(area, {.title = "Blocks on SMs", .right = right, .badge = Provenance::derived, .caption = sentence});
+        const Rect body = ui.panel(area, {.title = "Blocks on SMs", .badge = Provenance::derived, .caption = sentence});
         ui.push_scope("blocks");
-        const float limits = 4 * 16 + 6, waves = 56;
+        const bool both = body.h > 400;
+        draw_header(ui, session, area, right, both);
+        const std::vector<LimiterRow> rows = limiter_rows(run);
+        const float limits = 16 * static_cast<float>(rows.size()) + 6, waves = 56;
         const bool room = body.h > 190;
-        const Rect tiles{body.x, body.y, body.w, body.h - (room ? limits + waves : 0)};
-        const float used = draw_tiles(ui, focus, tiles);
+        const float open_height = body.h - (room ? limits + waves : 0);
+        const float top_height = both ? std::min(open_height * 0.45f, 260.0f) : open_height;
+        float used = !both && gantt_ ? 0 : draw_tiles(ui, focus, {body.x, body.y, body.w, top_height});
+        if (both || gantt_) {
+            draw_gantt(ui, focus, {body.x, body.y + used + 4, body.w, open_height - used - 8});
+            used = open_height;
+        }
         if (room && !hidden) {
             draw_waves(ui, focus, {body.x, body.y + used, body.w, waves});
-            draw_limits(ui, {body.x, body.bottom() - limits, body.w, limits});
+            draw_limits(ui, {body.x, body.bottom() - limits, body.w, limits}, rows, resident_);
         } else if (room) {
             const Rect box{body.x, body.y + used + 10, body.w, 60};
             ui.dashed(box, ui.theme->ink3);
@@ -89,6 +97,13 @@ class BlocksView final : public View {
                     text += fmt::format("  wave {} at cycle {}: {} done, {} running, {} to come\n", w + 1, focus.time,
                                         counts[w].done, counts[w].running, counts[w].to_come);
             }
+            for (size_t w = 0; w < static_cast<size_t>(facts.waves) && facts.waves <= 8; ++w) {
+                int64_t end = 0;
+                for (const BlockRun& block : run.result.trace.blocks)
+                    if (block.block / std::max<int64_t>(1, facts.at_once) == static_cast<int64_t>(w))
+                        end = std::max(end, block.end);
+                text += fmt::format("  wave {} ends at cycle {}\n", w + 1, end);
+            }
             for (const LimiterRow& row : limiter_rows(run))
                 text += fmt::format("  {} allow {} blocks ({}){}\n", row.name, row.blocks, row.each,
                                     row.limiter ? ", the limiter" : "");
@@ -98,6 +113,9 @@ class BlocksView final : public View {
 
   private:
     std::shared_ptr<const model::KernelRun> run_;
+    uint64_t runs_ = 0;   // shown so far
+    bool gantt_ = false;  // the rows over time instead of the tiles
+    std::vector<int64_t> wave_ends_;
     WaveFacts facts_;
     int64_t seen_until_ = INT64_MAX;
     int64_t sms_ = 1, resident_ = 1, depth_ = 1;       // depth: blocks that one slot runs, one after the other
@@ -105,6 +123,7 @@ class BlocksView final : public View {
 
     void adopt(const std::shared_ptr<const model::KernelRun>& run) {
         run_ = run;
+        ++runs_;
         const KernelTrace& trace = run->result.trace;
         sms_ = std::max<int64_t>(1, run->gpu.sms.value);
         resident_ = std::max<int64_t>(1, run->result.occupancy.blocks);
@@ -118,6 +137,115 @@ class BlocksView final : public View {
             if (at >= slots_.size()) continue;
             slots_[at].push_back(&block);
             depth_ = std::max<int64_t>(depth_, static_cast<int64_t>(slots_[at].size()));
+        }
+        wave_ends_.assign(static_cast<size_t>(std::min<int64_t>(facts_.waves, 64)), 0);
+        for (const BlockRun& block : trace.blocks)
+            if (const auto wave = static_cast<size_t>(wave_of(block)); wave < wave_ends_.size())
+                wave_ends_[wave] = std::max(wave_ends_[wave], block.end);
+    }
+
+    void draw_header(Ui& ui, Session& session, const Rect& area, const std::string& right, bool both) {
+        float end = area.right() - 38;
+        const float title = area.x + 12 + ui.text_width("Blocks on SMs", {.size = 14, .weight = 600}) + 20;
+        const bool calculator = session.workspace == "sm" && session.sm_page != "compare";
+        const std::string_view label = "Occupancy";
+        if (calculator && end - ui.chip_width(label) > title) {
+            end -= ui.chip_width(label);
+            float x = end;
+            const bool open = session.sm_page == "occupancy";
+            if (ui.chip(x, area.y + 2, label, open)) session.sm_page = open ? "" : "occupancy";
+            end -= 8;
+        }
+        const std::string_view ways[] = {"tiles", "time"};
+        if (!both && end - ui.segmented_width(ways) > title) {
+            end -= ui.segmented_width(ways);
+            float x = end;
+            gantt_ = ui.segmented(x, area.y + 2, ways, gantt_ ? 1 : 0) == 1;
+            end -= 8;
+        }
+        if (end - title > 90)
+            ui.text(end - 4, area.y + 20, right,
+                    {.size = 13, .color = ui.theme->ink2, .align = Align::right, .width = end - 4 - title});
+    }
+
+    // Rows of SMs over time as one picture: in each row a lane a block slot where there is room, else how many of its slots
+    // are filled; grey from an SM's last block to the end.
+    void draw_gantt(Ui& ui, Focus& focus, const Rect& r) const {
+        const Theme& theme = *ui.theme;
+        const Rect plot{r.x + 30, r.y + 2, r.w - 30, r.h - 22};
+        const int64_t cycles = std::max<int64_t>(1, run_->result.trace.cycles);
+        const int width = static_cast<int>(plot.w), height = static_cast<int>(plot.h);
+        const auto sms = static_cast<int>(sms_), lanes = static_cast<int>(resident_);
+        if (width < 20 || height < 12 || sms == 0) return;
+        const auto x_of = [&](int64_t cycle) {
+            return plot.x + plot.w * static_cast<float>(static_cast<double>(cycle) / static_cast<double>(cycles));
+        };
+        const uint64_t version = runs_ * 1000003u + static_cast<uint64_t>(seen_until_) * 31u + (theme.dark ? 1u : 0u);
+        ui.picture("gantt", version, width, height, plot, [&](std::span<Color> out) {
+            std::fill(out.begin(), out.end(), theme.panel);
+            const double pixel = static_cast<double>(width) / static_cast<double>(cycles);
+            std::vector<int> filled(static_cast<size_t>(width));
+            std::vector<Color> colors(static_cast<size_t>(width));
+            for (int sm = 0; sm < sms; ++sm) {
+                const int top = sm * height / sms, bottom = std::max(top + 1, (sm + 1) * height / sms);
+                const int tall = bottom - top - (bottom - top > 2 ? 1 : 0);
+                const bool apart = tall >= 2 * lanes;
+                int64_t last = 0;
+                std::fill(filled.begin(), filled.end(), 0);
+                for (int slot = 0; slot < lanes; ++slot)
+                    for (const BlockRun* block : slots_[static_cast<size_t>(sm * lanes + slot)]) {
+                        if (block->begin >= seen_until_) continue;
+                        const int64_t end = std::min(block->end, seen_until_);
+                        last = std::max(last, end);
+                        const int x0 = std::clamp(static_cast<int>(static_cast<double>(block->begin) * pixel), 0, width - 1);
+                        const int x1 = std::clamp(static_cast<int>(static_cast<double>(end) * pixel), x0 + 1, width);
+                        const Color color = wave_color(wave_of(*block), theme);
+                        for (int x = x0; x < x1; ++x) {
+                            ++filled[static_cast<size_t>(x)];
+                            colors[static_cast<size_t>(x)] = color;
+                        }
+                        for (int y = slot * tall / lanes; apart && y < (slot + 1) * tall / lanes - (tall >= 3 * lanes); ++y)
+                            for (int x = x0 + (x1 - x0 > 3); x < x1; ++x)
+                                out[static_cast<size_t>((top + y) * width + x)] = color;
+                    }
+                const int tail = std::clamp(static_cast<int>(static_cast<double>(last) * pixel), 0, width);
+                for (int y = 0; y < tall; ++y) {
+                    Color* const row = &out[static_cast<size_t>((top + y) * width)];
+                    for (int x = 0; x < width && !apart; ++x)
+                        if (const int n = filled[static_cast<size_t>(x)]; n > 0)
+                            row[x] = mix(theme.panel, colors[static_cast<size_t>(x)],
+                                         0.25f + 0.75f * static_cast<float>(n) / static_cast<float>(lanes));
+                    for (int x = tail; x < width && seen_until_ == INT64_MAX; ++x)
+                        row[x] = mix(theme.panel, data::grey, (x + y) % 6 < 2 ? 0.4f : 0.2f);
+                }
+            }
+        });
+        const int step = sms <= 8 ? 1 : sms <= 32 ? 8 : 16;
+        for (int sm = 0; sm < sms; sm += step)
+            ui.text(plot.x - 8, plot.y + plot.h * (static_cast<float>(sm) + 0.5f) / static_cast<float>(sms) + 5,
+                    std::to_string(sm), {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true});
+        float free_from = plot.x;
+        for (size_t w = 0; w < wave_ends_.size() && wave_ends_.size() <= 12 && seen_until_ == INT64_MAX; ++w) {
+            const float x = x_of(wave_ends_[w]) - 1;
+            for (float y = plot.y; y < plot.bottom(); y += 7) ui.rect({x, y, 1, 4}, theme.ink);
+            const std::string text = fmt::format("wave {} ends {}", w + 1, with_commas(wave_ends_[w]));
+            const float wide = ui.text_width(text, {.size = 12}), at = std::min(x - wide / 2, plot.right() - wide);
+            if (at < free_from) continue;
+            ui.text(at, plot.bottom() + 15, text, {.size = 12, .color = theme.quiet});
+            free_from = at + wide + 12;
+        }
+        if (free_from == plot.x) ui.text(plot.x, plot.bottom() + 15, "cycles", {.size = 12, .color = theme.quiet});
+        if (focus.time >= 0 && focus.time <= cycles) ui.cursor_line(x_of(focus.time), plot.y, plot.bottom());
+        if (!ui.hovered(plot)) return;
+        const auto sm =
+            std::clamp<int64_t>(static_cast<int64_t>((ui.mouse.y - plot.y) / plot.h * static_cast<float>(sms)), 0, sms - 1);
+        const auto cycle = static_cast<int64_t>((ui.mouse.x - plot.x) / plot.w * static_cast<float>(cycles));
+        if (cycle >= seen_until_) return;
+        ui.tooltip(fmt::format("cycle {}\n", with_commas(cycle)) +
+                   tile_text(sm, cycle, sm == static_cast<int64_t>(run_->result.trace.sm)));
+        if (ui.clicked(plot)) {
+            focus.sm = static_cast<int32_t>(sm);
+            focus.time = std::min(cycle, cycles - 1);
         }
     }
 
@@ -231,40 +359,6 @@ class BlocksView final : public View {
             ui.text(x, y + 31, name, {.size = 12, .color = theme.ink2, .width = width});
             if (ui.text_width(name, {.size = 12}) + ui.text_width(state, {.size = 12}) + 8 < width)
                 ui.text(x + width, y + 31, state, {.size = 12, .color = theme.quiet, .align = Align::right});
-        }
-    }
-
-    void draw_limits(Ui& ui, const Rect& r) const {
-        const Theme& theme = *ui.theme;
-        const Color used = sequential(0.65f, theme);
-        float y = r.y + 14;
-        for (const LimiterRow& row : limiter_rows(*run_)) {
-            ui.text(r.x, y, row.name,
-                    {.size = 13, .color = row.limiter ? theme.ink : theme.ink2, .weight = row.limiter ? 600 : 400});
-            const float x = r.x + 108;
-            const auto boxes = std::min<int64_t>(row.blocks, 32);
-            const float pitch = std::min(8.0f, (r.w - 108 - 76) / 32);
-            for (int64_t i = 0; i < boxes; ++i) {
-                const Rect box{x + pitch * static_cast<float>(i), y - 10, pitch - 1, 11};
-                if (i < resident_)
-                    ui.rect(box, used);
-                else
-                    ui.frame(box, theme.ink3);
-            }
-            const std::string count = fmt::format("{} block{}", row.blocks, row.blocks == 1 ? "" : "s");
-            const float right =
-                ui.text(r.right(), y, count,
-                        {.size = 12, .color = row.limiter ? theme.ink : theme.quiet, .align = Align::right, .mono = true});
-            const float after = x + pitch * static_cast<float>(boxes) + 10;
-            if (row.limiter) ui.frame({x - 3, y - 13, pitch * static_cast<float>(boxes) + 5, 17}, theme.ink, 1.5f);
-            const std::string words = row.limiter ? "limiter: " + row.each : row.each;
-            if (after + 60 < right)
-                ui.text(after, y, words,
-                        {.size = row.limiter ? 13.0f : 12.0f,
-                         .color = row.limiter ? theme.ink : theme.quiet,
-                         .weight = row.limiter ? 600 : 400,
-                         .width = right - after - 10});
-            y += 16;
         }
     }
 };

@@ -70,4 +70,16 @@ Color state_pixel(StallReason reason, int x, int y, Color background) {
     return mix(background, code.color, on_stroke(code.hatch, x, y) ? 0.8f : 0.42f);
 }
 
+StatePixels::StatePixels(Color background, float strength) : colors_{}, on_{} {
+    for (size_t s = 0; s < state_count; ++s) {
+        const StateCode& code = codes[s];
+        for (int y = 0; y < 12; ++y)
+            for (int x = 0; x < 24; ++x) {
+                const bool on = on_stroke(code.hatch, x, y);
+                on_[s][static_cast<size_t>(y)][static_cast<size_t>(x)] = on;
+                colors_[s][on] = mix(background, state_pixel(code.reason, x, y, background), strength);
+            }
+    }
+}
+
 }  // namespace lockstep::gui

@@ -1,5 +1,6 @@
 // How a warp state looks and what it is called: one row a StallReason, a colour and a second code (hatch or hollow).
 #pragma once
+#include <array>
 #include <string_view>
 
 #include "app/gui/widgets/draw.h"
@@ -26,5 +27,16 @@ void draw_state(Ui& ui, const Rect& rect, StallReason reason);
 
 // The same for one pixel of a texture: the hatch's pattern at (x, y) over `background`.
 Color state_pixel(StallReason reason, int x, int y, Color background);
+
+// state_pixel for many pixels: its patterns repeat every 24 x 12. `strength`: how much of it covers the background.
+class StatePixels {
+  public:
+    explicit StatePixels(Color background, float strength = 1);
+    Color at(size_t state, int x, int y) const { return colors_[state][on_[state][y % 12][x % 24]]; }
+
+  private:
+    std::array<std::array<Color, 2>, state_count> colors_;
+    std::array<std::array<std::array<bool, 24>, 12>, state_count> on_;
+};
 
 }  // namespace lockstep::gui

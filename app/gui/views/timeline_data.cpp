@@ -29,6 +29,17 @@ uint8_t most_of(const StateCounts& counts, int64_t bucket) {
     return counts[best] == 0 || bucket - sum > int64_t{counts[best]} ? empty_state : static_cast<uint8_t>(best);
 }
 
+// What a slot did around a cycle that the trace no longer has in full: seen from afar, or empty_state.
+uint8_t state_from_afar(const KernelTrace& trace, uint32_t slot, int64_t cycle) {
+    if (trace.overview.levels.empty() || slot >= trace.overview.slots || cycle < 0) return empty_state;
+    const Overview::Level& level = trace.overview.levels.front();
+    const auto column = static_cast<uint64_t>(cycle / std::max<int64_t>(1, level.cycles_a_column));
+    const uint64_t at = uint64_t{slot} * level.columns + column;
+    if (column >= level.columns || at >= level.states.size()) return empty_state;
+    const uint8_t state = level.states[at];
+    return state < state_count ? state : empty_state;
+}
+
 void build_levels(Timeline& timeline) {
     const KernelTrace& trace = timeline.trace();
     int64_t bucket = 1;
@@ -59,9 +70,12 @@ void build_levels(Timeline& timeline) {
                         static_cast<uint32_t>(stop - t);
                     t = stop;
                 }
-            for (uint32_t i : warp.issues)
-                if (const int64_t t = trace.issues[i].cycle; t >= 0 && t < timeline.cycles)
-                    ++counts[static_cast<size_t>(t / base)][0];
+            int64_t last = -1;
+            for (uint32_t i : warp.issues) {  // two instructions of one warp in a cycle are one warp-cycle
+                const int64_t t = trace.issues[i].cycle;
+                if (t >= 0 && t < timeline.cycles && t != last) ++counts[static_cast<size_t>(t / base)][0];
+                last = t;
+            }
         }
         for (Level& level : timeline.levels) {
             if (&level != &timeline.levels.front()) {
@@ -76,9 +90,39 @@ void build_levels(Timeline& timeline) {
             for (size_t i = 0; i < counts.size(); ++i) {
                 for (size_t s = 0; s < state_count; ++s) level.totals[i][s] += counts[i][s];
                 level.dominant[r][i] = most_of(counts[i], level.bucket);
+                const int64_t middle = static_cast<int64_t>(i) * level.bucket + level.bucket / 2;
+                if (timeline.kept(middle)) continue;
+                level.dominant[r][i] = state_from_afar(trace, timeline.rows[r].slot, middle);
+                if (level.dominant[r][i] != empty_state)
+                    level.totals[i][level.dominant[r][i]] += static_cast<uint32_t>(level.bucket);
             }
         }
     }
+}
+
+void build_sums(Timeline& timeline) {
+    const KernelTrace& trace = timeline.trace();
+    if (timeline.levels.empty()) return;
+    const Level& base = timeline.levels.front();
+    const size_t cells = base.totals.size(), schedulers = std::max<uint32_t>(trace.schedulers, 1);
+    timeline.states_until.assign(cells + 1, {});
+    for (size_t i = 0; i < cells; ++i)
+        for (size_t s = 0; s < state_count; ++s)
+            timeline.states_until[i + 1][s] = timeline.states_until[i][s] + base.totals[i][s];
+    timeline.issued_until.assign(schedulers, std::vector<int64_t>(cells + 1, 0));
+    timeline.busy_until = timeline.issued_until;
+    std::vector<int64_t> last(schedulers, -1);
+    for (const IssueRecord& issue : trace.issues) {
+        const size_t scheduler = issue.warp < trace.warps.size() ? trace.warps[issue.warp].scheduler : 0;
+        const auto cell = static_cast<size_t>(issue.cycle / base.bucket);
+        if (scheduler >= schedulers || issue.cycle < 0 || cell >= cells) continue;
+        ++timeline.issued_until[scheduler][cell + 1];
+        if (last[scheduler] != issue.cycle) ++timeline.busy_until[scheduler][cell + 1];
+        last[scheduler] = issue.cycle;
+    }
+    for (auto* counts : {&timeline.issued_until, &timeline.busy_until})
+        for (std::vector<int64_t>& one : *counts)
+            for (size_t i = 0; i < cells; ++i) one[i + 1] += one[i];
 }
 
 // The coarsest level still as fine as a column, or null when a column is finer than the finest.
@@ -99,7 +143,8 @@ Timeline make_timeline(std::shared_ptr<const model::KernelRun> run) {
     Timeline timeline;
     timeline.run = std::move(run);
     const KernelTrace& trace = timeline.trace();
-    timeline.cycles = trace.truncated ? trace.kept_until : trace.cycles;
+    const bool afar = trace.truncated && !trace.overview.levels.empty();
+    timeline.cycles = trace.truncated && !afar ? trace.kept_until : trace.cycles;
     for (uint32_t w = 0; w < trace.warps.size(); ++w) {
         const WarpTrack& warp = trace.warps[w];
         auto row =
@@ -108,6 +153,15 @@ Timeline make_timeline(std::shared_ptr<const model::KernelRun> run) {
         row->warps.push_back(w);
         timeline.cycles = std::max(timeline.cycles, trace.truncated ? int64_t{0} : warp.end);
     }
+    for (uint32_t slot = 0; afar && slot < trace.overview.slots; ++slot) {  // slots whose warps lie outside what is kept
+        const auto& level = trace.overview.levels.back();
+        const bool known =
+            std::any_of(timeline.rows.begin(), timeline.rows.end(), [&](const SlotRow& r) { return r.slot == slot; });
+        const bool lives = level.columns == 0 || level.states[size_t{slot} * level.columns] != Overview::empty;
+        if (!known && lives)
+            timeline.rows.push_back(
+                {static_cast<uint16_t>(slot), static_cast<uint16_t>(slot % std::max<uint32_t>(1, trace.schedulers)), {}});
+    }
     std::sort(timeline.rows.begin(), timeline.rows.end(), [](const SlotRow& a, const SlotRow& b) {
         return a.scheduler != b.scheduler ? a.scheduler < b.scheduler : a.slot < b.slot;
     });
@@ -115,6 +169,7 @@ Timeline make_timeline(std::shared_ptr<const model::KernelRun> run) {
         std::sort(row.warps.begin(), row.warps.end(),
                   [&](uint32_t a, uint32_t b) { return trace.warps[a].begin < trace.warps[b].begin; });
     build_levels(timeline);
+    build_sums(timeline);
     if (timeline.run->program)
         for (const auto& instruction : timeline.run->program->instructions) {
             if (!instruction.opcode) continue;
@@ -217,6 +272,48 @@ WindowSums sum_window(const Timeline& timeline, int64_t begin, int64_t end) {
     return sums;
 }
 
+WindowSums quick_sums(const Timeline& timeline, int64_t begin, int64_t end) {
+    const int64_t bucket = timeline.levels.empty() ? 0 : timeline.levels.front().bucket;
+    if (bucket == 0 || begin < 0 || end > timeline.cycles || end - begin < 4 * bucket) {
+        WindowSums sums = sum_window(timeline, begin, end);
+        sums.waits.clear();
+        return sums;
+    }
+    // The ends cycle by cycle, the whole cells between them from their running sums.
+    const int64_t first = (begin + bucket - 1) / bucket, last = end / bucket;
+    WindowSums sums = sum_window(timeline, begin, first * bucket);
+    const WindowSums tail = sum_window(timeline, last * bucket, end);
+    const auto a = static_cast<size_t>(first), b = static_cast<size_t>(last);
+    for (size_t s = 0; s < state_count; ++s)
+        sums.states[s] += tail.states[s] + timeline.states_until[b][s] - timeline.states_until[a][s];
+    for (size_t s = 0; s < sums.issued.size(); ++s) {
+        sums.issued[s] += tail.issued[s] + timeline.issued_until[s][b] - timeline.issued_until[s][a];
+        sums.busy[s] += tail.busy[s] + timeline.busy_until[s][b] - timeline.busy_until[s][a];
+    }
+    sums.end = end;
+    sums.waits.clear();
+    sums.issue_slots =
+        static_cast<int64_t>(sums.issued.size()) * std::max<uint32_t>(timeline.trace().issue_width, 1) * (end - begin);
+    sums.slot_cycles = 0;
+    const KernelTrace& trace = timeline.trace();
+    for (const SlotRow& row : timeline.rows) {  // its warps do not overlap: the first that ends later decides
+        const auto later = std::partition_point(row.warps.begin(), row.warps.end(),
+                                                [&](uint32_t w) { return trace.warps[w].end <= begin; });
+        if (later != row.warps.end() && trace.warps[*later].begin < end) sums.slot_cycles += end - begin;
+    }
+    return sums;
+}
+
+double issued_before(const Timeline& timeline, size_t scheduler, double cycle) {
+    if (timeline.levels.empty() || scheduler >= timeline.issued_until.size()) return 0;
+    const std::vector<int64_t>& until = timeline.issued_until[scheduler];
+    const double at =
+        std::clamp(cycle / static_cast<double>(timeline.levels.front().bucket), 0.0, static_cast<double>(until.size() - 1));
+    const auto cell = std::min(static_cast<size_t>(at), until.size() - 2);
+    return static_cast<double>(until[cell]) +
+           (at - static_cast<double>(cell)) * static_cast<double>(until[cell + 1] - until[cell]);
+}
+
 void dominant_states(const Timeline& timeline, size_t row, int64_t begin, int64_t end, std::span<uint8_t> columns) {
     const double width = static_cast<double>(end - begin) / static_cast<double>(columns.size());
     if (const Level* level = level_for(timeline, width)) {
@@ -245,6 +342,8 @@ void dominant_states(const Timeline& timeline, size_t row, int64_t begin, int64_
     for (size_t c = 0; c < columns.size(); ++c) {
         const auto best = std::max_element(counts[c].begin(), counts[c].end());
         columns[c] = *best > 0 ? static_cast<uint8_t>(best - counts[c].begin()) : empty_state;
+        const auto middle = begin + static_cast<int64_t>(width * (static_cast<double>(c) + 0.5));
+        if (!timeline.kept(middle)) columns[c] = state_from_afar(trace, timeline.rows[row].slot, middle);
     }
 }
 

@@ -42,8 +42,16 @@ struct Timeline {
     std::vector<SlotRow> rows;                          // by scheduler, then slot
     std::vector<Level> levels;                          // bucket doubles
     std::vector<std::pair<char, std::string>> letters;  // of the program's instructions: letter, what it stands for
+    // Sums from the first cycle to the beginning of each cell of levels[0], and of everything: one more than there are
+    // cells.
+    std::vector<std::array<int64_t, state_count>> states_until;
+    std::vector<std::vector<int64_t>> issued_until, busy_until;  // by scheduler, by cell
 
     const KernelTrace& trace() const { return run->result.trace; }
+    // Whether the trace has this cycle in full; of others only the overview is known.
+    bool kept(int64_t cycle) const {
+        return !trace().truncated || (cycle >= trace().kept_from && cycle < trace().kept_until);
+    }
 };
 
 constexpr size_t most_buckets = 8192;
@@ -77,6 +85,10 @@ struct WindowSums {  // exact, over cycles [begin, end)
     int64_t all_issued() const;
 };
 WindowSums sum_window(const Timeline& timeline, int64_t begin, int64_t end);
+// The same without `waits`, in a time that does not grow with the window.
+WindowSums quick_sums(const Timeline& timeline, int64_t begin, int64_t end);
+// Instructions that a scheduler issued before a moment, which may lie within a cycle; from levels[0], smooth within a cell.
+double issued_before(const Timeline& timeline, size_t scheduler, double cycle);
 
 // For `columns` equal parts of [begin, end): each row's dominant state, and the mean number of warps in each state.
 void dominant_states(const Timeline& timeline, size_t row, int64_t begin, int64_t end, std::span<uint8_t> columns);

@@ -1,5 +1,5 @@
 // Where the parts of the warp timeline stand in its panel, and its legend: states with their share of the window, and
-// the letters of the instructions.
+// the letters of the instructions. In a low panel the legend scrolls.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,12 +19,20 @@ std::vector<StallReason> legend_states(const WindowSums& sums) {
     return states;
 }
 
+// In a low panel the legend has short names and scrolls: it gets a row or two, and never nothing.
+bool is_low(const Rect& body) {
+    return body.h <= 352;
+}
+std::string_view label_of(StallReason state, bool brief) {
+    return brief ? code_of(state).brief : row_of(state).label;
+}
+
 // Columns of the legend: as many as their widest entries allow.
-std::vector<float> legend_columns(const Ui& ui, const WindowSums& sums, float width) {
+std::vector<float> legend_columns(const Ui& ui, const WindowSums& sums, float width, bool brief) {
     std::vector<float> widths;
     for (const StallReason state : legend_states(sums))
-        widths.push_back(28 + ui.text_width(row_of(state).label, {.size = 13}) + 8 + ui.text_width("00.0 %", {.size = 13}) +
-                         18);
+        widths.push_back(28 + ui.text_width(label_of(state, brief), {.size = 13}) + 8 +
+                         ui.text_width("00.0 %", {.size = 13}) + 18);
     widths.push_back(160);  // empty slot
     for (size_t columns = std::min<size_t>(6, widths.size()); columns > 1; --columns) {
         std::vector<float> most(columns, 0);
@@ -39,10 +47,16 @@ std::vector<float> legend_columns(const Ui& ui, const WindowSums& sums, float wi
     return {width};
 }
 
-float legend_height(const Ui& ui, const WindowSums& sums, const Rect& body) {
-    const size_t columns = legend_columns(ui, sums, body.w).size();
+float states_height(const Ui& ui, const WindowSums& sums, float width, bool brief) {
+    const size_t columns = legend_columns(ui, sums, width, brief).size();
     const size_t states = legend_states(sums).size() + 1;
-    return static_cast<float>((states + columns - 1) / columns) * 22 + (body.h > 420 ? 28 : 6);
+    return static_cast<float>((states + columns - 1) / columns) * 22;
+}
+
+float legend_height(const Ui& ui, const WindowSums& sums, const Rect& body) {
+    const float states = states_height(ui, sums, body.w, is_low(body));
+    if (is_low(body)) return std::min(states + 7, body.h > 240 ? 51.0f : 28.0f);
+    return states + (body.h > 420 ? 28 : 6);
 }
 
 }  // namespace
@@ -80,9 +94,9 @@ TimelinePlaces place_timeline(const Ui& ui, const Timeline& timeline, const Wind
         ++rows;
     }
     const float heads = static_cast<float>(places.groups.size()) * (group_head + group_gap);
-    const float states_height = legend_height(ui, sums, body);
     const float room = body.h - 22;
-    const float legend = room > 330 ? states_height : 0;
+    const float legend = legend_height(ui, sums, body);
+    places.low = is_low(body);
     const float least_rows = std::min(heads + 14 * static_cast<float>(rows), 0.55f * room);
     float area = std::clamp(room - legend - 16 - (heads + 20 * static_cast<float>(rows)), 88.0f,
                             std::clamp(16 * static_cast<float>(rows), 88.0f, 300.0f));
@@ -103,13 +117,17 @@ void draw_legend(Ui& ui, const Timeline& timeline, const WindowSums& sums, const
     const Rect& r = places.legend;
     const bool open = places.hidden_from != INT64_MAX;
     ui.line({r.x - 11, r.y}, {r.right() + 11, r.y}, theme.grid);
-    const std::vector<float> widths = legend_columns(ui, sums, r.w);
+    const std::vector<float> widths = legend_columns(ui, sums, r.w, places.low);
     const size_t columns = widths.size();
     size_t i = 0;
+    const Rect view{r.x, r.y + 1, r.w + 10, r.h - 1};
+    const float content = states_height(ui, sums, r.w, places.low) + 6;
+    const float up = places.low ? ui.scroll("legend", view, content) : 0;
+    if (places.low) ui.clip(view);
     const auto entry = [&](std::string_view label, int64_t value, auto&& swatch) {
         float x = r.x;
         for (size_t c = 0; c < i % columns; ++c) x += widths[c];
-        const float y = r.y + 20 + 22 * static_cast<float>(i / columns);
+        const float y = r.y + 20 + 22 * static_cast<float>(i / columns) - up;
         swatch(Rect{x, y - 11, 20, 14});
         const std::string share = open ? std::string{} : percent(value, sums.slot_cycles);
         const float end =
@@ -118,13 +136,14 @@ void draw_legend(Ui& ui, const Timeline& timeline, const WindowSums& sums, const
         ++i;
     };
     for (const StallReason state : legend_states(sums))
-        entry(row_of(state).label, sums.states[static_cast<size_t>(state)], [&](const Rect& box) {
+        entry(label_of(state, places.low), sums.states[static_cast<size_t>(state)], [&](const Rect& box) {
             const Faded faint(ui, code_of(state).hollow || state == StallReason::selected ? 1.0f : 0.75f);
             draw_state(ui, box, state);
         });
     entry("empty slot", sums.empty(), [&](const Rect& box) { ui.frame(box, theme.line); });
+    if (places.low) ui.unclip();
     const float y = r.y + 20 + 22 * static_cast<float>((i + columns - 1) / columns) - 1;
-    if (y > r.bottom()) return;
+    if (places.low || y > r.bottom()) return;
     float x = r.x;
     for (const auto& [letter, group] : timeline.letters) {
         const char text[] = {letter, 0};

@@ -57,6 +57,17 @@ void draw_strip(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, 
         ui.picture(fmt::format("strip {}", group.scheduler), version, width, 1, strip, [&](std::span<Color> out) {
             std::vector<float> share(out.size(), 0.0f);
             const double cycles_a_pixel = static_cast<double>(axis.end - axis.begin) / width;
+            if (!timeline.levels.empty() && cycles_a_pixel >= static_cast<double>(timeline.levels.front().bucket)) {
+                double before = issued_before(timeline, group.scheduler, static_cast<double>(axis.begin));
+                for (size_t c = 0; c < out.size(); ++c) {
+                    const double moment = static_cast<double>(axis.begin) + cycles_a_pixel * static_cast<double>(c + 1);
+                    const double after =
+                        issued_before(timeline, group.scheduler, std::min(moment, static_cast<double>(stop)));
+                    out[c] = mix(hole, data::green, std::min(1.0f, static_cast<float>((after - before) / cycles_a_pixel)));
+                    before = after;
+                }
+                return;
+            }
             const auto first = std::partition_point(trace.issues.begin(), trace.issues.end(),
                                                     [&](const IssueRecord& i) { return i.cycle < axis.begin; });
             for (auto i = first; i != trace.issues.end() && i->cycle < stop; ++i)
@@ -123,6 +134,7 @@ void draw_row_texture(Ui& ui, const Timeline& timeline, const TimelinePlaces& pl
     ui.picture(fmt::format("rows {}", group.scheduler), version, width, row_height * count,
                {axis.x, group.rows.front().y, axis.width, places.pitch * static_cast<float>(count)},
                [&](std::span<Color> out) {
+                   const StatePixels pixels(background);
                    std::vector<uint8_t> states(static_cast<size_t>(width));
                    for (int r = 0; r < count; ++r) {
                        dominant_states(timeline, group.rows[static_cast<size_t>(r)].row, axis.begin, axis.end, states);
@@ -131,7 +143,7 @@ void draw_row_texture(Ui& ui, const Timeline& timeline, const TimelinePlaces& pl
                                const uint8_t state = states[static_cast<size_t>(x)];
                                const bool edge = y < 1 || y >= row_height - 1 || state == empty_state;
                                out[static_cast<size_t>((r * row_height + y) * width + x)] =
-                                   edge ? background : state_pixel(static_cast<StallReason>(state), x, y, background);
+                                   edge ? background : pixels.at(state, x, y);
                            }
                    }
                });
@@ -177,7 +189,7 @@ void draw_group(Ui& ui, const Timeline& timeline, const WindowSums& sums, const 
     const Theme& theme = *ui.theme;
     const TimeAxis& axis = places.axis;
     const KernelTrace& trace = timeline.trace();
-    const int64_t cycles = axis.end - axis.begin;
+    const int64_t cycles = std::max<int64_t>(1, sums.end - sums.begin);
     ui.text(places.gutter, group.y + 12, fmt::format("sched {}", group.scheduler), {.size = 12, .weight = 600});
     draw_strip(ui, timeline, places, group, version);
     const bool open = places.hidden_from != INT64_MAX;
@@ -250,6 +262,7 @@ void draw_area(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, u
         const auto width = static_cast<int>(axis.width), height = static_cast<int>(area.h);
         ui.picture("area", version, width, height, area, [&](std::span<Color> out) {
             const auto means = mean_states(timeline, axis.begin, axis.end, static_cast<size_t>(width));
+            const StatePixels pixels(theme.panel, 0.85f);
             for (int x = 0; x < width; ++x) {
                 float below = 0;
                 size_t state = 0;
@@ -258,10 +271,7 @@ void draw_area(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, u
                     while (state < state_count && below + means[static_cast<size_t>(x)][state] <= level)
                         below += means[static_cast<size_t>(x)][state++];
                     const int y = height - 1 - up;
-                    out[static_cast<size_t>(y * width + x)] =
-                        state == state_count
-                            ? theme.panel
-                            : mix(theme.panel, state_pixel(static_cast<StallReason>(state), x, y, theme.panel), 0.85f);
+                    out[static_cast<size_t>(y * width + x)] = state == state_count ? theme.panel : pixels.at(state, x, y);
                 }
             }
         });
@@ -310,9 +320,9 @@ void draw_wait(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, c
         ui.text(places.margin, y + places.pitch / 2 + 4, fmt::format("ready {}", with_commas(state.stall->end)),
                 {.size = 12, .weight = 600, .width = places.margin_width});
     }
-    if (!wait.cause) return;
-    const RowPlace* from =
-        wait.cause->warp < trace.warps.size() ? places.place_of(trace.warps[wait.cause->warp].slot, timeline) : nullptr;
+    const RowPlace* from = wait.cause && wait.cause->warp < trace.warps.size()
+                               ? places.place_of(trace.warps[wait.cause->warp].slot, timeline)
+                               : nullptr;
     if (from) {
         const float px = std::clamp(axis.at(wait.cause->cycle) + axis.column() / 2, axis.x, axis.x + axis.width);
         const float lane = y - places.pitch / 2 + 2;
@@ -333,6 +343,7 @@ void draw_wait(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, c
     if (x1 - cx < width + 6) {                                                             // the wait is too short: under it
         cx = std::clamp(x0, axis.x, std::max(axis.x, axis.x + axis.width - width));
         cy = y + places.pitch + 2;
+        if (cy + 20 > places.rows.bottom()) cy = y - 23;
     }
     ui.rect({cx, cy, width, 20}, ui.theme->panel, 4);
     ui.frame({cx, cy, width, 20}, ui.theme->ink, 1, 4);

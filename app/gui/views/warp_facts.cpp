@@ -129,6 +129,19 @@ std::string_view name_of(MemoryLevel level) {
     return "";
 }
 
+std::string_view served_by(MemoryLevel level) {
+    switch (level) {
+        case MemoryLevel::l1:
+            return "L1 hit";
+        case MemoryLevel::l2:
+            return "L2 hit";
+        case MemoryLevel::dram:
+            return "L2 miss";
+        default:
+            return name_of(level);
+    }
+}
+
 Wait wait_of(const Timeline& timeline, uint32_t warp, const StallRun& stall) {
     Wait wait{{}, {}, nullptr, stall.begin, stall.end};
     const KernelTrace& trace = timeline.trace();
@@ -139,15 +152,34 @@ Wait wait_of(const Timeline& timeline, uint32_t warp, const StallRun& stall) {
         wait.cause = &trace.issues[static_cast<size_t>(stall.cause)];
         producer = instruction_at(timeline, wait.cause->pc);
     }
+    const std::string length =
+        fmt::format("{} cycle{}", with_commas(stall.end - stall.begin), stall.end - stall.begin == 1 ? "" : "s");
+    if (!producer && stall.reason == StallReason::not_selected && warp < trace.warps.size()) {
+        // Whoever issued on its scheduler instead, in the wait's first cycle.
+        const auto first = std::partition_point(trace.issues.begin(), trace.issues.end(),
+                                                [&](const IssueRecord& i) { return i.cycle < stall.begin; });
+        for (auto i = first; i != trace.issues.end() && i->cycle == stall.begin; ++i)
+            if (i->warp < trace.warps.size() && trace.warps[i->warp].scheduler == trace.warps[warp].scheduler) {
+                const WarpTrack& other = trace.warps[i->warp];
+                wait.cause = &*i;
+                wait.sentence =
+                    fmt::format("Ready at {}, but warp {} of block {} was picked", where, other.warp_in_block, other.block);
+                wait.chip = fmt::format("ready, but w{} of b{} was picked, {}", other.warp_in_block, other.block, length);
+                return wait;
+            }
+    }
     if (!producer) {
         wait.sentence = fmt::format("At {} it {}", where, doing_alone(stall.reason));
+        wait.chip = waiting ? fmt::format("{}: {}, {}", operation_of(*timeline.run->program, stall.pc),
+                                          row_of(stall.reason).label, length)
+                            : fmt::format("{}, {}", row_of(stall.reason).label, length);
         return wait;
     }
     if (wait.cause->cycle >= stall.begin) {  // not a value but an event that ended the wait: the last warp at a barrier
         const WarpTrack& other = trace.warps[std::min<size_t>(wait.cause->warp, trace.warps.size() - 1)];
         wait.sentence = fmt::format("At {} it {} until warp {} of block {} is there", place(producer->line, wait.cause->pc),
                                     doing_alone(stall.reason), other.warp_in_block, other.block);
-        wait.chip = fmt::format("{}  until warp {} at {}", operation_of(*timeline.run->program, wait.cause->pc),
+        wait.chip = fmt::format("{}, until warp {} at {}", operation_of(*timeline.run->program, wait.cause->pc),
                                 other.warp_in_block, with_commas(wait.cause->cycle));
         return wait;
     }
@@ -172,11 +204,11 @@ Wait wait_of(const Timeline& timeline, uint32_t warp, const StallRun& stall) {
                                 : fmt::format("Waits at {} for {}, {}", where, reg, from);
     wait.chip = operation;
     if (!what.empty())
-        wait.chip += "  " + what;
+        wait.chip += " " + what;
     else if (producer->line > 0)
-        wait.chip += fmt::format("  line {}", producer->line);
-    if (wait.cause->level != MemoryLevel::none) wait.chip += fmt::format("  {}", name_of(wait.cause->level));
-    wait.chip += fmt::format("  {} cycles", with_commas(wait.end - wait.begin));
+        wait.chip += fmt::format(", line {}", producer->line);
+    if (wait.cause->level != MemoryLevel::none) wait.chip += fmt::format(", {}", served_by(wait.cause->level));
+    wait.chip += fmt::format(", {} cycles", with_commas(wait.end - wait.begin));
     return wait;
 }
 

@@ -14,11 +14,12 @@ std::string subscript_of(const std::string& source, int line, bool store);
 std::string line_of(const std::string& source, int line);
 // "ld.global.f32" of "@%p1 ld.global.f32 %f1, [%rd1]".
 std::string operation_of(const ptx::Program& program, uint32_t pc);
-std::string_view name_of(MemoryLevel level);  // "L2": the farthest that served it
+std::string_view name_of(MemoryLevel level);    // "L2": the farthest that served it
+std::string_view served_by(MemoryLevel level);  // "L2 miss": of a load that went on to DRAM
 
 struct Wait {              // what the focused warp waits for
     std::string sentence;  // "Waits at line 7 for %f1, the load of A[i]"
-    std::string chip;      // "ld.global.f32  A[i]  DRAM  425 cycles"; empty without a cause
+    std::string chip;      // "ld.global.f32 A[i], L2 miss, 425 cycles"
     const IssueRecord* cause = nullptr;
     int64_t begin = 0, end = 0;  // of the whole wait: from the cause's issue to the end of the stall
 };

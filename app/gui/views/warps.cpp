@@ -1,11 +1,14 @@
 // D1, warps by cycle: a row a resident warp, grouped by scheduler, a column a cycle; below, how many warps are in each
 // state. A click on a cell moves every view; on a wait it shows what the warp waits for. W and S or the wheel zoom, A
-// and D or dragging pan, Up and Down choose the warp, Enter goes to the instruction waited for, Home shows everything.
+// and D or dragging pan, Up and Down choose the warp, Enter goes to the instruction waited for and back, Home shows
+// everything. The slider runs the kernel again with fewer resident warps; V: numbers of the cycles in view or of the
+// whole kernel; C keeps this run, to compare others with it.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/views/resident_warps.h"
 #include "app/gui/views/sm_views.h"
 #include "app/gui/views/timeline_view.h"
 
@@ -15,13 +18,17 @@ namespace {
 constexpr float plain_column = 8, widest_column = 24;
 
 // "266 of 432 issue slots used, 0.62 per scheduler and cycle. At 4,870 12 of 32 warps wait for global memory."
-std::string caption_of(const Timeline& timeline, const WindowSums& sums, const Focus& focus, int64_t hidden_from) {
+std::string caption_of(const Timeline& timeline, const WindowSums& sums, const Focus& focus, int64_t hidden_from,
+                       bool whole) {
     if (hidden_from != INT64_MAX)
         return fmt::format("Cycles from {} on stay hidden until you lock an answer.", with_commas(hidden_from));
     const auto cycles = sums.end - sums.begin;
     const double rate = static_cast<double>(sums.all_issued()) /
                         static_cast<double>(std::max<int64_t>(1, cycles * static_cast<int64_t>(sums.issued.size())));
-    std::string text = fmt::format("{} of {} issue slots used, {:.2f} per scheduler and cycle.",
+    if (cycles <= 0) return "These cycles are known from afar only: which state took most of each stretch.";
+    std::string_view of = whole ? "Whole kernel: " : "";
+    if (whole && timeline.trace().truncated) of = "All cycles kept in full: ";
+    std::string text = fmt::format("{}{} of {} issue slots used, {:.2f} per scheduler and cycle.", of,
                                    with_commas(sums.all_issued()), with_commas(sums.issue_slots), rate);
     if (focus.time < 0) return text;
     const auto counts = states_at(timeline, focus.time);
@@ -35,6 +42,16 @@ std::string caption_of(const Timeline& timeline, const WindowSums& sums, const F
     const std::string who =
         *best == resident && resident > 1 ? fmt::format("all {}", resident) : fmt::format("{} of {}", *best, resident);
     return text + fmt::format(" At {}, {} warps {}.", with_commas(focus.time), who, doing);
+}
+
+// The cycles that the numbers are of: those in view, or all; of a trace that was cut, those of them that it has in full.
+std::pair<int64_t, int64_t> span_of(const Session& session, const Timeline& timeline) {
+    int64_t begin = session.cycles_begin, end = session.cycles_end;
+    if (session.whole || end <= begin) begin = 0, end = std::max<int64_t>(1, timeline.cycles);
+    const KernelTrace& trace = timeline.trace();
+    if (!trace.truncated) return {begin, end};
+    begin = std::clamp(begin, trace.kept_from, trace.kept_until);
+    return {begin, std::clamp(end, begin, trace.kept_until)};
 }
 
 class WarpsView final : public View {
@@ -52,24 +69,24 @@ class WarpsView final : public View {
         settle_window(session, focus, width, fresh);
         follower_.follow(timeline_, focus);
         const int64_t hidden = revealed_until(session, focus, timeline_.trace());
-        sums_for(session.cycles_begin, session.cycles_end);
+        sums_for(session);
 
-        const std::string sentence = caption_of(timeline_, sums_, focus, hidden);
+        const std::string sentence = caption_of(timeline_, sums_, focus, hidden, session.whole);
         const KernelTrace& trace = timeline_.trace();
         const std::string right = hidden != INT64_MAX
                                       ? fmt::format("SM {}", trace.sm)
                                       : fmt::format("SM {} of {}, cycles {} to {}", trace.sm, timeline_.run->gpu.sms.value,
                                                     with_commas(session.cycles_begin), with_commas(session.cycles_end - 1));
-        const Rect body =
-            ui.panel(area, {.title = "Warps by cycle", .right = right, .badge = Provenance::simulated, .caption = sentence});
-        if (hidden == INT64_MAX) draw_resident(ui, area, right);
+        const Rect body = ui.panel(area, {.title = "Warps by cycle", .badge = Provenance::simulated, .caption = sentence});
         ui.push_scope("warps");
+        draw_header(ui, session, area, right, hidden == INT64_MAX);
         TimelinePlaces places = place_timeline(ui, timeline_, sums_, session, body, hidden);
         react(ui, session, focus, places);
         places.axis.begin = session.cycles_begin;
         places.axis.end = session.cycles_end;
         places.letters = places.axis.column() >= plain_column - 0.01f && places.pitch >= 14;
-        places.texture = places.axis.column() < 6 && estimated_quads() > 5000 && hidden == INT64_MAX;
+        const bool afar = !timeline_.kept(session.cycles_begin) || !timeline_.kept(session.cycles_end - 1);
+        places.texture = afar || (places.axis.column() < 6 && estimated_quads(session) > 5000 && hidden == INT64_MAX);
         paint(ui, focus, places);
         ui.pop_scope();
     }
@@ -87,7 +104,8 @@ class WarpsView final : public View {
         const bool set = session.cycles_end > session.cycles_begin;
         const int64_t begin = set ? session.cycles_begin : 0,
                       end = set ? session.cycles_end : std::max<int64_t>(1, timeline.cycles);
-        const WindowSums sums = sum_window(timeline, begin, end);
+        const auto [from, to] = span_of(session, timeline);
+        const WindowSums sums = quick_sums(timeline, from, to);
         std::string text = fmt::format("Warps by cycle (simulated), SM {}", trace.sm);
         text += hidden != INT64_MAX ? "\n"
                                     : fmt::format(" of {}, cycles {} to {}\n", timeline.run->gpu.sms.value, begin, end - 1);
@@ -98,7 +116,8 @@ class WarpsView final : public View {
                                         percent(sums.states[s], sums.slot_cycles));
             for (size_t s = 0; s < sums.issued.size(); ++s)
                 text += fmt::format("  scheduler {}: {} issued, {} cycles without an issue\n", s, sums.issued[s],
-                                    end - begin - sums.busy[s]);
+                                    sums.end - sums.begin - sums.busy[s]);
+            text += fmt::format("  resident warps: {}\n", resident_of(*snapshot->kernel).text());
             const WarpTrack& warp = trace.warps[static_cast<size_t>(at.warp)];
             if (const WarpState state = state_at(trace, warp, at.time); state.resident && state.stall)
                 text += fmt::format("  warp {} of block {} at cycle {}: {} ({} cycles)\n", warp.warp_in_block, warp.block,
@@ -106,8 +125,9 @@ class WarpsView final : public View {
                                     state.stall->end - state.stall->begin);
         }
         if (trace.truncated)
-            text += fmt::format("  the trace ends at cycle {}: the kernel was too long to keep whole\n", trace.kept_until);
-        return text + "  " + caption_of(timeline, sums, at, hidden) + "\n";
+            text += fmt::format("  cycles {} to {} are kept in full, the others are known from afar\n", trace.kept_from,
+                                trace.kept_until - 1);
+        return text + "  " + caption_of(timeline, sums, at, hidden, session.whole) + "\n";
     }
 
   private:
@@ -118,16 +138,22 @@ class WarpsView final : public View {
     int64_t seen_time_ = -1;
     int32_t seen_warp_ = -1;
 
+    // True for another kernel; false for the same launch under other conditions, whose window stays.
     bool adopt(const std::shared_ptr<const model::KernelRun>& run) {
         if (timeline_.run == run) return false;
+        const std::shared_ptr<const model::KernelRun> was = timeline_.run;
         timeline_ = make_timeline(run);
         sums_ = {};
+        came_from_ = {};
+        wished_blocks_ = 0;
         ++runs_;
-        return true;
+        return !was || was->program != run->program || was->config.grid != run->config.grid ||
+               was->config.block != run->config.block;
     }
 
-    void sums_for(int64_t begin, int64_t end) {
-        if (sums_.issued.empty() || sums_.begin != begin || sums_.end != end) sums_ = sum_window(timeline_, begin, end);
+    void sums_for(const Session& session) {
+        const auto [begin, end] = span_of(session, timeline_);
+        if (sums_.issued.empty() || sums_.begin != begin || sums_.end != end) sums_ = quick_sums(timeline_, begin, end);
     }
 
     // A new kernel opens at a readable width where most happens, a lesson's around its focus; equal ends later (Home) mean
@@ -163,39 +189,80 @@ class WarpsView final : public View {
         session.cycles_end = session.cycles_begin + length;
     }
 
-    size_t estimated_quads() const {
+    size_t estimated_quads(const Session& session) const {
         size_t quads = 0;
         for (const WarpTrack& warp : timeline_.trace().warps) {
-            if (warp.end <= sums_.begin || warp.begin >= sums_.end) continue;
-            quads += runs_in(warp, sums_.begin, sums_.end).size() +
-                     issues_in(timeline_.trace(), warp, sums_.begin, sums_.end).size();
+            if (warp.end <= session.cycles_begin || warp.begin >= session.cycles_end) continue;
+            quads += runs_in(warp, session.cycles_begin, session.cycles_end).size() +
+                     issues_in(timeline_.trace(), warp, session.cycles_begin, session.cycles_end).size();
+            if (quads > 100'000) break;
         }
         return quads;
     }
 
-    void draw_resident(Ui& ui, const Rect& area, const std::string& right) const {
-        const model::Occupancy& o = timeline_.run->result.occupancy;
-        const uint32_t schedulers = std::max<uint32_t>(1, timeline_.trace().schedulers);
-        const uint32_t slots = timeline_.trace().warp_slots / schedulers;
-        const float room = area.right() - 34 - ui.text_width(right, {.size = 13}) - 24;
-        float x = area.x + 176;
-        const std::string words = "resident warps per scheduler";
-        const uint64_t sms = std::max<uint64_t>(1, timeline_.run->gpu.sms.value);
-        const uint64_t offered = (timeline_.run->config.grid.count() + sms - 1) / sms;  // blocks an SM, by the grid's size
-        const uint64_t blocks = std::min<uint64_t>(o.blocks, offered);
-        const std::string number =
-            fmt::format("{:g} of {}", static_cast<double>(blocks * o.warps_per_block) / schedulers, slots);
-        const std::string why =
-            blocks < o.blocks ? "(the grid has no more)"
-                              : fmt::format("({} {} no more)", o.limiter, o.limiter == "shared memory" ? "allows" : "allow");
-        if (o.blocks == 0 ||
-            x + ui.text_width(words, {.size = 13}) + ui.text_width(number, {.size = 13, .weight = 600}) + 12 > room)
-            return;
-        x = ui.text(x, area.y + 20, words, {.size = 13, .color = ui.theme->ink2}) + 8;
-        x = ui.text(x, area.y + 20, number, {.size = 13, .weight = 600}) + 8;
-        if (blocks * o.warps_per_block < timeline_.trace().warp_slots && x + ui.text_width(why, {.size = 13}) < room)
-            ui.text(x, area.y + 20, why, {.size = 13, .color = ui.theme->quiet});
+    // From left to right: resident warps with their slider, what the numbers are of, compare, and where this is. What does
+    // not fit is left out, the least needed first.
+    void draw_header(Ui& ui, Session& session, const Rect& area, const std::string& right, bool open) {
+        const Theme& theme = *ui.theme;
+        const ResidentWarps resident = resident_of(*timeline_.run);
+        const std::string words = "resident warps per scheduler", short_words = "resident warps";
+        const uint32_t blocks = wished_blocks_ != 0 ? wished_blocks_ : resident.blocks;
+        const std::string number = resident.number(blocks);
+        const bool slides = open && resident.most > 1 && timeline_.run->before != nullptr;
+        const float left = area.x + 12 + ui.text_width("Warps by cycle", {.size = 14, .weight = 600}) + 22;
+        float room = area.right() - 38 - left;
+        const auto takes = [&](float width) {
+            if (width > room) return false;
+            room -= width;
+            return true;
+        };
+        const std::string_view spans[] = {"in view", "whole"};
+        const bool numbers = open && resident.blocks > 0 && takes(ui.text_width(number, {.size = 13, .weight = 600}) + 10);
+        const bool slider = slides && numbers && takes(120);
+        const bool span = open && takes(ui.segmented_width(spans) + 8);
+        const bool compare = open && takes(ui.chip_width("Compare") + 8);
+        const bool named = numbers && takes(ui.text_width(short_words, {.size = 13}) + 10);
+        const std::string_view where =
+            takes(ui.text_width(right, {.size = 13}) + 16) ? std::string_view(right) : std::string_view();
+        const bool in_full = named && takes(ui.text_width(words, {.size = 13}) - ui.text_width(short_words, {.size = 13}));
+        const bool why = numbers && takes(ui.text_width(resident.why, {.size = 13}) + 8);
+
+        float x = left;
+        if (named) x = ui.text(x, area.y + 20, in_full ? words : short_words, {.size = 13, .color = theme.ink2}) + 10;
+        if (slider) {
+            resident_slider(ui, session, *timeline_.run, wished_blocks_, {x + 8, area.y + 7, 94, 16});
+            x += 116;
+        }
+        if (numbers) x = ui.text(x, area.y + 20, number, {.size = 13, .weight = 600}) + 8;
+        if (why) ui.text(x, area.y + 20, resident.why, {.size = 13, .color = theme.quiet});
+
+        float end = area.right() - 38;
+        if (compare) {
+            end -= ui.chip_width("Compare");
+            float at = end;
+            if (ui.chip(at, area.y + 2, "Compare", session.pinned != nullptr)) start_comparing(session);
+            end -= 8;
+        }
+        if (span) {
+            end -= ui.segmented_width(spans);
+            float at = end;
+            session.whole = ui.segmented(at, area.y + 2, spans, session.whole ? 1 : 0) == 1;
+            end -= 8;
+        }
+        if (!where.empty()) ui.text(end - 4, area.y + 20, where, {.size = 13, .color = theme.ink2, .align = Align::right});
     }
+
+    void start_comparing(Session& session) {
+        session.pinned = timeline_.run;
+        session.sm_page = "compare";
+        session.workspace = "sm";
+    }
+
+    uint32_t wished_blocks_ = 0;  // that the slider asked for and the worker has not yet run; 0: nothing
+    struct {
+        int32_t warp = -1;
+        int64_t time = -1;
+    } came_from_;  // the wait whose cause Enter went to
 
     void react(Ui& ui, Session& session, Focus& focus, TimelinePlaces& places) {
         const float width = places.axis.width;
@@ -222,6 +289,8 @@ class WarpsView final : public View {
         if (ui.pressed(Key::a, panel)) pan(-std::max<int64_t>(1, length / 8));
         if (ui.pressed(Key::d, panel)) pan(std::max<int64_t>(1, length / 8));
         if (ui.pressed(Key::enter, panel)) go_to_cause(session, focus);
+        if (ui.pressed(Key::v, panel)) session.whole = !session.whole;
+        if (ui.pressed(Key::c, panel) && places.hidden_from == INT64_MAX) start_comparing(session);
         const int rows_by = (ui.pressed(Key::down, panel) ? 1 : 0) - (ui.pressed(Key::up, panel) ? 1 : 0);
 
         // Where the rows stand: a chosen warp scrolls into view.
@@ -326,9 +395,16 @@ class WarpsView final : public View {
     void go_to_cause(Session& session, Focus& focus) {
         const WarpTrack& warp = timeline_.trace().warps[static_cast<size_t>(focus.warp)];
         const WarpState state = state_at(timeline_.trace(), warp, focus.time);
-        if (!state.stall) return;
-        if (const Wait wait = wait_of(timeline_, static_cast<uint32_t>(focus.warp), *state.stall); wait.cause)
-            focus_on(session, focus, timeline_, wait.cause->warp, wait.cause->cycle);
+        if (!state.stall) {  // an instruction that issued: back to the wait that led here
+            const auto back = came_from_;
+            came_from_ = {};
+            if (back.warp >= 0) focus_on(session, focus, timeline_, static_cast<uint32_t>(back.warp), back.time);
+            return;
+        }
+        const Wait wait = wait_of(timeline_, static_cast<uint32_t>(focus.warp), *state.stall);
+        if (!wait.cause) return;
+        came_from_ = {focus.warp, focus.time};
+        focus_on(session, focus, timeline_, wait.cause->warp, wait.cause->cycle);
     }
 
     void paint(Ui& ui, const Focus& focus, const TimelinePlaces& places) {

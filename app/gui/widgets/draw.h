@@ -55,7 +55,26 @@ struct PanelText {
     std::string_view caption = {};        // wraps to two lines; empty: no caption strip
 };
 
-enum class Key : uint8_t { left, right, up, down, home, end, enter, w, a, s, d, plus, minus, page_up, page_down, count };
+enum class Key : uint8_t {
+    left,
+    right,
+    up,
+    down,
+    home,
+    end,
+    enter,
+    w,
+    a,
+    s,
+    d,
+    plus,
+    minus,
+    page_up,
+    page_down,
+    c,
+    v,
+    count
+};
 
 struct Drag {
     bool active = false, started = false, ended = false;

@@ -1,0 +1,30 @@
+// Two runs beside each other as plain data: what tells them apart, the difference in cycles, and their metrics.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/gui/views/state_code.h"
+#include "core/model/launch.h"
+
+namespace lockstep::gui {
+
+// Names of the two, made of what differs: "1 block an SM" and "8 blocks an SM"; "A" and "B" when nothing does.
+struct RunNames {
+    std::string a, b;
+};
+RunNames names_of(const model::KernelRun& a, const model::KernelRun& b);
+
+struct CompareRow {
+    std::string label, unit;
+    double a = 0, b = 0;
+    std::string a_text, b_text, change;  // change: "-31 %", "+12.3 points", "" when nothing can be said
+    std::optional<StallReason> state;    // of a share of the warps' cycles: its colour and hatch
+};
+// The main metrics, then the share of each state that either run has, both in the tables' order.
+std::vector<CompareRow> compare_rows(const model::KernelRun& a, const model::KernelRun& b);
+
+// "B takes 1,234 cycles, 567 fewer than A (-31 %)." On other clocks than A's it adds the times.
+std::string difference_of(const model::KernelRun& a, const model::KernelRun& b);
+
+}  // namespace lockstep::gui
