@@ -120,10 +120,11 @@ class WarpsView final : public View {
 
     bool adopt(const std::shared_ptr<const model::KernelRun>& run) {
         if (timeline_.run == run) return false;
+        const bool same_launch = timeline_.run && run->before && timeline_.run->before == run->before;
         timeline_ = make_timeline(run);
         sums_ = {};
         ++runs_;
-        return true;
+        return !same_launch;  // another stretch of it is no new kernel: the window stays
     }
 
     void sums_for(int64_t begin, int64_t end) {
