@@ -42,6 +42,8 @@ void check(const AppOptions& options) {
     if (options.width < 320 || options.height < 240 || options.width > 8192 || options.height > 8192)
         throw Failure("--size WxH is 320x240 to 8192x8192 pixels, not " + std::to_string(options.width) + "x" +
                       std::to_string(options.height));
+    if ((options.cycle >= 0 || options.sm >= 0) && options.screenshot.empty() && !options.describe)
+        throw Failure("--cycle and --sm are for --screenshot and --describe");
     if (options.step < 0) throw Failure("--step counts from 1");
     theme_named(options.theme);
     if (options.view.empty() || is_workspace(page_of(options.view).first)) return;
@@ -111,6 +113,19 @@ int run_app(const AppOptions& options) {
                               : shell.session.workspace == "sm"     ? Grain::cycle
                                                                     : Grain::instruction;
     };
+    const auto go_to_cycle = [&](Shell& shell) {  // stills only: once the kernel has run
+        if (options.cycle < 0 && options.sm < 0) return;
+        const auto settle = [&] {
+            for (int i = 0; i < 6; ++i) {
+                shell.session.wait_until_idle(120);
+                shell.describe(shell.session.workspace);
+            }
+        };
+        settle();
+        if (options.sm >= 0) shell.focus.sm = options.sm;
+        if (options.cycle >= 0) shell.session.grain = Grain::cycle, shell.focus.time = options.cycle;
+        settle();
+    };
     const auto draw = [&](Shell& shell, const std::string& file) {
         shell.session.wait_until_idle(120);
         render_to_png(shell, options.width, options.height, file);
@@ -119,6 +134,7 @@ int run_app(const AppOptions& options) {
         Session session(scene);
         Shell shell(session, theme_named(options.theme), static_cast<float>(options.scale));
         open(shell);
+        go_to_cycle(shell);
         if (options.describe) {
             session.wait_until_idle(120);
             for (int i = 0; i < 6; ++i) {  // what is described first asks for a warp's history, then for its registers

@@ -1,6 +1,7 @@
 // The desktop app's front door. With no display and no screenshot asked for, it renders the default scene to a PNG,
 // says where, and prints the step's summary.
 #pragma once
+#include <cstdint>
 #include <string>
 
 namespace lockstep::gui {
@@ -10,6 +11,8 @@ struct AppOptions {
     int step = 0;                 // of the lesson, from 1; 0: its first step; of the training scene: the step to reach
     std::string open = {};        // a .cu or .ptx file: opens it in the Kernel workspace
     std::string view = {};        // a workspace ("sm") or one view of views.cpp ("warps"), drawn alone
+    int64_t cycle = -1;           // of the kernel on show, where its pictures and values stand; -1: where its scene opens
+    int sm = -1;                  // that is traced; -1: as the scene says
     std::string screenshot = {};  // F.png: render without a window
     int width = 1600, height = 1000;
     double scale = 1;  // text scale, 0.75 .. 2.5

@@ -172,6 +172,11 @@ void Shell::adopt_trace(const std::shared_ptr<const Snapshot>& snapshot) {
     asked_time_ = asked_cycle_ = -1;
     if (shows(*snapshot, focus.warp)) asked_.warp = focus.warp, asked_.sm = 1;  // its history is here
     if (!same) session.wanted = {};
+    if (const int64_t length = session.cycles_end - session.cycles_begin;
+        length > 0 && (focus.time < session.cycles_begin || focus.time >= session.cycles_end)) {
+        session.cycles_begin = std::clamp<int64_t>(focus.time - length / 2, 0, std::max<int64_t>(0, trace.cycles - length));
+        session.cycles_end = session.cycles_begin + length;
+    }
     if (session.wanted.step >= 0 && session.grain == Grain::instruction) {
         session.history_step = session.wanted.step;
         move(session, focus, *snapshot, Grain::instruction, 0);
@@ -200,7 +205,7 @@ void Shell::follow_time(const Snapshot& snapshot) {
     const WarpTrack& warp = trace.warps[static_cast<size_t>(focus.warp)];
     const auto& issues = warp.issues;
     const auto before = static_cast<int64_t>(warp.issued_before);
-    if (session.grain != Grain::instruction && focus.time >= 0 && stepping) {
+    if ((session.grain != Grain::instruction || session.by_time) && focus.time >= 0 && stepping) {
         const auto next = std::partition_point(issues.begin(), issues.end(),
                                                [&](uint32_t i) { return trace.issues[i].cycle < focus.time; });
         const bool goes_on = trace.truncated && warp.end >= trace.kept_until;

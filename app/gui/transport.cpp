@@ -64,6 +64,14 @@ int64_t instructions_of(const Session& session, const Focus& focus, const Snapsh
     return session.reveal_steps >= 0 ? std::min(count, session.reveal_steps) : count;
 }
 
+// How many instructions the warp will have issued is not known: the trace keeps a stretch, and the history is too long.
+bool open_ended(const Snapshot& snapshot, const Focus& focus) {
+    const KernelTrace* trace = trace_of(snapshot);
+    if (trace == nullptr || !trace->truncated || (snapshot.history && !snapshot.history->truncated)) return false;
+    if (focus.warp < 0 || focus.warp >= static_cast<int32_t>(trace->warps.size())) return false;
+    return trace->warps[static_cast<size_t>(focus.warp)].end >= trace->kept_until && trace->kept_until < trace->cycles;
+}
+
 Color color_of_phase(const std::string& phase) {
     return phase == "backward"  ? data::blue
            : phase == "update"  ? data::purple
@@ -115,6 +123,7 @@ void move(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain,
             return;
         }
         case Grain::instruction: {
+            session.by_time = false;
             const int64_t count = instructions_of(session, focus, snapshot);
             if (count == 0) return;
             session.history_step =
@@ -195,12 +204,17 @@ Position position_of(const Session& session, const Focus& focus, const Snapshot&
     if (session.grain == Grain::instruction) {
         const int64_t count = instructions_of(session, focus, snapshot);
         at.text = "issue " + with_commas(session.history_step + 1) +
-                  (session.reveal_steps >= 0 ? "" : " of " + with_commas(count)) + ", " + time;
-        at.last = count > 0 && session.history_step + 1 >= count;
+                  (session.reveal_steps >= 0     ? ""
+                   : open_ended(snapshot, focus) ? " of more than " + with_commas(count - 1)
+                                                 : " of " + with_commas(count)) +
+                  ", " + time;
+        at.last = count > 0 && session.history_step + 1 >= count && !open_ended(snapshot, focus);
         // While the rest is hidden the strip does not say how long it is.
         at.share = count > 0 ? (static_cast<double>(session.history_step) + 1) / static_cast<double>(count) *
                                    (session.reveal_steps >= 0 ? 0.72 : 1)
                              : 0;
+        if (open_ended(snapshot, focus) && session.reveal_steps < 0 && cycles > 0)
+            at.share = static_cast<double>(std::max<int64_t>(0, focus.time)) / static_cast<double>(cycles);
     } else {
         at.text = step.empty() ? time : step + " · " + time;
         at.last = session.grain == Grain::cycle && focus.time + 1 >= cycles_shown(session, focus, snapshot);
@@ -304,7 +318,7 @@ void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
                 done += w;
             }
         } else {
-            if (session.grain == Grain::instruction && snapshot.history) {
+            if (session.grain == Grain::instruction && snapshot.history && !snapshot.history->truncated) {
                 // one segment an issued instruction: solid with all lanes, hatched with some idle
                 const int64_t count = instructions_of(session, focus, snapshot);
                 const int64_t shown = std::min<int64_t>(count, 160);
@@ -350,6 +364,10 @@ void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
                     const auto step =
                         static_cast<int64_t>(std::lround(wish * static_cast<double>(std::max<int64_t>(0, total - 1))));
                     if (!snapshot.step || snapshot.step->step != step) session.post({Request::Kind::show_step, step, {}});
+                } else if (session.grain == Grain::instruction && open_ended(snapshot, focus)) {
+                    session.wanted = {};
+                    session.by_time = true;
+                    focus.time = static_cast<int64_t>(wish * static_cast<double>(trace_of(snapshot)->cycles - 1));
                 } else if (session.grain == Grain::instruction) {
                     const int64_t count = instructions_of(session, focus, snapshot);
                     if (count > 0) {

@@ -211,6 +211,8 @@ void Session::Worker::trace_sm(int64_t sm, int64_t cycle) {
     }
     const model::ReplayWatch along = watch(what);
     model::TimedOptions again;
+    again.run_ahead = false;
+    again.scheduler = launched->result.scheduler;
     again.traced_sm = wanted;
     again.independent = launched->result.independent;
     again.synccheck = launched->result.synccheck;
