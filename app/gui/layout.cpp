@@ -161,6 +161,9 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
     if (scene_view == "streams")
         return row(1, {lesson, column(1144, {row(360, {slot("program", 560, 400, 220), slot("source", 576, 400, 220)}),
                                              slot("streams", 516, 640, 320)})});
+    if (scene_view == "roofline")
+        return row(1, {lesson, column(1144, {slot("roofline", 560, 560, 330),
+                                             row(316, {slot("source", 560, 400, 240), slot("blocks", 576, 400, 290)})})});
     if (scene_view == "training")
         return row(1, {lesson, column(1144, {row(400, {slot("curves", 560, 380, 300), slot("batch", 576, 380, 300)}),
                                              slot("graph", 328, 760, 300), slot("kernels", 168, 640, 160)})});

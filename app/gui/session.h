@@ -12,6 +12,7 @@
 
 #include "app/gui/kernel_desk.h"
 #include "app/gui/progress.h"
+#include "app/gui/roof_trail.h"
 #include "core/model/launch.h"
 #include "core/nn/step_record.h"
 #include "core/simt/history.h"
@@ -148,6 +149,7 @@ class Session {
     } wanted;
     int64_t history_step = 0;  // instruction of the focused warp that the lane pictures show
     int32_t host_line = -1;    // line of the host program that is looked at
+    RoofTrail roof;            // the runs that stand on the roofline
 
     struct Worker;  // worker.h
 

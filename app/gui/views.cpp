@@ -4,6 +4,7 @@
 #include "app/gui/view.h"
 #include "app/gui/views/kernel_views.h"
 #include "app/gui/views/memory_views.h"
+#include "app/gui/views/roofline.h"
 #include "app/gui/views/sm_views.h"
 #include "app/gui/views/streams_views.h"
 #include "app/gui/views/threads_view.h"
@@ -24,6 +25,7 @@ std::span<const ViewRow> views() {
         ViewRow{"blocks", "Blocks on SMs", "sm", make_blocks_view},
         ViewRow{"coalesce", "Coalescing", "memory", make_coalesce_view},
         ViewRow{"banks", "Shared-memory banks", "memory", make_banks_view},
+        ViewRow{"roofline", "Roofline", "memory", make_roofline_view},
         ViewRow{"editor", "Kernel", "kernel", make_editor_view},
         ViewRow{"reports", "Reports", "kernel", make_reports_view},
         ViewRow{"launch", "Launch", "kernel", make_launch_view},
