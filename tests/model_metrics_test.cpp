@@ -188,6 +188,9 @@ TEST_CASE("no run stands above its roof: the time is at least that of its bytes 
             CHECK(point.seconds >= math_seconds(roofline, point));
             const double least = std::max(memory_seconds(roofline, point), math_seconds(roofline, point));
             CHECK(std::fabs(headroom(roofline, point) - point.seconds / least) < 1e-6 * headroom(roofline, point));
+            CHECK(std::fabs(value(*run, "dram_time_us") - 1e6 * memory_seconds(roofline, point)) < 1e-9);
+            CHECK(std::fabs(value(*run, "math_time_us") - 1e6 * math_seconds(roofline, point)) < 1e-9);
+            CHECK(std::fabs(value(*run, "headroom") - headroom(roofline, point)) < 1e-9 * headroom(roofline, point));
         }
     }
 }

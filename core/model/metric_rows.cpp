@@ -7,6 +7,7 @@
 
 #include "core/model/coalescer.h"
 #include "core/model/metrics.h"
+#include "core/model/roofline.h"
 
 namespace lockstep::model {
 namespace {
@@ -104,6 +105,10 @@ double pipe_active(const Sums&, const Launch& l) {
 }
 double pipe_elapsed(const Launch& l, ptx::Unit unit) {
     return percent(l.pipe_cycles[static_cast<size_t>(unit)], elapsed_schedulers(l));
+}
+
+RoofPoint roof_point(const Sums& s, const Launch& l) {
+    return model::roof_point(l.gpu, s, l.totals, l.time_us * 1e-6);
 }
 
 double dram_throughput(const Launch& l) {
@@ -358,6 +363,18 @@ constexpr Row rows[] = {
      [](const Sums& s) { return ratio(s.operations.flop(), s.all.l2_sectors * sector_bytes); }},
     {"intensity_l1", "lockstep__flop_per_l1_byte.ratio", "FLOP/B", "operations a byte of L1 and shared memory",
      [](const Sums& s) { return ratio(s.operations.flop(), s.all.sectors * sector_bytes + s.all.shared_bytes); }},
+    {"dram_time_us", "lockstep__roofline_dram_time.us", "us", "what the DRAM bytes need at the peak bandwidth", nullptr,
+     [](const Sums& s, const Launch& l) { return 1e6 * memory_seconds(roofline_of(l.gpu), roof_point(s, l)); }},
+    {"math_time_us", "lockstep__roofline_math_time.us", "us", "what the operations need at the peak of their units", nullptr,
+     [](const Sums& s, const Launch& l) { return 1e6 * math_seconds(roofline_of(l.gpu), roof_point(s, l)); }},
+    {"headroom", "lockstep__roofline_headroom.ratio", "x", "time over the larger of these two: 1 stands on the roof",
+     nullptr, [](const Sums& s, const Launch& l) { return headroom(roofline_of(l.gpu), roof_point(s, l)); }},
+    {"ridge", "lockstep__roofline_ridge.ratio", "FLOP/B", "where the DRAM roof meets the peak of the units used", nullptr,
+     [](const Sums& s, const Launch& l) {
+         const Roofline roofline = roofline_of(l.gpu);
+         const Peak* const peak = roofline.peak(roof_point(s, l).peak);
+         return peak == nullptr ? 0 : model::ridge(roofline.roof(RoofLevel::dram), *peak);
+     }},
 
     // Occupancy and the shape of the launch
     {"warps_per_sm", "sm__warps_active.avg.per_cycle_active", "warps", "resident warps of an SM, while it has a block",

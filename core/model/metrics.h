@@ -46,6 +46,9 @@ Sums sums_of(const ptx::Program& program, std::span<const InstructionCounters> c
     return sums;
 }
 
+struct RoofPoint;
+RoofPoint roof_point(const GpuSpec&, const Sums&, const LaunchTotals&, double seconds);  // see roofline.h
+
 // `counters` and `totals`: of the whole launch or of some windows.
 std::vector<Metric> compute_metrics(const GpuSpec&, const ptx::Program&, const Occupancy&,
                                     std::span<const InstructionCounters> counters, const LaunchTotals& totals);

@@ -69,24 +69,29 @@ bool RoofPoint::plotted(RoofLevel level) const {
     return !faulted && flop > 0 && seconds > 0 && bytes[static_cast<size_t>(level)] > 0;
 }
 
-RoofPoint point_of(const KernelRun& run) {
-    const TimedResult& result = run.result;
-    const Sums sums = sums_of(*run.program, result.instructions, [](uint32_t) { return true; });
+RoofPoint roof_point(const GpuSpec& gpu, const Sums& sums, const LaunchTotals& totals, double seconds) {
     const Operations& done = sums.operations;
     RoofPoint point;
-    point.faulted = result.fault.has_value() || result.stopped;
     point.flop = static_cast<double>(done.flop());
-    point.bytes[0] = static_cast<double>(result.totals.dram_read + result.totals.dram_written);
+    point.bytes[0] = static_cast<double>(totals.dram_read + totals.dram_written);
     point.bytes[1] = static_cast<double>(sums.all.l2_sectors * sector_bytes);
     point.bytes[2] = static_cast<double>(sums.all.sectors * sector_bytes + sums.all.shared_bytes);
-    point.seconds = result.time_us * 1e-6;
-    const Roofline roofline = roofline_of(run.gpu);
+    point.seconds = seconds;
+    const Roofline roofline = roofline_of(gpu);
     point.peak = "fp32";
     const uint64_t scalar = std::max({done.f16.flop, done.f32.flop, done.f64.flop});
     if (done.tensor_flop() > scalar && roofline.peak("tensor fp16") != nullptr)
         point.peak = "tensor fp16";
     else if (done.f64.flop > std::max(done.f16.flop, done.f32.flop) && roofline.peak("fp64") != nullptr)
         point.peak = "fp64";
+    return point;
+}
+
+RoofPoint point_of(const KernelRun& run) {
+    const TimedResult& result = run.result;
+    const Sums sums = sums_of(*run.program, result.instructions, [](uint32_t) { return true; });
+    RoofPoint point = roof_point(run.gpu, sums, result.totals, result.time_us * 1e-6);
+    point.faulted = result.fault.has_value() || result.stopped;
     return point;
 }
 
