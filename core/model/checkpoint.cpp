@@ -105,7 +105,8 @@ std::shared_ptr<const Checkpoint> Machine::save(const Checkpoint* earlier, const
     to->latest = now_ + 1;
     to->state = state_;
     to->visits = visits_;
-    to->bytes = sizeof(Checkpoint) + memory_.bytes();
+    to->counters = windows_.sums();
+    to->bytes = sizeof(Checkpoint) + to->counters.size() * sizeof(InstructionCounters) + memory_.bytes();
     to->sms.reserve(sms_.size());
     for (size_t i = 0; i < sms_.size(); ++i) {
         to->sms.push_back(sms_[i]->save(earlier != nullptr ? &earlier->sms[i] : nullptr, count, to->latest));
@@ -119,7 +120,7 @@ std::shared_ptr<const Checkpoint> Machine::save(const Checkpoint* earlier, const
 
 void Machine::restore(const Checkpoint& from) {
     recorder_ = Recorder(false, 0, 0);
-    windows_ = WindowRecorder(program_.instructions.size());  // counters are of the launch, not of what is run again
+    windows_ = WindowRecorder(from.counters);
     SharedState state = from.state;
     state.gpu = state_.gpu;
     state.timing = state_.timing;

@@ -26,6 +26,7 @@ class DoublingWindows {
 
     uint32_t shift() const { return shift_; }
     uint64_t count() const { return count_; }
+    const T* row(uint64_t window) const { return cells_.data() + window * row_; }
     void coarsen(uint32_t shift) {  // windows of at least 2^shift cycles
         while (shift_ < shift) join_pairs();
     }

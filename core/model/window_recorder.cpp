@@ -17,6 +17,17 @@ WindowRecorder::WindowRecorder(size_t instructions, bool on)
       counters_(instructions_, on ? windows_for(instructions_) : 1),
       cycles_(1, on ? most_windows : 1) {}
 
+WindowRecorder::WindowRecorder(std::vector<InstructionCounters> before) : WindowRecorder(before.size(), false) {
+    for (uint32_t pc = 0; pc < before.size(); ++pc) counters_.at(0)[pc] = before[pc];
+}
+
+std::vector<InstructionCounters> WindowRecorder::sums() const {
+    std::vector<InstructionCounters> sums(instructions_);
+    for (uint64_t w = 0; w < counters_.count(); ++w)
+        for (uint32_t pc = 0; pc < instructions_; ++pc) sums[pc] += counters_.row(w)[pc];
+    return sums;
+}
+
 void WindowRecorder::add(int64_t begin, int64_t end, int64_t CycleTotals::*field) {
     while (begin < end) {
         const int64_t now = std::min(end, cycles_.border(begin));
@@ -28,11 +39,11 @@ void WindowRecorder::add(int64_t begin, int64_t end, int64_t CycleTotals::*field
 std::vector<InstructionCounters> WindowRecorder::finish(int64_t cycles, DoublingWindows<CycleTotals> dram,
                                                         Windows& windows) {
     counters_.at(0);
-    std::vector<InstructionCounters> sums(instructions_);
     if (!on_) {
         counters_.fit(1);
         return counters_.take();
     }
+    std::vector<InstructionCounters> all = sums();
     const uint32_t shift = std::max({counters_.shift(), cycles_.shift(), dram.shift()});
     const uint64_t count = (static_cast<uint64_t>(std::max<int64_t>(1, cycles)) + (uint64_t{1} << shift) - 1) >> shift;
     counters_.coarsen(shift);
@@ -47,9 +58,7 @@ std::vector<InstructionCounters> WindowRecorder::finish(int64_t cycles, Doubling
     windows.totals = cycles_.take();
     const std::vector<CycleTotals> moved = dram.take();
     for (uint64_t w = 0; w < count; ++w) windows.totals[w] += moved[w];
-    for (uint64_t w = 0; w < count; ++w)
-        for (uint32_t pc = 0; pc < instructions_; ++pc) sums[pc] += windows.counters[w * instructions_ + pc];
-    return sums;
+    return all;
 }
 
 InstructionCounters& InstructionCounters::operator+=(const InstructionCounters& c) {

@@ -32,6 +32,10 @@ class WindowRecorder {
     void add_active(int64_t begin, int64_t end) { add(begin, end, &CycleTotals::active_cycles); }
     void add_scheduler(int64_t begin, int64_t end) { add(begin, end, &CycleTotals::scheduler_cycles); }
 
+    std::vector<InstructionCounters> sums() const;  // by pc, over all windows
+    // One window that begins with what was counted before: of a launch that goes on from a checkpoint.
+    explicit WindowRecorder(std::vector<InstructionCounters> before);
+
     // Closes the books: the sums over all windows, and the windows themselves (none, where there was a single one).
     // `dram`: what the channels moved, by time.
     std::vector<InstructionCounters> finish(int64_t cycles, DoublingWindows<CycleTotals> dram, Windows& windows);
