@@ -26,7 +26,8 @@ RoofGuess first_guess(const model::GpuSpec& gpu, const model::RoofPoint& point) 
 void RoofTrail::adopt(const std::shared_ptr<const model::KernelRun>& run, std::string_view label, bool guess) {
     if (run == nullptr || (current_ < runs_.size() && runs_[current_].run.lock() == run)) return;
     const model::RoofPoint point = model::point_of(*run);
-    const std::string name(label.substr(0, label.find("  (")));  // "matmul  (kernel 1 of 1)"
+    std::string name(label.substr(0, label.find(" (kernel ")));  // "matmul (kernel 9 of 11)"
+    while (name.ends_with(' ')) name.pop_back();
     for (size_t i = 0; i < runs_.size(); ++i) {
         RoofRun& known = runs_[i];
         if (known.run.lock() != run && (known.label != name || known.gpu != run->gpu.name || !same(known.point, point)))

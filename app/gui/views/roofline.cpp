@@ -178,9 +178,8 @@ class RooflineView final : public View {
             ui.polyline(line, is_own ? theme.ink : theme.quiet, is_own ? 2.0f : 1.2f, is_own ? 0.f : 5.f,
                         is_own ? 0.f : 4.f);
             const std::string label = fmt::format("{} {}", peak.name, flops_text(peak.flop_per_second));
-            const bool below = is_own && &peak != &roofline.peaks.front();
-            const float baseline = below ? a.y + 17 : a.y - 7;
-            if (baseline > r.y - 14 && std::abs(baseline - last_label) > 14)
+            const float baseline = last_label < 1e8f && a.y - 7 - last_label < 15 ? a.y + 17 : a.y - 7;  // fastest first
+            if (baseline > r.y - 14)
                 ui.text(r.right(), baseline, label,
                         {.size = 12,
                          .color = is_own ? theme.ink : theme.ink2,
