@@ -119,6 +119,39 @@ TEST_CASE("run gives the kernel's outputs and the contract's JSON keys") {
     CHECK(json["diagnostics"].empty());
 }
 
+TEST_CASE("run prints a summary, chosen counters, all of them or a table by line, and refuses a name before it runs") {
+    const std::string run =
+        "run " + write("saxpy.ptx", saxpy) +
+        " --grid 2 --block 32 --arg in:f32{1,2,3,4} --arg inout:f32{10,20,30,40} --arg f32:0.5 --arg u32:4";
+    const Outcome summary = lockstep_command(run);
+    REQUIRE(summary.status == 0);
+    CHECK(summary.out.find("throughput") != std::string::npos);
+    CHECK(summary.out.find("4 sectors") == std::string::npos);  // four floats lie in one
+    CHECK(summary.out.find("1 sectors a load, 16 of 32 bytes used") != std::string::npos);
+    const Outcome chosen = lockstep_command(run + " --metrics global_load_bytes,launch__grid_size");
+    REQUIRE(chosen.status == 0);
+    CHECK(chosen.out.find(" 32 bytes") != std::string::npos);
+    CHECK(chosen.out.find(" 2 blocks") != std::string::npos);
+    CHECK(chosen.out.find("throughput") == std::string::npos);
+    const Outcome table = lockstep_command(run + " --metrics by-line");
+    REQUIRE(table.status == 0);
+    CHECK(table.out.find("ld.global") != std::string::npos);
+    CHECK(table.out.find("most of it waits") != std::string::npos);
+    const Outcome wrong = lockstep_command(run + " --metrics cycels");
+    CHECK(wrong.status == 2);
+    CHECK(wrong.err.find("did you mean 'cycles'") != std::string::npos);
+    CHECK(wrong.out.empty());
+    const auto json = nlohmann::json::parse(lockstep_command(run + " --json -").out);
+    for (const char* name :
+         {"sm__throughput.avg.pct_of_peak_sustained_elapsed", "lts__throughput.avg.pct_of_peak_sustained_elapsed",
+          "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "smsp__warps_eligible.avg.per_cycle_active",
+          "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active",
+          "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "launch__registers_per_thread"}) {
+        INFO(name);
+        CHECK(json["metrics"].contains(name));
+    }
+}
+
 TEST_CASE("a functional run has the same outputs and no cycles") {
     const std::string file = write("saxpy.ptx", saxpy);
     const Outcome outcome = lockstep_command(

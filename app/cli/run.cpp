@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "app/cli/cli.h"
+#include "app/cli/metrics_text.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
 #include "core/device/kernel_library.h"
@@ -32,7 +33,7 @@ namespace {
 struct Options {
     std::string file, kernel, grid, block, gpu = "v100", check = "memcheck,synccheck", json, trace, trace_cycles;
     uint32_t trace_sm = 0;
-    std::string cluster, order = "round_robin", scheduler, registers;
+    std::string cluster, order = "round_robin", scheduler, registers, metrics;
     std::vector<std::string> arguments, symbols;
     device::CompileOptions compiler;
     uint64_t seed = 1;
@@ -259,6 +260,7 @@ int run(const Options& options) {
     if (const auto problem = lessons::bind_symbols(*program, symbols, memory, options.seed)) throw Failure(*problem);
     if (const auto problem = simt::check_launch(*program, config, model::limits_of(gpu))) throw Failure(*problem);
 
+    metrics_text(gpu, *program, nullptr, source, options.metrics);  // a wrong name is refused before anything runs
     int64_t trace_begin = 0, trace_end = 0;
     if (!options.trace_cycles.empty()) std::tie(trace_begin, trace_end) = parse_cycles(options.trace_cycles);
     if (options.trace_sm >= gpu.sms)
@@ -347,8 +349,8 @@ int run(const Options& options) {
         else
             fmt::print("{} on {}: {} cycles, {:.2f} us, {} warp instructions (simulated)\n", kernel, gpu.title, timed.cycles,
                        timed.time_us, result.warp_instructions);
-        for (const model::Metric& metric : result.fault ? std::vector<model::Metric>{} : timed.metrics)
-            fmt::print("  {:<32} {:>14.6g} {}\n", metric.name, metric.value, metric.unit);
+        if (!result.fault && !options.functional)
+            fmt::print("{}", metrics_text(gpu, *program, &timed, source, options.metrics));
         for (size_t i = 0; i < outputs.size(); ++i)
             fmt::print("  output {}: {}[{}] {}\n", i, name_of(outputs[i].dtype), outputs[i].count(), preview(outputs[i]));
     }
@@ -394,6 +396,8 @@ void add_run(CLI::App& app, int& status) {
                      "warp instructions before the kernel counts as a run-away")
         ->check(not_from_1);
     add_compiler_options(*command, options->compiler);
+    command->add_option("--metrics", options->metrics,
+                        "counters to print: all, by-line, or names, as in sectors_per_request,l1_hit_rate@line:7");
     command->add_option("--json", options->json, "write the result as JSON; '-' for stdout");
     command->add_option("--trace", options->trace,
                         "write the warp timeline of one SM: F.json for ui.perfetto.dev, F.csv, or F.txt");

@@ -176,6 +176,9 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
     if (scene_view == "ladder")
         return row(1, {lesson, column(1144, {row(440, {slot("source", 560, 400, 240), slot("ladder", 576, 400, 290)}),
                                              slot("warps", 436, 560, 420)})});
+    if (scene_view == "roofline")
+        return row(1, {lesson, column(1144, {slot("roofline", 560, 560, 330),
+                                             row(316, {slot("source", 560, 400, 240), slot("blocks", 576, 400, 290)})})});
     if (scene_view == "training")
         return row(1, {lesson, column(1144, {row(400, {slot("curves", 560, 380, 300), slot("batch", 576, 380, 300)}),
                                              slot("graph", 328, 760, 300), slot("kernels", 168, 640, 160)})});

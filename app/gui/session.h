@@ -12,6 +12,7 @@
 
 #include "app/gui/kernel_desk.h"
 #include "app/gui/progress.h"
+#include "app/gui/roof_trail.h"
 #include "core/model/launch.h"
 #include "core/nn/step_record.h"
 #include "core/simt/history.h"
@@ -151,6 +152,7 @@ class Session {
     bool by_time = false;      // scrubbed at the grain of instructions: the step follows the clock
     int64_t history_step = 0;  // instruction of the focused warp that the lane pictures show
     int32_t host_line = -1;    // line of the host program that is looked at
+    RoofTrail roof;            // the runs that stand on the roofline
 
     std::shared_ptr<const model::KernelRun> pinned;  // run A of the comparison, kept while B changes; null: none
     bool whole = false;   // numbers beside the time pictures are of the whole kernel, not of the cycles in view

@@ -64,6 +64,10 @@ bool shows(const Snapshot& snapshot, int32_t track) {
 
 void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
     session.adopt_results(focus);
+    const auto step = static_cast<size_t>(std::max(0, session.lesson.step));
+    const bool guess = session.lesson.lesson && scene_view_of(session) == "roofline" &&  // where nothing else is asked
+                       step < session.lesson.predictions.size() && session.lesson.predictions[step].empty();
+    session.roof.adopt(snapshot->kernel, snapshot->kernel_label, session.roof.guess_first || guess);
     if (snapshot->kernel && snapshot->kernel != kernel_) {
         if (kernel_ && kernel_->before && kernel_->before == snapshot->kernel->before) return adopt_trace(snapshot);
         const bool same_program = kernel_ && kernel_->program == snapshot->kernel->program;

@@ -4,6 +4,7 @@
 #include "app/gui/view.h"
 #include "app/gui/views/kernel_views.h"
 #include "app/gui/views/memory_views.h"
+#include "app/gui/views/roofline.h"
 #include "app/gui/views/sm_views.h"
 #include "app/gui/views/streams_views.h"
 #include "app/gui/views/threads_view.h"
@@ -27,6 +28,7 @@ std::span<const ViewRow> views() {
         ViewRow{"occupancy", "Occupancy", "sm", make_occupancy_view},
         ViewRow{"ladder", "Latency ladder", "sm", make_ladder_view},
         ViewRow{"compare", "Two runs", "sm", make_compare_view},
+        ViewRow{"roofline", "Roofline", "memory", make_roofline_view},
         ViewRow{"editor", "Kernel", "kernel", make_editor_view},
         ViewRow{"reports", "Reports", "kernel", make_reports_view},
         ViewRow{"launch", "Launch", "kernel", make_launch_view},

@@ -105,7 +105,8 @@ std::shared_ptr<const Checkpoint> Machine::save(const Checkpoint* earlier, const
     to->latest = now_ + 1;
     to->state = state_;
     to->visits = visits_;
-    to->bytes = sizeof(Checkpoint) + state_.counters.size() * sizeof(InstructionCounters) + memory_.bytes();
+    to->counters = windows_.sums();
+    to->bytes = sizeof(Checkpoint) + to->counters.size() * sizeof(InstructionCounters) + memory_.bytes();
     to->sms.reserve(sms_.size());
     for (size_t i = 0; i < sms_.size(); ++i) {
         to->sms.push_back(sms_[i]->save(earlier != nullptr ? &earlier->sms[i] : nullptr, count, to->latest));
@@ -119,12 +120,14 @@ std::shared_ptr<const Checkpoint> Machine::save(const Checkpoint* earlier, const
 
 void Machine::restore(const Checkpoint& from) {
     recorder_ = Recorder(false, 0, 0);
+    windows_ = WindowRecorder(from.counters);
     SharedState state = from.state;
     state.gpu = state_.gpu;
     state.timing = state_.timing;
     state.grid = state_.grid;
     state.memory = state_.memory;
     state.recorder = state_.recorder;
+    state.windows = state_.windows;
     state_ = std::move(state);
     memory_ = from.memory;
     grid_.memory->restore(from.device);

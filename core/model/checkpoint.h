@@ -23,6 +23,7 @@ struct Checkpoint {
     int64_t begin = 0;   // all that happens before this cycle has happened
     int64_t latest = 0;  // and nothing that happens in this cycle or later
     SharedState state;
+    std::vector<InstructionCounters> counters;  // by pc
     std::vector<SmCheckpoint> sms;
     MemorySystem memory;
     simt::MemoryCheckpoint device;

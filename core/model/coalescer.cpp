@@ -70,6 +70,27 @@ void coalesce(const uint64_t* addresses, uint32_t mask, uint32_t bytes, GlobalRe
     }
 }
 
+uint32_t used_bytes(const uint64_t* addresses, uint32_t mask, uint32_t bytes) {
+    uint64_t begins[32], end = 0;
+    uint32_t count = 0;
+    bool apart = true;  // ascending, and no two overlap: the everyday case
+    for (uint32_t left = mask; left != 0; left &= left - 1) {
+        const uint64_t begin = addresses[std::countr_zero(left)];
+        apart &= count == 0 || begin >= end;
+        end = begin + bytes;
+        begins[count++] = begin;
+    }
+    if (apart) return count * bytes;
+    std::sort(begins, begins + count);
+    uint64_t used = 0, from = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint64_t begin = i == 0 ? begins[i] : std::max(begins[i], from);
+        from = begins[i] + bytes;
+        used += from - begin;
+    }
+    return static_cast<uint32_t>(used);
+}
+
 uint32_t shared_passes(const uint64_t* offsets, uint32_t mask, uint32_t bytes) {
     if (bytes <= bank_bytes && mask != 0) {  // the everyday case: all words lie in one row of the 32 banks
         const uint64_t leader = offsets[std::countr_zero(mask)];

@@ -32,6 +32,9 @@ struct GlobalRequest {
 // `bytes` a lane: 1 to 32.
 void coalesce(const uint64_t* addresses, uint32_t mask, uint32_t bytes, GlobalRequest& request);
 
+// Bytes that the lanes ask for, each counted once however many lanes want it.
+uint32_t used_bytes(const uint64_t* addresses, uint32_t mask, uint32_t bytes);
+
 // Passes over the 32 banks of 4 bytes. Lanes that read the same word share it (broadcast). Accesses wider than 4 bytes go
 // in groups of lanes that make 128 bytes. At least 1 when any lane is active.
 uint32_t shared_passes(const uint64_t* offsets, uint32_t mask, uint32_t bytes);

@@ -18,13 +18,16 @@ double Dram::access(uint64_t line, double now, uint32_t bytes) {
     const double begin = std::max(now, free);
     free = begin + bytes / rate_;
     bytes_read += bytes;
+    windows.at(static_cast<int64_t>(begin))->dram_read += bytes;
     return begin;
 }
 
 double Dram::write_behind(uint64_t line, double now, uint32_t bytes) {
     double& free = free_[spread_(line / 2)];
-    free = std::max(now, free) + bytes / rate_;
+    const double begin = std::max(now, free);
+    free = begin + bytes / rate_;
     bytes_written += bytes;
+    windows.at(static_cast<int64_t>(begin))->dram_written += bytes;
     return std::max(now, free - write_queue / rate_);
 }
 

@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "core/model/cache.h"
+#include "core/model/doubling_windows.h"
 #include "core/model/gpu_spec.h"
+#include "core/model/launch.h"
 
 namespace lockstep::model {
 
@@ -20,6 +22,7 @@ class Dram {
     double write_behind(uint64_t line, double now, uint32_t bytes);
 
     uint64_t bytes_read = 0, bytes_written = 0;
+    DoublingWindows<CycleTotals> windows;  // the same by the cycle in which a channel takes the request
     double bytes_per_cycle() const { return rate_ * static_cast<double>(free_.size()); }
 
   private:

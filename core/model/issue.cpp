@@ -52,12 +52,15 @@ MemoryCost Sm::memory_cost(uint32_t s, int64_t now, const simt::WarpEvent& event
                 cost.l2_sectors += more.l2_sectors;
                 cost.l2_hits += more.l2_hits;
             }
+            cost.used_bytes =
+                event.sectors != nullptr ? 32 * cost.sectors : used_bytes(event.addresses, event.executed, event.bytes);
             break;
         default:
             cost.level = MemoryLevel::constant;
             cost.ready = now + gpu_.constant_latency + distinct_addresses(event.addresses, event.executed) - 1;
             return cost;
     }
+    cost.bytes = event.sectors != nullptr ? 32 * cost.sectors : bits_in(event.executed) * event.bytes;
     if (access != Access::load) w.store_done = std::max(w.store_done, cost.done);
     return cost;
 }
@@ -96,7 +99,7 @@ bool Sm::issue(uint32_t s, uint32_t i, int64_t now, bool first) {
 int32_t Sm::account(uint32_t s, WarpSlot& w, const Issued& issued) {
     SubCore& core = cores_[s];
     const Timing& t = timing_[issued.pc];
-    InstructionCounters& counters = state_.counters[issued.pc];
+    InstructionCounters& counters = state_.windows->at(issued.now, issued.pc);
     const auto lanes = uint64_t{bits_in(issued.executed)};
     state_.thread_instructions += lanes;
     ++counters.issues;
@@ -174,9 +177,10 @@ void Sm::issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first) {
         issued.ready = now + 1;
         if (step.executed != 0) {
             const MemoryCost cost = memory_side_.shared_load(s, now, step.passes, bits_in(step.executed) * t.lane_bytes);
-            InstructionCounters& counters = state_.counters[step.pc];
+            InstructionCounters& counters = state_.windows->at(now, step.pc);
             ++counters.shared_requests;
             counters.shared_passes += cost.passes;
+            counters.shared_bytes += bits_in(step.executed) * t.lane_bytes;
             issued.ready = cost.ready;
             issued.level = cost.level;
             issued.passes = cost.passes;
@@ -203,7 +207,6 @@ bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
     }
     const uint32_t pc = std::min(event.pc, last_pc_);
     const Timing& t = timing_[pc];
-    InstructionCounters& counters = state_.counters[pc];
     ++state_.issues;
     if (w.warp->watch.moved) {
         state_.last_moved = state_.issues;
@@ -226,13 +229,17 @@ bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
         issued.level = cost.level;
         issued.sectors = cost.sectors;
         issued.passes = cost.passes;
+        InstructionCounters& counters = state_.windows->at(now, pc);
         if (cost.level == MemoryLevel::shared) {
             issued.wait = StallReason::short_scoreboard;
             ++counters.shared_requests;
             counters.shared_passes += cost.passes;
+            counters.shared_bytes += cost.bytes;
         } else if (cost.level >= MemoryLevel::l1) {
             ++counters.requests;
             counters.sectors += cost.sectors;
+            counters.bytes += cost.bytes;
+            counters.used_bytes += cost.used_bytes;
             counters.l1_sectors += cost.l1_sectors;
             counters.l1_hits += cost.l1_hits;
             counters.l2_sectors += cost.l2_sectors;

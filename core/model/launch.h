@@ -36,13 +36,43 @@ struct Metric {
 
 // Counters a source line or an instruction: what lessons' `of="sectors_per_request@line:7"` reads.
 struct InstructionCounters {
-    uint64_t issues = 0, lanes = 0;                                     // warp instructions; active lanes summed
-    uint64_t executed = 0;                                              // of those, lanes whose guard held
-    uint64_t requests = 0, sectors = 0;                                 // global memory
+    uint64_t issues = 0, lanes = 0;      // warp instructions; active lanes summed
+    uint64_t executed = 0;               // of those, lanes whose guard held
+    uint64_t requests = 0, sectors = 0;  // global and local memory
+    uint64_t bytes = 0, used_bytes = 0;  // what the lanes asked for there; each byte of a request counted once
     uint64_t l1_sectors = 0, l1_hits = 0, l2_sectors = 0, l2_hits = 0;  // sectors looked up, and found
-    uint64_t shared_requests = 0, shared_passes = 0;
+    uint64_t shared_requests = 0, shared_passes = 0, shared_bytes = 0;
     uint64_t branches = 0, divergent_branches = 0;
     uint64_t stalls[static_cast<size_t>(StallReason::count)] = {};  // warp-cycles in front of this instruction, all SMs
+
+    InstructionCounters& operator+=(const InstructionCounters&);
+};
+
+struct CycleTotals {                           // all SMs
+    int64_t active_cycles = 0;                 // SMs with a resident block
+    int64_t scheduler_cycles = 0;              // sub-cores with a resident warp
+    int64_t issue_cycles = 0;                  // of those in which they issued
+    uint64_t dram_read = 0, dram_written = 0;  // bytes
+
+    CycleTotals& operator+=(const CycleTotals&);
+};
+
+struct LaunchTotals : CycleTotals {
+    int64_t cycles = 0;
+    int64_t warp_cycles = 0;  // resident warps, summed over cycles
+    uint64_t blocks = 0;
+    uint32_t blocks_per_sm = 1;
+    double dram_bytes_per_cycle = 1;
+    uint32_t l1_bytes = 0;  // of an SM, as this launch splits its memory
+    uint32_t threads_per_block = 0, dynamic_shared = 0;
+};
+
+// The launch cut into windows of `length` cycles: what windows.h computes from. Empty where nothing was traced.
+struct Windows {
+    int64_t length = 0;
+    uint32_t instructions = 0;
+    std::vector<InstructionCounters> counters;  // [window * instructions + pc], by the cycle of the issue
+    std::vector<CycleTotals> totals;            // [window]; DRAM: by the cycle in which its channel takes the request
 };
 
 class Checkpoints;  // checkpoint.h
@@ -52,6 +82,8 @@ struct TimedResult : simt::LaunchResult {
     double time_us = 0;  // cycles at the boost clock
     KernelTrace trace;
     Occupancy occupancy;
+    LaunchTotals totals;
+    Windows windows;
     std::vector<Metric> metrics;                    // whole launch
     std::vector<InstructionCounters> instructions;  // by pc, whole launch
     // For replays: how the launch ran, and what it left on the way.

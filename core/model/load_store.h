@@ -16,7 +16,7 @@ struct MemoryCost {
     int64_t done = 0;   // stores: the cycle at which the SM is rid of it
     MemoryLevel level = MemoryLevel::none;
     uint32_t sectors = 0, passes = 0;
-    uint32_t bytes = 0;  // asked for by the lanes
+    uint32_t bytes = 0, used_bytes = 0;  // asked for by the lanes; each byte counted once
     uint32_t l1_sectors = 0, l1_hits = 0, l2_sectors = 0, l2_hits = 0;
 };
 

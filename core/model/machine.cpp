@@ -26,7 +26,6 @@ SharedState make_state(const GpuSpec& gpu, const ptx::Program& program, const si
     state.blocks_per_sm = std::max(1u, occupancy.blocks);
     state.shared_per_block = std::max(program.static_shared, program.dynamic_shared_offset) + config.dynamic_shared;
     state.blocks = config.grid.count();
-    state.counters.resize(std::max<size_t>(1, program.instructions.size()));
     return state;
 }
 
@@ -121,10 +120,14 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
       options_(options),
       memory_(gpu),
       recorder_(options.trace, std::min<uint32_t>(options.traced_sm, gpu.sms - 1), options.trace_limit, gpu.warps_per_sm,
-                gpu.sub_cores) {
+                gpu.sub_cores),
+      windows_(program.instructions.size(), options.trace) {
     result_.occupancy = occupancy(gpu, static_cast<uint32_t>(config.block.count()), program.registers_per_thread,
                                   shared_bytes(program, config), options.most_blocks_per_sm);
     state_ = make_state(gpu, program, config, result_.occupancy);
+    result_.totals.blocks = state_.blocks;
+    result_.totals.threads_per_block = static_cast<uint32_t>(config.block.count());
+    result_.totals.dynamic_shared = config.dynamic_shared;
     result_.fault = fit_host_memory(state_, program);
     refused_ = result_.fault.has_value();
     if (refused_) return;
@@ -141,6 +144,7 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
     state_.grid = &grid_;
     state_.memory = &memory_;
     state_.recorder = &recorder_;
+    state_.windows = &windows_;
     state_.max_instructions = options.max_instructions;
     state_.scheduler = options.scheduler.value_or(gpu.scheduler.value);
     state_.run_ahead = options.run_ahead && options.checkpoint_bytes == 0 && state_.cluster_blocks == 1;
@@ -239,8 +243,8 @@ const simt::Block* Machine::find_block(uint32_t linear) const {
 
 TimedResult Machine::finish() {
     if (refused_) {
-        result_.instructions = std::move(state_.counters);
-        result_.metrics = compute_metrics(gpu_, program_, result_, LaunchTotals{});
+        result_.instructions.resize(std::max<size_t>(1, program_.instructions.size()));
+        result_.metrics = compute_metrics(gpu_, program_, result_.occupancy, result_.instructions, result_.totals);
         return std::move(result_);
     }
     for (const auto& sm : sms_) {
@@ -259,11 +263,10 @@ TimedResult Machine::finish() {
     describe(recorder_.trace);
     result_.checkpoints = std::move(checkpoints_);
     result_.trace = recorder_.finish(result_.cycles);
-    result_.instructions = std::move(state_.counters);
+    result_.instructions = windows_.finish(result_.cycles, memory_.dram().windows, result_.windows);
 
-    LaunchTotals totals;
+    LaunchTotals& totals = result_.totals;
     totals.cycles = result_.cycles;
-    totals.blocks = state_.blocks;
     totals.blocks_per_sm = state_.blocks_per_sm;
     totals.dram_read = memory_.dram().bytes_read;
     totals.dram_written = memory_.dram().bytes_written;
@@ -274,8 +277,9 @@ TimedResult Machine::finish() {
         totals.scheduler_cycles += t.scheduler_cycles;
         totals.issue_cycles += t.issue_cycles;
         totals.warp_cycles += t.warp_cycles;
+        totals.l1_bytes = sm->l1_bytes();
     }
-    result_.metrics = compute_metrics(gpu_, program_, result_, totals);
+    result_.metrics = compute_metrics(gpu_, program_, result_.occupancy, result_.instructions, totals);
     return std::move(result_);
 }
 

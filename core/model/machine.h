@@ -82,6 +82,7 @@ class Machine {
     simt::Grid grid_;
     MemorySystem memory_;
     Recorder recorder_;
+    WindowRecorder windows_;
     std::vector<std::unique_ptr<Sm>> sms_;
     SmQueue queue_;
     int64_t now_ = 0;  // of the latest visit

@@ -85,7 +85,7 @@ void Sm::dispatch_blocks(int64_t now) {
             continue;
         }
         place.used = false;
-        if (--resident_blocks_ == 0) active_cycles_ += place.end - active_begin_;
+        if (--resident_blocks_ == 0) end_active(place.end);
         ++state_.blocks_done;
         if (state_.cluster_blocks == 1) continue;
         SharedState::Cluster& cluster = state_.clusters[place.cluster];
@@ -192,6 +192,7 @@ bool Sm::cycle_of(uint32_t s, int64_t now) {
     core.passed_over |= open;
     core.throttled &= ~open;
     ++core.issue_cycles;
+    state_.windows->add_issue_cycle(now);
     core.last = i;
     WarpSlot& w = core.slot[i];
     uint32_t first_pc = pc;
@@ -207,11 +208,21 @@ bool Sm::cycle_of(uint32_t s, int64_t now) {
 void Sm::close_run(WarpSlot& w, int64_t now) {
     if (now > w.run_begin) {
         const uint32_t pc = w.pc;
-        state_.counters[pc].stalls[static_cast<size_t>(w.run_reason)] += static_cast<uint64_t>(now - w.run_begin);
+        state_.windows->add_wait(w.run_begin, now, pc, w.run_reason);
         if (w.track >= 0) state_.recorder->add_run(w.track, {w.run_begin, now, w.run_reason, pc, w.run_cause});
         if (traced_) state_.recorder->overview.state(w.number, w.run_begin, now, w.run_reason);
         w.run_begin = now;
     }
+}
+
+void Sm::end_active(int64_t end) {
+    active_cycles_ += end - active_begin_;
+    state_.windows->add_active(active_begin_, end);
+}
+
+void Sm::end_active(SubCore& core) {
+    core.active_cycles += core.active_until - core.active_begin;
+    state_.windows->add_scheduler(core.active_begin, core.active_until);
 }
 
 void Sm::release_barrier(uint32_t block_slot, int64_t now, int32_t cause) {
@@ -246,7 +257,7 @@ void Sm::retire(SubCore& core, uint32_t i, int64_t now, int32_t cause) {
         *bits &= others;
     for (uint32_t& bits : core.of_pipe) bits &= others;
     core.active_until = std::max(core.active_until, end);
-    if (--core.live == 0) core.active_cycles += core.active_until - core.active_begin;
+    if (--core.live == 0) end_active(core);
     BlockSlot& place = blocks_[w.block_slot];
     place.ended = std::max(place.ended, end);
     w.warp = nullptr;
@@ -271,14 +282,14 @@ void Sm::stop(int64_t now) {
             state_.last_cycle = std::max(state_.last_cycle, end);
             w.warp = nullptr;
         }
-        if (core.live != 0) core.active_cycles += core.active_until - core.active_begin;
+        if (core.live != 0) end_active(core);
         core.live = 0;
     }
     for (BlockSlot& place : blocks_) {
         if (!place.used) continue;
         const int64_t end = place.end == never ? std::max(now, place.ended) : place.end;
         state_.recorder->end_block(place.record, end);
-        if (--resident_blocks_ == 0) active_cycles_ += std::max(end, active_begin_) - active_begin_;
+        if (--resident_blocks_ == 0) end_active(std::max(end, active_begin_));
         place.used = false;
     }
     next_ = never;

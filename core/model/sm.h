@@ -17,6 +17,7 @@
 #include "core/model/load_store.h"
 #include "core/model/recorder.h"
 #include "core/model/scoreboard.h"
+#include "core/model/window_recorder.h"
 #include "core/simt/ahead.h"
 #include "core/simt/checkpoint.h"
 #include "core/simt/warp.h"
@@ -31,6 +32,7 @@ struct SharedState {  // of one launch, used by all SMs
     simt::Grid* grid = nullptr;
     MemorySystem* memory = nullptr;
     Recorder* recorder = nullptr;
+    WindowRecorder* windows = nullptr;
     uint32_t warps_per_block = 1, blocks_per_sm = 1, shared_per_block = 0;
     uint64_t max_instructions = 0;
     bool run_ahead = true;
@@ -48,9 +50,8 @@ struct SharedState {  // of one launch, used by all SMs
     std::map<uint32_t, Cluster> clusters;  // that run
     std::vector<Place> free_places;        // of launches with clusters
     uint64_t issues = 0, thread_instructions = 0;
-    uint64_t last_moved = 0;                    // value of `issues` when a warp last did more than spin round and round
-    int64_t last_cycle = 0;                     // end of the block that ended last
-    std::vector<InstructionCounters> counters;  // by pc
+    uint64_t last_moved = 0;  // value of `issues` when a warp last did more than spin round and round
+    int64_t last_cycle = 0;   // end of the block that ended last
     std::optional<simt::Fault> fault;
 };
 
@@ -150,6 +151,7 @@ class Sm : private SmState {
         int64_t warp_cycles = 0;       // resident warps, summed over cycles
     };
     Totals totals() const;
+    uint32_t l1_bytes() const { return memory_side_.l1_bytes(); }
 
     // See checkpoint.h. `now`: what lies before it has happened; restore() into an SM of the same launch, which traces
     // nothing until begin_trace().
@@ -190,6 +192,8 @@ class Sm : private SmState {
     void release_barrier(uint32_t block_slot, int64_t now, int32_t cause);
     void retire(SubCore& core, uint32_t i, int64_t now, int32_t cause);
     void close_run(WarpSlot& w, int64_t now);
+    void end_active(int64_t end);
+    void end_active(SubCore& core);
     void enter(WarpSlot& w, int64_t now, StallReason reason, int32_t cause) {
         if (w.run_reason == reason && w.run_cause == cause) return;
         close_run(w, now);

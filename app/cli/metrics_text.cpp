@@ -1,0 +1,183 @@
+#include "app/cli/metrics_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+#include <vector>
+
+#include "core/base/diagnostic.h"
+#include "core/ptx/ptx.h"
+#include "core/simt/faults.h"
+#include "core/trace/stall_reason.h"
+
+namespace lockstep::cli {
+namespace {
+
+using model::InstructionCounters;
+
+uint64_t resident(const InstructionCounters& c) {
+    uint64_t sum = 0;
+    for (const uint64_t cycles : c.stalls) sum += cycles;
+    return sum;
+}
+
+double percent(uint64_t part, uint64_t whole) {
+    return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// The reasons for which warps did not issue, most of their cycles first.
+std::vector<std::pair<uint64_t, std::string_view>> waits_of(const InstructionCounters& c) {
+    std::vector<std::pair<uint64_t, std::string_view>> waits;
+    for (const StallRow& row : stall_reasons())
+        if (row.reason != StallReason::selected && c.stalls[static_cast<size_t>(row.reason)] != 0)
+            waits.emplace_back(c.stalls[static_cast<size_t>(row.reason)], row.label);
+    std::stable_sort(waits.begin(), waits.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    return waits;
+}
+
+std::string si(double value, std::string_view unit) {  // 8.39 MB
+    constexpr std::string_view prefixes[] = {"", "k", "M", "G", "T", "P"};
+    size_t p = 0;
+    for (; value >= 1000 && p + 1 < std::size(prefixes); ++p) value /= 1000;
+    return fmt::format("{:.4g} {}{}", value, prefixes[p], unit);
+}
+
+std::string summary(const model::GpuSpec& gpu, const ptx::Program& program, const model::TimedResult& result) {
+    const auto m = [&](std::string_view name) { return model::metric_of(program, result, name).value(); };
+    std::string text;
+    const auto line = [&](std::string_view label, const std::string& words) {
+        text += fmt::format("  {:<12} {}\n", label, words);
+    };
+    line("throughput",
+         fmt::format("SM {:.3g} %, memory {:.3g} % of peak: L1 {:.3g}, L2 {:.3g}, DRAM {:.3g}", m("sm_throughput"),
+                     m("memory_throughput"), m("l1_throughput"), m("l2_throughput"), m("dram_throughput")));
+    line("issue", fmt::format("a scheduler issues in {:.3g} % of its cycles; of {:.3g} warps {:.3g} are eligible",
+                              m("issue_slot_utilization"), m("active_warps"), m("eligible_warps")));
+    InstructionCounters all;
+    for (const InstructionCounters& each : result.instructions) all += each;
+    std::string waits;
+    for (const auto& [cycles, label] : waits_of(all)) {
+        if (percent(cycles, resident(all)) < 1 || std::count(waits.begin(), waits.end(), ',') == 3) break;
+        waits += fmt::format("{}{} {:.3g} %", waits.empty() ? "" : ", ", label, percent(cycles, resident(all)));
+    }
+    if (!waits.empty()) line("waits", waits + " of the warps' cycles");
+    line("lanes", fmt::format("{:.3g} of 32 an instruction; {:.0f} of {:.0f} branches split their warp",
+                              m("lanes_per_issue"), m("divergent_branches"), m("branches")));
+    std::string global;
+    const auto access = [&](std::string_view what, double requests, double sectors, double used) {
+        if (requests > 0)
+            global += fmt::format("{}{:.3g} sectors a {}, {:.3g} of 32 bytes used", global.empty() ? "" : "; ", sectors,
+                                  what, used);
+    };
+    access("load", m("global_load_requests"), m("sectors_per_request"), m("bytes_per_sector"));
+    access("store", m("global_store_requests"), m("sectors_per_store_request"), m("bytes_per_store_sector"));
+    if (!global.empty()) line("global", global);
+    if (m("local_load_requests") + m("local_store_requests") > 0)
+        line("local", fmt::format("{:.0f} loads, {:.0f} stores: registers that spill, or arrays", m("local_load_requests"),
+                                  m("local_store_requests")));
+    if (m("shared_requests") > 0)
+        line("shared", fmt::format("{:.3g} passes a request, {:.0f} of {:.0f} from conflicts",
+                                   m("shared_passes_per_request"), m("bank_conflict_passes"), m("shared_passes")));
+    line("caches", fmt::format("L1 hits {:.3g} %, L2 hits {:.3g} %; DRAM {} read, {} written, {:.4g} of {:.4g} GB/s",
+                               m("l1_hit_rate"), m("l2_hit_rate"), si(m("dram_read_bytes"), "B"),
+                               si(m("dram_write_bytes"), "B"), m("dram_bytes_per_second"), gpu.dram_gb_per_second.value));
+    if (m("flop") > 0)
+        line("arithmetic",
+             fmt::format("{}, {}{}", si(m("flop"), "FLOP"), si(1e9 * m("flop_per_second"), "FLOP/s"),
+                         m("dram_bytes") > 0 ? fmt::format(", {:.3g} FLOP a byte of DRAM", m("intensity")) : std::string()));
+    line("occupancy",
+         fmt::format("{:.3g} % of {:.3g} % possible, limited by {}; {:.0f} registers a thread", m("achieved_occupancy"),
+                     m("theoretical_occupancy"), result.occupancy.limiter, m("registers_per_thread")));
+    line("waves", fmt::format("{:.3g}, tail efficiency {:.3g} %", m("waves"), m("tail_efficiency")));
+    return text + "  all counters: --metrics all, by source line: --metrics by-line\n";
+}
+
+struct Line {
+    InstructionCounters counters, loads;
+    std::string text;
+    double flop = 0;
+};
+
+// One row a source line; of PTX without lines, one an instruction.
+std::string by_line(const ptx::Program& program, const model::TimedResult& result, const std::string& source) {
+    bool lines = false;
+    for (const ptx::DecodedInstruction& in : program.instructions) lines |= in.line > 0;
+    std::map<std::pair<int32_t, int32_t>, Line> table;  // by file, line (or pc)
+    InstructionCounters all;
+    std::vector<std::string> texts;
+    std::istringstream in(source);
+    for (std::string text; std::getline(in, text);) texts.push_back(text);
+    for (uint32_t pc = 0; pc < program.instructions.size() && pc < result.instructions.size(); ++pc) {
+        const ptx::DecodedInstruction& instruction = program.instructions[pc];
+        const InstructionCounters& counters = result.instructions[pc];
+        if (counters.issues == 0 && resident(counters) == 0) continue;
+        const auto number = lines ? instruction.line : static_cast<int32_t>(pc);
+        Line& row = table[{lines ? instruction.file : 0, number}];
+        row.counters += counters;
+        row.flop += model::metric_of(program, result, fmt::format("flop@pc:{}", pc)).value();
+        all += counters;
+        if (!row.text.empty()) continue;
+        const bool own = lines && instruction.file >= 0 && static_cast<size_t>(instruction.file) < program.files.size() &&
+                         program.files[static_cast<size_t>(instruction.file)] == program.source_file;
+        if (!lines)
+            row.text = ptx::text_of(program, pc);
+        else if (own && number >= 1 && static_cast<size_t>(number) <= texts.size())
+            row.text = texts[static_cast<size_t>(number) - 1];
+    }
+    std::string text = fmt::format("{:>5} {:>11} {:>5} {:>6} {:>6}  {:<24} {:>7} {:>7} {:>6} {:>6} {:>9}  {}\n",
+                                   lines ? "line" : "pc", "warp instr", "%", "lanes", "time %", "most of it waits",
+                                   "sectors", "used B", "L1 %", "passes", "FLOP", lines ? "source" : "PTX");
+    for (auto& [place, row] : table) {
+        const InstructionCounters& c = row.counters;
+        const auto waits = waits_of(c);
+        const auto ratio = [](uint64_t a, uint64_t b) {
+            return b == 0 ? std::string("-") : fmt::format("{:.3g}", static_cast<double>(a) / static_cast<double>(b));
+        };
+        const std::string wait =
+            waits.empty() ? "-" : fmt::format("{} {:.0f} %", waits[0].second, percent(waits[0].first, resident(c)));
+        const size_t begin = std::min(row.text.find_first_not_of(" \t"), row.text.size());
+        text += fmt::format(
+            "{:>5} {:>11} {:>5.1f} {:>6} {:>6.1f}  {:<24} {:>7} {:>7} {:>6} {:>6} {:>9}  {}\n", place.second, c.issues,
+            percent(c.issues, all.issues), ratio(c.executed, c.issues), percent(resident(c), resident(all)), wait,
+            ratio(c.sectors, c.requests), ratio(c.used_bytes, c.sectors),
+            c.l1_sectors == 0 ? "-" : fmt::format("{:.0f}", percent(c.l1_hits, c.l1_sectors)),
+            ratio(c.shared_passes, c.shared_requests), row.flop > 0 ? si(row.flop, "") : "-", row.text.substr(begin, 60));
+    }
+    return text +
+           "  sectors a request; used: of the 32 bytes of a sector; passes a shared-memory request; time: warp cycles, of "
+           "all "
+           "lines\n";
+}
+
+}  // namespace
+
+std::string metrics_text(const model::GpuSpec& gpu, const ptx::Program& program, const model::TimedResult* result,
+                         const std::string& source, const std::string& wanted) {
+    if (wanted.empty()) return result == nullptr ? "" : summary(gpu, program, *result);
+    if (wanted == "by-line") return result == nullptr ? "" : by_line(program, *result, source);
+    std::string text;
+    const auto row = [&](std::string_view name, double value, std::string_view unit) {
+        text += fmt::format("  {:<32} {:>14.6g} {}\n", name, value, unit);
+    };
+    if (wanted == "all") {
+        if (result != nullptr)
+            for (const model::Metric& metric : result->metrics) row(metric.name, metric.value, metric.unit);
+        return text;
+    }
+    const std::vector<model::MetricRow> rows = model::metric_rows();
+    std::istringstream in(wanted);
+    for (std::string name; std::getline(in, name, ',');) {
+        const std::string base = name.substr(0, name.find('@'));
+        const auto known = std::find_if(rows.begin(), rows.end(),
+                                        [&](const auto& each) { return each.name == base || each.nsight == base; });
+        // Without a run only the name can be wrong; an empty result of the right program tells that.
+        const Result<double> value = model::metric_of(program, result == nullptr ? model::TimedResult{} : *result, name);
+        if (!value && (result != nullptr || known == rows.end())) throw Failure(value.error());
+        if (result != nullptr) row(name, value.value(), known == rows.end() ? std::string_view() : known->unit);
+    }
+    return text;
+}
+
+}  // namespace lockstep::cli

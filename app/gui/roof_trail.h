@@ -1,0 +1,51 @@
+// The runs that this session has put on the roofline, oldest first: lesson scenes, kernels of a training step, edits of the
+// learner's own kernel. A run that is shown again is the same one, also when it was run again and nothing changed. State of
+// the interface, owned by the frame's thread.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/roofline.h"
+
+namespace lockstep::gui {
+
+struct RoofGuess {  // where the learner expects the run
+    double intensity = 0, flop_per_second = 0;
+};
+
+struct RoofRun {
+    int number = 1;     // counted over the session
+    std::string label;  // "vector_add"
+    std::string gpu;
+    model::RoofPoint point;
+    RoofGuess guess;
+    bool guessing = false;  // the point stays hidden until the guess is locked
+    bool guessed = false;
+    std::weak_ptr<const model::KernelRun> run;
+};
+
+class RoofTrail {
+  public:
+    static constexpr size_t most_runs = 12;
+
+    // The run on show; called once a frame. A new one stays hidden for a guess where that is wanted.
+    void adopt(const std::shared_ptr<const model::KernelRun>& run, std::string_view label, bool guess);
+    const std::vector<RoofRun>& runs() const { return runs_; }
+    const RoofRun* current() const { return current_ < runs_.size() ? &runs_[current_] : nullptr; }
+    RoofRun* current() { return current_ < runs_.size() ? &runs_[current_] : nullptr; }
+    void forget_others();  // all but the run on show
+
+    bool guess_first = false;  // what the learner chose for runs to come
+
+  private:
+    std::vector<RoofRun> runs_;
+    size_t current_ = 0;
+    int last_number_ = 0;
+};
+
+// "x2.1 too far left, x3.0 too high"; "close: within 10 %".
+std::string distance_words(const RoofGuess& guess, const model::RoofPoint& point, model::RoofLevel level);
+
+}  // namespace lockstep::gui

@@ -1,0 +1,72 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/views/roofline.h"
+
+namespace lockstep::gui {
+
+using model::RoofLevel;
+using model::RoofPoint;
+
+RoofAxes axes_of(const model::Roofline& roofline, const RoofTrail& trail, std::string_view gpu, RoofLevel level) {
+    double left = 1e300, right = 0, low = 1e300, high = 0;
+    const auto take = [&](double x, double y) {
+        if (!(x > 0) || !(y > 0)) return;
+        left = std::min(left, x), right = std::max(right, x);
+        low = std::min(low, y), high = std::max(high, y);
+    };
+    for (const model::Peak& peak : roofline.peaks)
+        for (const model::Roof& roof : roofline.roofs) take(model::ridge(roof, peak), peak.flop_per_second);
+    const model::Roof& slow = roofline.roof(RoofLevel::dram);
+    take(0.05, slow.bytes_per_second * 0.05);
+    right *= 3;
+    for (const RoofRun& run : trail.runs())
+        if (run.gpu == gpu && run.point.plotted(level)) take(run.point.intensity(level), run.point.flop_per_second());
+    const auto down = [](double value) { return std::floor(std::log10(value) * 3 - 0.5) / 3; };
+    const auto up = [](double value) { return std::ceil(std::log10(value) * 3 + 0.5) / 3; };
+    return {down(left), up(right), down(low), up(high)};
+}
+
+std::string flops_text(double value) {
+    if (value >= 1e12) return fmt::format("{:.3g} TFLOP/s", value / 1e12);
+    if (value >= 1e9) return fmt::format("{:.3g} GFLOP/s", value / 1e9);
+    return fmt::format("{:.3g} MFLOP/s", value / 1e6);
+}
+
+std::string bandwidth_text(double value) {
+    return value >= 1e12 ? fmt::format("{:.3g} TB/s", value / 1e12) : fmt::format("{:.4g} GB/s", value / 1e9);
+}
+
+bool hides_point(const Session& session, const RoofTrail& trail) {
+    return session.reveal_steps >= 0 || (trail.current() != nullptr && trail.current()->guessing);
+}
+
+std::string roof_sentence(const model::Roofline& roofline, const RoofTrail& trail, RoofLevel level, bool hidden) {
+    const RoofRun* const run = trail.current();
+    if (run == nullptr) return "A run's point appears here once a kernel has run.";
+    if (hidden)
+        return run->guessing ? "Where will this run stand? Drag the diamond, then lock it."
+                             : "The run stays hidden until you lock an answer.";
+    const RoofPoint& point = run->point;
+    if (point.faulted) return "The run ended early: it has no place on the roofline.";
+    if (!(point.flop > 0)) return "This kernel computes no floating-point operation: it has no place on the roofline.";
+    const model::Roof& roof = roofline.roof(level);
+    const model::Peak* const peak = roofline.peak(point.peak);
+    if (!point.plotted(level) || peak == nullptr)
+        return fmt::format("No byte crossed {} in this run: choose another roof.", roof.name);
+    const double memory = model::memory_seconds(roofline, point, level), math = model::math_seconds(roofline, point);
+    const double room = model::headroom(roofline, point, level);
+    const bool bytes_bind = memory >= math;
+    std::string text = fmt::format(
+        "Run {} reaches {}, {:.0f} % of {}: x{:.3g} is left. Its bytes need {:.3g} us, its operations {:.3g} us, it took "
+        "{:.3g} us.",
+        run->number, flops_text(point.flop_per_second()), 100 / room,
+        bytes_bind ? fmt::format("the {} roof", roof.name) : fmt::format("the {} peak", peak->name), room, 1e6 * memory,
+        1e6 * math, 1e6 * point.seconds);
+    if (run->guessed) text = fmt::format("Your guess was {}. ", distance_words(run->guess, point, RoofLevel::dram)) + text;
+    return text;
+}
+
+}  // namespace lockstep::gui

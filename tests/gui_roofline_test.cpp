@@ -1,0 +1,192 @@
+// The roofline picture: the trail of runs, the guess that is placed first, and what is said of the run on show.
+#include <imgui.h>
+
+#include <cmath>
+
+#include "app/gui/shell.h"
+#include "app/gui/views/roofline.h"
+#include "tests/catch.h"
+#include "tests/gui_sm_scene.h"
+
+using namespace lockstep;
+using namespace lockstep::gui;
+using namespace lockstep::gui::test;
+using model::RoofLevel;
+
+namespace {
+
+// A run of the small program: `lanes` executed fused multiply-adds, so many bytes of DRAM, so many microseconds.
+std::shared_ptr<const model::KernelRun> run_with(uint64_t lanes, uint64_t bytes, double us) {
+    auto run = std::make_shared<model::KernelRun>(*small_run());
+    run->result.time_us = us;
+    run->result.totals.dram_read = bytes;
+    run->result.instructions.assign(run->program->instructions.size(), {});
+    auto program = std::make_shared<ptx::Program>(*run->program);
+    for (size_t pc = 0; pc < program->instructions.size(); ++pc) {
+        program->instructions[pc].kind = program->instructions[pc].opcode->kind;
+        if (program->instructions[pc].opcode->name == "fma") {
+            program->instructions[pc].type = ptx::Type::f32;
+            run->result.instructions[pc].executed = lanes;
+            run->result.instructions[pc].issues = lanes / 32;
+        }
+    }
+    run->program = program;
+    return run;
+}
+
+struct Desk {
+    Session session;
+    Shell shell;
+    double now = 0;
+    int quads = 0;
+    Input input;
+
+    Desk() : session({.start = false}), shell(context(session), theme_named("light"), 1) {
+        REQUIRE(shell.show_alone("roofline"));
+    }
+    ~Desk() { ImGui::DestroyContext(); }
+    static Session& context(Session& session) {
+        ImGui::CreateContext();
+        ImGui::GetIO().IniFilename = nullptr;
+        return session;
+    }
+    void show(const std::shared_ptr<const model::KernelRun>& run, const std::string& label) {
+        auto snapshot = std::make_shared<Snapshot>();
+        snapshot->kernel = run;
+        snapshot->kernel_label = label;
+        session.publish_for_test(snapshot);
+        frame();
+        frame();
+    }
+    void frame() {
+        shell.prepare(1);
+        ImGui::GetIO().DisplaySize = {1600, 1000};
+        ImGui::GetIO().DeltaTime = 1.0f / 60;
+        ImGui::NewFrame();
+        shell.frame(input, 1600, 1000, now += 0.1);
+        ImGui::Render();
+        quads = ImGui::GetDrawData()->TotalIdxCount / 6;
+        input.keys.clear();
+        input.clicked = input.released = false;
+        input.wheel = 0;
+    }
+    void key(KeyCode code) {
+        input.keys.push_back({code, false, false});
+        frame();
+        frame();
+    }
+    std::string words() const { return make_roofline_view()->describe(session, shell.focus); }
+};
+
+}  // namespace
+
+TEST_CASE("each new run joins the trail once, and a run that is shown again is found again") {
+    RoofTrail trail;
+    const auto a = run_with(3200, 12800, 2), b = run_with(6400, 12800, 2), again = run_with(3200, 12800, 2);
+    trail.adopt(a, "add  (kernel 1 of 1)", false);
+    trail.adopt(a, "add  (kernel 1 of 1)", false);
+    REQUIRE(trail.runs().size() == 1);
+    CHECK(trail.current()->label == "add");
+    CHECK(trail.current()->point.flop == 6400);
+    trail.adopt(b, "add  (kernel 1 of 1)", false);
+    REQUIRE(trail.runs().size() == 2);
+    CHECK(trail.current()->number == 2);
+    trail.adopt(again, "add  (kernel 1 of 1)", false);  // run again, nothing changed
+    CHECK(trail.runs().size() == 2);
+    CHECK(trail.current()->number == 1);
+    trail.adopt(run_with(3200, 12800, 2), "other", false);
+    CHECK(trail.runs().size() == 3);
+    for (uint64_t i = 0; i < 40; ++i) trail.adopt(run_with(32 * (1000 + i), 12800, 2), "many", false);
+    CHECK(trail.runs().size() == RoofTrail::most_runs);
+    CHECK(trail.current()->number == 43);
+    trail.forget_others();
+    CHECK(trail.runs().size() == 1);
+    trail.adopt(nullptr, "", false);
+    CHECK(trail.runs().size() == 1);
+}
+
+TEST_CASE("the caption says what binds and how much is left: 2 us where the bytes need 1 us are half of the roof") {
+    const auto run = run_with(1000 * 32, 900'000, 2);  // 900 GB/s: 1 us; 64,000 FLOP at 15.7 TFLOP/s: 4 ns
+    RoofTrail trail;
+    trail.adopt(run, "add", false);
+    const model::Roofline roofline = model::roofline_of(run->gpu);
+    const std::string sentence = roof_sentence(roofline, trail, RoofLevel::dram, false);
+    CHECK(sentence.find("Run 1 reaches 32 GFLOP/s, 50 % of the HBM roof: x2 is left.") != std::string::npos);
+    CHECK(sentence.find("Its bytes need 1 us, its operations 0.00408 us, it took 2 us.") != std::string::npos);
+    const RoofAxes axes = axes_of(roofline, trail, run->gpu.name, RoofLevel::dram);
+    const double x = std::log10(64000.0 / 900000), y = std::log10(32e9);
+    CHECK(axes.x_low < x);
+    CHECK(axes.x_high > x);
+    CHECK(axes.y_low < y);
+    CHECK(axes.y_high > std::log10(125e12));
+}
+
+TEST_CASE("the distance of a guess is told in factors, each way") {
+    const auto run = run_with(32000, 64000, 2);  // 1 FLOP/B, 32 GFLOP/s
+    const model::RoofPoint point = model::point_of(*run);
+    CHECK(distance_words({1, 32e9}, point, RoofLevel::dram) == "within 10 % in both directions");
+    CHECK(distance_words({0.5, 96e9}, point, RoofLevel::dram) == "x2 too far left and x3 too high");
+    CHECK(distance_words({4, 32e9}, point, RoofLevel::dram) == "x4 too far right, right in speed");
+    CHECK(distance_words({1.02, 8e9}, point, RoofLevel::dram) == "x4 too low, right in intensity");
+}
+
+TEST_CASE("a guess comes first where it is wanted: the point and all that tells of it stay hidden until it is locked") {
+    Desk desk;
+    desk.show(run_with(32000, 64000, 2), "first");
+    CHECK(desk.words().find("run 1 (on show): first, 1 FLOP/B") != std::string::npos);
+    desk.session.roof.guess_first = true;
+    desk.show(run_with(64000, 64000, 2), "second");
+    REQUIRE(desk.session.roof.current()->guessing);
+    CHECK(desk.words().find("second") == std::string::npos);
+    CHECK(desk.words().find("first") != std::string::npos);
+    CHECK(desk.words().find("Drag the diamond") != std::string::npos);
+    const RoofGuess before = desk.session.roof.current()->guess;
+    desk.key(KeyCode::d);  // right
+    desk.key(KeyCode::w);  // up
+    const RoofGuess moved = desk.session.roof.current()->guess;
+    CHECK(moved.intensity > before.intensity * 1.05);
+    CHECK(moved.flop_per_second > before.flop_per_second * 1.05);
+    desk.input.mouse_x = 800;  // into the plot: the diamond jumps there and follows
+    desk.input.mouse_y = 500;
+    desk.input.clicked = desk.input.down = true;
+    desk.frame();
+    const RoofGuess there = desk.session.roof.current()->guess;
+    CHECK(there.intensity != moved.intensity);
+    desk.input.mouse_x = 900;
+    desk.frame();
+    CHECK(desk.session.roof.current()->guess.intensity > there.intensity);
+    desk.input.down = false;
+    desk.input.released = true;
+    desk.frame();
+    REQUIRE(desk.session.roof.current()->guessing);
+    desk.key(KeyCode::enter);
+    CHECK_FALSE(desk.session.roof.current()->guessing);
+    CHECK(desk.session.roof.current()->guessed);
+    CHECK(desk.words().find("run 2 (on show): second, 2 FLOP/B") != std::string::npos);
+    CHECK(desk.words().find("Your guess was x") != std::string::npos);
+}
+
+TEST_CASE("an open prediction of a lesson hides the run on show, not the earlier ones") {
+    Desk desk;
+    desk.show(run_with(32000, 64000, 2), "first");
+    desk.show(run_with(64000, 64000, 2), "second");
+    desk.session.reveal_steps = 3;
+    CHECK(desk.words().find("first, 1 FLOP/B") != std::string::npos);
+    CHECK(desk.words().find("second") == std::string::npos);
+    CHECK(desk.words().find("headroom") == std::string::npos);
+    CHECK(desk.words().find("stays hidden") != std::string::npos);
+}
+
+TEST_CASE("a kernel without arithmetic, or one that faulted, is told to have no place, and is drawn without harm") {
+    Desk desk;
+    desk.show(run_with(0, 64000, 2), "copy");
+    CHECK(desk.words().find("no floating-point operation") != std::string::npos);
+    auto faulted = std::make_shared<model::KernelRun>(*run_with(32000, 64000, 2));
+    faulted->result.fault.emplace();
+    desk.show(faulted, "broken");
+    CHECK(desk.words().find("ended early") != std::string::npos);
+    desk.show(run_with(32000, 0, 2), "cached");
+    CHECK(desk.words().find("No byte crossed HBM") != std::string::npos);
+    CHECK(desk.quads > 100);
+    CHECK(desk.quads < 8000);
+}

@@ -1,0 +1,211 @@
+// Counters against closed formulas on kernels whose every access is known, and what must hold of them whatever the program.
+#include <cmath>
+#include <cstring>
+
+#include "core/base/files.h"
+#include "core/model/roofline.h"
+#include "core/model/windows.h"
+#include "core/ptx/ptx.h"
+#include "tests/catch.h"
+#include "tests/model_cases.h"
+
+using namespace lockstep;
+using namespace lockstep::model;
+using namespace lockstep::model::test;
+
+namespace {
+
+// A bundled kernel with buffers of `floats` zeros for every pointer and the integers in order.
+KernelRun run_kernel(const std::string& file, const std::string& name, simt::Dim3 grid, simt::Dim3 block, size_t floats,
+                     std::vector<int32_t> integers, std::string_view on = "v100") {
+    const std::string path = std::string(LOCKSTEP_SOURCE_DIR) + "/kernels/ptx/" + file + ".ptx";
+    KernelRun run;
+    run.gpu = gpu(on);
+    run.program = ptx::decode(ptx::parse(read_file(path).value(), path).value(), name).value();
+    run.config.grid = grid, run.config.block = block;
+    run.config.parameters.resize(run.program->parameter_bytes);
+    simt::Memory memory;
+    size_t integer = 0;
+    for (const auto& parameter : run.program->parameters) {
+        std::byte* const to = run.config.parameters.data() + parameter.offset;
+        if (parameter.bytes == 8) {
+            const uint64_t address = memory.allocate(floats * 4, "buffer");
+            std::memset(memory.write(address, floats * 4), 0, floats * 4);
+            std::memcpy(to, &address, 8);
+        } else {
+            std::memcpy(to, &integers.at(integer++), 4);
+        }
+    }
+    run.result = launch(run.gpu, *run.program, run.config, memory, {});
+    REQUIRE_FALSE(run.result.fault);
+    return run;
+}
+
+double value(const KernelRun& run, std::string_view name) {
+    return metric_of(*run.program, run.result, name).value();
+}
+
+}  // namespace
+
+TEST_CASE("a vector addition makes one addition an element and asks for twelve bytes") {
+    constexpr int n = 1 << 16;
+    const KernelRun run = run_kernel("bench", "vector_add_f32", {n / 256}, {256}, n, {n});
+    CHECK(value(run, "fadd") == n);
+    CHECK(value(run, "fmul") == 0);
+    CHECK(value(run, "ffma") == 0);
+    CHECK(value(run, "flop") == n);
+    CHECK(value(run, "global_load_bytes") == 8.0 * n);
+    CHECK(value(run, "global_store_bytes") == 4.0 * n);
+    CHECK(value(run, "bytes_per_sector") == 32);
+    CHECK(value(run, "bytes_per_store_sector") == 32);
+    CHECK(value(run, "dram_read_bytes") == 8.0 * n);
+    CHECK(value(run, "dram_write_bytes") == 0);  // it fits L2
+    CHECK(value(run, "l2_read_sectors") == 8.0 * n / 32);
+    CHECK(value(run, "l2_write_sectors") == 4.0 * n / 32);
+    CHECK(value(run, "intensity") == 1.0 / 8);
+    CHECK(value(run, "intensity_l2") == 1.0 / 12);
+    CHECK(value(run, "intensity_l1") == 1.0 / 12);
+    CHECK(value(run, "grid_size") == n / 256);
+    CHECK(value(run, "block_size") == 256);
+    CHECK(value(run, "threads") == n);
+    const RoofPoint point = point_of(run);
+    CHECK(point.flop == n);
+    CHECK(point.bytes[0] == 8.0 * n);
+    CHECK(point.bytes[1] == 12.0 * n);
+    CHECK(point.bytes[2] == 12.0 * n);
+    CHECK(point.peak == "fp32");
+    CHECK(std::fabs(point.seconds - static_cast<double>(run.result.cycles) / 1530e6) < 1e-12);
+}
+
+TEST_CASE("a gather of stride s uses every s-th word of the sectors that it moves") {
+    for (const int stride : {1, 2, 4, 8, 16}) {
+        INFO("stride " << stride);
+        constexpr int threads = 4096;
+        const int n = threads * stride;
+        const KernelRun run =
+            run_kernel("bench", "strided_gather_f32", {threads / 256}, {256}, static_cast<size_t>(n), {n, stride, 1});
+        const double used = std::max(4.0, 32.0 / stride);
+        CHECK(value(run, "sectors_per_request") == std::min(32.0, 4.0 * stride));
+        CHECK(value(run, "bytes_per_sector") == used);
+        CHECK(value(run, "global_load_bytes") == 4.0 * threads);
+        CHECK(value(run, "dram_read_bytes") == 4.0 * threads * 32 / used);
+        CHECK(value(run, "fadd") == threads);
+    }
+}
+
+TEST_CASE("a tiled matrix product makes 2 M N K operations and reads each tile from shared memory sixteen times") {
+    constexpr int m = 64, n = 64, k = 48, tile = 16;
+    const KernelRun run = run_kernel("matmul", "matmul_nn_f32", {n / tile, m / tile}, {tile, tile}, 64 * 64, {m, n, k});
+    CHECK(value(run, "ffma") == m * n * k);
+    CHECK(value(run, "flop") == 2.0 * m * n * k);
+    CHECK(value(run, "flop_f64") == 0);
+    const double loaded = 2.0 * m * n * k / tile * 4;  // by every thread two floats for each 16 of K
+    CHECK(value(run, "global_load_bytes") == loaded);
+    CHECK(value(run, "global_store_bytes") == 4.0 * m * n);
+    const MemoryTraffic traffic = traffic_of(run);
+    CHECK(static_cast<double>(traffic.link("shared_store")->bytes) == loaded);
+    CHECK(static_cast<double>(traffic.link("shared_load")->bytes) == 2.0 * m * n * k * 4);
+    CHECK(value(run, "dram_read_bytes") == 4.0 * (m * k + k * n));
+    CHECK(value(run, "bank_conflict_passes") >= 0);
+    CHECK(value(run, "shared_load_passes") + value(run, "shared_store_passes") == value(run, "shared_passes"));
+}
+
+TEST_CASE("whatever the program: warps are eligible or stalled, shares stay within 100 %, lines add up to the launch") {
+    for (uint64_t seed = 100; seed < 125; ++seed) {
+        INFO("seed " << seed);
+        Case c = make_case(seed);
+        KernelRun run;
+        run.gpu = some_gpu(seed);
+        run.program = std::make_shared<const Program>(c.program);
+        run.config = c.config;
+        run.result = launch(run.gpu, c.program, c.config, c.memory);
+        REQUIRE_FALSE(run.result.fault);
+        for (const Metric& metric : run.result.metrics) {
+            INFO(metric.name);
+            CHECK(metric.value >= 0);
+            CHECK(std::isfinite(metric.value));
+            if (metric.unit == "%") CHECK(metric.value <= 100 + 1e-9);
+        }
+        const double active = value(run, "active_warps"), eligible = value(run, "eligible_warps");
+        CHECK(std::fabs(active - eligible - value(run, "stalled_warps")) < 1e-9);
+        CHECK(active <= static_cast<double>(run.gpu.warps_per_sm) / run.gpu.sub_cores + 1e-9);
+        CHECK(value(run, "issued_per_scheduler") <= eligible + 1e-9);
+        CHECK(std::fabs(value(run, "no_eligible") + value(run, "issue_slot_utilization") - 100) < 1e-9);
+        CHECK(value(run, "bytes_per_sector") <= 32);
+        CHECK(value(run, "sectors_per_request") >= 1);
+        CHECK(value(run, "sectors_per_request") <= 32);
+        CHECK(value(run, "shared_load_requests") + value(run, "shared_store_requests") == value(run, "shared_requests"));
+        CHECK(value(run, "l2_read_sectors") + value(run, "l2_write_sectors") + value(run, "l2_atomic_sectors") ==
+              value(run, "l2_sectors"));
+        CHECK(value(run, "memory_throughput") >= value(run, "dram_throughput"));
+        for (const std::string name : {"warp_instructions", "flop", "global_load_bytes", "l2_sectors", "shared_passes"}) {
+            INFO(name);
+            double sum = 0;
+            for (size_t pc = 0; pc < c.program.instructions.size(); ++pc)
+                sum += value(run, name + "@line:" + std::to_string(pc + 1));
+            CHECK(sum == value(run, name));
+        }
+    }
+}
+
+TEST_CASE("roofs and peaks are the vendor's figures, and ridges their ratios") {
+    const Roofline v100 = roofline_of(gpu("v100"));
+    CHECK(v100.roof(RoofLevel::dram).name == "HBM");
+    CHECK(v100.roof(RoofLevel::dram).bytes_per_second == 900e9);
+    CHECK(v100.roof(RoofLevel::l1).bytes_per_second == 128.0 * 80 * 1530e6);
+    REQUIRE(v100.peak("fp32") != nullptr);
+    CHECK(std::fabs(ridge(v100.roof(RoofLevel::dram), *v100.peak("fp32")) - 15.7e12 / 900e9) < 1e-9);
+    CHECK(std::fabs(ridge(v100.roof(RoofLevel::dram), *v100.peak("tensor fp16")) - 125e12 / 900e9) < 1e-9);
+    CHECK(roofline_of(gpu("p100")).peak("tensor fp16") == nullptr);
+    for (const GpuSpec& each : gpus()) {
+        INFO(each.name);
+        const Roofline roofline = roofline_of(each);
+        REQUIRE(roofline.roofs.size() == 3);
+        REQUIRE_FALSE(roofline.peaks.empty());
+        for (const Peak& peak : roofline.peaks)
+            for (const Roof& roof : roofline.roofs) {
+                const double at = ridge(roof, peak);
+                CHECK(std::fabs(attainable(roof, peak, at) / peak.flop_per_second - 1) < 1e-12);
+                CHECK(std::fabs(attainable(roof, peak, at / 2) / peak.flop_per_second - 0.5) < 1e-12);
+                CHECK(attainable(roof, peak, at * 2) == peak.flop_per_second);
+            }
+    }
+}
+
+TEST_CASE("no run stands above its roof: the time is at least that of its bytes and that of its operations") {
+    for (const char* on : {"v100", "teaching:2", "a100"}) {
+        INFO(on);
+        const KernelRun add = run_kernel("bench", "vector_add_f32", {256}, {256}, 1 << 16, {1 << 16}, on);
+        const KernelRun product = run_kernel("matmul", "matmul_nn_f32", {4, 4}, {16, 16}, 64 * 64, {64, 64, 64}, on);
+        for (const KernelRun* run : {&add, &product}) {
+            const Roofline roofline = roofline_of(run->gpu);
+            const RoofPoint point = point_of(*run);
+            REQUIRE(point.plotted());
+            for (const RoofLevel level : {RoofLevel::dram, RoofLevel::l2, RoofLevel::l1}) {
+                CHECK(point.seconds >= memory_seconds(roofline, point, level) * (1 - 1e-9));
+                CHECK(headroom(roofline, point, level) >= 1);
+            }
+            CHECK(point.seconds >= math_seconds(roofline, point));
+            const double least = std::max(memory_seconds(roofline, point), math_seconds(roofline, point));
+            CHECK(std::fabs(headroom(roofline, point) - point.seconds / least) < 1e-6 * headroom(roofline, point));
+            CHECK(std::fabs(value(*run, "dram_time_us") - 1e6 * memory_seconds(roofline, point)) < 1e-9);
+            CHECK(std::fabs(value(*run, "math_time_us") - 1e6 * math_seconds(roofline, point)) < 1e-9);
+            CHECK(std::fabs(value(*run, "headroom") - headroom(roofline, point)) < 1e-9 * headroom(roofline, point));
+        }
+    }
+}
+
+TEST_CASE("a run that computes or moves nothing stands nowhere on the roofline") {
+    Builder b;
+    b.exit();
+    KernelRun run;
+    run.gpu = gpu("v100");
+    run.program = std::make_shared<const Program>(finished(b.program));
+    run.config = simt::test::config_of({1}, {32});
+    simt::Memory memory;
+    run.result = launch(run.gpu, *run.program, run.config, memory);
+    const RoofPoint point = point_of(run);
+    CHECK_FALSE(point.plotted());
+    CHECK(headroom(roofline_of(run.gpu), point) == 0);
+    CHECK(point.intensity(RoofLevel::dram) == 0);
+}
