@@ -305,6 +305,7 @@ int run(const Options& options) {
     json["block"] = indices(config.block);
     json["cycles"] = options.functional ? nlohmann::ordered_json() : nlohmann::ordered_json(timed.cycles);
     json["time_us"] = options.functional ? nlohmann::ordered_json() : json_number(timed.time_us);
+    json["launch_us"] = options.functional ? nlohmann::ordered_json() : json_number(timed.launch_us);
     json["instructions"] = {{"warp", result.warp_instructions}, {"thread", result.thread_instructions}};
     json["metrics"] = nlohmann::ordered_json::object();
     for (const model::Metric& metric : timed.metrics)

@@ -61,6 +61,8 @@ void Sm::restore(const SmCheckpoint& from) {
 uint64_t Sm::state_bytes() const {
     uint64_t bytes = sizeof(SmCheckpoint) + cores_.size() * sizeof(SubCore) + memory_side_.bytes() +
                      blocks_.size() * sizeof(SmCheckpoint::Slot);
+    bytes += code_.bytes();
+    for (const SubCore& core : cores_) bytes += core.code.bytes();
     for (const SubCore& core : cores_)
         for (const WarpSlot& w : core.slot) bytes += sizeof w + w.scoreboard.bytes();
     return bytes;

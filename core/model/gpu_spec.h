@@ -56,6 +56,11 @@ struct GpuSpec {
     Figure l1_bytes_per_cycle;  // an SM
     Figure l2_bytes_per_cycle;  // the whole chip
     Figure dram_gb_per_second;
+    // Instructions: bytes of one, of a sub-core's cache (L0) and of the SM's (L1), and the lines that are fetched ahead
+    Count instruction_bytes, l0_code_bytes, l1_code_bytes, l1_code_latency, code_prefetch;
+    // The block scheduler, for the whole GPU, and a block's way from there to its first instruction
+    Figure blocks_per_cycle;
+    Count block_start_latency;
     Count lsu_queue;  // memory instructions buffered a sub-core
     // Clocks and the host
     Figure boost_mhz;

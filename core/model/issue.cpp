@@ -70,8 +70,10 @@ MemoryCost Sm::memory_cost(uint32_t s, int64_t now, const simt::WarpEvent& event
 bool Sm::can_pair(SubCore& core, uint32_t i, uint32_t first_pc, int64_t now) {
     WarpSlot& w = core.slot[i];
     if (w.warp == nullptr || w.at_barrier || (core.recheck >> i & 1) != 0 || w.pc != first_pc + 1) return false;
+    if (core.fetched[i] > now) return false;
     const Timing& t = timing_[w.pc];
-    if (t.route == Route::branch || t.route == Route::barrier || t.route == Route::exit || t.route == Route::fence)
+    if (t.route == Route::branch || t.route == Route::barrier || t.route == Route::exit || t.route == Route::fence ||
+        t.route == Route::sleep)
         return false;
     if (t.pipe == timing_[first_pc].pipe || core.pipe_free[t.pipe] > now) return false;
     return w.scoreboard.blocking(t, now) == nullptr;
@@ -147,7 +149,12 @@ void Sm::wait_next(SubCore& core, uint32_t i, int64_t now, int64_t wake, StallRe
         core.recheck |= bit;
     } else {
         wake = now + 1;
-        if (const Pending* p = w.scoreboard.blocking(timing_[w.pc], now + 1)) {
+        if (core.fetched[i] > wake) {
+            w.run_reason = StallReason::no_instruction;
+            w.run_cause = -1;
+            wake = core.fetched[i];
+            core.recheck |= bit;
+        } else if (const Pending* p = w.scoreboard.blocking(timing_[w.pc], now + 1)) {
             w.run_reason = p->wait;
             w.run_cause = p->cause;
             wake = p->ready;
@@ -191,8 +198,9 @@ void Sm::issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first) {
         core.pipe_free[t.pipe] = now + t.interval;
     }
     const int32_t record = account(s, w, issued);
-    set_next_pc(core, i, w.ahead_at < w.ahead_count ? w.ahead[w.ahead_at].pc : std::min(w.warp->pc(), last_pc_));
     const int64_t wake = issued.branch ? now + std::max<int64_t>(1, gpu_.branch_latency) : 0;
+    set_next_pc(core, i, w.ahead_at < w.ahead_count ? w.ahead[w.ahead_at].pc : std::min(w.warp->pc(), last_pc_),
+                std::max(now + 1, wake));
     wait_next(core, i, now, wake, StallReason::branch_resolving, record);
 }
 
@@ -256,7 +264,8 @@ bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
         return true;
     }
 
-    set_next_pc(core, i, std::min(w.warp->pc(), last_pc_));
+    const int64_t resolved = t.route == Route::branch ? now + std::max<int64_t>(1, gpu_.branch_latency) : now + 1;
+    set_next_pc(core, i, std::min(w.warp->pc(), last_pc_), resolved);
     const auto wait_for = [&](StallReason reason, int64_t until) { wait_next(core, i, now, until, reason, record); };
     if (w.warp->at_barrier) {
         wait_for(StallReason::barrier, never);
@@ -267,7 +276,10 @@ bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
     } else if (event.kind == simt::WarpEvent::Kind::barrier) {
         wait_for(StallReason::barrier, now + std::max<int64_t>(1, gpu_.barrier_latency));
     } else if (t.route == Route::branch) {
-        wait_for(StallReason::branch_resolving, now + std::max<int64_t>(1, gpu_.branch_latency));
+        wait_for(StallReason::branch_resolving, resolved);
+    } else if (t.route == Route::sleep && event.executed != 0) {
+        const double cycles = simt::longest_sleep(*w.warp, pc, event.executed) * gpu_.boost_mhz / 1000.0;
+        wait_for(StallReason::sleeping, now + std::max<int64_t>(1, static_cast<int64_t>(cycles)));
     } else if (t.route == Route::fence && w.store_done + gpu_.l2_latency > now + 1 && w.store_done != 0) {
         wait_for(StallReason::membar, w.store_done + gpu_.l2_latency);
     } else {

@@ -80,6 +80,8 @@ class Checkpoints;  // checkpoint.h
 struct TimedResult : simt::LaunchResult {
     int64_t cycles = 0;
     double time_us = 0;  // cycles at the boost clock
+    double launch_us =
+        0;  // from the end of the enqueue to the first cycle, which `cycles` and `time_us` leave out: the GPU's row
     KernelTrace trace;
     Occupancy occupancy;
     LaunchTotals totals;

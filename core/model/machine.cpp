@@ -4,6 +4,7 @@
 #include "core/model/machine.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "core/model/checkpoint.h"
@@ -77,9 +78,11 @@ bool start_clusters(SharedState& state, std::vector<std::unique_ptr<Sm>>& sms, i
         cluster.places.assign(state.free_places.begin(), state.free_places.begin() + state.cluster_blocks);
         state.free_places.erase(state.free_places.begin(), state.free_places.begin() + state.cluster_blocks);
         std::vector<simt::Block*> by_rank;
+        int64_t start = now;  // of all its blocks, when the last one is ready
+        for (uint32_t rank = 0; rank < state.cluster_blocks; ++rank) start = start_of_block(state, now);
         for (uint32_t rank = 0; rank < state.cluster_blocks; ++rank) {
             const SharedState::Place place = cluster.places[rank];
-            sms[place.sm]->start_block(place.slot, simt::linear_in_cluster(*state.grid, number, rank), now, number);
+            sms[place.sm]->start_block(place.slot, simt::linear_in_cluster(*state.grid, number, rank), start, number);
             by_rank.push_back(&sms[place.sm]->block_at(place.slot));
         }
         simt::join_cluster(by_rank);
@@ -98,7 +101,8 @@ void fill(SharedState& state, std::vector<std::unique_ptr<Sm>>& sms) {
     }
     for (uint32_t slot = 0; slot < state.blocks_per_sm; ++slot)
         for (auto& sm : sms)
-            if (state.next_block < state.blocks) sm->start_block(slot, static_cast<uint32_t>(state.next_block++), 0);
+            if (state.next_block < state.blocks)
+                sm->start_block(slot, static_cast<uint32_t>(state.next_block++), start_of_block(state, 0));
 }
 
 uint32_t shared_bytes(const ptx::Program& program, const simt::LaunchConfig& config) {
@@ -146,6 +150,8 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
     state_.recorder = &recorder_;
     state_.windows = &windows_;
     state_.max_instructions = options.max_instructions;
+    const uint32_t line = 128 / std::clamp<uint32_t>(gpu.instruction_bytes, 1, 128);
+    state_.code_shift = static_cast<uint32_t>(std::bit_width(line)) - 1;
     state_.scheduler = options.scheduler.value_or(gpu.scheduler.value);
     state_.run_ahead = options.run_ahead && options.checkpoint_bytes == 0 && state_.cluster_blocks == 1;
     start();
@@ -209,6 +215,7 @@ bool Machine::run_until(int64_t until) {
         const uint32_t i = SmQueue::sm_of(queue_.first());
         Sm& sm = *sms_[i];
         const uint64_t others = queue_.second();
+        if (others != SmQueue::idle) sms_[SmQueue::sm_of(others)]->prefetch();
         const int64_t far_enough = std::min(until, sm.next() + (options_.skip_idle ? most_ahead : 1));
         while (sm.next() < far_enough) {
             now_ = std::max(now_, sm.next());
@@ -259,6 +266,7 @@ TimedResult Machine::finish() {
     result_.warp_instructions = state_.issues;
     result_.thread_instructions = state_.thread_instructions;
     result_.cycles = state_.last_cycle;
+    result_.launch_us = gpu_.launch_latency_us;
     result_.time_us = static_cast<double>(result_.cycles) / gpu_.boost_mhz;
     describe(recorder_.trace);
     result_.checkpoints = std::move(checkpoints_);

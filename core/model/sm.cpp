@@ -6,6 +6,9 @@
 #include <bit>
 
 namespace lockstep::model {
+namespace {
+constexpr uint32_t code_line_bytes = 128;
+}
 
 Sm::Sm(SharedState& state, uint32_t index)
     : state_(state),
@@ -18,21 +21,31 @@ Sm::Sm(SharedState& state, uint32_t index)
       blocks_(state.blocks_per_sm) {
     memory_side_ = LoadStore(gpu_, *state.memory, state.shared_per_block * state.blocks_per_sm);
     cores_.resize(sub_cores_);
-    const uint32_t warps = state.warps_per_block * state.blocks_per_sm;
+    const uint32_t warps = state.warps_per_block * state.blocks_per_sm, lines = (last_pc_ >> state.code_shift) + 1;
+    code_ = InstructionCache(gpu_.l1_code_bytes / code_line_bytes, lines);
     for (SubCore& core : cores_) {
         core.pipe_cause.fill(-1);
         core.slot.resize((warps + sub_cores_ - 1) / sub_cores_);
+        core.code = InstructionCache(gpu_.l0_code_bytes / code_line_bytes, lines);
     }
 }
 
-void Sm::set_next_pc(SubCore& core, uint32_t i, uint32_t pc) {
+// `known`: the cycle from which it is known that the warp goes there.
+void Sm::set_next_pc(SubCore& core, uint32_t i, uint32_t pc, int64_t known) {
     WarpSlot& w = core.slot[i];
     const uint32_t bit = 1u << i;
     const Timing& t = timing_[pc];
     core.of_pipe[timing_[w.pc].pipe] &= ~bit;
     core.of_pipe[t.pipe] |= bit;
     core.shares = t.shared_by_sms ? core.shares | bit : core.shares & ~bit;
+    if (pc >> state_.code_shift != w.pc >> state_.code_shift) core.fetched[i] = fetch(core, pc, known);
     w.pc = pc;
+}
+
+int64_t start_of_block(SharedState& state, int64_t now) {
+    const double start = std::max(static_cast<double>(now), state.launcher_free);
+    state.launcher_free = start + 1 / state.gpu->blocks_per_cycle;
+    return static_cast<int64_t>(start) + state.gpu->block_start_latency;
 }
 
 void Sm::start_block(uint32_t slot, uint32_t linear, int64_t now, uint32_t cluster) {
@@ -63,7 +76,9 @@ void Sm::start_block(uint32_t slot, uint32_t linear, int64_t now, uint32_t clust
         w.at_barrier = false;
         w.ahead_at = w.ahead_count = 0;
         w.first_round = w.last_round = 0;
-        set_next_pc(core, i, std::min(w.warp->pc(), last_pc_));
+        set_next_pc(core, i, std::min(w.warp->pc(), last_pc_), now);
+        core.fetched[i] = fetch(core, w.pc, now);
+        core.recheck |= 1u << i;
         core.age[i] = age_++;
         w.scoreboard.clear();
         w.number = static_cast<uint16_t>(warp_slot);
@@ -95,7 +110,19 @@ void Sm::dispatch_blocks(int64_t now) {
     }
     if (state_.cluster_blocks > 1) return;  // launch.cpp starts those
     for (uint32_t slot = 0; slot < blocks_.size() && state_.next_block < state_.blocks; ++slot)
-        if (!blocks_[slot].used) start_block(slot, static_cast<uint32_t>(state_.next_block++), now);
+        if (!blocks_[slot].used) start_block(slot, static_cast<uint32_t>(state_.next_block++), start_of_block(state_, now));
+}
+
+void Sm::prefetch() const {
+    for (const SubCore& core : cores_) {
+        const auto* const bytes = reinterpret_cast<const char*>(&core);
+        for (size_t at = 0; at < offsetof(SubCore, age); at += 64) __builtin_prefetch(bytes + at);
+        for (uint32_t left = core.eligible; left != 0; left &= left - 1) {
+            const auto* const slot =
+                reinterpret_cast<const char*>(&core.slot[static_cast<uint32_t>(std::countr_zero(left))]);
+            for (size_t at = 0; at < 3; ++at) __builtin_prefetch(slot + 64 * at);
+        }
+    }
 }
 
 bool Sm::cycle(bool may_share) {
@@ -129,6 +156,12 @@ void Sm::wake_up(SubCore& core, int64_t now) {
         int64_t& wake = core.wake[i];
         if (wake <= now && (core.recheck & bit) != 0) {
             WarpSlot& w = core.slot[i];
+            if (core.fetched[i] > now) {
+                enter(w, now, StallReason::no_instruction, -1);
+                wake = core.fetched[i];
+                core.next_wake = std::min(core.next_wake, wake);
+                continue;
+            }
             core.recheck &= ~bit;
             if (const Pending* p = w.scoreboard.blocking(timing_[w.pc], now)) {
                 enter(w, now, p->wait, p->cause);
@@ -164,20 +197,22 @@ bool Sm::cycle_of(uint32_t s, int64_t now) {
     SubCore& core = cores_[s];
     if (core.next_wake <= now) wake_up(core, now);
     core.pipe_free[static_cast<size_t>(ptx::Unit::lsu)] = memory_side_.free_at(s);
-    uint32_t open = core.eligible;
+    uint32_t held = 0;  // by a pipe that is taken
     int64_t soonest = never;
     for (uint32_t pipe = 0; pipe < pipes; ++pipe) {
-        const uint32_t held = core.of_pipe[pipe] & core.eligible;
-        if (held == 0 || core.pipe_free[pipe] <= now) continue;
-        open &= ~held;
-        soonest = std::min(soonest, core.pipe_free[pipe]);
-        for (uint32_t left = held & ~core.throttled; left != 0; left &= left - 1) {
-            WarpSlot& w = core.slot[static_cast<uint32_t>(std::countr_zero(left))];
-            enter(w, now, timing_[w.pc].throttle, core.pipe_cause[pipe]);
-        }
-        core.throttled |= held;
-        core.passed_over &= ~held;
+        const uint32_t wanted = core.of_pipe[pipe] & core.eligible;
+        const bool taken = (wanted != 0) & (core.pipe_free[pipe] > now);
+        held |= taken ? wanted : 0;
+        soonest = std::min(soonest, taken ? core.pipe_free[pipe] : never);
     }
+    for (uint32_t left = held & ~core.throttled; left != 0; left &= left - 1) {
+        WarpSlot& w = core.slot[static_cast<uint32_t>(std::countr_zero(left))];
+        const Timing& t = timing_[w.pc];
+        enter(w, now, t.throttle, core.pipe_cause[t.pipe]);
+    }
+    core.throttled |= held;
+    core.passed_over &= ~held;
+    uint32_t open = core.eligible & ~held;
     if (open == 0) {
         core_next_[s] = std::min(core.next_wake, soonest);
         return true;

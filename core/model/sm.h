@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/model/instruction_cache.h"
 #include "core/model/launch.h"
 #include "core/model/load_store.h"
 #include "core/model/recorder.h"
@@ -36,6 +37,8 @@ struct SharedState {  // of one launch, used by all SMs
     uint32_t warps_per_block = 1, blocks_per_sm = 1, shared_per_block = 0;
     uint64_t max_instructions = 0;
     bool run_ahead = true;
+    uint32_t code_shift = 3;   // instructions of a line of 128 bytes, as a power of two
+    double launcher_free = 0;  // when the block scheduler can start the next block
     SchedulerPolicy scheduler = SchedulerPolicy::greedy_then_oldest;
     uint64_t next_block = 0, blocks = 0, blocks_done = 0;  // the block scheduler: linear order
     // Clusters start when there is room for all their blocks and keep their places until all have ended.
@@ -97,6 +100,8 @@ struct SmState {
         // Of each slot, apart from the rest so that looking for work touches little of the host's cache:
         std::array<int64_t, slots_a_sub_core> wake{};  // may issue from here on, as far as its own instructions go
         std::array<uint64_t, slots_a_sub_core> age{};
+        std::array<int64_t, slots_a_sub_core> fetched{};  // when its next instruction is in the sub-core
+        InstructionCache code;
         uint32_t live = 0;
         int64_t active_begin = 0, active_until = 0, active_cycles = 0, issue_cycles = 0;
         std::vector<WarpSlot> slot;  // as many as the launch can fill
@@ -117,10 +122,14 @@ struct SmState {
     int32_t issued_ = 0;
     std::array<int64_t, most_sub_cores> core_next_{never, never, never, never};  // when something can happen in each
     LoadStore memory_side_;
+    InstructionCache code_;
     std::vector<SubCore> cores_;
 };
 
 struct SmCheckpoint;
+
+// When a block that is given to an SM at `now` begins: the block scheduler starts one after the other.
+int64_t start_of_block(SharedState& state, int64_t now);
 
 class Sm : private SmState {
   public:
@@ -139,6 +148,7 @@ class Sm : private SmState {
     // For a caller that visits every cycle.
     void visit_next_cycle(int64_t now) { next_ = next_ == never ? never : now + 1; }
     int64_t next() const { return next_; }
+    void prefetch() const;  // into the host's cache what cycle() will look at
     // For a launch that ends early: closes what is open, as of `now`.
     void stop(int64_t now);
     const simt::Block* stuck_block() const;  // one that cannot go on, when next() is never
@@ -170,7 +180,9 @@ class Sm : private SmState {
     void dispatch_blocks(int64_t now);
     bool cycle_of(uint32_t s, int64_t now);
     void wake_up(SubCore& core, int64_t now);
-    void set_next_pc(SubCore& core, uint32_t i, uint32_t pc);
+    void set_next_pc(SubCore& core, uint32_t i, uint32_t pc, int64_t known);
+    int64_t fetch(SubCore& core, uint32_t pc, int64_t now);
+    int64_t line_from_l1(uint32_t line, int64_t now);
     uint32_t pick(const SubCore& core, uint32_t open) const;
     bool issue(uint32_t s, uint32_t i, int64_t now, bool first);
     bool can_pair(SubCore& core, uint32_t i, uint32_t first_pc, int64_t now);

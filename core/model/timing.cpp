@@ -232,6 +232,12 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program)
             case Kind::fence:
                 control(Route::fence);
                 break;
+            case Kind::nop:
+                if (in.opcode != nullptr && in.opcode->name == "nanosleep") {
+                    control(Route::sleep);
+                    break;
+                }
+                [[fallthrough]];
             default:
                 if (t.pipe == static_cast<uint8_t>(Unit::lsu) || t.pipe >= pipes) t.pipe = static_cast<uint8_t>(Unit::alu);
                 time_math(gpu, program, pc, t);

@@ -11,7 +11,7 @@
 
 namespace lockstep::model {
 
-enum class Route : uint8_t { math, memory, constant, shuffle, branch, barrier, exit, fence };
+enum class Route : uint8_t { math, memory, constant, shuffle, branch, barrier, exit, fence, sleep };
 
 constexpr uint32_t pipes = 8;  // as many as ptx::Unit has; the memory queue is Unit::lsu
 

@@ -20,4 +20,7 @@ constexpr uint32_t most_ahead_pc = 1u << 24;
 using CountPasses = uint32_t (*)(const uint64_t* offsets, uint32_t mask, uint32_t bytes);
 uint32_t run_ahead(Warp& warp, AheadStep* steps, uint32_t most, CountPasses passes);
 
+// What the lanes `lanes` ask of the nanosleep at `pc`: the longest of them, in nanoseconds, at most a millisecond.
+uint32_t longest_sleep(const Warp& warp, uint32_t pc, uint32_t lanes);
+
 }  // namespace lockstep::simt

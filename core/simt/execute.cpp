@@ -1,6 +1,10 @@
 // step(), run() and run_ahead(): the executor of the widest instruction set that this machine has.
 #include "core/simt/execute.h"
 
+#include <algorithm>
+
+#include "core/simt/access.h"
+
 namespace lockstep::simt {
 
 Executor executor(ptx::Simd simd) {
@@ -45,6 +49,15 @@ WarpEvent run(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
 
 uint32_t run_ahead(Warp& warp, AheadStep* steps, uint32_t most, CountPasses passes) {
     return chosen.run_ahead(warp, steps, most, passes);
+}
+
+uint32_t longest_sleep(const Warp& warp, uint32_t pc, uint32_t lanes) {
+    const auto& instructions = warp.block->grid->program->instructions;
+    if (pc >= instructions.size() || instructions[pc].source[0] == ptx::no_operand) return 0;
+    const uint32_t* const wanted = words(warp, instructions[pc].source[0]);
+    uint32_t longest = 0;
+    for (uint32_t left = lanes; left != 0; left &= left - 1) longest = std::max(longest, wanted[__builtin_ctz(left)]);
+    return std::min(longest, 1'000'000u);
 }
 
 }  // namespace lockstep::simt
