@@ -70,6 +70,16 @@ void coalesce(const uint64_t* addresses, uint32_t mask, uint32_t bytes, GlobalRe
     }
 }
 
+uint32_t same_word(const uint64_t* addresses, uint32_t mask, uint64_t line) {
+    uint8_t count[line_bytes / bank_bytes] = {};
+    uint8_t most = 0;
+    for (uint32_t left = mask; left != 0; left &= left - 1) {
+        const uint64_t address = addresses[std::countr_zero(left)];
+        if (address / line_bytes == line) most = std::max(most, ++count[address % line_bytes / bank_bytes]);
+    }
+    return std::max<uint32_t>(1, most);
+}
+
 uint32_t shared_passes(const uint64_t* offsets, uint32_t mask, uint32_t bytes) {
     if (bytes <= bank_bytes && mask != 0) {  // the everyday case: all words lie in one row of the 32 banks
         const uint64_t leader = offsets[std::countr_zero(mask)];
