@@ -264,7 +264,7 @@ TEST_CASE("an L2 that goes on from launch to launch still has its lines, and wha
     memory.copied_in(base + (1 << 20), 1 << 16);
     LoadStore sm(gpu, memory, 0);
     CHECK(latency(sm, base, 0) == gpu.l2_latency);
-    CHECK(latency(sm, base + (1 << 20) + 65535, 1000) == gpu.l2_latency);
+    CHECK(latency(sm, base + (1 << 20) + 65532, 1000) == gpu.l2_latency);
     CHECK(latency(sm, base + (1 << 21), 2000) == gpu.dram_latency);
 }
 

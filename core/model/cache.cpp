@@ -17,7 +17,7 @@ void Cache::Line::arrive(uint32_t sectors, int64_t cycle) {
     present = static_cast<uint8_t>(present | sectors);
 }
 
-Cache::Cache(uint32_t bytes, uint32_t ways, uint32_t bytes_a_line) : ways_(std::max(1u, ways)) {
+Cache::Cache(uint32_t bytes, uint32_t ways, uint32_t bytes_a_line) : ways_(std::clamp(ways, 1u, 256u)) {
     const uint32_t lines = bytes / bytes_a_line;
     if (lines == 0) return;
     ways_ = std::min(ways_, lines);
@@ -31,14 +31,15 @@ Cache::Line* Cache::find(uint64_t line, uint32_t* used_before) {
     const int32_t first = first_[spread_(line)];
     if (first < 0) return nullptr;
     const auto tag = static_cast<uint32_t>(line);
-    const uint32_t* const tags = tags_.data() + first;
+    uint32_t* const tags = keys_.data() + 2 * static_cast<size_t>(first);
+    uint32_t* const used = tags + ways_;
     for (uint32_t way = 0; way < ways_; ++way) {
         if (tags[way] != tag) continue;
-        const auto at = static_cast<size_t>(first) + way;
-        if (lines_[at].line != line || used_[at] == 0) continue;
-        if (used_before != nullptr) *used_before = used_[at];
-        used_[at] = ++clock_;
-        return &lines_[at];
+        Line& found = lines_[static_cast<size_t>(first) + way];
+        if (found.line != line || used[way] == 0) continue;
+        if (used_before != nullptr) *used_before = used[way];
+        used[way] = ++clock_;
+        return &found;
     }
     return nullptr;
 }
@@ -48,30 +49,30 @@ Cache::Line& Cache::insert(uint64_t line, Victim& victim, bool evict_first) {
     if (first < 0) {
         first = static_cast<int32_t>(lines_.size());
         lines_.resize(lines_.size() + ways_);
-        tags_.resize(lines_.size());
-        used_.resize(lines_.size());
+        keys_.resize(2 * lines_.size());
     }
-    const uint32_t* const used = used_.data() + first;
-    uint32_t oldest = 0;
-    for (uint32_t way = 1; way < ways_; ++way) oldest = used[way] < used[oldest] ? way : oldest;
-    const auto at = static_cast<size_t>(first) + oldest;
-    victim = {lines_[at].line, used_[at] != 0 ? lines_[at].dirty : uint8_t{0}};
-    lines_[at] = Line{};
-    lines_[at].line = line;
-    tags_[at] = static_cast<uint32_t>(line);
-    used_[at] = evict_first ? 1 : ++clock_;
-    return lines_[at];
+    uint32_t* const tags = keys_.data() + 2 * static_cast<size_t>(first);
+    uint32_t* const used = tags + ways_;
+    // The way with the least `used`: four at a time, so that no comparison waits for the one before.
+    uint64_t least[4] = {~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}};
+    for (uint32_t way = 0; way < ways_; ++way) least[way % 4] = std::min(least[way % 4], uint64_t{used[way]} << 8 | way);
+    least[0] = std::min(std::min(least[0], least[1]), std::min(least[2], least[3]));
+    const auto oldest = static_cast<uint32_t>(least[0] & 0xff);
+    Line& place = lines_[static_cast<size_t>(first) + oldest];
+    victim = {place.line, used[oldest] != 0 ? place.dirty : uint8_t{0}};
+    place = Line{};
+    place.line = line;
+    tags[oldest] = static_cast<uint32_t>(line);
+    used[oldest] = evict_first ? 1 : ++clock_;
+    return place;
 }
 
 uint32_t Cache::younger_than(const Line& line, uint32_t used) const {
-    const int32_t first = first_[spread_(line.line)];
+    const size_t first = static_cast<size_t>(first_[spread_(line.line)]);
+    const uint32_t* const of = keys_.data() + 2 * first + ways_;
     uint32_t count = 0;
-    for (uint32_t way = 0; way < ways_; ++way) count += used_[static_cast<size_t>(first) + way] > used ? 1 : 0;
+    for (uint32_t way = 0; way < ways_; ++way) count += of[way] > used ? 1 : 0;
     return count - 1;  // find() has just used the line itself
-}
-
-void Cache::drop(uint64_t line) {
-    if (Line* const entry = find(line)) used_[static_cast<size_t>(entry - lines_.data())] = 0;
 }
 
 void Cache::settle() {

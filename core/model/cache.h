@@ -61,6 +61,7 @@ class Cache {
     };
 
     Cache() = default;
+    // At most 256 ways.
     Cache(uint32_t bytes, uint32_t ways, uint32_t bytes_a_line = 128);
 
     // The line, marked as just used; null when it is not here. `used_before`: when it was used last, for younger_than.
@@ -69,18 +70,20 @@ class Cache {
     Line& insert(uint64_t line, Victim& victim, bool evict_first = false);
     // How many lines of the set of `line` were used after the moment `used`.
     uint32_t younger_than(const Line& line, uint32_t used) const;
-    void drop(uint64_t line);
     // Every sector that is on its way is here.
     void settle();
     // Asks the host for the set's tags, which the next find() will want.
     void prefetch(uint64_t line) const {
         if (sets_ == 0) return;
         const int32_t first = first_[spread_(line)];
-        if (first >= 0) __builtin_prefetch(tags_.data() + first);
+        if (first < 0) return;
+        const uint32_t* const keys = keys_.data() + 2 * static_cast<size_t>(first);
+        __builtin_prefetch(keys);
+        __builtin_prefetch(keys + ways_);
     }
 
     uint64_t bytes() const {  // beside itself
-        return first_.size() * sizeof first_[0] + lines_.size() * (sizeof lines_[0] + sizeof tags_[0] + sizeof used_[0]);
+        return first_.size() * sizeof first_[0] + lines_.size() * sizeof lines_[0] + keys_.size() * sizeof keys_[0];
     }
 
     uint32_t sets() const { return sets_; }
@@ -91,8 +94,8 @@ class Cache {
     Spread spread_;
     uint32_t clock_ = 1;
     std::vector<int32_t> first_;  // of each set, into the arrays below; -1: untouched
-    std::vector<uint32_t> tags_;  // low bits of each way's line
-    std::vector<uint32_t> used_;  // 0: the way is free; 1: the next to leave
+    std::vector<uint32_t> keys_;  // of each set: the low bits of each way's line, then when each was used: 0, the way is
+                                  // free; 1, it is the next to leave
     std::vector<Line> lines_;
 };
 

@@ -40,9 +40,10 @@ Ticks Dram::open_row(uint64_t line, uint32_t channel, Ticks now) {
         if (row.used < oldest->used) oldest = &row;
     }
     Channel& c = channel_[channel];
-    const Ticks open = std::max({now, bank.free, c.activate});
+    const Ticks turn = std::max(now, c.activate);
+    c.activate = turn + activate_;
+    const Ticks open = std::max(turn, bank.free);
     bank.free = open + row_cycle_;
-    c.activate = open + activate_;
     *oldest = {number, open, open};
     return open;
 }
