@@ -27,7 +27,7 @@ class Tlb {
         const uint64_t page = (address >> page_shift_) + 1;
         if (page == last_ || ways_ == 0) return false;
         last_ = page;
-        Entry* const set = entry_.data() + size_t{sets_(page)} * ways_;
+        Entry* const set = entry_.data() + size_t{sets_(page - 1)} * ways_;
         Entry* oldest = set;
         for (uint32_t way = 0; way < ways_; ++way) {
             if (set[way].page == page) {
