@@ -178,7 +178,9 @@ MemoryCost LoadStore::shared(uint32_t s, int64_t now, Access access, const uint6
 
 MemoryCost LoadStore::shared_load(uint32_t s, int64_t now, uint32_t passes, uint32_t bytes) {
     counters_.add(Flow::shared_load, bytes);
-    return shared_passes_of(s, now, passes);
+    MemoryCost cost = shared_passes_of(s, now, passes);
+    cost.bytes = bytes;
+    return cost;
 }
 
 MemoryCost LoadStore::shared_passes_of(uint32_t s, int64_t now, uint32_t passes) {

@@ -73,6 +73,7 @@ class LoadStore {
     const MemoryCounters& counters() const { return counters_; }  // since the launch began; they only grow
 
   private:
+    MemoryCost routed(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& timing);
     // Passes the sub-core's address unit and reserves `takes` of a data pipe; when the pipe begins.
     Ticks enter(uint32_t s, int64_t now, Ticks takes, uint32_t pipe);
     MemoryCost shared_passes_of(uint32_t s, int64_t now, uint32_t passes);

@@ -6,6 +6,12 @@
 namespace lockstep::model {
 
 MemoryCost LoadStore::access(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& timing) {
+    MemoryCost cost = routed(s, now, event, timing);
+    cost.bytes = bits_in(event.executed) * event.bytes;
+    return cost;
+}
+
+MemoryCost LoadStore::routed(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& timing) {
     if (timing.route == Route::shuffle) return shuffle(s, now);
     if (event.executed == 0 || event.addresses == nullptr) {  // every lane is guarded off
         MemoryCost cost;
