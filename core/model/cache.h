@@ -1,38 +1,59 @@
 // A sectored, set-associative cache: 128-byte lines of four 32-byte sectors, least recently used out first. It holds no
 // data (the executor does), only which sectors are present, when each arrives, and which are dirty. Storage for a set is
-// made when the set is first touched, so an untouched cache costs nothing.
+// made when the set is first touched, so an untouched cache costs nothing. Copyable: plain values and indices.
 #pragma once
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
 namespace lockstep::model {
 
 // Spreads lines over n places such that any n consecutive aligned lines fall into n different ones, and strides of a
-// power of two do not all meet in one.
+// power of two do not all meet in one. Requires n <= 65536 and lines below 2^48.
 class Spread {
   public:
     explicit Spread(uint32_t n = 1) : n_(n == 0 ? 1 : n), mask_((n_ & (n_ - 1)) == 0 ? n_ - 1 : 0) {
         while ((1u << shift_) < n_) ++shift_;
+        if (mask_ == 0 && n_ > 1) inverse_ = ~uint64_t{0} / n_ + 1;
     }
     uint32_t operator()(uint64_t line) const {
         if (n_ == 1) return 0;
         if (mask_ != 0) return static_cast<uint32_t>((line ^ mix(line >> shift_)) & mask_);
-        const uint64_t group = line / n_;
-        return static_cast<uint32_t>((line - group * n_ + (mix(group) & 0xffff)) % n_);
+        const uint64_t group = quotient(line);
+        const uint64_t turned = line - group * n_ + (mix(group) & 0xffff);
+        return static_cast<uint32_t>(turned - quotient(turned) * n_);
     }
+    // line / n: which of its runs of n lines it belongs to.
+    uint64_t group(uint64_t line) const { return n_ == 1 ? line : mask_ != 0 ? line >> shift_ : quotient(line); }
 
   private:
+    __extension__ using Wide = unsigned __int128;
     static uint64_t mix(uint64_t group) { return group ^ (group >> 5) ^ (group >> 11) ^ (group >> 17) ^ (group >> 23); }
+    // By the rounded-up inverse: exact as long as line * n < 2^64.
+    uint64_t quotient(uint64_t line) const { return static_cast<uint64_t>((static_cast<Wide>(line) * inverse_) >> 64); }
     uint32_t n_, mask_, shift_ = 0;
+    uint64_t inverse_ = 0;
 };
 
 class Cache {
   public:
     struct Line {
         uint64_t line = 0;
-        int64_t arrives[4] = {};  // cycle at which the sector is here, where `present` has its bit
-        uint64_t used = 0;        // 0: the way is free
+        int64_t last = 0;         // cycle at which the last of its sectors is here
+        uint16_t before[4] = {};  // how many cycles earlier each sector was, as far as 16 bits say
         uint8_t present = 0, dirty = 0;
+        uint8_t copies = 0;  // L2: halves of the chip that keep a copy of a line of the other half
+
+        // The cycle at which all sectors of `sectors`, which are present, are here; `now` if they are already.
+        int64_t here(uint32_t sectors, int64_t now) const {
+            if (last <= now) return now;
+            int64_t when = now;
+            for (uint32_t left = sectors; left != 0; left &= left - 1)
+                when = std::max(when, last - before[std::countr_zero(left)]);
+            return when;
+        }
+        void arrive(uint32_t sectors, int64_t cycle);
     };
     struct Victim {  // what had to leave for a new line
         uint64_t line = 0;
@@ -40,14 +61,30 @@ class Cache {
     };
 
     Cache() = default;
-    Cache(uint32_t bytes, uint32_t ways);
+    // At most 256 ways.
+    Cache(uint32_t bytes, uint32_t ways, uint32_t bytes_a_line = 128);
 
-    // The line, marked as just used; null when it is not here.
-    Line* find(uint64_t line);
-    // A fresh entry for a line that find() did not have.
-    Line& insert(uint64_t line, Victim& victim);
+    // The line, marked as just used; null when it is not here. `used_before`: when it was used last, for younger_than.
+    Line* find(uint64_t line, uint32_t* used_before = nullptr);
+    // A fresh entry for a line that find() did not have. `evict_first`: it is the next to leave its set.
+    Line& insert(uint64_t line, Victim& victim, bool evict_first = false);
+    // How many lines of the set of `line` were used after the moment `used`.
+    uint32_t younger_than(const Line& line, uint32_t used) const;
+    // Every sector that is on its way is here.
+    void settle();
+    // Asks the host for the set's tags, which the next find() will want.
+    void prefetch(uint64_t line) const {
+        if (sets_ == 0) return;
+        const int32_t first = first_[spread_(line)];
+        if (first < 0) return;
+        const uint32_t* const keys = keys_.data() + 2 * static_cast<size_t>(first);
+        __builtin_prefetch(keys);
+        __builtin_prefetch(keys + ways_);
+    }
 
-    uint64_t bytes() const { return first_.size() * sizeof first_[0] + lines_.size() * sizeof lines_[0]; }
+    uint64_t bytes() const {  // beside itself
+        return first_.size() * sizeof first_[0] + lines_.size() * sizeof lines_[0] + keys_.size() * sizeof keys_[0];
+    }
 
     uint32_t sets() const { return sets_; }
     uint32_t ways() const { return ways_; }
@@ -55,8 +92,10 @@ class Cache {
   private:
     uint32_t sets_ = 0, ways_ = 0;
     Spread spread_;
-    uint64_t clock_ = 0;
-    std::vector<int32_t> first_;  // of each set, into lines_; -1: untouched
+    uint32_t clock_ = 1;
+    std::vector<int32_t> first_;  // of each set, into the arrays below; -1: untouched
+    std::vector<uint32_t> keys_;  // of each set: the low bits of each way's line, then when each was used: 0, the way is
+                                  // free; 1, it is the next to leave
     std::vector<Line> lines_;
 };
 

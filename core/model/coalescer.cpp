@@ -56,6 +56,21 @@ uint32_t passes_of(const uint64_t* offsets, uint32_t mask, uint32_t bytes, bool 
 void coalesce(const uint64_t* addresses, uint32_t mask, uint32_t bytes, GlobalRequest& request) {
     request.lines = 0;
     request.sectors = 0;
+    if (mask == 0xffffffffu && bytes != 0) {  // the everyday case: lane after lane, without a gap
+        uint64_t apart = 0;
+        for (uint32_t lane = 0; lane < 32; ++lane) apart |= addresses[lane] - addresses[0] - lane * uint64_t{bytes};
+        if (apart == 0 && addresses[0] % bytes == 0 && (bytes & (bytes - 1)) == 0 && bytes <= sector_bytes) {
+            const uint64_t end = addresses[0] + 32 * uint64_t{bytes};
+            for (uint64_t at = addresses[0]; at < end;) {
+                const uint64_t line = at / line_bytes, stop = std::min(end, (line + 1) * line_bytes);
+                const uint32_t sectors = sector_bits(at / sector_bytes % 4, (stop - 1) / sector_bytes % 4);
+                request.line[request.lines++] = {line, sectors, static_cast<uint32_t>((stop - at) / bytes)};
+                request.sectors += bits_in(sectors);
+                at = stop;
+            }
+            return;
+        }
+    }
     for (uint32_t left = mask; left != 0; left &= left - 1) {
         const uint64_t begin = addresses[std::countr_zero(left)];
         const uint64_t end = begin + (bytes == 0 ? 1 : bytes) - 1;
@@ -89,6 +104,16 @@ uint32_t used_bytes(const uint64_t* addresses, uint32_t mask, uint32_t bytes) {
         used += from - begin;
     }
     return static_cast<uint32_t>(used);
+}
+
+uint32_t same_word(const uint64_t* addresses, uint32_t mask, uint64_t line) {
+    uint8_t count[line_bytes / bank_bytes] = {};
+    uint8_t most = 0;
+    for (uint32_t left = mask; left != 0; left &= left - 1) {
+        const uint64_t address = addresses[std::countr_zero(left)];
+        if (address / line_bytes == line) most = std::max(most, ++count[address % line_bytes / bank_bytes]);
+    }
+    return std::max<uint32_t>(1, most);
 }
 
 uint32_t shared_passes(const uint64_t* offsets, uint32_t mask, uint32_t bytes) {

@@ -35,6 +35,9 @@ void coalesce(const uint64_t* addresses, uint32_t mask, uint32_t bytes, GlobalRe
 // Bytes that the lanes ask for, each counted once however many lanes want it.
 uint32_t used_bytes(const uint64_t* addresses, uint32_t mask, uint32_t bytes);
 
+// The largest number of the accesses in `mask` that begin in one 4-byte word of the line: atomics on it go one by one.
+uint32_t same_word(const uint64_t* addresses, uint32_t mask, uint64_t line);
+
 // Passes over the 32 banks of 4 bytes. Lanes that read the same word share it (broadcast). Accesses wider than 4 bytes go
 // in groups of lanes that make 128 bytes. At least 1 when any lane is active.
 uint32_t shared_passes(const uint64_t* offsets, uint32_t mask, uint32_t bytes);

@@ -1,6 +1,9 @@
-// DRAM channels, each a queue with a rate: a request waits until its channel is free and then takes bytes / rate cycles.
-// Times are in cycles of the boost clock, fractions kept; the fixed latency is the caller's.
+// DRAM channels: a data bus with a rate, banks that open one row after the other, and a queue of writes. A request takes the
+// bus for its bytes; where its row is not open it first waits for its bank and for the channel's turn to open a row, while
+// the bus serves others. Rows that were used a moment ago count as open: controllers gather requests to one row. An idle
+// bank closes its row, so a lone request always takes the fixed latency, which is the caller's.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -8,6 +11,7 @@
 #include "core/model/doubling_windows.h"
 #include "core/model/gpu_spec.h"
 #include "core/model/launch.h"
+#include "core/model/ticks.h"
 
 namespace lockstep::model {
 
@@ -16,19 +20,45 @@ class Dram {
     Dram() = default;
     explicit Dram(const GpuSpec& gpu);
 
-    // The cycle at which the request gets its channel, not before `now`.
-    double access(uint64_t line, double now, uint32_t bytes);
+    // The time at which the request gets its channel, not before `now`.
+    Ticks access(uint64_t line, Ticks now, uint32_t bytes);
     // A write that nobody waits for: takes the channel's time, and says when its queue has room for it.
-    double write_behind(uint64_t line, double now, uint32_t bytes);
+    Ticks write_behind(uint64_t line, Ticks now, uint32_t bytes);
+    // All queues empty, as of cycle 0.
+    void settle();
 
     uint64_t bytes_read = 0, bytes_written = 0;
     DoublingWindows<CycleTotals> windows;  // the same by the cycle in which a channel takes the request
-    double bytes_per_cycle() const { return rate_ * static_cast<double>(free_.size()); }
+    uint64_t requests = 0, row_hits = 0;
+    double bytes_per_cycle() const { return rate_ * channels_; }  // the vendor's peak
+
+    uint64_t bytes() const {
+        return channel_.size() * sizeof channel_[0] + bank_.size() * sizeof bank_[0];
+    }  // beside itself
 
   private:
-    double rate_ = 1;  // bytes a cycle of one channel
+    static constexpr uint32_t gathered = 4;  // rows of a bank that requests wait for together
+    struct Row {
+        uint64_t number = ~uint64_t{0};
+        Ticks open = 0, used = 0;
+    };
+    struct Bank {
+        std::array<Row, gathered> row;
+        Ticks free = 0;
+    };
+    struct Channel {
+        Ticks bus = 0, activate = 0;
+        uint32_t written = 0;  // bytes since the bus last turned round
+    };
+    // When the request's row is open, not before `now`.
+    Ticks open_row(uint64_t line, uint32_t channel, Ticks now);
+
+    double rate_ = 1, channels_ = 1;  // rate: bytes a cycle of one channel
+    Ticks sector_ticks_ = 1, row_cycle_ = 0, activate_ = 0, turnaround_ = 0, write_queue_ = 0;
+    uint32_t banks_ = 1, chunks_a_row_ = 4;
     Spread spread_;
-    std::vector<double> free_;
+    std::vector<Channel> channel_;
+    std::vector<Bank> bank_;  // [channel * banks + bank]
 };
 
 }  // namespace lockstep::model

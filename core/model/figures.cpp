@@ -42,6 +42,18 @@ std::vector<SpecFigure> figures_of(const GpuSpec& gpu) {
         FIGURE(l1_ways, "L1 ways", ""),
         FIGURE(l1_mshrs, "L1 misses under way", ""),
         FIGURE(l1_bytes_per_cycle, "L1 bandwidth an SM", "B/cycle"),
+        FIGURE(lsu_interval, "memory instructions of an SM, one in", "cycles"),
+        FIGURE(l1_caches_loads, "L1 caches global loads by default", "0 or 1"),
+        FIGURE(constant_l1_bytes, "constant cache", "bytes"),
+        FIGURE(constant_l15_bytes, "constant cache, second level", "bytes"),
+        FIGURE(constant_l15_latency, "constant cache latency, second level", "cycles"),
+        FIGURE(texture_latency, "texture fetch latency, L1 hit", "cycles"),
+        FIGURE(texture_lanes, "texture fetches an SM", "per cycle"),
+        FIGURE(sm_read_bytes_per_cycle, "an SM's port from L2", "B/cycle"),
+        FIGURE(sm_write_bytes_per_cycle, "an SM's port to L2", "B/cycle"),
+        FIGURE(tlb_bytes, "TLB of an SM covers", "bytes"),
+        FIGURE(page_bytes, "page", "bytes"),
+        FIGURE(tlb_miss_latency, "a TLB miss adds", "cycles"),
         FIGURE(l2_bytes, "L2", "bytes"),
         FIGURE(l2_ways, "L2 ways", ""),
         FIGURE(l2_slices, "L2 slices", ""),
@@ -55,6 +67,12 @@ std::vector<SpecFigure> figures_of(const GpuSpec& gpu) {
         FIGURE(code_prefetch, "lines of instructions fetched ahead", "of 128 bytes"),
         FIGURE(blocks_per_cycle, "blocks started", "per cycle"),
         FIGURE(block_start_latency, "start of a block", "cycles"),
+        FIGURE(dram_efficiency, "DRAM bandwidth that reads in order reach", "of 1"),
+        FIGURE(dram_banks, "DRAM banks a channel", ""),
+        FIGURE(dram_row_bytes, "DRAM row", "bytes"),
+        FIGURE(dram_row_cycle_ns, "DRAM row cycle of a bank", "ns"),
+        FIGURE(dram_activate_ns, "DRAM rows opened a channel, one in", "ns"),
+        FIGURE(dram_turnaround_ns, "DRAM bus turnaround for 2 KiB of writes", "ns"),
         FIGURE(lsu_queue, "memory instructions buffered", "per sub-core"),
         FIGURE(boost_mhz, "boost clock", "MHz"),
         FIGURE(launch_us, "host time to enqueue a kernel", "us"),
@@ -74,6 +92,7 @@ std::vector<SpecFigure> figures_of(const GpuSpec& gpu) {
         FIGURE(fp64_tflops, "FP64 peak", "TFLOP/s"),
         FIGURE(fp16_tensor_tflops, "FP16 tensor peak", "TFLOP/s"),
     };
+    if (gpu.l2_far_latency != 0) figures.push_back(FIGURE(l2_far_latency, "L2 hit latency, far half", "cycles"));
     if (gpu.registers_per_block != 0) figures.push_back(FIGURE(registers_per_block, "registers a block, at most", "32 bit"));
     if (gpu.fp32_peak_mhz != 0) figures.push_back(FIGURE(fp32_peak_mhz, "clock of the FP32 peak", "MHz"));
 #undef FIGURE

@@ -54,7 +54,19 @@ struct GpuSpec {
     Count l1_ways, l2_ways;
     Sizes shared_carveouts;     // what shared memory may take of l1_bytes; all zero: the two are separate memories
     Figure l1_bytes_per_cycle;  // an SM
-    Figure l2_bytes_per_cycle;  // the whole chip
+    Figure lsu_interval;        // cycles between memory instructions of an SM, all sub-cores together
+    Count l1_caches_loads;      // 0: loads from global memory look in L1 only where they say so
+    Count constant_l1_bytes, constant_l15_bytes, constant_l15_latency;  // an SM: the nearest constant cache, the one behind
+    Count texture_latency;                                              // of a fetch that L1 serves
+    Figure texture_lanes;                                               // lanes that an SM's texture units serve a cycle
+    Figure sm_read_bytes_per_cycle, sm_write_bytes_per_cycle;           // an SM's port to the crossbar
+    Count l2_far_latency;                           // from an SM in the other half of the chip; 0: there are no halves
+    Count tlb_bytes, page_bytes, tlb_miss_latency;  // what an SM's TLB covers; cycles that a walk adds
+    Figure dram_efficiency;                         // share of its cycles that the bus carries data: refresh takes the rest
+    Count dram_banks, dram_row_bytes;               // a channel; of one row
+    Figure dram_row_cycle_ns, dram_activate_ns;     // between two rows of a bank, and of a channel
+    Figure dram_turnaround_ns;                      // bus from reads to writes and back, once in 2 KiB of writes
+    Figure l2_bytes_per_cycle;                      // the whole chip
     Figure dram_gb_per_second;
     // Instructions: bytes of one, of a sub-core's cache (L0) and of the SM's (L1), and the lines that are fetched ahead
     Count instruction_bytes, l0_code_bytes, l1_code_bytes, l1_code_latency, code_prefetch;

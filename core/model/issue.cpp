@@ -6,62 +6,14 @@
 
 namespace lockstep::model {
 
-namespace {
-// Constant memory serves one address after the other.
-uint32_t distinct_addresses(const uint64_t* addresses, uint32_t mask) {
-    uint64_t seen[32];
-    uint32_t count = 0;
-    for (uint32_t left = mask; left != 0; left &= left - 1) {
-        const uint64_t address = addresses[std::countr_zero(left)];
-        if (std::find(seen, seen + count, address) == seen + count) seen[count++] = address;
-    }
-    return std::max(1u, count);
-}
-}  // namespace
-
 MemoryCost Sm::memory_cost(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& t, WarpSlot& w) {
-    using Access = LoadStore::Access;
-    MemoryCost cost;
-    cost.ready = now + 1;
-    if (t.route == Route::shuffle) return memory_side_.shuffle(s, now);
-    if (event.executed == 0 || event.addresses == nullptr) {  // every lane is guarded off
-        cost.ready = now + (t.route == Route::constant ? t.latency : 1);
-        return cost;
+    MemoryCost cost = memory_side_.access(s, now, event, t);
+    if (cost.level >= MemoryLevel::l1) {
+        cost.used_bytes =
+            event.sectors != nullptr ? 32 * cost.sectors : used_bytes(event.addresses, event.executed, event.bytes);
+        if (event.sectors != nullptr) cost.bytes = 32 * cost.sectors;
     }
-    const Access access = event.is_atomic ? Access::atomic : event.is_store ? Access::store : Access::load;
-    switch (event.space) {
-        case ptx::Space::shared:
-            cost = memory_side_.shared(s, now, access, event.addresses, event.executed, event.bytes);
-            break;
-        case ptx::Space::global:
-        case ptx::Space::local:
-            cost = memory_side_.global(s, now, access, event.addresses, event.executed, event.bytes,
-                                       event.space == ptx::Space::local);
-            // A bulk copy goes on, 32 sectors after the other.
-            for (size_t at = 32; event.sectors != nullptr && at < event.sectors->size(); at += 32) {
-                const size_t count = std::min<size_t>(32, event.sectors->size() - at);
-                const uint32_t lanes = count == 32 ? 0xffffffffu : (1u << count) - 1;
-                const MemoryCost more =
-                    memory_side_.global(s, now, access, event.sectors->data() + at, lanes, event.bytes, false);
-                cost.ready = std::max(cost.ready, more.ready);
-                cost.done = std::max(cost.done, more.done);
-                cost.level = std::max(cost.level, more.level);
-                cost.sectors += more.sectors;
-                cost.l1_sectors += more.l1_sectors;
-                cost.l1_hits += more.l1_hits;
-                cost.l2_sectors += more.l2_sectors;
-                cost.l2_hits += more.l2_hits;
-            }
-            cost.used_bytes =
-                event.sectors != nullptr ? 32 * cost.sectors : used_bytes(event.addresses, event.executed, event.bytes);
-            break;
-        default:
-            cost.level = MemoryLevel::constant;
-            cost.ready = now + gpu_.constant_latency + distinct_addresses(event.addresses, event.executed) - 1;
-            return cost;
-    }
-    cost.bytes = event.sectors != nullptr ? 32 * cost.sectors : bits_in(event.executed) * event.bytes;
-    if (access != Access::load) w.store_done = std::max(w.store_done, cost.done);
+    if (event.is_store || event.is_atomic) w.store_done = std::max(w.store_done, cost.done);
     return cost;
 }
 

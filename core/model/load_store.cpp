@@ -1,16 +1,12 @@
-// L1 writes through and does not allocate on a global store; local memory is allocated on a store as well.
+// L1 writes through and does not allocate on a global store; local memory is allocated on a store as well. Loads that say
+// so (.cg, .cv, .volatile, .relaxed and stronger beyond the block) go past it.
 #include "core/model/load_store.h"
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
-#include <functional>
 
 namespace lockstep::model {
 namespace {
-int64_t cycle_of(double time) {
-    return static_cast<int64_t>(std::ceil(time));
-}
 
 uint32_t l1_size(const GpuSpec& gpu, uint32_t shared_bytes) {
     const auto& sizes = gpu.shared_carveouts.value;
@@ -19,111 +15,158 @@ uint32_t l1_size(const GpuSpec& gpu, uint32_t shared_bytes) {
         if (size >= shared_bytes) return gpu.l1_bytes - size;
     return gpu.l1_bytes - *std::max_element(sizes.begin(), sizes.end());
 }
+
+constexpr uint32_t constant_line_bytes = 64;
 }  // namespace
 
-LoadStore::LoadStore(const GpuSpec& gpu, MemorySystem& memory, uint32_t shared_bytes)
+LoadStore::LoadStore(const GpuSpec& gpu, MemorySystem& memory, uint32_t shared_bytes, uint32_t sm)
     : memory_(&memory),
       l1_latency_(gpu.l1_latency),
       shared_latency_(gpu.shared_latency),
       shuffle_latency_(gpu.shuffle_latency),
-      address_cycles_(32.0 / gpu.lsu_lanes),
-      l1_rate_(gpu.l1_bytes_per_cycle),
+      constant_latency_(gpu.constant_latency),
+      constant_l15_latency_(gpu.constant_l15_latency),
+      texture_latency_(gpu.texture_latency),
+      l1_ticks_(ticks_of(l1_latency_)),
+      address_ticks_(ticks_of(32.0 / gpu.lsu_lanes)),
+      interval_(ticks_of(gpu.lsu_interval)),
+      sector_ticks_(ticks_of(32.0 / gpu.l1_bytes_per_cycle)),
+      return_ticks_(ticks_of(32.0 / gpu.sm_read_bytes_per_cycle)),
+      send_ticks_(ticks_of(32.0 / gpu.sm_write_bytes_per_cycle)),
+      walk_ticks_(ticks_of(int64_t{gpu.tlb_miss_latency})),
+      texture_ticks_(ticks_of(1.0 / gpu.texture_lanes)),
       queue_(std::clamp<uint32_t>(gpu.lsu_queue, 1, most_queue)),
-      mshrs_(std::max<uint32_t>(1, gpu.l1_mshrs)),
       l1_bytes_(l1_size(gpu, shared_bytes)),
-      l1_(l1_bytes_, gpu.l1_ways) {
-    outstanding_.reserve(mshrs_);
-}
+      half_(half_of_sm(sm, gpu.sms)),
+      caches_loads_(gpu.l1_caches_loads != 0),
+      shared_pipe_(gpu.shared_carveouts.value[1] == 0 ? 1 : 0),
+      l1_(l1_bytes_, gpu.l1_ways),
+      constant_l1_(gpu.constant_l1_bytes, 4, constant_line_bytes),
+      constant_l15_(gpu.constant_l15_bytes, 8, constant_line_bytes),
+      tlb_(gpu.tlb_bytes, gpu.page_bytes),
+      outstanding_(std::max<uint32_t>(1, gpu.l1_mshrs), 0) {}
 
-double LoadStore::enter(uint32_t s, int64_t now, double cycles) {
-    const double time = static_cast<double>(now);
-    const double start = std::max(time, address_free_[s]);
-    address_free_[s] = start + address_cycles_;
-    const double slot = std::max(time, pipe_free_);  // other sub-cores may use what this one's address unit leaves idle
-    pipe_free_ = slot + cycles;
+Ticks LoadStore::enter(uint32_t s, int64_t now, Ticks takes, uint32_t pipe) {
+    const Ticks time = ticks_of(now);
+    const Ticks start = std::max(time, address_free_[s]);
+    address_free_[s] = start + address_ticks_;
+    const Ticks slot = std::max(time, pipe_free_[pipe]);  // other sub-cores may use what this one's address unit leaves idle
+    pipe_free_[pipe] = slot + takes;
     return std::max(start, slot);
 }
 
-void LoadStore::leave(uint32_t s, double when) {
+void LoadStore::leave(uint32_t s, Ticks when) {
     last_leave_[s] = std::max(last_leave_[s], when);
     leaves_[s][next_[s]] = cycle_of(last_leave_[s]);
-    next_[s] = (next_[s] + 1) % queue_;
+    next_[s] = next_[s] + 1 == queue_ ? 0 : next_[s] + 1;
     free_at_[s] = leaves_[s][next_[s]];  // the oldest of the last `queue_` instructions
 }
 
-double LoadStore::miss_slot(double begin) {
-    if (outstanding_.size() < mshrs_) return begin;
-    const double first = outstanding_.front();
-    std::pop_heap(outstanding_.begin(), outstanding_.end(), std::greater<>());
-    outstanding_.pop_back();
-    return std::max(begin, first);
+Ticks LoadStore::miss_slot(Ticks begin) const {
+    return std::max(begin, outstanding_[next_miss_]);
+}
+
+Ticks LoadStore::translate(uint64_t line) {
+    ++counters_.page_lookups;
+    if (!tlb_.misses(line * line_bytes)) return 0;
+    ++counters_.page_walks;
+    return walk_ticks_;
+}
+
+void LoadStore::count(MemoryCost& cost, const Served& served, uint32_t sectors, Flow flow) {
+    const uint32_t n = bits_in(sectors);
+    cost.l2_sectors += n;
+    cost.l2_hits += served.hits;
+    cost.level = std::max(cost.level, served.level);
+    counters_.l2_sectors += n;
+    counters_.l2_hits += served.hits;
+    counters_.add(flow, uint64_t{n} * sector_bytes);
+    if (served.dram_read != 0) counters_.add(Flow::dram_read, served.dram_read);
+    if (served.dram_written != 0) counters_.add(Flow::dram_write, served.dram_written);
+}
+
+void LoadStore::load_line(const LineRequest& part, Way way, bool cached, Ticks begin, MemoryCost& cost, Ticks& ready,
+                          Ticks& sent, Ticks& accepted) {
+    Cache::Line* entry = cached ? l1_.find(part.line) : nullptr;
+    const uint32_t here = entry == nullptr ? 0 : part.sectors & entry->present, missing = part.sectors & ~here;
+    if (cached) {
+        cost.l1_sectors += bits_in(part.sectors);
+        cost.l1_hits += bits_in(here);
+    }
+    if (here != 0) {
+        const int64_t hit = (begin + l1_ticks_) >> tick_bits;
+        if (const int64_t when = entry->here(here, hit); when > hit) {  // on its way for an earlier load
+            ready = std::max(ready, ticks_of(when));
+            cost.level = std::max(cost.level, MemoryLevel::l2);
+        }
+    }
+    if (missing == 0) return;
+    sent = std::max(miss_slot(sent), return_free_);
+    return_free_ = sent + bits_in(missing) * return_ticks_;
+    Served served = memory_->read(part.line, missing, sent, half_);
+    served.ready += translate(part.line);
+    count(cost, served, missing, Flow::l1_from_l2);
+    ready = std::max(ready, served.ready);
+    accepted = std::max(accepted, std::max(sent, served.accepted));
+    outstanding_[next_miss_] = served.ready;
+    next_miss_ = next_miss_ + 1 == outstanding_.size() ? 0 : next_miss_ + 1;
+    if (!cached) return;
+    Cache::Victim victim;
+    if (entry == nullptr) entry = &l1_.insert(part.line, victim, way.cache == CacheUse::evict_first);
+    entry->arrive(missing, cycle_of(served.ready));
 }
 
 MemoryCost LoadStore::global(uint32_t s, int64_t now, Access access, const uint64_t* addresses, uint32_t mask,
-                             uint32_t bytes, bool local) {
+                             uint32_t bytes, Way way) {
     coalesce(addresses, mask, bytes, request_);
+    for (uint32_t i = 0; i < request_.lines; ++i) {
+        l1_.prefetch(request_.line[i].line);
+        memory_->prefetch(request_.line[i].line);
+    }
     MemoryCost cost;
     cost.sectors = request_.sectors;
-    const double cycles = std::max(1.0, request_.sectors * 32.0 / l1_rate_);
-    const double begin = enter(s, now, cycles);
-    double ready = begin + l1_latency_, sent = begin, accepted = begin;
     cost.level = MemoryLevel::l1;
-    const auto count_l2 = [&](const Served& served, uint32_t sectors) {
-        cost.l2_sectors += bits_in(sectors);
-        cost.l2_hits += served.hits;
-        cost.level = std::max(cost.level, served.level);
-    };
+    Ticks takes = std::max(interval_, request_.sectors * sector_ticks_);
+    // The bytes of cp.async cross the data pipe once more, on their way into shared memory.
+    if (way.to_shared) takes += std::max(interval_, request_.sectors * sector_ticks_);
+    const Ticks begin = enter(s, now, takes, 0);
+    Ticks ready = begin + l1_ticks_, sent = begin, accepted = begin;
+    const bool cached = l1_.sets() != 0 && way.cache != CacheUse::l2_only &&
+                        (caches_loads_ || way.local || way.texture || way.cache == CacheUse::looks_in_l1);
     for (uint32_t i = 0; i < request_.lines; ++i) {
         const LineRequest& part = request_.line[i];
+        if (access == Access::load) {
+            load_line(part, way, cached, begin, cost, ready, sent, accepted);
+            continue;
+        }
+        sent = std::max(sent, send_free_);
+        send_free_ = sent + bits_in(part.sectors) * send_ticks_;
         if (access == Access::atomic) {
-            const Served served = memory_->atomic(part.line, part.sectors, part.lanes, sent);
-            count_l2(served, part.sectors);
+            const uint32_t operations = same_word(addresses, mask, part.line) * (bytes > 4 ? 2 : 1);
+            Served served = memory_->atomic(part.line, part.sectors, operations, sent, half_);
+            served.ready += translate(part.line);
+            count(cost, served, part.sectors, Flow::l2_atomic);
             ready = std::max(ready, served.ready);
             accepted = std::max(accepted, served.accepted);
             continue;
         }
-        Cache::Line* entry = l1_.find(part.line);
-        if (access == Access::store) {
-            const Served served = memory_->write(part.line, part.sectors, sent);
-            count_l2(served, part.sectors);
-            accepted = std::max(accepted, served.accepted);
-            if (!local || l1_.sets() == 0) continue;
-            Cache::Victim victim;
-            if (entry == nullptr) entry = &l1_.insert(part.line, victim);
-            for (uint32_t left = part.sectors & ~uint32_t{entry->present}; left != 0; left &= left - 1)
-                entry->arrives[std::countr_zero(left)] = cycle_of(begin);
-            entry->present = static_cast<uint8_t>(entry->present | part.sectors);
-            continue;
-        }
-        const uint32_t present = entry == nullptr ? 0 : entry->present;
-        const uint32_t here = part.sectors & present, missing = part.sectors & ~present;
-        cost.l1_sectors += bits_in(part.sectors);
-        for (uint32_t left = here; left != 0; left &= left - 1) {
-            const double arrives = static_cast<double>(entry->arrives[std::countr_zero(left)]);
-            ++cost.l1_hits;
-            if (arrives <= begin + l1_latency_) continue;
-            ready = std::max(ready, arrives);  // on its way for an earlier load
-            cost.level = std::max(cost.level, MemoryLevel::l2);
-        }
-        if (missing == 0) continue;
-        sent = miss_slot(sent);
-        const Served served = memory_->read(part.line, missing, sent);
-        count_l2(served, missing);
-        ready = std::max(ready, served.ready);
+        const Served served = memory_->write(part.line, part.sectors, sent, half_);
+        translate(part.line);
+        count(cost, served, part.sectors, Flow::l1_to_l2);
         accepted = std::max(accepted, std::max(sent, served.accepted));
-        outstanding_.push_back(served.ready);
-        std::push_heap(outstanding_.begin(), outstanding_.end(), std::greater<>());
-        if (l1_.sets() == 0) continue;
+        if (!way.local || l1_.sets() == 0) continue;
+        Cache::Line* entry = l1_.find(part.line);
         Cache::Victim victim;
         if (entry == nullptr) entry = &l1_.insert(part.line, victim);
-        entry->present = static_cast<uint8_t>(entry->present | missing);
-        for (uint32_t left = missing; left != 0; left &= left - 1)
-            entry->arrives[std::countr_zero(left)] = cycle_of(served.ready);
+        if (const uint32_t fresh = part.sectors & ~uint32_t{entry->present}; fresh != 0)
+            entry->arrive(fresh, cycle_of(begin));
     }
-    pipe_free_ = std::max(pipe_free_, accepted);  // what the L2 does not take holds back those behind it
-    leave(s, std::max(begin, accepted) + cycles);
+    counters_.l1_sectors += cost.l1_sectors;
+    counters_.l1_hits += cost.l1_hits;
+    pipe_free_[0] = std::max(pipe_free_[0], accepted);  // what the L2 does not take holds back those behind it
+    leave(s, std::max(begin, accepted) + takes);
     cost.ready = cycle_of(ready);
-    cost.done = cycle_of(accepted + 1);
+    cost.done = cycle_of(accepted + ticks_a_cycle);
     return cost;
 }
 
@@ -134,6 +177,7 @@ MemoryCost LoadStore::shared(uint32_t s, int64_t now, Access access, const uint6
 }
 
 MemoryCost LoadStore::shared_load(uint32_t s, int64_t now, uint32_t passes, uint32_t bytes) {
+    counters_.add(Flow::shared_load, bytes);
     MemoryCost cost = shared_passes_of(s, now, passes);
     cost.bytes = bytes;
     return cost;
@@ -143,20 +187,124 @@ MemoryCost LoadStore::shared_passes_of(uint32_t s, int64_t now, uint32_t passes)
     MemoryCost cost;
     cost.passes = passes;
     cost.level = MemoryLevel::shared;
-    const double cycles = std::max(1u, cost.passes);
-    const double begin = enter(s, now, cycles);
-    leave(s, begin + cycles);
-    cost.ready = cycle_of(begin + cycles - 1 + shared_latency_);
-    cost.done = cycle_of(begin + cycles);
+    const Ticks last = ticks_of(int64_t{std::max(1u, passes)} - 1), takes = std::max(interval_, last + ticks_a_cycle);
+    const Ticks begin = enter(s, now, takes, shared_pipe_);
+    leave(s, begin + takes);
+    cost.ready = cycle_of(begin + last) + shared_latency_;
+    cost.done = cycle_of(begin + takes);
+    counters_.shared_passes += passes;
     return cost;
 }
 
 MemoryCost LoadStore::shuffle(uint32_t s, int64_t now) {
     MemoryCost cost;
-    const double begin = enter(s, now, 1);
-    leave(s, begin + 1);
-    cost.ready = cycle_of(begin + shuffle_latency_);
-    cost.done = cycle_of(begin + 1);
+    const Ticks takes = std::max(interval_, ticks_a_cycle);
+    const Ticks begin = enter(s, now, takes, shared_pipe_);
+    leave(s, begin + takes);
+    cost.ready = cycle_of(begin + ticks_of(shuffle_latency_));
+    cost.done = cycle_of(begin + takes);
+    return cost;
+}
+
+MemoryCost LoadStore::constant(int64_t now, const uint64_t* addresses, uint32_t mask, uint32_t bytes, bool parameters) {
+    MemoryCost cost;
+    cost.level = MemoryLevel::constant;
+    if (mask == 0) return cost;
+    if (parameters) {  // most often one address for all lanes
+        uint64_t apart = 0;
+        const uint64_t leader = addresses[std::countr_zero(mask)];
+        for (uint32_t lane = 0; lane < 32; ++lane) apart |= (mask >> lane & 1) != 0 ? addresses[lane] ^ leader : 0;
+        cost.ready = now + constant_latency_;
+        if (apart == 0) return cost;
+    }
+    uint64_t seen[32];
+    uint32_t distinct = 0;
+    Ticks ready = 0;
+    for (uint32_t left = mask; left != 0; left &= left - 1) {
+        const uint64_t address = addresses[std::countr_zero(left)];
+        if (std::find(seen, seen + distinct, address) != seen + distinct) continue;
+        seen[distinct++] = address;
+        const Ticks begin = ticks_of(now + distinct - 1);
+        ready = std::max(ready, begin + ticks_of(constant_latency_));
+        if (parameters) continue;
+        const uint64_t line = address / constant_line_bytes;
+        const int64_t cycle = begin >> tick_bits;
+        ++counters_.constant_lookups;
+        Cache::Victim victim;
+        if (const Cache::Line* near = constant_l1_.find(line)) {
+            ++counters_.constant_hits;
+            ready = std::max(ready, ticks_of(near->here(1, cycle)));
+            continue;
+        }
+        Ticks here = begin + ticks_of(constant_l15_latency_);
+        if (const Cache::Line* far = constant_l15_.find(line)) {
+            here = std::max(here, ticks_of(far->here(1, cycle)));
+        } else {
+            const Ticks sent = std::max(begin, return_free_);
+            const uint32_t wanted = line % 2 == 0 ? 3 : 12;
+            return_free_ = sent + 2 * return_ticks_;
+            const Served served = memory_->read(address / line_bytes, wanted, sent, half_);
+            MemoryCost fetched;
+            count(fetched, served, wanted, Flow::l1_from_l2);
+            here = std::max(here, served.ready);
+            constant_l15_.insert(line, victim).arrive(1, cycle_of(here));
+        }
+        constant_l1_.insert(line, victim).arrive(1, cycle_of(here));
+        ready = std::max(ready, here);
+    }
+    if (!parameters) counters_.add(Flow::constant, uint64_t{bits_in(mask)} * bytes);
+    cost.ready = cycle_of(ready);
+    return cost;
+}
+
+MemoryCost LoadStore::texture(uint32_t s, int64_t now, std::span<const uint64_t> sectors, uint32_t lanes, uint32_t bytes) {
+    const Ticks start = std::max(ticks_of(now), texture_free_);
+    texture_free_ = start + lanes * texture_ticks_;
+    const int64_t later = (start >> tick_bits) - now;
+    MemoryCost cost;
+    Way way;
+    way.texture = true;
+    for (size_t at = 0; at == 0 || at < sectors.size(); at += 32) {
+        const size_t n = std::min<size_t>(32, sectors.size() - at);
+        const uint32_t mask = n == 32 ? 0xffffffffu : (1u << n) - 1;
+        const MemoryCost part = global(s, now, Access::load, sectors.data() + at, mask, 1, way);
+        cost.ready = std::max(cost.ready, part.ready);
+        cost.done = std::max(cost.done, part.done);
+        cost.level = std::max(cost.level, part.level);
+        cost.sectors += part.sectors;
+        cost.l1_sectors += part.l1_sectors, cost.l1_hits += part.l1_hits;
+        cost.l2_sectors += part.l2_sectors, cost.l2_hits += part.l2_hits;
+    }
+    cost.ready += later + std::max<int64_t>(0, texture_latency_ - l1_latency_);
+    counters_.add(Flow::texture, uint64_t{lanes} * bytes);
+    return cost;
+}
+
+MemoryCost LoadStore::bulk(uint32_t s, int64_t now, bool store, std::span<const uint64_t> sectors) {
+    MemoryCost cost;
+    cost.level = MemoryLevel::l2;
+    cost.sectors = static_cast<uint32_t>(sectors.size());
+    const Ticks begin = enter(s, now, ticks_a_cycle, 0);
+    leave(s, begin + ticks_a_cycle);
+    Ticks ready = begin + l1_ticks_, accepted = begin;
+    Ticks& port = store ? send_free_ : return_free_;
+    const Ticks sector = store ? send_ticks_ : return_ticks_;
+    for (size_t at = 0; at < sectors.size();) {
+        const uint64_t line = sectors[at] / line_bytes;
+        uint32_t wanted = 0;
+        for (; at < sectors.size() && sectors[at] / line_bytes == line; ++at)
+            wanted |= 1u << sectors[at] % line_bytes / sector_bytes;
+        const Ticks sent = std::max(begin, port);
+        port = sent + bits_in(wanted) * sector;
+        Served served = store ? memory_->write(line, wanted, sent, half_) : memory_->read(line, wanted, sent, half_);
+        served.ready += translate(line);
+        count(cost, served, wanted, store ? Flow::l1_to_l2 : Flow::l1_from_l2);
+        ready = std::max(ready, served.ready);
+        accepted = std::max(accepted, std::max(sent, served.accepted));
+    }
+    counters_.add(Flow::async_copy, sectors.size() * sector_bytes);
+    cost.ready = cycle_of(ready);
+    cost.done = cycle_of(accepted + ticks_a_cycle);
     return cost;
 }
 

@@ -1,13 +1,21 @@
 // The memory side of one SM: a queue of instructions a sub-core, the address units, the data pipe that L1, shared memory
-// and shuffles go through, the L1 cache and its outstanding misses.
+// and shuffles go through, the L1 cache and its outstanding misses, the constant caches, the translation of addresses and
+// the ports to the crossbar. Copyable; a copy that is to use another MemorySystem is told so by attach().
+//
+//   access(event) -> global | shared | constant | texture | bulk | shuffle     load_store_access.cpp sends them their way
 #pragma once
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/model/cache.h"
 #include "core/model/coalescer.h"
+#include "core/model/memory_counters.h"
 #include "core/model/memory_system.h"
+#include "core/model/timing.h"
+#include "core/model/tlb.h"
+#include "core/simt/warp.h"
 
 namespace lockstep::model {
 
@@ -23,43 +31,79 @@ struct MemoryCost {
 class LoadStore {
   public:
     LoadStore() = default;
-    // `shared_bytes`: shared memory of all blocks that may be resident; L1 gets what is left.
-    LoadStore(const GpuSpec& gpu, MemorySystem& memory, uint32_t shared_bytes);
+    // `shared_bytes`: shared memory of all blocks that may be resident; L1 gets what is left. `sm`: its number.
+    LoadStore(const GpuSpec& gpu, MemorySystem& memory, uint32_t shared_bytes, uint32_t sm = 0);
 
     // First cycle in which sub-core `s` may hand over an instruction: its queue has room.
     int64_t free_at(uint32_t s) const { return free_at_[s]; }
 
+    // What a memory instruction (Route::memory, shuffle or constant) that sub-core `s` issues at `now` costs.
+    MemoryCost access(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& timing);
+
     enum class Access : uint8_t { load, store, atomic };
+    struct Way {  // what the instruction says of caches, and whose bytes they are
+        CacheUse cache = CacheUse::normal;
+        bool local = false;
+        bool to_shared = false;  // cp.async
+        bool texture = false;
+    };
     MemoryCost global(uint32_t s, int64_t now, Access access, const uint64_t* addresses, uint32_t mask, uint32_t bytes,
-                      bool local = false);
+                      Way way);
+    MemoryCost global(uint32_t s, int64_t now, Access access, const uint64_t* addresses, uint32_t mask, uint32_t bytes) {
+        return global(s, now, access, addresses, mask, bytes, Way{});
+    }
     MemoryCost shared(uint32_t s, int64_t now, Access access, const uint64_t* offsets, uint32_t mask, uint32_t bytes);
     // A load that has run ahead: its passes are counted already. `bytes`: of all lanes that took part.
     MemoryCost shared_load(uint32_t s, int64_t now, uint32_t passes, uint32_t bytes);
     MemoryCost shuffle(uint32_t s, int64_t now);
+    // One address after the other through the constant caches. `parameters`: the kernel's, which are always at hand.
+    MemoryCost constant(int64_t now, const uint64_t* addresses, uint32_t mask, uint32_t bytes, bool parameters);
+    // A fetch by the texture unit: `sectors` (32 bytes each) of all texels that the filters of `lanes` lanes want.
+    MemoryCost texture(uint32_t s, int64_t now, std::span<const uint64_t> sectors, uint32_t lanes, uint32_t bytes);
+    // A bulk copy: past L1, by an engine of its own, from or to L2 in order of the 32-byte sectors.
+    MemoryCost bulk(uint32_t s, int64_t now, bool store, std::span<const uint64_t> sectors);
 
     void attach(MemorySystem& memory) { memory_ = &memory; }  // a copy that belongs to another machine
-    uint64_t bytes() const { return l1_.bytes() + outstanding_.size() * sizeof outstanding_[0]; }  // beside itself
+    uint64_t bytes() const {                                  // beside itself
+        return l1_.bytes() + constant_l1_.bytes() + constant_l15_.bytes() + tlb_.bytes() +
+               outstanding_.size() * sizeof outstanding_[0];
+    }
 
     uint32_t l1_bytes() const { return l1_bytes_; }
+    const MemoryCounters& counters() const { return counters_; }  // since the launch began; they only grow
 
   private:
-    // Passes the sub-core's address unit and reserves `cycles` of the data pipe; when the pipe begins.
-    double enter(uint32_t s, int64_t now, double cycles);
+    MemoryCost routed(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& timing);
+    // Passes the sub-core's address unit and reserves `takes` of a data pipe; when the pipe begins.
+    Ticks enter(uint32_t s, int64_t now, Ticks takes, uint32_t pipe);
     MemoryCost shared_passes_of(uint32_t s, int64_t now, uint32_t passes);
-    void leave(uint32_t s, double when);  // the instruction gives its place in the queue back
-    double miss_slot(double begin);       // when an entry for an outstanding miss is free
+    void leave(uint32_t s, Ticks when);  // the instruction gives its place in the queue back
+    Ticks miss_slot(Ticks begin) const;  // when an entry for an outstanding miss is free
+    Ticks translate(uint64_t line);      // what the TLB adds
+    void load_line(const LineRequest& part, Way way, bool cached, Ticks begin, MemoryCost& cost, Ticks& ready, Ticks& sent,
+                   Ticks& accepted);
+    void count(MemoryCost& cost, const Served& served, uint32_t sectors, Flow flow);
 
     MemorySystem* memory_ = nullptr;
-    double l1_latency_ = 0, shared_latency_ = 0, shuffle_latency_ = 0, address_cycles_ = 0, l1_rate_ = 1;
-    uint32_t queue_ = 1, mshrs_ = 1, l1_bytes_ = 0;
-    double pipe_free_ = 0;
+    int64_t l1_latency_ = 0, shared_latency_ = 0, shuffle_latency_ = 0, constant_latency_ = 0, constant_l15_latency_ = 0,
+            texture_latency_ = 0;
+    Ticks l1_ticks_ = 0, address_ticks_ = 0, interval_ = 0, sector_ticks_ = 0, return_ticks_ = 0, send_ticks_ = 0,
+          walk_ticks_ = 0, texture_ticks_ = 0;
+    uint32_t queue_ = 1, l1_bytes_ = 0, half_ = 0;
+    bool caches_loads_ = true;
+    std::array<Ticks, 2> pipe_free_{};  // L1; shared memory and shuffles, which is the same where they are one memory
+    uint32_t shared_pipe_ = 0;
+    Ticks return_free_ = 0, send_free_ = 0, texture_free_ = 0;
     static constexpr uint32_t most_queue = 8, most_sub_cores = 4;
-    std::array<double, most_sub_cores> address_free_{}, last_leave_{};
+    std::array<Ticks, most_sub_cores> address_free_{}, last_leave_{};
     std::array<int64_t, most_sub_cores> free_at_{};
     std::array<std::array<int64_t, most_queue>, most_sub_cores> leaves_{};
     std::array<uint32_t, most_sub_cores> next_{};
-    Cache l1_;
-    std::vector<double> outstanding_;  // a heap of the cycles at which misses come back
+    Cache l1_, constant_l1_, constant_l15_;
+    Tlb tlb_;
+    std::vector<Ticks> outstanding_;  // when the last so many misses come back: a ring
+    uint32_t next_miss_ = 0;
+    MemoryCounters counters_;
     GlobalRequest request_;
 };
 

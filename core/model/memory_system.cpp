@@ -3,95 +3,130 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "core/model/coalescer.h"
 
 namespace lockstep::model {
 namespace {
-constexpr double requests_a_slice = 64;  // sectors that wait at a slice before the SMs are held back
-int64_t cycle_of(double time) {
-    return static_cast<int64_t>(std::ceil(time));
+constexpr Ticks requests_a_slice = 64;  // sectors that wait at a slice before the SMs are held back
 }
-}  // namespace
 
 MemorySystem::MemorySystem(const GpuSpec& gpu)
-    : l2_latency_(gpu.l2_latency),
-      dram_latency_(gpu.dram_latency),
-      sector_cycles_(32.0 * gpu.l2_slices / gpu.l2_bytes_per_cycle),
-      slice_of_(gpu.l2_slices),
-      slice_free_(gpu.l2_slices, 0.0),
+    : l2_latency_(ticks_of(int64_t{gpu.l2_latency})),
+      dram_latency_(ticks_of(int64_t{gpu.dram_latency})),
+      far_(gpu.l2_far_latency > gpu.l2_latency ? ticks_of(int64_t{gpu.l2_far_latency}) - l2_latency_ : 0),
+      sector_ticks_(ticks_of(32.0 * gpu.l2_slices / gpu.l2_bytes_per_cycle)),
+      slices_(std::max<uint32_t>(1, gpu.l2_slices)),
+      slice_of_(slices_),
+      slice_free_(slices_, 0),
       l2_(gpu.l2_bytes, gpu.l2_ways),
       dram_(gpu) {}
 
-double MemorySystem::enter(uint64_t line, double sent, double cycles) {
-    double& free = slice_free_[slice_of_(line)];
-    const double begin = std::max(sent, free);
-    free = begin + cycles;
+Ticks MemorySystem::enter(uint64_t line, Ticks sent, Ticks takes) {
+    Ticks& free = slice_free_[slice_of_(line)];
+    const Ticks begin = std::max(sent, free);
+    free = begin + takes;
     return begin;
 }
 
-Cache::Line& MemorySystem::line_for(uint64_t line, double& begin) {
-    if (Cache::Line* found = l2_.find(line)) return *found;
+Cache::Line& MemorySystem::line_for(uint64_t line, Ticks& begin, Served& served, uint32_t& used_before) {
+    if (Cache::Line* found = l2_.find(line, &used_before)) return *found;
     Cache::Victim victim;
     Cache::Line& fresh = l2_.insert(line, victim);
-    if (victim.dirty != 0) begin = dram_.write_behind(victim.line, begin, 32u * bits_in(victim.dirty));
+    if (victim.dirty != 0) {
+        served.dram_written = 32u * bits_in(victim.dirty);
+        begin = dram_.write_behind(victim.line, begin, served.dram_written);
+    }
     return fresh;
 }
 
-Served MemorySystem::fetch(uint64_t line, uint32_t wanted, double sent, double begin) {
-    Cache::Line& entry = line_for(line, begin);
+Ticks MemorySystem::across(Cache::Line& entry, uint32_t half, uint32_t used_before, bool keeps_copy) {
+    if (far_ == 0 || half_of_line(entry.line) == half) return 0;
+    const auto copy = static_cast<uint8_t>(1u << half);
+    const bool here = (entry.copies & copy) != 0 && l2_.younger_than(entry, used_before) < l2_.ways() / 2;
+    if (keeps_copy) entry.copies = static_cast<uint8_t>(entry.copies | copy);
+    return here ? 0 : far_;
+}
+
+Served MemorySystem::fetch(uint64_t line, uint32_t wanted, Ticks sent, Ticks begin, uint32_t half, bool keeps_copy) {
+    Served served;
+    uint32_t used_before = 0;
+    Cache::Line& entry = line_for(line, begin, served, used_before);
     const uint32_t missing = wanted & ~uint32_t{entry.present};
     const uint32_t here = wanted & entry.present;
-    Served served;
-    served.ready = begin + l2_latency_;
-    served.accepted = std::max(sent, begin - requests_a_slice * sector_cycles_);
+    const Ticks far = across(entry, half, used_before, keeps_copy);
+    served.ready = begin + l2_latency_ + (here == 0 ? 0 : far);
+    served.accepted = std::max(sent, begin - requests_a_slice * sector_ticks_);
     served.hits = bits_in(here);
-    for (uint32_t left = here; left != 0; left &= left - 1) {
-        const double arrives = static_cast<double>(entry.arrives[std::countr_zero(left)]);
-        if (arrives <= served.ready) continue;
-        served.ready = arrives;  // another request is already fetching it
-        served.level = MemoryLevel::dram;
+    if (here != 0) {
+        const int64_t now = served.ready >> tick_bits;
+        if (const int64_t when = entry.here(here, now); when > now) {  // another request is already fetching it
+            served.ready = std::max(served.ready, ticks_of(when));
+            served.level = MemoryLevel::dram;
+        }
     }
     if (missing != 0) {
-        const double channel = dram_.access(line, begin, 32u * bits_in(missing));
-        const double arrives = channel + dram_latency_;
+        served.dram_read = 32u * bits_in(missing);
+        const Ticks arrives = dram_.access(line, begin, served.dram_read) + dram_latency_;
         served.ready = std::max(served.ready, arrives);
         served.level = MemoryLevel::dram;
-        entry.present = static_cast<uint8_t>(entry.present | missing);
-        for (uint32_t left = missing; left != 0; left &= left - 1) entry.arrives[std::countr_zero(left)] = cycle_of(arrives);
+        entry.arrive(missing, cycle_of(arrives));
     }
     sectors += bits_in(wanted);
     hits += served.hits;
     return served;
 }
 
-Served MemorySystem::read(uint64_t line, uint32_t wanted, double sent) {
-    return fetch(line, wanted, sent, enter(line, sent, bits_in(wanted) * sector_cycles_));
+Served MemorySystem::read(uint64_t line, uint32_t wanted, Ticks sent, uint32_t half) {
+    return fetch(line, wanted, sent, enter(line, sent, bits_in(wanted) * sector_ticks_), half, true);
 }
 
-Served MemorySystem::write(uint64_t line, uint32_t written, double sent) {
-    double begin = enter(line, sent, bits_in(written) * sector_cycles_);
-    Cache::Line& entry = line_for(line, begin);
+Served MemorySystem::write(uint64_t line, uint32_t written, Ticks sent, uint32_t half) {
+    Ticks begin = enter(line, sent, bits_in(written) * sector_ticks_);
     Served served;
+    uint32_t used_before = 0;
+    Cache::Line& entry = line_for(line, begin, served, used_before);
     served.hits = bits_in(written & entry.present);
-    served.ready = begin + l2_latency_;
-    served.accepted = std::max(sent, begin - requests_a_slice * sector_cycles_);
-    for (uint32_t left = written & ~uint32_t{entry.present}; left != 0; left &= left - 1)
-        entry.arrives[std::countr_zero(left)] = cycle_of(begin);
-    entry.present = static_cast<uint8_t>(entry.present | written);
+    served.ready = begin + l2_latency_ + across(entry, half, 0, false);
+    served.accepted = std::max(sent, begin - requests_a_slice * sector_ticks_);
+    if (const uint32_t fresh = written & ~uint32_t{entry.present}; fresh != 0) entry.arrive(fresh, cycle_of(begin));
     entry.dirty = static_cast<uint8_t>(entry.dirty | written);
+    entry.copies = 0;  // of the other half are void
     sectors += bits_in(written);
     hits += served.hits;
     return served;
 }
 
-Served MemorySystem::atomic(uint64_t line, uint32_t touched, uint32_t lanes, double sent) {
-    const double cycles = std::max<double>(lanes, bits_in(touched) * sector_cycles_);
-    Served served = fetch(line, touched, sent, enter(line, sent, cycles));
-    if (Cache::Line* entry = l2_.find(line)) entry->dirty = static_cast<uint8_t>(entry->dirty | touched);
-    served.ready += cycles - 1;
+Served MemorySystem::atomic(uint64_t line, uint32_t touched, uint32_t operations, Ticks sent, uint32_t half) {
+    const Ticks takes = std::max(ticks_of(int64_t{operations}), bits_in(touched) * sector_ticks_);
+    Served served = fetch(line, touched, sent, enter(line, sent, takes), half, false);
+    if (Cache::Line* entry = l2_.find(line)) {
+        entry->dirty = static_cast<uint8_t>(entry->dirty | touched);
+        entry->copies = 0;
+    }
+    served.ready += takes - std::min(takes, ticks_a_cycle);
     return served;
+}
+
+void MemorySystem::settle() {
+    std::fill(slice_free_.begin(), slice_free_.end(), 0);
+    l2_.settle();
+    dram_.settle();
+}
+
+void MemorySystem::copied_in(uint64_t address, uint64_t bytes) {
+    const uint64_t held = uint64_t{l2_.sets()} * l2_.ways() * line_bytes;
+    uint64_t at = address + (bytes > held ? bytes - held : 0);
+    for (; at < address + bytes; at += sector_bytes - at % sector_bytes) {
+        const uint64_t line = at / line_bytes;
+        Cache::Victim victim;
+        Cache::Line* entry = l2_.find(line);
+        if (entry == nullptr) entry = &l2_.insert(line, victim);
+        const auto sector = static_cast<uint8_t>(1u << at % line_bytes / sector_bytes);
+        entry->present = static_cast<uint8_t>(entry->present | sector);
+        entry->dirty = static_cast<uint8_t>(entry->dirty | sector);
+        entry->copies = 0;
+    }
 }
 
 }  // namespace lockstep::model

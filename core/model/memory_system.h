@@ -1,6 +1,11 @@
 // What all SMs share behind their L1: the L2 slices and the DRAM channels. A request reserves its whole way when it is
-// made: each queue says when it is served, and the answer is the cycle at which the data is back at the SM. Without
-// other traffic that is exactly `sent` + the spec's latency, counted from the issue of the instruction.
+// made: each queue says when it is served, and the answer is the time at which the data is back at the SM. Without other
+// traffic that is exactly `sent` + the spec's latency, counted from the issue of the instruction. Copyable.
+//
+// Where L2 has two halves (A100, H100), a line lives in one of them; the other half keeps a copy for its own SMs as long as
+// half the cache has room for it, and has to ask across the chip otherwise.
+//
+// One MemorySystem can serve launch after launch (TimedOptions::memory): L2 keeps its lines, settle() empties the queues.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -8,41 +13,61 @@
 #include "core/model/cache.h"
 #include "core/model/dram.h"
 #include "core/model/gpu_spec.h"
+#include "core/model/ticks.h"
 #include "core/trace/kernel_trace.h"
 
 namespace lockstep::model {
 
 struct Served {
-    double ready = 0;     // the data is back at the SM
-    double accepted = 0;  // the request has left the SM: later ones may follow
+    Ticks ready = 0;     // the data is back at the SM
+    Ticks accepted = 0;  // the request has left the SM: later ones may follow
     MemoryLevel level = MemoryLevel::l2;
-    uint32_t hits = 0;  // sectors that L2 had
+    uint32_t hits = 0;                         // sectors that L2 had
+    uint32_t dram_read = 0, dram_written = 0;  // bytes
 };
 
 class MemorySystem {
   public:
     explicit MemorySystem(const GpuSpec& gpu);
 
-    Served read(uint64_t line, uint32_t sectors, double sent);
-    Served write(uint64_t line, uint32_t sectors, double sent);
-    // `lanes` operations on one line, one a cycle of its slice.
-    Served atomic(uint64_t line, uint32_t sectors, uint32_t lanes, double sent);
+    // `half`: of the chip, in which the asking SM is (half_of_sm).
+    Served read(uint64_t line, uint32_t sectors, Ticks sent, uint32_t half = 0);
+    Served write(uint64_t line, uint32_t sectors, Ticks sent, uint32_t half = 0);
+    // `operations`: how many cycles the slice's atomic unit needs for them, one after the other.
+    Served atomic(uint64_t line, uint32_t sectors, uint32_t operations, Ticks sent, uint32_t half = 0);
 
+    // For the next launch: all queues empty and all sectors arrived, counted from cycle 0 on. What L2 holds stays.
+    void settle();
+    // What a copy from the host leaves in L2: the last lines of [address, address + bytes), dirty, as far as they fit.
+    void copied_in(uint64_t address, uint64_t bytes);
+
+    void prefetch(uint64_t line) const { l2_.prefetch(line); }
+    uint32_t half_of_line(uint64_t line) const { return far_ == 0 ? 0 : slice_of_(line) * 2 / slices_; }
     uint64_t sectors = 0, hits = 0;  // of L2, all kinds of request
-    uint64_t bytes() const { return l2_.bytes() + slice_free_.size() * sizeof slice_free_[0]; }  // beside itself
+    uint64_t bytes() const {
+        return l2_.bytes() + dram_.bytes() + slice_free_.size() * sizeof slice_free_[0];
+    }  // beside itself
     const Dram& dram() const { return dram_; }
 
   private:
-    // The cycle at which the line's slice takes the request.
-    double enter(uint64_t line, double sent, double cycles);
-    Served fetch(uint64_t line, uint32_t sectors, double sent, double begin);
-    Cache::Line& line_for(uint64_t line, double& begin);
+    // The time at which the line's slice takes the request.
+    Ticks enter(uint64_t line, Ticks sent, Ticks takes);
+    Served fetch(uint64_t line, uint32_t sectors, Ticks sent, Ticks begin, uint32_t half, bool keeps_copy);
+    Cache::Line& line_for(uint64_t line, Ticks& begin, Served& served, uint32_t& used_before);
+    // How much longer than the near half's latency the line takes to the SMs of `half`.
+    Ticks across(Cache::Line& entry, uint32_t half, uint32_t used_before, bool keeps_copy);
 
-    double l2_latency_, dram_latency_, sector_cycles_;
+    Ticks l2_latency_, dram_latency_, far_, sector_ticks_;
+    uint32_t slices_;
     Spread slice_of_;
-    std::vector<double> slice_free_;
+    std::vector<Ticks> slice_free_;
     Cache l2_;
     Dram dram_;
 };
+
+// Which half of the chip an SM is in.
+constexpr uint32_t half_of_sm(uint32_t sm, uint32_t sms) {
+    return sms == 0 ? 0 : sm * 2 / sms;
+}
 
 }  // namespace lockstep::model

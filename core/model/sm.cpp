@@ -19,7 +19,7 @@ Sm::Sm(SharedState& state, uint32_t index)
       last_pc_(static_cast<uint32_t>(state.timing->size() - 1)),
       traced_(state.recorder->traces(index)),
       blocks_(state.blocks_per_sm) {
-    memory_side_ = LoadStore(gpu_, *state.memory, state.shared_per_block * state.blocks_per_sm);
+    memory_side_ = LoadStore(gpu_, *state.memory, state.shared_per_block * state.blocks_per_sm, index);
     cores_.resize(sub_cores_);
     const uint32_t warps = state.warps_per_block * state.blocks_per_sm, lines = (last_pc_ >> state.code_shift) + 1;
     code_ = InstructionCache(gpu_.l1_code_bytes / code_line_bytes, lines);

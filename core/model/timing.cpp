@@ -166,6 +166,8 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program)
             t.route = route;
             t.pipe = static_cast<uint8_t>(Unit::cbu);
         };
+        if (in.opcode != nullptr && (in.kind == Kind::load || in.kind == Kind::store || in.kind == Kind::async_copy))
+            t.cache = cache_use_of(spelling_in(line_of(program.ptx, in.ptx_line), in.opcode->name));
         switch (in.kind) {
             case Kind::load:
             case Kind::store:
@@ -176,6 +178,7 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program)
                     t.route = Route::constant;
                     t.pipe = static_cast<uint8_t>(Unit::uniform);
                     t.latency = gpu.constant_latency;
+                    t.shared_by_sms = in.space == Space::constant;  // a miss of the constant caches goes to L2
                 } else {
                     t.route = Route::memory;
                     t.shared_by_sms = in.space != Space::shared;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/model/cache_use.h"
 #include "core/model/gpu_spec.h"
 #include "core/ptx/program.h"
 #include "core/trace/stall_reason.h"
@@ -18,6 +19,7 @@ constexpr uint32_t pipes = 8;  // as many as ptx::Unit has; the memory queue is 
 struct Timing {
     Route route = Route::math;
     uint8_t pipe = 0;
+    CacheUse cache = CacheUse::normal;                       // of loads and stores
     bool shared_by_sms = false;                              // goes to memory that all SMs see: its order among them matters
     StallReason result_wait = StallReason::wait;             // while a reader waits for the result
     StallReason throttle = StallReason::math_pipe_throttle;  // while the pipe or the queue has no room
