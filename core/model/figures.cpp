@@ -29,6 +29,7 @@ std::vector<SpecFigure> figures_of(const GpuSpec& gpu) {
         FIGURE(fp32_latency, "FP32 latency", "cycles"),
         FIGURE(int_latency, "integer latency", "cycles"),
         FIGURE(imad_latency, "integer multiply-add latency", "cycles"),
+        FIGURE(folds_ptx, "PTX is folded as ptxas does", "0 or 1"),
         FIGURE(fp16_latency, "FP16 pair latency", "cycles"),
         FIGURE(fp64_latency, "FP64 latency", "cycles"),
         FIGURE(sfu_latency, "special function latency", "cycles"),

@@ -22,6 +22,8 @@ struct TimedOptions : simt::LaunchOptions {
     // Instructions that only their own warp can see run ahead of their issue, which changes no cycle of a kernel without
     // races. Off, and with checkpoints: registers and shared memory are at every moment those of the cycle.
     bool run_ahead = true;
+    // What ptxas folds takes no issue slot (lowering.h), on GPUs that say so; off: every PTX instruction is issued.
+    bool lowering = true;
     bool skip_idle = true;  // off: every SM in every cycle, in plain order; only to prove that it changes nothing
 };
 

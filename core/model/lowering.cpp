@@ -343,22 +343,23 @@ void Pass::merge_loads(uint32_t begin, uint32_t end) {
     close();
 }
 
-// ptxas moves loads up to where their address is known, so that they are under way together: a load counts as issued when
-// the farther of two marks in front of it was. Marks are loads themselves, most_early / 2 instructions apart.
+// ptxas moves loads up, together with the arithmetic of their addresses, so that they are under way together: a load counts
+// as issued when the farther of two marks in front of it was. Marks are loads themselves, most_early / 2 instructions apart.
 void Pass::hoist_loads(uint32_t begin, uint32_t end) {
+    std::unordered_map<int32_t, uint32_t> known;  // from where on a register's value can be had, at the earliest
     uint32_t mark[2] = {none, none};
     int8_t latest = 0;
     for (uint32_t pc = begin; pc < end; ++pc) {
         const DecodedInstruction& in = code[pc];
+        uint32_t to = begin;
+        each_read(in, [&](int32_t r) {
+            if (const auto found = known.find(r); found != known.end()) to = std::max(to, found->second);
+        });
         const bool lanes =
             in.kind == Kind::lane_wise || in.kind == Kind::lane_wise_many || in.kind == Kind::special_register;
+        each_write(in, [&](int32_t r) { known[r] = lanes ? to : pc + 1; });
         if (in.kind == Kind::load && in.mode == 0 && (in.space == Space::shared || in.space == Space::global)) {
-            uint32_t to = pc > most_early ? std::max(begin, pc - most_early) : begin;
-            for (uint32_t at = pc; at-- > to;) {
-                bool defines = false;
-                each_read(in, [&](int32_t r) { defines |= writes_to(at, r); });
-                if (defines) to = at + 1;
-            }
+            if (pc > most_early) to = std::max(to, pc - most_early);
             uint32_t farthest = pc;
             for (int8_t k = 0; k < 2; ++k)
                 if (mark[k] != none && mark[k] >= to && mark[k] < farthest) {

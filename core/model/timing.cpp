@@ -262,6 +262,7 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program,
         t.list_written = in.list_destinations;
         t.folded = lowered[pc].instructions == 0;
         t.wide_bytes = lowered[pc].wide_bytes;
+        if (t.wide_bytes != 0) t.lane_bytes = t.wide_bytes;
         t.sets_mark = lowered[pc].sets_mark;
         t.from_mark = lowered[pc].from_mark;
         for (uint32_t i = 0; i < uint32_t{in.list_destinations} + in.list_sources; ++i)

@@ -76,7 +76,7 @@ const ptx::Program& Programs::get(const std::string& folder, std::string_view fi
 }
 
 model::TimedResult run_kernel(const model::GpuSpec& gpu, const ptx::Program& program, const simt::LaunchConfig& config,
-                          simt::Memory& memory) {
+                              simt::Memory& memory) {
     if (const auto problem = simt::check_launch(program, config, model::limits_of(gpu))) throw Failure(*problem);
     model::TimedOptions options;
     options.trace = false;

@@ -37,6 +37,6 @@ double measure_sgemm(const Case& row, Programs& programs);  // sgemm.cpp
 
 // Launches without a trace; throws Failure with the fault's text.
 model::TimedResult run_kernel(const model::GpuSpec& gpu, const ptx::Program& program, const simt::LaunchConfig& config,
-                          simt::Memory& memory);
+                              simt::Memory& memory);
 
 }  // namespace lockstep::validate

@@ -47,8 +47,8 @@ struct Case {
     double work = 0;             // bytes or operations a warp and step
     std::string_view constants;  // the constant variable that holds the ring, where that is none of the data
     uint32_t hop = 1;            // links from one link of a ring to the next
-    // Of a matrix product: the tile of a block, the block, the rows of C that are computed (of 4096), and K: n and 2 n.
-    uint32_t tile_rows = 0, tile_columns = 0, block_y = 1, rows = 4096;
+    // Of a matrix product: the tile of a block, and the block (threads x block_y); K is cut to n and 2 n.
+    uint32_t tile_rows = 0, tile_columns = 0, block_y = 1;
     bool rows_first = false;  // blockIdx.x counts tiles of rows
 };
 
