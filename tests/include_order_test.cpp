@@ -11,9 +11,9 @@
 namespace fs = std::filesystem;
 
 namespace {
-const std::vector<std::string> order = {"core/base",     "core/trace", "core/ptx",    "core/simt",  "core/model",
-                                        "core/device",   "core/comm",  "core/tensor", "core/graph", "core/nn",
-                                        "core/parallel", "kernels",    "lessons",     "app"};
+const std::vector<std::string> order = {"core/base",     "core/trace",    "core/ptx",  "core/simt",   "core/model",
+                                        "core/validate", "core/device",   "core/comm", "core/tensor", "core/graph",
+                                        "core/nn",       "core/parallel", "kernels",   "lessons",     "app"};
 
 int rank_of(const std::string& path) {
     for (size_t i = 0; i < order.size(); ++i)

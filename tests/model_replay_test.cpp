@@ -291,7 +291,8 @@ TEST_CASE("a stretch of a trace is gap-free, and its waits keep their causes") {
             states += stall.end - stall.begin;
             causes += stall.cause >= 0;
         }
-        CHECK(states + static_cast<int64_t>(warp.issues.size()) == warp.end - warp.begin);
+        for (const uint32_t index : warp.issues) states += cut.issues[index].folded ? 0 : 1;
+        CHECK(states == warp.end - warp.begin);
         issues += warp.issues.size();
     }
     CHECK(causes > 0);
@@ -327,6 +328,7 @@ setp.lt.u32 %p1, %r6, 40;
     Rng rng(3);
     for (int round = 0; round < 60; ++round) {
         const auto& issue = trace.issues[rng.below(trace.issues.size())];
+        if (issue.folded) continue;  // it runs with the one before it
         const WarpTrack& track = trace.warps[issue.warp];
         REQUIRE(replay.seek(issue.cycle));
         const auto state = replay.warp(track.block, track.warp_in_block);

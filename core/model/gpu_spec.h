@@ -44,9 +44,13 @@ struct GpuSpec {
     Count registers_per_block;                                               // 0: all of the SM's
     Count shared_per_sm, shared_per_block, shared_granule, shared_reserved;  // bytes; reserved: a block
     // Lanes a sub-core and cycle of each pipeline
-    Figure fp32_lanes, int_lanes, fp64_lanes, sfu_lanes, lsu_lanes;
+    Figure fp32_lanes, int_lanes, fp64_lanes, sfu_lanes;
+    Figure fp16x2_lanes;  // pairs of FP16
+    Figure lsu_lanes;
     Count int_shares_fp32;  // 1: integer instructions run on the FP32 lanes (before Volta)
     // Latencies in cycles
+    Count folds_ptx;     // 1: as ptxas does (lowering.h); 0: every PTX instruction is issued
+    Count fp16_latency;  // of pairs
     Count fp32_latency, int_latency, imad_latency, fp64_latency, sfu_latency, branch_latency, barrier_latency;
     Count shared_latency, shuffle_latency, constant_latency, l1_latency, l2_latency, dram_latency;
     // Memory

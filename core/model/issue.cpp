@@ -7,7 +7,17 @@
 namespace lockstep::model {
 
 MemoryCost Sm::memory_cost(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& t, WarpSlot& w) {
-    MemoryCost cost = memory_side_.access(s, now, event, t);
+    MemoryCost cost;
+    if (t.wide_bytes != 0 && event.space == ptx::Space::shared && event.addresses != nullptr) {
+        uint64_t aligned[32];
+        for (uint32_t lane = 0; lane < 32; ++lane) aligned[lane] = event.addresses[lane] & ~uint64_t{t.wide_bytes - 1u};
+        simt::WarpEvent wide = event;
+        wide.addresses = aligned;
+        wide.bytes = t.wide_bytes;
+        cost = memory_side_.access(s, now, wide, t);
+    } else {
+        cost = memory_side_.access(s, now, event, t);
+    }
     if (cost.level >= MemoryLevel::l1) {
         cost.used_bytes =
             event.sectors != nullptr ? 32 * cost.sectors : used_bytes(event.addresses, event.executed, event.bytes);
@@ -21,7 +31,9 @@ MemoryCost Sm::memory_cost(uint32_t s, int64_t now, const simt::WarpEvent& event
 // no control flow, another pipe, all its registers there.
 bool Sm::can_pair(SubCore& core, uint32_t i, uint32_t first_pc, int64_t now) {
     WarpSlot& w = core.slot[i];
-    if (w.warp == nullptr || w.at_barrier || (core.recheck >> i & 1) != 0 || w.pc != first_pc + 1) return false;
+    if (w.warp == nullptr || w.at_barrier || (core.recheck >> i & 1) != 0 || w.pc <= first_pc) return false;
+    for (uint32_t pc = first_pc + 1; pc < w.pc; ++pc)
+        if (!timing_[pc].folded) return false;
     if (core.fetched[i] > now) return false;
     const Timing& t = timing_[w.pc];
     if (t.route == Route::branch || t.route == Route::barrier || t.route == Route::exit || t.route == Route::fence ||
@@ -38,15 +50,71 @@ bool Sm::issue(uint32_t s, uint32_t i, int64_t now, bool first) {
         return false;
     }
     close_run(w, now);
-    if (w.ahead_at == w.ahead_count && state_.run_ahead) {
-        w.ahead_active = w.warp->active();
-        w.ahead_at = 0;
-        w.ahead_count = static_cast<uint8_t>(simt::run_ahead(*w.warp, w.ahead.data(), most_ahead, shared_passes));
-        w.moved = w.warp->watch.moved;
-    }
-    if (w.ahead_at == w.ahead_count) return issue_step(s, i, now, first);
+    if (!run_more(w)) return issue_step(s, i, now, first);
     issue_ahead(s, i, now, first);
+    return !state_.fault;
+}
+
+// Whether there are instructions that have run and are not issued yet; runs some when there are none.
+bool Sm::run_more(WarpSlot& w) {
+    if (w.ahead_at != w.ahead_count) return true;
+    if (!state_.run_ahead) return false;
+    w.ahead_active = w.warp->active();
+    w.ahead_at = 0;
+    w.ahead_count = static_cast<uint8_t>(simt::run_ahead(*w.warp, w.ahead.data(), most_ahead, shared_passes));
+    w.moved = w.warp->watch.moved;
+    return w.ahead_count != 0;
+}
+
+// The folded instructions behind the one that has just issued: they run and take no slot. What they write is there when what
+// they read is. False after a fault.
+bool Sm::fold_behind(uint32_t s, uint32_t i, int64_t now) {
+    SubCore& core = cores_[s];
+    WarpSlot& w = core.slot[i];
+    constexpr uint32_t most_folded = 64;  // of one issue
+    for (uint32_t k = 0; k < most_folded && state_.issues < state_.max_instructions; ++k) {
+        const bool ran = w.ahead_at != w.ahead_count;
+        const uint32_t next = ran ? w.ahead[w.ahead_at].pc : std::min(w.warp->pc(), last_pc_);
+        if (!timing_[next].folded) break;
+        Issued issued{.now = now, .ready = now + 1, .pc = next};
+        issued.first = false;
+        issued.folded = true;
+        ++state_.issues;
+        if (run_more(w)) {
+            const simt::AheadStep step = w.ahead[w.ahead_at++];
+            issued.active = w.ahead_active;
+            issued.executed = step.executed;
+            if (w.moved) state_.last_moved = state_.issues;
+        } else {
+            const simt::WarpEvent event = simt::step(*w.warp);
+            if (event.kind == simt::WarpEvent::Kind::fault) {
+                state_.fault = *event.fault;
+                return false;
+            }
+            issued.active = event.active;
+            issued.executed = event.executed;
+            if (w.warp->watch.moved || event.gives_way) state_.last_moved = state_.issues;
+        }
+        const Timing& t = timing_[next];
+        if (const Pending* const p = w.scoreboard.blocking(t, now)) {
+            issued.ready = p->ready;
+            issued.wait = p->wait;
+            const int32_t cause = p->cause;
+            for (uint32_t r = 0; r < t.registers_written; ++r)
+                w.scoreboard.write(t.writes[r], issued.ready, cause, issued.wait);
+            for (uint32_t r = 0; r < t.list_written; ++r) w.scoreboard.write(t.list[r], issued.ready, cause, issued.wait);
+        }
+        if (t.sets_mark >= 0) w.marks[static_cast<size_t>(t.sets_mark)] = now;
+        account(s, w, issued);
+    }
     return true;
+}
+
+// A load counts as issued when its mark was: ptxas moves it up to there.
+int64_t Sm::moved_up(WarpSlot& w, const Timing& t, int64_t now, int64_t ready) const {
+    const int64_t issued = t.from_mark >= 0 ? w.marks[static_cast<size_t>(t.from_mark)] : now;
+    if (t.sets_mark >= 0) w.marks[static_cast<size_t>(t.sets_mark)] = now;
+    return std::max(now + 1, ready - (now - issued));
 }
 
 // The accounts of an issued instruction; the number of the issue.
@@ -76,8 +144,10 @@ int32_t Sm::account(uint32_t s, WarpSlot& w, const Issued& issued) {
         issue.level = issued.level;
         issue.sectors = static_cast<uint8_t>(std::min(255u, issued.sectors));
         issue.passes = static_cast<uint8_t>(std::min(255u, issued.passes));
+        issue.folded = issued.folded;
         state_.recorder->add_issue(w.track, record, issue);
     }
+    if (issued.folded) return record;
     if (t.route == Route::math) {
         core.pipe_cause[t.pipe] = record;
         core.throttled &= ~core.of_pipe[t.pipe];
@@ -140,7 +210,7 @@ void Sm::issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first) {
             ++counters.shared_requests;
             counters.shared_passes += cost.passes;
             counters.shared_bytes += bits_in(step.executed) * t.lane_bytes;
-            issued.ready = cost.ready;
+            issued.ready = moved_up(w, t, now, cost.ready);
             issued.level = cost.level;
             issued.passes = cost.passes;
             issued.wait = StallReason::short_scoreboard;
@@ -150,6 +220,7 @@ void Sm::issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first) {
         core.pipe_free[t.pipe] = now + t.interval;
     }
     const int32_t record = account(s, w, issued);
+    if (!fold_behind(s, i, now)) return;
     const int64_t wake = issued.branch ? now + std::max<int64_t>(1, gpu_.branch_latency) : 0;
     set_next_pc(core, i, w.ahead_at < w.ahead_count ? w.ahead[w.ahead_at].pc : std::min(w.warp->pc(), last_pc_),
                 std::max(now + 1, wake));
@@ -185,7 +256,7 @@ bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
         core.pipe_free[static_cast<size_t>(ptx::Unit::lsu)] = memory_side_.free_at(s);
         const ptx::Kind kind = event.instruction != nullptr ? event.instruction->kind : ptx::Kind::nop;
         if (kind == ptx::Kind::async_copy || kind == ptx::Kind::bulk_copy) simt::set_ready(*w.warp, pc, cost.ready);
-        issued.ready = cost.ready;
+        issued.ready = moved_up(w, t, now, cost.ready);
         issued.level = cost.level;
         issued.sectors = cost.sectors;
         issued.passes = cost.passes;
@@ -216,8 +287,9 @@ bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
         return true;
     }
 
+    if (!w.warp->at_barrier && event.until <= now + 1 && !fold_behind(s, i, now)) return false;
     const int64_t resolved = t.route == Route::branch ? now + std::max<int64_t>(1, gpu_.branch_latency) : now + 1;
-    set_next_pc(core, i, std::min(w.warp->pc(), last_pc_), resolved);
+    set_next_pc(core, i, w.ahead_at < w.ahead_count ? w.ahead[w.ahead_at].pc : std::min(w.warp->pc(), last_pc_), resolved);
     const auto wait_for = [&](StallReason reason, int64_t until) { wait_next(core, i, now, until, reason, record); };
     if (w.warp->at_barrier) {
         wait_for(StallReason::barrier, never);

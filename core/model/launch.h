@@ -23,6 +23,8 @@ struct TimedOptions : simt::LaunchOptions {
     // races. Off, and with checkpoints: registers and shared memory are at every moment those of the cycle.
     bool run_ahead = true;
     uint32_t most_blocks_per_sm = 0;  // fewer resident blocks than the GPU's resources allow; 0: what they allow
+    // What ptxas folds takes no issue slot (lowering.h), on GPUs that say so; off: every PTX instruction is issued.
+    bool lowering = true;
     bool skip_idle = true;  // off: every SM in every cycle, in plain order; only to prove that it changes nothing
 };
 

@@ -141,7 +141,9 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
     grid_.independent = options.independent && schedules_threads(gpu);
     grid_.print = options.print;
     simt::begin_checks(grid_, options);
-    timing_ = make_timing(gpu, program);
+    timing_ = make_timing(gpu, program, options.lowering && gpu.folds_ptx != 0);
+    for (const Timing& t : timing_) wide_loads_.push_back(t.wide_bytes);
+    grid_.wide_loads = wide_loads_.data();
     state_.cluster_blocks = simt::cluster_size(grid_);
     if (state_.cluster_blocks > 1) share_between_sms(timing_, program);
     state_.timing = &timing_;

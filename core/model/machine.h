@@ -79,6 +79,7 @@ class Machine {
     TimedResult result_;
     SharedState state_;
     std::vector<Timing> timing_;
+    std::vector<uint8_t> wide_loads_;  // Grid::wide_loads
     simt::Grid grid_;
     MemorySystem memory_;
     Recorder recorder_;

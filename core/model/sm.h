@@ -78,7 +78,8 @@ struct SmState {
         uint8_t ahead_at = 0, ahead_count = 0;
         StallReason run_reason = StallReason::selected;  // selected: not known yet
         bool at_barrier = false;
-        bool moved = false;  // Warp::watch.moved when they ran
+        bool moved = false;              // Warp::watch.moved when they ran
+        std::array<int64_t, 2> marks{};  // when the loads were issued that later ones are moved up to (lowering.h)
         uint16_t block_slot = 0;
         Scoreboard scoreboard;
         std::array<simt::AheadStep, most_ahead> ahead{};
@@ -194,7 +195,11 @@ class Sm : private SmState {
         StallReason wait = StallReason::wait;
         bool first = true;  // of its scheduler in this cycle
         bool branch = false, diverged = false;
+        bool folded = false;
     };
+    bool run_more(WarpSlot& w);
+    bool fold_behind(uint32_t s, uint32_t i, int64_t now);
+    int64_t moved_up(WarpSlot& w, const Timing& t, int64_t now, int64_t ready) const;
     bool issue_step(uint32_t s, uint32_t i, int64_t now, bool first);
     void issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first);
     int32_t account(uint32_t s, WarpSlot& w, const Issued& issued);

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "core/base/diagnostic.h"
+#include "core/model/lowering.h"
 
 namespace lockstep::model {
 namespace {
@@ -100,7 +101,7 @@ void time_matrix(const GpuSpec& gpu, const ptx::DecodedInstruction& in, Timing& 
     t.latency = t.interval + (group ? 0 : behind);
 }
 
-void time_math(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, Timing& t) {
+void time_math(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, const Lowered& lowered, Timing& t) {
     const ptx::DecodedInstruction& in = program.instructions[pc];
     const std::string_view name = in.opcode == nullptr ? "" : in.opcode->name;
     const Class type = class_of(in.type);
@@ -128,11 +129,19 @@ void time_math(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, Tim
             t.latency = gpu.int_latency;
             break;
     }
-    if (integer && (name == "mul" || name == "mad")) t.latency = gpu.imad_latency;
-    // 64-bit integer arithmetic is two instructions with a carry between them; moves and address conversions are not.
-    if (type == Class::int64 && (name == "add" || name == "sub") && unit == Unit::alu) {
-        t.latency += gpu.int_latency;
-        t.interval *= 2;
+    if (integer && (name == "mul" || name == "mad" || lowered.wide_add)) {
+        t.latency = gpu.imad_latency;
+        t.interval = interval_of(gpu.int_lanes);
+        // Where FP32 has twice the lanes, integers multiply on half of them: modelled on the integer lanes.
+        t.pipe = static_cast<uint8_t>(gpu.fp32_lanes > gpu.int_lanes.value ? Unit::alu : Unit::fma);
+    }
+    if (in.type == Type::f16x2 || in.type == Type::bf16x2) {
+        t.interval = interval_of(gpu.fp16x2_lanes);
+        t.latency = gpu.fp16_latency;
+    }
+    if (lowered.instructions > 1) {  // one behind the other, with a carry between them
+        t.latency += (lowered.instructions - 1) * gpu.int_latency;
+        t.interval *= lowered.instructions;
     }
     for (const Sequence& row : sequences) {
         if (row.name != name || row.type != type) continue;
@@ -147,7 +156,8 @@ void time_math(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, Tim
 
 }  // namespace
 
-std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program) {
+std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program, bool lowering) {
+    const std::vector<Lowered> lowered = lower(gpu, program, lowering);
     std::vector<Timing> table(std::max<size_t>(1, program.instructions.size()));
     table[0].route = Route::exit;
     std::unordered_map<int32_t, uint32_t> numbers;
@@ -213,7 +223,7 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program)
                 if (in.opcode != nullptr && in.opcode->name == "barrier")
                     control(Route::barrier);
                 else
-                    time_math(gpu, program, pc, t);
+                    time_math(gpu, program, pc, lowered[pc], t);
                 break;
             case Kind::shuffle:
                 t.route = Route::shuffle;
@@ -243,7 +253,7 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program)
                 [[fallthrough]];
             default:
                 if (t.pipe == static_cast<uint8_t>(Unit::lsu) || t.pipe >= pipes) t.pipe = static_cast<uint8_t>(Unit::alu);
-                time_math(gpu, program, pc, t);
+                time_math(gpu, program, pc, lowered[pc], t);
                 break;
         }
         const auto number_of = [&](int32_t offset) {
@@ -251,11 +261,19 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program)
             t.filter |= uint64_t{1} << number % 64;
             return number;
         };
-        for (uint32_t i = 0; i < std::min<uint32_t>(8, in.registers_read); ++i)
-            t.reads[t.registers_read++] = number_of(in.reads[i]);
+        if (const uint32_t with = lowered[pc].merged_with; with != UINT32_MAX)
+            t.reads[t.registers_read++] = number_of(program.instructions[with].writes[0]);
+        else
+            for (uint32_t i = 0; i < std::min<uint32_t>(8, in.registers_read); ++i)
+                t.reads[t.registers_read++] = number_of(in.reads[i]);
         for (uint32_t i = 0; i < std::min<uint32_t>(4, in.registers_written); ++i)
             t.writes[t.registers_written++] = number_of(in.writes[i]);
         t.list_written = in.list_destinations;
+        t.folded = lowered[pc].instructions == 0;
+        t.wide_bytes = lowered[pc].wide_bytes;
+        if (t.wide_bytes != 0) t.lane_bytes = t.wide_bytes;
+        t.sets_mark = lowered[pc].sets_mark;
+        t.from_mark = lowered[pc].from_mark;
         for (uint32_t i = 0; i < uint32_t{in.list_destinations} + in.list_sources; ++i)
             if (const int32_t operand = program.lists[in.list + i]; operand >= 0) t.list.push_back(number_of(operand));
     }

@@ -31,6 +31,11 @@ struct Timing {
     uint32_t reads[8] = {}, writes[4] = {};  // dense register numbers
     std::vector<uint32_t> list;              // more of them: of an operand list, first those written; empty for most
     uint32_t list_written = 0;
+    // What ptxas makes of it (lowering.h). Folded: it takes no issue slot behind another instruction of its warp; its result
+    // is there when what it reads is (of a load that another brings along: when that one's result is).
+    bool folded = false;
+    uint8_t wide_bytes = 0;                 // of a load that brings others along; else 0
+    int8_t sets_mark = -1, from_mark = -1;  // of a load: counts as issued when the mark was
 
     bool names(uint32_t reg) const {  // reads or writes it
         for (uint32_t k = 0; k < registers_read; ++k)
@@ -41,7 +46,8 @@ struct Timing {
     }
 };
 
-// One entry an instruction; at least one.
-std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program);
+// One entry an instruction; at least one. Without `lowering` every PTX instruction is one machine instruction, or a
+// sequence.
+std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program, bool lowering = true);
 
 }  // namespace lockstep::model

@@ -3,7 +3,9 @@
 // for spins, and behind the place where the path meets others. No include guard: compiled once for each instruction set.
 
 // The passes of a load from shared memory whose lanes all lie inside and are aligned; 0: leave it to step().
-inline uint32_t shared_load_passes(const Machine& m, const Prepared& p, uint32_t mask, Access& access, CountPasses passes) {
+// `wide`: as Grid::wide_loads says.
+inline uint32_t shared_load_passes(const Machine& m, const Prepared& p, uint32_t mask, uint32_t wide, Access& access,
+                                   CountPasses passes) {
     locate(m.warp, p, mask, access);
     const uint64_t bytes = p.access_bytes();
     if (m.shared_bytes < bytes) return 0;
@@ -12,7 +14,10 @@ inline uint32_t shared_load_passes(const Machine& m, const Prepared& p, uint32_t
         const uint64_t at = access.addresses[__builtin_ctz(rest)];
         if (at > limit || at % bytes) return 0;
     }
-    return passes(access.addresses, mask, static_cast<uint32_t>(bytes));
+    if (wide == 0) return passes(access.addresses, mask, static_cast<uint32_t>(bytes));
+    uint64_t aligned[32];
+    for (uint32_t lane = 0; lane < 32; ++lane) aligned[lane] = access.addresses[lane] & ~uint64_t{wide - 1};
+    return passes(aligned, mask, wide);
 }
 
 }  // namespace
@@ -40,7 +45,7 @@ uint32_t run_ahead(Warp& warp, AheadStep* steps, uint32_t most, CountPasses pass
     uint32_t pc = top.pc, count = 0;
     // Of words through a base register whose pattern is known: the passes that its first access took. Another offset moves
     // all lanes by as many banks.
-    uint8_t known_passes[shape_slots + 1] = {};
+    uint8_t known_passes[shape_slots + 2] = {};
     while (count < budget) {
         const Prepared& p = m.steps[pc];
         if (!p.ahead) break;
@@ -64,13 +69,16 @@ uint32_t run_ahead(Warp& warp, AheadStep* steps, uint32_t most, CountPasses pass
         } else if (p.code == Code::special_register) {
             if (mask) special_register(warp, pc, p, mask);
         } else if (mask) {
-            uint8_t& known = known_passes[p.shape & ~uint32_t{shape_known}];
+            const uint32_t wide = grid.wide_loads != nullptr ? grid.wide_loads[pc] : 0;
+            uint8_t& known = known_passes[wide != 0 ? shape_slots + 1 : p.shape & ~uint32_t{shape_known}];
             if (known != 0 && mask == full_mask && load_known(m, p)) {
                 bank_passes = known;
             } else {
-                bank_passes = shared_load_passes(m, p, mask, access, passes);
+                bank_passes = shared_load_passes(m, p, mask, wide, access, passes);
                 if (bank_passes == 0 || access_memory<false, false>(m, p, mask, access, nullptr)) break;
-                known = mask == full_mask && p.shape != 0 && p.element_bytes == 4 ? static_cast<uint8_t>(bank_passes) : 0;
+                known = wide == 0 && mask == full_mask && p.shape != 0 && p.element_bytes == 4
+                            ? static_cast<uint8_t>(bank_passes)
+                            : 0;
             }
         }
         steps[count++] = {pc & (most_ahead_pc - 1), static_cast<uint8_t>(bank_passes), mask};

@@ -91,9 +91,12 @@ struct Grid {  // what all blocks of a launch share
     std::shared_ptr<Checker> checker;             // null: nothing is checked beyond bounds; see checker.h
     std::function<void(std::string_view)> print;  // of the kernel's printf
     uint64_t printed = 0;                         // bytes so far
-    std::shared_ptr<const Plan> plan;             // make_block makes it where it is missing
-    std::vector<MemoryWindow> windows;            // one an instruction
-    Dim3 cluster;                                 // blocks a cluster, by axis; see cluster_of
+    // Timed launches: of each instruction, the bytes of a lane that a load from shared memory takes at once together with
+    // those behind it, or 0; null: none does.
+    const uint8_t* wide_loads = nullptr;
+    std::shared_ptr<const Plan> plan;   // make_block makes it where it is missing
+    std::vector<MemoryWindow> windows;  // one an instruction
+    Dim3 cluster;                       // blocks a cluster, by axis; see cluster_of
 };
 
 // A grid ready for make_block: the program's variables are placed in `memory` (where they stay from launch to launch).

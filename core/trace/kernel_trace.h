@@ -21,6 +21,7 @@ struct IssueRecord {  // one warp instruction issued on the traced SM
     MemoryLevel level = MemoryLevel::none;
     uint8_t sectors = 0;  // 32-byte sectors of a global request, 0 otherwise
     uint8_t passes = 0;   // shared-memory passes (1 = no conflict), 0 otherwise
+    bool folded = false;  // took no issue slot: ptxas folds it into another instruction; its cycle is that of the one before
 };
 
 struct StallRun {  // cycles [begin, end) in which a resident warp did not issue, all for one reason

@@ -209,6 +209,7 @@ void write_perfetto(const KernelTrace& trace, const std::string& kernel, std::os
         size_t run = 0;
         for (const uint32_t index : warp.issues) {
             const IssueRecord& issue = trace.issues[index];
+            if (issue.folded) continue;  // took no time
             for (; run < warp.runs.size() && warp.runs[run].begin < issue.cycle; ++run) wait(warp.runs[run]);
             std::string arguments = "\"pc\":" + std::to_string(issue.pc) +
                                     ",\"lanes\":" + std::to_string(__builtin_popcount(issue.active)) +

@@ -265,7 +265,7 @@ WindowSums sum_window(const Timeline& timeline, int64_t begin, int64_t end) {
     for (auto i = first; i != trace.issues.end() && i->cycle < end; ++i) {
         const size_t scheduler = i->warp < trace.warps.size() ? trace.warps[i->warp].scheduler : 0;
         if (scheduler >= sums.issued.size()) continue;
-        ++sums.issued[scheduler];
+        if (!i->folded) ++sums.issued[scheduler];
         if (last[scheduler] != i->cycle) ++sums.busy[scheduler];
         last[scheduler] = i->cycle;
     }
@@ -337,7 +337,8 @@ void dominant_states(const Timeline& timeline, size_t row, int64_t begin, int64_
         for (const StallRun& run : runs_in(warp, begin, end))
             spread(add(static_cast<size_t>(run.reason)), run.begin, run.end, begin, width, columns.size());
         for (uint32_t i : issues_in(trace, warp, begin, end))
-            spread(add(0), trace.issues[i].cycle, trace.issues[i].cycle + 1, begin, width, columns.size());
+            if (!trace.issues[i].folded)
+                spread(add(0), trace.issues[i].cycle, trace.issues[i].cycle + 1, begin, width, columns.size());
     }
     for (size_t c = 0; c < columns.size(); ++c) {
         const auto best = std::max_element(counts[c].begin(), counts[c].end());

@@ -37,6 +37,7 @@ void draw_cells(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, 
     }
     for (uint32_t i : issues_in(trace, warp, axis.begin, stop)) {
         const IssueRecord& issue = trace.issues[i];
+        if (issue.folded) continue;  // the one before it has the cell
         const float x = axis.at(issue.cycle);
         ui.rect({x, y + cell_top, std::max(1.0f, axis.column() - gap), h}, data::green);
         if (!places.letters) continue;

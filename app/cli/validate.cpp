@@ -1,0 +1,80 @@
+// `lockstep validate [TABLE] [--quick]`: published figures of real GPUs beside what the model gives, with the error of each
+// and in total. See core/validate.
+#include "core/validate/validate.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/cli.h"
+
+namespace lockstep::cli {
+namespace {
+
+void print_total(const char* what, const validate::Total& total) {
+    if (total.rows == 0) return;
+    fmt::print("{}: {} predicted rows, mean error {:.1f} %, worst {:+.1f} % ({})\n", what, total.rows,
+               100 * total.mean_error, 100 * total.worst_error, total.worst);
+}
+
+void print(const validate::Report& report) {
+    std::string table;
+    const auto end_table = [&] {
+        if (!table.empty()) print_total(("= " + table).c_str(), validate::total_of(report.rows, table));
+    };
+    for (const validate::Row& row : report.rows) {
+        if (row.table != table) {
+            end_table();
+            table = row.table;
+            fmt::print("\n{:<34} {:>10} {:>10} {:>8}  {:<20} {:<11} {}\n", table, "expected", "got", "error", "unit", "kind",
+                       "source");
+        }
+        fmt::print("{:<34} {:>10.5g} {:>10.5g} {:>+7.1f}%  {:<20} {:<11} {}\n", "  " + row.name, row.expected, row.got,
+                   100 * row.error(), row.unit, validate::name_of(row.kind), row.source);
+    }
+    end_table();
+    if (!report.rows.empty()) fmt::print("\n");
+    print_total("in all", validate::total_of(report.rows, ""));
+    for (const std::string& remark : report.remarks) fmt::print("{}\n", remark);
+}
+
+nlohmann::ordered_json json_of(const validate::Report& report) {
+    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+    for (const validate::Row& row : report.rows)
+        rows.push_back({{"table", row.table},
+                        {"name", row.name},
+                        {"expected", json_number(row.expected)},
+                        {"got", json_number(row.got)},
+                        {"error", json_number(row.error())},
+                        {"kind", validate::name_of(row.kind)},
+                        {"unit", row.unit},
+                        {"source", row.source}});
+    return rows;
+}
+
+}  // namespace
+
+void add_validate(CLI::App& app, int&) {
+    CLI::App* command = app.add_subcommand("validate", "published figures of real GPUs beside those of the model");
+    struct Chosen {
+        std::string table, json;
+        bool quick = false;
+    };
+    auto chosen = std::make_shared<Chosen>();
+    command->add_option("TABLE", chosen->table, "one table: latency, rate, bandwidth, peak, sgemm or silicon; default: all");
+    command->add_flag("--quick", chosen->quick, "the rows that take seconds");
+    command->add_option("--json", chosen->json, "write the rows as JSON; '-' for stdout");
+    command->callback([chosen] {
+        validate::Options options;
+        options.table = chosen->table;
+        options.quick = chosen->quick;
+        options.started = [](std::string_view row) { fmt::print(stderr, "{} ...\n", row); };
+        const validate::Report report = validate::validate(options).value();
+        if (chosen->json != "-") print(report);
+        if (!chosen->json.empty()) write_json(json_of(report), chosen->json);
+    });
+}
+
+}  // namespace lockstep::cli

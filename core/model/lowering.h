@@ -1,0 +1,26 @@
+// What PTX becomes on silicon: ptxas allocates registers, folds moves and address arithmetic into the instructions that use
+// them, and makes wide loads of neighbouring ones. This is a static pass over the decoded program that says so for each
+// instruction. The rules are those that comparing PTX with the machine code of nvcc 13 for sm_70 to sm_90 shows;
+// lowering.cpp has one function a rule.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "core/model/gpu_spec.h"
+#include "core/ptx/program.h"
+
+namespace lockstep::model {
+
+struct Lowered {
+    uint8_t instructions = 1;           // machine instructions: 0 folded into another, or merged with a load in front of it
+    uint32_t merged_with = UINT32_MAX;  // the load from shared memory that brings this one along; instructions is 0
+    bool wide_add = false;              // a 64-bit addition that took its multiplication in: one integer multiply-add
+    uint8_t wide_bytes = 0;  // of a load that brings others along: what a lane loads, 8 or 16, from an aligned address
+    // ptxas moves loads up past what does not concern them. A load may be one of two marks, and count as issued at one.
+    int8_t sets_mark = -1, from_mark = -1;
+};
+
+// One entry an instruction; at least one. With `enabled` false every instruction stands for itself.
+std::vector<Lowered> lower(const GpuSpec& gpu, const ptx::Program& program, bool enabled = true);
+
+}  // namespace lockstep::model

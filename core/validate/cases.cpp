@@ -1,0 +1,427 @@
+// The one table: every published figure that the model is held to, with its source, what kernel measures it, and whether the
+// figure went into the GPU's row in core/model/gpus.cpp. Figures as printed; of a range the first number.
+#include "core/validate/validate.h"
+
+namespace lockstep::validate {
+namespace {
+
+constexpr Kind calibrated = Kind::calibrated, predicted = Kind::predicted;
+constexpr uint64_t KiB = 1024, MiB = 1024 * 1024;
+constexpr std::string_view chase = "published pointer chase on this GPU";
+constexpr std::string_view issue = "published micro-benchmark: dependent issue";
+constexpr std::string_view jia = "Jia et al. 2018 (recalled)";
+constexpr std::string_view guide = "CUDA C++ Programming Guide, arithmetic throughput";
+constexpr std::string_view ampere_core = "published study of Ampere's core (MICRO 2025)";
+constexpr std::string_view banks = "published strides of shared memory on this GPU";
+constexpr std::string_view streams = "published bandwidth test on this GPU";
+constexpr std::string_view vendor = "vendor's peak";
+constexpr std::string_view ladder = "published SGEMM ladder on this GPU, 4096 x 4096; at 1410 MHz, see sgemm.cpp";
+
+// Latencies, in cycles a dependent step of one warp.
+Case chain(std::string_view gpu, std::string_view name, std::string_view kernel, double cycles, Kind kind,
+           std::string_view source) {
+    return {.table = "latency",
+            .name = name,
+            .gpu = gpu,
+            .file = "latency",
+            .kernel = kernel,
+            .expected = cycles,
+            .unit = "cycles",
+            .kind = kind,
+            .source = source};
+}
+// One thread follows `loads` links of a ring, behind `warm` that are not timed.
+Case global_chase(std::string_view gpu, std::string_view name, double cycles, Kind kind, std::string_view source,
+                  uint64_t bytes, uint64_t stride, int32_t loads, int32_t warm) {
+    return {.table = "latency",
+            .name = name,
+            .gpu = gpu,
+            .file = "chase",
+            .kernel = "chase_global",
+            .expected = cycles,
+            .unit = "cycles",
+            .kind = kind,
+            .source = source,
+            .threads = 1,
+            .steps = static_cast<uint32_t>(loads),
+            .n = loads,
+            .more = warm,
+            .bytes = bytes,
+            .stride = stride};
+}
+Case l1(std::string_view gpu, std::string_view name, double cycles) {
+    return global_chase(gpu, name, cycles, calibrated, chase, 8 * KiB, 128, 128, 64);
+}
+Case l2(std::string_view gpu, std::string_view name, double cycles) {  // more than L1 holds, twice round
+    return global_chase(gpu, name, cycles, calibrated, chase, 1 * MiB, 128, 1024, 8192);
+}
+Case dram(std::string_view gpu, std::string_view name, double cycles) {  // lines that nobody has touched, within one page
+    return global_chase(gpu, name, cycles, calibrated, chase, 2 * MiB, 4096, 496, 16);
+}
+Case shared(std::string_view gpu, std::string_view name, double cycles, std::string_view source) {
+    return {.table = "latency",
+            .name = name,
+            .gpu = gpu,
+            .file = "chase",
+            .kernel = "chase_shared",
+            .expected = cycles,
+            .unit = "cycles",
+            .kind = calibrated,
+            .source = source};
+}
+// A constant ring: of 2 KB in the nearest cache, of 16 KB in the next one.
+Case constant(std::string_view gpu, std::string_view name, double cycles, Kind kind, uint64_t bytes) {
+    return {.table = "latency",
+            .name = name,
+            .gpu = gpu,
+            .file = "chase",
+            .kernel = "chase_constant",
+            .expected = cycles,
+            .unit = "cycles",
+            .kind = kind,
+            .source = "published micro-benchmark on Turing, the nearest relative",
+            .threads = 1,
+            .more = static_cast<int32_t>(bytes / 64),
+            .bytes = bytes,
+            .stride = 64,
+            .constants = "links"};
+}
+
+// Rates: results a cycle and SM of 32 warps.
+Case rate(std::string_view gpu, std::string_view name, std::string_view kernel, double results, Kind kind,
+          std::string_view source = guide) {
+    return {.table = "rate",
+            .name = name,
+            .gpu = gpu,
+            .file = "rate",
+            .kernel = kernel,
+            .quantity = Quantity::results_a_cycle,
+            .expected = results,
+            .unit = "results/cycle/SM",
+            .kind = kind,
+            .source = source,
+            .threads = 1024,
+            .steps = 256};
+}
+Case bank(std::string_view gpu, std::string_view name, double cycles, std::string_view kernel, int32_t stride) {
+    return {.table = "rate",
+            .name = name,
+            .gpu = gpu,
+            .file = "shared",
+            .kernel = kernel,
+            .quantity = Quantity::cycles_a_warp,
+            .expected = cycles,
+            .unit = "cycles/warp",
+            .kind = predicted,
+            .source = banks,
+            .threads = 512,
+            .more = stride};
+}
+Case sectors(std::string_view gpu, std::string_view name, double expected, int32_t stride) {
+    return {.table = "rate",
+            .name = name,
+            .gpu = gpu,
+            .file = "bandwidth",
+            .kernel = "strided_global",
+            .quantity = Quantity::sectors,
+            .expected = expected,
+            .unit = "sectors/request",
+            .kind = predicted,
+            .source = "32-byte sectors that 32 words of 4 bytes lie in",
+            .more = stride};
+}
+
+// All SMs stream: 2 blocks of 1024 threads each, 16 bytes a load; n and 2 n loads a thread.
+Case stream(std::string_view gpu, std::string_view name, Quantity quantity, double expected, std::string_view unit,
+            Kind kind, std::string_view source, uint32_t sms, int32_t loads, uint64_t bytes, bool quick = true) {
+    return {.table = "bandwidth",
+            .name = name,
+            .gpu = gpu,
+            .file = "bandwidth",
+            .kernel = "read_all",
+            .quantity = quantity,
+            .expected = expected,
+            .unit = unit,
+            .kind = kind,
+            .source = source,
+            .quick = quick,
+            .blocks = 2 * sms,
+            .threads = 1024,
+            .steps = static_cast<uint32_t>(loads),
+            .n = loads,
+            .more = static_cast<int32_t>(bytes / 16),
+            .bytes = bytes,
+            .work = 512};
+}
+Case sm_stream(std::string_view gpu, std::string_view name, double expected, std::string_view file, std::string_view kernel,
+               Kind kind, std::string_view source) {
+    const bool l1_loads = file == "bandwidth";
+    return {.table = "bandwidth",
+            .name = name,
+            .gpu = gpu,
+            .file = file,
+            .kernel = kernel,
+            .quantity = Quantity::bytes_a_cycle,
+            .expected = expected,
+            .unit = "bytes/cycle/SM",
+            .kind = kind,
+            .source = source,
+            .threads = 1024,
+            .steps = l1_loads ? 512u : 128u,
+            .n = l1_loads ? 64 : 2,
+            .more = 1,
+            .bytes = 64 * KiB,
+            .work = 512};
+}
+
+// Peaks of the whole GPU: one block an SM, n and 2 n rounds.
+Case peak(std::string_view gpu, std::string_view name, double tflops, std::string_view file, std::string_view kernel,
+          Kind kind, uint32_t sms, uint32_t threads, uint32_t steps, double operations, int32_t rounds, bool quick) {
+    return {.table = "peak",
+            .name = name,
+            .gpu = gpu,
+            .file = file,
+            .kernel = kernel,
+            .quantity = Quantity::teraflops,
+            .expected = tflops,
+            .unit = "TFLOP/s",
+            .kind = kind,
+            .source = vendor,
+            .quick = quick,
+            .blocks = sms,
+            .threads = threads,
+            .steps = steps,
+            .n = rounds,
+            .work = operations};
+}
+Case fma_peak(std::string_view gpu, std::string_view name, double tflops, std::string_view kernel, uint32_t sms,
+              bool quick = false) {
+    return peak(gpu, name, tflops, "rate", kernel, predicted, sms, 1024, 256, 64, 2, quick);
+}
+Case mma_peak(std::string_view gpu, std::string_view name, double tflops, uint32_t sms, bool quick = false) {
+    return peak(gpu, name, tflops, "tensor", "rate_mma", calibrated, sms, 512, 128, 2 * 16 * 8 * 16, 1, quick);
+}
+
+// The ladder on the A6000, see sgemm.cpp. K is cut to n and 2 n.
+Case rung(std::string_view name, std::string_view file, std::string_view kernel, double gflops, uint32_t tile_rows,
+          uint32_t tile_columns, uint32_t block_x, uint32_t block_y, int32_t depth, bool rows_first = false) {
+    return {.table = "sgemm",
+            .name = name,
+            .gpu = "a6000",
+            .file = file,
+            .kernel = kernel,
+            .quantity = Quantity::gigaflops,
+            .expected = gflops,
+            .unit = "GFLOP/s",
+            .kind = predicted,
+            .source = ladder,
+            .quick = false,
+            .threads = block_x,
+            .n = depth,
+            .tile_rows = tile_rows,
+            .tile_columns = tile_columns,
+            .block_y = block_y,
+            .rows_first = rows_first};
+}
+
+const std::vector<Case>& all() {
+    static const std::vector<Case> rows = {
+        l1("p100", "p100/l1", 82),
+        l1("v100", "v100/l1", 28.0),
+        l1("a100", "a100/l1", 33.1),
+        l1("rtx3090", "rtx3090/l1", 33.1),
+        l1("rtx4090", "rtx4090/l1", 34.1),
+        l1("h100", "h100/l1", 32.1),
+        l2("p100", "p100/l2", 234),
+        l2("v100", "v100/l2", 212),
+        l2("a100", "a100/l2", 206),
+        l2("rtx3090", "rtx3090/l2", 250),
+        l2("rtx4090", "rtx4090/l2", 273.6),
+        l2("h100", "h100/l2", 280),
+        dram("v100", "v100/dram", 425),
+        dram("a100", "a100/dram", 406),
+        dram("rtx3090", "rtx3090/dram", 547),
+        dram("rtx4090", "rtx4090/dram", 613),
+        dram("h100", "h100/dram", 515),
+        shared("p100", "p100/shared", 24, jia),
+        shared("v100", "v100/shared", 19, jia),
+        shared("a100", "a100/shared", 23, "measured, quoted in a public repository"),
+        shared("rtx3090", "rtx3090/shared", 23, "measured, quoted in a public repository"),
+        shared("rtx4090", "rtx4090/shared", 30.1, "measured, quoted in a public repository"),
+        shared("h100", "h100/shared", 29, "published micro-benchmark on this GPU (recalled)"),
+        constant("v100", "v100/constant", 4, calibrated, 1 * KiB),
+        constant("v100", "v100/constant_l15", 62, predicted, 16 * KiB),
+        {.table = "latency",
+         .name = "rtx3090/l1_128_bits",
+         .gpu = "rtx3090",
+         .file = "chase",
+         .kernel = "chase_lanes_16",
+         .expected = 38,
+         .unit = "cycles",
+         .kind = predicted,
+         .source = ampere_core,
+         .n = 2,
+         .bytes = 16 * KiB,
+         .stride = 16,
+         .hop = 32},
+        {.table = "latency",
+         .name = "rtx3090/l1_32_lanes",
+         .gpu = "rtx3090",
+         .file = "chase",
+         .kernel = "chase_lanes_8",
+         .expected = 32,
+         .unit = "cycles",
+         .kind = predicted,
+         .source = ampere_core,
+         .n = 2,
+         .bytes = 8 * KiB,
+         .stride = 8,
+         .hop = 32},
+        {.table = "latency",
+         .name = "rtx3090/l1_uniform",
+         .gpu = "rtx3090",
+         .file = "chase",
+         .kernel = "chase_global",
+         .expected = 29,
+         .unit = "cycles",
+         .kind = predicted,
+         .source = ampere_core,
+         .steps = 128,
+         .n = 128,
+         .more = 64,
+         .bytes = 8 * KiB,
+         .stride = 128},
+        chain("p100", "p100/add_f32", "chain_add_f32", 6, calibrated, issue),
+        chain("v100", "v100/add_f32", "chain_add_f32", 4, calibrated, issue),
+        chain("v100", "v100/mul_f32", "chain_mul_f32", 4, calibrated, issue),
+        chain("v100", "v100/fma_f32", "chain_fma_f32", 4, calibrated, issue),
+        chain("v100", "v100/sub_s32", "chain_sub_s32", 4, calibrated, issue),
+        chain("v100", "v100/mad_s32", "chain_mad_s32", 5, calibrated, issue),
+        chain("v100", "v100/fma_f64", "chain_fma_f64", 8, calibrated, issue),
+        chain("v100", "v100/add_f64", "chain_add_f64", 8, calibrated, jia),
+        chain("v100", "v100/div_f64", "chain_div_f64", 112, calibrated, issue),
+        chain("v100", "v100/sqrt_f64", "chain_sqrt_f64", 101, calibrated, issue),
+        chain("v100", "v100/ex2_f32", "chain_ex2_f32", 14, calibrated, jia),
+        chain("v100", "v100/fma_f16x2", "chain_fma_f16x2", 6, predicted, jia),
+        chain("v100", "v100/shuffle", "chain_shuffle", 23, calibrated, issue),
+        chain("v100", "v100/barrier", "chain_barrier", 22, calibrated,
+              "published synchronisation micro-benchmark (recalled)"),
+        chain("a100", "a100/fma_f32", "chain_fma_f32", 4, calibrated, issue),
+        chain("a100", "a100/sub_s32", "chain_sub_s32", 4, calibrated, issue),
+        chain("a100", "a100/mad_s32", "chain_mad_s32", 4, calibrated, issue),
+        chain("a100", "a100/shuffle", "chain_shuffle", 23, calibrated, issue),
+        chain("rtx3090", "rtx3090/fma_f32", "chain_fma_f32", 4, calibrated, issue),
+        chain("rtx3090", "rtx3090/fma_f16x2", "chain_fma_f16x2", 4, predicted, "measured, quoted in a public repository"),
+        chain("rtx4090", "rtx4090/fma_f32", "chain_fma_f32", 4, calibrated, issue),
+        chain("h100", "h100/fma_f32", "chain_fma_f32", 4, calibrated, issue),
+        chain("h100", "h100/sub_s32", "chain_sub_s32", 4, calibrated, issue),
+
+        rate("p100", "p100/fma_f32", "rate_fma_f32", 64, calibrated),
+        rate("p100", "p100/fma_f64", "rate_fma_f64", 32, calibrated),
+        rate("p100", "p100/ex2_f32", "rate_ex2_f32", 16, calibrated),
+        rate("v100", "v100/fma_f32", "rate_fma_f32", 64, calibrated),
+        rate("v100", "v100/add_f32", "rate_add_f32", 64, predicted),
+        rate("v100", "v100/min_s32", "rate_min_s32", 64, calibrated),
+        rate("v100", "v100/mad_s32", "rate_mad_s32", 64, predicted),
+        rate("v100", "v100/fma_f64", "rate_fma_f64", 32, calibrated),
+        rate("v100", "v100/ex2_f32", "rate_ex2_f32", 16, calibrated),
+        rate("v100", "v100/shuffle", "rate_shuffle", 32, predicted),
+        rate("v100", "v100/fma_f16x2", "rate_fma_f16x2", 64, predicted),
+        rate("a100", "a100/fma_f32", "rate_fma_f32", 64, calibrated),
+        rate("a100", "a100/min_s32", "rate_min_s32", 64, calibrated),
+        rate("a100", "a100/mad_s32", "rate_mad_s32", 64, predicted),
+        rate("a100", "a100/fma_f64", "rate_fma_f64", 32, calibrated),
+        rate("a100", "a100/ex2_f32", "rate_ex2_f32", 16, calibrated),
+        rate("a100", "a100/shuffle", "rate_shuffle", 32, predicted),
+        rate("a100", "a100/fma_f16x2", "rate_fma_f16x2", 128, predicted),
+        rate("rtx3090", "rtx3090/fma_f32", "rate_fma_f32", 128, calibrated),
+        rate("rtx3090", "rtx3090/mad_s32", "rate_mad_s32", 64, predicted),
+        rate("rtx3090", "rtx3090/fma_f64", "rate_fma_f64", 2, calibrated),
+        rate("h100", "h100/fma_f32", "rate_fma_f32", 128, calibrated),
+        rate("h100", "h100/min_s32", "rate_min_s32", 64, calibrated),
+        rate("h100", "h100/mad_s32", "rate_mad_s32", 64, predicted),
+        rate("h100", "h100/fma_f64", "rate_fma_f64", 64, calibrated),
+        rate("h100", "h100/ex2_f32", "rate_ex2_f32", 16, calibrated),
+        rate("h100", "h100/shuffle", "rate_shuffle", 32, predicted),
+        {.table = "rate",
+         .name = "a100/mma_f16",
+         .gpu = "a100",
+         .file = "tensor",
+         .kernel = "rate_mma",
+         .quantity = Quantity::cycles_a_warp,
+         .expected = 2,
+         .unit = "cycles/m16n8k16/SM",
+         .kind = calibrated,
+         .source = "8 cycles of a sub-core: measured, quoted in a public repository",
+         .threads = 512,
+         .steps = 128},
+        bank("a100", "a100/banks_stride_1", 1.02, "strided_shared_4", 1),
+        bank("a100", "a100/banks_stride_2", 2, "strided_shared_4", 2),
+        bank("a100", "a100/banks_stride_4", 4, "strided_shared_4", 4),
+        bank("a100", "a100/banks_stride_8", 8, "strided_shared_4", 8),
+        bank("a100", "a100/banks_stride_16", 16, "strided_shared_4", 16),
+        bank("a100", "a100/banks_stride_32", 32, "strided_shared_4", 32),
+        bank("a100", "a100/banks_8_bytes", 2, "strided_shared_8", 1),
+        bank("h200", "h200/banks_stride_1", 1.02, "strided_shared_4", 1),
+        bank("h200", "h200/banks_stride_2", 2, "strided_shared_4", 2),
+        bank("h200", "h200/banks_stride_4", 4, "strided_shared_4", 4),
+        bank("h200", "h200/banks_stride_8", 8, "strided_shared_4", 8),
+        bank("h200", "h200/banks_stride_16", 16, "strided_shared_4", 16),
+        bank("h200", "h200/banks_stride_32", 32, "strided_shared_4", 32),
+        bank("h200", "h200/banks_8_bytes", 2, "strided_shared_8", 1),
+        sectors("v100", "v100/sectors_stride_1", 4, 1),
+        sectors("v100", "v100/sectors_stride_2", 8, 2),
+        sectors("v100", "v100/sectors_stride_8", 32, 8),
+        sectors("v100", "v100/sectors_stride_32", 32, 32),
+
+        sm_stream("v100", "v100/l1", 126, "bandwidth", "read_l1", predicted, streams),
+        sm_stream("a100", "a100/l1", 19.1e12 / 108 / 1410e6, "bandwidth", "read_l1", calibrated, streams),
+        sm_stream("v100", "v100/shared", 128, "shared", "strided_shared_16", predicted, "32 banks of 4 bytes"),
+        stream("a100", "a100/l2", Quantity::gigabytes, 5400, "GB/s", predicted, streams, 108, 32, 4 * MiB, false),
+        stream("h100-pcie", "h100-pcie/l2", Quantity::gigabytes, 7000, "GB/s", calibrated, streams, 114, 32, 4 * MiB, false),
+        stream("h200", "h200/l2", Quantity::gigabytes, 9800, "GB/s", calibrated, streams, 132, 32, 4 * MiB),
+        stream("v100", "v100/dram", Quantity::share_of_peak, 100 * 867.0 / 900, "% of peak", predicted, streams, 80, 16,
+               128 * MiB),
+        stream("a100-80", "a100-80/dram", Quantity::share_of_peak, 100 * 1776.0 / 2039, "% of peak", predicted, streams, 108,
+               16, 128 * MiB),
+        stream("h100-pcie", "h100-pcie/dram", Quantity::share_of_peak, 100 * 1942.0 / 2039, "% of peak", predicted, streams,
+               114, 16, 128 * MiB, false),
+
+        fma_peak("p100", "p100/f32", 10.6, "rate_fma_f32", 56),
+        fma_peak("v100", "v100/f32", 15.7, "rate_fma_f32", 80, true),
+        fma_peak("a100", "a100/f32", 19.5, "rate_fma_f32", 108),
+        fma_peak("rtx3090", "rtx3090/f32", 35.6, "rate_fma_f32", 82),
+        fma_peak("a6000", "a6000/f32", 38.7, "rate_fma_f32", 84),
+        fma_peak("rtx4090", "rtx4090/f32", 82.6, "rate_fma_f32", 128),
+        fma_peak("h100", "h100/f32", 66.9, "rate_fma_f32", 132),
+        fma_peak("p100", "p100/f64", 5.3, "rate_fma_f64", 56),
+        fma_peak("v100", "v100/f64", 7.8, "rate_fma_f64", 80),
+        fma_peak("a100", "a100/f64", 9.7, "rate_fma_f64", 108),
+        fma_peak("h100", "h100/f64", 34, "rate_fma_f64", 132),
+        mma_peak("v100", "v100/f16_tensor", 125, 80),
+        mma_peak("a100", "a100/f16_tensor", 312, 108, true),
+        mma_peak("rtx3090", "rtx3090/f16_tensor", 71, 82),
+        mma_peak("a6000", "a6000/f16_tensor", 154.8, 84),
+        mma_peak("rtx4090", "rtx4090/f16_tensor", 165, 128),
+        peak("h100", "h100/f16_tensor", 989, "wgmma", "rate_wgmma", calibrated, 132, 128, 16, 2.0 * 64 * 256 * 16 / 4, 4,
+             false),
+
+        rung("1_naive", "1_naive", "sgemm_naive", 309.0, 32, 32, 32, 32, 256, true),
+        rung("2_coalesced", "2_coalesced", "sgemm_coalesced", 1986.5, 32, 32, 32, 32, 256),
+        rung("3_shared_tile", "3_shared_tile", "sgemm_shared_tile", 2980.3, 32, 32, 32, 32, 256),
+        rung("4_column_tile", "4_column_tile", "sgemm_column_tile", 8474.7, 64, 64, 512, 1, 256),
+        rung("5_square_tile", "5_square_tile", "sgemm_square_tile", 15971.7, 128, 128, 256, 1, 128),
+        rung("6_vectorised", "6_vectorised", "sgemm_vectorised", 18237.3, 128, 128, 256, 1, 128),
+        rung("7_autotuned", "7_autotuned", "sgemm_autotuned", 19721.0, 128, 128, 256, 1, 128),
+        rung("8_warp_tile", "8_warp_tile", "sgemm_warp_tile", 21779.3, 128, 128, 128, 1, 128),
+    };
+    return rows;
+}
+
+}  // namespace
+
+std::span<const Case> cases() {
+    return all();
+}
+
+}  // namespace lockstep::validate

@@ -1,0 +1,123 @@
+// A kernel's arguments: where its warps note their clocks (two of 64 bits a warp), data, n, and one more where it takes it.
+#include "core/validate/probe.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "core/base/files.h"
+#include "core/ptx/ptx.h"
+
+namespace lockstep::validate {
+namespace {
+
+struct Clocks {
+    int64_t first_begin = std::numeric_limits<int64_t>::max(), last_end = 0;
+    int64_t span() const { return last_end - first_begin; }
+};
+struct Run {
+    Clocks clocks;
+    model::TimedResult result;
+};
+
+// Links `stride` apart, each to the one `hop` behind it, round and round.
+void make_ring(std::byte* at, uint64_t address, uint64_t bytes, uint64_t stride, uint32_t hop) {
+    const uint64_t links = bytes / stride;
+    for (uint64_t i = 0; i < links; ++i) {
+        const uint64_t to = address + (i + hop) % links * stride;
+        std::memcpy(at + i * stride, &to, sizeof to);
+    }
+}
+
+Run run(const Case& row, const model::GpuSpec& gpu, const ptx::Program& program, int32_t n) {
+    simt::Memory memory;
+    const uint64_t warps = uint64_t{row.blocks} * ((row.threads + 31) / 32);
+    const uint64_t clocks = memory.allocate(warps * 16, "clocks");
+    const uint64_t data = memory.allocate(row.bytes + 65536, "data");
+    if (!row.constants.empty()) {
+        const auto variable = std::find_if(program.variables.begin(), program.variables.end(),
+                                           [&](const ptx::GlobalVariable& v) { return v.name == row.constants; });
+        if (variable == program.variables.end()) throw Failure("no variable " + std::string(row.constants));
+        const uint64_t address = memory.variable(program.ptx_file, variable->name, variable->bytes, variable->initial);
+        make_ring(memory.write(address, row.bytes), address, row.bytes, row.stride, row.hop);
+    } else if (row.stride != 0) {
+        make_ring(memory.write(data, row.bytes), data, row.bytes, row.stride, row.hop);
+    }
+    Arguments arguments(program);
+    arguments.add(clocks);
+    arguments.add(data);
+    arguments.add(n);
+    arguments.add(row.more);
+    simt::LaunchConfig config;
+    config.grid = {row.blocks, 1, 1};
+    config.block = {row.threads, 1, 1};
+    config.parameters = std::move(arguments.block);
+    Run done;
+    done.result = run_kernel(gpu, program, config, memory);
+    const std::byte* const noted = memory.read(clocks, warps * 16);
+    for (uint64_t warp = 0; warp < warps; ++warp) {
+        int64_t pair[2];
+        std::memcpy(pair, noted + warp * 16, sizeof pair);
+        done.clocks.first_begin = std::min(done.clocks.first_begin, pair[0]);
+        done.clocks.last_end = std::max(done.clocks.last_end, pair[1]);
+    }
+    return done;
+}
+
+}  // namespace
+
+const ptx::Program& Programs::get(const std::string& folder, std::string_view file, std::string_view kernel) {
+    const std::string path = folder + "/ptx/" + std::string(file) + ".ptx";
+    std::shared_ptr<const ptx::Program>& entry = programs_[path + " " + std::string(kernel)];
+    if (entry == nullptr)
+        entry =
+            ptx::decode(ptx::parse(read_file(resource_root() / path).value(), path).value(), std::string(kernel)).value();
+    return *entry;
+}
+
+model::TimedResult run_kernel(const model::GpuSpec& gpu, const ptx::Program& program, const simt::LaunchConfig& config,
+                              simt::Memory& memory) {
+    if (const auto problem = simt::check_launch(program, config, model::limits_of(gpu))) throw Failure(*problem);
+    model::TimedOptions options;
+    options.trace = false;
+    model::TimedResult result = model::launch(gpu, program, config, memory, options);
+    if (result.fault) throw Failure(simt::render(*result.fault));
+    return result;
+}
+
+double measure(const Case& row, Programs& programs) {
+    if (row.quantity == Quantity::gigaflops) return measure_sgemm(row, programs);
+    const model::GpuSpec gpu = model::gpu_named(row.gpu).value();
+    const ptx::Program& program = programs.get("kernels/micro", row.file, row.kernel);
+    const double warps = row.blocks * ((row.threads + 31) / 32), steps = row.steps;
+    const Run once = run(row, gpu, program, row.n);
+    const auto span = static_cast<double>(once.clocks.span());
+    const auto seconds_between = [&] {  // a launch of n and one of 2 n: without what it takes to start
+        const Run twice = run(row, gpu, program, 2 * row.n);
+        return static_cast<double>(twice.result.cycles - once.result.cycles) / (gpu.boost_mhz * 1e6);
+    };
+    switch (row.quantity) {
+        case Quantity::cycles_a_step:
+            return span / steps;
+        case Quantity::cycles_a_warp:
+            return span / (warps * steps);
+        case Quantity::results_a_cycle:
+            return 32 * warps * steps / span;
+        case Quantity::bytes_a_cycle:
+            return row.work * warps * steps / span;
+        case Quantity::sectors:
+            return model::metric_of(program, once.result, "sectors_per_request").value();
+        case Quantity::gigabytes:
+            return row.work * warps * steps / seconds_between() / 1e9;
+        case Quantity::share_of_peak:
+            return 100 * row.work * warps * steps / seconds_between() / 1e9 / gpu.dram_gb_per_second;
+        default: {
+            // The vendor's peak of FP32 may hold at another clock than the rest.
+            const bool other_clock = gpu.fp32_peak_mhz != 0 && row.kernel.find("f32") != std::string_view::npos;
+            return row.work * warps * steps * row.n / seconds_between() / 1e12 *
+                   (other_clock ? gpu.fp32_peak_mhz / gpu.boost_mhz : 1);
+        }
+    }
+}
+
+}  // namespace lockstep::validate

@@ -1,0 +1,42 @@
+// Runs one row's kernel on the modelled GPU and makes the row's figure of what the kernel noted. See validate.h.
+#pragma once
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "core/model/launch.h"
+#include "core/validate/validate.h"
+
+namespace lockstep::validate {
+
+// Programs by file and kernel, decoded once.
+class Programs {
+  public:
+    const ptx::Program& get(const std::string& folder, std::string_view file, std::string_view kernel);
+
+  private:
+    std::map<std::string, std::shared_ptr<const ptx::Program>> programs_;
+};
+
+// Puts the arguments one behind the other where the program's parameters lie; those that it does not have are left out.
+struct Arguments {
+    const ptx::Program* program;
+    std::vector<std::byte> block;
+    size_t next = 0;
+    explicit Arguments(const ptx::Program& p) : program(&p), block(p.parameter_bytes) {}
+    template <class T>
+    void add(T value) {
+        if (next >= program->parameters.size()) return;
+        std::memcpy(block.data() + program->parameters[next++].offset, &value, sizeof value);
+    }
+};
+
+double measure(const Case& row, Programs& programs);        // in the row's unit
+double measure_sgemm(const Case& row, Programs& programs);  // sgemm.cpp
+
+// Launches without a trace; throws Failure with the fault's text.
+model::TimedResult run_kernel(const model::GpuSpec& gpu, const ptx::Program& program, const simt::LaunchConfig& config,
+                              simt::Memory& memory);
+
+}  // namespace lockstep::validate

@@ -1,0 +1,81 @@
+// Picks the rows, measures them one after the other, sums up.
+#include "core/validate/validate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "core/base/files.h"
+#include "core/base/nearest.h"
+#include "core/validate/probe.h"
+
+namespace lockstep::validate {
+namespace {
+
+// Measurements of real GPUs lie in assets/silicon, one file a GPU.
+std::string silicon_remark() {
+    std::error_code error;
+    size_t files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(resource_root() / "assets" / "silicon", error))
+        if (entry.path().extension() == ".json") ++files;
+    return files == 0
+               ? "silicon: nothing was measured on a real GPU; assets/silicon is empty"
+               : "silicon: " + std::to_string(files) + " files in assets/silicon, which this version does not compare";
+}
+
+}  // namespace
+
+std::string_view name_of(Kind kind) {
+    return kind == Kind::calibrated ? "calibrated" : "predicted";
+}
+
+std::vector<std::string> tables() {
+    std::vector<std::string> names;
+    for (const Case& row : cases())
+        if (std::find(names.begin(), names.end(), row.table) == names.end()) names.emplace_back(row.table);
+    names.emplace_back("silicon");
+    return names;
+}
+
+Result<Report> validate(const Options& options) {
+    const std::vector<std::string> known = tables();
+    if (!options.table.empty() && std::find(known.begin(), known.end(), options.table) == known.end()) {
+        std::string all;
+        for (const std::string& name : known) all += (all.empty() ? "" : ", ") + name;
+        const std::string nearest = nearest_name(options.table, known);
+        return Diagnostic{"unknown table '" + options.table + "'" +
+                          (nearest.empty() ? "; there are " + all : ", did you mean '" + nearest + "'?")};
+    }
+    Report report;
+    Programs programs;
+    for (const Case& entry : cases()) {
+        if (!options.table.empty() && options.table != entry.table) continue;
+        if (options.quick && !entry.quick) continue;
+        Row row{std::string(entry.table), std::string(entry.name),  entry.expected, 0, entry.kind,
+                std::string(entry.unit),  std::string(entry.source)};
+        if (options.started) options.started(row.table + " " + row.name);
+        row.got = measure(entry, programs);
+        if (options.finished) options.finished(row);
+        report.rows.push_back(std::move(row));
+    }
+    if (options.table.empty() || options.table == "silicon") report.remarks.push_back(silicon_remark());
+    return report;
+}
+
+Total total_of(std::span<const Row> rows, std::string_view table) {
+    Total total;
+    for (const Row& row : rows) {
+        if (row.kind != Kind::predicted || (!table.empty() && row.table != table)) continue;
+        const double error = std::abs(row.error());
+        total.mean_error += error;
+        ++total.rows;
+        if (total.worst.empty() || !(error <= std::abs(total.worst_error))) {  // a NaN is the worst
+            total.worst_error = row.error();
+            total.worst = row.table + " " + row.name;
+        }
+    }
+    if (total.rows != 0) total.mean_error /= static_cast<double>(total.rows);
+    return total;
+}
+
+}  // namespace lockstep::validate

@@ -1,0 +1,138 @@
+// What PTX becomes on silicon: which instructions are folded, merged or several, and what that does to a launch.
+#include <algorithm>
+#include <string>
+
+#include "core/model/lowering.h"
+#include "core/ptx/ptx.h"
+#include "tests/catch.h"
+#include "tests/model_support.h"
+
+using namespace lockstep;
+using namespace lockstep::model;
+
+namespace {
+
+std::shared_ptr<const ptx::Program> program_of(const std::string& body, const std::string& shared = "") {
+    const std::string text =
+        ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n)\n{\n"
+        ".reg .pred %p<9>; .reg .b32 %r<40>; .reg .f32 %f<40>; .reg .b64 %rd<40>;\n" +
+        shared + body + "ret;\n}\n";
+    return ptx::decode(ptx::parse(text, "k.ptx").value(), "k").value();
+}
+
+// "1 0 2 ...": machine instructions of each PTX instruction.
+std::string lowered(const std::string& body, const std::string& shared = "") {
+    const auto program = program_of(body, shared);
+    std::string text;
+    for (const Lowered& l : lower(gpu_named("v100").value(), *program)) text += std::to_string(l.instructions) + " ";
+    return text;
+}
+
+struct Both {
+    TimedResult folded, plain;
+};
+Both run_both(const ptx::Program& program, bool run_ahead = true) {
+    Both both;
+    for (const bool lowering : {true, false}) {
+        simt::Memory memory;
+        const uint64_t data = memory.allocate(4096, "data");
+        simt::LaunchConfig config;
+        config.block = {64, 1, 1};
+        config.grid = {3, 1, 1};
+        config.parameters.resize(program.parameter_bytes);
+        std::memcpy(config.parameters.data(), &data, 8);
+        TimedOptions options;
+        options.lowering = lowering;
+        options.run_ahead = run_ahead;
+        (lowering ? both.folded : both.plain) = launch(gpu_named("v100").value(), program, config, memory, options);
+        REQUIRE(!both.folded.fault);
+    }
+    return both;
+}
+
+const std::string addresses =
+    "ld.param.u64 %rd1, [p];\ncvta.to.global.u64 %rd2, %rd1;\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd3, %r1, 4;\n"
+    "add.s64 %rd4, %rd2, %rd3;\nld.global.u32 %r2, [%rd4];\nshl.b32 %r3, %r1, 2;\nadd.s32 %r4, %r3, %r2;\n"
+    "st.global.u32 [%rd4], %r4;\n";
+
+}  // namespace
+
+TEST_CASE("parameters, copies and address arithmetic are folded into what uses them") {
+    CHECK(lowered(addresses) == "0 0 1 0 1 1 0 1 1 1 ");
+    // IMAD.WIDE, LEA; two users of the product keep it
+    CHECK(lowered("mov.u32 %r1, %tid.x;\nmul.wide.u32 %rd3, %r1, 4;\nadd.s64 %rd4, %rd1, %rd3;\nadd.s64 %rd5, %rd2, %rd3;\n"
+                  "st.global.u64 [%rd4], %rd5;\n") == "1 1 2 2 1 1 ");
+    // IADD3 takes one more, LOP3 as well
+    CHECK(lowered("add.s32 %r2, %r1, %r3;\nadd.s32 %r4, %r2, %r5;\nadd.s32 %r6, %r4, %r7;\n") == "0 1 1 1 ");
+    CHECK(lowered("and.b32 %r2, %r1, %r3;\nor.b32 %r4, %r2, %r5;\n") == "0 1 1 ");
+    // [register + constant]
+    CHECK(lowered("add.s32 %r2, %r1, 64;\nld.shared.u32 %r3, [%r2];\nst.shared.u32 [%r2+4], %r3;\n") == "0 1 1 1 ");
+    CHECK(lowered("add.s32 %r2, %r1, 64;\nst.shared.u32 [%r2], %r2;\n") == "1 1 1 ");
+}
+
+TEST_CASE("64-bit integers are several instructions") {
+    CHECK(lowered("add.s64 %rd1, %rd2, %rd3;\nmul.lo.s64 %rd4, %rd1, %rd1;\nst.global.u64 [%rd4], %rd1;\n") == "2 4 1 1 ");
+}
+
+TEST_CASE("neighbouring words of shared memory are one load where the address is known to be aligned") {
+    const std::string tile = ".shared .align 4 .b8 tile[4096];\n";
+    const std::string loads =
+        "ld.shared.u32 %r10, [%r3];\nld.shared.u32 %r11, [%r3+4];\nld.shared.u32 %r12, [%r3+8];\nld.shared.u32 %r13, "
+        "[%r3+12];\n";
+    const std::string row = "mov.u32 %r1, %tid.y;\nmov.u32 %r2, tile;\nshl.b32 %r4, %r1, 7;\nadd.s32 %r3, %r2, %r4;\n";
+    CHECK(lowered(row + loads, tile) == "1 0 0 1 1 0 0 0 1 ");
+    const std::string word = "mov.u32 %r1, %tid.y;\nmov.u32 %r2, tile;\nshl.b32 %r4, %r1, 2;\nadd.s32 %r3, %r2, %r4;\n";
+    CHECK(lowered(word + loads, tile) == "1 0 0 1 1 1 1 1 1 ");
+    const std::string apart = "ld.shared.u32 %r10, [%r3];\nst.shared.u32 [%r3], %r1;\nld.shared.u32 %r11, [%r3+4];\n";
+    CHECK(lowered(row + apart, tile) == "1 0 0 1 1 1 1 1 ");
+}
+
+TEST_CASE("what is folded runs, counts as PTX, and takes no issue slot") {
+    const auto program = program_of(addresses);
+    for (const bool run_ahead : {true, false}) {
+        const Both both = run_both(*program, run_ahead);
+        CHECK(both.folded.cycles < both.plain.cycles);
+        CHECK(both.folded.warp_instructions == both.plain.warp_instructions);
+        for (size_t pc = 0; pc < both.folded.instructions.size(); ++pc)
+            CHECK(both.folded.instructions[pc].issues == both.plain.instructions[pc].issues);
+        const KernelTrace& trace = both.folded.trace;
+        const auto lower_each = lower(gpu_named("v100").value(), *program);
+        size_t folded = 0;
+        for (const WarpTrack& warp : trace.warps) {
+            int64_t states = 0, issued = 0, last = -1;
+            uint32_t next = 0;
+            for (const StallRun& run : warp.runs) states += run.end - run.begin;
+            for (const uint32_t index : warp.issues) {
+                const IssueRecord& issue = trace.issues[index];
+                CHECK(issue.pc == next++);  // every PTX instruction is there, in order
+                if (issue.folded) {
+                    CHECK(lower_each[issue.pc].instructions == 0);
+                    CHECK(issue.cycle == last);
+                    ++folded;
+                } else {
+                    CHECK(issue.cycle > last);
+                    ++issued;
+                }
+                last = issue.cycle;
+            }
+            CHECK(next == program->instructions.size());
+            CHECK(states + issued == warp.end - warp.begin);
+        }
+        CHECK(folded > 0);
+        for (const IssueRecord& issue : both.plain.trace.issues) CHECK(!issue.folded);
+    }
+}
+
+TEST_CASE("running ahead and step by step fold alike") {
+    const auto program = program_of(addresses);
+    const Both ahead = run_both(*program, true), behind = run_both(*program, false);
+    CHECK(ahead.folded.cycles == behind.folded.cycles);
+    REQUIRE(ahead.folded.trace.issues.size() == behind.folded.trace.issues.size());
+    for (size_t i = 0; i < ahead.folded.trace.issues.size(); ++i) {
+        const IssueRecord &a = ahead.folded.trace.issues[i], &b = behind.folded.trace.issues[i];
+        CHECK(a.cycle == b.cycle);
+        CHECK(a.ready == b.ready);
+        CHECK(a.pc == b.pc);
+        CHECK(a.folded == b.folded);
+    }
+}
