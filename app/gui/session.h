@@ -17,7 +17,7 @@
 #include "core/simt/history.h"
 #include "core/simt/history_memory.h"
 #include "core/trace/focus.h"
-#include "lessons/player/lesson.h"
+#include "lessons/player/run.h"
 
 namespace lockstep::gui {
 
@@ -47,8 +47,9 @@ struct LessonState {  // the player's part: which step, what was answered
 // Immutable once published. Memory: a training session holds at most 64 step records (about 1 MB each), 64 parameter
 // checkpoints (0.4 MB each) and two timed steps (every kernel's trace, about 30 MB each); a lesson holds one run a scene.
 struct Snapshot {
-    std::shared_ptr<const model::KernelRun> kernel;  // what SM and Learn show; null until one has run
-    std::string kernel_label;                        // "matmul_dW1 (kernel 9 of 11)"
+    std::shared_ptr<const model::KernelRun> kernel;                   // what SM and Learn show; null until one has run
+    std::shared_ptr<const std::vector<lessons::GpuRun>> generations;  // the scene's kernel on the GPUs of gpus=, or null
+    std::string kernel_label;                                         // "matmul_dW1 (kernel 9 of 11)"
     Focus look_at;  // where this kernel's scene opens: warp (counted over the grid) and line; -1: nowhere in particular
     std::shared_ptr<const simt::WarpHistory> history;  // of the focused warp; may lag behind the focus
     std::shared_ptr<const std::vector<simt::LaneValues>>

@@ -23,6 +23,7 @@ std::span<const ViewRow> views() {
         ViewRow{"blocks", "Blocks on SMs", "sm", make_blocks_view},
         ViewRow{"coalesce", "Coalescing", "memory", make_coalesce_view},
         ViewRow{"banks", "Shared-memory banks", "memory", make_banks_view},
+        ViewRow{"generations", "Generations of GPUs", "learn", make_generations_view},
         ViewRow{"editor", "Kernel", "kernel", make_editor_view},
         ViewRow{"reports", "Reports", "kernel", make_reports_view},
         ViewRow{"launch", "Launch", "kernel", make_launch_view},

@@ -54,6 +54,7 @@ void Session::Worker::close_lesson() {
     lesson.reset();
     scene_results.clear();
     draft.kernel.reset();
+    draft.generations.reset();
     draft.step.reset();
     draft.first_step.reset();
     draft.curves.clear();
@@ -115,6 +116,8 @@ void Session::Worker::show_lesson_step(int step) {
     look_at.warp = number_after(scene->focus, "warp:");
     look_at.line = number_after(scene->focus, "line:");
     look_at.launch = number_after(scene->focus, "launch:");
+    draft.generations.reset();
+    if (!shown.generations.empty()) draft.generations = {known, &shown.generations};
     draft.step = shown.step;
     draft.first_step = shown.step;
     draft.curves.clear();

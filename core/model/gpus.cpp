@@ -103,6 +103,9 @@ constexpr GpuSpec p100 = {
     .fp64_tflops = {5.3, pascal_paper},
     .fp16_tensor_tflops = {0, "no tensor cores; 21.2 TFLOP/s of FP16 on the FP32 lanes"},
     .memory_gb = {16, pascal_paper},
+    .fp16_tflops = {21.2, pascal_paper},
+    .tf32_tensor_tflops = {0, "no tensor cores"},
+    .year = {2016, pascal_paper},
 };
 
 constexpr GpuSpec v100 = {
@@ -170,6 +173,9 @@ constexpr GpuSpec v100 = {
     .fp64_tflops = {7.8, volta_paper},
     .fp16_tensor_tflops = {125, volta_paper},
     .memory_gb = {16, volta_paper},
+    .fp16_tflops = {31.4, volta_paper},
+    .tf32_tensor_tflops = {0, "no TF32 before Ampere"},
+    .year = {2017, volta_paper},
 };
 
 constexpr GpuSpec a100 = {
@@ -238,6 +244,9 @@ constexpr GpuSpec a100 = {
     .fp64_tflops = {9.7, ampere_paper},
     .fp16_tensor_tflops = {312, ampere_paper},
     .memory_gb = {40, ampere_paper},
+    .fp16_tflops = {78, ampere_paper},
+    .tf32_tensor_tflops = {156, ampere_paper},
+    .year = {2020, ampere_paper},
 };
 
 // Small enough to see whole: 2 SMs of 2 sub-cores, a full warp wide, latencies that fit on a screen.
@@ -306,6 +315,9 @@ constexpr GpuSpec teaching = {
     .fp64_tflops = {0.128, "2 SMs x 32 lanes x 2 x 1 GHz"},
     .fp16_tensor_tflops = {0, ours},
     .memory_gb = {1, ours},
+    .fp16_tflops = {0.256, "SMs x 64 lanes x 2 x 2 x 1 GHz"},
+    .tf32_tensor_tflops = {0, ours},
+    .year = {2026, ours},
 };
 
 // The rows below say only where they differ from the row that they begin with; the rest keeps that row's figure and source.
@@ -348,6 +360,9 @@ constexpr GpuSpec jetson_nano = [] {
     g.fp64_tflops = {0.0074, "4 results x 2 x 921.6 MHz"};
     g.fp16_tensor_tflops = {0, "no tensor cores"};
     g.memory_gb = {4, "vendor's data sheet (recalled): shared with the processor"};
+    g.fp16_tflops = {0.472, maxwell_data};
+    g.tf32_tensor_tflops = {0, "no tensor cores"};
+    g.year = {2019, maxwell_data};
     return g;
 }();
 
@@ -391,6 +406,9 @@ constexpr GpuSpec rtx3090 = [] {
     g.memory_gb = {24, ga102_paper};
     g.nvlink_gb_per_second = {112.5, ga102_paper};
     g.copy_engines = {2, query};
+    g.fp16_tflops = {35.6, ga102_paper};
+    g.tf32_tensor_tflops = {35.6, ga102_paper};
+    g.year = {2020, ga102_paper};
     return g;
 }();
 
@@ -405,6 +423,8 @@ constexpr GpuSpec a6000 = [] {
     g.fp64_tflops = {0.6, recalled_sheet};
     g.fp16_tensor_tflops = {154.8, "NVIDIA RTX A6000 data sheet"};
     g.memory_gb = {48, recalled_sheet};
+    g.fp16_tflops = {38.7, "NVIDIA RTX A6000 data sheet"};
+    g.tf32_tensor_tflops = {77.4, "NVIDIA RTX A6000 data sheet"};
     return g;
 }();
 
@@ -428,6 +448,9 @@ constexpr GpuSpec rtx4090 = [] {
     g.fp64_tflops = {1.3, recalled_sheet};
     g.nvlink_gb_per_second = {0, "no NVLink"};
     g.fp16_tensor_tflops = {165, "NVIDIA Ada white paper, 2022: FP32 accumulation; 330 with FP16 accumulation"};
+    g.fp16_tflops = {82.6, ada_paper};
+    g.tf32_tensor_tflops = {82.6, ada_paper};
+    g.year = {2022, ada_paper};
     return g;
 }();
 
@@ -464,6 +487,9 @@ constexpr GpuSpec h100 = [] {
     g.fp64_tflops = {34, recalled_sheet};
     g.fp16_tensor_tflops = {989, hopper_paper};
     g.memory_gb = {80, recalled_sheet};
+    g.fp16_tflops = {133.8, hopper_paper};
+    g.tf32_tensor_tflops = {495, hopper_paper};
+    g.year = {2022, hopper_paper};
     return g;
 }();
 
@@ -480,6 +506,8 @@ constexpr GpuSpec h100_pcie = [] {
     g.fp32_tflops = {51.2, "114 SMs x 128 lanes x 2 x 1755 MHz"};
     g.fp64_tflops = {25.6, "114 SMs x 64 lanes x 2 x 1755 MHz"};
     g.fp16_tensor_tflops = {756, recalled_sheet};
+    g.fp16_tflops = {102.4, "twice the FP32 peak, as on the SXM5 board"};
+    g.tf32_tensor_tflops = {378, recalled_sheet};
     return g;
 }();
 
@@ -490,6 +518,7 @@ constexpr GpuSpec h200 = [] {
     g.dram_channels = {96, "HBM3e: 6 stacks of 16 channels"};
     g.dram_gb_per_second = {4800, h200_data};
     g.memory_gb = {141, h200_data};
+    g.year = {2023, h200_data};
     return g;
 }();
 

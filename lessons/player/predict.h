@@ -8,6 +8,7 @@
 //   of a training scene:  launches, forward_launches, backward_launches, update_launches, matmul_launches, parameters,
 //                         flops, forward_flops, backward_flops, batch, loss, cycles, matmul_cycles, saved_bytes, and one
 //                         launch's metric: cycles@launch:LABEL
+//   of a scene with gpus=: a metric of the launch on one of them, time_us@gpu:a100
 //   of another scene:     any of these with @scene:ID
 #pragma once
 #include "lessons/player/run.h"
