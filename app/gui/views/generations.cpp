@@ -117,7 +117,7 @@ class GenerationsView final : public View {
                     {.size = 12, .color = theme.quiet, .align = Align::right, .width = pitch - 4});
         }
         if (ran) {
-            ui.text(body.right(), body.y + 14, "this kernel", {.size = 12, .weight = 600, .align = Align::right});
+            ui.text(body.right(), body.y + 14, "this kernel", {.size = 12, .align = Align::right, .weight = 600});
             ui.text(body.right(), body.y + 30, "time, and what it reached",
                     {.size = 12, .color = theme.quiet, .align = Align::right, .width = time - 6});
         }
@@ -144,9 +144,9 @@ class GenerationsView final : public View {
             }
             if (ran) {
                 ui.text(body.right(), line.y + 20, hidden ? "?" : time_text(row.time_us),
-                        {.size = 13, .weight = 700, .align = Align::right, .mono = true});
+                        {.size = 13, .align = Align::right, .weight = 700, .mono = true});
                 if (!hidden) {
-                    bar(ui, {time_x + 8, line.y + 28, time - 8, 7}, 1 / row.time_us / most_speed, theme.green);
+                    bar(ui, {time_x + 8, line.y + 28, time - 8, 7}, 1 / row.time_us / most_speed, data::green);
                     if (height >= 52)
                         ui.text(body.right(), line.y + 49, bound(row),
                                 {.size = 12, .color = theme.quiet, .align = Align::right, .width = time - 4});
