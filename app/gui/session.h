@@ -20,6 +20,7 @@
 #include "core/trace/focus.h"
 #include "lessons/player/host_program.h"
 #include "lessons/player/lesson.h"
+#include "lessons/player/run.h"
 
 namespace lockstep::gui {
 
@@ -51,9 +52,10 @@ struct LessonState {  // the player's part: which step, what was answered
 // Time travel in the kernel on show holds one modelled GPU and at most 256 MiB of checkpoints; a run of the learner's own
 // leaves at most 128 MiB more.
 struct Snapshot {
-    std::shared_ptr<const model::KernelRun> kernel;  // what SM and Learn show; null until one has run
-    std::string kernel_label;                        // "matmul_dW1 (kernel 9 of 11)"
-    std::shared_ptr<const model::KernelRun> other;   // the scene that this one is compared with; null: none
+    std::shared_ptr<const model::KernelRun> kernel;                   // what SM and Learn show; null until one has run
+    std::shared_ptr<const std::vector<lessons::GpuRun>> generations;  // the scene's kernel on the GPUs of gpus=, or null
+    std::string kernel_label;                                         // "matmul_dW1 (kernel 9 of 11)"
+    std::shared_ptr<const model::KernelRun> other;                    // the scene that this one is compared with; null: none
     Focus look_at;  // where this kernel's scene opens: warp (counted over the grid) and line; -1: nowhere in particular
     std::shared_ptr<const simt::WarpHistory> history;  // of the focused warp; may lag behind the focus
     std::shared_ptr<const std::vector<simt::LaneValues>>

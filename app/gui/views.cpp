@@ -29,6 +29,7 @@ std::span<const ViewRow> views() {
         ViewRow{"ladder", "Latency ladder", "sm", make_ladder_view},
         ViewRow{"compare", "Two runs", "sm", make_compare_view},
         ViewRow{"roofline", "Roofline", "memory", make_roofline_view},
+        ViewRow{"generations", "Generations of GPUs", "learn", make_generations_view},
         ViewRow{"editor", "Kernel", "kernel", make_editor_view},
         ViewRow{"reports", "Reports", "kernel", make_reports_view},
         ViewRow{"launch", "Launch", "kernel", make_launch_view},

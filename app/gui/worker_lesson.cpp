@@ -55,6 +55,7 @@ void Session::Worker::close_lesson() {
     scene_results.clear();
     draft.kernel.reset();
     draft.other.reset();
+    draft.generations.reset();
     draft.step.reset();
     draft.host.reset();
     draft.first_step.reset();
@@ -118,6 +119,8 @@ void Session::Worker::show_lesson_step(int step) {
     look_at.warp = number_after(scene->focus, "warp:");
     look_at.line = number_after(scene->focus, "line:");
     look_at.launch = number_after(scene->focus, "launch:");
+    draft.generations.reset();
+    if (!shown.generations.empty()) draft.generations = {known, &shown.generations};
     draft.step = shown.step;
     draft.host = shown.host;
     draft.first_step = shown.step;

@@ -93,7 +93,10 @@ std::vector<SpecFigure> figures_of(const GpuSpec& gpu) {
         FIGURE(memory_gb, "memory", "GB"),
         FIGURE(fp32_tflops, "FP32 peak", "TFLOP/s"),
         FIGURE(fp64_tflops, "FP64 peak", "TFLOP/s"),
+        FIGURE(fp16_tflops, "FP16 peak without tensor cores", "TFLOP/s"),
         FIGURE(fp16_tensor_tflops, "FP16 tensor peak", "TFLOP/s"),
+        FIGURE(tf32_tensor_tflops, "TF32 tensor peak", "TFLOP/s"),
+        FIGURE(year, "year", ""),
     };
     if (gpu.l2_far_latency != 0) figures.push_back(FIGURE(l2_far_latency, "L2 hit latency, far half", "cycles"));
     if (gpu.registers_per_block != 0) figures.push_back(FIGURE(registers_per_block, "registers a block, at most", "32 bit"));

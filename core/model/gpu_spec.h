@@ -93,6 +93,9 @@ struct GpuSpec {
     Count concurrent_kernels;     // resident grids
     // Peaks, for the table of generations
     Figure fp32_tflops, fp64_tflops, fp16_tensor_tflops, memory_gb;
+    Figure fp16_tflops;         // of half-precision pairs on the FP32 lanes
+    Figure tf32_tensor_tflops;  // dense; 0: no such tensor cores
+    Count year;                 // of its announcement
 };
 
 std::span<const GpuSpec> gpus();

@@ -135,6 +135,9 @@ constexpr GpuSpec p100 = {
     .fp64_tflops = {5.3, pascal_paper},
     .fp16_tensor_tflops = {0, "no tensor cores; 21.2 TFLOP/s of FP16 on the FP32 lanes"},
     .memory_gb = {16, pascal_paper},
+    .fp16_tflops = {21.2, pascal_paper},
+    .tf32_tensor_tflops = {0, "no tensor cores"},
+    .year = {2016, pascal_paper},
 };
 
 constexpr GpuSpec v100 = {
@@ -233,6 +236,9 @@ constexpr GpuSpec v100 = {
     .fp64_tflops = {7.8, volta_paper},
     .fp16_tensor_tflops = {125, volta_paper},
     .memory_gb = {16, volta_paper},
+    .fp16_tflops = {31.4, volta_paper},
+    .tf32_tensor_tflops = {0, "no TF32 before Ampere"},
+    .year = {2017, volta_paper},
 };
 
 constexpr GpuSpec a100 = {
@@ -333,6 +339,9 @@ constexpr GpuSpec a100 = {
     .fp64_tflops = {9.7, ampere_paper},
     .fp16_tensor_tflops = {312, ampere_paper},
     .memory_gb = {40, ampere_paper},
+    .fp16_tflops = {78, ampere_paper},
+    .tf32_tensor_tflops = {156, ampere_paper},
+    .year = {2020, ampere_paper},
 };
 
 // Small enough to see whole: 2 SMs of 2 sub-cores, a full warp wide, latencies that fit on a screen.
@@ -430,6 +439,9 @@ constexpr GpuSpec teaching = {
     .fp64_tflops = {0.128, "2 SMs x 32 lanes x 2 x 1 GHz"},
     .fp16_tensor_tflops = {0, ours},
     .memory_gb = {1, ours},
+    .fp16_tflops = {0.256, "SMs x 64 lanes x 2 x 2 x 1 GHz"},
+    .tf32_tensor_tflops = {0, ours},
+    .year = {2026, ours},
 };
 
 // The rows below say only where they differ from the row that they begin with; the rest keeps that row's figure and source.
@@ -478,6 +490,9 @@ constexpr GpuSpec jetson_nano = [] {
     g.dram_row_cycle_ns = {60, "LPDDR4"};
     g.dram_activate_ns = {10, "LPDDR4"};
     g.dram_efficiency = {0.9, estimate};
+    g.fp16_tflops = {0.472, maxwell_data};
+    g.tf32_tensor_tflops = {0, "no tensor cores"};
+    g.year = {2019, maxwell_data};
     return g;
 }();
 
@@ -528,6 +543,9 @@ constexpr GpuSpec rtx3090 = [] {
     g.dram_banks = {16, "GDDR6X: 16 banks a channel"};
     g.dram_row_bytes = {2048, "GDDR6X: row of a channel"};
     g.dram_activate_ns = {4, "estimate within GDDR6X's figures"};
+    g.fp16_tflops = {35.6, ga102_paper};
+    g.tf32_tensor_tflops = {35.6, ga102_paper};
+    g.year = {2020, ga102_paper};
     return g;
 }();
 
@@ -542,6 +560,8 @@ constexpr GpuSpec a6000 = [] {
     g.fp64_tflops = {0.6, recalled_sheet};
     g.fp16_tensor_tflops = {154.8, "NVIDIA RTX A6000 data sheet"};
     g.memory_gb = {48, recalled_sheet};
+    g.fp16_tflops = {38.7, "NVIDIA RTX A6000 data sheet"};
+    g.tf32_tensor_tflops = {77.4, "NVIDIA RTX A6000 data sheet"};
     return g;
 }();
 
@@ -565,6 +585,9 @@ constexpr GpuSpec rtx4090 = [] {
     g.fp64_tflops = {1.3, recalled_sheet};
     g.nvlink_gb_per_second = {0, "no NVLink"};
     g.fp16_tensor_tflops = {165, "NVIDIA Ada white paper, 2022: FP32 accumulation; 330 with FP16 accumulation"};
+    g.fp16_tflops = {82.6, ada_paper};
+    g.tf32_tensor_tflops = {82.6, ada_paper};
+    g.year = {2022, ada_paper};
     return g;
 }();
 
@@ -604,6 +627,9 @@ constexpr GpuSpec h100 = [] {
     g.l2_far_latency = {296, "published pointer-chase micro-benchmark on this GPU: the far half of L2"};
     g.tlb_miss_latency = {155, "published pointer-chase micro-benchmark on this GPU: 670 cycles at most, 515 at least"};
     g.dram_efficiency = {0.96, "1942 of 2039 GB/s measured on the PCIe part"};
+    g.fp16_tflops = {133.8, hopper_paper};
+    g.tf32_tensor_tflops = {495, hopper_paper};
+    g.year = {2022, hopper_paper};
     return g;
 }();
 
@@ -620,6 +646,8 @@ constexpr GpuSpec h100_pcie = [] {
     g.fp32_tflops = {51.2, "114 SMs x 128 lanes x 2 x 1755 MHz"};
     g.fp64_tflops = {25.6, "114 SMs x 64 lanes x 2 x 1755 MHz"};
     g.fp16_tensor_tflops = {756, recalled_sheet};
+    g.fp16_tflops = {102.4, "twice the FP32 peak, as on the SXM5 board"};
+    g.tf32_tensor_tflops = {378, recalled_sheet};
     return g;
 }();
 
@@ -630,6 +658,7 @@ constexpr GpuSpec h200 = [] {
     g.dram_channels = {96, "HBM3e: 6 stacks of 16 channels"};
     g.dram_gb_per_second = {4800, h200_data};
     g.memory_gb = {141, h200_data};
+    g.year = {2023, h200_data};
     return g;
 }();
 

@@ -29,14 +29,15 @@ struct Scene {                 // what runs: a kernel of a file in the lesson's 
     std::string grid = "1", block = "32";
     std::vector<std::string> arguments;  // as `--arg`, in order
     uint32_t dynamic_shared = 0;
-    std::string gpu;     // empty: the lesson's
-    std::string host;    // "overlap.host": a host program of the lesson's folder
-    std::string train;   // "mlp data=digits batch=64 lr=0.1": a training scene
-    std::string view;    // what stands beside the lesson: "divergence", "threads", "blocks", "training"
-    std::string compare;  // id of the scene that stands beside this one in the view "compare"; "" none
-    std::string focus;   // "warp:0@line:7", "launch:3", "step:0"
-    std::string expect;  // the kind of fault or report that this scene is there to show: "memcheck",
-                         // "racecheck" (which is then looked for); "" none
+    std::string gpu;                // empty: the lesson's
+    std::vector<std::string> gpus;  // a kernel scene: other GPUs that run it too, for `time_us@gpu:a100`
+    std::string host;               // "overlap.host": a host program of the lesson's folder
+    std::string train;              // "mlp data=digits batch=64 lr=0.1": a training scene
+    std::string view;               // what stands beside the lesson: "divergence", "threads", "blocks", "training"
+    std::string compare;            // id of the scene that stands beside this one in the view "compare"; "" none
+    std::string focus;              // "warp:0@line:7", "launch:3", "step:0"
+    std::string expect;             // the kind of fault or report that this scene is there to show: "memcheck",
+                                    // "racecheck" (which is then looked for); "" none
     SourceLocation where;
 };
 struct Answer {

@@ -8,8 +8,10 @@
 #include <optional>
 #include <regex>
 #include <set>
+#include <sstream>
 
 #include "core/base/nearest.h"
+#include "core/model/gpu_spec.h"
 #include "lessons/player/attributes.h"
 #include "lessons/player/expression.h"
 #include "lessons/player/front_matter.h"
@@ -291,6 +293,7 @@ class LessonParser {
         scene.id = d.get("id");
         scene.kernel = d.get("kernel");
         scene.gpu = d.get("gpu");
+        gpu_list(d, scene.gpus);
         scene.train = d.get("train");
         scene.view = d.get("view");
         focus(d, scene.focus);
@@ -306,10 +309,25 @@ class LessonParser {
         if (!scene.file.empty() + !scene.train.empty() + !scene.host.empty() != 1)
             fail(d.where.line, 1,
                  "a scene has either file=... (a kernel), host=... (a host program) or train=... (a training step)");
+        if (!scene.gpus.empty() && scene.file.empty())
+            throw Failure(d.problem(*d.find("gpus"), 0, "gpus= goes with file=: a kernel that runs on each of them"));
         if (!step_->scenes.empty()) fail(d.where.line, 1, "this step has a scene already");
         if (!scene.id.empty() && !scene_ids_.insert(scene.id).second)
             throw Failure(d.problem(*d.find("id"), 0, fmt::format("another scene has the id '{}'", scene.id)));
         step_->scenes.push_back(std::move(scene));
+    }
+
+    // gpus = name { " " name }, at most eight
+    void gpu_list(const Directive& d, std::vector<std::string>& names) const {
+        const Attribute* a = d.find("gpus");
+        if (!a) return;
+        std::istringstream words(a->value);
+        for (std::string name; words >> name;) {
+            if (const auto gpu = model::gpu_named(name); !gpu)
+                throw Failure(d.problem(*a, a->value.find(name), gpu.error().message));
+            names.push_back(name);
+        }
+        if (names.empty() || names.size() > 8) throw Failure(d.problem(*a, 0, "gpus= names one to eight GPUs"));
     }
 
     // until = "issue(line:" N ")"

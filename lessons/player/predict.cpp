@@ -67,6 +67,17 @@ Result<double> accesses(const model::KernelRun& run, const std::string& space) {
     return static_cast<double>(sum);
 }
 
+// A metric of the same launch on another GPU of the scene's gpus=.
+Result<double> figure_on(const SceneResult& result, const std::string& name, const std::string& gpu) {
+    for (const GpuRun& run : result.generations) {
+        if (run.gpu.name != gpu) continue;
+        for (const model::Metric& metric : run.metrics)
+            if (metric.name == name || metric.nsight == name) return metric.value;
+        return Diagnostic{fmt::format("'{}' is no metric of the launch on {}", name, gpu)};
+    }
+    return Diagnostic{fmt::format("the scene does not run on '{}': name it in gpus=", gpu)};
+}
+
 Result<double> kernel_figure(const SceneResult& result, const std::string& full) {
     const model::KernelRun& run = *result.kernel;
     std::string name = full;
@@ -75,6 +86,7 @@ Result<double> kernel_figure(const SceneResult& result, const std::string& full)
     const std::string line_text = take_suffix(name, "line");
     int line = 0;
     std::from_chars(line_text.data(), line_text.data() + line_text.size(), line);
+    if (const std::string gpu = take_suffix(name, "gpu"); !gpu.empty()) return figure_on(result, name, gpu);
     const uint64_t threads = run.config.grid.count() * run.config.block.count();
     if (name == "issues" || name == "active_lanes") {
         const model::InstructionCounters sum = sum_of(run, line);

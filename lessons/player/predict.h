@@ -2,17 +2,18 @@
 //
 //   any metric of core/model, whole launch or one source line:   cycles, sectors_per_request@line:7, lanes_per_issue@line:13
 //   of a kernel scene:    blocks, threads, warps (launched), blocks_on_sms (SMs that ran a block), issues[@line:N] (warp
-//                         instructions), active_lanes[@line:N] (thread instructions), load_latency@line:N (median cycles from
-//                         the issue of the line's loads until their values may be read, traced SM), accesses@space:local
-//                         (loads, stores and atomics issued there: global, shared, local, const), faults (0 or 1), races
-//                         (places that racecheck reports: of a scene with expect="racecheck", and of exercises), output[i]
-//                         (element i of the first out or inout buffer)
+//                         instructions), active_lanes[@line:N] (thread instructions), load_latency@line:N (median cycles
+//                         from the issue of the line's loads until their values may be read, traced SM),
+//                         accesses@space:local (loads, stores and atomics issued there: global, shared, local, const),
+//                         faults (0 or 1), races (places that racecheck reports: of a scene with expect="racecheck", and of
+//                         exercises), output[i] (element i of the first out or inout buffer)
 //   of a training scene:  launches, forward_launches, backward_launches, update_launches, matmul_launches, parameters,
 //                         flops, forward_flops, backward_flops, batch, loss, cycles, matmul_cycles, saved_bytes, and one
 //                         launch's metric: cycles@launch:LABEL
 //   of a host program:    those of host_figure (host_program.h): total_us, overlap, speedup, us@line:7, y[3], ...
 //   of a GPU's row:       gpu.sms, gpu.warps_per_sm ... (the names of model::figures_of), of the scene's GPU, or of any with
 //                         @gpu:NAME: gpu.sms@gpu:jetson-nano, which needs no scene
+//   of a scene with gpus=: a metric of the launch on one of them, time_us@gpu:a100
 //   of another scene:     any of these with @scene:ID
 #pragma once
 #include "lessons/player/run.h"

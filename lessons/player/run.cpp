@@ -153,7 +153,19 @@ Result<std::shared_ptr<const SceneResult>> run_kernel(const Lesson& lesson, cons
     }
     if (Result<std::string> source = read_file(lesson.folder / scene.file, 1 << 20)) launch.source = source.value();
     Result<std::shared_ptr<const SceneResult>> result = run_timed(launch, options);
-    return result ? result : Result<std::shared_ptr<const SceneResult>>(placed(result.error()));
+    if (!result) return placed(result.error());
+    if (scene.gpus.empty()) return result;
+    auto all = std::make_shared<SceneResult>(*result.value());
+    for (const std::string& name : scene.gpus) {
+        Result<model::GpuSpec> other = model::gpu_named(name);
+        if (!other) return placed(other.error());
+        launch.gpu = other.value();
+        Result<std::shared_ptr<const SceneResult>> run = run_timed(launch, options);
+        if (!run) return placed(run.error());
+        const model::TimedResult& timed = run.value()->kernel->result;
+        all->generations.push_back({launch.gpu, timed.cycles, timed.time_us, timed.metrics});
+    }
+    return std::shared_ptr<const SceneResult>(std::move(all));
 }
 
 Result<std::shared_ptr<const SceneResult>> run_host_scene(const Lesson& lesson, const Scene& scene,

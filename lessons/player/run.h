@@ -24,12 +24,20 @@ struct RunOptions {
     std::function<void(double)> progress;  // 0..1 of a kernel; launches so far of a training step as a negative count
 };
 
+struct GpuRun {  // the scene's kernel on another GPU, its figures alone
+    model::GpuSpec gpu;
+    int64_t cycles = 0;
+    double time_us = 0;
+    std::vector<model::Metric> metrics;
+};
+
 struct SceneResult {                                 // shared, immutable once made
     std::shared_ptr<const model::KernelRun> kernel;  // null for a training scene
     BoundArguments bound;
     std::vector<Array> outputs;                  // out and inout buffers after the launch
     std::shared_ptr<const nn::StepRecord> step;  // null for a kernel scene
     std::shared_ptr<const HostRun> host;         // of a host program; the other two are null then
+    std::vector<GpuRun> generations;             // of a scene with gpus=, in its order
 };
 
 // "even_odd.cu" of the folder, by its checked-in PTX (ptx/even_odd.ptx beside it) when that has the source's hash, else

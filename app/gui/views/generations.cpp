@@ -1,0 +1,196 @@
+// Generations of GPUs as a table: what each row of core/model/gpus.cpp promises (derived), and how long the scene's kernel
+// takes there (simulated), with a bar a figure, as long as its share of the column's largest. A bar of time is a bar of
+// speed, so that longer is better in every column. Without a scene that names GPUs it shows five of them, without runs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/gui/views/sm_views.h"
+
+namespace lockstep::gui {
+namespace {
+
+constexpr std::array<std::string_view, 5> usual = {"jetson-nano", "p100", "v100", "a100", "h100"};
+
+struct Column {
+    std::string_view title, unit;
+    double (*value)(const model::GpuSpec&);
+    int digits = 0;
+};
+constexpr Column columns[] = {
+    {"SMs", "", [](const model::GpuSpec& g) { return double(g.sms.value); }},
+    {"FP32 lanes", "", [](const model::GpuSpec& g) { return g.sms.value * g.sub_cores.value * g.fp32_lanes.value; }},
+    {"clock", "MHz", [](const model::GpuSpec& g) { return g.boost_mhz.value; }},
+    {"DRAM", "GB/s", [](const model::GpuSpec& g) { return g.dram_gb_per_second.value; }},
+    {"FP64", "TFLOP/s", [](const model::GpuSpec& g) { return g.fp64_tflops.value; }, 1},
+    {"FP32", "TFLOP/s", [](const model::GpuSpec& g) { return g.fp32_tflops.value; }, 1},
+    {"TF32 tensor", "TFLOP/s", [](const model::GpuSpec& g) { return g.tf32_tensor_tflops.value; }},
+    {"FP16", "TFLOP/s", [](const model::GpuSpec& g) { return std::max(g.fp16_tflops.value, g.fp16_tensor_tflops.value); }},
+};
+
+struct Row {
+    model::GpuSpec gpu;
+    double time_us = 0;     // of the kernel; 0: it did not run there
+    double dram_share = 0;  // percent of the DRAM's peak
+    double slots = 0;       // percent of the issue slots
+};
+
+double metric(const lessons::GpuRun& run, std::string_view name) {
+    for (const model::Metric& m : run.metrics)
+        if (m.name == name) return m.value;
+    return 0;
+}
+
+std::vector<Row> rows_of(const Snapshot& snapshot) {
+    std::vector<Row> rows;
+    if (snapshot.generations)
+        for (const lessons::GpuRun& run : *snapshot.generations)
+            rows.push_back({run.gpu, run.time_us, metric(run, "dram_utilization"), metric(run, "issue_slot_utilization")});
+    if (rows.empty())
+        for (const std::string_view name : usual)
+            if (const auto gpu = model::gpu_named(name); gpu) rows.push_back({gpu.value()});
+    return rows;
+}
+
+std::string number(double value, int digits) {
+    if (value == 0) return "-";
+    if (value < 1 && digits > 0) return fmt::format("{:.2g}", value);
+    return value >= 1000 ? with_commas(static_cast<int64_t>(std::llround(value))) : fmt::format("{:.{}f}", value, digits);
+}
+
+std::string time_text(double us) {
+    return us >= 1000  ? fmt::format("{:.2f} ms", us / 1000)
+           : us >= 100 ? fmt::format("{:.0f} us", us)
+                       : fmt::format("{:.2f} us", us);
+}
+
+// What held the kernel back, as far as two shares can tell.
+std::string bound(const Row& row) {
+    return row.dram_share >= row.slots ? fmt::format("{:.0f} % of DRAM", row.dram_share)
+                                       : fmt::format("{:.0f} % of issue slots", row.slots);
+}
+
+std::string caption_of(const std::vector<Row>& rows, const std::string& kernel, bool hidden) {
+    const Row& first = rows.front();
+    const Row& last = rows.back();
+    if (first.time_us <= 0 || last.time_us <= 0)
+        return fmt::format("From {} to {} the FP32 peak grew {:.0f} times, the memory bandwidth {:.0f} times.",
+                           first.gpu.title, last.gpu.title, last.gpu.fp32_tflops / first.gpu.fp32_tflops,
+                           last.gpu.dram_gb_per_second / first.gpu.dram_gb_per_second);
+    if (hidden) return "The times of the kernel stay hidden until you lock an answer.";
+    return fmt::format("{} runs {:.3g} times as fast on {} as on {}; the FP32 peak grew {:.3g} times, the bandwidth {:.3g}.",
+                       kernel, first.time_us / last.time_us, last.gpu.title, first.gpu.title,
+                       last.gpu.fp32_tflops / first.gpu.fp32_tflops,
+                       last.gpu.dram_gb_per_second / first.gpu.dram_gb_per_second);
+}
+
+std::string kernel_name(const Snapshot& snapshot) {
+    return snapshot.kernel ? snapshot.kernel->program->shown_name() : std::string("The kernel");
+}
+
+class GenerationsView final : public View {
+  public:
+    void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
+        const auto snapshot = session.snapshot();
+        const std::vector<Row> rows = rows_of(*snapshot);
+        const bool ran = rows.front().time_us > 0, hidden = session.reveal_steps >= 0;
+        const std::string sentence = caption_of(rows, kernel_name(*snapshot), hidden);
+        const Rect body = ui.panel(area, {.title = "Generations of GPUs",
+                                          .right = ran ? "bars: share of the column's largest; time: longer is faster"
+                                                       : "bars: share of the column's largest",
+                                          .badge = ran ? Provenance::simulated : Provenance::derived,
+                                          .caption = sentence});
+        ui.push_scope("generations");
+        const Theme& theme = *ui.theme;
+        const float name = 128, head = 40, time = ran ? std::clamp(body.w * 0.17f, 120.0f, 200.0f) : 0;
+        const float pitch = (body.w - name - time) / static_cast<float>(std::size(columns));
+        const float height = std::min(64.0f, (body.h - head) / static_cast<float>(rows.size()));
+        const auto column_x = [&](size_t c) { return body.x + name + pitch * static_cast<float>(c); };
+        const float time_x = body.right() - time;
+        for (size_t c = 0; c < std::size(columns); ++c) {
+            const float right = column_x(c) + pitch - 10;
+            ui.text(right, body.y + 14, columns[c].title,
+                    {.size = 12, .color = theme.ink2, .align = Align::right, .width = pitch - 4});
+            ui.text(right, body.y + 30, columns[c].unit,
+                    {.size = 12, .color = theme.quiet, .align = Align::right, .width = pitch - 4});
+        }
+        if (ran) {
+            ui.text(body.right(), body.y + 14, "this kernel", {.size = 12, .align = Align::right, .weight = 600});
+            ui.text(body.right(), body.y + 30, "time, and what it reached",
+                    {.size = 12, .color = theme.quiet, .align = Align::right, .width = time - 6});
+        }
+        double most_speed = 0;
+        for (const Row& row : rows)
+            if (row.time_us > 0) most_speed = std::max(most_speed, 1 / row.time_us);
+        float y = body.y + head;
+        for (const Row& row : rows) {
+            const Rect line{body.x, y, body.w, height};
+            const bool shown = snapshot->kernel && snapshot->kernel->gpu.name == row.gpu.name;
+            if (shown) ui.rect({line.x - 4, line.y, line.w + 8, line.h - 2}, theme.grid);
+            ui.line({line.x, line.y}, {line.right(), line.y}, theme.line);
+            ui.text(line.x, line.y + 18, row.gpu.title, {.size = 13, .weight = shown ? 700 : 600, .width = name - 4});
+            ui.text(line.x, line.y + 34, fmt::format("{}, cc {}", row.gpu.year.value, row.gpu.compute),
+                    {.size = 12, .color = theme.quiet, .width = name - 4});
+            for (size_t c = 0; c < std::size(columns); ++c) {
+                double most = 0;
+                for (const Row& each : rows) most = std::max(most, columns[c].value(each.gpu));
+                const double value = columns[c].value(row.gpu);
+                const float right = column_x(c) + pitch - 10, width = pitch - 20;
+                ui.text(right, line.y + 20, number(value, columns[c].digits),
+                        {.size = 13, .align = Align::right, .mono = true});
+                bar(ui, {right - width, line.y + 28, width, 7}, most > 0 ? value / most : 0, sequential(0.6f, theme));
+            }
+            if (ran) {
+                ui.text(body.right(), line.y + 20, hidden ? "?" : time_text(row.time_us),
+                        {.size = 13, .align = Align::right, .weight = 700, .mono = true});
+                if (!hidden) {
+                    bar(ui, {time_x + 8, line.y + 28, time - 8, 7}, 1 / row.time_us / most_speed, data::green);
+                    if (height >= 52)
+                        ui.text(body.right(), line.y + 49, bound(row),
+                                {.size = 12, .color = theme.quiet, .align = Align::right, .width = time - 4});
+                }
+            }
+            if (ui.hovered(line))
+                ui.tooltip(shown ? "the pictures show the run on this GPU"
+                                 : "click: run the scene on this GPU in all pictures");
+            if (ui.area(row.gpu.name, line) && !shown)
+                session.post({.kind = Request::Kind::set_gpu, .text = std::string(row.gpu.name)});
+            y += height;
+        }
+        ui.pop_scope();
+    }
+
+    std::string describe(const Session& session, const Focus&) const override {
+        const auto snapshot = session.snapshot();
+        const std::vector<Row> rows = rows_of(*snapshot);
+        const bool hidden = session.reveal_steps >= 0;
+        std::string text = "Generations of GPUs (derived from the GPU table";
+        text += rows.front().time_us > 0 ? "; times simulated)\n" : ")\n";
+        for (const Row& row : rows) {
+            text += fmt::format("  {} ({}):", row.gpu.title, row.gpu.year.value);
+            for (const Column& column : columns)
+                text += fmt::format(" {} {}{}{};", column.title, number(column.value(row.gpu), column.digits),
+                                    column.unit.empty() ? "" : " ", column.unit);
+            if (row.time_us > 0)
+                text += hidden ? " time hidden" : fmt::format(" {}, {}", time_text(row.time_us), bound(row));
+            text += "\n";
+        }
+        return text + "  " + caption_of(rows, kernel_name(*snapshot), hidden) + "\n";
+    }
+
+  private:
+    static void bar(Ui& ui, const Rect& r, double share, Color color) {
+        ui.rect(r, ui.theme->grid);
+        if (share > 0) ui.rect({r.x, r.y, std::max(1.0f, r.w * static_cast<float>(share)), r.h}, color);
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_generations_view() {
+    return std::make_unique<GenerationsView>();
+}
+
+}  // namespace lockstep::gui
