@@ -132,7 +132,7 @@ class StreamsView final : public View {
         draw_bars(ui, places, focus);
         draw_arrows(ui, places);
         draw_path(ui, places);
-        draw_chosen(ui, places);
+        draw_chosen(ui, places, session.host_line);
         ui.unclip();
         if (cursor_ >= begin_ && cursor_ <= end_) draw_cursor(ui, places);
         if (places.legend) legend(ui, body);
@@ -594,7 +594,13 @@ class StreamsView final : public View {
         }
     }
 
-    void draw_chosen(Ui& ui, const Places& p) const {
+    // What the line that is looked at in the program does, and the operation that was chosen.
+    void draw_chosen(Ui& ui, const Places& p, int32_t line) const {
+        for (size_t i = 0; board_.host && line > 0 && i < board_.program.operations.size(); ++i)
+            if (board_.program.operations[i].line == line && static_cast<int>(i) != chosen_)
+                for (const Row& row : p.rows_list)
+                    if (const Rect bar = bar_in(p, row, static_cast<int>(i)); bar.w > 0)
+                        ui.frame({bar.x, bar.y, std::max(bar.w, 3.f), bar.h}, ui.theme->accent, 2);
         if (chosen_ < 0) return;
         for (const Row& row : p.rows_list)
             if (const Rect bar = bar_in(p, row, chosen_); bar.w > 0)

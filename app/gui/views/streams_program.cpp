@@ -24,37 +24,34 @@ class HostProgramView final : public View {
         if (shown_ != snapshot->host) {
             shown_ = snapshot->host;
             session.host_line = -1;
+            lines_ = lines_of(run.text.text);
         }
         const std::string name = run.text.file.substr(run.text.file.find_last_of('/') + 1), sentence = caption(run);
         const Rect body =
             ui.panel(area, {.title = "Host program", .right = name, .badge = Provenance::executed, .caption = sentence});
         ui.push_scope("program");
-        int lines = static_cast<int>(std::count(run.text.text.begin(), run.text.text.end(), '\n')) + 1;
-        if (!run.text.text.empty() && run.text.text.back() == '\n') --lines;
         // Lines that are too long go on in the next row.
         const float letter = ui.text_width("0", {.size = 13, .mono = true});
         const auto columns = static_cast<size_t>(std::max(12.f, (body.w - 46) / std::max(1.f, letter)));
-        const auto rows_of = [&](int line) {
-            return static_cast<float>(std::max<size_t>(1, (line_of(run.text.text, line).size() + columns - 1) / columns));
-        };
-        float rows = 0;
-        for (int line = 1; line <= lines; ++line) rows += rows_of(line);
-        const float offset = ui.scroll("lines", body, pitch * rows);
+        std::vector<std::vector<std::string>> rows;
+        size_t count = 0;
+        for (const std::string& line : lines_) count += rows.emplace_back(wrapped(line, columns)).size();
+        const float offset = ui.scroll("lines", body, pitch * static_cast<float>(count));
         ui.clip(body);
         float y = body.y - offset;
-        for (int line = 1; line <= lines; ++line) {
-            const Rect row{body.x, y, body.w - 8, pitch * rows_of(line)};
+        for (size_t i = 0; i < rows.size(); ++i) {
+            const auto number = static_cast<int32_t>(i) + 1;
+            const Rect row{body.x, y, body.w - 8, pitch * static_cast<float>(rows[i].size())};
             y = row.bottom();
             if (row.bottom() < body.y || row.y > body.bottom()) continue;
-            const std::string text = line_of(run.text.text, line);
-            if (line == session.host_line) ui.rect(row, ui.theme->selected, 3);
-            ui.text(body.x + 22, row.y + 14, std::to_string(line),
+            if (number == session.host_line) ui.rect(row, ui.theme->selected, 3);
+            ui.text(body.x + 22, row.y + 14, std::to_string(number),
                     {.size = 12, .color = ui.theme->quiet, .align = Align::right, .mono = true});
-            const bool comment = text.find_first_not_of(" \t") == text.find('#');
-            for (size_t from = 0, part = 0; from < text.size(); from += columns, ++part)
-                ui.text(body.x + 34, row.y + 14 + pitch * static_cast<float>(part), text.substr(from, columns),
+            const bool comment = lines_[i].find_first_not_of(" \t") == lines_[i].find('#');
+            for (size_t part = 0; part < rows[i].size(); ++part)
+                ui.text(body.x + 34, row.y + 14 + pitch * static_cast<float>(part), rows[i][part],
                         {.size = 13, .color = comment ? ui.theme->quiet : ui.theme->ink, .mono = true});
-            if (ui.clicked(row)) session.host_line = line;
+            if (ui.clicked(row)) session.host_line = number;
         }
         ui.unclip();
         ui.pop_scope();
@@ -66,15 +63,40 @@ class HostProgramView final : public View {
         const lessons::HostRun& run = *snapshot->host;
         std::string text =
             fmt::format("Host program (executed), {}\n", run.text.file.substr(run.text.file.find_last_of('/') + 1));
-        const auto lines = static_cast<int>(std::count(run.text.text.begin(), run.text.text.end(), '\n')) + 1;
-        for (int line = 1; line <= lines; ++line)
-            text += fmt::format("  {}{:>3} {}\n", line == session.host_line ? ">" : " ", line, line_of(run.text.text, line));
+        int32_t number = 0;
+        for (const std::string& line : lines_of(run.text.text))
+            text += fmt::format("  {}{:>3} {}\n", ++number == session.host_line ? ">" : " ", number, line);
         for (const std::string& hazard : run.hazards) text += "  " + hazard + "\n";
         return text + "  " + caption(run) + "\n";
     }
 
   private:
     std::shared_ptr<const lessons::HostRun> shown_;
+    std::vector<std::string> lines_;
+
+    static std::vector<std::string> lines_of(const std::string& text) {
+        std::vector<std::string> lines;
+        for (size_t begin = 0; begin < text.size();) {
+            const size_t end = std::min(text.find('\n', begin), text.size());
+            lines.push_back(text.substr(begin, end - begin));
+            begin = end + 1;
+        }
+        return lines;
+    }
+
+    // Pieces of at most `columns` letters, broken at a space where there is one; what follows is set in.
+    static std::vector<std::string> wrapped(const std::string& line, size_t columns) {
+        std::vector<std::string> pieces;
+        std::string rest = line;
+        while (rest.size() > columns) {
+            const size_t space = rest.rfind(' ', columns);
+            const size_t cut = space == std::string::npos || space < columns / 2 ? columns : space;
+            pieces.push_back(rest.substr(0, cut));
+            rest = "    " + rest.substr(cut + (rest[cut] == ' ' ? 1 : 0));
+        }
+        pieces.push_back(rest);
+        return pieces;
+    }
 
     static std::string caption(const lessons::HostRun& run) {
         if (run.fault) return "A kernel was stopped: " + run.fault->message + ".";
