@@ -2,11 +2,13 @@
 // whole interface without a window.
 #include <imgui.h>
 
+#include <bit>
 #include <cstring>
 #include <set>
 
 #include "app/gui/shell.h"
 #include "app/gui/views/bank_data.h"
+#include "app/gui/views/chart_data.h"
 #include "app/gui/views/request_data.h"
 #include "core/base/rng.h"
 #include "core/model/coalescer.h"
@@ -290,16 +292,79 @@ TEST_CASE("while a prediction is open neither sectors nor banks are told") {
     desk.session.lesson.predictions = {{LessonState::Prediction{}}};
     desk.session.lesson.done = {false};
     desk.frame();
-    for (const char* view : {"coalesce", "banks"}) {
+    for (const char* view : {"coalesce", "banks", "chart"}) {
         const std::string text = desk.shell.describe(view);
         INFO(text);
         CHECK(text.find("hidden until you lock") != std::string::npos);
+        CHECK(text.find("of peak") == std::string::npos);
         CHECK(text.find("moved,") == std::string::npos);
         CHECK(text.find("passes each") == std::string::npos);
     }
     desk.session.lesson.predictions[0][0].locked = true;
     desk.frame();
     CHECK(desk.says("coalesce", "8 sectors in 2 lines"));
+}
+
+TEST_CASE("the memory chart's links carry what the run's instructions asked for") {
+    for (const uint32_t stride : {1u, 2u, 32u}) {
+        const auto snapshot = run_of(stride);
+        const auto& history = *snapshot->history;
+        const Chart chart = chart_of(model::traffic_of(*snapshot->kernel));
+        REQUIRE(chart.spaces.size() == 3);  // nothing was fetched from a texture
+        const ChartSpace &global = chart.spaces[0], &local = chart.spaces[1], &shared = chart.spaces[2];
+        REQUIRE(global.rows.size() == 2);
+        uint64_t asked[2] = {}, sectors[2] = {}, on_board = 0;
+        for (const simt::WarpAccess& access : history.accesses) {
+            const uint64_t bytes = uint64_t{static_cast<uint32_t>(std::popcount(access.lanes))} * access.bytes;
+            if (access.space == ptx::Space::shared) on_board += bytes;
+            if (access.space != ptx::Space::global) continue;
+            asked[access.is_store] += bytes;
+            sectors[access.is_store] += facts_of(pattern_of(access)).sectors;
+        }
+        INFO("stride " << stride);
+        for (size_t store = 0; store < 2; ++store) {
+            CHECK(global.rows[store].asked.bytes == asked[store]);
+            CHECK(global.rows[store].handled.bytes == 32 * sectors[store]);
+            CHECK(global.rows[store].to_kernel == (store == 0));
+        }
+        CHECK(shared.bytes() == on_board);
+        CHECK_FALSE(local.used());
+        CHECK(chart.from_l2.bytes <= global.rows[0].handled.bytes);
+        CHECK(chart.l1_hits <= chart.l1_sectors);
+        CHECK(chart.l2_hits <= chart.l2_sectors);
+        for (const model::Link& link : {chart.from_l2, chart.to_l2, chart.dram_read, chart.dram_write})
+            CHECK((link.percent_of_peak >= 0 && link.percent_of_peak <= 100));
+    }
+}
+
+TEST_CASE("a link grows with its bytes and is absent without any") {
+    CHECK(thickness_of(0) == 0);
+    float before = 0;
+    for (uint64_t bytes = 1; bytes < uint64_t{1} << 50; bytes *= 4) {
+        const float thickness = thickness_of(bytes);
+        CHECK(thickness >= before);
+        CHECK((thickness >= 2 && thickness <= 16));
+        before = thickness;
+    }
+}
+
+TEST_CASE("the memory chart switches between the whole kernel and the cycles in view") {
+    Desk desk(run_of(4));
+    CHECK(desk.says("chart", "whole kernel"));
+    desk.session.cycles_begin = 0;
+    desk.session.cycles_end = 1;
+    int changed = 0;
+    for (float x = 30; x < 300 && changed == 0; x += 20) {
+        for (float y = 530; y < 620 && changed == 0; y += 8) {
+            desk.click(x, y);
+            changed += desk.says("chart", "cycles 0 to");
+        }
+    }
+    CHECK(changed == 1);
+    const auto& kernel = *desk.session.snapshot()->kernel;
+    const Chart window = chart_of(model::traffic_between(kernel, 0, 1)), whole = chart_of(model::traffic_of(kernel));
+    CHECK(window.end <= whole.end);
+    CHECK(window.spaces[0].bytes() <= whole.spaces[0].bytes());
 }
 
 TEST_CASE("the Memory workspace stays within eight thousand quads at every stride and size") {

@@ -135,7 +135,9 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
     if (workspace == "sm")
         return row(1, {slot("warps", 1056, 560, 420), column(520, {slot("code", 256, 400, 180), slot("warp", 292, 400, 250),
                                                                    slot("blocks", 320, 400, 290)})});
-    if (workspace == "memory") return row(1, {slot("coalesce", 912, 560, 330), slot("banks", 664, 440, 330)});
+    if (workspace == "memory")
+        return row(1, {column(912, {slot("coalesce", 456, 560, 320), slot("chart", 420, 560, 270)}),
+                       column(664, {slot("roofline", 376, 440, 280), slot("banks", 500, 440, 300)})});
     if (workspace == "training")
         return column(
             1, {row(356, {slot("curves", 528, 380, 300), slot("batch", 536, 380, 300), slot("weights", 504, 380, 300)}),
@@ -161,6 +163,9 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
     if (scene_view == "coalesce")
         return row(1, {lesson, column(1144, {row(380, {slot("source", 560, 400, 240), slot("warp", 576, 400, 250)}),
                                              slot("coalesce", 496, 560, 330)})});
+    if (scene_view == "chart")
+        return row(1, {lesson, column(1144, {row(380, {slot("source", 560, 400, 240), slot("warp", 576, 400, 250)}),
+                                             slot("chart", 496, 560, 300)})});
     if (scene_view == "banks")
         return row(1, {lesson, column(1144, {row(340, {slot("source", 560, 400, 240), slot("warp", 576, 400, 250)}),
                                              slot("banks", 536, 560, 360)})});

@@ -37,7 +37,8 @@ struct Arrangement {
 };
 
 // The tree of a workspace; Learn's depends on the scene's view ("divergence", "threads", "warps", "blocks",
-// "coalesce", "banks", "compare", "occupancy", "ladder", "training", "graph"), SM's on its page ("compare", "occupancy").
+// "coalesce", "banks", "chart", "compare", "occupancy", "ladder", "training", "graph"), SM's on its page ("compare",
+// "occupancy").
 LayoutNode layout_of(std::string_view workspace, std::string_view scene_view);
 // The id of the strip that leads through the workspace's pages; empty: it has none.
 std::string pages_id(std::string_view workspace);

@@ -28,6 +28,7 @@ std::span<const ViewRow> views() {
         ViewRow{"occupancy", "Occupancy", "sm", make_occupancy_view},
         ViewRow{"ladder", "Latency ladder", "sm", make_ladder_view},
         ViewRow{"compare", "Two runs", "sm", make_compare_view},
+        ViewRow{"chart", "Memory chart", "memory", make_chart_view},
         ViewRow{"roofline", "Roofline", "memory", make_roofline_view},
         ViewRow{"generations", "Generations of GPUs", "learn", make_generations_view},
         ViewRow{"editor", "Kernel", "kernel", make_editor_view},

@@ -1,0 +1,121 @@
+#include "app/gui/views/chart_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/widgets/draw.h"
+
+namespace lockstep::gui {
+
+namespace {
+
+struct RowSource {
+    std::string_view space, label, asked, handled;
+    bool to_kernel, always;  // always: drawn even without a byte
+};
+constexpr RowSource sources[] = {
+    {"Global", "load", "global_load", "l1_global_load", true, true},
+    {"Global", "store", "global_store", "l1_global_store", false, true},
+    {"Global", "atomic", "global_atomic", "l1_global_atomic", false, false},
+    {"Global", "copy", "global_copy", "l1_global_copy", true, false},
+    {"Local", "load", "local_load", "l1_local_load", true, false},
+    {"Local", "store", "local_store", "l1_local_store", false, false},
+    {"Shared", "load", "shared_load", "shared_load", true, false},
+    {"Shared", "store", "shared_store", "shared_store", false, false},
+    {"Shared", "atomic", "shared_atomic", "shared_atomic", false, false},
+    {"Texture", "fetch", "texture", "l1_texture", true, false},
+    {"Texture", "surface", "surface", "l1_surface", false, false},
+};
+
+model::Link link_named(const model::MemoryTraffic& traffic, std::string_view name) {
+    for (const model::Link& link : traffic.links)
+        if (link.name == name) return link;
+    return {name, 0, 0, 0};
+}
+
+}  // namespace
+
+bool ChartSpace::used() const {
+    return std::any_of(rows.begin(), rows.end(),
+                       [](const ChartRow& row) { return row.asked.requests + row.asked.bytes > 0; });
+}
+
+uint64_t ChartSpace::bytes() const {
+    uint64_t sum = 0;
+    for (const ChartRow& row : rows) sum += row.asked.bytes;
+    return sum;
+}
+
+Chart chart_of(const model::MemoryTraffic& traffic) {
+    Chart chart;
+    chart.begin = traffic.begin;
+    chart.end = traffic.end;
+    for (const std::string_view name : {"Global", "Local", "Shared", "Texture"}) chart.spaces.push_back({name, {}});
+    for (const RowSource& source : sources) {
+        ChartRow row{source.label, link_named(traffic, source.asked), link_named(traffic, source.handled), source.to_kernel};
+        if (!source.always && row.asked.requests + row.asked.bytes + row.handled.bytes == 0) continue;
+        for (ChartSpace& space : chart.spaces)
+            if (space.name == source.space) space.rows.push_back(row);
+    }
+    if (chart.spaces.back().rows.empty()) chart.spaces.pop_back();
+    chart.from_l2 = link_named(traffic, "l1_from_l2");
+    chart.to_l2 = link_named(traffic, "l1_to_l2");
+    chart.dram_read = link_named(traffic, "dram_read");
+    chart.dram_write = link_named(traffic, "dram_write");
+    chart.l1_sectors = traffic.l1_sectors;
+    chart.l1_hits = traffic.l1_hits;
+    chart.l2_sectors = traffic.l2_sectors;
+    chart.l2_hits = traffic.l2_hits;
+    chart.l1_bytes = traffic.l1_bytes;
+    chart.shared_bytes = traffic.shared_bytes;
+    return chart;
+}
+
+std::string sentence_of(const Chart& chart) {
+    uint64_t asked = 0, handled = 0, shared = 0;
+    std::string_view busiest = "Nothing";
+    double most = -1;
+    const auto consider = [&](std::string_view name, double percent) {
+        if (percent > most) most = percent, busiest = name;
+    };
+    double l1 = 0, bank = 0;
+    for (const ChartSpace& space : chart.spaces)
+        for (const ChartRow& row : space.rows) {
+            if (space.name == "Shared") {
+                shared += row.asked.bytes;
+                bank += row.asked.percent_of_peak;
+                continue;
+            }
+            asked += row.asked.bytes;
+            handled += row.handled.bytes;
+            l1 += row.handled.percent_of_peak;
+        }
+    consider("Shared memory", bank);
+    consider("L1", l1);
+    consider("L2", chart.from_l2.percent_of_peak + chart.to_l2.percent_of_peak);
+    consider("DRAM", chart.dram_percent());
+    const uint64_t dram = chart.dram_read.bytes + chart.dram_write.bytes;
+    const auto text = [](uint64_t bytes) { return bytes_text(static_cast<double>(bytes)); };
+    if (asked + shared == 0) return "No lane asks for memory in these cycles.";
+    std::string sentence;
+    if (asked == 0)
+        sentence = fmt::format("The lanes ask for {} of shared memory and nothing else.", text(shared));
+    else if (handled > asked)
+        sentence = fmt::format("The lanes ask for {}, yet whole sectors make it {}: {} of it is never used.", text(asked),
+                               text(handled), text(handled - asked));
+    else if (dram < asked)
+        sentence = fmt::format("The lanes ask for {}, and DRAM moves only {} of it{}.", text(asked), text(dram),
+                               shared > 0 ? fmt::format("; {} more come from shared memory", text(shared)) : "");
+    else
+        sentence = fmt::format("The lanes ask for {}, and DRAM moves {}.", text(asked), text(dram));
+    return sentence + fmt::format(" {} is the busiest level, at {:.3g} % of its peak.", busiest, most);
+}
+
+float thickness_of(uint64_t bytes) {
+    if (bytes == 0) return 0;
+    return std::clamp(1.5f + 0.62f * static_cast<float>(std::log2(static_cast<double>(bytes) / 128 + 1)), 2.0f, 16.0f);
+}
+
+}  // namespace lockstep::gui

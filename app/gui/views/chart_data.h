@@ -1,0 +1,39 @@
+// The memory chart (D5) as data: which links stand in which gap between its five boxes, and the sentence below it.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/windows.h"
+
+namespace lockstep::gui {
+
+// One row of a memory space: what the lanes ask for, and what L1 handles for it.
+struct ChartRow {
+    std::string_view label;      // "load"
+    model::Link asked, handled;  // handled: in whole sectors; of shared memory the same as asked
+    bool to_kernel = true;       // the way the data flow: loads to the left
+};
+struct ChartSpace {
+    std::string_view name;  // "Global"
+    std::vector<ChartRow> rows;
+    bool used() const;
+    uint64_t bytes() const;  // asked for
+};
+struct Chart {
+    int64_t begin = 0, end = 0;      // cycles
+    std::vector<ChartSpace> spaces;  // Global, Local, Shared, and Texture where there are such
+    model::Link from_l2, to_l2, dram_read, dram_write;
+    uint64_t l1_sectors = 0, l1_hits = 0, l2_sectors = 0, l2_hits = 0;
+    uint32_t l1_bytes = 0, shared_bytes = 0;
+    double dram_percent() const { return dram_read.percent_of_peak + dram_write.percent_of_peak; }
+};
+Chart chart_of(const model::MemoryTraffic& traffic);
+
+// "The lanes ask for 8 MiB, yet ...": from the chart's own numbers.
+std::string sentence_of(const Chart& chart);
+
+// Layout units: 0 bytes 0, more by the logarithm, at most 16.
+float thickness_of(uint64_t bytes);
+
+}  // namespace lockstep::gui
