@@ -151,6 +151,12 @@ void Session::Worker::show_lesson_step(int step) {
         draft.other = kept->kernel;
     }
     if (shown.kernel) show_kernel(shown.kernel, scene->kernel + "  (kernel 1 of 1)", look_at);
+    // A race is told in every step that shows it, but not where it is asked about.
+    if (shown.kernel && !shown.kernel->result.fault && !shown.kernel->result.reports.empty()) {
+        draft.problem.reset();
+        if (lesson->steps[static_cast<size_t>(lesson_step)].predicts.empty())
+            draft.problem = Diagnostic{simt::render(shown.kernel->result.reports.front())};
+    }
     const std::lock_guard lock(mutex);
     results.gpu = ran_on;
 }

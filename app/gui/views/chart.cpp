@@ -144,7 +144,7 @@ class ChartView final : public View {
         float rows = 0, fixed = 0;
         for (const ChartSpace& space : chart_.spaces) {
             rows += static_cast<float>(space.rows.size());
-            fixed += space.rows.empty() ? 32 : 34;
+            fixed += space.rows.empty() ? 32.0f : 34.0f;
         }
         fixed += 6 * (static_cast<float>(chart_.spaces.size()) - 1);
         row_h_ = std::clamp((all.h - fixed) / std::max(1.0f, rows), 30.0f, 64.0f);
@@ -152,7 +152,7 @@ class ChartView final : public View {
         row_y_.clear();
         float y = all.y;
         for (const ChartSpace& space : chart_.spaces) {
-            const float h = space.rows.empty() ? 32 : 34 + row_h_ * static_cast<float>(space.rows.size());
+            const float h = space.rows.empty() ? 32.0f : 34.0f + row_h_ * static_cast<float>(space.rows.size());
             space_.push_back({x_[1], y, w_[1], h});
             for (size_t r = 0; r < space.rows.size(); ++r)
                 row_y_.push_back(y + 30 + row_h_ * (static_cast<float>(r) + 0.5f));
