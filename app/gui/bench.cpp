@@ -30,7 +30,7 @@ std::shared_ptr<const model::KernelRun> million_spans() {
     run->gpu = model::gpu_named("v100").value();
     run->gpu.sms.value = 1;
     run->program = ptx::decode(ptx::parse(read_file(path).value(), path.string()).value(), "matmul_nn_f32").value();
-    constexpr uint32_t n = 192;
+    constexpr uint32_t n = 128;
     run->config.grid = {n / 16, n / 16, 1};
     run->config.block = {16, 16, 1};
     run->config.parameters.resize(run->program->parameter_bytes);
