@@ -298,7 +298,7 @@ TEST_CASE("while a prediction is open neither sectors nor banks are told") {
         CHECK(text.find("hidden until you lock") != std::string::npos);
         CHECK(text.find("of peak") == std::string::npos);
         CHECK(text.find("moved,") == std::string::npos);
-        CHECK(text.find("passes each") == std::string::npos);
+        CHECK(text.find(" each\n") == std::string::npos);
     }
     desk.session.lesson.predictions[0][0].locked = true;
     desk.frame();

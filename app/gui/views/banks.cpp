@@ -55,10 +55,12 @@ class BanksView final : public View {
                                        scene.sandbox ? "sandbox" : place_of(scene, *snapshot));
         if (!scene.nothing.empty()) text += "  " + scene.nothing + "\n";
         for (const MemoryRow& row : scene.rows)
-            text += fmt::format("  line {} pc {} {}: {}\n", row.line, row.pc, row.text,
-                                is_hidden(row, session, scene.history.get())
-                                    ? std::string("hidden until you lock an answer")
-                                    : fmt::format("{} requests, {:.4g} passes each", row.requests, row.per_request()));
+            text +=
+                fmt::format("  line {} pc {} {}: {}\n", row.line, row.pc, row.text,
+                            is_hidden(row, session, scene.history.get())
+                                ? std::string("hidden until you lock an answer")
+                                : fmt::format("{} request{}, {:.4g} pass{} each", row.requests, row.requests == 1 ? "" : "s",
+                                              row.per_request(), row.per_request() == 1 ? "" : "es"));
         if (scene.nothing.empty())
             for (const Remedy remedy : {Remedy::none, remedy_}) {
                 const Half& half = remedy == Remedy::none ? scene.left : scene.right;
@@ -168,17 +170,16 @@ class BanksView final : public View {
     std::string caption_of(const Scene& scene) const {
         if (!scene.nothing.empty()) return {};
         const BankFacts &left = scene.left.facts, &right = scene.right.facts;
-        std::string text =
-            scene.sandbox
-                ? fmt::format("With 32 elements a row, lanes that read a {} ", choice_.pattern == TilePattern::row ? "row"
-                                                                               : choice_.pattern == TilePattern::column
-                                                                                   ? "column"
-                                                                                   : "diagonal")
-                : fmt::format("{}: {} lanes ", "L" + scene.name.substr(1), std::popcount(scene.left.pattern.lanes));
-        if (!scene.sandbox && scene.name.rfind("pc", 0) == 0) text = fmt::format("{}: the lanes ", scene.name);
-        text += left.ways > 1 ? fmt::format("meet in bank {}, {} words deep, so one request takes {}.", left.worst_bank,
-                                            left.ways, passes_text(left))
-                              : fmt::format("find each bank with one word at most: {}.", passes_text(left));
+        std::string text = scene.name;
+        if (scene.sandbox)
+            text = fmt::format("With 32 elements a row, lanes read a {}", choice_.pattern == TilePattern::row ? "row"
+                                                                          : choice_.pattern == TilePattern::column
+                                                                              ? "column"
+                                                                              : "diagonal");
+        if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+        text += left.ways > 1 ? fmt::format(": bank {} has {} different words to deliver, so one request takes {}.",
+                                            left.worst_bank, left.ways, passes_text(left))
+                              : fmt::format(": no bank has a second word to deliver, {}.", passes_text(left));
         if (remedy_ == Remedy::none) return text;
         std::string with(word_of(remedy_));
         with[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(with[0])));

@@ -103,8 +103,8 @@ std::string sentence_of(const Chart& chart) {
     if (asked == 0)
         sentence = fmt::format("The lanes ask for {} of shared memory and nothing else.", text(shared));
     else if (handled > asked)
-        sentence = fmt::format("The lanes ask for {}, yet whole sectors make it {}: {} of it is never used.", text(asked),
-                               text(handled), text(handled - asked));
+        sentence = fmt::format("The lanes ask for {}, yet L1 handles {} in whole sectors: nobody asked for the other {}.",
+                               text(asked), text(handled), text(handled - asked));
     else if (dram < asked)
         sentence = fmt::format("The lanes ask for {}, and DRAM moves only {} of it{}.", text(asked), text(dram),
                                shared > 0 ? fmt::format("; {} more come from shared memory", text(shared)) : "");
