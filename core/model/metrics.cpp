@@ -42,11 +42,13 @@ bool parse_range(std::string_view text, uint32_t& first, uint32_t& last) {
 
 // For how long instructions take their pipes, and the data pipe of L1 and shared memory, all SMs.
 void add_pipes(MetricLaunch& launch, std::span<const InstructionCounters> counters) {
-    const std::vector<Timing> timing = make_timing(launch.gpu, launch.program);
+    const std::vector<Timing> timing = make_timing(launch.gpu, launch.program, launch.gpu.folds_ptx != 0);
     const double memory_interval = 32.0 / launch.gpu.lsu_lanes;
     for (size_t pc = 0; pc < std::min(counters.size(), timing.size()); ++pc) {
         const InstructionCounters& c = counters[pc];
         const Timing& t = timing[pc];
+        if (t.folded) continue;  // it takes no issue slot, no pipe and no banks of its own
+        launch.issued += static_cast<double>(c.issues);
         const bool memory = t.route == Route::memory || t.route == Route::shuffle;
         launch.pipe_cycles[t.pipe % pipes] += static_cast<double>(c.issues) * (memory ? memory_interval : t.interval);
         if (!memory) continue;
