@@ -3,6 +3,7 @@
 
 #include <imgui.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -123,7 +124,12 @@ int run_app(const AppOptions& options) {
         };
         settle();
         if (options.sm >= 0) shell.focus.sm = options.sm;
-        if (options.cycle >= 0) shell.session.grain = Grain::cycle, shell.focus.time = options.cycle;
+        if (options.cycle >= 0) {
+            shell.session.grain = Grain::cycle;
+            shell.focus.time = options.cycle;
+            shell.session.cycles_begin = std::max<int64_t>(0, options.cycle - 54);  // a window as wide as the first look
+            shell.session.cycles_end = shell.session.cycles_begin + 108;
+        }
         settle();
     };
     const auto draw = [&](Shell& shell, const std::string& file) {
