@@ -88,6 +88,19 @@ TEST_CASE("blocks start one after the other at the block scheduler's rate, each 
         CHECK(block.begin == slow.block_start_latency + 4 * int64_t{block.block});
 }
 
+TEST_CASE("whole waves and the blocks of the last one add up to the grid") {
+    for (const uint32_t blocks : {1u, 8u, 16u, 17u, 39u}) {
+        const GpuSpec on = gpu("teaching:2");
+        const Program program = loop_of(4, 1);
+        const TimedResult result = run(program, on, blocks, 64);
+        const double places = on.sms * result.occupancy.blocks;
+        const double whole = metric_of(program, result, "whole_waves").value();
+        const double tail = metric_of(program, result, "tail_blocks").value();
+        CHECK(whole * places + tail == blocks);
+        CHECK(tail < places);
+    }
+}
+
 TEST_CASE("a warp sleeps as long as nanosleep asks, by the boost clock") {
     const auto program = ptx::decode(ptx::parse(R"(.version 7.0
 .target sm_70

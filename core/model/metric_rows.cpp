@@ -388,6 +388,13 @@ constexpr Row rows[] = {
      [](const Sums&, const Launch& l) { return 100 * l.occupancy.fraction; }},
     {"waves", "launch__waves_per_multiprocessor", "waves", "blocks over all resident places of the GPU", nullptr,
      [](const Sums&, const Launch& l) { return waves(l); }},
+    {"whole_waves", "lockstep__whole_waves.sum", "waves", "waves that fill every place of the GPU", nullptr,
+     [](const Sums&, const Launch& l) { return std::floor(waves(l)); }},
+    {"tail_blocks", "lockstep__tail_blocks.sum", "blocks", "blocks of the last wave, when it leaves places empty", nullptr,
+     [](const Sums&, const Launch& l) {
+         const uint64_t places = uint64_t{l.gpu.sms} * l.totals.blocks_per_sm;
+         return places == 0 ? 0.0 : number(l.totals.blocks % places);
+     }},
     {"tail_efficiency", "lockstep__tail_efficiency.pct", "%",
      "waves over waves rounded up: places filled, were blocks alike", nullptr,
      [](const Sums&, const Launch& l) { return percent(waves(l), std::ceil(waves(l))); }},

@@ -66,28 +66,28 @@ struct SmState {
 
     // A warp's instructions that only it can see run in one go, while its registers are in the host's cache, and are issued
     // from `ahead` afterwards, each in its cycle (simt::run_ahead). So the warp itself may be ahead of the cycle.
-    struct WarpSlot {
+    struct alignas(64) WarpSlot {
         simt::Warp* warp = nullptr;
         int64_t run_begin = 0;  // the current run: since when, why, because of what
-        int64_t store_done = 0;
-        uint32_t pc = 0;  // of the next instruction
+        uint32_t pc = 0;        // of the next instruction
         int32_t run_cause = -1;
         int32_t track = -1;
-        uint16_t number = 0;        // of this slot on the SM
         uint32_t ahead_active = 0;  // lanes of the path that ran them
         uint8_t ahead_at = 0, ahead_count = 0;
         StallReason run_reason = StallReason::selected;  // selected: not known yet
         bool at_barrier = false;
-        bool moved = false;              // Warp::watch.moved when they ran
-        std::array<int64_t, 2> marks{};  // when the loads were issued that later ones are moved up to (lowering.h)
+        bool moved = false;   // Warp::watch.moved when they ran
+        uint16_t number = 0;  // of this slot on the SM
         uint16_t block_slot = 0;
         Scoreboard scoreboard;
         std::array<simt::AheadStep, most_ahead> ahead{};
+        int64_t store_done = 0;
+        std::array<int64_t, 2> marks{};            // when the loads were issued that later ones are moved up to (lowering.h)
         uint64_t first_round = 0, last_round = 0;  // values of SharedState::issues when it came round and changed nothing
         int64_t begin = 0;
         int64_t ended = 0;  // of the last warp here
     };
-    struct SubCore {
+    struct alignas(64) SubCore {
         // Bits of slots. Every resident warp but those that have ended is asleep (until its `wake`) or eligible.
         uint32_t sleeping = 0, eligible = 0;
         uint32_t recheck = 0;                     // asleep: its registers have not been looked at yet
