@@ -253,6 +253,43 @@ TEST_CASE("constants hit the nearest cache, then the second, then L2, and differ
     }
 }
 
+TEST_CASE("a texture fetch takes the texture unit's latency and rate, and counts as a texture request") {
+    for (const GpuSpec& gpu : gpus()) {
+        INFO(gpu.name);
+        MemorySystem memory(gpu);
+        LoadStore sm(gpu, memory, 0);
+        std::vector<uint64_t> sectors;
+        for (uint64_t k = 0; k < 4; ++k) sectors.push_back(base + 32 * k);
+        const int64_t beside = std::max<int64_t>(0, int64_t{gpu.texture_latency} - int64_t{gpu.l1_latency});
+        CHECK(sm.texture(0, 0, sectors, 32, 4).ready == gpu.dram_latency + beside);
+        CHECK(sm.texture(0, 10000, sectors, 32, 4).ready - 10000 == gpu.l1_latency + beside);
+        int64_t last = 0;
+        for (int i = 0; i < 100; ++i) last = sm.texture(0, 20000, sectors, 32, 4).ready;
+        const double cycles = 99 * 32 / gpu.texture_lanes;
+        CHECK(static_cast<double>(last - 20000 - gpu.l1_latency - beside) >= cycles - 1);
+        CHECK(sm.counters()[Flow::texture] == MemoryCounters::Link{102, 102 * 32 * 4});
+        CHECK(sm.counters()[Flow::global_load].requests == 0);
+        CHECK(sm.counters().l1_hits == 101 * 4);
+    }
+}
+
+TEST_CASE("a bulk copy comes through the SM's port and leaves L1 alone") {
+    const GpuSpec gpu = gpu_named("h100").value();
+    MemorySystem memory(gpu);
+    LoadStore sm(gpu, memory, 0);
+    std::vector<uint64_t> sectors;
+    for (uint64_t k = 0; k < 512; ++k) sectors.push_back(base + 32 * k);
+    sm.bulk(0, 0, false, sectors);
+    const int64_t again = sm.bulk(0, 100000, false, sectors).ready - 100000;
+    const double port = 512 * 32 / gpu.sm_read_bytes_per_cycle;  // half of the lines are far, their copies near by now
+    CHECK(static_cast<double>(again) >= gpu.l2_latency + port - 4);
+    CHECK(static_cast<double>(again) <= gpu.l2_latency + port + 40);
+    CHECK(sm.counters()[Flow::async_copy] == MemoryCounters::Link{2, 2 * 512 * 32});
+    CHECK(sm.counters()[Flow::l1_from_l2].bytes == 2 * 512 * 32);
+    CHECK(sm.counters().l1_sectors == 0);
+    CHECK(sm.global(0, 200000, Access::load, Addresses(base, 4).at, all, 4).l1_hits == 0);
+}
+
 TEST_CASE("an L2 that goes on from launch to launch still has its lines, and what the host copied in") {
     const GpuSpec gpu = gpu_named("v100").value();
     MemorySystem memory(gpu);

@@ -1,9 +1,12 @@
 // Textures and surfaces against the formulas of the CUDA C++ programming guide ("Texture Fetching"), written out here in
 // double for each addressing mode, filter, shape and element type.
 #include <cmath>
+#include <set>
+#include <vector>
 
 #include "core/base/dtype.h"
 #include "core/ptx/ptx.h"
+#include "core/simt/texture_sample.h"
 #include "tests/catch.h"
 #include "tests/simt_support.h"
 
@@ -534,4 +537,26 @@ TEST_CASE("what textures cannot do is refused in words") {
     CHECK(refusal_of("tex.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd0, {%f1, %f2}], %f3;") ==
           "comparing with a depth is not modelled");
     CHECK(refusal_of("tex.2dms.v4.f32.s32 {%f5, %f6, %f7, %f8}, [%rd0, {%r1, %r2, %r3, %r4}];").starts_with("unknown form"));
+}
+
+TEST_CASE("a linear filter touches the four texels that it blends, the nearest one a single texel") {
+    Texture texture;
+    texture.width = texture.height = 8;
+    const std::vector<float> texels(64, 1.0f);
+    const auto* const data = reinterpret_cast<const std::byte*>(texels.data());
+    Coordinates at;
+    at.at[0] = 3, at.at[1] = 5;  // where four texels meet
+    Touched touched;
+    sample(texture, data, at, &touched);
+    REQUIRE(touched.count == 1);
+    CHECK(touched.offset[0] == (5 * 8 + 3) * 4);
+    texture.linear = true;
+    sample(texture, data, at, &touched);
+    std::set<int64_t> offsets(touched.offset, touched.offset + touched.count);
+    CHECK(offsets == std::set<int64_t>{(4 * 8 + 2) * 4, (4 * 8 + 3) * 4, (5 * 8 + 2) * 4, (5 * 8 + 3) * 4});
+    texture.modes[0] = texture.modes[1] = Texture::Mode::border;
+    at.at[0] = at.at[1] = 0;  // one of the four lies inside
+    sample(texture, data, at, &touched);
+    REQUIRE(touched.count == 1);
+    CHECK(touched.offset[0] == 0);
 }

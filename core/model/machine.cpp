@@ -218,7 +218,9 @@ bool Machine::run_until(int64_t until) {
         Sm& sm = *sms_[i];
         const uint64_t others = queue_.second();
         if (others != SmQueue::idle) sms_[SmQueue::sm_of(others)]->prefetch();
-        const int64_t far_enough = std::min(until, sm.next() + (options_.skip_idle ? most_ahead : 1));
+        // A cluster starts in the cycle in which its last place gets free, on SMs that must not be past it.
+        const bool in_step = !options_.skip_idle || (state_.cluster_blocks > 1 && state_.next_block < state_.blocks);
+        const int64_t far_enough = std::min(until, sm.next() + (in_step ? 1 : most_ahead));
         while (sm.next() < far_enough) {
             now_ = std::max(now_, sm.next());
             const int64_t visited = sm.next();

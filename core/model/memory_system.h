@@ -5,7 +5,7 @@
 // Where L2 has two halves (A100, H100), a line lives in one of them; the other half keeps a copy for its own SMs as long as
 // half the cache has room for it, and has to ask across the chip otherwise.
 //
-// One MemorySystem can serve launch after launch (TimedOptions::memory): L2 keeps its lines, settle() empties the queues.
+// One MemorySystem can serve launch after launch: L2 keeps its lines, settle() empties the queues.
 #pragma once
 #include <cstdint>
 #include <vector>

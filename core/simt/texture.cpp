@@ -1,7 +1,9 @@
 // The texture and surface instructions, lane by lane: handle -> Texture -> texels -> registers. What a fetch computes is in
 // texture_sample.cpp; where operands are is in ptx/texture_detail.h.
+#include <algorithm>
 #include <cstring>
 #include <optional>
+#include <vector>
 
 #include "core/base/dtype.h"
 #include "core/ptx/texture_detail.h"
@@ -231,6 +233,8 @@ Fault* run_texture(Special& s) {
     Finder finder(s);
     Results results;
     uint32_t inside = 0, bytes = 0;
+    thread_local std::vector<uint64_t> sectors;  // WarpEvent::sectors: of all texels that the filters blend, ascending
+    sectors.clear();
     for (uint32_t lane = 0; lane < warp_size; ++lane) s.access.addresses[lane] = 0;
     for (uint32_t rest = s.mask; rest; rest &= rest - 1) {
         const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
@@ -255,17 +259,21 @@ Fault* run_texture(Special& s) {
             texture = &*with_sampler;
         }
         const Coordinates c = coordinates_of(s, detail, lane);
-        int64_t first = -1;
+        Touched touched;
         const Texel texel = operation == TextureOperation::gather
-                                ? gather(*texture, texel_source.data, c, detail.which, &first)
-                                : sample(*texture, texel_source.data, c, &first);
+                                ? gather(*texture, texel_source.data, c, detail.which, &touched)
+                                : sample(*texture, texel_source.data, c, &touched);
         put_texel(i.type, texel, results, lane);
-        if (first >= 0) {
-            s.access.addresses[lane] = texture->address + static_cast<uint64_t>(first);
-            inside |= 1u << lane;
-            bytes = std::max(bytes, texture->texel_bytes());
-        }
+        if (touched.count == 0) continue;
+        s.access.addresses[lane] = texture->address + static_cast<uint64_t>(touched.offset[0]);
+        inside |= 1u << lane;
+        bytes = std::max(bytes, texture->texel_bytes());
+        for (uint32_t k = 0; k < touched.count; ++k)
+            sectors.push_back((texture->address + static_cast<uint64_t>(touched.offset[k])) / 32 * 32);
     }
+    std::sort(sectors.begin(), sectors.end());
+    sectors.erase(std::unique(sectors.begin(), sectors.end()), sectors.end());
+    if (!sectors.empty()) s.sectors = &sectors;
     note(s, inside, bytes, AccessKind::read);
     write(s, results, i.vector, s.mask);
     if (i.list_destinations) {  // every texel is there

@@ -170,13 +170,13 @@ Texel texel_at(const Texture& t, const std::byte* data, int64_t offset) {
 
 }  // namespace
 
-Texel sample(const Texture& texture, const std::byte* data, Coordinates c, int64_t* first) {
+Texel sample(const Texture& texture, const std::byte* data, Coordinates c, Touched* touched) {
     const bool blend = texture.linear && reads_floats(texture) && !c.integers;
     const Footprint f = footprint(texture, c, blend);
-    if (first) *first = -1;
+    if (touched) touched->count = 0;
     const auto fetch = [&](int i, int j, int k) {
         const int64_t offset = offset_of(texture, f, i, j, k);
-        if (first && *first < 0) *first = offset;
+        if (touched && offset >= 0) touched->offset[touched->count++] = offset;
         return texel_at(texture, data, offset);
     };
     if (!blend) return fetch(0, 0, 0);
@@ -194,14 +194,14 @@ Texel sample(const Texture& texture, const std::byte* data, Coordinates c, int64
     return result;
 }
 
-Texel gather(const Texture& texture, const std::byte* data, Coordinates c, uint32_t channel, int64_t* first) {
+Texel gather(const Texture& texture, const std::byte* data, Coordinates c, uint32_t channel, Touched* touched) {
     const Footprint f = footprint(texture, c, true);
     constexpr int order[4][2] = {{0, 1}, {1, 1}, {1, 0}, {0, 0}};
     Texel result{reads_floats(texture), {}};
-    if (first) *first = -1;
+    if (touched) touched->count = 0;
     for (int corner = 0; corner < 4; ++corner) {
         const int64_t offset = offset_of(texture, f, order[corner][0], order[corner][1], 0);
-        if (first && *first < 0) *first = offset;
+        if (touched && offset >= 0) touched->offset[touched->count++] = offset;
         result.bits[corner] = texel_at(texture, data, offset).bits[channel];
     }
     return result;

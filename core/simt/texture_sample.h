@@ -20,13 +20,18 @@ struct Coordinates {
     int32_t offset[3] = {};  // texels
 };
 
-// `data`: the texture's texels. `first`, where given, becomes the offset of the first texel that lies inside, or -1.
-Texel sample(const Texture& texture, const std::byte* data, Coordinates coordinates, int64_t* first = nullptr);
+struct Touched {  // offsets of the texels that a fetch reads and that lie inside
+    int64_t offset[8] = {};
+    uint32_t count = 0;
+};
+
+// `data`: the texture's texels. `touched`, where given, is filled.
+Texel sample(const Texture& texture, const std::byte* data, Coordinates coordinates, Touched* touched = nullptr);
 
 // Channel `channel` of the four texels that a linear filter would blend: lower left, lower right, upper right, upper left
 // (larger y is lower).
 Texel gather(const Texture& texture, const std::byte* data, Coordinates coordinates, uint32_t channel,
-             int64_t* first = nullptr);
+             Touched* touched = nullptr);
 
 // Bits of four channels as a texel's bytes, for formatted stores: floats and integers saturate to the element.
 void write_texel(const Texture& texture, std::byte* to, const uint32_t* bits, bool is_float, bool is_signed);
