@@ -26,9 +26,9 @@ struct Bound {
     double mean, worst;  // of the predicted rows
 };
 constexpr Bound bounds[] = {
-    {"latency", 0.05, 0.27, 0.94},
-    {"rate", 0.11, 0.09, 0.76},
-    {"bandwidth", 0.08, 0.05, 0.15},
+    {"latency", 0.05, 0.06, 0.16},
+    {"rate", 0.09, 0.02, 0.07},
+    {"bandwidth", 0.05, 0.05, 0.10},
     {"peak", 0.02, 0.02, 0.02},
 };
 

@@ -379,7 +379,7 @@ const std::vector<Case>& all() {
         sm_stream("v100", "v100/shared", 128, "shared", "strided_shared_16", predicted, "32 banks of 4 bytes"),
         stream("a100", "a100/l2", Quantity::gigabytes, 5400, "GB/s", predicted, streams, 108, 32, 4 * MiB, false),
         stream("h100-pcie", "h100-pcie/l2", Quantity::gigabytes, 7000, "GB/s", calibrated, streams, 114, 32, 4 * MiB, false),
-        stream("h200", "h200/l2", Quantity::gigabytes, 9800, "GB/s", calibrated, streams, 132, 32, 4 * MiB),
+        stream("h200", "h200/l2", Quantity::gigabytes, 9800, "GB/s", calibrated, streams, 132, 32, 4 * MiB, false),
         stream("v100", "v100/dram", Quantity::share_of_peak, 100 * 867.0 / 900, "% of peak", predicted, streams, 80, 16,
                128 * MiB),
         stream("a100-80", "a100-80/dram", Quantity::share_of_peak, 100 * 1776.0 / 2039, "% of peak", predicted, streams, 108,

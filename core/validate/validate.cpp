@@ -69,7 +69,8 @@ Total total_of(std::span<const Row> rows, std::string_view table) {
         const double error = std::abs(row.error());
         total.mean_error += error;
         ++total.rows;
-        if (total.worst.empty() || !(error <= std::abs(total.worst_error))) {  // a NaN is the worst
+        if (std::isnan(total.worst_error)) continue;  // nothing is worse
+        if (total.worst.empty() || !(error <= std::abs(total.worst_error))) {
             total.worst_error = row.error();
             total.worst = row.table + " " + row.name;
         }

@@ -68,9 +68,12 @@ extern "C" __global__ void chase_constant(long long* clocks, unsigned long long*
     for (int i = 0; i < warm; i += 16) {
         REPEAT_16(asm volatile("ld.const.u64 %0, [%1];" : "=l"(q) : "l"(p) : "memory"); p = q;)
     }
-    const long long begin = clock_now();
-    REPEAT_128(asm volatile("ld.const.u64 %0, [%1];" : "=l"(q) : "l"(p) : "memory"); p = q;)
-    const long long end = clock_now();
+    long long begin = 0, end = 0;
+    for (int i = 0; i < n; ++i) {
+        begin = clock_now();
+        REPEAT_128(asm volatile("ld.const.u64 %0, [%1];" : "=l"(q) : "l"(p) : "memory"); p = q;)
+        end = clock_now();
+    }
     data[0] = p;
     note(clocks, begin, end);
 }
