@@ -59,7 +59,7 @@ std::string summary(const model::GpuSpec& gpu, const ptx::Program& program, cons
     for (const InstructionCounters& each : result.instructions) all += each;
     std::string waits;
     for (const auto& [cycles, label] : waits_of(all)) {
-        if (percent(cycles, resident(all)) < 1 || std::count(waits.begin(), waits.end(), ',') == 3) break;
+        if (percent(cycles, resident(all)) < 1 || std::count(waits.begin(), waits.end(), ',') >= 3) break;
         waits += fmt::format("{}{} {:.3g} %", waits.empty() ? "" : ", ", label, percent(cycles, resident(all)));
     }
     if (!waits.empty()) line("waits", waits + " of the warps' cycles");
