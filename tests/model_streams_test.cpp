@@ -205,6 +205,16 @@ TEST_CASE("a kernel alone takes exactly what its own run took, also once its blo
     CHECK(s.operations[0].end_us == Approx(time->us()));
 }
 
+TEST_CASE("a kernel whose blocks are placed beside another's takes what it took alone, from its first cycle to its last") {
+    HostOperation late = kernel(2, t, 1, 8);
+    auto time = std::make_shared<KernelTime>(*late.kernel);
+    for (KernelTime::Block& block : time->blocks) block.begin += 40, block.end += 40;
+    time->cycles += 40 + 25;  // before the first block, and behind the last
+    late.kernel = time;
+    const Schedule s = schedule(plain(), program({kernel(1, 3 * t, 1, 8), late}));
+    CHECK(s.operations[1].end_us - s.operations[1].begin_us == Approx(time->us()));
+}
+
 TEST_CASE("no more kernels run at once than the GPU has places for grids") {
     GpuSpec gpu = plain();
     gpu.concurrent_kernels.value = 2;

@@ -277,7 +277,8 @@ bool StreamClock::step() {
             room_since_ = now_;
             room_from_ = static_cast<int>(it.operation);
             if (--running->live > 0 || running->next < one.kernel->blocks.size()) continue;
-            running->ends = now_ + std::max<Time>(0, one.duration - picoseconds(*one.kernel, last_end(*one.kernel)));
+            running->ends =
+                now_ + std::max<Time>(0, one.duration + running->lead - picoseconds(*one.kernel, last_end(*one.kernel)));
             next_.push({running->ends, happenings_++, it.operation, whole_operation});
             continue;
         }
@@ -454,7 +455,10 @@ bool StreamClock::start_kernels() {
             for (size_t sm = 0; sm < sms_.size(); ++sm)
                 if (fits(running, sm) && (best == sms_.size() || sms_[sm].blocks < sms_[best].blocks)) best = sm;
             if (best == sms_.size()) break;
-            if (!running.begun) begin_now();
+            if (!running.begun) {
+                begin_now();
+                running.lead = picoseconds(*one.kernel, one.kernel->blocks.front().begin);
+            }
             place(running, best);
             any = true;
         }

@@ -155,6 +155,7 @@ class StreamClock {
         size_t operation = 0;
         bool begun = false, whole = false;  // whole: alone so far, as in its own run
         Time came = 0, ends = -1;           // to the block scheduler; when it will end, as far as that is known
+        Time lead = 0;                      // before its first block, of a kernel whose blocks were placed here
         size_t next = 0, live = 0;          // blocks
         std::vector<uint16_t> on_sm;
     };
