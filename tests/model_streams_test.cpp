@@ -201,8 +201,9 @@ TEST_CASE("a kernel alone takes exactly what its own run took, also once its blo
     odd.kernel = time;
     CHECK(schedule(plain(), program({odd})).total_us == Approx(time->us()));
     HostOperation tiny = kernel(2, 1, 1, 1);
-    const Schedule s = schedule(plain(), program({odd, in(2, 3), tiny}));
+    const Schedule s = schedule(plain(), program({odd, in(2, 3), tiny, kernel(3)}));
     CHECK(s.operations[0].end_us == Approx(time->us()));
+    CHECK(s.operations[3].end_us == Approx(time->us() + t));  // it needs both SMs whole, and gets them when the first ends
 }
 
 TEST_CASE("a kernel whose blocks are placed beside another's takes what it took alone, from its first cycle to its last") {

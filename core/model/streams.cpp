@@ -271,19 +271,23 @@ bool StreamClock::step() {
         if (it.sm == has_come || ended(it.operation)) continue;
         Operation& one = at(it.operation);
         Running* const running = running_at(it.operation);
-        if (it.sm >= 0) {  // a block has ended
+        if (it.sm >= 0) {  // a block has ended; the last keeps its place until the kernel has
+            const bool last = running->live == 1 && running->next == one.kernel->blocks.size();
+            if (last && running->ends < 0) {
+                const Time behind = one.duration + running->lead - picoseconds(*one.kernel, last_end(*one.kernel));
+                running->ends = now_ + std::max<Time>(0, behind);
+                next_.push({running->ends, happenings_++, it.operation, it.sm});
+                continue;
+            }
             take(*one.kernel, static_cast<size_t>(it.sm), true);
             --running->on_sm[static_cast<size_t>(it.sm)];
+            --running->live;
             room_since_ = now_;
             room_from_ = static_cast<int>(it.operation);
-            if (--running->live > 0 || running->next < one.kernel->blocks.size()) continue;
-            running->ends =
-                now_ + std::max<Time>(0, one.duration + running->lead - picoseconds(*one.kernel, last_end(*one.kernel)));
-            next_.push({running->ends, happenings_++, it.operation, whole_operation});
-            continue;
+            if (!last) continue;
         }
         if (running) {
-            if (running->ends != it.time) continue;  // planned before it was shared
+            if (it.sm < 0 && (!running->whole || running->ends != it.time)) continue;  // planned before it was shared
             running_.erase(running_.begin() + (running - running_.data()));
             room_since_ = now_;
             room_from_ = static_cast<int>(it.operation);
