@@ -27,7 +27,8 @@ constexpr Column columns[] = {
     {"FP64", "TFLOP/s", [](const model::GpuSpec& g) { return g.fp64_tflops.value; }, 1},
     {"FP32", "TFLOP/s", [](const model::GpuSpec& g) { return g.fp32_tflops.value; }, 1},
     {"TF32 tensor", "TFLOP/s", [](const model::GpuSpec& g) { return g.tf32_tensor_tflops.value; }},
-    {"FP16", "TFLOP/s", [](const model::GpuSpec& g) { return std::max(g.fp16_tflops.value, g.fp16_tensor_tflops.value); }},
+    {"FP16", "TFLOP/s", [](const model::GpuSpec& g) { return std::max(g.fp16_tflops.value, g.fp16_tensor_tflops.value); },
+     1},
 };
 
 struct Row {
@@ -57,6 +58,7 @@ std::vector<Row> rows_of(const Snapshot& snapshot) {
 std::string number(double value, int digits) {
     if (value == 0) return "-";
     if (value < 1 && digits > 0) return fmt::format("{:.2g}", value);
+    if (value >= 100) digits = 0;
     return value >= 1000 ? with_commas(static_cast<int64_t>(std::llround(value))) : fmt::format("{:.{}f}", value, digits);
 }
 
