@@ -66,6 +66,16 @@ bool Sm::run_more(WarpSlot& w) {
     return w.ahead_count != 0;
 }
 
+// For the search for dead-locks: whether the warp did more than come round once again.
+void Sm::note_round(WarpSlot& w, const simt::WarpEvent& event) {
+    if (w.warp->watch.moved) {
+        state_.last_moved = state_.issues;
+    } else if (event.gives_way) {
+        if (!w.warp->watch.still) state_.last_moved = state_.issues;
+        (w.first_round > state_.last_moved ? w.last_round : w.first_round) = state_.issues;
+    }
+}
+
 // The folded instructions behind the one that has just issued: they run and take no slot. What they write is there when what
 // they read is. False after a fault.
 bool Sm::fold_behind(uint32_t s, uint32_t i, int64_t now) {
@@ -93,7 +103,7 @@ bool Sm::fold_behind(uint32_t s, uint32_t i, int64_t now) {
             }
             issued.active = event.active;
             issued.executed = event.executed;
-            if (w.warp->watch.moved || event.gives_way) state_.last_moved = state_.issues;
+            note_round(w, event);
         }
         const Timing& t = timing_[next];
         if (const Pending* const p = w.scoreboard.blocking(t, now)) {
@@ -239,12 +249,7 @@ bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
     const uint32_t pc = std::min(event.pc, last_pc_);
     const Timing& t = timing_[pc];
     ++state_.issues;
-    if (w.warp->watch.moved) {
-        state_.last_moved = state_.issues;
-    } else if (event.gives_way) {
-        if (!w.warp->watch.still) state_.last_moved = state_.issues;
-        (w.first_round > state_.last_moved ? w.last_round : w.first_round) = state_.issues;
-    }
+    note_round(w, event);
 
     Issued issued{.now = now, .ready = now + t.latency, .pc = pc, .active = event.active, .executed = event.executed};
     issued.first = first;

@@ -198,6 +198,7 @@ class Sm : private SmState {
         bool folded = false;
     };
     bool run_more(WarpSlot& w);
+    void note_round(WarpSlot& w, const simt::WarpEvent& event);
     bool fold_behind(uint32_t s, uint32_t i, int64_t now);
     int64_t moved_up(WarpSlot& w, const Timing& t, int64_t now, int64_t ready) const;
     bool issue_step(uint32_t s, uint32_t i, int64_t now, bool first);
