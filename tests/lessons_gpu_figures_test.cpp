@@ -13,14 +13,16 @@ const std::string head =
 
 double truth(const std::string& of) {
     const Lesson lesson =
-        parse_lesson(head + "::: predict id=\"q\" of=\"" + of + "\" type=\"number\"\n?\n| 1 | a\n| 2 | b\n:::\n", "lesson.md")
+        parse_lesson(head + "::: predict id=\"q\" of=\"" + of + "\" type=\"number\"\n?\n| 1 | a\n| 2 | b\n:::\n",
+                     "lesson.md")
             .value();
     SceneRuns runs(lesson);
     return truth_of(runs, 0, lesson.steps[0].predicts[0]).value();
 }
 std::string error_of(const std::string& of) {
     const Lesson lesson =
-        parse_lesson(head + "::: predict id=\"q\" of=\"" + of + "\" type=\"number\"\n?\n| 1 | a\n| 2 | b\n:::\n", "lesson.md")
+        parse_lesson(head + "::: predict id=\"q\" of=\"" + of + "\" type=\"number\"\n?\n| 1 | a\n| 2 | b\n:::\n",
+                     "lesson.md")
             .value();
     SceneRuns runs(lesson);
     const Result<double> figure = truth_of(runs, 0, lesson.steps[0].predicts[0]);
