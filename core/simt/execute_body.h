@@ -344,9 +344,10 @@ inline bool access_global(const Machine& m, const Prepared& p, uint32_t pc, uint
     return access_view<Store>(m, p, View{window.data, window.begin, window.bytes}, mask);
 }
 
-#include "core/simt/execute_ahead.h"
 #include "core/simt/execute_checked.h"
 #include "core/simt/execute_common.h"
+// Behind the two above, whose functions it calls:
+#include "core/simt/execute_ahead.h"
 
 // Checked: the launch has a checker (Grid::checker), which hears of every access before it is carried out.
 template <bool Record, bool Checked>
