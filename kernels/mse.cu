@@ -1,16 +1,22 @@
 // Squared error of n elements, (prediction - target)^2, and its gradient 2 (prediction - target) scale.
-// The mean is taken by reduce_mean_f32; its gradient is scale = 1 / n.
-// One thread an element; launch ceil(n / 256) blocks of 256.  Bytes: 12 n each.
+// The mean is taken by reduce_mean; its gradient is scale = 1 / n.
+// One thread an element; launch ceil(n / 256) blocks of 256.  Bytes: 3 n elements each.
 
-extern "C" __global__ void mse_f32(const float* prediction, const float* target, float* squared, int n) {
+#include "include/element.h"
+
+template <class T>
+__device__ void mse(const T* prediction, const T* target, T* squared, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
-    float error = prediction[i] - target[i];
+    Acc<T> error = Acc<T>(prediction[i]) - Acc<T>(target[i]);
     squared[i] = error * error;
 }
+FLOATS(mse, (const T* prediction, const T* target, T* squared, int n), prediction, target, squared, n)
 
-extern "C" __global__ void mse_backward_f32(const float* prediction, const float* target, float* dprediction, int n,
-                                            float scale) {
+template <class T>
+__device__ void mse_backward(const T* prediction, const T* target, T* dprediction, int n, Acc<T> scale) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) dprediction[i] = 2.0f * (prediction[i] - target[i]) * scale;
+    if (i < n) dprediction[i] = 2 * (Acc<T>(prediction[i]) - Acc<T>(target[i])) * scale;
 }
+FLOATS(mse_backward, (const T* prediction, const T* target, T* dprediction, int n, Acc<T> scale), prediction, target,
+       dprediction, n, scale)

@@ -3,12 +3,14 @@
 #pragma once
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "core/base/rng.h"
 #include "core/device/device.h"
+#include "core/device/kernel_library.h"
 
 namespace lockstep::device {
 
@@ -16,31 +18,106 @@ struct Shape {
     int m, n, k;  // rows, columns, inner size of products; elementwise kernels take m * n elements
 };
 
+struct Buffer {
+    DType type = DType::f32;
+    std::vector<double> values;
+};
+
 struct KernelCase {
     std::string kernel;
     simt::Dim3 grid, block;
-    std::vector<std::vector<float>> buffers;  // in the order of the pointers
-    std::vector<Argument> arguments;          // a Pointer's address is an index into `buffers`
-    bool exact = true;                        // host and GPU agree to the last bit
+    std::vector<Buffer> buffers;      // in the order of the pointers
+    std::vector<Argument> arguments;  // a Pointer's address is an index into `buffers`
+    bool exact = true;                // host and GPU agree to the last bit
+    double tolerance = 0;             // else: of the largest value
 };
 
-inline KernelCase case_of(std::string_view kernel, Shape shape, uint64_t seed) {
+inline std::vector<std::byte> bytes_of(const Buffer& buffer) {
+    std::vector<std::byte> bytes(buffer.values.size() * size_of(buffer.type));
+    for (size_t i = 0; i < buffer.values.size(); ++i) {
+        const auto store = [&](auto value) { std::memcpy(bytes.data() + i * sizeof value, &value, sizeof value); };
+        const double value = buffer.values[i];
+        switch (buffer.type) {
+            case DType::f64:
+                store(value);
+                break;
+            case DType::f32:
+                store(static_cast<float>(value));
+                break;
+            case DType::f16:
+                store(f32_to_f16(static_cast<float>(value)));
+                break;
+            case DType::bf16:
+                store(f32_to_bf16(static_cast<float>(value)));
+                break;
+            case DType::i64:
+                store(static_cast<int64_t>(value));
+                break;
+            case DType::i32:
+                store(static_cast<int32_t>(value));
+                break;
+            case DType::u8:
+                store(static_cast<uint8_t>(value));
+                break;
+            default:
+                throw std::logic_error("no such buffer");
+        }
+    }
+    return bytes;
+}
+
+inline std::vector<double> values_of(const std::vector<std::byte>& bytes, DType type) {
+    std::vector<double> values(bytes.size() / size_of(type));
+    for (size_t i = 0; i < values.size(); ++i) {
+        const auto load = [&](auto value) {
+            std::memcpy(&value, bytes.data() + i * sizeof value, sizeof value);
+            return value;
+        };
+        values[i] = type == DType::f64    ? load(double{})
+                    : type == DType::f32  ? load(float{})
+                    : type == DType::f16  ? f16_to_f32(load(uint16_t{}))
+                    : type == DType::bf16 ? bf16_to_f32(load(uint16_t{}))
+                    : type == DType::i64  ? static_cast<double>(load(int64_t{}))
+                    : type == DType::i32  ? load(int32_t{})
+                                          : load(uint8_t{});
+    }
+    return values;
+}
+
+inline KernelCase case_of(const KernelRow& row, Shape shape, uint64_t seed) {
     Rng rng(seed);
-    KernelCase result{.kernel = std::string(kernel)};
+    const std::string_view kernel = row.base;
+    KernelCase result{.kernel = std::string(row.name)};
     const int m = shape.m, n = shape.n, k = shape.k, elements = m * n;
-    const auto given = [&](int count) {
-        std::vector<float> values(static_cast<size_t>(count));
-        for (float& value : values) value = static_cast<float>(rng.uniform(-2.0, 2.0));
+    const auto whole = row.type == DType::i64 || row.type == DType::i32 || row.type == DType::u8;
+    const auto buffer = [&](DType type, int count, auto draw) {
         result.arguments.push_back(Pointer{result.buffers.size()});
-        result.buffers.push_back(std::move(values));
+        result.buffers.push_back({type, std::vector<double>(static_cast<size_t>(count))});
+        for (double& value : result.buffers.back().values) value = draw();
+    };
+    // What a buffer of the row's type holds once it is stored: so both devices begin with the same.
+    const auto given = [&](int count) {
+        buffer(row.type, count, [&] { return whole ? double(rng.below(100)) : rng.uniform(-2.0, 2.0); });
     };
     const auto labels = [&](int count, int classes) {
-        given(count);
-        for (float& value : result.buffers.back())
-            value = std::bit_cast<float>(static_cast<int32_t>(rng.below(static_cast<uint64_t>(classes))));
+        buffer(DType::i32, count, [&] { return double(rng.below(static_cast<uint64_t>(classes))); });
     };
     const auto numbers = [&](std::initializer_list<Argument> values) {
         result.arguments.insert(result.arguments.end(), values.begin(), values.end());
+    };
+    const auto scalar = [&](double value) -> Argument {  // of the type that the row computes in
+        if (row.type == DType::f64) return value;
+        if (row.type == DType::i64) return static_cast<int64_t>(value);
+        if (row.type == DType::i32) return static_cast<int32_t>(value);
+        if (row.type == DType::u8) return static_cast<uint32_t>(value);
+        return static_cast<float>(value);
+    };
+    const auto approximate = [&] {
+        result.exact = false;
+        result.tolerance = row.type == DType::f64    ? 1e-13
+                           : row.type == DType::f16  ? 2e-3
+                           : row.type == DType::bf16 ? 1.6e-2
+                                                     : 1e-5;
     };
     const auto cover = [](int count, int size) { return static_cast<uint32_t>((count + size - 1) / size); };
     result.grid = {cover(elements, 256)};
@@ -50,38 +127,38 @@ inline KernelCase case_of(std::string_view kernel, Shape shape, uint64_t seed) {
         given(m * k), given(k * n), given(m * n), numbers({m, n, k});
         result.grid = {cover(n, 16), cover(m, 16)};
         result.block = {16, 16};
-        if (kernel == "matmul_naive_f32") result.grid = {cover(n, 24), cover(m, 3)}, result.block = {24, 3};
-        result.exact = false;
-    } else if (kernel == "add_bias_f32") {
+        if (kernel == "matmul_naive") result.grid = {cover(n, 24), cover(m, 3)}, result.block = {24, 3};
+        approximate();
+    } else if (kernel == "add_bias") {
         given(elements), given(n), given(elements), numbers({m, n});
-    } else if (kernel == "bias_grad_f32") {
+    } else if (kernel == "bias_grad") {
         given(elements), given(n), numbers({m, n});
         result.grid = {cover(n, 32)};
         result.block = {32, 8};
-    } else if (kernel == "softmax_cross_entropy_f32") {
+    } else if (kernel == "softmax_cross_entropy") {
         given(elements), labels(m, n), given(m), given(elements), numbers({m, n});
-        for (float& value : result.buffers[0]) value *= 20.0f;
+        for (double& value : result.buffers[0].values) value *= 20;
         result.grid = {cover(m, 4)};
         result.block = {128};
-        result.exact = false;
-    } else if (kernel == "softmax_cross_entropy_backward_f32") {
-        given(elements), labels(m, n), given(elements), numbers({m, n, 1.0f / static_cast<float>(m)});
-    } else if (kernel == "mse_backward_f32") {
-        given(elements), given(elements), given(elements), numbers({elements, 1.0f / static_cast<float>(elements)});
-    } else if (kernel == "sgd_f32") {
-        given(elements), given(elements), numbers({0.1f, elements});
-    } else if (kernel == "fill_f32") {
-        given(elements), numbers({0.3f, elements});
-    } else if (kernel == "accumulate_f32" || kernel == "relu_f32") {
+        approximate();
+    } else if (kernel == "softmax_cross_entropy_backward") {
+        given(elements), labels(m, n), given(elements), numbers({m, n, scalar(1.0 / m)});
+    } else if (kernel == "mse_backward") {
+        given(elements), given(elements), given(elements), numbers({elements, scalar(1.0 / elements)});
+    } else if (kernel == "sgd") {
+        given(elements), given(elements), numbers({scalar(0.1), elements});
+    } else if (kernel == "fill") {
+        given(elements), numbers({scalar(whole ? 7 : 0.3), elements});
+    } else if (kernel == "accumulate" || kernel == "relu") {
         given(elements), given(elements), numbers({elements});
-    } else if (kernel == "relu_backward_f32" || kernel == "mse_f32" || kernel == "vector_add_f32") {
+    } else if (kernel == "relu_backward" || kernel == "mse" || kernel == "vector_add") {
         given(elements), given(elements), given(elements), numbers({elements});
-    } else if (kernel == "reduce_sum_f32" || kernel == "reduce_mean_f32") {
+    } else if (kernel == "reduce_sum" || kernel == "reduce_mean") {
         given(elements), given(1), numbers({elements});
         result.grid = {1};
-    } else if (kernel == "strided_gather_f32") {
+    } else if (kernel == "strided_gather") {
         given(elements), given(elements), numbers({elements, 32, 5});
-    } else if (kernel == "divergent_f32") {
+    } else if (kernel == "divergent") {
         given(elements), given(elements), numbers({elements});
     } else {
         throw std::logic_error("tests/device_cases.h has no case for " + std::string(kernel));
@@ -89,12 +166,15 @@ inline KernelCase case_of(std::string_view kernel, Shape shape, uint64_t seed) {
     return result;
 }
 
+using Values = std::vector<std::vector<double>>;  // by buffer
+
 // The buffers after the launch.
-inline std::vector<std::vector<float>> run_case(Device& device, const KernelCase& kernel_case) {
+inline Values run_case(Device& device, const KernelCase& kernel_case) {
     std::vector<Pointer> pointers;
-    for (const auto& buffer : kernel_case.buffers) {
-        pointers.push_back(device.allocate(buffer.size() * 4, "buffer " + std::to_string(pointers.size())));
-        device.copy_in(pointers.back(), buffer.data(), buffer.size() * 4);
+    for (const Buffer& buffer : kernel_case.buffers) {
+        const auto bytes = bytes_of(buffer);
+        pointers.push_back(device.allocate(bytes.size(), "buffer " + std::to_string(pointers.size())));
+        device.copy_in(pointers.back(), bytes.data(), bytes.size());
     }
     LaunchRequest request{.kernel = kernel_case.kernel,
                           .grid = kernel_case.grid,
@@ -103,25 +183,26 @@ inline std::vector<std::vector<float>> run_case(Device& device, const KernelCase
     for (Argument& argument : request.arguments)
         if (const auto* index = std::get_if<Pointer>(&argument)) argument = pointers[index->address];
     device.launch(request);
-    std::vector<std::vector<float>> after = kernel_case.buffers;
-    for (size_t i = 0; i < after.size(); ++i) {
-        device.copy_out(after[i].data(), pointers[i], after[i].size() * 4);
+    Values after;
+    for (size_t i = 0; i < pointers.size(); ++i) {
+        const Buffer& buffer = kernel_case.buffers[i];
+        std::vector<std::byte> bytes(buffer.values.size() * size_of(buffer.type));
+        device.copy_out(bytes.data(), pointers[i], bytes.size());
         device.release(pointers[i]);
+        after.push_back(values_of(bytes, buffer.type));
     }
     return after;
 }
 
 // The largest difference of two buffers over the largest value; infinite when either holds a NaN that the other does not.
-inline double difference(const std::vector<float>& a, const std::vector<float>& b) {
-    double worst = 0, largest = 1e-30;
+inline double difference(const std::vector<double>& a, const std::vector<double>& b) {
+    double worst = 0, largest = 1e-300;
     for (size_t i = 0; i < a.size(); ++i) {
-        if (std::bit_cast<uint32_t>(a[i]) == std::bit_cast<uint32_t>(b[i])) continue;
-        const double apart = std::abs(double{a[i]} - double{b[i]});
+        if (std::abs(a[i]) > largest && std::isfinite(a[i])) largest = std::abs(a[i]);
+        if (std::bit_cast<uint64_t>(a[i]) == std::bit_cast<uint64_t>(b[i])) continue;
+        const double apart = std::abs(a[i] - b[i]);
         if (!(apart <= worst)) worst = apart;
-        largest = std::max(largest, std::abs(double{a[i]}));
     }
-    for (const float value : a)
-        if (std::abs(double{value}) > largest) largest = std::abs(double{value});
     return std::isnan(worst) ? INFINITY : worst / largest;
 }
 

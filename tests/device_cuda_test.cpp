@@ -31,7 +31,7 @@ TEST_CASE("every bundled kernel gives the same bits through the driver as on the
     const auto cuda = open_cuda();
     const auto sim = open_device("sim:v100", {.functional = true}).value();
     for (const KernelRow& row : kernels()) {
-        const KernelCase it = case_of(row.name, {17, 33, 19}, 5);
+        const KernelCase it = case_of(row, {17, 33, 19}, 5);
         const auto expected = run_case(*sim, it), got = run_case(*cuda, it);
         for (size_t i = 0; i < expected.size(); ++i) {
             INFO(row.name);
@@ -46,7 +46,7 @@ TEST_CASE("a launch on the cuda device is measured: its times are in order and f
     CHECK_THAT(cuda->description(), Contains("Modelled GPU, 80 SMs at 1530 MHz, compute capability 7.0"));
     std::vector<LaunchEvent> events;
     cuda->on_launch = [&](const LaunchEvent& event) { events.push_back(event); };
-    const KernelCase it = case_of("relu_f32", {64, 64, 1}, 1);
+    const KernelCase it = case_of(kernel_named("relu_f32"), {64, 64, 1}, 1);
     for (int i = 0; i < 3; ++i) run_case(*cuda, it);
     REQUIRE(events.size() == 3);
     for (size_t i = 0; i < 3; ++i) {

@@ -2,6 +2,7 @@
 // whichever compiler made it.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <sstream>
@@ -46,25 +47,35 @@ std::string instructions_of(const std::string& ptx) {
 }
 
 // Runs the case functionally from any PTX; the buffers afterwards.
-std::vector<std::vector<float>> run_program(const ptx::Program& program, const KernelCase& kernel_case) {
+Values run_program(const ptx::Program& program, const KernelCase& kernel_case) {
     simt::Memory memory;
     std::vector<Pointer> pointers;
-    for (const auto& buffer : kernel_case.buffers) {
-        pointers.push_back({memory.allocate(buffer.size() * 4, "buffer")});
-        std::memcpy(memory.write(pointers.back().address, buffer.size() * 4), buffer.data(), buffer.size() * 4);
+    for (const Buffer& buffer : kernel_case.buffers) {
+        const auto bytes = bytes_of(buffer);
+        pointers.push_back({memory.allocate(bytes.size(), "buffer")});
+        std::memcpy(memory.write(pointers.back().address, bytes.size()), bytes.data(), bytes.size());
     }
     std::vector<Argument> arguments = kernel_case.arguments;
     for (Argument& argument : arguments)
         if (const auto* index = std::get_if<Pointer>(&argument)) argument = pointers[index->address];
     const auto result = simt::launch(program, {kernel_case.grid, kernel_case.block, 0, pack(program, arguments)}, memory);
     if (result.fault) FAIL_CHECK(simt::render(*result.fault));
-    std::vector<std::vector<float>> after = kernel_case.buffers;
-    for (size_t i = 0; i < after.size(); ++i)
-        std::memcpy(after[i].data(), memory.read(pointers[i].address, after[i].size() * 4), after[i].size() * 4);
+    Values after;
+    for (size_t i = 0; i < pointers.size(); ++i) {
+        const Buffer& buffer = kernel_case.buffers[i];
+        std::vector<std::byte> bytes(buffer.values.size() * size_of(buffer.type));
+        std::memcpy(bytes.data(), memory.read(pointers[i].address, bytes.size()), bytes.size());
+        after.push_back(values_of(bytes, buffer.type));
+    }
     return after;
 }
 
-double worst_difference(const std::vector<std::vector<float>>& a, const std::vector<std::vector<float>>& b) {
+bool has_entry(const ptx::Module& module, std::string_view name) {
+    return std::any_of(module.entries.begin(), module.entries.end(),
+                       [&](const ptx::Entry& entry) { return entry.name == name; });
+}
+
+double worst_difference(const Values& a, const Values& b) {
     double worst = 0;
     for (size_t i = 0; i < a.size(); ++i) worst = std::max(worst, difference(a[i], b[i]));
     return worst;
@@ -114,13 +125,13 @@ TEST_CASE("the modelled GPU computes what every kernel's native twin computes, f
     const auto sim = open_device("sim:v100", {.functional = true});
     for (const KernelRow& row : kernels())
         for (size_t i = 0; i < shapes.size(); ++i) {
-            const KernelCase kernel_case = case_of(row.name, shapes[i], i + 1);
+            const KernelCase kernel_case = case_of(row, shapes[i], i + 1);
             INFO(row.name << " " << shapes[i].m << " x " << shapes[i].n << " x " << shapes[i].k);
             const double apart = worst_difference(run_case(*host, kernel_case), run_case(*sim.value(), kernel_case));
             if (kernel_case.exact)
                 CHECK(apart == 0.0);
             else
-                CHECK(apart < 1e-5);
+                CHECK(apart < kernel_case.tolerance);
         }
 }
 
@@ -139,10 +150,16 @@ TEST_CASE("PTX of every compiler that is here gives every kernel's results on th
                 const Compiled compiled = compile(read(file), file, {.compiler = listing.name}).value();
                 modules.emplace(row.file, ptx::parse(compiled.ptx, std::string(row.file)).value());
             }
+            if (!has_entry(modules.at(row.file), row.name)) {  // element.h: clang without libclc has no f64 exponential
+                WARN(row.name << " is not compared: " << listing.description << " has no libclc");
+                CHECK((row.type == DType::f64 && listing.name == "clang"));
+                continue;
+            }
             const auto program = ptx::decode(modules.at(row.file), std::string(row.name)).value();
             CHECK(program->source_file == file);
-            const KernelCase kernel_case = case_of(row.name, {33, 37, 19}, 5);
-            CHECK(worst_difference(run_case(*host, kernel_case), run_program(*program, kernel_case)) < 1e-5);
+            const KernelCase kernel_case = case_of(row, {33, 37, 19}, 5);
+            CHECK(worst_difference(run_case(*host, kernel_case), run_program(*program, kernel_case)) <
+                  std::max(kernel_case.tolerance, row.type == DType::f64 ? 1e-13 : 1e-5));
         }
     }
 }

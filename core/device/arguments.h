@@ -21,8 +21,9 @@ std::string_view type_name(const Argument& argument);  // "pointer", "i32", ...
 // The parameter block of `program`, laid out as its parameters say. Throws Failure.
 std::vector<std::byte> pack(const ptx::Program& program, std::span<const Argument> arguments);
 
+// Inlined: each copy of the twins keeps its own (twins/isa.h).
 template <class T>
-T unpack(std::string_view kernel, std::span<const Argument> arguments, size_t index) {
+[[gnu::always_inline]] inline T unpack(std::string_view kernel, std::span<const Argument> arguments, size_t index) {
     if constexpr (std::is_pointer_v<T>) {
         if (const auto* p = std::get_if<Pointer>(&arguments[index])) return reinterpret_cast<T>(p->address);
         wrong_type(kernel, index, "pointer", arguments[index]);
@@ -34,10 +35,10 @@ T unpack(std::string_view kernel, std::span<const Argument> arguments, size_t in
 
 // function(pool, arguments...), with the arguments' types taken from the function.
 template <class... T>
-void call(std::string_view kernel, void (*function)(ThreadPool&, T...), std::span<const Argument> arguments,
-          ThreadPool& pool) {
+[[gnu::always_inline]] inline void call(std::string_view kernel, void (*function)(ThreadPool&, T...),
+                                        std::span<const Argument> arguments, ThreadPool& pool) {
     if (arguments.size() != sizeof...(T)) wrong_count(kernel, sizeof...(T), arguments.size());
-    [&]<size_t... i>(std::index_sequence<i...>) {
+    [&]<size_t... i>(std::index_sequence<i...>) __attribute__((always_inline)) {
         function(pool, unpack<T>(kernel, arguments, i)...);
     }
     (std::index_sequence_for<T...>{});

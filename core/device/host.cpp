@@ -66,17 +66,20 @@ class Host final : public Device {
         for (const Argument& argument : request.arguments)
             if (const auto* pointer = std::get_if<Pointer>(&argument)) checked(*pointer, 1);
 
-        LaunchEvent event{.index = launches_++,
+        const uint64_t index = launches_++;
+        const double begin = on_launch ? now() : 0;
+        row.run(request.arguments, pool_);
+        if (!on_launch) return;
+        LaunchEvent event{.index = index,
                           .kernel = std::string(request.kernel),
                           .label = request.label,
                           .phase = request.phase,
                           .grid = request.grid,
                           .block = request.block,
                           .stream = request.stream};
-        event.enqueue_begin_us = event.enqueue_end_us = event.begin_us = now();
-        row.twin(request.arguments, pool_);
+        event.enqueue_begin_us = event.enqueue_end_us = event.begin_us = begin;
         event.end_us = now();
-        if (on_launch) on_launch(event);
+        on_launch(event);
     }
 
     Event record(Stream) override { return events_++; }

@@ -3,64 +3,94 @@
 
 #include <fmt/format.h>
 
+#include <stdexcept>
+#include <unordered_map>
+
 #include "core/base/nearest.h"
-#include "core/device/arguments.h"
-#include "core/device/host_twins.h"
 
 namespace lockstep::device {
 
 namespace {
-// A row whose twin checks and unpacks its arguments by the native function's own types.
-template <size_t n>
-struct Name {
-    char text[n];
-    constexpr Name(const char (&name)[n]) { std::copy_n(name, n, text); }
-};
-template <Name name, auto function>
-constexpr KernelRow row(std::string_view file, std::string_view summary) {
-    return {name.text, file, summary,
-            [](std::span<const Argument> arguments, ThreadPool& pool) { call(name.text, function, arguments, pool); }};
-}
+using enum DType;
+const std::vector<DType> f32_alone = {f32}, floats = {f32, f64, f16, bf16},
+                         floats_and_integers = {f32, f64, f16, bf16, i64, i32, u8};
 
-constexpr KernelRow rows[] = {
-    row<"matmul_nn_f32", twins::matmul_nn>("matmul.cu", "C[M,N] = A[M,K] B[K,N]"),
-    row<"matmul_nt_f32", twins::matmul_nt>("matmul.cu", "C[M,N] = A[M,K] B[N,K] transposed"),
-    row<"matmul_tn_f32", twins::matmul_tn>("matmul.cu", "C[M,N] = A[K,M] transposed B[K,N]"),
-    row<"matmul_naive_f32", twins::matmul_nn>("matmul.cu", "C[M,N] = A[M,K] B[K,N], one thread an element, no tiles"),
-    row<"add_bias_f32", twins::add_bias>("bias.cu", "y[R,C] = x[R,C] + bias[C]"),
-    row<"bias_grad_f32", twins::bias_grad>("bias.cu", "dbias[C] = sum over the rows of dy[R,C]"),
-    row<"relu_f32", twins::relu>("relu.cu", "y = max(x, 0)"),
-    row<"relu_backward_f32", twins::relu_backward>("relu.cu", "dx = dy where x > 0, else 0"),
-    row<"softmax_cross_entropy_f32", twins::softmax_cross_entropy>("softmax_cross_entropy.cu",
-                                                                   "p[R,C] = softmax(logits), loss[R] = -log p[label]"),
-    row<"softmax_cross_entropy_backward_f32", twins::softmax_cross_entropy_backward>(
-        "softmax_cross_entropy.cu", "dlogits[R,C] = (p - onehot(label)) scale"),
-    row<"mse_f32", twins::mse>("mse.cu", "squared = (prediction - target)^2"),
-    row<"mse_backward_f32", twins::mse_backward>("mse.cu", "dprediction = 2 (prediction - target) scale"),
-    row<"reduce_sum_f32", twins::reduce_sum>("reduce.cu", "total[1] = sum of x[n]"),
-    row<"reduce_mean_f32", twins::reduce_mean>("reduce.cu", "mean[1] = sum of x[n] / n"),
-    row<"sgd_f32", twins::sgd>("sgd.cu", "w = w - lr gradient"),
-    row<"fill_f32", twins::fill>("fill.cu", "y = value"),
-    row<"accumulate_f32", twins::accumulate>("fill.cu", "y = y + x"),
-    row<"vector_add_f32", twins::vector_add>("bench.cu", "c = a + b"),
-    row<"strided_gather_f32", twins::strided_gather>("bench.cu", "y[i] = sum over r of x[(i stride + 7 r) mod n]"),
-    row<"divergent_f32", twins::divergent>("bench.cu", "loops whose length differs from lane to lane"),
+struct Kernel {
+    std::string_view name, file, summary;
+    const std::vector<DType>& types;
 };
+
+const Kernel table[] = {
+    {"matmul_nn", "matmul.cu", "C[M,N] = A[M,K] B[K,N]", floats},
+    {"matmul_nt", "matmul.cu", "C[M,N] = A[M,K] B[N,K] transposed", floats},
+    {"matmul_tn", "matmul.cu", "C[M,N] = A[K,M] transposed B[K,N]", floats},
+    {"matmul_naive", "matmul.cu", "C[M,N] = A[M,K] B[K,N], one thread an element, no tiles", floats},
+    {"add_bias", "bias.cu", "y[R,C] = x[R,C] + bias[C]", floats},
+    {"bias_grad", "bias.cu", "dbias[C] = sum over the rows of dy[R,C]", floats},
+    {"relu", "relu.cu", "y = max(x, 0)", floats},
+    {"relu_backward", "relu.cu", "dx = dy where x > 0, else 0", floats},
+    {"softmax_cross_entropy", "softmax_cross_entropy.cu", "p[R,C] = softmax(logits), loss[R] = -log p[label]", floats},
+    {"softmax_cross_entropy_backward", "softmax_cross_entropy.cu", "dlogits[R,C] = (p - onehot(label)) scale", floats},
+    {"mse", "mse.cu", "squared = (prediction - target)^2", floats},
+    {"mse_backward", "mse.cu", "dprediction = 2 (prediction - target) scale", floats},
+    {"reduce_sum", "reduce.cu", "total[1] = sum of x[n]", floats},
+    {"reduce_mean", "reduce.cu", "mean[1] = sum of x[n] / n", floats},
+    {"sgd", "sgd.cu", "w = w - lr gradient", floats},
+    {"fill", "fill.cu", "y = value", floats_and_integers},
+    {"accumulate", "fill.cu", "y = y + x", floats},
+    {"vector_add", "bench.cu", "c = a + b", f32_alone},
+    {"strided_gather", "bench.cu", "y[i] = sum over r of x[(i stride + 7 r) mod n]", f32_alone},
+    {"divergent", "bench.cu", "loops whose length differs from lane to lane", f32_alone},
+};
+
+struct Library {
+    std::vector<std::string> names;
+    std::vector<KernelRow> rows;
+    std::unordered_map<std::string_view, const KernelRow*> by_name;
+
+    Library() {
+        size_t count = 0;
+        for (const Kernel& kernel : table) count += kernel.types.size();
+        names.reserve(count), rows.reserve(count);
+        for (const Kernel& kernel : table)
+            for (const DType type : kernel.types) {
+                const std::string& name = names.emplace_back(fmt::format("{}_{}", kernel.name, name_of(type)));
+                const twins::Run twin = twins::twin_of(name);
+                if (!twin) throw std::logic_error("kernel " + name + " has no native twin");
+                rows.push_back({name, kernel.name, type, kernel.file, kernel.summary, twin});
+                by_name.emplace(name, &rows.back());
+            }
+    }
+};
+const Library& library() {
+    static const Library it;
+    return it;
+}
 }  // namespace
 
 std::span<const KernelRow> kernels() {
-    return rows;
+    return library().rows;
 }
 
 const KernelRow& kernel_named(std::string_view name) {
-    std::vector<std::string> known;
-    for (const KernelRow& kernel : rows) {
-        if (kernel.name == name) return kernel;
-        known.emplace_back(kernel.name);
-    }
-    const std::string nearest = nearest_name(name, known);
-    throw Failure(nearest.empty() ? fmt::format("unknown kernel '{}'; known: {}", name, fmt::join(known, ", "))
+    const auto found = library().by_name.find(name);
+    if (found != library().by_name.end()) return *found->second;
+    const std::string nearest = nearest_name(std::string(name), library().names);
+    throw Failure(nearest.empty() ? fmt::format("unknown kernel '{}'; known: {}", name, fmt::join(library().names, ", "))
                                   : fmt::format("unknown kernel '{}', did you mean '{}'?", name, nearest));
+}
+
+std::string_view typed_kernel(std::string_view base, DType type) {
+    char name[96];
+    const auto end = fmt::format_to_n(name, sizeof name, "{}_{}", base, name_of(type));
+    const auto found = library().by_name.find({name, std::min(end.size, sizeof name)});
+    if (found != library().by_name.end()) return found->second->name;
+    std::vector<std::string_view> types;
+    for (const KernelRow& row : library().rows)
+        if (row.base == base) types.push_back(name_of(row.type));
+    throw Failure(types.empty() ? fmt::format("there is no kernel '{}'", base)
+                                : fmt::format("there is no kernel '{}' for {}: it takes {}", base, name_of(type),
+                                              fmt::join(types, ", ")));
 }
 
 }  // namespace lockstep::device

@@ -1,5 +1,5 @@
-// The bundled kernels: one row a kernel, its CUDA source, its checked-in PTX, and its native twin for the host device
-// (the plain version beside the fast one, same arguments, same check).
+// The bundled kernels: one row a kernel and element type, its CUDA source, its checked-in PTX, and its native twin for the
+// host device (twins/twins.h: same arguments, same check).
 #pragma once
 #include <memory>
 #include <span>
@@ -7,25 +7,32 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/dtype.h"
 #include "core/base/result.h"
 #include "core/device/device.h"
 #include "core/device/thread_pool.h"
+#include "core/device/twins/twins.h"
 #include "core/ptx/program.h"
 
 namespace lockstep::device {
 
-// Runs the kernel natively over whole buffers. Pointers in `arguments` are host addresses.
-using HostTwin = void (*)(std::span<const Argument> arguments, ThreadPool& pool);
-
 struct KernelRow {
     std::string_view name;     // extern "C" name: "matmul_nn_f32"
+    std::string_view base;     // "matmul_nn"
+    DType type = DType::f32;   // of its elements
     std::string_view file;     // "matmul.cu", under kernels/; its PTX is kernels/ptx/matmul.ptx
     std::string_view summary;  // "C[M,N] = A[M,K] B[K,N]"
-    HostTwin twin = nullptr;
+    twins::Run twin = nullptr;
+
+    // Runs the kernel natively over whole buffers. Pointers in `arguments` are host addresses.
+    void run(std::span<const Argument> arguments, ThreadPool& pool) const { twin(name, arguments, pool); }
 };
 
 std::span<const KernelRow> kernels();
 const KernelRow& kernel_named(std::string_view name);  // throws Failure with the nearest name
+// The name of the kernel for elements of a type, which lives as long as the program: ("relu", f64) is "relu_f64". Throws
+// Failure that says for which types there is one.
+std::string_view typed_kernel(std::string_view base, DType type);
 
 // The decoded program of a bundled kernel, decoded once a process; the text of its CUDA source.
 std::shared_ptr<const ptx::Program> program_of(std::string_view kernel);

@@ -36,7 +36,8 @@ struct ThreadPool::State {
     std::atomic<int> unfinished{0};  // parts of the job
     std::atomic<int> sleepers{0};
     std::atomic<bool> caller_sleeps{false}, closing{false};
-    const std::function<void(int)>* work = nullptr;  // lives until `unfinished` is 0
+    const void* work = nullptr;  // lives until `unfinished` is 0
+    void (*part_of)(const void*, int) = nullptr;
     uint32_t job = 0;
 
     std::mutex mutex;
@@ -51,7 +52,7 @@ struct ThreadPool::State {
         while (static_cast<uint32_t>(seen) > 0) {
             if (!left.compare_exchange_weak(seen, seen - 1)) continue;
             try {
-                (*work)(static_cast<int>(static_cast<uint32_t>(seen) - 1));
+                part_of(work, static_cast<int>(static_cast<uint32_t>(seen) - 1));
             } catch (...) {
                 const std::lock_guard lock(mutex);
                 if (!failure) failure = std::current_exception();
@@ -100,13 +101,14 @@ int ThreadPool::threads() const {
     return static_cast<int>(state_->workers.size()) + 1;
 }
 
-void ThreadPool::run(int parts, const std::function<void(int)>& work) {
+void ThreadPool::run_parts(int parts, const void* work, Part part_of) {
     State& s = *state_;
     if (parts <= 1 || s.workers.empty()) {
-        for (int part = 0; part < parts; ++part) work(part);
+        for (int part = 0; part < parts; ++part) part_of(work, part);
         return;
     }
-    s.work = &work;
+    s.work = work;
+    s.part_of = part_of;
     s.unfinished = parts;
     s.left = uint64_t{++s.job} << 32 | static_cast<uint32_t>(parts);
     if (s.sleepers > 0) {

@@ -2,7 +2,6 @@
 // asleep. Whoever is free takes the next part, the caller too: on a busy machine a thread that does not get a processor
 // holds nobody up. Results do not depend on the number of threads as long as the parts do not.
 #pragma once
-#include <functional>
 #include <memory>
 
 namespace lockstep::device {
@@ -15,9 +14,14 @@ class ThreadPool {
 
     // work(0) .. work(parts - 1), each once, in any order, on any thread. Returns when all have ended and throws what one of
     // them threw. One caller at a time; `work` must not call run().
-    void run(int parts, const std::function<void(int part)>& work);
+    template <class Work>
+    void run(int parts, const Work& work) {
+        run_parts(parts, &work, [](const void* it, int part) { (*static_cast<const Work*>(it))(part); });
+    }
 
   private:
+    using Part = void (*)(const void* work, int part);
+    void run_parts(int parts, const void* work, Part part_of);
     struct State;
     std::unique_ptr<State> state_;
 };

@@ -1,0 +1,56 @@
+#include "core/device/twins/twins.h"
+
+#include <array>
+#include <unordered_map>
+#include <vector>
+
+namespace lockstep::device::twins {
+
+namespace {
+bool has_avx2() {
+#if defined(LOCKSTEP_TWINS_AVX2)
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+    return false;
+#endif
+}
+
+std::unordered_map<std::string_view, Run> collect() {
+    std::unordered_map<std::string_view, Run> all;
+    const auto add = [&](std::span<const Twin> family) {
+        for (const Twin& twin : family) all.emplace(twin.kernel, twin.run);
+    };
+#if defined(LOCKSTEP_TWINS_AVX2)
+    if (has_avx2()) {
+#define LOCKSTEP_FAMILY(name) add(avx2::name());
+        LOCKSTEP_TWIN_FAMILIES(LOCKSTEP_FAMILY)
+#undef LOCKSTEP_FAMILY
+        return all;
+    }
+#endif
+#define LOCKSTEP_FAMILY(name) add(portable::name());
+    LOCKSTEP_TWIN_FAMILIES(LOCKSTEP_FAMILY)
+#undef LOCKSTEP_FAMILY
+    return all;
+}
+}  // namespace
+
+void* scratch_bytes(int slot, size_t bytes) {
+    thread_local std::array<std::vector<std::max_align_t>, 4> slots;
+    std::vector<std::max_align_t>& memory = slots.at(static_cast<size_t>(slot));
+    const size_t units = (bytes + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t);
+    if (memory.size() < units) memory.resize(units);
+    return memory.data();
+}
+
+Run twin_of(std::string_view kernel) {
+    static const auto all = collect();
+    const auto found = all.find(kernel);
+    return found == all.end() ? nullptr : found->second;
+}
+
+const char* instructions() {
+    return has_avx2() ? "AVX2" : "portable";
+}
+
+}  // namespace lockstep::device::twins
