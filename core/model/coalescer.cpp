@@ -27,26 +27,54 @@ uint32_t sector_bits(uint64_t first, uint64_t last) {
     return (2u << last) - (1u << first);
 }
 
-// The largest number of words that one bank has to deliver in one group of lanes.
-uint32_t passes_of(const uint64_t* offsets, uint32_t mask, uint32_t bytes, bool broadcast) {
+// The largest number of words that one bank has to deliver to a group of lanes. `broadcast`: lanes share a word. What is
+// aligned to its size goes in one piece: its banks all have the same to deliver.
+uint32_t busiest_bank(const uint64_t* offsets, uint32_t group, uint32_t bytes, bool broadcast) {
+    if (group == 0) return 0;
+    constexpr uint32_t row = shared_banks * bank_bytes;
+    const uint64_t leader = offsets[std::countr_zero(group)];
+    uint64_t low = 0, apart = 0;
+    for (uint32_t left = group; left != 0; left &= left - 1) {
+        const uint64_t offset = offsets[std::countr_zero(left)];
+        low |= offset;
+        apart |= offset ^ leader;
+    }
     const uint32_t words = std::max(1u, bytes / bank_bytes);
-    uint32_t lanes_a_group = 32 / words, total = 0;
-    for (uint32_t first = 0; first < 32; first += lanes_a_group) {
-        uint64_t seen[shared_banks][32];
-        uint32_t count[shared_banks] = {}, most = 0;
-        const uint32_t group = lanes_a_group == 32 ? mask : mask & (((1u << lanes_a_group) - 1) << first);
-        for (uint32_t left = group; left != 0; left &= left - 1) {
-            const uint64_t word = offsets[std::countr_zero(left)] / bank_bytes;
-            for (uint32_t k = 0; k < words; ++k) {
-                const uint32_t bank = static_cast<uint32_t>((word + k) % shared_banks);
-                uint64_t* const begin = seen[bank];
-                uint64_t* const end = begin + count[bank];
-                if (count[bank] == 32 || (broadcast && std::find(begin, end, word + k) != end)) continue;
-                *end = word + k;
-                most = std::max(most, ++count[bank]);
+    const bool whole = (words & (words - 1)) == 0 && words <= shared_banks && (words == 1 || low % bytes == 0);
+    if (broadcast && whole && apart < row) return 1;  // the everyday case: all in one row
+    const uint32_t unit = whole ? words * bank_bytes : bank_bytes, pieces = whole ? 1 : words;
+    const uint32_t columns = row / unit, shift = static_cast<uint32_t>(std::countr_zero(unit));
+    constexpr uint32_t most_pieces = 64, none = most_pieces;
+    uint64_t seen[most_pieces];  // of each column a list, latest first
+    uint8_t next[most_pieces], first[shared_banks], count[shared_banks];
+    uint32_t used = 0, most = 0, n = 0;
+    for (uint32_t left = group; left != 0; left &= left - 1) {
+        const uint64_t begin = offsets[std::countr_zero(left)] >> shift;
+        for (uint64_t word = begin; word < begin + pieces && n < most_pieces; ++word) {
+            const auto column = static_cast<uint32_t>(word % columns);
+            if ((used >> column & 1) == 0) {
+                used |= 1u << column;
+                first[column] = none;
+                count[column] = 0;
             }
+            uint32_t at = broadcast ? first[column] : none;
+            while (at != none && seen[at] != word) at = next[at];
+            if (at != none) continue;
+            seen[n] = word;
+            next[n] = first[column];
+            first[column] = static_cast<uint8_t>(n++);
+            most = std::max<uint32_t>(most, ++count[column]);
         }
-        total += most;
+    }
+    return most;
+}
+
+uint32_t passes_of(const uint64_t* offsets, uint32_t mask, uint32_t bytes, bool broadcast) {
+    const uint32_t lanes_a_group = 32 / std::max(1u, bytes / bank_bytes);
+    uint32_t total = 0;
+    for (uint32_t first = 0; first < 32; first += lanes_a_group) {
+        const uint32_t group = lanes_a_group == 32 ? mask : mask & (((1u << lanes_a_group) - 1) << first);
+        total += busiest_bank(offsets, group, bytes, broadcast);
     }
     return std::max(total, mask == 0 ? 0u : 1u);
 }

@@ -225,9 +225,9 @@ void Sm::issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first) {
             issued.passes = cost.passes;
             issued.wait = StallReason::short_scoreboard;
         }
-        core.pipe_free[static_cast<size_t>(ptx::Unit::lsu)] = memory_side_.free_at(s);
+        core.take_pipe(static_cast<uint32_t>(ptx::Unit::lsu), memory_side_.free_at(s));
     } else {
-        core.pipe_free[t.pipe] = now + t.interval;
+        core.take_pipe(t.pipe, now + t.interval);
     }
     const int32_t record = account(s, w, issued);
     if (!fold_behind(s, i, now)) return;
@@ -258,7 +258,7 @@ bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
     issued.diverged = event.diverged;
     if (t.route == Route::memory || t.route == Route::shuffle || t.route == Route::constant) {
         const MemoryCost cost = memory_cost(s, now, event, t, w);
-        core.pipe_free[static_cast<size_t>(ptx::Unit::lsu)] = memory_side_.free_at(s);
+        core.take_pipe(static_cast<uint32_t>(ptx::Unit::lsu), memory_side_.free_at(s));
         const ptx::Kind kind = event.instruction != nullptr ? event.instruction->kind : ptx::Kind::nop;
         if (kind == ptx::Kind::async_copy || kind == ptx::Kind::bulk_copy) simt::set_ready(*w.warp, pc, cost.ready);
         issued.ready = moved_up(w, t, now, cost.ready);
@@ -282,7 +282,7 @@ bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
             counters.l2_hits += cost.l2_hits;
         }
     } else {
-        core.pipe_free[t.pipe] = now + t.interval;
+        core.take_pipe(t.pipe, now + t.interval);
     }
     const int32_t record = account(s, w, issued);
     if (event.barrier_released) release_barrier(w.block_slot, now, record);

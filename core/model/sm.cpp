@@ -197,14 +197,17 @@ uint32_t Sm::pick(const SubCore& core, uint32_t open) const {
 bool Sm::cycle_of(uint32_t s, int64_t now) {
     SubCore& core = cores_[s];
     if (core.next_wake <= now) wake_up(core, now);
-    core.pipe_free[static_cast<size_t>(ptx::Unit::lsu)] = memory_side_.free_at(s);
     uint32_t held = 0;  // by a pipe that is taken
     int64_t soonest = never;
-    for (uint32_t pipe = 0; pipe < pipes; ++pipe) {
-        const uint32_t wanted = core.of_pipe[pipe] & core.eligible;
-        const bool taken = (wanted != 0) & (core.pipe_free[pipe] > now);
-        held |= taken ? wanted : 0;
-        soonest = std::min(soonest, taken ? core.pipe_free[pipe] : never);
+    for (uint32_t left = core.busy_pipes; left != 0; left &= left - 1) {
+        const auto pipe = static_cast<uint32_t>(std::countr_zero(left));
+        const int64_t free = core.pipe_free[pipe];
+        if (free <= now) {
+            core.busy_pipes &= ~(1u << pipe);
+        } else if (const uint32_t wanted = core.of_pipe[pipe] & core.eligible; wanted != 0) {
+            held |= wanted;
+            soonest = std::min(soonest, free);
+        }
     }
     for (uint32_t left = held & ~core.throttled; left != 0; left &= left - 1) {
         WarpSlot& w = core.slot[static_cast<uint32_t>(std::countr_zero(left))];
@@ -241,14 +244,9 @@ bool Sm::cycle_of(uint32_t s, int64_t now) {
     return true;
 }
 
-void Sm::close_run(WarpSlot& w, int64_t now) {
-    if (now > w.run_begin) {
-        const uint32_t pc = w.pc;
-        state_.windows->add_wait(w.run_begin, now, pc, w.run_reason);
-        if (w.track >= 0) state_.recorder->add_run(w.track, {w.run_begin, now, w.run_reason, pc, w.run_cause});
-        if (traced_) state_.recorder->overview.state(w.number, w.run_begin, now, w.run_reason);
-        w.run_begin = now;
-    }
+void Sm::record_run(const WarpSlot& w, int64_t end) {
+    if (w.track >= 0) state_.recorder->add_run(w.track, {w.run_begin, end, w.run_reason, w.pc, w.run_cause});
+    state_.recorder->overview.state(w.number, w.run_begin, end, w.run_reason);
 }
 
 void Sm::end_active(int64_t end) {

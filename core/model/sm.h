@@ -96,8 +96,13 @@ struct SmState {
         std::array<uint32_t, pipes> of_pipe{};    // its next instruction needs that pipe
         uint32_t last = 0;                        // slot that issued last
         int64_t next_wake = never;                // the earliest of the sleeping warps
+        uint32_t busy_pipes = 0;                  // those that may not be free yet
         std::array<int64_t, pipes> pipe_free{};
         std::array<int32_t, pipes> pipe_cause{};
+        void take_pipe(uint32_t pipe, int64_t until) {
+            pipe_free[pipe] = until;
+            busy_pipes |= 1u << pipe;
+        }
         // Of each slot, apart from the rest so that looking for work touches little of the host's cache:
         std::array<int64_t, slots_a_sub_core> wake{};  // may issue from here on, as far as its own instructions go
         std::array<uint64_t, slots_a_sub_core> age{};
@@ -209,7 +214,13 @@ class Sm : private SmState {
     MemoryCost memory_cost(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& t, WarpSlot& w);
     void release_barrier(uint32_t block_slot, int64_t now, int32_t cause);
     void retire(SubCore& core, uint32_t i, int64_t now, int32_t cause);
-    void close_run(WarpSlot& w, int64_t now);
+    void close_run(WarpSlot& w, int64_t now) {
+        if (now <= w.run_begin) return;
+        state_.windows->add_wait(w.run_begin, now, w.pc, w.run_reason);
+        if (traced_) record_run(w, now);
+        w.run_begin = now;
+    }
+    void record_run(const WarpSlot& w, int64_t end);
     void end_active(int64_t end);
     void end_active(SubCore& core);
     void enter(WarpSlot& w, int64_t now, StallReason reason, int32_t cause) {

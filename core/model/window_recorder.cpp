@@ -28,6 +28,21 @@ std::vector<InstructionCounters> WindowRecorder::sums() const {
     return sums;
 }
 
+void WindowRecorder::find_row(int64_t cycle) {
+    row_ = counters_.at(cycle);
+    row_end_ = counters_.border(cycle);
+    row_begin_ = row_end_ - (int64_t{1} << counters_.shift());
+}
+
+void WindowRecorder::add_long_wait(int64_t begin, int64_t end, uint32_t pc, StallReason reason) {
+    while (begin < end) {
+        find_row(begin);
+        const int64_t now = std::min(end, row_end_);
+        row_[pc].stalls[static_cast<size_t>(reason)] += static_cast<uint64_t>(now - begin);
+        begin = now;
+    }
+}
+
 void WindowRecorder::add(int64_t begin, int64_t end, int64_t CycleTotals::*field) {
     while (begin < end) {
         const int64_t now = std::min(end, cycles_.border(begin));

@@ -18,16 +18,21 @@ class WindowRecorder {
 
     explicit WindowRecorder(size_t instructions = 1, bool on = false);
 
+    WindowRecorder(WindowRecorder&&) = default;
+    WindowRecorder& operator=(WindowRecorder&&) = default;
+
     // Good until the next call of anything here.
-    InstructionCounters& at(int64_t cycle, uint32_t pc) { return counters_.at(cycle)[pc]; }
+    InstructionCounters& at(int64_t cycle, uint32_t pc) {
+        if (cycle < row_begin_ || cycle >= row_end_) find_row(cycle);
+        return row_[pc];
+    }
     void add_issue_cycle(int64_t cycle) { ++cycles_.at(cycle)->issue_cycles; }
-    // A warp that waited for `reason` in front of instruction `pc`, from `begin` to `end`.
+    // A warp that waited for `reason` in front of instruction `pc`, from `begin` to `end` (> begin).
     void add_wait(int64_t begin, int64_t end, uint32_t pc, StallReason reason) {
-        while (begin < end) {
-            const int64_t now = std::min(end, counters_.border(begin));
-            counters_.at(begin)[pc].stalls[static_cast<size_t>(reason)] += static_cast<uint64_t>(now - begin);
-            begin = now;
-        }
+        if (begin >= row_begin_ && end <= row_end_)
+            row_[pc].stalls[static_cast<size_t>(reason)] += static_cast<uint64_t>(end - begin);
+        else
+            add_long_wait(begin, end, pc, reason);
     }
     void add_active(int64_t begin, int64_t end) { add(begin, end, &CycleTotals::active_cycles); }
     void add_scheduler(int64_t begin, int64_t end) { add(begin, end, &CycleTotals::scheduler_cycles); }
@@ -42,11 +47,15 @@ class WindowRecorder {
 
   private:
     void add(int64_t begin, int64_t end, int64_t CycleTotals::*field);
+    void add_long_wait(int64_t begin, int64_t end, uint32_t pc, StallReason reason);
+    void find_row(int64_t cycle);
 
     uint32_t instructions_;
     bool on_;
     DoublingWindows<InstructionCounters> counters_;
     DoublingWindows<CycleTotals> cycles_;
+    InstructionCounters* row_ = nullptr;  // of the window that was used last: cycles row_begin_ to row_end_
+    int64_t row_begin_ = 0, row_end_ = 0;
 };
 
 }  // namespace lockstep::model
