@@ -125,7 +125,7 @@ TEST_CASE("resident warps say what keeps more out") {
 }
 
 TEST_CASE("C keeps a run as A; both stand on one axis; C again ends it") {
-    Desk desk("sm");
+    SmDesk desk("sm");
     const auto key = [&](char c) {
         desk.input.mouse_x = 500;
         desk.input.mouse_y = 300;
@@ -151,7 +151,7 @@ TEST_CASE("C keeps a run as A; both stand on one axis; C again ends it") {
 }
 
 TEST_CASE("V switches the numbers between the cycles in view and the whole kernel") {
-    Desk desk("sm");
+    SmDesk desk("sm");
     const std::string in_view = desk.shell.describe("warps");
     desk.input.mouse_x = 500;
     desk.input.mouse_y = 300;
@@ -164,7 +164,7 @@ TEST_CASE("V switches the numbers between the cycles in view and the whole kerne
 }
 
 TEST_CASE("Enter goes to what a warp waits for, and back") {
-    Desk desk("sm");
+    SmDesk desk("sm");
     const KernelTrace& trace = desk.trace();
     const auto enter = [&] {
         desk.input.mouse_x = 500;
@@ -189,7 +189,7 @@ TEST_CASE("Enter goes to what a warp waits for, and back") {
 }
 
 TEST_CASE("the occupancy calculator starts from the kernel on show and says what the command says") {
-    Desk desk("sm");
+    SmDesk desk("sm");
     const std::string text = desk.shell.describe("occupancy");
     CHECK(text.find("256 threads a block, 24 registers a thread, 20736 B") != std::string::npos);
     CHECK(text.find("Shared memory stops at 4 blocks of 8 warps: 32 of 64 warps, occupancy 50 %.") != std::string::npos);
@@ -203,7 +203,7 @@ TEST_CASE("the occupancy calculator starts from the kernel on show and says what
 TEST_CASE("the legend stays in small windows with large text") {
     for (const auto& [width, height, scale] :
          {std::tuple<float, float, float>{1280, 720, 2}, {1600, 1000, 2}, {1280, 720, 1}}) {
-        Desk desk("sm");
+        SmDesk desk("sm");
         desk.size(width, height, scale);
         int green = 0;  // text quads are not told apart: the legend's swatch is the only wide green box below the rows
         for (int i = 0; i < 3; ++i) desk.frame();

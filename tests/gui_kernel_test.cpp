@@ -1,8 +1,6 @@
 // The Kernel workspace: documents, guesses, compiling, running, cancelling, reports that lead to their place, and what is
 // kept across restarts. The whole interface in a bare ImGui context, with the worker behind it. PTX needs no compiler; what
 // tries CUDA C++ is left out where no compiler is.
-#include <imgui.h>
-
 #include <chrono>
 #include <cstring>
 #include <filesystem>
@@ -10,7 +8,6 @@
 #include <thread>
 
 #include "app/gui/app.h"
-#include "app/gui/shell.h"
 #include "app/gui/views/file_panel.h"
 #include "app/gui/views/kernel_values.h"
 #include "core/base/diagnostic.h"
@@ -18,7 +15,7 @@
 #include "core/device/kernel_library.h"
 #include "core/ptx/ptx.h"
 #include "core/simt/history_memory.h"
-#include "tests/catch.h"
+#include "tests/gui_desk.h"
 
 using namespace lockstep;
 using namespace lockstep::gui;
@@ -73,49 +70,20 @@ struct Scratch {  // a folder of this test's own
     }
 };
 
-struct Desk {
-    Session session;
-    Shell shell;
-    double now = 0;
-
-    explicit Desk(SessionOptions options = {})
-        : session(with_kernel(std::move(options))), shell(context(session), theme_named("dark"), 1) {
+struct Desk : test::Desk {
+    explicit Desk(SessionOptions options = {}) : test::Desk(with_kernel(std::move(options))) {
         session.workspace = "kernel";
+        pace = 0.4;
     }
-    ~Desk() { ImGui::DestroyContext(); }
     static SessionOptions with_kernel(SessionOptions options) {
         options.own_kernel = true;
         return options;
-    }
-    static Session& context(Session& session) {
-        ImGui::CreateContext();
-        ImGui::GetIO().IniFilename = nullptr;
-        return session;
-    }
-    void frame(const Input& input = {}) {
-        shell.prepare(1);
-        ImGui::GetIO().DisplaySize = {1600, 1000};
-        ImGui::GetIO().DeltaTime = 1.0f / 60;
-        ImGui::NewFrame();
-        shell.frame(input, 1600, 1000, now += 0.4);
-        ImGui::Render();
-    }
-    void settle() {
-        for (int i = 0; i < 8; ++i) {
-            frame();
-            REQUIRE(session.wait_until_idle(60));
-        }
     }
     void open(const std::string& file) {
         const auto problem = session.desk.open(file);
         INFO((problem ? *problem : std::string()));
         REQUIRE(!problem);
         settle();
-    }
-    void key(KeyCode code, bool shift = false, bool control = false) {
-        Input input;
-        input.keys.push_back({code, shift, control});
-        frame(input);
     }
     std::shared_ptr<const Snapshot> snapshot() const { return session.snapshot(); }
 };

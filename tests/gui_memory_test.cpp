@@ -1,19 +1,16 @@
 // D3 and D4: what one request touches, against plain definitions; rows of a run against its counters; clicks and keys in the
 // whole interface without a window.
-#include <imgui.h>
-
 #include <bit>
 #include <cstring>
 #include <set>
 
-#include "app/gui/shell.h"
 #include "app/gui/views/bank_data.h"
 #include "app/gui/views/chart_data.h"
 #include "app/gui/views/request_data.h"
 #include "core/base/rng.h"
 #include "core/model/coalescer.h"
 #include "core/ptx/ptx.h"
-#include "tests/catch.h"
+#include "tests/gui_desk.h"
 
 using namespace lockstep;
 using namespace lockstep::gui;
@@ -85,51 +82,12 @@ Pattern scattered(Rng& rng, uint32_t bytes, uint64_t range) {
     return pattern;
 }
 
-struct Desk {
-    Session session;
-    Shell shell;
-    double now = 0;
-    int quads = 0;
-    float width = 1600, height = 1000;
-
+struct Desk : test::Desk {
     explicit Desk(std::shared_ptr<Snapshot> snapshot, float text_scale = 1)
-        : session({.start = false}), shell(context(), theme_named("light"), text_scale) {
+        : test::Desk({.start = false}, "light", text_scale) {
         session.workspace = "memory";
         session.grain = Grain::instruction;
-        session.publish_for_test(std::move(snapshot));
-        for (int i = 0; i < 3; ++i) frame();
-    }
-    ~Desk() { ImGui::DestroyContext(); }
-    Session& context() {
-        ImGui::CreateContext();
-        ImGui::GetIO().IniFilename = nullptr;
-        return session;
-    }
-    void frame(const Input& input = {}) {
-        shell.prepare(1);
-        ImGui::GetIO().DisplaySize = {width, height};
-        ImGui::GetIO().DeltaTime = 1.0f / 60;
-        ImGui::NewFrame();
-        shell.frame(input, width, height, now += 0.1);
-        ImGui::Render();
-        quads = ImGui::GetDrawData()->TotalIdxCount / 6;
-    }
-    void click(float x, float y) {
-        Input input;
-        input.mouse_x = x;
-        input.mouse_y = y;
-        input.clicked = input.down = true;
-        frame(input);
-        input.clicked = input.down = false;
-        input.released = true;
-        frame(input);
-        frame();
-    }
-    void key(KeyCode code) {
-        Input input;
-        input.keys.push_back({code, false, false});
-        frame(input);
-        frame();
+        show(std::move(snapshot));
     }
     bool says(std::string_view view, std::string_view words) {
         return shell.describe(view).find(words) != std::string::npos;

@@ -1,17 +1,14 @@
 // The roofline picture: the trail of runs, the guess that is placed first, and what is said of the run on show.
-#include <imgui.h>
-
 #include <cmath>
 
-#include "app/gui/shell.h"
 #include "app/gui/views/roofline.h"
-#include "tests/catch.h"
+#include "tests/gui_desk.h"
 #include "tests/gui_sm_scene.h"
 
 using namespace lockstep;
 using namespace lockstep::gui;
-using namespace lockstep::gui::test;
 using model::RoofLevel;
+using test::small_run;
 
 namespace {
 
@@ -34,46 +31,15 @@ std::shared_ptr<const model::KernelRun> run_with(uint64_t lanes, uint64_t bytes,
     return run;
 }
 
-struct Desk {
-    Session session;
-    Shell shell;
-    double now = 0;
-    int quads = 0;
-    Input input;
-
-    Desk() : session({.start = false}), shell(context(session), theme_named("light"), 1) {
+struct Desk : test::Desk {
+    explicit Desk(float text_scale = 1) : test::Desk({.start = false}, "light", text_scale) {
         REQUIRE(shell.show_alone("roofline"));
-    }
-    ~Desk() { ImGui::DestroyContext(); }
-    static Session& context(Session& session) {
-        ImGui::CreateContext();
-        ImGui::GetIO().IniFilename = nullptr;
-        return session;
     }
     void show(const std::shared_ptr<const model::KernelRun>& run, const std::string& label) {
         auto snapshot = std::make_shared<Snapshot>();
         snapshot->kernel = run;
         snapshot->kernel_label = label;
-        session.publish_for_test(snapshot);
-        frame();
-        frame();
-    }
-    void frame() {
-        shell.prepare(1);
-        ImGui::GetIO().DisplaySize = {1600, 1000};
-        ImGui::GetIO().DeltaTime = 1.0f / 60;
-        ImGui::NewFrame();
-        shell.frame(input, 1600, 1000, now += 0.1);
-        ImGui::Render();
-        quads = ImGui::GetDrawData()->TotalIdxCount / 6;
-        input.keys.clear();
-        input.clicked = input.released = false;
-        input.wheel = 0;
-    }
-    void key(KeyCode code) {
-        input.keys.push_back({code, false, false});
-        frame();
-        frame();
+        test::Desk::show(snapshot);
     }
     std::string words() const { return make_roofline_view()->describe(session, shell.focus); }
 };
@@ -189,4 +155,39 @@ TEST_CASE("a kernel without arithmetic, or one that faulted, is told to have no 
     CHECK(desk.words().find("No byte crossed HBM") != std::string::npos);
     CHECK(desk.quads > 100);
     CHECK(desk.quads < 8000);
+}
+
+TEST_CASE("no text of the roofline lies on another, wherever the run stands, at every size of window and text") {
+    for (const float scale : {0.75f, 1.0f, 1.5f, 2.0f, 2.5f}) {
+        Desk desk(scale);
+        for (const auto& [w, h] : {std::pair{1600.0f, 1000.0f}, {1280.0f, 720.0f}, {760.0f, 470.0f}}) {
+            desk.width = w, desk.height = h;
+            desk.session.roof.forget_others();
+            // 64 to 64 M FLOP in 2 us; from far left under the memories' roofs to far right under the peaks
+            for (const uint64_t lanes : {32u * 4000, 32u * 40'000, 32u * 500'000})
+                for (const double per_byte : {0.02, 0.06, 0.2, 0.9, 4.0, 20.0, 150.0}) {
+                    const auto bytes = static_cast<uint64_t>(2 * static_cast<double>(lanes) / per_byte);
+                    const double least = static_cast<double>(bytes) / 800e9, math = 2 * static_cast<double>(lanes) / 14e12;
+                    desk.show(run_with(lanes, bytes, 1e6 * std::max(least, math) * (per_byte > 1 ? 9 : 1.7)), "a run");
+                    INFO(w << "x" << h << " at " << scale << ", " << per_byte << " FLOP/B");
+                    CHECK(desk.clashes() == std::vector<std::string>{});
+                    if (w / scale >= 800 && h / scale >= 450) CHECK(desk.shows("headroom"));  // in less there may be no room
+                }
+        }
+    }
+}
+
+TEST_CASE("the name of the roof that counts and the guess's figures find room beside each other") {
+    Desk desk(2);
+    desk.width = 1280, desk.height = 720;
+    desk.session.roof.guess_first = true;
+    desk.show(run_with(64000, 64000, 2), "run");
+    REQUIRE(desk.session.roof.current()->guessing);
+    for (float x = 200; x < 1240; x += 130)
+        for (float y = 280; y < 470; y += 60) {
+            desk.drag(x, y, x + 4, y + 4);
+            REQUIRE(desk.session.roof.current()->guessing);
+            INFO(x << ", " << y);
+            CHECK(desk.clashes() == std::vector<std::string>{});
+        }
 }

@@ -1,57 +1,18 @@
 // The whole interface in a bare ImGui context: no window, no GL, input by hand, an empty or a small snapshot.
-#include <imgui.h>
-
 #include <set>
 
-#include "app/gui/shell.h"
 #include "core/base/diagnostic.h"
-#include "tests/catch.h"
+#include "tests/gui_desk.h"
 
 using namespace lockstep;
 using namespace lockstep::gui;
 
 namespace {
 
-struct Desk {
-    Session session;
-    Shell shell;
-    float width = 1600, height = 1000;
-    double now = 0;
-    int vertices = 0;
-
+struct Desk : test::Desk {
     explicit Desk(float text_scale = 1, SessionOptions scene = {.start = false})
-        : session(std::move(scene)), shell(context(session), theme_named("dark"), text_scale) {
+        : test::Desk(std::move(scene), "dark", text_scale) {
         frame();
-    }
-    ~Desk() { ImGui::DestroyContext(); }
-    static Session& context(Session& session) {
-        ImGui::CreateContext();
-        ImGui::GetIO().IniFilename = nullptr;
-        return session;
-    }
-    void frame(const Input& input = {}) {
-        shell.prepare(1);
-        ImGui::GetIO().DisplaySize = {width, height};
-        ImGui::GetIO().DeltaTime = 1.0f / 60;
-        ImGui::NewFrame();
-        shell.frame(input, width, height, now += 0.1);
-        ImGui::Render();
-        vertices = ImGui::GetDrawData()->TotalVtxCount;
-    }
-    void click(float x, float y) {
-        Input input;
-        input.mouse_x = x;
-        input.mouse_y = y;
-        input.clicked = input.down = true;
-        frame(input);
-        input.clicked = input.down = false;
-        input.released = true;
-        frame(input);
-    }
-    void key(KeyCode code, bool shift = false, bool control = false) {
-        Input input;
-        input.keys.push_back({code, shift, control});
-        frame(input);
     }
 };
 
@@ -83,8 +44,8 @@ TEST_CASE("every workspace draws an empty session, at every text size and in eve
                 desk.session.workspace = workspace;
                 desk.frame();
                 INFO(workspace << " " << theme << " " << scale);
-                CHECK(desk.vertices > 400);
-                CHECK(desk.vertices <= 8000 * 4);
+                CHECK(desk.quads > 100);
+                CHECK(desk.quads <= 8000);
             }
         }
     }
@@ -98,7 +59,7 @@ TEST_CASE("every view draws alone on an empty session and says so in words") {
         CHECK(names.insert(row.name).second);
         REQUIRE(desk.shell.show_alone(row.name));
         desk.frame();
-        CHECK(desk.vertices > 200);
+        CHECK(desk.quads > 50);
         CHECK(desk.shell.describe(row.name).size() > 10);
     }
     CHECK_FALSE(desk.shell.show_alone("no such view"));
@@ -189,23 +150,23 @@ TEST_CASE("playing stops by itself at the last kernel") {
 
 TEST_CASE("a problem is shown with its caret and takes nothing away") {
     Desk desk;
-    const int before = desk.vertices;
+    const int before = desk.quads;
     auto snapshot = std::make_shared<Snapshot>();
     snapshot->problem =
         Diagnostic{"unknown opcode 'ad.f32', did you mean 'add.f32'?", {"even_odd.ptx", 14, 5}, "    ad.f32 %f1, %f2, %f3;"};
     desk.session.publish_for_test(snapshot);
     desk.frame();
-    CHECK(desk.vertices > before);
+    CHECK(desk.quads > before);
 }
 
 TEST_CASE("menus and help open, take the input, and close") {
     Desk desk;
     desk.key(KeyCode::f1);
     desk.frame();
-    const int open = desk.vertices;
+    const int open = desk.quads;
     desk.click(180, 22);  // over the Learn tab: closes the help, does not switch
     desk.frame();
-    CHECK(desk.vertices < open);
+    CHECK(desk.quads < open);
     CHECK(desk.session.workspace == "training");
     desk.click(1320, 22);  // the GPU chip
     desk.key(KeyCode::escape);
@@ -242,8 +203,8 @@ TEST_CASE("a real training step stays within the quad budget in every workspace"
         desk.session.workspace = workspace;
         for (int i = 0; i < 3; ++i) desk.frame(), desk.session.wait_until_idle(20);
         INFO(workspace);
-        CHECK(desk.vertices > 4000);
-        CHECK(desk.vertices <= 8000 * 4);
+        CHECK(desk.quads > 1000);
+        CHECK(desk.quads <= 8000);
         CHECK(desk.shell.describe(workspace).size() > 200);
     }
 }
@@ -343,4 +304,51 @@ TEST_CASE("a step that names an instruction opens there, whatever line its scene
     const auto& step = snapshot->history->steps[static_cast<size_t>(desk.session.history_step)];
     CHECK(until == "issue(line:" + std::to_string(snapshot->kernel->program->instructions[step.pc].line) + ")");
     CHECK(desk.session.reveal_steps == desk.session.history_step + 1);
+}
+
+TEST_CASE("the top bar gets shorter where it is narrow, and everything on it stays within reach") {
+    for (const float scale : {0.75f, 1.0f, 1.25f, 1.5f, 1.75f, 2.0f, 2.5f})
+        for (const float width : {640.0f, 900.0f, 1280.0f, 1600.0f, 2560.0f}) {
+            Desk desk(scale);
+            desk.width = width, desk.height = 720;
+            for (const char* workspace : {"learn", "sm", "memory", "training", "kernel"}) {
+                desk.session.workspace = workspace;
+                desk.shell.show_alone(workspace == std::string("kernel") ? "editor" : "curves");
+                desk.session.workspace = workspace;
+                desk.frames(2);
+                INFO(workspace << ", " << width << " wide at " << scale);
+                std::erase_if(desk.written, [&](const auto& text) { return text.ink.y > 43 * scale; });
+                CHECK(desk.clashes() == std::vector<std::string>{});
+                for (const auto& text : desk.written) CHECK(text.ink.right() <= width);
+                const bool one_menu = desk.shows("Menu");
+                CHECK((one_menu || (desk.shows("V100") && desk.shows(" %") && desk.shows("?"))));
+            }
+        }
+}
+
+TEST_CASE("what no longer fits on the top bar is in its menus") {
+    Desk desk(2.5f);
+    desk.width = 700, desk.height = 720;
+    desk.frames(2);
+    desk.session.workspace = "training";
+    desk.frames(2);
+    REQUIRE(desk.click_on("Training"));  // the only name there: a menu
+    REQUIRE(desk.shows("key 3"));
+    REQUIRE(desk.click_on("Memory"));
+    CHECK(desk.session.workspace == "memory");
+    REQUIRE(desk.click_on("Menu"));
+    REQUIRE(desk.click_on("Text size"));
+    REQUIRE(desk.click_on("100 %"));
+    CHECK(desk.shell.text_scale == Approx(1));
+    desk.size(700, 720, 2.5f);
+    desk.frames(2);
+    const auto theme = desk.shell.theme;
+    REQUIRE(desk.click_on("Menu"));
+    REQUIRE(desk.click_on("Theme"));
+    CHECK(desk.shell.theme != theme);
+    desk.key(KeyCode::f1);  // more keys than fit: the list scrolls
+    CHECK_FALSE(desk.shows("whole screen"));
+    for (int i = 0; i < 3; ++i) desk.key(KeyCode::page_down);
+    CHECK(desk.shows("whole screen"));
+    desk.key(KeyCode::escape);
 }

@@ -8,7 +8,7 @@ using namespace lockstep::gui;
 using namespace lockstep::gui::test;
 
 TEST_CASE("a click in the timeline picks the warp and cycle under the pointer") {
-    Desk desk("sm");
+    SmDesk desk("sm");
     int moved = 0;
     for (float y = 150; y < 700; y += 47) {
         const int64_t begin = desk.session.cycles_begin, end = desk.session.cycles_end;
@@ -29,7 +29,7 @@ TEST_CASE("a click in the timeline picks the warp and cycle under the pointer") 
 }
 
 TEST_CASE("the wheel zooms around the pointer, dragging pans, Home shows the whole kernel") {
-    Desk desk("sm");
+    SmDesk desk("sm");
     const int64_t length = desk.session.cycles_end - desk.session.cycles_begin;
     desk.input.mouse_x = 500;
     desk.input.mouse_y = 300;
@@ -58,7 +58,7 @@ TEST_CASE("the wheel zooms around the pointer, dragging pans, Home shows the who
 }
 
 TEST_CASE("the SM workspace stays within eight thousand quads at every zoom") {
-    Desk desk("sm", {.warps_per_block = 16, .cycles = 20000});
+    SmDesk desk("sm", {.warps_per_block = 16, .cycles = 20000});
     CHECK(desk.quads > 500);
     for (const int64_t length : {60, 107, 140, 300, 900, 3000, 20000}) {
         desk.session.cycles_begin = 4000 * (length < 16000);
@@ -72,7 +72,7 @@ TEST_CASE("the SM workspace stays within eight thousand quads at every zoom") {
 }
 
 TEST_CASE("a click on a PTX row moves the focus to it and its source line") {
-    Desk desk("sm");
+    SmDesk desk("sm");
     const auto& program = *desk.session.snapshot()->kernel->program;
     int changed = 0;
     for (float y = 120; y < 250; y += 18) {
@@ -86,7 +86,7 @@ TEST_CASE("a click on a PTX row moves the focus to it and its source line") {
 }
 
 TEST_CASE("an answer is chosen with a click, and locked with the button") {
-    Desk desk("learn");
+    SmDesk desk("learn");
     auto lesson = std::make_shared<lessons::Lesson>();
     lesson->id = "T01";
     lesson->title = "A test";

@@ -1,14 +1,11 @@
 // D8 in the whole interface without a window: what it says, dragging a copy to another stream, the same by keyboard, zoom,
 // what an open prediction hides, and a training step's own calls.
-#include <imgui.h>
-
 #include <fstream>
 
-#include "app/gui/shell.h"
 #include "app/gui/views/streams_data.h"
 #include "app/gui/views/streams_views.h"
 #include "core/base/files.h"
-#include "tests/catch.h"
+#include "tests/gui_desk.h"
 
 using namespace lockstep;
 using namespace lockstep::gui;
@@ -41,61 +38,14 @@ sync
     return run;
 }
 
-struct Desk {
-    Session session;
-    Shell shell;
-    double now = 0;
-    int quads = 0;
-    Input input;
-
+struct Desk : test::Desk {
     explicit Desk(std::shared_ptr<const lessons::HostRun> host, std::shared_ptr<const nn::StepRecord> step = nullptr)
-        : session({.start = false}), shell(context(session), theme_named("light"), 1) {
+        : test::Desk({.start = false}, "light") {
         auto snapshot = std::make_shared<Snapshot>();
         snapshot->host = std::move(host);
         snapshot->step = std::move(step);
-        session.publish_for_test(snapshot);
         shell.show_alone("streams");
-        for (int i = 0; i < 4; ++i) frame();
-    }
-    ~Desk() { ImGui::DestroyContext(); }
-    static Session& context(Session& session) {
-        ImGui::CreateContext();
-        ImGui::GetIO().IniFilename = nullptr;
-        return session;
-    }
-    void frame() {
-        shell.prepare(1);
-        ImGui::GetIO().DisplaySize = {1600, 1000};
-        ImGui::GetIO().DeltaTime = 1.0f / 60;
-        ImGui::NewFrame();
-        shell.frame(input, 1600, 1000, now += 0.1);
-        ImGui::Render();
-        quads = ImGui::GetDrawData()->TotalIdxCount / 6;
-        input.keys.clear();
-        input.clicked = input.released = false;
-        input.wheel = 0;
-    }
-    void press(KeyCode key) {
-        input.keys.push_back({key, false, false});
-        frame();
-        frame();
-    }
-    void click(float x, float y) { drag(x, y, x, y); }
-    void drag(float x, float y, float to_x, float to_y) {
-        input.mouse_x = x;
-        input.mouse_y = y;
-        input.clicked = input.down = true;
-        frame();
-        input.mouse_x = (x + to_x) / 2;
-        input.mouse_y = (y + to_y) / 2;
-        frame();
-        input.mouse_x = to_x;
-        input.mouse_y = to_y;
-        frame();
-        input.down = false;
-        input.released = true;
-        frame();
-        frame();
+        show(snapshot);
     }
     std::string text() { return shell.describe("streams"); }
 };
@@ -115,15 +65,15 @@ TEST_CASE("the timeline says every operation with its stream, bytes, speed and t
 
 TEST_CASE("Up and Down choose an operation, Page Down moves it to the next stream, and the change is told") {
     Desk desk(host_run());
-    for (int i = 0; i < 4; ++i) desk.press(KeyCode::down);  // two mallocs, the copy in, the kernel
+    for (int i = 0; i < 4; ++i) desk.key(KeyCode::down);  // two mallocs, the copy in, the kernel
     CHECK_THAT(desk.text(), Contains(">   line 9, stream 1: damp(dy[0:8192], dx[0:8192])") ||
                                 Contains("> line 9, stream 1: damp(dy[0:8192], dx[0:8192])"));
     CHECK(desk.session.host_line == 9);
-    desk.press(KeyCode::page_down);
+    desk.key(KeyCode::page_down);
     CHECK_THAT(desk.text(),
                Contains("line 9, stream 2: damp") && Contains("nothing orders this: damp(dy[0:8192], dx[0:8192]) reads "
                                                               "'dx' while h2d dx[0:8192] may still be writing it"));
-    desk.press(KeyCode::page_up);
+    desk.key(KeyCode::page_up);
     CHECK_THAT(desk.text(), Contains("line 9, stream 1: damp") && !Contains("nothing orders this"));
     CHECK_THAT(desk.text(), Contains("in stream 1: "));
 }
@@ -164,7 +114,7 @@ TEST_CASE("the wheel zooms around the pointer and Home shows everything again") 
     desk.frame();
     CHECK(desk.quads != whole);
     desk.input.mouse_x = -1;
-    desk.press(KeyCode::home);
+    desk.key(KeyCode::home);
     desk.frame();
     CHECK(std::abs(desk.quads - whole) < 40);
 }

@@ -1,14 +1,11 @@
 // The threads of a launch as the picture places them, against the definition of blockIdx, threadIdx and warps.
-#include <imgui.h>
-
 #include <algorithm>
 #include <set>
 
 #include "app/gui/layout.h"
-#include "app/gui/shell.h"
 #include "app/gui/views/threads_data.h"
 #include "core/base/rng.h"
-#include "tests/catch.h"
+#include "tests/gui_desk.h"
 #include "tests/gui_sm_scene.h"
 
 using namespace lockstep;
@@ -208,7 +205,6 @@ TEST_CASE("a click on a thread focuses its block, warp and lane, whatever the la
                                       {{3, 2, 1}, {12, 7, 1}},
                                       {{2, 2, 2}, {4, 4, 4}}})
         for (const float scale : {0.75f, 1.0f, 2.5f}) {
-            Session session({.start = false});
             auto run = std::make_shared<model::KernelRun>(*test::small_run({.sms = 2, .blocks = 4, .cycles = 60}));
             run->config.grid = grid;
             run->config.block = block;
@@ -221,37 +217,26 @@ TEST_CASE("a click on a thread focuses its block, warp and lane, whatever the la
             auto snapshot = std::make_shared<Snapshot>();
             snapshot->kernel = run;
             snapshot->history = test::even_odd_history();
-            session.publish_for_test(snapshot);
-            session.history_step = 4;
-            ImGui::CreateContext();
-            ImGui::GetIO().IniFilename = nullptr;
+            test::Desk desk({.start = false}, "light", scale);
+            desk.session.history_step = 4;
+            REQUIRE(desk.shell.show_alone("threads"));
+            desk.show(snapshot);
             std::set<std::pair<int32_t, int32_t>> picked;
-            {
-                Shell shell(session, theme_named("light"), scale);
-                REQUIRE(shell.show_alone("threads"));
-                for (float y = 90 * scale; y < 1000 - 64 * scale; y += 17)  // below the header, above the transport
-                    for (float x = 30; x < 1570; x += 61) {
-                        Input input;
-                        input.mouse_x = x;
-                        input.mouse_y = y;
-                        input.clicked = input.down = true;
-                        shell.prepare(1);
-                        ImGui::GetIO().DisplaySize = {1600, 1000};
-                        ImGui::GetIO().DeltaTime = 1.0f / 60;
-                        ImGui::NewFrame();
-                        shell.frame(input, 1600, 1000, static_cast<double>(x + y));
-                        ImGui::Render();
-                        REQUIRE(ImGui::GetDrawData()->TotalVtxCount <= 8000 * 4);
-                        if (shell.focus.lane < 0) continue;
-                        REQUIRE(shell.focus.warp >= 0);
-                        REQUIRE(static_cast<size_t>(shell.focus.warp) < warps.size());
-                        CHECK(static_cast<uint64_t>(shell.focus.lane) <
-                              std::max<uint64_t>(1, std::min<uint64_t>(32, block.count())));
-                        CHECK(static_cast<uint64_t>(shell.focus.block) < grid.count());
-                        picked.emplace(shell.focus.warp, shell.focus.lane);
-                    }
-            }
-            ImGui::DestroyContext();
+            for (float y = 90 * scale; y < 1000 - 64 * scale; y += 17)  // below the header, above the transport
+                for (float x = 30; x < 1570; x += 61) {
+                    desk.input.mouse_x = x;
+                    desk.input.mouse_y = y;
+                    desk.input.clicked = desk.input.down = true;
+                    desk.frame();
+                    REQUIRE(desk.quads <= 8000);
+                    const Focus& focus = desk.shell.focus;
+                    if (focus.lane < 0) continue;
+                    REQUIRE(focus.warp >= 0);
+                    REQUIRE(static_cast<size_t>(focus.warp) < warps.size());
+                    CHECK(static_cast<uint64_t>(focus.lane) < std::max<uint64_t>(1, std::min<uint64_t>(32, block.count())));
+                    CHECK(static_cast<uint64_t>(focus.block) < grid.count());
+                    picked.emplace(focus.warp, focus.lane);
+                }
             INFO(block.x << " by " << block.y << " by " << block.z << " at " << scale);
             CHECK(picked.size() >= 3);
         }

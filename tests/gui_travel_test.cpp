@@ -1,15 +1,12 @@
 // Time travel in the app: a run whose trace was cut is stepped and scrubbed over its whole length, at the grain of cycles
 // and of instructions; values are those of the clock; another SM can be looked into. The whole interface in a bare ImGui
 // context.
-#include <imgui.h>
-
 #include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
-#include "app/gui/shell.h"
-#include "tests/catch.h"
+#include "tests/gui_desk.h"
 
 using namespace lockstep;
 using namespace lockstep::gui;
@@ -44,50 +41,25 @@ again:
 }
 )";
 
-struct Desk {
+struct Scratch {  // made before the session, removed after it
     fs::path folder =
         fs::temp_directory_path() /
         ("lockstep-travel-test-" + std::to_string(std::chrono::steady_clock::now().time_since_epoch().count()));
-    Session session;
-    Shell shell;
-    double now = 0;
+    Scratch() { fs::create_directories(folder); }
+    ~Scratch() { fs::remove_all(folder); }
+};
 
-    explicit Desk(uint64_t trace_limit)
-        : session({.trace_limit = trace_limit, .own_kernel = true}), shell(context(session), theme_named("dark"), 1) {
+struct Desk : Scratch, test::Desk {
+    explicit Desk(uint64_t trace_limit) : test::Desk({.trace_limit = trace_limit, .own_kernel = true}) {
         session.workspace = "kernel";
-        fs::create_directories(folder);
+        pace = 0.4;
         std::ofstream(folder / "turns.ptx", std::ios::binary) << turns;
         REQUIRE(!session.desk.open((folder / "turns.ptx").string()));
         settle();
         REQUIRE(snapshot()->kernel);
     }
-    ~Desk() {
-        ImGui::DestroyContext();
-        fs::remove_all(folder);
-    }
-    static Session& context(Session& session) {
-        ImGui::CreateContext();
-        ImGui::GetIO().IniFilename = nullptr;
-        return session;
-    }
-    void frame(const Input& input = {}) {
-        shell.prepare(1);
-        ImGui::GetIO().DisplaySize = {1600, 1000};
-        ImGui::GetIO().DeltaTime = 1.0f / 60;
-        ImGui::NewFrame();
-        shell.frame(input, 1600, 1000, now += 0.4);
-        ImGui::Render();
-    }
-    void settle() {
-        for (int i = 0; i < 8; ++i) {
-            frame();
-            REQUIRE(session.wait_until_idle(60));
-        }
-    }
     void key(KeyCode code) {
-        Input input;
-        input.keys.push_back({code, false, false});
-        frame(input);
+        test::Desk::key(code);
         settle();
     }
     std::shared_ptr<const Snapshot> snapshot() const { return session.snapshot(); }

@@ -36,9 +36,12 @@ int drop_down(Ui& ui, float x, float window_width, float window_height, const st
         const Rect row{box.x + 4 + width * static_cast<float>(i / rows), box.y + 6 + 30 * static_cast<float>(i % rows),
                        width - 8, 30};
         if (ui.hovered(row) || item.on) ui.rect(row, t.selected, 4);
-        const float end = ui.text(row.x + 12, row.y + 20, item.name, {.size = 14, .weight = item.on ? 600 : 400});
-        ui.text(row.right() - 12, row.y + 20, item.note,
-                {.size = 13, .color = t.ink2, .align = Align::right, .width = row.right() - 24 - end});
+        const float end = ui.text(row.x + 12, row.y + 20, item.name,
+                                  {.size = 14, .weight = item.on ? 600 : 400, .width = row.w - 24}),
+                    room = row.right() - 28 - end;
+        if (room > 40)
+            ui.text(row.right() - 12, row.y + 20, item.note,
+                    {.size = 13, .color = t.ink2, .align = Align::right, .width = room});
         if (ui.area(item.name, row)) pressed = i;
     }
     if (pressed == -1 && ui.clicked({0, 0, 1e6f, 1e6f})) return -2;
@@ -54,6 +57,7 @@ void Shell::overlay(Ui& ui) {
     ui.push_scope("menu");
     const Theme& t = *theme;
     int pressed = -1;
+    Menu next = Menu::none;
     switch (menu_) {
         case Menu::gpu: {
             std::vector<MenuItem> items;
@@ -95,6 +99,28 @@ void Shell::overlay(Ui& ui) {
             if (pressed >= 0) set_text_scale(static_cast<float>(sizes[pressed]) / 100);
             break;
         }
+        case Menu::workspace: {
+            static constexpr std::string_view names[] = {"learn", "sm", "memory", "training", "kernel"},
+                                              titles[] = {"Learn", "SM", "Memory", "Training", "Kernel"};
+            std::vector<MenuItem> items;
+            for (size_t i = 0; i < std::size(names); ++i)
+                items.push_back({std::string(titles[i]), "key " + std::to_string(i + 1), session.workspace == names[i]});
+            pressed = drop_down(ui, menu_x_, width_, height_, items);
+            if (pressed >= 0) choose_workspace(names[pressed]);
+            break;
+        }
+        case Menu::all: {
+            pressed = drop_down(ui, menu_x_, width_, height_,
+                                {{shown_title(*snapshot_), "lessons"},
+                                 {"GPU", session.workspace == "kernel" ? session.desk.document().launch.gpu : session.gpu},
+                                 {"Text size", std::to_string(static_cast<int>(text_scale * 100 + 0.5f)) + " %"},
+                                 {"Theme", std::string(theme->name)},
+                                 {"Keyboard", "F1"}});
+            if (pressed == 3) theme = &next_theme(*theme);
+            static constexpr Menu leads_to[] = {Menu::lesson, Menu::gpu, Menu::size, Menu::none, Menu::help};
+            if (pressed >= 0) next = leads_to[pressed];
+            break;
+        }
         case Menu::help: {
             static constexpr struct {
                 std::string_view keys, does;
@@ -119,22 +145,31 @@ void Shell::overlay(Ui& ui) {
                         {"Escape", "close, back to the workspace"},
                         {"F11", "whole screen"}};
             ui.rect({0, 0, width_, height_}, faded(data::black, 0.45f));
-            const float width = std::min(620.0f, width_ - 24),
-                        row_height = std::min(30.0f, (height_ - 110) / static_cast<float>(std::size(rows)));
-            const Rect box{(width_ - width) / 2, std::max(8.0f, (height_ - 90 - row_height * std::size(rows)) / 2), width,
-                           84 + row_height * std::size(rows)};
+            // Where the window is low the list scrolls.
+            constexpr float row_height = 30;
+            const float width = std::min(620.0f, width_ - 24), all = row_height * std::size(rows),
+                        list = std::min(all, height_ - 100), keys_end = std::min(232.0f, width * 0.42f);
+            const Rect box{(width_ - width) / 2, std::max(8.0f, (height_ - 90 - list) / 2), width, 84 + list};
             ui.rect(box, t.panel, 6);
             ui.frame(box, t.line, 1, 6);
             ui.text(box.x + 24, box.y + 40, "Keyboard", {.size = 20, .weight = 700});
-            float y = box.y + 62;
+            const Rect view{box.x + 8, box.y + 62, box.w - 16, list};
+            const float offset = ui.scroll("keys", view, all);
+            if (menu_scroll_ != 0)
+                ui.scroll_to("keys", offset + row_height * static_cast<float>(menu_scroll_)), ui.animate();
+            menu_scroll_ = 0;
+            ui.clip(view);
+            float y = view.y - offset;
             for (const auto& row : rows) {
-                ui.text(box.x + 24, y + 18, row.keys, {.size = 13, .weight = 700, .mono = true});
-                ui.text(box.x + 232, y + 18, row.does,
-                        {.size = 14, .color = t.ink2, .width = box.right() - 24 - box.x - 232});
+                ui.text(box.x + 24, y + 18, row.keys, {.size = 13, .weight = 700, .mono = true, .width = keys_end - 32});
+                ui.text(box.x + keys_end, y + 18, row.does,
+                        {.size = 14, .color = t.ink2, .width = box.right() - 24 - box.x - keys_end});
                 y += row_height;
             }
-            ui.text(box.right() - 24, box.y + 40, "F1 or Escape closes",
-                    {.size = 13, .color = t.quiet, .align = Align::right});
+            ui.unclip();
+            if (width > 400)
+                ui.text(box.right() - 24, box.y + 40, "F1 or Escape closes",
+                        {.size = 13, .color = t.quiet, .align = Align::right});
             if (ui.clicked({0, 0, width_, height_})) pressed = -2;
             break;
         }
@@ -142,7 +177,7 @@ void Shell::overlay(Ui& ui) {
             break;
     }
     ui.pop_scope();
-    if (pressed != -1) menu_ = Menu::none, state.animate = true;
+    if (pressed != -1) menu_ = next, state.animate = true;
 }
 
 void Shell::tooltip(Ui& ui) {

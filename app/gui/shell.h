@@ -39,7 +39,7 @@ class Shell {
     Fonts fonts;
 
   private:
-    enum class Menu { none, gpu, lesson, size, help };
+    enum class Menu { none, gpu, lesson, size, help, workspace, all };
     struct Shown {
         const ViewRow* row;
         std::unique_ptr<View> view;
@@ -52,6 +52,7 @@ class Shell {
     void menu_key(const KeyPress& key);
     void plain_key(const KeyPress& key);
     void top_bar(Ui& ui, const Snapshot& snapshot);
+    std::string shown_title(const Snapshot& snapshot) const;
     float problem_strip(Ui& ui, const Snapshot& snapshot, float top);  // returns its height
     void body(Ui& ui, const Rect& area);
     void give_keys(const std::vector<Placed>& panels);
@@ -78,6 +79,7 @@ class Shell {
     std::string maximised_;
     Menu menu_ = Menu::none;
     float menu_x_ = 0;
+    int menu_scroll_ = 0;                 // rows that the help is to be moved by
     uint32_t menu_from_ = 0;              // control that had the keyboard before
     float width_ = 1600, height_ = 1000;  // layout units
     double last_play_ = 0, now_ = 0;

@@ -89,7 +89,12 @@ void Shell::menu_key(const KeyPress& key) {
     keyboard_ = true;
     if (key.code == KeyCode::escape || key.code == KeyCode::f1) menu_ = Menu::none;
     if (key.code == KeyCode::tab) state.move_focus(key.shift ? -1 : 1);
-    if (key.code == KeyCode::down || key.code == KeyCode::up) state.move_focus(key.code == KeyCode::up ? -1 : 1);
+    const int way = key.code == KeyCode::down || key.code == KeyCode::page_down ? 1
+                    : key.code == KeyCode::up || key.code == KeyCode::page_up   ? -1
+                                                                                : 0;
+    if (way != 0 && menu_ == Menu::help)
+        menu_scroll_ += way * (key.code == KeyCode::down || key.code == KeyCode::up ? 1 : 8);
+    if (way != 0 && menu_ != Menu::help) state.move_focus(way);
     if (key.code == KeyCode::enter || key.code == KeyCode::space) {
         if (menu_ == Menu::help) menu_ = Menu::none;
         state.activate = menu_ != Menu::none;

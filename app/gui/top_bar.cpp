@@ -1,10 +1,53 @@
-// The bar on top (44 high): logo, workspaces, lesson, GPU, text size, theme, help; below it the strip of a problem.
+// The bar on top (44 high): logo, workspaces, lesson, GPU, text size, theme, help, as much of it in words as fits; below it
+// the strip of a problem.
 #include <algorithm>
 #include <cmath>
 
 #include "app/gui/shell.h"
 
 namespace lockstep::gui {
+
+namespace {
+
+constexpr struct {
+    std::string_view name, title, key;
+} spaces[] = {{"learn", "Learn", "1"},
+              {"sm", "SM", "2"},
+              {"memory", "Memory", "3"},
+              {"training", "Training", "4"},
+              {"kernel", "Kernel", "5"}};
+
+// How the bar is laid out where it gets narrow: first what explains goes, then words become signs, then menus.
+struct BarPlan {
+    bool name = true;        // "Lockstep" beside its mark
+    float tab_padding = 32;  // of a workspace's name, both sides
+    bool words = true;       // "GPU  V100", not "V100"
+    bool chips = true;       // one chip a setting; else one menu for all
+    bool tabs = true;        // all workspaces side by side; else a menu
+    float lesson = 130;      // the least that the lesson's title gets; 0: it is in the menu
+};
+constexpr BarPlan plans[] = {{},
+                             {.name = false},
+                             {.name = false, .tab_padding = 16},
+                             {.name = false, .tab_padding = 16, .words = false, .lesson = 100},
+                             {.name = false, .tab_padding = 16, .chips = false, .lesson = 90},
+                             {.name = false, .tab_padding = 12, .chips = false, .lesson = 0},
+                             {.name = false, .chips = false, .tabs = false, .lesson = 90},
+                             {.name = false, .chips = false, .tabs = false, .lesson = 0}};
+
+float width_of_tabs(const Ui& ui, const BarPlan& plan, std::string_view current) {
+    float width = 0;
+    for (const auto& space : spaces) {
+        const float one = ui.text_width(space.title, {.size = 14, .weight = 600});
+        if (plan.tabs)
+            width += one + plan.tab_padding + 6;
+        else if (space.name == current)
+            width = one + 46;
+    }
+    return width;
+}
+
+}  // namespace
 
 void Shell::top_bar(Ui& ui, const Snapshot& snapshot) {
     const Theme& t = *theme;
@@ -14,59 +57,73 @@ void Shell::top_bar(Ui& ui, const Snapshot& snapshot) {
     for (int i = 0; i < 4; ++i)
         ui.rect({14 + 10 * static_cast<float>(i % 2), 12 + 10 * static_cast<float>(i / 2), 8, 8},
                 faded(t.accent, strengths[i]));
-    const bool roomy = width_ > 1000;
-    float x = 42;
-    if (roomy) {
-        ui.text(42, 28, "Lockstep", {.size = 16, .weight = 700});
-        x = 150;
+
+    std::string gpu = session.workspace == "kernel" ? session.desk.document().launch.gpu : session.gpu;
+    for (char& c : gpu) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
+    const std::string percent = std::to_string(static_cast<int>(std::lround(text_scale * 100))) + " %";
+    const auto labels_of = [&](const BarPlan& plan) {  // from the right
+        using Label = std::pair<std::string, Menu>;
+        if (!plan.chips) return std::vector<Label>{{"Menu", Menu::all}};
+        return std::vector<Label>{{plan.words ? "?  F1" : "?", Menu::help},
+                                  {plan.words ? "Theme" : "T", Menu::none},
+                                  {plan.words ? "Aa " + percent : percent, Menu::size},
+                                  {plan.words ? "GPU  " + gpu : gpu, Menu::gpu}};
+    };
+    const auto begin_of = [](const BarPlan& plan) { return plan.name ? 150.0f : 42.0f; };
+    const BarPlan* plan = std::end(plans) - 1;
+    for (const BarPlan& one : plans) {
+        float need = begin_of(one) + width_of_tabs(ui, one, session.workspace) + one.lesson + 14;
+        for (const auto& label : labels_of(one)) need += ui.chip_width(label.first) + 8;
+        if (need > width_) continue;
+        plan = &one;
+        break;
     }
-    static constexpr struct {
-        std::string_view name, title, key;
-    } spaces[] = {{"learn", "Learn", "1"},
-                  {"sm", "SM", "2"},
-                  {"memory", "Memory", "3"},
-                  {"training", "Training", "4"},
-                  {"kernel", "Kernel", "5"}};
+
+    if (plan->name) ui.text(42, 28, "Lockstep", {.size = 16, .weight = 700});
+    float x = begin_of(*plan);
     for (const auto& space : spaces) {
         const bool on = session.workspace == space.name;
-        const float w = ui.text_width(space.title, {.size = 14, .weight = 600}) + (width_ > 760 ? 32.0f : 14.0f);
+        if (!plan->tabs && !on) continue;
+        const float padding = plan->tabs ? plan->tab_padding : 40,
+                    w = ui.text_width(space.title, {.size = 14, .weight = 600}) + padding;
         const Rect box{x, 0, w, 43};
-        if (ui.area(space.title, box)) choose_workspace(space.name);
+        if (ui.area(space.title, box)) {
+            if (plan->tabs)
+                choose_workspace(space.name);
+            else
+                menu_ = Menu::workspace, menu_x_ = x;
+        }
         if (on) ui.rect({x, 41, w, 3}, t.accent);
         ui.text(
-            x + w / 2, 28, space.title,
+            x + w / 2 - (plan->tabs ? 0.0f : 8.0f), 28, space.title,
             {.size = 14, .color = on || ui.hovered(box) ? t.ink : t.ink2, .align = Align::center, .weight = on ? 600 : 400});
-        if (ui.hovered(box)) ui.tooltip(std::string(space.title) + "  (key " + std::string(space.key) + ")");
+        if (!plan->tabs) ui.icon(x + w - 16, 28, Icon::caret_down, {.size = 13, .color = t.ink2, .align = Align::center});
+        if (ui.hovered(box) && plan->tabs) ui.tooltip(std::string(space.title) + "  (key " + std::string(space.key) + ")");
         x += w + 6;
     }
 
-    // from the right
     float right = width_ - 14;
-    const auto chip = [&](const std::string& label, Menu menu) {
+    for (const auto& [label, menu] : labels_of(*plan)) {
         float at = right - ui.chip_width(label);
         const float left = at;
         const bool pressed = ui.chip(at, 9, label, menu != Menu::none && menu_ == menu);
+        if (!plan->words && ui.hovered({left, 9, right - left, 26}))
+            ui.tooltip(menu == Menu::help   ? "keyboard (F1)"
+                       : menu == Menu::none ? "theme (T)"
+                       : menu == Menu::size ? "text size (Ctrl + and -)"
+                                            : "GPU");
         right = left - 8;
+        if (pressed && menu == Menu::none) theme = &next_theme(*theme);
         if (pressed && menu != Menu::none) menu_ = menu_ == menu ? Menu::none : menu, menu_x_ = left;
-        return pressed;
-    };
-    chip("?  F1", Menu::help);
-    if (chip("Theme", Menu::none)) theme = &next_theme(*theme);
-    chip("Aa " + std::to_string(static_cast<int>(std::lround(text_scale * 100))) + " %", Menu::size);
-    std::string gpu = session.workspace == "kernel" ? session.desk.document().launch.gpu : session.gpu;
-    for (char& c : gpu) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
-    chip("GPU  " + gpu, Menu::gpu);
+    }
 
-    // the lesson, or what runs
-    const std::string title = session.workspace == "kernel" ? "Your kernel: " + session.desk.document().shown_name()
-                              : session.lesson.lesson       ? session.lesson.lesson->id + "  " + session.lesson.lesson->title
-                              : snapshot.step ? "A training step: " + snapshot.step->model + " on " + snapshot.step->device
-                                              : "Lessons";
     const float room = right - x - 24;
-    if (room > 90) {
+    if (plan->lesson > 0 && room > 60) {
+        const std::string title = shown_title(snapshot);
         const TextStyle style{.size = 14, .color = t.ink2, .align = Align::center, .width = room - 34};
         const float width = std::min(ui.text_width(title, style), style.width);
-        const float middle = std::clamp(width_ / 2 + 60, x + 24 + width / 2, right - 24 - width / 2);
+        const float middle =
+            std::clamp(width_ / 2 + 60, x + 24 + width / 2, std::max(x + 24 + width / 2, right - 24 - width / 2));
         const Rect box{middle - width / 2 - 10, 9, width + 38, 26};
         if (ui.area("lesson", box)) menu_ = Menu::lesson, menu_x_ = box.x;
         if (ui.hovered(box)) ui.rect(box, t.panel2, 4);
@@ -74,6 +131,13 @@ void Shell::top_bar(Ui& ui, const Snapshot& snapshot) {
         ui.icon(middle + width / 2 + 8, 27, Icon::caret_down, {.size = 13, .color = t.ink3});
     }
     ui.pop_scope();
+}
+
+// The lesson, or what runs.
+std::string Shell::shown_title(const Snapshot& snapshot) const {
+    if (session.workspace == "kernel") return "Your kernel: " + session.desk.document().shown_name();
+    if (session.lesson.lesson) return session.lesson.lesson->id + "  " + session.lesson.lesson->title;
+    return snapshot.step ? "A training step: " + snapshot.step->model + " on " + snapshot.step->device : "Lessons";
 }
 
 float Shell::problem_strip(Ui& ui, const Snapshot& snapshot, float top) {

@@ -247,7 +247,8 @@ void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
         if (far) ui.rect({m + (way > 0 ? 7.0f : -9.0f), y + 20, 2, 16}, t.ink);
         x += 38;
     };
-    mover("first (Home)", -1, true);
+    const bool ends = bar.w > 420;  // else there is no room for them; the keys remain
+    if (ends) mover("first (Home)", -1, true);
     mover("back (Left)", -1, false);
     const Rect play_box{x, y + 13, 44, 30};
     if (ui.area("play", play_box)) session.playing = !session.playing, last_play_ = 0;
@@ -261,7 +262,7 @@ void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
     if (ui.hovered(play_box)) ui.tooltip(session.playing ? "pause (Space)" : "play (Space)");
     x += 48;
     mover("step (Right)", 1, false);
-    mover("last (End)", 1, true);
+    if (ends) mover("last (End)", 1, true);
 
     x += 14;
     const bool roomy = bar.w > 1000;
@@ -279,11 +280,14 @@ void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
 
     // scrub strip and position
     const Position at = position_of(session, focus, snapshot);
-    const float words = std::min(346.0f, bar.w * 0.28f);
+    const float words = std::min({346.0f, std::max(150.0f, bar.w * 0.28f), bar.w - x - 12});
     const float sx = x + 20, sw = bar.w - words - 30 - sx;
     const float tx = bar.w - words;
-    ui.text(tx, y + 24, at.title, {.size = 13, .mono = true, .width = words - 12});
-    ui.text(tx, y + 42, snapshot.busy.empty() ? at.text : snapshot.busy, {.size = 13, .color = t.ink2, .width = words - 12});
+    if (words > 60) {
+        ui.text(tx, y + 24, at.title, {.size = 13, .mono = true, .width = words - 12});
+        ui.text(tx, y + 42, snapshot.busy.empty() ? at.text : snapshot.busy,
+                {.size = 13, .color = t.ink2, .width = words - 12});
+    }
     if (sw > 60) {
         const Rect track{sx, y + 24, sw, 10};
         ui.rect(track, t.panel2, 3);

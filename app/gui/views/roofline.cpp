@@ -7,40 +7,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/views/roofline_picture.h"
 #include "app/gui/widgets/ui_state.h"
 
 namespace lockstep::gui {
 namespace {
 
 using model::RoofLevel;
-using model::RoofPoint;
-
-constexpr float table_pitch = 20, table_number = 30, table_column = 70;
-
-struct Plot {
-    Rect box;
-    RoofAxes axes;
-    float x(double intensity) const {
-        const double t = (std::log10(intensity) - axes.x_low) / (axes.x_high - axes.x_low);
-        return box.x + box.w * static_cast<float>(std::clamp(t, -0.5, 1.5));
-    }
-    float y(double flops) const {
-        const double t = (std::log10(flops) - axes.y_low) / (axes.y_high - axes.y_low);
-        return box.bottom() - box.h * static_cast<float>(std::clamp(t, -0.5, 1.5));
-    }
-    double intensity(float at) const {
-        return std::pow(10, axes.x_low + (axes.x_high - axes.x_low) * static_cast<double>((at - box.x) / box.w));
-    }
-    double flops(float at) const {
-        return std::pow(10, axes.y_low + (axes.y_high - axes.y_low) * static_cast<double>((box.bottom() - at) / box.h));
-    }
-};
-
-std::string decade_text(int decade) {  // of FLOP/s
-    constexpr std::string_view prefixes[] = {"", "k", "M", "G", "T", "P"};
-    const int thousand = std::clamp(decade / 3, 0, 5);
-    return fmt::format("{:.0f} {}", std::pow(10, decade - 3 * thousand), prefixes[static_cast<size_t>(thousand)]);
-}
 
 class RooflineView final : public View {
   public:
@@ -64,19 +37,20 @@ class RooflineView final : public View {
                                           .badge = hidden ? Provenance::none : Provenance::simulated,
                                           .caption = sentence});
         ui.push_scope("roofline");
-        const float controls = body.h > 200 ? 36.0f : 0.0f;
+        const float controls = body.h > 150 ? 36.0f : 0.0f;
         if (controls > 0) draw_controls(ui, trail, roofline, body);
-        Plot plot{{body.x + 58, body.y + controls + 18, body.w - 70, body.h - controls - 62},
-                  axes_of(roofline, trail, gpu.name, level)};
-        if (plot.box.w > 120 && plot.box.h > 60) {
-            draw_axes(ui, plot);
-            draw_roofs(ui, plot, roofline, run.point, level);
-            draw_trail(ui, plot, roofline, trail, level, hidden);
-            if (run.guessing)
-                place_guess(ui, plot, run, area);
-            else if (run.guessed && !hidden)
-                diamond(ui, plot, run.guess, ui.theme->quiet);
-            if (plot.box.w > 430 && plot.box.h > 150) draw_table(ui, plot, roofline, trail, level, hidden);
+        const RoofPlot plot{{body.x + 58, body.y + controls + 18, body.w - 70, body.h - controls - 62},
+                            axes_of(roofline, trail, gpu.name, level)};
+        if (plot.box.w > 120 && plot.box.h > 50) {
+            Labels labels({plot.box.x, plot.box.y - 16, plot.box.w + 12, plot.box.h + 18});
+            const bool guess = run.guessing || (run.guessed && !hidden);
+            if (guess) {
+                if (run.guessing) move_guess(ui, plot, run, area);
+                const Point at{plot.x(run.guess.intensity), plot.y(run.guess.flop_per_second)};
+                labels.keep_free({at.x - 12, at.y - 12, 24, 24});
+            }
+            draw_roofline(ui, plot, {roofline, trail, level, hidden}, labels);
+            if (guess) draw_guess(ui, plot, run, labels);
         }
         ui.pop_scope();
     }
@@ -141,161 +115,8 @@ class RooflineView final : public View {
         run.guessed = true;
     }
 
-    static void draw_axes(Ui& ui, const Plot& plot) {
-        const Theme& theme = *ui.theme;
-        const Rect& r = plot.box;
-        const TextStyle small{.size = 12, .color = theme.ink2, .align = Align::center};
-        for (int d = static_cast<int>(std::ceil(plot.axes.x_low)); d <= plot.axes.x_high; ++d) {
-            const float x = plot.x(std::pow(10, d));
-            ui.line({x, r.y}, {x, r.bottom()}, theme.grid);
-            ui.text(x, r.bottom() + 17, fmt::format("{:g}", std::pow(10, d)), small);
-        }
-        for (int d = static_cast<int>(std::ceil(plot.axes.y_low)); d <= plot.axes.y_high; ++d) {
-            const float y = plot.y(std::pow(10, d));
-            ui.line({r.x, y}, {r.right(), y}, theme.grid);
-            ui.text(r.x - 8, y + 4, decade_text(d), {.size = 12, .color = theme.ink2, .align = Align::right});
-        }
-        ui.text(r.x - 58, r.y - 6, "FLOP/s", {.size = 12, .color = theme.ink2});
-        ui.text(r.right(), r.bottom() + 34, "arithmetic intensity, FLOP per byte",
-                {.size = 12, .color = theme.ink2, .align = Align::right});
-    }
-
-    // Roofs up to the peak of the units that the run uses; beyond it, dashed, for faster units.
-    static void draw_roofs(Ui& ui, const Plot& plot, const model::Roofline& roofline, const RoofPoint& point,
-                           RoofLevel level) {
-        const Theme& theme = *ui.theme;
-        const Rect& r = plot.box;
-        const model::Peak* own = roofline.peak(point.peak);
-        if (own == nullptr) own = &roofline.peaks.front();
-        ui.clip({r.x, r.y - 14, r.w + 12, r.h + 16});
-        const model::Roof& fastest = roofline.roof(RoofLevel::l1);
-        float last_label = 1e9f;
-        for (const model::Peak& peak : roofline.peaks) {  // fastest first
-            const bool is_own = &peak == own;
-            const model::Roof& from = is_own ? fastest : roofline.roof(level);
-            const Point a{plot.x(model::ridge(from, peak)), plot.y(peak.flop_per_second)}, b{r.right(), a.y};
-            const Point line[] = {a, b};
-            ui.polyline(line, is_own ? theme.ink : theme.quiet, is_own ? 2.0f : 1.2f, is_own ? 0.f : 5.f,
-                        is_own ? 0.f : 4.f);
-            const std::string label = fmt::format("{} {}", peak.name, flops_text(peak.flop_per_second));
-            const float baseline = last_label < 1e8f && a.y - 7 - last_label < 15 ? a.y + 17 : a.y - 7;  // fastest first
-            if (baseline > r.y - 14)
-                ui.text(r.right(), baseline, label,
-                        {.size = 12,
-                         .color = is_own ? theme.ink : theme.ink2,
-                         .align = Align::right,
-                         .weight = is_own ? 600 : 400});
-            last_label = baseline;
-        }
-        float last_tick = 1e9f;
-        for (const model::Roof& roof : roofline.roofs) {
-            const bool chosen = roof.level == level;
-            const Color color = chosen ? theme.accent : theme.quiet;
-            const double low = std::pow(10, plot.axes.x_low), at = model::ridge(roof, *own);
-            const Point line[] = {{plot.x(low), plot.y(roof.bytes_per_second * low)},
-                                  {plot.x(at), plot.y(own->flop_per_second)}};
-            ui.polyline(line, color, chosen ? 2.6f : 1.4f);
-            const model::Peak& most = roofline.peaks.front();
-            if (chosen && most.flop_per_second > own->flop_per_second) {
-                const double beyond = model::ridge(roof, most);
-                const Point more[] = {line[1], {plot.x(beyond), plot.y(most.flop_per_second)}};
-                ui.polyline(more, color, 1.4f, 5, 4);
-            }
-            ui.line({line[1].x, line[1].y - 5}, {line[1].x, line[1].y + 5}, theme.ink, 1.5f);
-            const std::string tick =
-                roof.level == RoofLevel::l1 ? fmt::format("ridge {:.3g}", at) : fmt::format("{:.3g}", at);
-            const float width = ui.text_width(tick, {.size = 12});
-            if (last_tick - line[1].x > width / 2 + 22)
-                ui.text(line[1].x, line[1].y - 9, tick,
-                        {.size = 12,
-                         .color = chosen ? theme.ink : theme.ink2,
-                         .align = Align::center,
-                         .weight = chosen ? 600 : 400});
-            last_tick = line[1].x;
-        }
-        // Names at one x, right of which every roof is above its name; a third of the way to the first ridge.
-        const float left = plot.x(model::ridge(fastest, *own)), x = r.x + (left - r.x) * 0.42f;
-        float lowest = 1e9f;
-        for (const model::Roof& roof : roofline.roofs) {
-            const std::string label = fmt::format("{} {}", roof.name, bandwidth_text(roof.bytes_per_second));
-            const bool chosen = roof.level == level;
-            const TextStyle style{.size = 12, .color = chosen ? theme.accent : theme.ink2, .weight = chosen ? 600 : 400};
-            const float baseline = std::min(plot.y(roof.bytes_per_second * plot.intensity(x)) + 15, lowest - 15);
-            const float width = ui.text_width(label, style);
-            if (baseline < r.y + 8 || baseline > r.bottom() - 2) continue;
-            ui.rect({x + 6, baseline - 11, width + 4, 14}, theme.panel);
-            ui.text(x + 8, baseline, label, style);
-            lowest = baseline;
-        }
-        ui.unclip();
-    }
-
-    static float radius(const RoofPoint& point, double longest) {
-        return 4.5f + 8.5f * static_cast<float>(std::sqrt(longest > 0 ? point.seconds / longest : 0));
-    }
-
-    static void draw_trail(Ui& ui, const Plot& plot, const model::Roofline& roofline, const RoofTrail& trail,
-                           RoofLevel level, bool hidden) {
-        const Theme& theme = *ui.theme;
-        const RoofRun& now = *trail.current();
-        std::vector<Point> line;
-        double longest = 0;
-        const auto shown = [&](const RoofRun& run) {
-            return run.gpu == now.gpu && run.point.plotted(level) && !(&run == &now && hidden);
-        };
-        for (const RoofRun& run : trail.runs())
-            if (shown(run)) {
-                line.push_back({plot.x(run.point.intensity(level)), plot.y(run.point.flop_per_second())});
-                longest = std::max(longest, run.point.seconds);
-            }
-        if (line.size() > 1) ui.polyline(line, theme.quiet, 1);
-        const auto dot = [&](const RoofRun& run) {
-            const Point at{plot.x(run.point.intensity(level)), plot.y(run.point.flop_per_second())};
-            const float size = std::max(radius(run.point, longest), 8.0f);
-            const bool current = &run == &now;
-            ui.circle(at, size, current ? theme.accent : theme.panel);
-            if (!current) ui.ring(at, size, theme.ink, 1.4f);
-            ui.text(at.x, at.y + 4, std::to_string(run.number),
-                    {.size = 12, .color = current ? theme.on_accent : theme.ink, .align = Align::center, .weight = 600});
-            if (ui.hovered({at.x - size, at.y - size, 2 * size, 2 * size}))
-                ui.tooltip(fmt::format("run {}: {}\n{:.3g} FLOP/B, {}\n{:.4g} us", run.number, run.label,
-                                       run.point.intensity(level), flops_text(run.point.flop_per_second()),
-                                       1e6 * run.point.seconds));
-        };
-        for (const RoofRun& run : trail.runs())
-            if (shown(run) && &run != &now) dot(run);
-        if (!shown(now)) return;
-        const model::Peak* const peak = roofline.peak(now.point.peak);
-        if (peak != nullptr) {
-            const double intensity = now.point.intensity(level);
-            const double roof = model::attainable(roofline.roof(level), *peak, intensity);
-            const float x = plot.x(intensity), top = plot.y(roof), bottom = plot.y(now.point.flop_per_second());
-            if (bottom - top > 3) {
-                const Point drop[] = {{x, top}, {x, plot.box.bottom()}};
-                ui.polyline(drop, theme.wrong, 1.4f, 2, 3);
-                ui.line({x - 4, top}, {x + 4, top}, theme.wrong, 1.5f);
-                const std::string words = fmt::format("x{:.3g} headroom", model::headroom(roofline, now.point, level));
-                const float width = ui.text_width(words, {.size = 13, .weight = 600});
-                const bool right = x + 12 + width < plot.box.right();
-                const float y = std::clamp((top + bottom) / 2 + 4, plot.box.y + 10, plot.box.bottom() - 4);
-                ui.rect({right ? x + 10 : x - 14 - width, y - 12, width + 4, 16}, theme.panel);
-                ui.text(right ? x + 12 : x - 12, y, words,
-                        {.size = 13, .color = theme.wrong, .align = right ? Align::left : Align::right, .weight = 600});
-            }
-        }
-        dot(now);
-    }
-
-    static void diamond(Ui& ui, const Plot& plot, const RoofGuess& guess, Color color) {
-        const float x = plot.x(guess.intensity), y = plot.y(guess.flop_per_second);
-        const Point around[] = {{x, y - 9}, {x + 9, y}, {x, y + 9}, {x - 9, y}, {x, y - 9}};
-        ui.polygon({around[0], around[1], around[2], around[3]}, ui.theme->panel);
-        ui.polyline(around, color, 2);
-    }
-
-    static void place_guess(Ui& ui, const Plot& plot, RoofRun& run, const Rect& area) {
+    static void move_guess(Ui& ui, const RoofPlot& plot, RoofRun& run, const Rect& area) {
         RoofGuess& guess = run.guess;
-        const Rect grip{plot.x(guess.intensity) - 12, plot.y(guess.flop_per_second) - 12, 24, 24};
         const bool focused = ui.enabled && ui.state->focused == ui.state->id_of("guess");
         if (focused) ui.state->slider_focused = true;  // the arrows are the diamond's
         double x = 0, y = 0;
@@ -306,56 +127,28 @@ class RooflineView final : public View {
         key(Key::s, Key::down, -0.05, y), key(Key::w, Key::up, 0.05, y);
         guess.intensity *= std::pow(10, x);
         guess.flop_per_second *= std::pow(10, y);
+        if (ui.pressed(Key::enter, area)) return lock(run);
         if (const Drag drag = ui.drag("drag", plot.box); drag.active)
             guess = {plot.intensity(drag.at.x), plot.flops(drag.at.y)};
         guess.intensity = std::clamp(guess.intensity, std::pow(10, plot.axes.x_low), std::pow(10, plot.axes.x_high));
         guess.flop_per_second =
             std::clamp(guess.flop_per_second, std::pow(10, plot.axes.y_low), std::pow(10, plot.axes.y_high));
-        if (ui.area("guess", grip) || ui.pressed(Key::enter, area)) lock(run);
-        diamond(ui, plot, guess, ui.theme->accent);
-        ui.text(std::min(plot.x(guess.intensity) + 14, plot.box.right() - 150), plot.y(guess.flop_per_second) - 8,
-                fmt::format("{:.2g} FLOP/B, {}", guess.intensity, flops_text(guess.flop_per_second)),
-                {.size = 12, .weight = 600});
     }
 
-    static void draw_table(Ui& ui, const Plot& plot, const model::Roofline& roofline, const RoofTrail& trail,
-                           RoofLevel level, bool hidden) {
-        const Theme& theme = *ui.theme;
-        const RoofRun& now = *trail.current();
-        std::vector<const RoofRun*> rows;
-        for (const RoofRun& run : trail.runs())
-            if (run.gpu == now.gpu) rows.push_back(&run);
-        const auto most = static_cast<size_t>(std::clamp((plot.box.h * 0.5f - 30) / table_pitch, 2.0f, 6.0f));
-        while (rows.size() > most) rows.erase(rows.front() == &now ? rows.begin() + 1 : rows.begin());
-        const float w = std::min(356.0f, plot.box.w * 0.62f), h = table_pitch * static_cast<float>(rows.size() + 1) + 12;
-        const Rect box{plot.box.right() - w, plot.box.bottom() - h - 6, w, h};
-        ui.rect(box, theme.panel2, 4);
-        ui.frame(box, theme.line, 1, 4);
-        const TextStyle head{.size = 12, .color = theme.ink2, .align = Align::right};
-        float y = box.y + 17;
-        const float at[] = {box.right() - 12 - 2 * table_column - 10, box.right() - 12 - table_column, box.right() - 12};
-        ui.text(box.x + table_number + 6, y, "run", {.size = 12, .color = theme.ink2});
-        ui.text(at[0], y, "FLOP/B", head);
-        ui.text(at[1], y, "GFLOP/s", head);
-        ui.text(at[2], y, "of its roof", head);
-        for (const RoofRun* run : rows) {
-            y += table_pitch;
-            const bool current = run == &now;
-            const int weight = current ? 600 : 400;
-            ui.text(box.x + 12, y, std::to_string(run->number),
-                    {.size = 12, .color = current ? theme.accent : theme.ink, .weight = 600});
-            ui.text(box.x + table_number + 6, y, run->label,
-                    {.size = 13, .weight = weight, .width = at[0] - 58 - box.x - table_number - 6});
-            const bool shows = run->point.plotted(level) && !(current && hidden);
-            const auto number = [&](float x, const std::string& text) {
-                ui.text(x, y, shows ? text : "?",
-                        {.size = 12, .align = Align::right, .weight = current ? 700 : 400, .mono = true});
-            };
-            number(at[0], fmt::format("{:.3g}", run->point.intensity(level)));
-            number(at[1], fmt::format("{:.4g}", run->point.flop_per_second() / 1e9));
-            const double room = model::headroom(roofline, run->point, level);
-            number(at[2], fmt::format("{:.0f} %", room > 0 ? 100 / room : 0));
+    static void draw_guess(Ui& ui, const RoofPlot& plot, RoofRun& run, Labels& labels) {
+        const float x = plot.x(run.guess.intensity), y = plot.y(run.guess.flop_per_second);
+        const Point around[] = {{x, y - 9}, {x + 9, y}, {x, y + 9}, {x - 9, y}, {x, y - 9}};
+        ui.polygon({around[0], around[1], around[2], around[3]}, ui.theme->panel);
+        ui.polyline(around, run.guessing ? ui.theme->accent : ui.theme->quiet, 2);
+        if (!run.guessing) return;
+        if (ui.area("guess", {x - 12, y - 12, 24, 24})) return lock(run);
+        std::vector<Spot> spots;
+        for (const float up : {-8.0f, 22.0f, 5.0f, -24.0f, 38.0f}) {
+            spots.push_back({x + 14, y + up, Align::left});
+            spots.push_back({x - 14, y + up, Align::right});
         }
+        labels.write(ui, fmt::format("{:.2g} FLOP/B, {}", run.guess.intensity, flops_text(run.guess.flop_per_second)),
+                     {.size = 12, .weight = 600}, spots);
     }
 };
 

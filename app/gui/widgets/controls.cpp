@@ -53,6 +53,7 @@ uint32_t UiState::id_of(std::string_view name) const {
 
 void UiState::begin_frame() {
     ++frame;
+    if (written != nullptr) written->clear();
     slider_was_focused = slider_focused;
     slider_focused = false;
     text_was_focused = text_focused;

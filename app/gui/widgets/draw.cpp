@@ -31,12 +31,28 @@ bool outside(const ImDrawList& list, const Pixels& p) {
     return p.x1 <= low.x || p.x0 >= high.x || p.y1 <= low.y || p.y0 >= high.y || p.x1 <= p.x0 || p.y1 <= p.y0;
 }
 
+// Text that an opaque rectangle hides is no longer there; what it hides in part is noted, for tests.
+void paint_over(UiState& state, const ImDrawList& list, const Pixels& p) {
+    const ImVec2 low = list.GetClipRectMin(), high = list.GetClipRectMax();
+    const float x0 = std::max(p.x0, low.x), y0 = std::max(p.y0, low.y), x1 = std::min(p.x1, high.x),
+                y1 = std::min(p.y1, high.y);
+    std::erase_if(*state.written, [&](UiState::Written& text) {
+        const float l = std::max(text.ink.x, text.clip.x), r = std::min(text.ink.right(), text.clip.right()),
+                    t = std::max(text.ink.y, text.clip.y), b = std::min(text.ink.bottom(), text.clip.bottom());
+        if (x0 >= r - 1 || x1 <= l + 1 || y0 >= b - 1 || y1 <= t + 1) return false;
+        if (x0 <= l + 1 && x1 >= r - 1 && y0 <= t + 1 && y1 >= b - 1) return true;
+        text.painted_over = true;
+        return false;
+    });
+}
+
 }  // namespace
 
 void Ui::rect(const Rect& r, Color fill, float radius) {
     const Pixels p = pixels_of(*this, r);
     const Color color = faded(fill, opacity);
     if (outside(*list, p) || (color >> 24) == 0) return;
+    if (state->written != nullptr && (color >> 24) == 255) paint_over(*state, *list, p);
     if (radius > 0) return list->AddRectFilled({p.x0, p.y0}, {p.x1, p.y1}, color, radius * scale);
     list->PrimReserve(6, 4);
     list->PrimRect({p.x0, p.y0}, {p.x1, p.y1}, color);

@@ -6,6 +6,7 @@
 
 #include "app/gui/widgets/draw.h"
 #include "app/gui/widgets/fonts.h"
+#include "app/gui/widgets/ui_state.h"
 
 namespace lockstep::gui {
 
@@ -48,6 +49,30 @@ float stretch_of(const Face& face, float size) {
     return face.size > 0 ? size / face.size : 1.0f;
 }
 
+// Notes where the glyphs' ink will lie, for tests.
+void note_text(UiState& state, const ImDrawList& list, const Face& face, float stretch, float pen, float top,
+               std::string_view text, float size, bool shortened) {
+    Rect ink;
+    float x0 = 1e9f, y0 = 1e9f, x1 = -1e9f, y1 = -1e9f;
+    for (size_t at = 0; at < text.size();) {
+        const uint32_t code = next_code(text, at);
+        const ImFontGlyph* glyph = glyph_of(face, code == transposed ? 'T' : code);
+        if (glyph->Visible) {
+            x0 = std::min(x0, std::floor(pen + 0.5f) + glyph->X0 * stretch);
+            x1 = std::max(x1, std::floor(pen + 0.5f) + glyph->X1 * stretch);
+            y0 = std::min(y0, top + glyph->Y0 * stretch);
+            y1 = std::max(y1, top + glyph->Y1 * stretch);
+        }
+        pen += advance_pixels(face, stretch, code);
+    }
+    if (x1 <= x0) return;
+    ink = {x0, y0, x1 - x0, y1 - y0};
+    const ImVec2 low = list.GetClipRectMin(), high = list.GetClipRectMax();
+    const Rect clip{low.x, low.y, high.x - low.x, high.y - low.y};
+    if (ink.x >= high.x || ink.right() <= low.x || ink.y >= high.y || ink.bottom() <= low.y) return;
+    state.written->push_back({ink, clip, std::string(text), size, shortened, false});
+}
+
 struct Word {
     std::string_view text;
     const Run* run;
@@ -83,6 +108,8 @@ float Ui::text(float x, float baseline, std::string_view text, const TextStyle& 
     float pen = x * scale - (style.align == Align::right ? width : style.align == Align::center ? width / 2 : 0);
     const float begin = pen, top = std::floor(baseline * scale + 0.5f) - std::floor(ascent_of(face) * stretch + 0.5f);
     const Color color = faded(style.color == 0 ? theme->ink : style.color, opacity);
+    if (state->written != nullptr)
+        note_text(*state, *list, face, stretch, pen, top, text, style.size * scale, !shortened.empty());
     const ImVec2 low = list->GetClipRectMin(), high = list->GetClipRectMax();
     if (top > high.y || top + face.pixels * stretch < low.y || (color >> 24) == 0) {
         return (style.align == Align::left ? begin + pixels_wide(face, stretch, text) : begin) / scale;

@@ -57,6 +57,16 @@ struct UiState {
     std::function<TextureId(TextureId old, int w, int h, const Color* pixels)> upload;
     std::function<void(TextureId)> remove;
 
+    // What is written in a frame and what is painted over it, in pixels: tests look for text that clashes or is cut.
+    struct Written {
+        Rect ink, clip;
+        std::string text;
+        float size = 0;             // em, pixels
+        bool shortened = false;     // by an ellipsis
+        bool painted_over = false;  // in part: what is wholly painted over is taken back
+    };
+    std::vector<Written>* written = nullptr;  // null: nothing is noted
+
     uint32_t id_of(std::string_view name) const;  // within the open scopes
     void begin_frame();
     void end_frame();         // forgets pictures unused for 600 frames

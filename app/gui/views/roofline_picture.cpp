@@ -1,0 +1,301 @@
+// Lines first, then the dots, then the table where it hides none of them, and the names last: the headroom, what binds the
+// run, and the rest as far as there is room.
+#include "app/gui/views/roofline_picture.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace lockstep::gui {
+
+using model::RoofLevel;
+using model::RoofPoint;
+
+float RoofPlot::x(double intensity) const {
+    const double t = (std::log10(intensity) - axes.x_low) / (axes.x_high - axes.x_low);
+    return box.x + box.w * static_cast<float>(std::clamp(t, -0.5, 1.5));
+}
+float RoofPlot::y(double flop_per_second) const {
+    const double t = (std::log10(flop_per_second) - axes.y_low) / (axes.y_high - axes.y_low);
+    return box.bottom() - box.h * static_cast<float>(std::clamp(t, -0.5, 1.5));
+}
+double RoofPlot::intensity(float at) const {
+    return std::pow(10, axes.x_low + (axes.x_high - axes.x_low) * static_cast<double>((at - box.x) / box.w));
+}
+double RoofPlot::flops(float at) const {
+    return std::pow(10, axes.y_low + (axes.y_high - axes.y_low) * static_cast<double>((box.bottom() - at) / box.h));
+}
+
+namespace {
+
+constexpr float table_pitch = 20, table_number = 30, table_column = 70;
+
+std::string decade_text(int decade) {  // of FLOP/s
+    constexpr std::string_view prefixes[] = {"", "k", "M", "G", "T", "P"};
+    const int thousand = std::clamp(decade / 3, 0, 5);
+    return fmt::format("{:.0f} {}", std::pow(10, decade - 3 * thousand), prefixes[static_cast<size_t>(thousand)]);
+}
+
+struct Picture {
+    Ui& ui;
+    const RoofPlot& plot;
+    const RoofScene& scene;
+    Labels& labels;
+    const Theme& theme = *ui.theme;
+    const Rect& r = plot.box;
+    const RoofRun& now = *scene.trail.current();
+    const model::Peak& own = own_peak();  // of the units that the run uses
+
+    const model::Peak& own_peak() const {
+        const model::Peak* const peak = scene.roofline.peak(now.point.peak);
+        return peak != nullptr ? *peak : scene.roofline.peaks.front();
+    }
+    bool shown(const RoofRun& run) const {
+        return run.gpu == now.gpu && run.point.plotted(scene.level) && !(&run == &now && scene.hidden);
+    }
+    Point place(const RoofRun& run) const {
+        return {plot.x(run.point.intensity(scene.level)), plot.y(run.point.flop_per_second())};
+    }
+
+    void axes() {
+        const TextStyle small{.size = 12, .color = theme.ink2, .align = Align::center};
+        float last = -1e9f;
+        for (int d = static_cast<int>(std::ceil(plot.axes.x_low)); d <= plot.axes.x_high; ++d) {
+            const float x = plot.x(std::pow(10, d));
+            ui.line({x, r.y}, {x, r.bottom()}, theme.grid);
+            const std::string text = fmt::format("{:g}", std::pow(10, d));
+            const float half = ui.text_width(text, small) / 2;
+            if (x - half < last + 8) continue;
+            ui.text(x, r.bottom() + 17, text, small);
+            last = x + half;
+        }
+        last = 1e9f;
+        for (int d = static_cast<int>(std::ceil(plot.axes.y_low)); d <= plot.axes.y_high; ++d) {
+            const float y = plot.y(std::pow(10, d));
+            ui.line({r.x, y}, {r.right(), y}, theme.grid);
+            if (last - y < 16 || y < r.y + 8) continue;
+            ui.text(r.x - 8, y + 4, decade_text(d), {.size = 12, .color = theme.ink2, .align = Align::right});
+            last = y;
+        }
+        ui.text(r.x - 58, r.y - 6, "FLOP/s", {.size = 12, .color = theme.ink2});
+        ui.text(r.right(), r.bottom() + 34, "arithmetic intensity, FLOP per byte",
+                {.size = 12, .color = theme.ink2, .align = Align::right, .width = r.w + 50});
+    }
+
+    // Roofs up to the peak of the units that the run uses; beyond it, dashed, for faster units.
+    void lines() {
+        ui.clip({r.x, r.y - 14, r.w + 12, r.h + 16});
+        for (const model::Peak& peak : scene.roofline.peaks) {
+            const bool is_own = &peak == &own;
+            const model::Roof& from = scene.roofline.roof(is_own ? RoofLevel::l1 : scene.level);
+            const Point line[] = {{plot.x(model::ridge(from, peak)), plot.y(peak.flop_per_second)},
+                                  {r.right(), plot.y(peak.flop_per_second)}};
+            ui.polyline(line, is_own ? theme.ink : theme.quiet, is_own ? 2.0f : 1.2f, is_own ? 0.f : 5.f,
+                        is_own ? 0.f : 4.f);
+        }
+        const double low = std::pow(10, plot.axes.x_low);
+        for (const model::Roof& roof : scene.roofline.roofs) {
+            const bool chosen = roof.level == scene.level;
+            const Color color = chosen ? theme.accent : theme.quiet;
+            const Point line[] = {{plot.x(low), plot.y(roof.bytes_per_second * low)},
+                                  {plot.x(model::ridge(roof, own)), plot.y(own.flop_per_second)}};
+            ui.polyline(line, color, chosen ? 2.6f : 1.4f);
+            const model::Peak& most = scene.roofline.peaks.front();
+            if (chosen && most.flop_per_second > own.flop_per_second) {
+                const Point more[] = {line[1], {plot.x(model::ridge(roof, most)), plot.y(most.flop_per_second)}};
+                ui.polyline(more, color, 1.4f, 5, 4);
+            }
+            ui.line({line[1].x, line[1].y - 5}, {line[1].x, line[1].y + 5}, theme.ink, 1.5f);
+        }
+        ui.unclip();
+    }
+
+    float radius(const RoofRun& run, double longest) const {
+        const double share = longest > 0 ? std::sqrt(run.point.seconds / longest) : 0;
+        return std::max(8.0f, 4.5f + 8.5f * static_cast<float>(share));
+    }
+
+    void dots() {
+        std::vector<const RoofRun*> runs;  // the one on show last
+        std::vector<Point> line;
+        double longest = 0;
+        for (const RoofRun& run : scene.trail.runs()) {
+            if (!shown(run)) continue;
+            if (&run != &now) runs.push_back(&run);
+            line.push_back(place(run));
+            longest = std::max(longest, run.point.seconds);
+        }
+        if (shown(now)) runs.push_back(&now);
+        if (line.size() > 1) ui.polyline(line, theme.quiet, 1);
+        for (size_t i = 0; i < runs.size(); ++i) {
+            const RoofRun& run = *runs[i];
+            const Point at = place(run);
+            const float size = radius(run, longest);
+            const bool current = &run == &now;
+            ui.circle(at, size, current ? theme.accent : theme.panel);
+            if (!current) ui.ring(at, size, theme.ink, 1.4f);
+            labels.keep_free({at.x - size - 1, at.y - size - 1, 2 * size + 2, 2 * size + 2});
+            const bool covered =
+                std::any_of(runs.begin() + static_cast<std::ptrdiff_t>(i) + 1, runs.end(), [&](auto* later) {
+                    const Point other = place(*later);
+                    return std::abs(other.x - at.x) < 18 && std::abs(other.y - at.y) < 14;
+                });
+            if (!covered)
+                ui.text(at.x, at.y + 4, std::to_string(run.number),
+                        {.size = 12, .color = current ? theme.on_accent : theme.ink, .align = Align::center, .weight = 600});
+            if (ui.hovered({at.x - size, at.y - size, 2 * size, 2 * size}))
+                ui.tooltip(fmt::format("run {}: {}\n{:.3g} FLOP/B, {}\n{:.4g} us", run.number, run.label,
+                                       run.point.intensity(scene.level), flops_text(run.point.flop_per_second()),
+                                       1e6 * run.point.seconds));
+        }
+    }
+
+    // A dotted line from the roof through the run on show down to the axis.
+    void drop() {
+        if (!shown(now) || scene.roofline.peak(now.point.peak) == nullptr) return;
+        const double intensity = now.point.intensity(scene.level);
+        const Point at = place(now);
+        const float top = plot.y(model::attainable(scene.roofline.roof(scene.level), own, intensity));
+        if (at.y - top <= 3) return;
+        const Point line[] = {{at.x, top}, {at.x, r.bottom()}};
+        ui.polyline(line, theme.wrong, 1.4f, 2, 3);
+        ui.line({at.x - 4, top}, {at.x + 4, top}, theme.wrong, 1.5f);
+        labels.keep_free({at.x - 3, top - 3, 6, at.y - top});
+    }
+
+    void headroom() {
+        if (!shown(now) || scene.roofline.peak(now.point.peak) == nullptr) return;
+        const double intensity = now.point.intensity(scene.level);
+        const Point at = place(now);
+        const float top = plot.y(model::attainable(scene.roofline.roof(scene.level), own, intensity));
+        if (at.y - top <= 3) return;
+        std::vector<Spot> spots;
+        for (const float reach : {12.0f, 20.0f, 32.0f})
+            for (const float y : {(top + at.y) / 2 + 4, at.y + 4, top + 18, at.y + 22, at.y + 40, top - 6}) {
+                spots.push_back({at.x + reach, y, Align::left});
+                spots.push_back({at.x - reach, y, Align::right});
+            }
+        labels.write(ui, fmt::format("x{:.3g} headroom", model::headroom(scene.roofline, now.point, scene.level)),
+                     {.size = 13, .color = theme.wrong, .weight = 600}, spots);
+    }
+
+    void name(const model::Peak& peak) {
+        const bool is_own = &peak == &own;
+        const float from = plot.x(model::ridge(scene.roofline.roof(is_own ? RoofLevel::l1 : scene.level), peak)),
+                    y = plot.y(peak.flop_per_second);
+        std::vector<Spot> spots;
+        for (float right = r.right(); right > from + 40; right -= 24) {
+            spots.push_back({right, y - 6, Align::right});
+            spots.push_back({right, y + 16, Align::right});
+        }
+        labels.write(ui, fmt::format("{} {}", peak.name, flops_text(peak.flop_per_second)),
+                     {.size = 12, .color = is_own ? theme.ink : theme.ink2, .weight = is_own ? 600 : 400}, spots);
+    }
+
+    // Below its line, a third of the way to the first ridge; else along the line, below or above.
+    void name(const model::Roof& roof) {
+        const bool chosen = roof.level == scene.level;
+        const float end = plot.x(model::ridge(roof, own)),
+                    first = plot.x(model::ridge(scene.roofline.roof(RoofLevel::l1), own));
+        std::vector<Spot> spots;
+        const auto below = [&](float x) {
+            spots.push_back({x + 8, plot.y(roof.bytes_per_second * plot.intensity(x)) + 15, Align::left});
+        };
+        below(r.x + (first - r.x) * 0.42f);
+        for (const float share : {0.3f, 0.5f, 0.2f, 0.6f, 0.1f, 0.7f, 0.8f, 0.02f}) below(r.x + (end - r.x) * share);
+        for (const float share : {0.5f, 0.4f, 0.6f, 0.7f, 0.8f, 0.9f}) {
+            const float x = r.x + (end - r.x) * share;
+            spots.push_back({x - 6, plot.y(roof.bytes_per_second * plot.intensity(x)) - 4, Align::right});
+        }
+        labels.write(ui, fmt::format("{} {}", roof.name, bandwidth_text(roof.bytes_per_second)),
+                     {.size = 12, .color = chosen ? theme.accent : theme.ink2, .weight = chosen ? 600 : 400}, spots);
+    }
+
+    void ridge(const model::Roof& roof) {
+        const bool chosen = roof.level == scene.level;
+        const double at = model::ridge(roof, own);
+        const float x = plot.x(at), y = plot.y(own.flop_per_second) - 9;
+        const Spot spots[] = {{x, y, Align::center}, {x - 4, y, Align::right}, {x + 4, y, Align::left}};
+        const std::string figure = fmt::format("{:.3g}", at);
+        const TextStyle style{.size = 12, .color = chosen ? theme.ink : theme.ink2, .weight = chosen ? 600 : 400};
+        if (roof.level == RoofLevel::l1 && labels.write(ui, "ridge " + figure, style, spots)) return;
+        labels.write(ui, figure, style, spots);
+    }
+
+    void names() {
+        headroom();
+        name(own);
+        name(scene.roofline.roof(scene.level));
+        ridge(scene.roofline.roof(scene.level));
+        for (const model::Peak& peak : scene.roofline.peaks)
+            if (&peak != &own) name(peak);
+        for (const model::Roof& roof : scene.roofline.roofs)
+            if (roof.level != scene.level) name(roof);
+        for (const model::Roof& roof : scene.roofline.roofs)
+            if (roof.level != scene.level) ridge(roof);
+    }
+
+    // In the first corner where it hides no run; nowhere, where there is none.
+    void table() {
+        if (r.w <= 430 || r.h <= 150) return;
+        std::vector<const RoofRun*> rows;
+        for (const RoofRun& run : scene.trail.runs())
+            if (run.gpu == now.gpu) rows.push_back(&run);
+        const auto most = static_cast<size_t>(std::clamp((r.h * 0.5f - 30) / table_pitch, 2.0f, 6.0f));
+        while (rows.size() > most) rows.erase(rows.front() == &now ? rows.begin() + 1 : rows.begin());
+        const float w = std::min(356.0f, r.w * 0.62f), h = table_pitch * static_cast<float>(rows.size() + 1) + 12;
+        const float low = r.bottom() - h - 6, high = plot.y(own.flop_per_second) + 26;
+        const Point corners[] = {
+            {r.right() - w, low}, {r.right() - w, high}, {r.x + 6, r.y + 4}, {r.right() - w, (low + high) / 2}};
+        for (const Point& corner : corners) {
+            const Rect box{corner.x, corner.y, w, h};
+            if (!labels.is_free({box.x - 4, box.y - 4, box.w + 8, box.h + 8}) || box.bottom() > r.bottom()) continue;
+            labels.keep_free(box);
+            return rows_of(rows, box);
+        }
+    }
+
+    void rows_of(const std::vector<const RoofRun*>& rows, const Rect& box) {
+        ui.rect(box, theme.panel2, 4);
+        ui.frame(box, theme.line, 1, 4);
+        const TextStyle head{.size = 12, .color = theme.ink2, .align = Align::right};
+        float y = box.y + 17;
+        const float at[] = {box.right() - 12 - 2 * table_column - 10, box.right() - 12 - table_column, box.right() - 12};
+        ui.text(box.x + table_number + 6, y, "run", {.size = 12, .color = theme.ink2});
+        ui.text(at[0], y, "FLOP/B", head);
+        ui.text(at[1], y, "GFLOP/s", head);
+        ui.text(at[2], y, "of its roof", head);
+        for (const RoofRun* run : rows) {
+            y += table_pitch;
+            const bool current = run == &now;
+            ui.text(box.x + 12, y, std::to_string(run->number),
+                    {.size = 12, .color = current ? theme.accent : theme.ink, .weight = 600});
+            ui.text(box.x + table_number + 6, y, run->label,
+                    {.size = 13, .weight = current ? 600 : 400, .width = at[0] - 58 - box.x - table_number - 6});
+            const bool shows = run->point.plotted(scene.level) && !(current && scene.hidden);
+            const auto number = [&](float x, const std::string& text) {
+                ui.text(x, y, shows ? text : "?",
+                        {.size = 12, .align = Align::right, .weight = current ? 700 : 400, .mono = true});
+            };
+            number(at[0], fmt::format("{:.3g}", run->point.intensity(scene.level)));
+            number(at[1], fmt::format("{:.4g}", run->point.flop_per_second() / 1e9));
+            const double room = model::headroom(scene.roofline, run->point, scene.level);
+            number(at[2], fmt::format("{:.0f} %", room > 0 ? 100 / room : 0));
+        }
+    }
+};
+
+}  // namespace
+
+void draw_roofline(Ui& ui, const RoofPlot& plot, const RoofScene& scene, Labels& labels) {
+    Picture picture{ui, plot, scene, labels};
+    picture.axes();
+    picture.lines();
+    picture.drop();
+    picture.dots();
+    picture.table();
+    picture.names();
+}
+
+}  // namespace lockstep::gui

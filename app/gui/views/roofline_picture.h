@@ -1,0 +1,27 @@
+// The plot of the roofline (D7) itself, apart from its controls: axes, roofs, peaks, the trail of runs, names and table.
+#pragma once
+#include "app/gui/views/roofline.h"
+#include "app/gui/widgets/labels.h"
+
+namespace lockstep::gui {
+
+struct RoofPlot {
+    Rect box;
+    RoofAxes axes;
+    float x(double intensity) const;
+    float y(double flop_per_second) const;
+    double intensity(float x) const;
+    double flops(float y) const;
+};
+
+struct RoofScene {
+    const model::Roofline& roofline;
+    const RoofTrail& trail;
+    model::RoofLevel level;
+    bool hidden;  // the run on show must not be given away
+};
+
+// Draws all of it; names are written where `labels` has room, so what is drawn later asks it too.
+void draw_roofline(Ui& ui, const RoofPlot& plot, const RoofScene& scene, Labels& labels);
+
+}  // namespace lockstep::gui
