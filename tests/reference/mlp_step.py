@@ -1,19 +1,15 @@
-#!/usr/bin/env python3
-"""Writes the values and gradients that the engine is held to: mlp_step.json, beside this script, by PyTorch in float64.
-
-    pip install torch          (any version; the file names the one that made it)
-    ./make_reference.py
+"""mlp_step.json: one step of a small perceptron in full, and a training run of 784-128-10, in float64.
 
 small: a 6-5-4-3 multi-layer perceptron, all numbers written out: inputs, parameters, logits, loss, every gradient.
 full: 784-128-10 from the engine's own seeded parameters (SplitMix64, so that nothing needs storing), 20 SGD steps.
 """
 import json
 import math
-import pathlib
 
 import torch
 
-torch.set_default_dtype(torch.float64)
+from documents import difference
+
 MASK = (1 << 64) - 1
 
 
@@ -102,13 +98,19 @@ def worked():
                     "gradient": flat(prediction.grad)}}
 
 
-def main():
-    reference = {"made_by": "PyTorch " + torch.__version__ + ", float64, assets/reference/make_reference.py"}
-    reference |= {"worked": worked(), "small": small(), "full": full()}
-    path = pathlib.Path(__file__).parent / "mlp_step.json"
-    path.write_text(json.dumps(reference) + "\n")
-    print(path, "loss of the worked rows", reference["worked"]["cross_entropy"]["loss"])
+def document(made_by):
+    default = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        return {"made_by": made_by + ", float64", "worked": worked(), "small": small(), "full": full()}
+    finally:
+        torch.set_default_dtype(default)
 
 
-if __name__ == "__main__":
-    main()
+def write(folder, made_by):
+    (folder / "mlp_step.json").write_text(json.dumps(document(made_by)) + "\n")
+    return "worked rows, a small perceptron, twenty steps of 784-128-10"
+
+
+def compare(folder):
+    return difference(document(""), json.loads((folder / "mlp_step.json").read_text()))
