@@ -156,6 +156,28 @@ inline KernelCase case_of(const KernelRow& row, Shape shape, uint64_t seed) {
     } else if (kernel == "reduce_sum" || kernel == "reduce_mean") {
         given(elements), given(1), numbers({elements});
         result.grid = {1};
+    } else if (kernel == "pow" || kernel == "pow_broadcast" || kernel == "add" || kernel == "add_broadcast" ||
+               kernel == "sub" || kernel == "sub_broadcast" || kernel == "mul" || kernel == "mul_broadcast" ||
+               kernel == "div" || kernel == "div_broadcast" || kernel == "maximum" || kernel == "maximum_broadcast" ||
+               kernel == "minimum" || kernel == "minimum_broadcast") {
+        if (kernel.ends_with("_broadcast")) {  // a column [m,1] with a transposed [n,m]
+            given(m), given(elements), given(elements);
+            numbers({elements, 2, 1, 1, 1, 1, m, n, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, m});
+        } else {
+            given(elements), given(elements), given(elements), numbers({elements});
+        }
+        if (kernel.starts_with("pow")) {
+            for (double& value : result.buffers[0].values) value = std::abs(value) + 0.1;
+            approximate();
+        }
+    } else if (kernel == "copy_strided") {  // a transposed [n,m]
+        given(elements), given(elements), numbers({elements, 2, 1, 1, 1, 1, m, n, 0, 0, 0, 0, 1, m});
+    } else if (kernel == "add_strided") {
+        given(elements), given(elements), numbers({elements, 2, 1, 1, 1, 1, m, n, 0, 0, 0, 0, 1, m});
+    } else if (kernel == "sum_strided") {  // x[k,m,n] over its first and last axis
+        given(k * elements), given(m), numbers({m, k * n, 1, 1, 1, 1, 1, m, 0, 0, 0, 0, 0, n});
+        numbers({1, 1, 1, 1, k, n, 0, 0, 0, 0, elements, 1});
+        result.grid = {cover(m, 256)};
     } else if (kernel == "strided_gather") {
         given(elements), given(elements), numbers({elements, 32, 5});
     } else if (kernel == "divergent") {
