@@ -6,6 +6,7 @@
 #include "core/base/rng.h"
 #include "tests/catch.h"
 #include "tests/fuzz/change.h"
+#include "tests/fuzz/data_target.h"
 #include "tests/fuzz/lesson_target.h"
 #include "tests/fuzz/npy_target.h"
 
@@ -70,13 +71,15 @@ TEST_CASE("every hand-written PTX file of the corpus runs, but for those that ar
     }
 }
 
-TEST_CASE("arguments, lessons and npy files of the fuzzers' corpus are read or refused with a sentence") {
-    size_t bound = 0, steps = 0, arrays = 0;
+TEST_CASE("arguments, lessons, npy and data files of the fuzzers' corpus are read or refused with a sentence") {
+    size_t bound = 0, steps = 0, arrays = 0, data = 0;
     try_all("arguments", 100,
             [&](const std::string&, const std::string& text, bool) { bound += fuzz::try_arguments(text); });
     try_all("lesson", 100, [&](const std::string&, const std::string& text, bool) { steps += fuzz::try_lesson(text); });
     try_all("npy", 500, [&](const std::string&, const std::string& text, bool) { arrays += fuzz::try_npy(text); });
+    try_all("data", 500, [&](const std::string&, const std::string& text, bool) { data += fuzz::try_data(text); });
     CHECK(bound > 100);
     CHECK(steps > 100);
     CHECK(arrays > 200);
+    CHECK(data > 200);
 }

@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "core/base/diagnostic.h"
-#include "core/nn/data_set.h"
+#include "core/nn/data/data_set.h"
 #include "core/nn/model.h"
 #include "core/tensor/ops.h"
 
@@ -125,7 +125,7 @@ struct Trainer::State {
           heap(*device),
           model(heap, row, options.seed) {}
 
-    size_t pixels() const { return static_cast<size_t>(data.rows) * static_cast<size_t>(data.columns); }
+    size_t pixels() const { return data.pixels(); }
 };
 
 static void check_learning_rate(double rate) {
@@ -146,8 +146,8 @@ Trainer::Trainer(TrainerOptions options) {
     state_ = std::make_unique<State>(std::move(options));
     const State& s = *state_;
     if (static_cast<int64_t>(s.pixels()) != s.row.widths.front())
-        throw Failure(fmt::format("model {} takes {} inputs but the images of {} have {} x {} pixels", s.row.name,
-                                  s.row.widths.front(), s.data.name, s.data.rows, s.data.columns));
+        throw Failure(fmt::format("model {} takes {} inputs but the images of {} have {} x {} x {} values", s.row.name,
+                                  s.row.widths.front(), s.data.name, s.data.channels, s.data.rows, s.data.columns));
     if (s.data.classes != s.row.widths.back())
         throw Failure(fmt::format("model {} has {} outputs but {} has {} classes", s.row.name, s.row.widths.back(),
                                   s.data.name, s.data.classes));

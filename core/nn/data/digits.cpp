@@ -1,4 +1,5 @@
-// Drawn digits: a glyph of assets/data/digits.npy, put through a random affine map, blur, contrast and noise -> 28 x 28.
+// Drawn digits: a glyph of assets/data/digits.npy, put through a random affine map, blur, contrast and noise -> 28 x 28
+// or 32 x 32.
 // The map is inverse (picture to glyph), so each pixel is one bilinear look-up. Ranges are those of a hasty hand.
 #include <fmt/format.h>
 
@@ -9,17 +10,21 @@
 
 #include "core/base/files.h"
 #include "core/base/rng.h"
-#include "core/nn/data_set.h"
+#include "core/nn/data/data_set.h"
 
 namespace lockstep::nn {
 
 namespace {
-constexpr int side = 28;
-constexpr double glyph_height = 28, drawn_height = 20;  // pixels of a tall digit in digits.npy and in the picture
-constexpr double rotation = 0.26;                       // radians either way: 15 degrees
+constexpr double glyph_height = 28;  // pixels of a tall digit in digits.npy
+constexpr double drawn_height(int side) {
+    return 20.0 * side / 28;
+}  // and in the picture
+constexpr double rotation = 0.26;  // radians either way: 15 degrees
 constexpr double shear = 0.25;
 constexpr double scale_low = 0.8, scale_high = 1.15;
-constexpr double shift = 3;        // pixels either way
+constexpr double largest_shift(int side) {
+    return 3.0 * side / 28;
+}  // pixels either way
 constexpr double blur_high = 0.6;  // weight of the neighbours against the middle
 constexpr double contrast_low = 0.7;
 constexpr double noise_high = 0.15;  // standard deviation
@@ -68,6 +73,7 @@ Glyphs load_glyphs() {
 }
 
 // The columns at which start + slope * column may lie in 0 .. last, or one more.
+template <int side>
 std::pair<int, int> columns_inside(float start, float slope, float last) {
     if (std::abs(slope) < 1e-6f) return start >= 0 && start < last ? std::pair{0, side - 1} : std::pair{0, -1};
     const float a = -start / slope, b = (last - start) / slope;
@@ -77,10 +83,12 @@ std::pair<int, int> columns_inside(float start, float slope, float last) {
 }
 
 // The picture through the inverse map: pixel -> glyph position, bilinear.
+template <int side>
 void draw(const Glyphs& glyphs, const float* glyph, Rng& rng, std::span<float> image) {
     const double angle = rng.uniform(-rotation, rotation), slant = rng.uniform(-shear, shear);
-    const double unit = drawn_height / glyph_height;
+    const double unit = drawn_height(side) / glyph_height;
     const double scale_x = unit * rng.uniform(scale_low, scale_high), scale_y = unit * rng.uniform(scale_low, scale_high);
+    constexpr double shift = largest_shift(side);
     const double shift_x = rng.uniform(-shift, shift), shift_y = rng.uniform(-shift, shift);
     const double c = std::cos(angle), s = std::sin(angle);
     // picture = R(angle) Shear(slant) Scale glyph; the inverse by hand
@@ -94,8 +102,8 @@ void draw(const Glyphs& glyphs, const float* glyph, Rng& rng, std::span<float> i
     for (int row = 0; row < side; ++row) {
         const float dy = static_cast<float>(row) - centre_y;
         const float x0 = middle + xy * dy - xx * centre_x, y0 = middle + yy * dy - yx * centre_x;  // at column 0
-        const auto [x_from, x_to] = columns_inside(x0, xx, last);
-        const auto [y_from, y_to] = columns_inside(y0, yx, last);
+        const auto [x_from, x_to] = columns_inside<side>(x0, xx, last);
+        const auto [y_from, y_to] = columns_inside<side>(y0, yx, last);
         float* to = image.data() + row * side;
         for (int column = std::max(x_from, y_from); column <= std::min(x_to, y_to); ++column) {
             const float x = x0 + xx * static_cast<float>(column), y = y0 + yx * static_cast<float>(column);
@@ -111,6 +119,7 @@ void draw(const Glyphs& glyphs, const float* glyph, Rng& rng, std::span<float> i
 }
 
 // (w, 1, w) / (1 + 2w) along the rows, then along the columns; what lies outside is empty.
+template <int side>
 void blur(std::span<float> image, float w) {
     const float norm = 1.0f / (1.0f + 2.0f * w);
     float rows[side + 2][side] = {};
@@ -128,6 +137,7 @@ void blur(std::span<float> image, float w) {
 
 // The sum of two 16-bit uniforms, a triangle of variance 1/6: noise enough, two pixels a random number. The bounds stand in
 // a loop of their own, which becomes vectors: half of an empty picture's noise is below 0, and a branch would guess wrongly.
+template <int side>
 void add_noise(std::span<float> image, float contrast, float deviation, Rng& rng) {
     const float scale = deviation * std::sqrt(6.0f) / 65536.0f;
     int32_t noise[side * side];
@@ -144,29 +154,37 @@ void add_noise(std::span<float> image, float contrast, float deviation, Rng& rng
     }
 }
 
+template <int side>
 int32_t make_picture(const Glyphs& glyphs, const std::vector<int>& faces, uint64_t seed, uint64_t index,
                      std::span<float> image) {
     Rng rng(Rng(seed).next() + index * 0xd1b54a32d192ed03ull);
     const int digit = static_cast<int>(rng.below(10));
     const int face = faces[rng.below(faces.size())];
-    draw(glyphs, glyphs.of(face, digit), rng, image);
-    blur(image, static_cast<float>(rng.uniform(0, blur_high)));
+    draw<side>(glyphs, glyphs.of(face, digit), rng, image);
+    blur<side>(image, static_cast<float>(rng.uniform(0, blur_high)));
     const float contrast = static_cast<float>(rng.uniform(contrast_low, 1));
-    add_noise(image, contrast, static_cast<float>(rng.uniform(0, noise_high)), rng);
+    add_noise<side>(image, contrast, static_cast<float>(rng.uniform(0, noise_high)), rng);
     return digit;
+}
+
+template <int side>
+DataSet open_sized(uint64_t seed, std::string name) {
+    const auto glyphs = std::make_shared<const Glyphs>(load_glyphs());
+    DataSet set{.name = std::move(name), .rows = side, .columns = side, .classes = 10, .test_count = test_pictures};
+    set.train = [glyphs, seed](uint64_t index, std::span<float> image) {
+        return make_picture<side>(*glyphs, glyphs->training, seed, index, image);
+    };
+    set.test = [glyphs](uint64_t index, std::span<float> image) {
+        return make_picture<side>(*glyphs, glyphs->held_out, test_seed, index, image);
+    };
+    return set;
 }
 }  // namespace
 
-DataSet open_digits(uint64_t seed) {
-    const auto glyphs = std::make_shared<const Glyphs>(load_glyphs());
-    DataSet set{.name = "digits", .rows = side, .columns = side, .classes = 10, .test_count = test_pictures};
-    set.train = [glyphs, seed](uint64_t index, std::span<float> image) {
-        return make_picture(*glyphs, glyphs->training, seed, index, image);
-    };
-    set.test = [glyphs](uint64_t index, std::span<float> image) {
-        return make_picture(*glyphs, glyphs->held_out, test_seed, index, image);
-    };
-    return set;
+DataSet open_digits(uint64_t seed, int side) {
+    if (side == 28) return open_sized<28>(seed, "digits");
+    if (side == 32) return open_sized<32>(seed, "digits32");
+    throw Failure(fmt::format("digits are drawn 28 or 32 pixels wide, not {}", side));
 }
 
 }  // namespace lockstep::nn

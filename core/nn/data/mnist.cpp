@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <memory>
-#include <numeric>
 
 #include "core/base/files.h"
-#include "core/base/nearest.h"
-#include "core/base/rng.h"
-#include "core/nn/data_set.h"
+#include "core/nn/data/data_set.h"
+#include "core/nn/data/inflate.h"
+#include "core/nn/data/refusal.h"
+#include "core/nn/data/sampler.h"
 
 namespace lockstep::nn {
 
@@ -28,8 +28,8 @@ Idx load_idx(const std::filesystem::path& folder, const std::string& stem, size_
         const auto path = folder / (stem + ending);
         if (!std::filesystem::exists(path)) continue;
         std::string bytes = read_file(path).value();
-        if (*ending) bytes = gunzip(bytes, path.string());
-        Idx idx = parse_idx(bytes, path.string());
+        if (*ending) bytes = gunzip(bytes, path.string()).value();
+        Idx idx = parse_idx(bytes, path.string()).value();
         if (idx.shape.size() != dimensions)
             throw Failure(fmt::format("{} holds {}, {} are wanted there", path.string(),
                                       idx.shape.size() == 3 ? "images" : "labels", dimensions == 3 ? "images" : "labels"));
@@ -57,42 +57,30 @@ int32_t read_picture(const Half& half, uint64_t index, std::span<float> image) {
     return static_cast<uint8_t>(half.labels.values[index]);
 }
 
-struct Order {  // the permutation of the epoch last asked for
-    uint64_t epoch = ~uint64_t{0};
-    std::vector<uint32_t> places;
-
-    uint32_t at(uint64_t index, uint64_t count, uint64_t seed) {
-        if (epoch != index / count) {
-            epoch = index / count;
-            places.resize(count);
-            std::iota(places.begin(), places.end(), 0u);
-            Rng rng(Rng(seed).next() + epoch);
-            for (uint64_t i = count - 1; i > 0; --i) std::swap(places[i], places[rng.below(i + 1)]);
-        }
-        return places[index % count];
-    }
-};
 }  // namespace
 
-Idx parse_idx(std::string_view bytes, const std::string& name) {
-    if (bytes.size() < 8) throw Failure(fmt::format("{} is too short for an IDX file: {} bytes", name, bytes.size()));
+Result<Idx> parse_idx(std::string_view bytes, const std::string& name) {
+    const auto bad = [&](uint64_t at, const std::string& what) {
+        return refusal(name, at, "not a readable IDX file: " + what);
+    };
+    if (bytes.size() < 4) return bad(bytes.size(), "it is too short");
     const uint32_t magic = big_endian(bytes, 0);
     if (magic != 2051 && magic != 2049)
-        throw Failure(fmt::format("{} begins with {}, not with 2051 (images) or 2049 (labels)", name, magic));
+        return bad(0, fmt::format("it begins with {}, not with 2051 (images) or 2049 (labels)", magic));
     const size_t dimensions = magic & 0xff, header = 4 + 4 * dimensions;
-    if (bytes.size() < header) throw Failure(fmt::format("{} ends within its header", name));
+    if (bytes.size() < header) return bad(bytes.size(), "it ends within its header");
     Idx idx;
     uint64_t count = 1;
     for (size_t i = 0; i < dimensions; ++i) {
         const uint32_t extent = big_endian(bytes, 4 + 4 * i);
         idx.shape.push_back(extent);
         if (extent != 0 && count > (uint64_t{1} << 40) / extent)
-            throw Failure(fmt::format("{} claims {} items of a size that no file has", name, idx.shape[0]));
+            return bad(4, fmt::format("it claims {} items of a size that no file has", idx.shape[0]));
         count *= extent;
     }
     if (bytes.size() - header != count)
-        throw Failure(
-            fmt::format("{} should hold {} bytes after its header but holds {}", name, count, bytes.size() - header));
+        return bad(std::min<uint64_t>(bytes.size(), header + count),
+                   fmt::format("it should hold {} bytes after its header but holds {}", count, bytes.size() - header));
     idx.values = bytes.substr(header);
     return idx;
 }
@@ -110,22 +98,14 @@ DataSet open_mnist(const std::filesystem::path& folder, uint64_t seed) {
                 .rows = static_cast<int>(shape[1]),
                 .columns = static_cast<int>(shape[2]),
                 .classes = 10,
-                .test_count = test_shape[0]};
+                .test_count = test_shape[0],
+                .train_count = shape[0]};
     const auto count = static_cast<uint64_t>(shape[0]);
-    set.train = [training, order = std::make_shared<Order>(), count, seed](uint64_t index, std::span<float> image) {
-        return read_picture(*training, order->at(index, count, seed), image);
+    set.train = [training, count, seed](uint64_t index, std::span<float> image) {
+        return read_picture(*training, place_of(index, count, seed), image);
     };
     set.test = [test](uint64_t index, std::span<float> image) { return read_picture(*test, index, image); };
     return set;
-}
-
-DataSet open_data_set(const std::string& name, uint64_t seed) {
-    if (name == "digits") return open_digits(seed);
-    std::error_code ignored;
-    if (std::filesystem::is_directory(name, ignored)) return open_mnist(name, seed);
-    const std::string nearest = nearest_name(name, {"digits"});
-    throw Failure(nearest.empty() ? fmt::format("unknown data '{}': it is 'digits' or a folder with MNIST's IDX files", name)
-                                  : fmt::format("unknown data '{}', did you mean '{}'?", name, nearest));
 }
 
 }  // namespace lockstep::nn

@@ -1,0 +1,48 @@
+// The list of data sets, and what `--data` takes.
+#include "core/nn/data/data_set.h"
+
+#include <fmt/format.h>
+
+#include "core/base/nearest.h"
+
+namespace lockstep::nn {
+
+std::span<const DataSetRow> data_sets() {
+    static constexpr DataSetRow rows[] = {
+        {"digits", "pictures", "drawn digits, 28 x 28, two font families held out for the test set"},
+        {"digits32", "pictures", "the same digits drawn 32 x 32, as LeNet-5 takes them"},
+        {"FOLDER", "pictures", "MNIST's four IDX files, plain or .gz, or CIFAR-10's six binary files"},
+        {"line", "points", "y = w x + b with a little noise, w and b known"},
+        {"spirals", "points", "three spirals of points around each other, one a class"},
+        {"eight-gaussians", "points", "eight small clouds on a circle, for a generator to cover"},
+        {"clusters", "points", "clouds of points, unlabelled, for k-means"},
+        {"copy", "sequences", "symbols to be said again after a pause"},
+        {"stories", "text", "short stories from a seeded grammar, a part held out"},
+        {"FILE.txt", "text", "any UTF-8 text, its last tenth held out"},
+        {"planted-graph", "graph", "four communities with noisy features, for graph convolution"},
+        {"grid-world", "world", "a maze with a goal and pits, for a policy to learn"},
+    };
+    return rows;
+}
+
+DataSet open_data_set(const std::string& name, uint64_t seed) {
+    if (name == "digits") return open_digits(seed, 28);
+    if (name == "digits32") return open_digits(seed, 32);
+    const std::filesystem::path folder = name;
+    std::error_code ignored;
+    if (std::filesystem::is_directory(folder, ignored)) {
+        for (const char* file : {"cifar-10-batches-bin", "data_batch_1.bin", "test_batch.bin"})
+            if (std::filesystem::exists(folder / file, ignored)) return open_cifar10(folder, seed);
+        return open_mnist(folder, seed);
+    }
+    for (const DataSetRow& row : data_sets())
+        if (name == row.name) throw Failure(fmt::format("data '{}' holds {}; pictures are wanted here", name, row.kind));
+    const std::string nearest = nearest_name(name, {"digits", "digits32"});
+    throw Failure(nearest.empty()
+                      ? fmt::format("unknown data '{}': it is 'digits', 'digits32' or a folder with the files of "
+                                    "MNIST or CIFAR-10",
+                                    name)
+                      : fmt::format("unknown data '{}', did you mean '{}'?", name, nearest));
+}
+
+}  // namespace lockstep::nn
