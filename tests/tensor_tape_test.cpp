@@ -94,13 +94,17 @@ TEST_CASE("what backward kept is freed when it is used") {
     auto loss = mean(tape, y, "mean");
     y.value = {};
     CHECK(host.heap.live_bytes() == (32 + 12 + 1) * 4);
-    CHECK(tape.nodes()[2].saved_names == "x, w");
+    CHECK(tape.saved_names(2) == "x, w");
+    CHECK(tape.saved_bytes() == (32 + 12) * 4);
     CHECK(tape.nodes()[2].saved_bytes == 32 * 4);
     tape.backward(loss);
     CHECK(host.heap.live_bytes() == (32 + 24 + 1) * 4);  // gradients of x and w, and the loss
-    for (const Node& node : tape.nodes()) CHECK(node.saved.empty());
+    for (const Node& node : tape.nodes())
+        for (const Saved& saved : node.saved) CHECK(!saved.tensor);
+    CHECK(tape.saved_bytes() == 0);
     CHECK(tape.nodes()[2].freed_after == tape.launches() - 1);
-    CHECK(failure_of([&] { tape.backward(loss); }) == "backward ran already on this tape: what it saved is freed");
+    CHECK(failure_of([&] { tape.backward(loss); }) ==
+          "backward ran already through relu: what it saved is freed (retain_graph keeps it)");
 }
 
 TEST_CASE("addresses repeat from step to step") {
@@ -145,8 +149,8 @@ TEST_CASE("a shape that does not fit names the layer and both shapes") {
     CHECK(failure_of([&] { softmax_cross_entropy(tape, a, three, "loss"); }) ==
           "loss: logits of shape [2, 3] need one label a row, but the labels have shape [3]");
     CHECK(failure_of([&] { softmax_cross_entropy(tape, a, row, "loss"); }) ==
-          "loss: row holds f32 but softmax_cross_entropy takes labels (i32) there");
-    CHECK(failure_of([&] { relu(tape, labels, "relu"); }) == "relu: y holds i32 but relu takes f32 there");
+          "loss: row holds f32 but softmax_cross_entropy takes integers there");
+    CHECK(failure_of([&] { relu(tape, labels, "relu"); }) == "relu: y holds i32 but relu takes floating-point values there");
     CHECK(failure_of([&] { tape.backward(a); }) == "a has shape [2, 3]: backward starts at a loss of one element");
     CHECK(failure_of([&] {
               labels_from(host.heap, std::vector<int32_t>{0, -1}, "y");

@@ -63,10 +63,10 @@ void sgd_step(tensor::Tape& tape, std::span<Parameter* const> parameters, double
         if (!gradient) continue;
         const int64_t count = gradient.count();
         const int launch =
-            tape.launch(tensor::elementwise("sgd_f32", count,
+            tape.launch(tensor::elementwise("sgd", count,
                                             {parameter->value.pointer(), gradient.pointer(),
                                              static_cast<float>(learning_rate), tensor::size_argument(count)}),
-                        parameter->name + " sgd", "update");
+                        {parameter->name, "sgd"}, "update");
         tape.note_update(parameter->node, launch);
     }
 }

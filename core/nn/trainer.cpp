@@ -62,7 +62,8 @@ Values keep(std::vector<float> values) {
     return values.empty() ? nullptr : std::make_shared<const std::vector<float>>(std::move(values));
 }
 
-GraphNode describe(const Node& node, int id, int loss) {
+GraphNode describe(const Tape& tape, int id, int loss) {
+    const Node& node = tape.nodes()[static_cast<size_t>(id)];
     GraphNode out;
     out.kind = id == loss                           ? GraphNode::Kind::loss
                : node.kind == Node::Kind::parameter ? GraphNode::Kind::parameter
@@ -74,13 +75,13 @@ GraphNode describe(const Node& node, int id, int loss) {
     out.name = node.name;
     out.shape = node.shape;
     out.inputs = node.inputs;
-    out.bytes = tensor::count_of(node.shape) * 4;
+    out.bytes = node.bytes();
     out.requires_grad = node.requires_grad;
     out.forward_launches = node.forward_launches;
     out.backward_launches = node.backward_launches;
     out.gradient_after = node.gradient_after;
     out.update_launches = node.update_launches;
-    out.saved = node.saved_names;
+    out.saved = tape.saved_names(id);
     out.saved_bytes = node.saved_bytes;
     out.freed_after = node.freed_after;
     return out;
@@ -204,7 +205,7 @@ StepRecord Trainer::step() {
     record.confidence = std::move(made.confidence);
     if (s.options.keep_graph)
         for (size_t id = 0; id < tape.nodes().size(); ++id) {
-            record.nodes.push_back(describe(tape.nodes()[id], static_cast<int>(id), loss.node));
+            record.nodes.push_back(describe(tape, static_cast<int>(id), loss.node));
             if (!s.options.keep_values) continue;
             GraphNode& node = record.nodes.back();
             if (node.kind != GraphNode::Kind::parameter) node.value = keep(tape.read_value(node.id));

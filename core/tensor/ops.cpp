@@ -27,26 +27,29 @@ const OpRow& op_named(std::string_view name) {
                               nearest.empty() ? std::string() : fmt::format(", did you mean '{}'?", nearest)));
 }
 
-Variable matmul(Tape& tape, const Variable& a, const Variable& b, const std::string& name, bool transpose_b) {
-    return tape.apply(matmul_row, {a, b}, name, {.transpose_b = transpose_b});
+Variable add(Tape& tape, const Variable& a, const Variable& b, NodeName name) {
+    return tape.apply(add_row, {a, b}, std::move(name));
 }
-Variable add_bias(Tape& tape, const Variable& x, const Variable& bias, const std::string& name) {
-    return tape.apply(add_bias_row, {x, bias}, name);
+Variable matmul(Tape& tape, const Variable& a, const Variable& b, NodeName name, bool transpose_b) {
+    return tape.apply(matmul_row, {a, b}, std::move(name), {.transpose_b = transpose_b});
 }
-Variable relu(Tape& tape, const Variable& x, const std::string& name) {
-    return tape.apply(relu_row, {x}, name);
+Variable add_bias(Tape& tape, const Variable& x, const Variable& bias, NodeName name) {
+    return tape.apply(add_bias_row, {x, bias}, std::move(name));
 }
-Variable sum(Tape& tape, const Variable& x, const std::string& name) {
-    return tape.apply(sum_row, {x}, name);
+Variable relu(Tape& tape, const Variable& x, NodeName name) {
+    return tape.apply(relu_row, {x}, std::move(name));
 }
-Variable mean(Tape& tape, const Variable& x, const std::string& name) {
-    return tape.apply(mean_row, {x}, name);
+Variable sum(Tape& tape, const Variable& x, NodeName name) {
+    return tape.apply(sum_row, {x}, std::move(name));
 }
-Variable softmax_cross_entropy(Tape& tape, const Variable& logits, const Variable& labels, const std::string& name) {
-    return tape.apply(softmax_cross_entropy_row, {logits, labels}, name);
+Variable mean(Tape& tape, const Variable& x, NodeName name) {
+    return tape.apply(mean_row, {x}, std::move(name));
 }
-Variable mse(Tape& tape, const Variable& prediction, const Variable& target, const std::string& name) {
-    return tape.apply(mse_row, {prediction, target}, name);
+Variable softmax_cross_entropy(Tape& tape, const Variable& logits, const Variable& labels, NodeName name) {
+    return tape.apply(softmax_cross_entropy_row, {logits, labels}, std::move(name));
+}
+Variable mse(Tape& tape, const Variable& prediction, const Variable& target, NodeName name) {
+    return tape.apply(mse_row, {prediction, target}, std::move(name));
 }
 
 }  // namespace lockstep::tensor

@@ -1,245 +1,265 @@
+// Recording: leaves, ops, launches, and what can be asked of the nodes afterwards. backward.cpp walks back.
 #include "core/tensor/tape.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cassert>
+#include <cmath>
 
 #include "core/base/diagnostic.h"
+#include "core/tensor/ops/walk.h"
 
 namespace lockstep::tensor {
 
-Launch elementwise(std::string_view kernel, int64_t count, std::vector<device::Argument> arguments) {
-    return {kernel, {static_cast<uint32_t>((count + 255) / 256), 1, 1}, {256, 1, 1}, std::move(arguments)};
-}
-
-device::Argument size_argument(int64_t size) {
-    return static_cast<int32_t>(size);
-}
-
-void ForwardCall::launch(const Launch& what, const std::string& label) {
-    launches.push_back(tape.launch(what, label.empty() ? name : label, "forward"));
-}
-
-Tensor ForwardCall::temporary(const Shape& shape, const std::string& what) {
-    return make_tensor(tape.heap(), shape, name + " " + what, Purpose::activation);
-}
-
-void ForwardCall::save(const std::string& what, const Tensor& tensor) {
-    saved.push_back({what, tensor});
-}
-
-void ForwardCall::save_input(size_t index) {
-    save(input_names[index], inputs[index]);
-}
-
-// "fc1 matmul" and "dW" make "fc1 dW"; "relu1" and "dx" make "relu1 dx".
-static std::string gradient_label(const std::string& name, std::string_view gradient) {
-    return fmt::format("{} {}", name.substr(0, name.rfind(' ')), gradient);
-}
-
-Tensor& BackwardCall::allocate(size_t input) {
-    gradients[input] =
-        make_tensor(tape.heap(), shapes[input], gradient_label(name, gradient_names[input]), Purpose::gradient);
-    return gradients[input];
-}
-
-void BackwardCall::launch(size_t input, const Launch& what) {
-    launches.push_back(tape.launch(what, gradient_label(name, gradient_names[input]), "backward"));
-    ready.at(input) = launches.back();
-}
-
-float BackwardCall::upstream_scalar() const {
-    return upstream ? to_host(tape.heap(), upstream)[0] : 1.0f;
-}
-
-Variable Tape::leaf(Node::Kind kind, const Tensor& value, const std::string& name, bool requires_grad) {
-    Node node;
+Variable Tape::leaf(Node::Kind kind, const Tensor& value, NodeName name, bool requires_grad) {
+    if (!value) throw Failure(fmt::format("{} has no value", name.text));
+    Node& node = nodes_.emplace_back();
     node.kind = kind;
-    node.name = name;
+    node.name = std::move(name.text);
+    node.where = name.where;
     node.shape = value.shape;
+    node.strides = value.strides;
     node.dtype = value.dtype;
     node.requires_grad = requires_grad;
     node.value = value.pointer();
-    nodes_.push_back(std::move(node));
     return {static_cast<int>(nodes_.size()) - 1, value};
 }
 
-Variable Tape::input(const Tensor& value, const std::string& name, bool requires_grad) {
-    return leaf(Node::Kind::input, value, name, requires_grad);
+Variable Tape::input(const Tensor& value, NodeName name, bool requires_grad) {
+    if (requires_grad && !floating(value.dtype))
+        throw Failure(
+            fmt::format("{} holds {}: only floating-point tensors have gradients", name.text, name_of(value.dtype)));
+    return leaf(Node::Kind::input, value, std::move(name), requires_grad);
 }
-Variable Tape::parameter(const Tensor& value, const std::string& name) {
-    return leaf(Node::Kind::parameter, value, name, true);
+Variable Tape::parameter(const Tensor& value, NodeName name) {
+    return leaf(Node::Kind::parameter, value, std::move(name), true);
 }
-Variable Tape::label(const Tensor& value, const std::string& name) {
-    return leaf(Node::Kind::label, value, name, false);
+Variable Tape::label(const Tensor& value, NodeName name) {
+    return leaf(Node::Kind::label, value, std::move(name), false);
 }
 
-int Tape::launch(const Launch& what, const std::string& label, const std::string& phase) {
-    device::LaunchRequest request;
-    request.kernel = what.kernel;
-    request.grid = what.grid;
-    request.block = what.block;
-    request.arguments = what.arguments;
-    request.label = label;
-    request.phase = phase;
-    heap_.device().launch(request);
+void Tape::clear() {
+    nodes_.clear();
+    live_bytes_.clear();
+    hooks_.clear();
+    launches_ = 0;
+    position_ = -1;
+    anomaly_.reset();
+}
+
+int Tape::launch(const Launch& what, const Label& label, std::string_view phase, DType type) {
+    request_.kernel = what.named_whole ? what.kernel : typed_kernel(what.kernel, what.type.value_or(type));
+    request_.grid = what.grid;
+    request_.block = what.block;
+    request_.dynamic_shared = what.dynamic_shared;
+    request_.arguments.assign(what.arguments.begin(), what.arguments.end());
+    request_.label.assign(label.name);
+    if (!label.what.empty()) request_.label.append(" ").append(label.what);
+    request_.phase.assign(phase);
+    heap_.device().launch(request_);
     live_bytes_.push_back(heap_.live_bytes());
     return launches_++;
 }
 
-Variable Tape::apply(const OpRow& op, const std::vector<Variable>& inputs, const std::string& name,
-                     const Attributes& attributes) {
-    assert(inputs.size() == op.inputs);
-    std::vector<Shape> shapes;
-    std::vector<Tensor> values;
-    std::vector<std::string> names;
-    std::array<bool, 2> needs_grad = {};
-    Node node;
+Tensor Tape::contiguous(const Tensor& tensor, const Label& name, std::string_view phase, std::vector<int>& launches) {
+    if (tensor.contiguous()) return tensor;
+    Tensor copy =
+        make_tensor(heap_, tensor.shape, name, phase == "backward" ? Purpose::gradient : Purpose::activation, tensor.dtype);
+    copy.largest = tensor.largest;
+    launches.push_back(launch(copy_strided(tensor, copy), name, phase, tensor.dtype));
+    return copy;
+}
+
+void Tape::check_inputs(const OpRow& op, std::span<const Variable> inputs, const std::string& name) const {
+    if (inputs.size() < op.inputs || (inputs.size() > op.inputs && !op.variadic))
+        throw Failure(fmt::format("{}: {} takes {}{} input{}, not {}", name, op.name, op.inputs,
+                                  op.variadic ? " or more" : "", op.inputs == 1 && !op.variadic ? "" : "s", inputs.size()));
+    const Node* first = nullptr;  // of the floating inputs
     for (size_t i = 0; i < inputs.size(); ++i) {
+        if (inputs[i].node < 0 || size_t(inputs[i].node) >= nodes_.size())
+            throw Failure(fmt::format("{}: input {} is not on this tape", name, i + 1));
         const Node& from = nodes_[size_t(inputs[i].node)];
-        const bool labels = static_cast<int>(i) == op.label_input;
-        if ((from.dtype == DType::i32) != labels)
+        if (!inputs[i].value) throw Failure(fmt::format("{}: the value of {} was given up", name, from.name));
+        const uint32_t bit = i < 32 ? 1u << i : 0u;
+        if (op.any_inputs & bit) continue;
+        const bool integers = op.integer_inputs & bit;
+        if (floating(from.dtype) == integers)
             throw Failure(fmt::format("{}: {} holds {} but {} takes {} there", name, from.name, name_of(from.dtype), op.name,
-                                      labels ? "labels (i32)" : "f32"));
-        shapes.push_back(from.shape);
-        values.push_back(inputs[i].value);
-        names.push_back(from.name);
-        needs_grad[i] = from.requires_grad;
-        node.inputs.push_back(inputs[i].node);
+                                      integers ? "integers" : "floating-point values"));
+        if (integers) continue;
+        if (!first) first = &from;
+        if (from.dtype != first->dtype)
+            throw Failure(fmt::format("{}: {} holds {} but {} holds {}: {} takes one type, so cast one of them", name,
+                                      first->name, name_of(first->dtype), from.name, name_of(from.dtype), op.name));
+    }
+}
+
+DType compute_type(Types inputs, DType otherwise) {
+    for (const TensorType& type : inputs)
+        if (floating(type.dtype)) return type.dtype;
+    return otherwise;
+}
+
+Variable Tape::apply(const OpRow& op, std::span<const Variable> inputs, NodeName name, const Attributes& attributes) {
+    check_inputs(op, inputs, name.text);
+    const size_t count = inputs.size();
+    std::vector<TensorType> types(count);
+    std::vector<Tensor> values(count);
+    Node node;
+    node.inputs.resize(count);
+    for (size_t i = 0; i < count; ++i) {
+        const Node& from = nodes_[size_t(inputs[i].node)];
+        types[i] = {inputs[i].value.shape, from.dtype};
+        node.inputs[i] = inputs[i].node;
         node.requires_grad = node.requires_grad || from.requires_grad;
     }
+    const DType dtype = compute_type(types, types.empty() ? DType::f32 : types[0].dtype);
     node.op = &op;
     node.attributes = attributes;
-    node.name = name;
-    node.shape = op.shape(shapes, attributes, name);
-    ForwardCall call{*this, values, attributes, names, {needs_grad.data(), inputs.size()}, name, {}, {}, {}};
-    call.output = make_tensor(heap_, node.shape, name, Purpose::activation);
-    op.forward(call);
-    node.value = call.output.pointer();
-    node.forward_launches = std::move(call.launches);
-    if (node.requires_grad) {
-        node.saved = std::move(call.saved);
-        for (const Saved& saved : node.saved) {
-            node.saved_names += (node.saved_names.empty() ? "" : ", ") + saved.name;
-            if (saved.tensor.storage->purpose() != Purpose::parameter) node.saved_bytes += saved.tensor.bytes();
-        }
-    }
-    nodes_.push_back(std::move(node));
-    return {static_cast<int>(nodes_.size()) - 1, call.output};
-}
-
-// gradient += another: in place, into whichever of the two no other node shows as its own.
-void Tape::add_gradient(Node& node, Tensor gradient, bool borrowed, const std::string& from, std::vector<int>& launches) {
-    if (node.gradient) {
-        const std::string label = fmt::format("{} += from {}", node.name, from.substr(0, from.rfind(' ')));
-        const auto accumulate = [&](const Tensor& into, const Tensor& other) {
-            launches.push_back(launch(
-                elementwise("accumulate_f32", into.count(), {into.pointer(), other.pointer(), size_argument(into.count())}),
-                label, "backward"));
-        };
-        if (!node.gradient_borrowed) {
-            accumulate(node.gradient, gradient);
-            gradient = node.gradient;
-        } else if (!borrowed) {
-            accumulate(gradient, node.gradient);
+    node.name = std::move(name.text);
+    node.where = name.where;
+    node.requires_grad = node.requires_grad && recording_ && op.backward;
+    Tensor output;
+    try {
+        node.dtype = op.result ? op.result(types, attributes) : dtype;
+        if (op.view) {
+            output = op.view(op.takes_strides
+                                 ? inputs[0].value
+                                 : contiguous(inputs[0].value, {node.name, "copy"}, "forward", node.forward_launches),
+                             attributes);
+            node.shape = output.shape;
         } else {
-            Tensor total = make_tensor(heap_, node.shape, node.name + " gradient", Purpose::gradient);
-            launches.push_back(
-                launch(elementwise("fill_f32", total.count(), {total.pointer(), 0.0f, size_argument(total.count())}), label,
-                       "backward"));
-            accumulate(total, node.gradient);
-            accumulate(total, gradient);
-            gradient = total;
+            node.shape = op.shape(types, attributes);
         }
-        borrowed = false;
+    } catch (const Failure& failure) {
+        throw Failure(fmt::format("{}: {}", node.name, failure.diagnostic.message), failure.status);
     }
-    node.gradient_borrowed = borrowed;
-    node.gradient = std::move(gradient);
-    node.gradient_at = node.gradient.pointer();
-    node.has_gradient = true;
-}
-
-void Tape::backward_through(Node& node) {
-    std::vector<Shape> shapes;
-    std::array<bool, 2> wanted = {};
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
-        const Node& from = nodes_[size_t(node.inputs[i])];
-        shapes.push_back(from.shape);
-        wanted[i] = from.requires_grad;
-    }
-    BackwardCall call{*this,
-                      shapes,
-                      node.attributes,
-                      node.saved,
-                      {wanted.data(), node.inputs.size()},
-                      node.name,
-                      node.op->gradient_names,
-                      std::move(node.gradient),
-                      {},
-                      {}};
-    node.gradient = {};
-    call.gradients.resize(node.inputs.size());
-    call.ready.assign(node.inputs.size(), -1);
-    node.op->backward(call);
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
-        if (!wanted[i] || !call.gradients[i]) continue;
-        const bool borrowed = call.gradients[i].storage == call.upstream.storage;
-        Node& from = nodes_[size_t(node.inputs[i])];
-        const size_t before = call.launches.size();
-        add_gradient(from, std::move(call.gradients[i]), borrowed, node.name, call.launches);
-        const int written = call.ready[i] >= 0 ? call.ready[i] : node.gradient_after;
-        from.gradient_after = std::max(from.gradient_after, call.launches.size() > before ? call.launches.back() : written);
-    }
-    node.backward_launches = std::move(call.launches);
-}
-
-void Tape::backward(const Variable& root, const Tensor& seed) {
-    if (ran_backward_) throw Failure("backward ran already on this tape: what it saved is freed");
-    Node& last = nodes_[size_t(root.node)];
-    if (!seed && count_of(last.shape) != 1)
-        throw Failure(
-            fmt::format("{} has shape {}: backward starts at a loss of one element", last.name, text_of(last.shape)));
-    if (seed && seed.shape != last.shape)
-        throw Failure(fmt::format("{} has shape {} but the gradient given for it {}", last.name, text_of(last.shape),
-                                  text_of(seed.shape)));
-    ran_backward_ = true;
-    last.gradient = seed;
-    last.has_gradient = true;
-    last.gradient_after = launches_ - 1;
-    last.gradient_is_one = !seed;
-    if (seed) last.gradient_at = seed.pointer();
-    last.gradient_borrowed = true;
-    for (int id = root.node; id >= 0; --id) {
-        Node& node = nodes_[size_t(id)];
-        if (node.kind == Node::Kind::op && node.has_gradient && node.requires_grad) backward_through(node);
-        if (!node.saved.empty()) {
-            node.saved.clear();
-            node.freed_after = launches_ - 1;
-        }
-    }
-}
-
-std::vector<float> Tape::read_value(int id) const {
-    const Node& node = nodes_[size_t(id)];
-    std::vector<float> values(static_cast<size_t>(count_of(node.shape)));
-    if (node.dtype == DType::i32) {
-        std::vector<int32_t> labels(values.size());
-        heap_.device().copy_out(labels.data(), node.value, labels.size() * sizeof(int32_t));
-        for (size_t i = 0; i < labels.size(); ++i) values[i] = static_cast<float>(labels[i]);
+    for (size_t i = 0; i < count; ++i)
+        values[i] = op.takes_strides || op.view
+                        ? inputs[i].value
+                        : contiguous(inputs[i].value, {node.name, "copy"}, "forward", node.forward_launches);
+    if (!op.view) output = make_tensor(heap_, node.shape, node.name, Purpose::activation, node.dtype);
+    const int id = static_cast<int>(nodes_.size());
+    ForwardCall call{*this,
+                     op,
+                     values,
+                     node.inputs,
+                     node.attributes,
+                     node.name,
+                     id,
+                     dtype,
+                     std::move(output),
+                     node.saved,
+                     node.forward_launches};
+    if (op.forward) op.forward(call);
+    node.value = call.output.pointer();
+    node.strides = call.output.strides;
+    if (node.requires_grad) {
+        for (const Saved& saved : node.saved)
+            if (saved.tensor.storage->purpose() != Purpose::parameter) node.saved_bytes += saved.tensor.bytes();
     } else {
-        heap_.device().copy_out(values.data(), node.value, values.size() * sizeof(float));
+        node.saved.clear();
     }
-    return values;
+    if (check_ != Check::none) look_at(node, call.output, false);
+    Variable result{id, std::move(call.output)};
+    nodes_.push_back(std::move(node));
+    return result;
 }
 
-std::vector<float> Tape::read_gradient(int id) const {
+int64_t Tape::saved_bytes() const {
+    std::vector<const Storage*> seen;
+    int64_t bytes = 0;
+    for (const Node& node : nodes_)
+        for (const Saved& saved : node.saved) {
+            const Storage* storage = saved.tensor.storage.get();
+            if (!storage || storage->purpose() == Purpose::parameter) continue;
+            if (std::find(seen.begin(), seen.end(), storage) != seen.end()) continue;
+            seen.push_back(storage);
+            bytes += storage->bytes();
+        }
+    return bytes;
+}
+
+std::string Tape::saved_names(int id) const {
+    std::string names;
+    for (const Saved& saved : nodes_[size_t(id)].saved) {
+        if (!names.empty()) names += ", ";
+        names += saved.node >= 0 ? nodes_[size_t(saved.node)].name : std::string(saved.what);
+    }
+    return names;
+}
+
+std::vector<TensorType> Tape::types_of(const Node& node) const {
+    std::vector<TensorType> types;
+    types.reserve(node.inputs.size());
+    for (int from : node.inputs) types.push_back({nodes_[size_t(from)].shape, nodes_[size_t(from)].dtype});
+    return types;
+}
+
+OpCost Tape::cost() const {
+    OpCost total;
+    for (const Node& node : nodes_) {
+        if (!node.op || !node.op->cost) continue;
+        const OpCost one = node.op->cost(types_of(node), node.attributes);
+        total.forward += one.forward;
+        if (node.requires_grad) total.backward += one.backward;
+    }
+    return total;
+}
+
+std::vector<double> Tape::values(int id) const {
+    const Node& node = nodes_[size_t(id)];
+    return read_values(heap_.device(), node.value, node.shape, node.strides, node.dtype);
+}
+
+std::vector<double> Tape::gradient_values(int id) const {
     const Node& node = nodes_[size_t(id)];
     if (!node.has_gradient) return {};
-    std::vector<float> values(static_cast<size_t>(count_of(node.shape)), 1.0f);
-    if (!node.gradient_is_one) heap_.device().copy_out(values.data(), node.gradient_at, values.size() * sizeof(float));
+    if (node.gradient_is_one) return std::vector<double>(static_cast<size_t>(count_of(node.shape)), 1.0);
+    return read_values(heap_.device(), node.gradient_at, node.shape, strides_of(node.shape), node.dtype);
+}
+
+static std::vector<float> narrow(const std::vector<double>& wide) {
+    std::vector<float> values(wide.size());
+    std::transform(wide.begin(), wide.end(), values.begin(), [](double value) { return static_cast<float>(value); });
     return values;
+}
+std::vector<float> Tape::read_value(int id) const {
+    return narrow(values(id));
+}
+std::vector<float> Tape::read_gradient(int id) const {
+    return narrow(gradient_values(id));
+}
+
+// The file from the project's folder on: the compiler gives the whole path.
+static std::string place_of(const std::source_location& where) {
+    const std::string_view file = where.file_name();
+    size_t begin = std::string_view::npos;
+    for (std::string_view top : {"core/", "lessons/", "app/", "tests/"})
+        if (const size_t at = file.rfind(top); at != std::string_view::npos && (at == 0 || file[at - 1] == '/'))
+            begin = begin == std::string_view::npos ? at : std::min(begin, at);
+    if (begin == std::string_view::npos) begin = file.rfind('/') == std::string_view::npos ? 0 : file.rfind('/') + 1;
+    return fmt::format("{}:{}", file.substr(begin), where.line());
+}
+
+void Tape::look_at(const Node& node, const Tensor& tensor, bool backward) {
+    if (anomaly_ || !floating(tensor.dtype)) return;
+    const std::vector<double> all = values_of(heap_, tensor);
+    const auto bad = std::find_if(all.begin(), all.end(), [](double value) { return !std::isfinite(value); });
+    if (bad == all.end()) return;
+    anomaly_ = Anomaly{node.op ? std::string(node.op->name) : "", node.name, place_of(node.where), backward, {}, *bad};
+    int64_t left = bad - all.begin();
+    for (int64_t stride : strides_of(tensor.shape)) {
+        anomaly_->at.push_back(left / stride);
+        left %= stride;
+    }
+    if (check_ == Check::stop) throw Failure(anomaly_->text(), ExitStatus::faulted);
+}
+
+std::string Anomaly::text() const {
+    return fmt::format("the first value that is not finite is {} in {} of {} ({}), element {}, recorded at {}",
+                       std::isnan(value) ? "a NaN" : "an infinity", backward ? "the gradient" : "the value", name,
+                       op.empty() ? "a leaf" : op, text_of(at), where);
 }
 
 }  // namespace lockstep::tensor

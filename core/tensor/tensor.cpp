@@ -3,24 +3,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cassert>
-#include <map>
-#include <set>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <unordered_map>
 
 #include "core/base/diagnostic.h"
 
 namespace lockstep::tensor {
 
+std::string Label::text() const {
+    return what.empty() ? std::string(name) : fmt::format("{} {}", name, what);
+}
+
 struct HeapState {
     device::Device* device = nullptr;
-    using Buffer = std::pair<uint64_t, uint64_t>;       // serial, address
-    std::map<int64_t, std::set<Buffer>> free;           // by size, oldest first
-    std::vector<std::pair<int64_t, Buffer>> freed_now;  // since the last recycle()
+    using Buffer = std::pair<uint64_t, uint64_t>;           // serial, address
+    std::unordered_map<int64_t, std::vector<Buffer>> free;  // by size, a heap with the oldest on top
+    std::vector<std::pair<int64_t, Buffer>> freed_now;      // since the last recycle()
     uint64_t allocations = 0;
-    int64_t live = 0;
+    int64_t live = 0, peak = 0, taken = 0;
 
     ~HeapState() {
-        for (const auto& [bytes, buffer] : freed_now) free[bytes].insert(buffer);
+        for (const auto& [bytes, buffer] : freed_now) device->release({buffer.second});
         for (const auto& [bytes, buffers] : free)
             for (const auto& [serial, address] : buffers) device->release({address});
     }
@@ -29,6 +35,7 @@ struct HeapState {
 Storage::Storage(std::shared_ptr<HeapState> heap, device::Pointer pointer, uint64_t serial, int64_t bytes, Purpose purpose)
     : heap_(std::move(heap)), pointer_(pointer), serial_(serial), bytes_(bytes), purpose_(purpose) {
     if (purpose_ != Purpose::parameter) heap_->live += bytes_;
+    heap_->peak = std::max(heap_->peak, heap_->live);
 }
 
 Storage::~Storage() {
@@ -40,48 +47,175 @@ Heap::Heap(device::Device& device) : state_(std::make_shared<HeapState>()) {
     state_->device = &device;
 }
 
-std::shared_ptr<Storage> Heap::allocate(int64_t bytes, const std::string& name, Purpose purpose) {
+std::shared_ptr<Storage> Heap::allocate(int64_t bytes, const Label& name, Purpose purpose) {
     device::Pointer pointer;
     uint64_t serial = 0;
     auto found = state_->free.find(bytes);
     if (found != state_->free.end() && !found->second.empty()) {
-        serial = found->second.begin()->first;
-        pointer.address = found->second.begin()->second;
-        found->second.erase(found->second.begin());
+        auto& buffers = found->second;
+        std::pop_heap(buffers.begin(), buffers.end(), std::greater<>());
+        serial = buffers.back().first;
+        pointer.address = buffers.back().second;
+        buffers.pop_back();
     } else {
-        pointer = state_->device->allocate(static_cast<size_t>(bytes), name);
+        pointer = state_->device->allocate(static_cast<size_t>(bytes), name.text());
         serial = state_->allocations++;
+        state_->taken += bytes;
     }
     return std::make_shared<Storage>(state_, pointer, serial, bytes, purpose);
 }
 
 void Heap::recycle() {
-    for (const auto& [bytes, buffer] : state_->freed_now) state_->free[bytes].insert(buffer);
+    for (const auto& [bytes, buffer] : state_->freed_now) {
+        auto& buffers = state_->free[bytes];
+        buffers.push_back(buffer);
+        std::push_heap(buffers.begin(), buffers.end(), std::greater<>());
+    }
     state_->freed_now.clear();
+    state_->peak = state_->live;
 }
 
 int64_t Heap::live_bytes() const {
     return state_->live;
+}
+int64_t Heap::peak_bytes() const {
+    return state_->peak;
+}
+int64_t Heap::device_bytes() const {
+    return state_->taken;
+}
+uint64_t Heap::device_allocations() const {
+    return state_->allocations;
 }
 
 device::Device& Heap::device() const {
     return *state_->device;
 }
 
-Tensor make_tensor(Heap& heap, const Shape& shape, const std::string& name, Purpose purpose, DType dtype) {
-    check_shape(shape, name);
-    Tensor tensor{shape, dtype, nullptr, -1};
-    tensor.storage = heap.allocate(tensor.bytes(), name, purpose);
+bool floating(DType type) {
+    return type == DType::f32 || type == DType::f64 || type == DType::f16 || type == DType::bf16;
+}
+
+bool Tensor::contiguous() const {
+    int64_t stride = 1;
+    for (size_t i = shape.size(); i-- > 0;) {
+        if (shape[i] != 1 && strides[i] != stride) return false;
+        stride *= shape[i];
+    }
+    return true;
+}
+
+Tensor make_tensor(Heap& heap, const Shape& shape, const Label& name, Purpose purpose, DType dtype) {
+    int64_t count = 1;
+    for (int64_t extent : shape) {
+        if (extent < 1 || extent > std::numeric_limits<int32_t>::max() / count) check_shape(shape, name.text());
+        count *= extent;
+    }
+    Tensor tensor{shape, strides_of(shape), 0, dtype, nullptr, -1};
+    tensor.storage = heap.allocate(count * static_cast<int64_t>(size_of(dtype)), name, purpose);
     return tensor;
 }
 
-Tensor tensor_from(Heap& heap, const Shape& shape, std::span<const float> values, const std::string& name, Purpose purpose) {
+namespace {
+void put(std::byte* to, DType type, double value, const std::string& name) {
+    const auto store = [&](auto typed) { std::memcpy(to, &typed, sizeof typed); };
+    const auto whole = [&](auto least, auto most) {
+        if (!(value >= static_cast<double>(least) && value <= static_cast<double>(most)) || value != std::floor(value))
+            throw Failure(fmt::format("{} holds {}, which no {} can", name, value, name_of(type)));
+    };
+    switch (type) {
+        case DType::f64:
+            return store(value);
+        case DType::f32:
+            return store(static_cast<float>(value));
+        case DType::f16:
+            return store(f32_to_f16(static_cast<float>(value)));
+        case DType::bf16:
+            return store(f32_to_bf16(static_cast<float>(value)));
+        case DType::i64:
+            whole(-9007199254740992.0, 9007199254740992.0);  // 2^53: beyond, a double skips whole numbers
+            return store(static_cast<int64_t>(value));
+        case DType::i32:
+            whole(std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max());
+            return store(static_cast<int32_t>(value));
+        case DType::u8:
+            whole(0, 255);
+            return store(static_cast<uint8_t>(value));
+        default:
+            throw Failure(fmt::format("{}: tensors do not hold {}", name, name_of(type)));
+    }
+}
+
+double get(const std::byte* from, DType type) {
+    const auto load = [&](auto typed) {
+        std::memcpy(&typed, from, sizeof typed);
+        return typed;
+    };
+    switch (type) {
+        case DType::f64:
+            return load(double{});
+        case DType::f32:
+            return static_cast<double>(load(float{}));
+        case DType::f16:
+            return static_cast<double>(f16_to_f32(load(uint16_t{})));
+        case DType::bf16:
+            return static_cast<double>(bf16_to_f32(load(uint16_t{})));
+        case DType::i64:
+            return static_cast<double>(load(int64_t{}));
+        case DType::i32:
+            return static_cast<double>(load(int32_t{}));
+        case DType::u8:
+            return static_cast<double>(load(uint8_t{}));
+        default:
+            throw Failure(fmt::format("tensors do not hold {}", name_of(type)));
+    }
+}
+
+void check_count(const Shape& shape, size_t values, const std::string& name) {
     check_shape(shape, name);
-    if (count_of(shape) != static_cast<int64_t>(values.size()))
-        throw Failure(fmt::format("{} of shape {} cannot hold {} values", name, text_of(shape), values.size()));
+    if (count_of(shape) != static_cast<int64_t>(values))
+        throw Failure(fmt::format("{} of shape {} cannot hold {} values", name, text_of(shape), values));
+}
+
+// Calls each(offset) for the elements in logical order.
+template <class Each>
+void for_each_offset(const Shape& shape, const Shape& strides, Each each) {
+    Shape at = Shape::filled(shape.size(), 0);
+    int64_t offset = 0;
+    for (int64_t left = count_of(shape); left > 0; --left) {
+        each(offset);
+        for (size_t i = shape.size(); i-- > 0;) {
+            offset += strides[i];
+            if (++at[i] < shape[i]) break;
+            offset -= strides[i] * shape[i];
+            at[i] = 0;
+        }
+    }
+}
+}  // namespace
+
+Tensor tensor_from(Heap& heap, const Shape& shape, std::span<const float> values, const std::string& name, Purpose purpose) {
+    check_count(shape, values.size(), name);
     Tensor tensor = make_tensor(heap, shape, name, purpose);
     heap.device().copy_in(tensor.pointer(), values.data(), values.size_bytes());
     return tensor;
+}
+
+Tensor tensor_from(Heap& heap, const Shape& shape, std::span<const double> values, const std::string& name, Purpose purpose,
+                   DType dtype) {
+    check_count(shape, values.size(), name);
+    Tensor tensor = make_tensor(heap, shape, name, purpose, dtype);
+    write_values(heap, tensor, values, name);
+    return tensor;
+}
+
+void write_values(const Heap& heap, const Tensor& tensor, std::span<const double> values, const std::string& name) {
+    check_count(tensor.shape, values.size(), name);
+    if (!tensor.contiguous()) throw Failure(fmt::format("{} is a view: its values cannot be written at once", name));
+    const size_t size = size_of(tensor.dtype);
+    std::vector<std::byte> bytes(values.size() * size);
+    for (size_t i = 0; i < values.size(); ++i) put(bytes.data() + i * size, tensor.dtype, values[i], name);
+    heap.device().copy_in(tensor.pointer(), bytes.data(), bytes.size());
 }
 
 Tensor labels_from(Heap& heap, std::span<const int32_t> labels, const std::string& name) {
@@ -94,10 +228,42 @@ Tensor labels_from(Heap& heap, std::span<const int32_t> labels, const std::strin
     return tensor;
 }
 
+Tensor indices_from(Heap& heap, const Shape& shape, std::span<const int64_t> values, const std::string& name) {
+    check_count(shape, values.size(), name);
+    Tensor tensor = make_tensor(heap, shape, name, Purpose::data, DType::i64);
+    heap.device().copy_in(tensor.pointer(), values.data(), values.size_bytes());
+    return tensor;
+}
+
+std::vector<double> read_values(device::Device& device, device::Pointer first, const Shape& shape, const Shape& strides,
+                                DType dtype) {
+    int64_t last = 0;
+    for (size_t i = 0; i < shape.size(); ++i) last += strides[i] * (shape[i] - 1);
+    const size_t size = size_of(dtype);
+    std::vector<std::byte> bytes(static_cast<size_t>(last + 1) * size);
+    device.copy_out(bytes.data(), first, bytes.size());
+    std::vector<double> values;
+    values.reserve(static_cast<size_t>(count_of(shape)));
+    for_each_offset(shape, strides, [&](int64_t offset) {
+        values.push_back(get(bytes.data() + static_cast<size_t>(offset) * size, dtype));
+    });
+    return values;
+}
+
+std::vector<double> values_of(const Heap& heap, const Tensor& tensor) {
+    return read_values(heap.device(), tensor.pointer(), tensor.shape, tensor.strides, tensor.dtype);
+}
+
 std::vector<float> to_host(const Heap& heap, const Tensor& tensor) {
-    assert(tensor && tensor.dtype == DType::f32);
-    std::vector<float> values(static_cast<size_t>(tensor.count()));
-    heap.device().copy_out(values.data(), tensor.pointer(), values.size() * sizeof(float));
+    if (tensor.dtype == DType::f32 && tensor.contiguous()) {
+        std::vector<float> values(static_cast<size_t>(tensor.count()));
+        heap.device().copy_out(values.data(), tensor.pointer(), values.size() * sizeof(float));
+        return values;
+    }
+    const std::vector<double> wide = values_of(heap, tensor);
+    std::vector<float> values;
+    values.reserve(wide.size());
+    for (double value : wide) values.push_back(static_cast<float>(value));
     return values;
 }
 

@@ -1,4 +1,5 @@
-// Device memory by reference count, and tensors on it: contiguous, row-major, f32 (labels: i32).
+// Device memory by reference count, and tensors on it: {shape, strides, offset, element type, storage}. Two tensors may show
+// the same storage (views). Element types are f64 f32 f16 bf16 i64 i32 u8.
 // A Heap takes memory from its Device and keeps it: what is freed in a step is handed out again only after recycle(),
 // oldest first. So a step sees the same addresses every time, whether or not somebody looks at its tensors, and
 // the modelled GPU's timing stays the same; and until recycle() a freed tensor's contents can still be read.
@@ -6,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/dtype.h"
@@ -15,6 +17,15 @@
 namespace lockstep::tensor {
 
 enum class Purpose : uint8_t { parameter, data, activation, gradient };
+
+struct Label {  // a name in two parts, put together only when somebody reads it: "loss", "probabilities"
+    std::string_view name, what;
+
+    Label(std::string_view n, std::string_view w = {}) : name(n), what(w) {}
+    Label(const std::string& n) : name(n) {}
+    Label(const char* n) : name(n) {}
+    std::string text() const;
+};
 
 struct HeapState;
 
@@ -41,9 +52,12 @@ class Heap {
   public:
     explicit Heap(device::Device& device);  // the device must outlive the heap and all its tensors
 
-    std::shared_ptr<Storage> allocate(int64_t bytes, const std::string& name, Purpose purpose);
-    void recycle();              // what was freed since the last call may be handed out again
-    int64_t live_bytes() const;  // of everything but parameters
+    std::shared_ptr<Storage> allocate(int64_t bytes, const Label& name, Purpose purpose);
+    void recycle();                       // what was freed since the last call may be handed out again
+    int64_t live_bytes() const;           // of everything but parameters
+    int64_t peak_bytes() const;           // the most that live_bytes() was since the last recycle()
+    int64_t device_bytes() const;         // taken from the device: live, freed in this step, and free
+    uint64_t device_allocations() const;  // how often the device was asked: a step in steady state adds none
     device::Device& device() const;
 
   private:
@@ -51,21 +65,45 @@ class Heap {
 };
 
 struct Tensor {
-    Shape shape;
+    Shape shape, strides;  // strides in elements; 0 repeats
+    int64_t offset = 0;    // of the first element, in elements
     DType dtype = DType::f32;
     std::shared_ptr<Storage> storage;  // null: no tensor
-    int32_t largest = -1;              // of labels: the largest one
+    int32_t largest = -1;              // of labels: the largest one; -1: not known
 
     explicit operator bool() const { return storage != nullptr; }
-    device::Pointer pointer() const { return storage->pointer(); }
+    device::Pointer pointer() const {  // of the first element
+        return {storage->pointer().address + static_cast<uint64_t>(offset) * size_of(dtype)};
+    }
     int64_t count() const { return count_of(shape); }
     int64_t bytes() const { return count() * static_cast<int64_t>(size_of(dtype)); }
+    bool contiguous() const;
 };
 
-Tensor make_tensor(Heap& heap, const Shape& shape, const std::string& name, Purpose purpose, DType dtype = DType::f32);
+bool floating(DType type);  // f64 f32 f16 bf16
+
+Tensor make_tensor(Heap& heap, const Shape& shape, const Label& name, Purpose purpose, DType dtype = DType::f32);
+// Values are rounded to `dtype` (f16, bf16: to nearest even; integers: they must be whole). Throws Failure.
 Tensor tensor_from(Heap& heap, const Shape& shape, std::span<const float> values, const std::string& name,
                    Purpose purpose = Purpose::data);
+Tensor tensor_from(Heap& heap, const Shape& shape, std::span<const double> values, const std::string& name,
+                   Purpose purpose = Purpose::data, DType dtype = DType::f64);
 Tensor labels_from(Heap& heap, std::span<const int32_t> labels, const std::string& name);  // throws on a negative label
+Tensor indices_from(Heap& heap, const Shape& shape, std::span<const int64_t> values, const std::string& name);  // i64
+
+// Host copies in logical order, of any tensor of any type; views too.
 std::vector<float> to_host(const Heap& heap, const Tensor& tensor);
+std::vector<double> values_of(const Heap& heap, const Tensor& tensor);
+// The same for an address that may be owned no more, until the heap recycles.
+std::vector<double> read_values(device::Device& device, device::Pointer first, const Shape& shape, const Shape& strides,
+                                DType dtype);
+// Overwrites a contiguous tensor with values rounded to its type. Throws Failure on another count.
+void write_values(const Heap& heap, const Tensor& tensor, std::span<const double> values, const std::string& name);
+
+// Views: the same storage, another shape. All throw Failure with the shapes.
+Tensor reshaped(const Tensor& tensor, const Shape& shape);  // contiguous only; one extent may be -1
+Tensor permuted(const Tensor& tensor, const Shape& axes);   // axes[i]: which axis comes i-th
+Tensor sliced(const Tensor& tensor, int64_t axis, int64_t start, int64_t stop, int64_t step = 1);
+Tensor expanded(const Tensor& tensor, const Shape& shape);  // new leading axes, and extents of 1, repeat by stride 0
 
 }  // namespace lockstep::tensor

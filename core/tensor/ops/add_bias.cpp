@@ -1,4 +1,4 @@
-// y[R,C] = x[R,C] + bias[C]. dx is dy itself, without a kernel; dbias sums dy over the rows.
+// y[..., C] = x[..., C] + bias[C]. dx is dy itself, without a kernel; dbias sums dy over the rows.
 #include <fmt/format.h>
 
 #include "core/base/diagnostic.h"
@@ -6,41 +6,42 @@
 
 namespace lockstep::tensor {
 
-static Shape shape(const std::vector<Shape>& in, const Attributes&, const std::string& name) {
-    if (in[0].size() != 2 || in[1].size() != 1 || in[0][1] != in[1][0])
-        throw Failure(fmt::format("{}: a bias of shape {} does not fit {}: one element a column", name, text_of(in[1]),
-                                  text_of(in[0])));
-    return in[0];
+static Shape shape(Types in, const Attributes&) {
+    const Shape &x = in[0].shape, &bias = in[1].shape;
+    if (x.size() < 2 || bias.size() != 1 || x.back() != bias[0])
+        throw Failure(fmt::format("a bias of shape {} does not fit {}: one element a column", text_of(bias), text_of(x)));
+    return x;
 }
 
 static void forward(ForwardCall& call) {
     const Tensor &x = call.inputs[0], &bias = call.inputs[1];
-    call.launch(elementwise(
-        "add_bias_f32", x.count(),
-        {x.pointer(), bias.pointer(), call.output.pointer(), size_argument(x.shape[0]), size_argument(x.shape[1])}));
+    call.launch(elementwise("add_bias", x.count(),
+                            {x.pointer(), bias.pointer(), call.output.pointer(), size_argument(x.count() / bias.count()),
+                             size_argument(bias.count())}));
 }
 
 static void backward(BackwardCall& call) {
-    if (call.wanted[1]) {
-        const int64_t rows = call.upstream.shape[0], columns = call.upstream.shape[1];
+    if (call.wants(1)) {
+        const int64_t columns = call.inputs[1].count(), rows = call.upstream.count() / columns;
         const Tensor& dbias = call.allocate(1);
-        call.launch(1, {"bias_grad_f32",
+        call.launch(1, {"bias_grad",
                         {static_cast<uint32_t>((columns + 31) / 32), 1, 1},
                         {32, 8, 1},
                         {call.upstream.pointer(), dbias.pointer(), size_argument(rows), size_argument(columns)}});
     }
-    if (call.wanted[0]) call.gradients[0] = call.upstream;
+    if (call.wants(0)) call.gradients[0] = call.upstream;
 }
 
-static OpCost cost(const std::vector<Shape>& in, const Attributes&) {
-    const double n = double(count_of(in[0])), columns = double(in[1][0]);
-    return {{n, 8 * n + 4 * columns}, {n - columns, 4 * n + 4 * columns}};
+static OpCost cost(Types in, const Attributes&) {
+    const double n = double(in[0].count()), columns = double(in[1].count());
+    return {{n, 2 * in[0].bytes() + in[1].bytes()}, {n - columns, in[0].bytes() + in[1].bytes()}};
 }
 
 static std::vector<Sample> samples(Rng& rng) {
     std::vector<Sample> all = {{{{1, 1}, {1}}}, {{{2, 33}, {33}}}};
     const int64_t rows = 1 + int64_t(rng.below(40)), columns = 1 + int64_t(rng.below(70));
     all.push_back({{{rows, columns}, {columns}}});
+    all.push_back({{{2, 3, columns}, {columns}}});
     return all;
 }
 
@@ -48,7 +49,7 @@ const OpRow add_bias_row = {
     .name = "add_bias",
     .inputs = 2,
     .gradient_names = {"dx", "db"},
-    .kernels = {"add_bias_f32", "bias_grad_f32"},
+    .kernels = {"add_bias", "bias_grad"},
     .shape = shape,
     .forward = forward,
     .backward = backward,

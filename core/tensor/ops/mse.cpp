@@ -7,42 +7,40 @@
 
 namespace lockstep::tensor {
 
-static Shape shape(const std::vector<Shape>& in, const Attributes&, const std::string& name) {
-    if (in[0] != in[1])
-        throw Failure(fmt::format("{}: a prediction of shape {} and a target of shape {} differ: a loss does not broadcast",
-                                  name, text_of(in[0]), text_of(in[1])));
+static Shape shape(Types in, const Attributes&) {
+    if (in[0].shape != in[1].shape)
+        throw Failure(fmt::format("a prediction of shape {} and a target of shape {} differ: a loss does not broadcast",
+                                  text_of(in[0].shape), text_of(in[1].shape)));
     return {};
 }
 
 static void forward(ForwardCall& call) {
     const Tensor &prediction = call.inputs[0], &target = call.inputs[1];
     const Tensor squared = call.temporary(prediction.shape, "squared");
-    call.launch(elementwise("mse_f32", prediction.count(),
+    call.launch(elementwise("mse", prediction.count(),
                             {prediction.pointer(), target.pointer(), squared.pointer(), size_argument(prediction.count())}));
-    call.launch({"reduce_mean_f32",
-                 {1, 1, 1},
-                 {256, 1, 1},
-                 {squared.pointer(), call.output.pointer(), size_argument(squared.count())}},
-                call.name + " mean");
+    call.launch(
+        {"reduce_mean", {1, 1, 1}, {256, 1, 1}, {squared.pointer(), call.output.pointer(), size_argument(squared.count())}},
+        "mean");
     call.save_input(0);
     call.save_input(1);
 }
 
 static void backward(BackwardCall& call) {
-    const float scale = call.upstream_scalar() / static_cast<float>(call.saved[0].tensor.count());
+    const double scale = call.upstream_scalar() / static_cast<double>(call.kept(0).count());
     for (size_t input = 0; input < 2; ++input) {
-        if (!call.wanted[input]) continue;
-        const Tensor &self = call.saved[input].tensor, &other = call.saved[1 - input].tensor;
+        if (!call.wants(input)) continue;
+        const Tensor &self = call.kept(input), &other = call.kept(1 - input);
         const Tensor& gradient = call.allocate(input);
-        call.launch(input,
-                    elementwise("mse_backward_f32", self.count(),
-                                {self.pointer(), other.pointer(), gradient.pointer(), size_argument(self.count()), scale}));
+        call.launch(input, elementwise("mse_backward", self.count(),
+                                       {self.pointer(), other.pointer(), gradient.pointer(), size_argument(self.count()),
+                                        scalar_argument(scale, call.dtype)}));
     }
 }
 
-static OpCost cost(const std::vector<Shape>& in, const Attributes&) {
-    const double n = double(count_of(in[0]));
-    return {{3 * n, 16 * n + 4}, {6 * n, 24 * n}};
+static OpCost cost(Types in, const Attributes&) {
+    const double n = double(in[0].count()), e = double(size_of(in[0].dtype));
+    return {{3 * n, e * (4 * n + 1)}, {6 * n, e * 6 * n}};
 }
 
 static std::vector<Sample> samples(Rng& rng) {
@@ -53,8 +51,9 @@ static std::vector<Sample> samples(Rng& rng) {
 const OpRow mse_row = {
     .name = "mse",
     .inputs = 2,
+    .takes_unit_upstream = true,
     .gradient_names = {"dprediction", "dtarget"},
-    .kernels = {"mse_f32", "reduce_mean_f32", "mse_backward_f32"},
+    .kernels = {"mse", "reduce_mean", "mse_backward"},
     .shape = shape,
     .forward = forward,
     .backward = backward,

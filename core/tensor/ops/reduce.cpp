@@ -3,7 +3,7 @@
 
 namespace lockstep::tensor {
 
-static Shape shape(const std::vector<Shape>&, const Attributes&, const std::string&) {
+static Shape shape(Types, const Attributes&) {
     return {};
 }
 
@@ -12,19 +12,20 @@ static void reduce(ForwardCall& call, std::string_view kernel) {
     call.launch({kernel, {1, 1, 1}, {256, 1, 1}, {x.pointer(), call.output.pointer(), size_argument(x.count())}});
 }
 
-static void spread(BackwardCall& call, float value) {
+static void spread(BackwardCall& call, double value) {
     const Tensor& dx = call.allocate(0);
-    call.launch(0, elementwise("fill_f32", dx.count(), {dx.pointer(), value, size_argument(dx.count())}));
+    call.launch(
+        0, elementwise("fill", dx.count(), {dx.pointer(), scalar_argument(value, dx.dtype), size_argument(dx.count())}));
 }
 
-static OpCost sum_cost(const std::vector<Shape>& in, const Attributes&) {
-    const double n = double(count_of(in[0]));
-    return {{n - 1, 4 * n + 4}, {0, 4 * n}};
+static OpCost sum_cost(Types in, const Attributes&) {
+    const double n = double(in[0].count()), e = double(size_of(in[0].dtype));
+    return {{n - 1, e * (n + 1)}, {0, e * n}};
 }
 
-static OpCost mean_cost(const std::vector<Shape>& in, const Attributes&) {
-    const double n = double(count_of(in[0]));
-    return {{n, 4 * n + 4}, {1, 4 * n}};
+static OpCost mean_cost(Types in, const Attributes&) {
+    const double n = double(in[0].count()), e = double(size_of(in[0].dtype));
+    return {{n, e * (n + 1)}, {1, e * n}};
 }
 
 static std::vector<Sample> samples(Rng& rng) {
@@ -34,10 +35,11 @@ static std::vector<Sample> samples(Rng& rng) {
 const OpRow sum_row = {
     .name = "sum",
     .inputs = 1,
+    .takes_unit_upstream = true,
     .gradient_names = {"dx"},
-    .kernels = {"reduce_sum_f32", "fill_f32"},
+    .kernels = {"reduce_sum", "fill"},
     .shape = shape,
-    .forward = [](ForwardCall& call) { reduce(call, "reduce_sum_f32"); },
+    .forward = [](ForwardCall& call) { reduce(call, "reduce_sum"); },
     .backward = [](BackwardCall& call) { spread(call, call.upstream_scalar()); },
     .cost = sum_cost,
     .samples = samples,
@@ -46,12 +48,13 @@ const OpRow sum_row = {
 const OpRow mean_row = {
     .name = "mean",
     .inputs = 1,
+    .takes_unit_upstream = true,
     .gradient_names = {"dx"},
-    .kernels = {"reduce_mean_f32", "fill_f32"},
+    .kernels = {"reduce_mean", "fill"},
     .shape = shape,
-    .forward = [](ForwardCall& call) { reduce(call, "reduce_mean_f32"); },
+    .forward = [](ForwardCall& call) { reduce(call, "reduce_mean"); },
     .backward =
-        [](BackwardCall& call) { spread(call, call.upstream_scalar() / static_cast<float>(count_of(call.shapes[0]))); },
+        [](BackwardCall& call) { spread(call, call.upstream_scalar() / static_cast<double>(call.inputs[0].count())); },
     .cost = mean_cost,
     .samples = samples,
 };

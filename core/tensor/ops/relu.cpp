@@ -3,26 +3,26 @@
 
 namespace lockstep::tensor {
 
-static Shape shape(const std::vector<Shape>& in, const Attributes&, const std::string&) {
-    return in[0];
+static Shape shape(Types in, const Attributes&) {
+    return in[0].shape;
 }
 
 static void forward(ForwardCall& call) {
     const Tensor& x = call.inputs[0];
-    call.launch(elementwise("relu_f32", x.count(), {x.pointer(), call.output.pointer(), size_argument(x.count())}));
-    call.save(call.name, call.output);
+    call.launch(elementwise("relu", x.count(), {x.pointer(), call.output.pointer(), size_argument(x.count())}));
+    call.save_output();
 }
 
 static void backward(BackwardCall& call) {
-    const Tensor& y = call.saved[0].tensor;
+    const Tensor& y = call.kept(0);
     const Tensor& dx = call.allocate(0);
-    call.launch(0, elementwise("relu_backward_f32", dx.count(),
+    call.launch(0, elementwise("relu_backward", dx.count(),
                                {y.pointer(), call.upstream.pointer(), dx.pointer(), size_argument(dx.count())}));
 }
 
-static OpCost cost(const std::vector<Shape>& in, const Attributes&) {
-    const double n = double(count_of(in[0]));
-    return {{n, 8 * n}, {n, 12 * n}};
+static OpCost cost(Types in, const Attributes&) {
+    const double n = double(in[0].count());
+    return {{n, 2 * in[0].bytes()}, {n, 3 * in[0].bytes()}};
 }
 
 static std::vector<Sample> samples(Rng& rng) {
@@ -33,7 +33,7 @@ const OpRow relu_row = {
     .name = "relu",
     .inputs = 1,
     .gradient_names = {"dx"},
-    .kernels = {"relu_f32", "relu_backward_f32"},
+    .kernels = {"relu", "relu_backward"},
     .shape = shape,
     .forward = forward,
     .backward = backward,

@@ -4,6 +4,6 @@
 
 namespace lockstep::tensor {
 
-extern const OpRow matmul_row, add_bias_row, relu_row, softmax_cross_entropy_row, mse_row, sum_row, mean_row;
+extern const OpRow add_row, matmul_row, add_bias_row, relu_row, softmax_cross_entropy_row, mse_row, sum_row, mean_row;
 
 }  // namespace lockstep::tensor

@@ -7,10 +7,12 @@
 
 namespace lockstep::tensor {
 
-static Shape shape(const std::vector<Shape>& in, const Attributes&, const std::string& name) {
-    if (in[0].size() != 2 || in[1].size() != 1 || in[0][0] != in[1][0])
-        throw Failure(fmt::format("{}: logits of shape {} need one label a row, but the labels have shape {}", name,
-                                  text_of(in[0]), text_of(in[1])));
+static Shape shape(Types in, const Attributes&) {
+    const Shape &logits = in[0].shape, &labels = in[1].shape;
+    if (logits.size() != 2 || labels.size() != 1 || logits[0] != labels[0])
+        throw Failure(fmt::format("logits of shape {} need one label a row, but the labels have shape {}", text_of(logits),
+                                  text_of(labels)));
+    if (in[1].dtype != DType::i32) throw Failure(fmt::format("labels are i32, not {}", name_of(in[1].dtype)));
     return {};
 }
 
@@ -22,31 +24,31 @@ static void forward(ForwardCall& call) {
                                   labels.largest, classes, text_of(logits.shape)));
     const Tensor losses = call.temporary({rows}, "rows");
     const Tensor probabilities = call.temporary({rows, classes}, "probabilities");
-    call.launch({"softmax_cross_entropy_f32",
+    call.launch({"softmax_cross_entropy",
                  {static_cast<uint32_t>((rows + 3) / 4), 1, 1},
                  {128, 1, 1},
                  {logits.pointer(), labels.pointer(), losses.pointer(), probabilities.pointer(), size_argument(rows),
                   size_argument(classes)}});
-    call.launch({"reduce_mean_f32", {1, 1, 1}, {256, 1, 1}, {losses.pointer(), call.output.pointer(), size_argument(rows)}},
-                call.name + " mean");
+    call.launch({"reduce_mean", {1, 1, 1}, {256, 1, 1}, {losses.pointer(), call.output.pointer(), size_argument(rows)}},
+                "mean");
     call.save("probabilities", probabilities);
     call.save_input(1);
 }
 
 static void backward(BackwardCall& call) {
-    const Tensor &probabilities = call.saved[0].tensor, &labels = call.saved[1].tensor;
+    const Tensor &probabilities = call.kept(0), &labels = call.kept(1);
     const int64_t rows = probabilities.shape[0], classes = probabilities.shape[1];
-    const float scale = call.upstream_scalar() / static_cast<float>(rows);
+    const double scale = call.upstream_scalar() / static_cast<double>(rows);
     const Tensor& dlogits = call.allocate(0);
-    call.launch(0, elementwise("softmax_cross_entropy_backward_f32", dlogits.count(),
+    call.launch(0, elementwise("softmax_cross_entropy_backward", dlogits.count(),
                                {probabilities.pointer(), labels.pointer(), dlogits.pointer(), size_argument(rows),
-                                size_argument(classes), scale}));
+                                size_argument(classes), scalar_argument(scale, call.dtype)}));
 }
 
 // Operations a logit: maximum, subtract, exponential, add, divide; a row: logarithm, two subtractions, one of the mean.
-static OpCost cost(const std::vector<Shape>& in, const Attributes&) {
-    const double rows = double(in[0][0]), n = double(count_of(in[0]));
-    return {{5 * n + 4 * rows, 8 * n + 12 * rows + 4}, {2 * n, 8 * n + 4 * rows}};
+static OpCost cost(Types in, const Attributes&) {
+    const double rows = double(in[1].count()), n = double(in[0].count()), e = double(size_of(in[0].dtype));
+    return {{5 * n + 4 * rows, e * (2 * n + 2 * rows + 1) + 4 * rows}, {2 * n, e * 2 * n + 4 * rows}};
 }
 
 static std::vector<Sample> samples(Rng& rng) {
@@ -56,9 +58,10 @@ static std::vector<Sample> samples(Rng& rng) {
 const OpRow softmax_cross_entropy_row = {
     .name = "softmax_cross_entropy",
     .inputs = 2,
-    .label_input = 1,
+    .integer_inputs = 1u << 1,
+    .takes_unit_upstream = true,
     .gradient_names = {"dlogits"},
-    .kernels = {"softmax_cross_entropy_f32", "reduce_mean_f32", "softmax_cross_entropy_backward_f32"},
+    .kernels = {"softmax_cross_entropy", "reduce_mean", "softmax_cross_entropy_backward"},
     .shape = shape,
     .forward = forward,
     .backward = backward,

@@ -1,0 +1,136 @@
+// The calls that an op's forward and backward are written against.
+#include "core/tensor/op.h"
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <mutex>
+#include <unordered_map>
+
+#include "core/base/diagnostic.h"
+#include "core/device/kernel_library.h"
+#include "core/tensor/tape.h"
+
+namespace lockstep::tensor {
+
+Launch elementwise(std::string_view kernel, int64_t count, Arguments arguments) {
+    return {kernel, {static_cast<uint32_t>((count + 255) / 256), 1, 1}, {256, 1, 1}, arguments};
+}
+
+device::Argument size_argument(int64_t size) {
+    return static_cast<int32_t>(size);
+}
+
+device::Argument scalar_argument(double value, DType type) {
+    switch (type) {
+        case DType::f64:
+            return value;
+        case DType::i64:
+            return static_cast<int64_t>(value);
+        case DType::i32:
+            return static_cast<int32_t>(value);
+        default:
+            return static_cast<float>(value);
+    }
+}
+
+// "fc1 matmul" and "dW" make "fc1 dW"; "relu1" and "dx" make "relu1 dx".
+static std::string_view without_last_word(std::string_view name) {
+    return name.substr(0, name.rfind(' '));
+}
+std::string gradient_label(std::string_view name, std::string_view gradient) {
+    return fmt::format("{} {}", without_last_word(name), gradient);
+}
+static std::string_view gradient_name(const OpRow& op, size_t input) {
+    const std::string_view name = op.gradient_names[std::min(input, op.gradient_names.size() - 1)];
+    return name.empty() ? "dx" : name;
+}
+
+std::string_view typed_kernel(std::string_view base, DType type) {
+    struct Key {
+        std::string_view base;
+        DType type;
+        bool operator==(const Key&) const = default;
+    };
+    struct Hash {
+        size_t operator()(const Key& key) const {
+            return std::hash<std::string_view>()(key.base) * 31 + static_cast<size_t>(key.type);
+        }
+    };
+    static std::mutex mutex;
+    static std::unordered_map<Key, std::string_view, Hash> known;  // views into the library's rows
+    const std::lock_guard lock(mutex);
+    if (const auto found = known.find({base, type}); found != known.end()) return found->second;
+    for (const device::KernelRow& row : device::kernels()) {
+        const std::string_view name = row.name, suffix = name_of(type);
+        if (name.size() == base.size() + 1 + suffix.size() && name.starts_with(base) && name.ends_with(suffix) &&
+            name[base.size()] == '_')
+            return known.emplace(Key{name.substr(0, base.size()), type}, name).first->second;
+    }
+    throw Failure(fmt::format("there is no kernel {} for {}", base, name_of(type)));
+}
+
+bool ForwardCall::needs_grad(size_t input) const {
+    return tape.recording() && tape.nodes()[size_t(nodes[input])].requires_grad;
+}
+
+void ForwardCall::launch(const Launch& what, std::string_view step) {
+    launches.push_back(tape.launch(what, {name, step}, "forward", dtype));
+}
+
+Tensor ForwardCall::temporary(const Shape& shape, std::string_view what) {
+    return temporary(shape, what, dtype);
+}
+Tensor ForwardCall::temporary(const Shape& shape, std::string_view what, DType type) {
+    return make_tensor(tape.heap(), shape, {name, what}, Purpose::activation, type);
+}
+
+void ForwardCall::save(std::string_view what, const Tensor& tensor) {
+    saved.push_back({tensor, -1, what});
+}
+void ForwardCall::save_input(size_t index) {
+    saved.push_back({inputs[index], nodes[index]});
+}
+void ForwardCall::save_output() {
+    saved.push_back({output, node});
+}
+
+bool BackwardCall::wants(size_t input) const {
+    return tape.nodes()[size_t(nodes[input])].requires_grad && (!only || (*only)[size_t(nodes[input])]);
+}
+
+Tensor& BackwardCall::allocate(size_t input) {
+    gradients[input] = make_tensor(tape.heap(), inputs[input].shape, {without_last_word(name), gradient_name(op, input)},
+                                   Purpose::gradient, inputs[input].dtype);
+    return gradients[input];
+}
+
+void BackwardCall::launch(size_t input, const Launch& what) {
+    launches.push_back(tape.launch(what, {without_last_word(name), gradient_name(op, input)}, "backward", dtype));
+    ready.at(input) = launches.back();
+}
+
+Tensor BackwardCall::temporary(const Shape& shape, std::string_view what, DType type) {
+    return make_tensor(tape.heap(), shape, {name, what}, Purpose::gradient, type);
+}
+
+double BackwardCall::upstream_scalar() const {
+    return upstream ? values_of(tape.heap(), upstream)[0] : 1.0;
+}
+
+bool DifferentiateCall::wants(size_t input) const {
+    return tape.nodes()[size_t(nodes[input])].requires_grad && (!only || (*only)[size_t(nodes[input])]);
+}
+
+Variable DifferentiateCall::kept(size_t index) const {
+    const Saved& one = saved[index];
+    if (one.node < 0) throw Failure(fmt::format("{}: '{}' is no node's value, so it has no derivative", name, one.what));
+    return {one.node, one.tensor};
+}
+
+NodeName DifferentiateCall::label(size_t input, std::string_view step) const {
+    const std::string text = gradient_label(name, gradient_name(op, input));
+    return step.empty() ? text : fmt::format("{} {}", text, step);
+}
+
+}  // namespace lockstep::tensor
