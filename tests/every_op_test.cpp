@@ -322,7 +322,7 @@ TEST_CASE("every op launches the kernels its row names, moves the bytes its cost
             INFO(op.name << " " << name_of(type));
             std::set<std::string> named;
             for (std::string_view base : op.kernels)
-                named.insert(base.find('*') == std::string_view::npos ? std::string(typed_kernel(base, type))
+                named.insert(base.find('*') == std::string_view::npos ? std::string(device::typed_kernel(base, type))
                                                                       : std::string(base));
             CHECK(kernels == named);
         }

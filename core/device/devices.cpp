@@ -12,13 +12,14 @@ Result<std::unique_ptr<Device>> open_device(const std::string& name, const Devic
         return Diagnostic{
             fmt::format("{} threads are impossible, at least 1 and at most 1024 can be asked for", options.threads)};
     if (name == "host") return make_host(options);
+    if (name == "meta") return make_meta(options);
     if (name.starts_with("sim:")) {
         auto gpu = model::gpu_named(std::string_view(name).substr(4));
         if (!gpu) return gpu.error();
         return make_sim(gpu.value(), name, options);
     }
     if (name.starts_with("cuda:")) return make_cuda(name.substr(5), options);
-    std::vector<std::string> known = {"host"};
+    std::vector<std::string> known = {"host", "meta"};
     for (const model::GpuSpec& gpu : model::gpus()) known.push_back("sim:" + std::string(gpu.name));
     known.push_back("cuda:0");
     const std::string nearest = nearest_name(name, known);
@@ -27,7 +28,8 @@ Result<std::unique_ptr<Device>> open_device(const std::string& name, const Devic
 }
 
 std::vector<DeviceListing> list_devices() {
-    std::vector<DeviceListing> listings = {{"host", make_host({})->description(), true}};
+    std::vector<DeviceListing> listings = {{"host", make_host({})->description(), true},
+                                           {"meta", make_meta({})->description(), true}};
     for (const model::GpuSpec& gpu : model::gpus()) {
         const std::string name = "sim:" + std::string(gpu.name);
         listings.push_back({name, make_sim(gpu, name, {})->description(), true});

@@ -7,6 +7,7 @@
 namespace lockstep::device {
 
 std::unique_ptr<Device> make_host(const DeviceOptions& options);
+std::unique_ptr<Device> make_meta(const DeviceOptions& options);
 std::unique_ptr<Device> make_sim(const model::GpuSpec& gpu, const std::string& name, const DeviceOptions& options);
 Result<std::unique_ptr<Device>> make_cuda(const std::string& ordinal, const DeviceOptions& options);  // "0"
 

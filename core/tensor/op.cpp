@@ -3,12 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <functional>
-#include <mutex>
-#include <unordered_map>
+#include <algorithm>
 
 #include "core/base/diagnostic.h"
-#include "core/device/kernel_library.h"
 #include "core/tensor/tape.h"
 
 namespace lockstep::tensor {
@@ -44,30 +41,6 @@ std::string gradient_label(std::string_view name, std::string_view gradient) {
 static std::string_view gradient_name(const OpRow& op, size_t input) {
     const std::string_view name = op.gradient_names[std::min(input, op.gradient_names.size() - 1)];
     return name.empty() ? "dx" : name;
-}
-
-std::string_view typed_kernel(std::string_view base, DType type) {
-    struct Key {
-        std::string_view base;
-        DType type;
-        bool operator==(const Key&) const = default;
-    };
-    struct Hash {
-        size_t operator()(const Key& key) const {
-            return std::hash<std::string_view>()(key.base) * 31 + static_cast<size_t>(key.type);
-        }
-    };
-    static std::mutex mutex;
-    static std::unordered_map<Key, std::string_view, Hash> known;  // views into the library's rows
-    const std::lock_guard lock(mutex);
-    if (const auto found = known.find({base, type}); found != known.end()) return found->second;
-    for (const device::KernelRow& row : device::kernels()) {
-        const std::string_view name = row.name, suffix = name_of(type);
-        if (name.size() == base.size() + 1 + suffix.size() && name.starts_with(base) && name.ends_with(suffix) &&
-            name[base.size()] == '_')
-            return known.emplace(Key{name.substr(0, base.size()), type}, name).first->second;
-    }
-    throw Failure(fmt::format("there is no kernel {} for {}", base, name_of(type)));
 }
 
 bool ForwardCall::needs_grad(size_t input) const {

@@ -189,7 +189,7 @@ struct OpRow {
     bool takes_unit_upstream = false;                     // backward understands a null upstream as the scalar 1
     std::array<std::string_view, 4> gradient_names = {};  // for labels: "fc1 dW"; the last one stands for all further inputs
     std::vector<std::string_view> kernels;                // base names of all that forward and backward launch
-    std::vector<DType> types = {DType::f32};              // that the kernels exist for
+    std::vector<DType> types = {DType::f32, DType::f64, DType::f16, DType::bf16};  // that the kernels exist for
     // The output's shape. Throws Failure with the shapes; the tape puts the node's name in front.
     Shape (*shape)(Types inputs, const Attributes&) = nullptr;
     DType (*result)(Types inputs,
@@ -208,6 +208,5 @@ device::Argument size_argument(int64_t size);  // as the kernels' int
 device::Argument scalar_argument(double value,
                                  DType type);  // as the kernels' Acc<T>: double for f64, float, int for i32, ...
 std::string gradient_label(std::string_view name, std::string_view gradient);  // "fc1 matmul", "dW": "fc1 dW"
-std::string_view typed_kernel(std::string_view base, DType type);  // "relu_f32"; throws Failure where there is none
 
 }  // namespace lockstep::tensor

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/base/diagnostic.h"
+#include "core/device/kernel_library.h"
 #include "core/tensor/ops/walk.h"
 
 namespace lockstep::tensor {
@@ -48,7 +49,7 @@ void Tape::clear() {
 }
 
 int Tape::launch(const Launch& what, const Label& label, std::string_view phase, DType type) {
-    request_.kernel = what.named_whole ? what.kernel : typed_kernel(what.kernel, what.type.value_or(type));
+    request_.kernel = what.named_whole ? what.kernel : device::typed_kernel(what.kernel, what.type.value_or(type));
     request_.grid = what.grid;
     request_.block = what.block;
     request_.dynamic_shared = what.dynamic_shared;
