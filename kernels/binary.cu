@@ -8,9 +8,6 @@
 #define SIX(x) int x##0, int x##1, int x##2, int x##3, int x##4, int x##5
 #define THE_SIX(x) x##0, x##1, x##2, x##3, x##4, x##5
 
-__device__ inline float pow_of(float a, float b) { return powf(a, b); }
-__device__ inline double pow_of(double a, double b) { return pow(a, b); }
-
 struct Add { template <class A> static __device__ A of(A a, A b) { return a + b; } };
 struct Sub { template <class A> static __device__ A of(A a, A b) { return a - b; } };
 struct Mul { template <class A> static __device__ A of(A a, A b) { return a * b; } };

@@ -170,6 +170,17 @@ inline KernelCase case_of(const KernelRow& row, Shape shape, uint64_t seed) {
             for (double& value : result.buffers[0].values) value = std::abs(value) + 0.1;
             approximate();
         }
+    } else if (row.file == "unary.cu") {
+        const bool backward = kernel.ends_with("_backward");
+        given(elements), given(elements);
+        if (backward) given(elements);
+        numbers({elements});
+        const std::string_view name = kernel.substr(0, kernel.find("_backward"));
+        if (name == "leaky_relu" || name == "elu" || name == "clamp" || name == "scale_add")
+            numbers({scalar(name == "clamp" ? -0.5 : 0.3), scalar(0.7)});
+        if (name == "sqrt_value" || name == "rsqrt_value" || name == "log_value" || name == "reciprocal")
+            for (double& value : result.buffers[0].values) value = std::abs(value) + 0.1;
+        approximate();
     } else if (kernel == "copy_strided") {  // a transposed [n,m]
         given(elements), given(elements), numbers({elements, 2, 1, 1, 1, 1, m, n, 0, 0, 0, 0, 1, m});
     } else if (kernel == "add_strided") {

@@ -57,6 +57,9 @@ template <class T> using Acc = typename Computed<T>::type;
     KERNEL(name, bf16, bf16, parameters, __VA_ARGS__)
 __device__ double exp(double);  // declared for the templates' sake, never called
 __device__ double log(double);
+__device__ double tanh(double);
+__device__ double erf(double);
+__device__ double pow(double, double);
 #else
 #define FLOATS_WITH_MATH FLOATS
 #endif
@@ -68,3 +71,16 @@ __device__ inline float exp_of(float x) { return expf(x); }
 __device__ inline double exp_of(double x) { return exp(x); }
 __device__ inline float log_of(float x) { return logf(x); }
 __device__ inline double log_of(double x) { return log(x); }
+__device__ inline float sqrt_of(float x) { return sqrtf(x); }
+__device__ inline double sqrt_of(double x) { return sqrt(x); }
+__device__ inline float sin_of(float x) { return sinf(x); }
+__device__ inline double sin_of(double x) { return sin(x); }
+__device__ inline float cos_of(float x) { return cosf(x); }
+__device__ inline double cos_of(double x) { return cos(x); }
+__device__ inline float tanh_of(float x) { return tanhf(x); }
+__device__ inline double tanh_of(double x) { return tanh(x); }
+__device__ inline float erf_of(float x) { return erff(x); }
+__device__ inline double erf_of(double x) { return erf(x); }
+__device__ inline float pow_of(float a, float b) { return powf(a, b); }
+__device__ inline double pow_of(double a, double b) { return pow(a, b); }
+template <class A> __device__ A sigmoid_of(A x) { return 1 / (1 + exp_of(-x)); }

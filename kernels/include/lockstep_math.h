@@ -239,6 +239,14 @@ LOCKSTEP_DEVICE float tanhf(float a) {  // absolute 2^-21
     float t = (1.0f - e) / (1.0f + e);
     return a < 0.0f ? -t : t;
 }
+LOCKSTEP_DEVICE float erff(float a) {  // absolute 2^-22: Abramowitz and Stegun, 7.1.26
+    float x = fabsf(a), t = 1.0f / fmaf(0.3275911f, x, 1.0f);
+    float series = fmaf(t, 1.061405429f, -1.453152027f);
+    series = fmaf(t, series, 1.421413741f);
+    series = fmaf(t, series, -0.284496736f);
+    series = fmaf(t, series, 0.254829592f) * t;
+    return copysignf(1.0f - series * expf(-x * x), a);
+}
 LOCKSTEP_DEVICE float fmodf(float a, float b) {  // exact where |a / b| < 2^24
     if (b == 0.0f || fabsf(a) == INFINITY) return NAN;
     if (fabsf(b) == INFINITY) return a;

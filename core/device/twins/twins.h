@@ -38,7 +38,7 @@ void* scratch_bytes(int slot, size_t bytes);
 // One line a family.
 #define LOCKSTEP_TWIN_FAMILIES(family)                                                                                      \
     family(activation) family(bench) family(bias) family(binary) family(fill) family(loss) family(matmul) family(optimizer) \
-        family(reduce) family(strided)
+        family(reduce) family(strided) family(unary)
 
 #define LOCKSTEP_FAMILY(name) std::span<const Twin> name();
 namespace portable {
