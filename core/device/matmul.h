@@ -9,6 +9,8 @@ namespace lockstep::device {
 // A transposed operand is stored [K,M] (A) or [N,K] (B).
 void matmul(bool transpose_a, bool transpose_b, int m, int n, int k, const float* a, const float* b, float* c,
             ThreadPool& pool);
+// The same on the calling thread alone, in one part: for use inside a pool's work.
+void matmul_here(bool transpose_a, bool transpose_b, int m, int n, int k, const float* a, const float* b, float* c);
 
 const char* matmul_library();  // "oneDNN 2.6.3", "plain loops"
 

@@ -28,7 +28,25 @@ void keep_to_one_thread() {
     }();
     static_cast<void>(done);
 }
+
+void product(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const float* a, int64_t row_a,
+             const float* b, int64_t row_b, float* c, int64_t row_c) {
+    keep_to_one_thread();
+    const auto status =
+        dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', m, n, k, 1.0f, a, row_a, b, row_b, 0.0f, c, row_c);
+    if (status != dnnl_success)
+        throw Failure(
+            fmt::format("oneDNN refused a {} x {} x {} matrix product (status {})", m, n, k, static_cast<int>(status)));
+}
 }  // namespace
+
+void matmul_here(bool transpose_a, bool transpose_b, int m, int n, int k, const float* a, const float* b, float* c) {
+    if (m <= 0 || n <= 0) return;
+    if (k <= 0)
+        std::fill_n(c, static_cast<size_t>(m) * static_cast<size_t>(n), 0.0f);
+    else
+        product(transpose_a, transpose_b, m, n, k, a, transpose_a ? m : k, b, transpose_b ? k : n, c, n);
+}
 
 void matmul(bool transpose_a, bool transpose_b, int m, int n, int k, const float* a, const float* b, float* c,
             ThreadPool& pool) {
@@ -48,13 +66,8 @@ void matmul(bool transpose_a, bool transpose_b, int m, int n, int k, const float
         const float* from_a = by_rows ? a + (transpose_a ? begin : begin * k) : a;
         const float* from_b = by_rows ? b : b + begin * k;
         float* to = by_rows ? c + begin * n : c + begin;
-        keep_to_one_thread();
-        const auto status =
-            dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', by_rows ? length : m, by_rows ? n : length, k, 1.0f,
-                       from_a, transpose_a ? m : k, from_b, transpose_b ? k : n, 0.0f, to, n);
-        if (status != dnnl_success)
-            throw Failure(
-                fmt::format("oneDNN refused a {} x {} x {} matrix product (status {})", m, n, k, static_cast<int>(status)));
+        product(transpose_a, transpose_b, by_rows ? length : m, by_rows ? n : length, k, from_a, transpose_a ? m : k, from_b,
+                transpose_b ? k : n, to, n);
     });
 }
 

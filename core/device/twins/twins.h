@@ -36,9 +36,21 @@ void* scratch_bytes(int slot, size_t bytes);
 #define TWIN_INTEGERS(name) TWIN(name, i64, int64_t), TWIN(name, i32, int), TWIN(name, u8, uint8_t)
 
 // One line a family.
-#define LOCKSTEP_TWIN_FAMILIES(family)                                                                                      \
-    family(activation) family(bench) family(bias) family(binary) family(fill) family(loss) family(matmul) family(optimizer) \
-        family(reduce) family(strided) family(unary)
+// clang-format off
+#define LOCKSTEP_TWIN_FAMILIES(family) \
+    family(activation) \
+    family(batched) \
+    family(bench) \
+    family(bias) \
+    family(binary) \
+    family(fill) \
+    family(loss) \
+    family(matmul) \
+    family(optimizer) \
+    family(reduce) \
+    family(strided) \
+    family(unary)
+// clang-format on
 
 #define LOCKSTEP_FAMILY(name) std::span<const Twin> name();
 namespace portable {
