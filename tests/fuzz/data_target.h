@@ -1,6 +1,8 @@
-// What the fuzzer does with data files. The first byte names the reader: c CSV, g gzip, i IDX, r CIFAR-10, s safetensors,
+// What the fuzzer does with data files. The first byte names the reader: c CSV, g gzip, i IDX, k a checkpoint's
+// JSON, r CIFAR-10, s safetensors,
 // z npz. What can be read is written and read again, and is the same; what cannot is refused in a sentence with a byte.
 #pragma once
+#include "core/nn/data/checkpoint.h"
 #include "core/nn/data/csv.h"
 #include "core/nn/data/data_set.h"
 #include "core/nn/data/inflate.h"
@@ -82,6 +84,8 @@ inline bool try_data(std::string_view input) {  // whether it is one
                  "the extents do not say how many bytes there are");
             return true;
         }
+        case 'k':
+            return read_or_refused(nn::parse_checkpoint_head(bytes, "fuzz"));
         case 'r': {
             const auto batch = nn::parse_cifar10(bytes, "fuzz");
             if (!read_or_refused(batch)) return false;
