@@ -62,11 +62,11 @@ void sgd_step(tensor::Tape& tape, std::span<Parameter* const> parameters, double
         const Tensor gradient = tape.take_gradient(parameter->node);
         if (!gradient) continue;
         const int64_t count = gradient.count();
-        const int launch =
-            tape.launch(tensor::elementwise("sgd", count,
-                                            {parameter->value.pointer(), gradient.pointer(),
-                                             static_cast<float>(learning_rate), tensor::size_argument(count)}),
-                        {parameter->name, "sgd"}, "update");
+        const int launch = tape.launch(
+            tensor::elementwise("sgd", count,
+                                {parameter->value.pointer(), gradient.pointer(),
+                                 tensor::scalar_argument(learning_rate, gradient.dtype), tensor::size_argument(count)}),
+            {parameter->name, "sgd"}, "update", gradient.dtype);
         tape.note_update(parameter->node, launch);
     }
 }

@@ -33,21 +33,21 @@ PAIRS = [((3, 5), (3, 5)), ((5,), (3, 5)), ((4, 1, 5), (3, 1)), ((), (2, 3)), ((
          ((2, 3, 4), (3, 1)), ((2, 1, 3, 1), (5, 1, 4)), ((9, 37), (37,)), ((33, 65), (33, 1))]
 
 INF, NAN = math.inf, math.nan
-EDGES = {  # where forward and backward are both defined by convention
-    "exp": [0.0, -0.0, 80.0, -80.0, 100.0, -110.0, 1000.0, -1000.0, INF, -INF, NAN],
-    "log": [0.0, 1.0, 1e-30, 1e30, -1.0, INF, NAN],
-    "sqrt": [0.0, 1.0, 1e-30, 1e30, -1.0, INF, NAN],
-    "rsqrt": [0.0, 1.0, 1e-30, 1e30, -1.0, INF, NAN],
-    "abs": [0.0, -0.0, INF, -INF, NAN, 1e-30],
-    "tanh": [0.0, -0.0, 1e-20, 20.0, -20.0, 100.0, -100.0, INF, -INF, NAN],
-    "sigmoid": [0.0, 40.0, -40.0, 100.0, -100.0, 1000.0, -1000.0, INF, -INF, NAN],
-    "relu": [0.0, -0.0, 1e-30, -1e-30, INF, -INF, NAN],
-    "leaky_relu": [0.0, -0.0, 1e-30, -1e-30, 1e30, -1e30, NAN],
-    "elu": [0.0, -0.0, 1e-6, -1e-6, 50.0, -50.0, -1000.0, NAN],
-    "gelu": [0.0, 6.0, -6.0, 14.0, -14.0, 50.0, -50.0, NAN],
-    "gelu_tanh": [0.0, 6.0, -6.0, 14.0, -14.0, 50.0, -50.0, NAN],
-    "silu": [0.0, 20.0, -20.0, 80.0, -80.0, NAN],
-    "softplus": [0.0, 15.0, -15.0, 19.0, 25.0, -25.0, 100.0, -100.0, NAN],
+EDGES = {  # a NaN goes in as well, and must come out; its gradient is nobody's business
+    "exp": [0.0, -0.0, 80.0, -80.0, 100.0, -110.0, 1000.0, -1000.0, INF, -INF],
+    "log": [0.0, 1.0, 1e-30, 1e30, -1.0, INF],
+    "sqrt": [0.0, 1.0, 1e-30, 1e30, -1.0, INF],
+    "rsqrt": [0.0, 1.0, 1e-30, 1e30, -1.0, INF],
+    "abs": [0.0, -0.0, INF, -INF, 1e-30],
+    "tanh": [0.0, -0.0, 1e-20, 20.0, -20.0, 100.0, -100.0, INF, -INF],
+    "sigmoid": [0.0, 40.0, -40.0, 100.0, -100.0, 1000.0, -1000.0, INF, -INF],
+    "relu": [0.0, -0.0, 1e-30, -1e-30, INF, -INF],
+    "leaky_relu": [0.0, -0.0, 1e-30, -1e-30, 1e30, -1e30],
+    "elu": [0.0, -0.0, 1e-6, -1e-6, 50.0, -50.0, -1000.0],
+    "gelu": [0.0, 6.0, -6.0, 14.0, -14.0, 50.0, -50.0],
+    "gelu_tanh": [0.0, 6.0, -6.0, 14.0, -14.0, 50.0, -50.0],
+    "silu": [0.0, 20.0, -20.0, 80.0, -80.0],
+    "softplus": [0.0, 15.0, -15.0, 19.0, 25.0, -25.0, 100.0, -100.0],
 }
 
 
@@ -59,6 +59,7 @@ def write(family):
             family.case(op, "wide range", function, {"x": real(41, low=-12, high=12)}, options)
         if op in EDGES:
             family.edges(op, "edge values", function, {"x": given(EDGES[op])}, options)
+            family.edges(op, "NaN", function, {"x": given([1.0, NAN, 2.0], grad=False)}, options)
 
     for op, (function, left, right) in BINARY.items():
         for a, b in PAIRS if op in ("add", "mul") else PAIRS[:-1]:
