@@ -1,6 +1,7 @@
 // Time travel: a launch that was put by and restored goes on as if nothing had been; a replay shows any cycle and any SM as
 // they were; checkpoints keep within their budget. Kernels with divergence, barriers, atomics whose results depend on the
 // order, shared memory, asynchronous copies, mbarriers, calls and clusters.
+#include <algorithm>
 #include <set>
 
 #include "core/base/rng.h"
@@ -273,6 +274,41 @@ TEST_CASE("a replay traces any stretch of any SM as a launch that traced that SM
                 REQUIRE(found);
                 CHECK(text_of(*found) == text_of(stretch_of(other->result.trace, begin, std::min(end, cycles))));
             }
+        }
+    }
+}
+
+TEST_CASE("a trace that begins in the middle of a launch without one has the runs that are open then, and counts the same") {
+    Rng rng(17);
+    TimedOptions options;
+    options.trace = false;
+    options.run_ahead = false;
+    for (const Case& c : cases()) {
+        const GpuSpec on = gpu(c.gpu);
+        simt::Memory straight = c.memory;
+        const TimedResult whole = launch(on, *c.program, c.config, straight, options);
+        const auto other = run_of(c, tracing(0));
+        for (int round = 0; round < 6; ++round) {
+            const auto begin = static_cast<int64_t>(rng.below(static_cast<uint64_t>(whole.cycles - 1))) + 1;
+            INFO(c.name << " on " << c.gpu << ", from " << begin);
+            simt::Memory memory = c.memory;
+            Machine machine(on, *c.program, c.config, memory, options);
+            machine.run_until(begin);
+            machine.trace(0, 1'000'000);
+            machine.run_until(never);
+            // Without the issues before, which the waits' causes are numbered by.
+            const auto runs_of = [&](KernelTrace trace) {
+                std::set<std::vector<int64_t>> all;
+                for (const WarpTrack& warp : stretch_of(trace, begin, whole.cycles).warps)
+                    for (const StallRun& run : warp.runs)
+                        all.insert({warp.slot, warp.block, run.begin, run.end, static_cast<int64_t>(run.reason), run.pc});
+                return all;
+            };
+            CHECK(runs_of(machine.trace_so_far(whole.cycles)) == runs_of(other->result.trace));
+            const TimedResult result = machine.finish();
+            REQUIRE(result.instructions.size() == whole.instructions.size());
+            for (size_t pc = 0; pc < whole.instructions.size(); ++pc)
+                CHECK(std::ranges::equal(result.instructions[pc].stalls, whole.instructions[pc].stalls));
         }
     }
 }

@@ -13,11 +13,12 @@ int32_t Sm::oldest_cause(int64_t now) const {
         if (cause >= 0) oldest = std::min(oldest, cause);
     };
     for (const SubCore& core : cores_) {
-        for (size_t pipe = 0; pipe < core.pipe_free.size(); ++pipe)
-            if (core.pipe_free[pipe] > now) refers(core.pipe_cause[pipe]);
+        for (const Pipe& pipe : core.pipe)
+            if (pipe.free > now) refers(pipe.cause);
         for (const WarpSlot& w : core.slot) {
             if (w.warp == nullptr && w.ended <= now) continue;
-            refers(w.run_cause);
+            const bool eligible = w.warp != nullptr && (core.eligible >> (&w - core.slot.data()) & 1) != 0;
+            if (each_run_ || !eligible) refers(w.run_cause);
             refers(w.scoreboard.oldest_cause(now));
         }
     }
@@ -71,6 +72,7 @@ uint64_t Sm::state_bytes() const {
 void Sm::begin_trace(int64_t now) {
     traced_ = state_.recorder->traces(index_);
     if (!traced_) return;
+    keep_each_run();
     std::vector<std::pair<uint32_t, uint32_t>> resident;  // in the order in which they came
     for (uint32_t s = 0; s < sub_cores_; ++s)
         for (uint32_t i = 0; i < cores_[s].slot.size(); ++i)

@@ -5,6 +5,13 @@
 #include "core/model/sm.h"
 
 namespace lockstep::model {
+namespace {
+constexpr auto lsu = static_cast<uint32_t>(ptx::Unit::lsu);
+
+uint32_t lanes_in(uint32_t mask) {  // most often all
+    return mask == simt::full_mask ? simt::warp_size : bits_in(mask);
+}
+}  // namespace
 
 MemoryCost Sm::memory_cost(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& t, WarpSlot& w) {
     MemoryCost cost;
@@ -39,7 +46,7 @@ bool Sm::can_pair(SubCore& core, uint32_t i, uint32_t first_pc, int64_t now) {
     if (t.route == Route::branch || t.route == Route::barrier || t.route == Route::exit || t.route == Route::fence ||
         t.route == Route::sleep)
         return false;
-    if (t.pipe == timing_[first_pc].pipe || core.pipe_free[t.pipe] > now) return false;
+    if (t.pipe == timing_[first_pc].pipe || core.pipe[t.pipe].free > now) return false;
     return w.scoreboard.blocking(t, now) == nullptr;
 }
 
@@ -49,7 +56,10 @@ bool Sm::issue(uint32_t s, uint32_t i, int64_t now, bool first) {
         state_.fault = simt::runaway_fault(*w.warp, state_.issues);
         return false;
     }
-    close_run(w, now);
+    if (each_run_)
+        close_run(w, now);
+    else
+        settle(cores_[s], i, now);
     if (!run_more(w)) return issue_step(s, i, now, first);
     issue_ahead(s, i, now, first);
     return !state_.fault;
@@ -76,16 +86,13 @@ void Sm::note_round(WarpSlot& w, const simt::WarpEvent& event) {
     }
 }
 
-// The folded instructions behind the one that has just issued: they run and take no slot. What they write is there when what
-// they read is. False after a fault.
-bool Sm::fold_behind(uint32_t s, uint32_t i, int64_t now) {
-    SubCore& core = cores_[s];
-    WarpSlot& w = core.slot[i];
+// The folded instructions that begin with `next`, behind the one that has just issued: they run and take no slot. What they
+// write is there when what they read is. `next` becomes the instruction behind them. False after a fault.
+bool Sm::fold(uint32_t s, uint32_t i, int64_t now, uint32_t& next) {
+    WarpSlot& w = cores_[s].slot[i];
     constexpr uint32_t most_folded = 64;  // of one issue
-    for (uint32_t k = 0; k < most_folded && state_.issues < state_.max_instructions; ++k) {
-        const bool ran = w.ahead_at != w.ahead_count;
-        const uint32_t next = ran ? w.ahead[w.ahead_at].pc : std::min(w.warp->pc(), last_pc_);
-        if (!timing_[next].folded) break;
+    for (uint32_t k = 0; k < most_folded && timing_[next].folded && state_.issues < state_.max_instructions; ++k) {
+        const Timing& t = timing_[next];
         Issued issued{.now = now, .ready = now + 1, .pc = next};
         issued.first = false;
         issued.folded = true;
@@ -105,7 +112,6 @@ bool Sm::fold_behind(uint32_t s, uint32_t i, int64_t now) {
             issued.executed = event.executed;
             note_round(w, event);
         }
-        const Timing& t = timing_[next];
         if (const Pending* const p = w.scoreboard.blocking(t, now)) {
             issued.ready = p->ready;
             issued.wait = p->wait;
@@ -115,7 +121,8 @@ bool Sm::fold_behind(uint32_t s, uint32_t i, int64_t now) {
             for (uint32_t r = 0; r < t.list_written; ++r) w.scoreboard.write(t.list[r], issued.ready, cause, issued.wait);
         }
         if (t.sets_mark >= 0) w.marks[static_cast<size_t>(t.sets_mark)] = now;
-        account(s, w, issued);
+        account(s, w, t, issued);
+        next = next_pc_of(w);
     }
     return true;
 }
@@ -128,46 +135,49 @@ int64_t Sm::moved_up(WarpSlot& w, const Timing& t, int64_t now, int64_t ready) c
 }
 
 // The accounts of an issued instruction; the number of the issue.
-int32_t Sm::account(uint32_t s, WarpSlot& w, const Issued& issued) {
-    SubCore& core = cores_[s];
-    const Timing& t = timing_[issued.pc];
+[[gnu::always_inline]] inline int32_t Sm::account(uint32_t s, WarpSlot& w, const Timing& t, const Issued& issued) {
     InstructionCounters& counters = state_.windows->at(issued.now, issued.pc);
-    const auto lanes = uint64_t{bits_in(issued.executed)};
+    const uint64_t lanes = lanes_in(issued.executed);
     state_.thread_instructions += lanes;
     ++counters.issues;
-    counters.lanes += uint64_t{bits_in(issued.active)};
+    counters.lanes += issued.active == issued.executed ? lanes : lanes_in(issued.active);
     counters.executed += lanes;
     if (issued.first) ++counters.stalls[static_cast<size_t>(StallReason::selected)];
     if (issued.branch) {
         ++counters.branches;
         counters.divergent_branches += issued.diverged ? 1 : 0;
     }
-    const int32_t record = issued_++;
-    if (traced_ && issued.first) state_.recorder->overview.issued(w.number, s, issued.now);
-    if (w.track >= 0) {
-        IssueRecord issue;
-        issue.cycle = issued.now;
-        issue.ready = t.registers_written + t.list_written != 0 ? issued.ready : issued.now + 1;
-        issue.pc = issued.pc;
-        issue.active = issued.executed;
-        issue.warp = static_cast<uint32_t>(w.track);
-        issue.level = issued.level;
-        issue.sectors = static_cast<uint8_t>(std::min(255u, issued.sectors));
-        issue.passes = static_cast<uint8_t>(std::min(255u, issued.passes));
-        issue.folded = issued.folded;
-        state_.recorder->add_issue(w.track, record, issue);
-    }
-    if (issued.folded) return record;
+    const int32_t number = issued_++;
+    if (traced_) record_issue(s, w, issued, number);
+    if (issued.folded) return number;
     if (t.route == Route::math) {
-        core.pipe_cause[t.pipe] = record;
+        SubCore& core = cores_[s];
+        core.pipe[t.pipe].cause = number;
         core.throttled &= ~core.of_pipe[t.pipe];
     }
-    for (uint32_t k = 0; k < t.registers_written; ++k) w.scoreboard.write(t.writes[k], issued.ready, record, issued.wait);
-    for (uint32_t k = 0; k < t.list_written; ++k) w.scoreboard.write(t.list[k], issued.ready, record, issued.wait);
+    for (uint32_t k = 0; k < t.registers_written; ++k) w.scoreboard.write(t.writes[k], issued.ready, number, issued.wait);
+    for (uint32_t k = 0; k < t.list_written; ++k) w.scoreboard.write(t.list[k], issued.ready, number, issued.wait);
     w.run_begin = issued.now + 1;
     w.run_reason = StallReason::selected;
     w.run_cause = -1;
-    return record;
+    return number;
+}
+
+void Sm::record_issue(uint32_t s, const WarpSlot& w, const Issued& issued, int32_t number) {
+    if (issued.first) state_.recorder->overview.issued(w.number, s, issued.now);
+    if (w.track < 0) return;
+    const Timing& t = timing_[issued.pc];
+    IssueRecord issue;
+    issue.cycle = issued.now;
+    issue.ready = t.registers_written + t.list_written != 0 ? issued.ready : issued.now + 1;
+    issue.pc = issued.pc;
+    issue.active = issued.executed;
+    issue.warp = static_cast<uint32_t>(w.track);
+    issue.level = issued.level;
+    issue.sectors = static_cast<uint8_t>(std::min(255u, issued.sectors));
+    issue.passes = static_cast<uint8_t>(std::min(255u, issued.passes));
+    issue.folded = issued.folded;
+    state_.recorder->add_issue(w.track, number, issue);
 }
 
 // Puts the warp that has issued to sleep until `wake`, for a reason that does not lie in its registers; those are looked at
@@ -215,25 +225,26 @@ void Sm::issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first) {
     if (t.route == Route::memory) {
         issued.ready = now + 1;
         if (step.executed != 0) {
-            const MemoryCost cost = memory_side_.shared_load(s, now, step.passes, bits_in(step.executed) * t.lane_bytes);
+            const uint32_t bytes = lanes_in(step.executed) * t.lane_bytes;
+            const MemoryCost cost = memory_side_.shared_load(s, now, step.passes, bytes);
             InstructionCounters& counters = state_.windows->at(now, step.pc);
             ++counters.shared_requests;
             counters.shared_passes += cost.passes;
-            counters.shared_bytes += bits_in(step.executed) * t.lane_bytes;
+            counters.shared_bytes += bytes;
             issued.ready = moved_up(w, t, now, cost.ready);
             issued.level = cost.level;
             issued.passes = cost.passes;
             issued.wait = StallReason::short_scoreboard;
         }
-        core.take_pipe(static_cast<uint32_t>(ptx::Unit::lsu), memory_side_.free_at(s));
+        core.take(lsu, now, memory_side_.free_at(s));
     } else {
-        core.take_pipe(t.pipe, now + t.interval);
+        core.take(t.pipe, now, now + t.interval);
     }
-    const int32_t record = account(s, w, issued);
-    if (!fold_behind(s, i, now)) return;
+    const int32_t record = account(s, w, t, issued);
+    uint32_t next = next_pc_of(w);
+    if (timing_[next].folded && !fold(s, i, now, next)) return;
     const int64_t wake = issued.branch ? now + std::max<int64_t>(1, gpu_.branch_latency) : 0;
-    set_next_pc(core, i, w.ahead_at < w.ahead_count ? w.ahead[w.ahead_at].pc : std::min(w.warp->pc(), last_pc_),
-                std::max(now + 1, wake));
+    set_next_pc(core, i, next, std::max(now + 1, wake));
     wait_next(core, i, now, wake, StallReason::branch_resolving, record);
 }
 
@@ -258,7 +269,7 @@ bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
     issued.diverged = event.diverged;
     if (t.route == Route::memory || t.route == Route::shuffle || t.route == Route::constant) {
         const MemoryCost cost = memory_cost(s, now, event, t, w);
-        core.take_pipe(static_cast<uint32_t>(ptx::Unit::lsu), memory_side_.free_at(s));
+        core.take(lsu, now, memory_side_.free_at(s));
         const ptx::Kind kind = event.instruction != nullptr ? event.instruction->kind : ptx::Kind::nop;
         if (kind == ptx::Kind::async_copy || kind == ptx::Kind::bulk_copy) simt::set_ready(*w.warp, pc, cost.ready);
         issued.ready = moved_up(w, t, now, cost.ready);
@@ -282,9 +293,9 @@ bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
             counters.l2_hits += cost.l2_hits;
         }
     } else {
-        core.take_pipe(t.pipe, now + t.interval);
+        core.take(t.pipe, now, now + t.interval);
     }
-    const int32_t record = account(s, w, issued);
+    const int32_t record = account(s, w, t, issued);
     if (event.barrier_released) release_barrier(w.block_slot, now, record);
     if (w.warp->done) {
         w.pc = pc;
@@ -292,9 +303,10 @@ bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
         return true;
     }
 
-    if (!w.warp->at_barrier && event.until <= now + 1 && !fold_behind(s, i, now)) return false;
+    uint32_t next = next_pc_of(w);
+    if (!w.warp->at_barrier && event.until <= now + 1 && !fold(s, i, now, next)) return false;
     const int64_t resolved = t.route == Route::branch ? now + std::max<int64_t>(1, gpu_.branch_latency) : now + 1;
-    set_next_pc(core, i, w.ahead_at < w.ahead_count ? w.ahead[w.ahead_at].pc : std::min(w.warp->pc(), last_pc_), resolved);
+    set_next_pc(core, i, next, resolved);
     const auto wait_for = [&](StallReason reason, int64_t until) { wait_next(core, i, now, until, reason, record); };
     if (w.warp->at_barrier) {
         wait_for(StallReason::barrier, never);

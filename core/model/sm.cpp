@@ -22,9 +22,9 @@ Sm::Sm(SharedState& state, uint32_t index)
     memory_side_ = LoadStore(gpu_, *state.memory, state.shared_per_block * state.blocks_per_sm, index);
     cores_.resize(sub_cores_);
     const uint32_t warps = state.warps_per_block * state.blocks_per_sm, lines = (last_pc_ >> state.code_shift) + 1;
+    each_run_ = traced_ || state.windows->by_time();
     code_ = InstructionCache(gpu_.l1_code_bytes / code_line_bytes, lines);
     for (SubCore& core : cores_) {
-        core.pipe_cause.fill(-1);
         core.slot.resize((warps + sub_cores_ - 1) / sub_cores_);
         core.code = InstructionCache(gpu_.l0_code_bytes / code_line_bytes, lines);
     }
@@ -35,8 +35,9 @@ void Sm::set_next_pc(SubCore& core, uint32_t i, uint32_t pc, int64_t known) {
     WarpSlot& w = core.slot[i];
     const uint32_t bit = 1u << i;
     const Timing& t = timing_[pc];
-    core.of_pipe[timing_[w.pc].pipe] &= ~bit;
+    core.of_pipe[core.pipe_of[i]] &= ~bit;
     core.of_pipe[t.pipe] |= bit;
+    core.pipe_of[i] = t.pipe;
     core.shares = t.shared_by_sms ? core.shares | bit : core.shares & ~bit;
     if (pc >> state_.code_shift != w.pc >> state_.code_shift) core.fetched[i] = fetch(core, pc, known);
     w.pc = pc;
@@ -170,6 +171,8 @@ void Sm::wake_up(SubCore& core, int64_t now) {
             }
         }
         if (wake <= now) {
+            wake = now;
+            core.taken_at[i] = core.pipe[core.pipe_of[i]].taken_before(now);
             core.sleeping &= ~bit;
             core.eligible |= bit;
         } else {
@@ -201,7 +204,7 @@ bool Sm::cycle_of(uint32_t s, int64_t now) {
     int64_t soonest = never;
     for (uint32_t left = core.busy_pipes; left != 0; left &= left - 1) {
         const auto pipe = static_cast<uint32_t>(std::countr_zero(left));
-        const int64_t free = core.pipe_free[pipe];
+        const int64_t free = core.pipe[pipe].free;
         if (free <= now) {
             core.busy_pipes &= ~(1u << pipe);
         } else if (const uint32_t wanted = core.of_pipe[pipe] & core.eligible; wanted != 0) {
@@ -209,13 +212,14 @@ bool Sm::cycle_of(uint32_t s, int64_t now) {
             soonest = std::min(soonest, free);
         }
     }
-    for (uint32_t left = held & ~core.throttled; left != 0; left &= left - 1) {
-        WarpSlot& w = core.slot[static_cast<uint32_t>(std::countr_zero(left))];
-        const Timing& t = timing_[w.pc];
-        enter(w, now, t.throttle, core.pipe_cause[t.pipe]);
+    if (each_run_) {
+        for (uint32_t left = held & ~core.throttled; left != 0; left &= left - 1) {
+            const auto i = static_cast<uint32_t>(std::countr_zero(left));
+            enter(core.slot[i], now, timing_[core.slot[i].pc].throttle, core.pipe[core.pipe_of[i]].cause);
+        }
+        core.throttled |= held;
+        core.passed_over &= ~held;
     }
-    core.throttled |= held;
-    core.passed_over &= ~held;
     uint32_t open = core.eligible & ~held;
     if (open == 0) {
         core_next_[s] = std::min(core.next_wake, soonest);
@@ -226,10 +230,12 @@ bool Sm::cycle_of(uint32_t s, int64_t now) {
     if (!may_share_ && ((core.shares >> i & 1) != 0 || (gpu_.issue_width > 1 && pc < last_pc_ && shares(pc + 1))))
         return false;
     open &= ~(1u << i);
-    for (uint32_t left = open & ~core.passed_over; left != 0; left &= left - 1)
-        enter(core.slot[static_cast<uint32_t>(std::countr_zero(left))], now, StallReason::not_selected, -1);
-    core.passed_over |= open;
-    core.throttled &= ~open;
+    if (each_run_) {
+        for (uint32_t left = open & ~core.passed_over; left != 0; left &= left - 1)
+            enter(core.slot[static_cast<uint32_t>(std::countr_zero(left))], now, StallReason::not_selected, -1);
+        core.passed_over |= open;
+        core.throttled &= ~open;
+    }
     ++core.issue_cycles;
     state_.windows->add_issue_cycle(now);
     core.last = i;
@@ -247,6 +253,46 @@ bool Sm::cycle_of(uint32_t s, int64_t now) {
 void Sm::record_run(const WarpSlot& w, int64_t end) {
     if (w.track >= 0) state_.recorder->add_run(w.track, {w.run_begin, end, w.run_reason, w.pc, w.run_cause});
     state_.recorder->overview.state(w.number, w.run_begin, end, w.run_reason);
+}
+
+// The account of a warp up to `end` where runs are not kept one by one: asleep until its `wake` for the run's reason, and
+// eligible from there on. Then it was throttled as long as its pipe was taken; else another was selected.
+void Sm::settle(SubCore& core, uint32_t i, int64_t end) {
+    WarpSlot& w = core.slot[i];
+    int64_t& since = core.wake[i];
+    if (since > w.run_begin) state_.windows->add_wait(w.run_begin, since, w.pc, w.run_reason);
+    if (end > since) {
+        const int64_t held = core.pipe[core.pipe_of[i]].taken_before(end) - core.taken_at[i], open = end - since - held;
+        uint64_t* const stalls = state_.windows->at(since, w.pc).stalls;
+        stalls[static_cast<size_t>(timing_[w.pc].throttle)] += static_cast<uint64_t>(held);
+        stalls[static_cast<size_t>(StallReason::not_selected)] += static_cast<uint64_t>(open);
+        core.taken_at[i] += held;
+        since = end;
+    }
+    w.run_begin = std::max(w.run_begin, since);
+}
+
+// From here on runs are kept one by one; those that are open are found out.
+void Sm::keep_each_run() {
+    if (each_run_) return;
+    each_run_ = true;
+    for (uint32_t s = 0; s < sub_cores_; ++s) {
+        SubCore& core = cores_[s];
+        const int64_t now = core_next_[s] - 1;  // nothing has changed since it was visited last
+        core.throttled = core.passed_over = 0;
+        for (uint32_t left = core.eligible; left != 0; left &= left - 1) {
+            const auto i = static_cast<uint32_t>(std::countr_zero(left));
+            const Pipe& pipe = core.pipe[core.pipe_of[i]];
+            const bool held = pipe.from <= now && now < pipe.free;
+            const bool was_taken = pipe.free > pipe.from && pipe.free <= now;
+            const int64_t begin = held ? pipe.from : was_taken ? pipe.free : pipe.idle;
+            settle(core, i, std::max(begin, core.wake[i]));
+            WarpSlot& w = core.slot[i];
+            w.run_reason = held ? timing_[w.pc].throttle : StallReason::not_selected;
+            w.run_cause = held ? pipe.cause : -1;
+            (held ? core.throttled : core.passed_over) |= 1u << i;
+        }
+    }
 }
 
 void Sm::end_active(int64_t end) {
@@ -309,6 +355,8 @@ void Sm::stop(int64_t now) {
             if (w.warp == nullptr) continue;
             if (w.run_reason == StallReason::selected) w.run_reason = StallReason::not_selected;
             const int64_t end = std::max(now, w.run_begin);
+            const auto i = static_cast<uint32_t>(&w - core.slot.data());
+            if (!each_run_ && (core.eligible >> i & 1) != 0) settle(core, i, std::max(end, core.wake[i]));
             close_run(w, end);
             if (w.track >= 0) state_.recorder->end_track(w.track, end);
             warp_cycles_ += end - w.begin;

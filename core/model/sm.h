@@ -87,30 +87,51 @@ struct SmState {
         int64_t begin = 0;
         int64_t ended = 0;  // of the last warp here
     };
+    struct Pipe {            // of a sub-core, the queue of its memory instructions too
+        int64_t free = 0;    // the first cycle in which it takes another instruction
+        int64_t from = 0;    // taken in the cycles [from, free), of which none lies before the latest issue
+        int64_t taken = 0;   // and before that for so many cycles
+        int64_t idle = 0;    // of which this is the end of the last
+        int32_t cause = -1;  // the issue that took it
+
+        void take(int64_t now, int64_t until) {  // by an issue at `now`
+            if (until == free) return;
+            if (const int64_t end = std::min(free, now + 1); end > from) {
+                taken += end - from;
+                idle = end;
+            }
+            from = now + 1;
+            free = until;
+        }
+        // For how many of the cycles before `cycle`, which is at or behind the latest issue or `idle`.
+        int64_t taken_before(int64_t cycle) const { return taken + std::max<int64_t>(0, std::min(cycle, free) - from); }
+    };
     struct alignas(64) SubCore {
         // Bits of slots. Every resident warp but those that have ended is asleep (until its `wake`) or eligible.
         uint32_t sleeping = 0, eligible = 0;
         uint32_t recheck = 0;                     // asleep: its registers have not been looked at yet
         uint32_t passed_over = 0, throttled = 0;  // eligible, and its run says so already, with the right cause
         uint32_t shares = 0;                      // its next instruction goes to something that the SMs share
-        std::array<uint32_t, pipes> of_pipe{};    // its next instruction needs that pipe
+        uint32_t busy_pipes = 0;                  // bits of those that may not be free yet
         uint32_t last = 0;                        // slot that issued last
         int64_t next_wake = never;                // the earliest of the sleeping warps
-        uint32_t busy_pipes = 0;                  // those that may not be free yet
-        std::array<int64_t, pipes> pipe_free{};
-        std::array<int32_t, pipes> pipe_cause{};
-        void take_pipe(uint32_t pipe, int64_t until) {
-            pipe_free[pipe] = until;
-            busy_pipes |= 1u << pipe;
-        }
+        uint32_t live = 0;
+        std::array<uint32_t, pipes> of_pipe{};  // its next instruction needs that pipe
+        std::array<Pipe, pipes> pipe{};
         // Of each slot, apart from the rest so that looking for work touches little of the host's cache:
+        std::array<uint8_t, slots_a_sub_core> pipe_of{};
         std::array<int64_t, slots_a_sub_core> wake{};  // may issue from here on, as far as its own instructions go
         std::array<uint64_t, slots_a_sub_core> age{};
-        std::array<int64_t, slots_a_sub_core> fetched{};  // when its next instruction is in the sub-core
+        std::array<int64_t, slots_a_sub_core> fetched{};   // when its next instruction is in the sub-core
+        std::array<int64_t, slots_a_sub_core> taken_at{};  // Pipe::taken_before(wake) of the pipe that it needs
         InstructionCache code;
-        uint32_t live = 0;
         int64_t active_begin = 0, active_until = 0, active_cycles = 0, issue_cycles = 0;
         std::vector<WarpSlot> slot;  // as many as the launch can fill
+
+        void take(uint32_t number, int64_t now, int64_t until) {
+            pipe[number].take(now, until);
+            if (until > now + 1) busy_pipes |= 1u << number;
+        }
     };
     struct BlockPlace {
         uint32_t warps_left = 0;
@@ -121,6 +142,9 @@ struct SmState {
         bool used = false;
     };
 
+    // Whether the runs of eligible warps are kept one by one: not selected, throttled, not selected ... A trace and windows
+    // need that. Else only their sums are known, from the pipes' accounts, when the warp issues: see Sm::settle.
+    bool each_run_ = false;
     int64_t next_ = never, next_free_ = never;
     uint32_t resident_blocks_ = 0;
     uint64_t age_ = 0;
@@ -204,11 +228,15 @@ class Sm : private SmState {
     };
     bool run_more(WarpSlot& w);
     void note_round(WarpSlot& w, const simt::WarpEvent& event);
-    bool fold_behind(uint32_t s, uint32_t i, int64_t now);
+    uint32_t next_pc_of(const WarpSlot& w) const {
+        return w.ahead_at != w.ahead_count ? w.ahead[w.ahead_at].pc : std::min(w.warp->pc(), last_pc_);
+    }
+    bool fold(uint32_t s, uint32_t i, int64_t now, uint32_t& next);
     int64_t moved_up(WarpSlot& w, const Timing& t, int64_t now, int64_t ready) const;
     bool issue_step(uint32_t s, uint32_t i, int64_t now, bool first);
     void issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first);
-    int32_t account(uint32_t s, WarpSlot& w, const Issued& issued);
+    int32_t account(uint32_t s, WarpSlot& w, const Timing& t, const Issued& issued);
+    void record_issue(uint32_t s, const WarpSlot& w, const Issued& issued, int32_t number);
     void wait_next(SubCore& core, uint32_t i, int64_t now, int64_t wake, StallReason reason, int32_t record);
     bool shares(uint32_t pc) const { return timing_[pc].shared_by_sms; }
     MemoryCost memory_cost(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& t, WarpSlot& w);
@@ -221,6 +249,8 @@ class Sm : private SmState {
         w.run_begin = now;
     }
     void record_run(const WarpSlot& w, int64_t end);
+    void settle(SubCore& core, uint32_t i, int64_t end);
+    void keep_each_run();
     void end_active(int64_t end);
     void end_active(SubCore& core);
     void enter(WarpSlot& w, int64_t now, StallReason reason, int32_t cause) {

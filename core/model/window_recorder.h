@@ -34,6 +34,7 @@ class WindowRecorder {
         else
             add_long_wait(begin, end, pc, reason);
     }
+    bool by_time() const { return on_; }  // more than one window
     void add_active(int64_t begin, int64_t end) { add(begin, end, &CycleTotals::active_cycles); }
     void add_scheduler(int64_t begin, int64_t end) { add(begin, end, &CycleTotals::scheduler_cycles); }
 
