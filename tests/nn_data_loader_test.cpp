@@ -1,4 +1,5 @@
 // The loader against its promise: the batches of a plain loop, whatever the threads do.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <mutex>
@@ -6,6 +7,7 @@
 #include <thread>
 
 #include "core/base/rng.h"
+#include "core/nn/data/batches.h"
 #include "core/nn/data/loader.h"
 #include "tests/nn_data_support.h"
 
@@ -124,4 +126,53 @@ TEST_CASE("progress counts batches and the caller's waiting") {
     CHECK(loader.progress().taken == 3);
     CHECK(fails_with("0 batches deep", [] { Loader<Numbers> none({.depth = 0}, make); }));
     CHECK(fails_with("0 loader threads", [] { Loader<Numbers> none({.threads = 0}, make); }));
+}
+
+TEST_CASE("a loader's batches of pictures are the set's, and the ranks' are parts of the whole") {
+    const DataSet set = open_digits(3);
+    const Sampler whole{.batch = 6};
+    Loader<PictureBatch> loader({.first = 5, .steps = 3, .threads = 2},
+                                [&](uint64_t step, PictureBatch& batch) { fill(batch, set, whole, step); });
+    PictureBatch batch, part;
+    std::vector<float> image(784);
+    for (uint64_t step = 5; loader.next(batch); ++step) {
+        REQUIRE(batch.images.size() == 6 * 784);
+        for (uint64_t i = 0; i < 6; ++i) {
+            CHECK(batch.labels[i] == set.train(step * 6 + i, image));
+            CHECK(std::equal(image.begin(), image.end(), batch.images.begin() + long(i) * 784));
+        }
+        for (int rank = 0; rank < 2; ++rank) {
+            fill(part, set, {.batch = 3, .rank = rank, .world = 2}, step);
+            CHECK(std::equal(part.images.begin(), part.images.end(), batch.images.begin() + rank * 3 * 784));
+            CHECK(std::equal(part.labels.begin(), part.labels.end(), batch.labels.begin() + rank * 3));
+        }
+    }
+    fill_test(batch, set, 1990, 10);
+    CHECK(batch.labels[9] == set.test(1999, image));
+    CHECK(fails_with("digits has 2000 test examples, not 11 from number 1990 on", [&] { fill_test(batch, set, 1990, 11); }));
+}
+
+TEST_CASE("batches of points, of a line and of sequences hold their examples row by row") {
+    const Sampler sampler{.batch = 3};
+    const PointSet points = spirals(1);
+    PointBatch p;
+    fill(p, points, sampler, 2);
+    std::vector<float> x(2);
+    CHECK(p.labels[1] == points.train(7, x));
+    CHECK(std::equal(x.begin(), x.end(), p.x.begin() + 2));
+    const LineSet fit = line(1, 2);
+    LineBatch l;
+    fill(l, fit, sampler, 2);
+    CHECK(l.y[2] == fit.train(8, x));
+    CHECK(std::equal(x.begin(), x.end(), l.x.begin() + 4));
+    const SequenceSet copy = copy_task(1, 4);
+    SequenceBatch s;
+    fill(s, copy, sampler, 2);
+    std::vector<int32_t> tokens(9), targets(9);
+    copy.train(6, tokens, targets);
+    CHECK(std::equal(tokens.begin(), tokens.end(), s.tokens.begin()));
+    CHECK(std::equal(targets.begin(), targets.end(), s.targets.begin()));
+    fill_test(s, copy, 999, 1);
+    copy.test(999, tokens, targets);
+    CHECK(s.tokens == tokens);
 }

@@ -1,13 +1,15 @@
-// What the fuzzer does with data files. The first byte names the reader: c CSV, g gzip, i IDX, k a checkpoint's
-// JSON, r CIFAR-10, s safetensors,
-// z npz. What can be read is written and read again, and is the same; what cannot is refused in a sentence with a byte.
+// What the fuzzer does with data files. The first byte names the reader: c CSV, g gzip, i IDX, k a checkpoint's JSON,
+// m a maze, r CIFAR-10, s safetensors, t text, z npz. What can be read is written and read again, and is the same; what
+// cannot is refused in a sentence.
 #pragma once
 #include "core/nn/data/checkpoint.h"
 #include "core/nn/data/csv.h"
 #include "core/nn/data/data_set.h"
+#include "core/nn/data/grid_world.h"
 #include "core/nn/data/inflate.h"
 #include "core/nn/data/npz.h"
 #include "core/nn/data/safetensors.h"
+#include "core/nn/data/text.h"
 #include "tests/fuzz/ptx_target.h"
 
 namespace lockstep::fuzz {
@@ -86,6 +88,16 @@ inline bool try_data(std::string_view input) {  // whether it is one
         }
         case 'k':
             return read_or_refused(nn::parse_checkpoint_head(bytes, "fuzz"));
+        case 'm': {
+            const auto world = nn::parse_grid_world(bytes, "fuzz");
+            if (!read_or_refused(world)) return false;
+            must(world.value().cells.size() == static_cast<size_t>(world.value().states()),
+                 "a maze that is not rectangular");
+            if (world.value().states() < 200)
+                must(nn::best_return(world.value()) >= nn::random_return(world.value()) - 1e-9,
+                     "chance beats the best policy");
+            return true;
+        }
         case 'r': {
             const auto batch = nn::parse_cifar10(bytes, "fuzz");
             if (!read_or_refused(batch)) return false;
