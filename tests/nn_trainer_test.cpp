@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/files.h"
-#include "core/nn/model.h"
+#include "core/nn/layers.h"
 #include "core/nn/trainer.h"
 #include "core/tensor/ops.h"
 #include "tests/catch.h"
@@ -193,14 +193,17 @@ TEST_CASE("values, gradients and losses are PyTorch's") {
     SECTION("a small perceptron, every number") {
         const auto& small = ref["small"];
         const auto widths = small["widths"].get<std::vector<int64_t>>();
-        const ModelRow row{"small", "", widths};
-        Model model(heap, row, small["seed"]);
-        const auto parameters = model.parameters();
+        Rng rng(small["seed"].get<uint64_t>());
+        ParameterList list;
+        Build build{heap, rng, list};
+        const Perceptron model(build, widths);
+        const auto& parameters = list.parameters();
         for (size_t i = 0; i < parameters.size(); ++i)
-            CHECK(all_close(tensor::to_host(heap, parameters[i]->value), small["parameters"][i], 0, 0));
+            CHECK(all_close(tensor::to_host(heap, parameters[i].value), small["parameters"][i], 0, 0));
         tensor::Tape tape(heap);
+        Pass pass{tape};
         const auto x = tape.input(tensor::tensor_from(heap, {4, widths[0]}, floats(small["x"]), "x"), "x", true);
-        const auto logits = model(tape, x);
+        const auto logits = model(pass, x);
         const auto labels = tape.label(tensor::labels_from(heap, small["labels"].get<std::vector<int32_t>>(), "y"), "y");
         const auto loss = tensor::softmax_cross_entropy(tape, logits, labels, "loss");
         tape.backward(loss);
@@ -208,11 +211,15 @@ TEST_CASE("values, gradients and losses are PyTorch's") {
         CHECK(close(double(tape.read_value(loss.node)[0]), small["loss"].get<double>(), 1.3e-6));
         CHECK(all_close(tape.read_gradient(x.node), small["gradient_x"], 1.3e-6, 1e-7));
         for (size_t i = 0; i < parameters.size(); ++i)
-            CHECK(all_close(tape.read_gradient(parameters[i]->node), small["gradients"][i], 1.3e-6, 1e-7));
+            CHECK(all_close(tape.read_gradient(parameters[i].node), small["gradients"][i], 1.3e-6, 1e-7));
     }
     SECTION("twenty steps of 784-128-10") {
         const auto& full = ref["full"];
-        Model model(heap, model_named("mlp"), full["parameter_seed"]);
+        Rng draws(full["parameter_seed"].get<uint64_t>());
+        ParameterList list;
+        Build build{heap, draws, list};
+        const std::vector<int64_t> widths = {784, 128, 10};
+        const Perceptron model(build, widths);
         const int64_t batch = full["batch"];
         Rng rng(full["data_seed"].get<uint64_t>());
         std::vector<float> x(size_t(batch) * 784);
@@ -222,17 +229,18 @@ TEST_CASE("values, gradients and losses are PyTorch's") {
         for (size_t step = 0; step < 20; ++step) {
             heap.recycle();
             tensor::Tape tape(heap);
-            const auto logits = model(tape, tape.input(tensor::tensor_from(heap, {batch, 784}, x, "x"), "x"));
+            Pass pass{tape};
+            const auto logits = model(pass, tape.input(tensor::tensor_from(heap, {batch, 784}, x, "x"), "x"));
             const auto loss =
                 tensor::softmax_cross_entropy(tape, logits, tape.label(tensor::labels_from(heap, y, "y"), "y"), "loss");
             tape.backward(loss);
-            const auto parameters = model.parameters();
+            const auto& parameters = list.parameters();
             for (size_t i = 0; step == 0 && i < parameters.size(); ++i) {
                 double squares = 0;
-                for (float g : tape.read_gradient(parameters[i]->node)) squares += double(g) * double(g);
+                for (float g : tape.read_gradient(parameters[i].node)) squares += double(g) * double(g);
                 CHECK(close(std::sqrt(squares), full["gradient_norms"][i].get<double>(), 1e-5));
             }
-            sgd_step(tape, parameters, full["learning_rate"]);
+            sgd_step(tape, list.all(), full["learning_rate"]);
             INFO("step " << step);
             CHECK(close(double(tape.read_value(loss.node)[0]), full["losses"][step].get<double>(), 1e-5));
         }

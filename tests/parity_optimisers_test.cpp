@@ -2,7 +2,7 @@
 // formulas (tests/reference/optimisers.py): ten steps on fixed gradients, parameters compared after steps 1, 2, 5 and 10.
 #include <cmath>
 
-#include "core/nn/model.h"
+#include "core/nn/module.h"
 #include "tests/parity.h"
 
 using namespace lockstep;
@@ -42,8 +42,10 @@ void compare(const Json& document, const Json& row, const Optimiser& optimiser, 
     for (const Json& spec : document["parameters"]) {
         reference::Input drawn = reference::input_of(spec);
         if (row["zero_weights"]) std::fill(drawn.values.begin(), drawn.values.end(), 0.0);
-        parameters.push_back({drawn.name, tensor::tensor_from(heap, Shape(drawn.shape), drawn.values, drawn.name,
-                                                              tensor::Purpose::parameter, dtype)});
+        parameters.push_back(
+            {drawn.name,
+             tensor::tensor_from(heap, Shape(drawn.shape), drawn.values, drawn.name, tensor::Purpose::parameter, dtype),
+             true, -1, 0});
     }
     std::vector<nn::Parameter*> pointers;
     for (auto& parameter : parameters) pointers.push_back(&parameter);

@@ -137,6 +137,8 @@ BenchRow training(const std::string& model, int threads, const std::string& devi
     options.threads = threads;
     options.functional = functional_only;
     options.keep_images = false;
+    options.keep_launches = false;
+    options.prefetch = device == "host" && threads > 1;
     nn::Trainer trainer(options);
     for (int i = 0; i < std::max(1, steps / 10); ++i) trainer.step();
     const double seconds = seconds_of([&] {

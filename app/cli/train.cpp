@@ -4,10 +4,13 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 
 #include "app/cli/cli.h"
+#include "core/base/dtype.h"
 #include "core/base/files.h"
+#include "core/nn/models/models.h"
 #include "core/nn/trainer.h"
 #include "core/trace/perfetto.h"
 
@@ -16,8 +19,10 @@ namespace {
 
 struct Options {
     nn::TrainerOptions trainer;
-    int64_t steps = 100, evaluate_every = 0;
-    std::string optimizer = "sgd", json, trace;
+    std::optional<int64_t> steps, batch;  // none: the model's own
+    std::optional<double> learning_rate;
+    int64_t evaluate_every = 0;
+    std::string optimizer = "sgd", dtype = "f32", json, trace;
 };
 
 nlohmann::ordered_json step_json(const nn::StepRecord& step) {
@@ -64,9 +69,11 @@ Trace timeline_of(const nn::StepRecord& step) {
 }
 
 int train(const Options& options) {
+    const nn::ModelRow& row = nn::model_named(options.trainer.model);
+    const int64_t steps = options.steps.value_or(row.steps);
     if (options.optimizer != "sgd")
         throw Failure(fmt::format("--optimizer {} is not in this version yet: there is sgd", options.optimizer));
-    if (options.steps < 1) throw Failure(fmt::format("--steps is at least 1, not {}", options.steps));
+    if (steps < 1) throw Failure(fmt::format("--steps is at least 1, not {}", steps));
     const bool lines = options.json == "-";
     for (const std::string& file : {lines ? "" : options.json, options.trace})
         if (!file.empty()) write_file(file, "");  // a file that cannot be written is better known before the training
@@ -74,8 +81,16 @@ int train(const Options& options) {
     nn::StepRecord last;
     nn::TrainRequest request;
     request.options = options.trainer;
-    request.options.keep_images = false;
-    request.steps = options.steps;
+    nn::TrainerOptions& trainer = request.options;
+    trainer.keep_images = false;
+    trainer.prefetch = true;
+    trainer.batch = options.batch.value_or(row.batch);
+    trainer.learning_rate = options.learning_rate.value_or(row.learning_rate);
+    const auto type = dtype_named(options.dtype);
+    if (!type || (*type != DType::f32 && *type != DType::f64))
+        throw Failure(fmt::format("--dtype {} is not one of f32 and f64", options.dtype));
+    trainer.dtype = *type;
+    request.steps = steps;
     request.evaluate_every = options.evaluate_every;
     auto emit = [&](const nlohmann::ordered_json& json) {
         if (lines) {
@@ -88,12 +103,12 @@ int train(const Options& options) {
     // One line a step: where an evaluation follows, its figures join the step's line.
     nlohmann::ordered_json line;
     auto evaluated = [&](int64_t step) {
-        return step == options.steps - 1 || (options.evaluate_every > 0 && (step + 1) % options.evaluate_every == 0);
+        return step == steps - 1 || (options.evaluate_every > 0 && (step + 1) % options.evaluate_every == 0);
     };
     request.on_step = [&](const nn::StepRecord& step) {
         line = step_json(step);
         if (!evaluated(step.step)) emit(line);
-        if (!lines && (options.steps <= 20 || step.step % (options.steps / 20) == 0 || step.step == options.steps - 1))
+        if (!lines && (steps <= 20 || step.step % (steps / 20) == 0 || step.step == steps - 1))
             fmt::print("step {:>6}  loss {:.5f}  batch accuracy {:5.1f} %  {:.1f} ms\n", step.step, step.loss,
                        100 * step.train_accuracy, 1000 * step.seconds);
         last = step;
@@ -123,13 +138,19 @@ void add_train(CLI::App& app, int& status) {
     CLI::App* command = app.add_subcommand("train", "train a model, on the host or on the modelled GPU");
     auto options = std::make_shared<Options>();
     nn::TrainerOptions& t = options->trainer;
-    command->add_option("--model", t.model, "mlp (784-128-10) or mlp512 (784-512-512-10)")->required();
-    command->add_option("--data", t.data, "digits, or a folder with MNIST's IDX files");
+    std::string names;
+    for (const nn::ModelRow& row : nn::models())
+        names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", row.name, row.summary);
+    command->add_option("--model", t.model, names)->required();
+    command->add_option("--data", t.data,
+                        "the model's own unless said: digits, digits32, or a folder with MNIST's or CIFAR-10's files");
     command->add_option("--device", t.device, "host or sim:GPU, see 'lockstep devices'");
-    command->add_option("--steps", options->steps, "training steps")->check(not_from_1);
-    command->add_option("--batch", t.batch, "examples a step");
+    command->add_option("--steps", options->steps, "training steps; unless said, as many as the model needs")
+        ->check(not_from_1);
+    command->add_option("--batch", options->batch, "examples a step");
     command->add_option("--optimizer", options->optimizer, "sgd");
-    command->add_option("--lr", t.learning_rate, "learning rate");
+    command->add_option("--lr", options->learning_rate, "learning rate");
+    command->add_option("--dtype", options->dtype, "f32 or f64");
     command->add_option("--seed", t.seed, "of parameters and data")->check(not_from_0);
     command->add_flag("--functional", t.functional, "modelled GPU without timing, much faster");
     command->add_option("--threads", t.threads, "of the host");

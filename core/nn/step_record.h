@@ -49,10 +49,16 @@ struct StepRecord {
     std::vector<float> confidence;  // probability of the prediction
 };
 
+struct Measure {  // of a model that is not judged by an accuracy alone: "modes covered" 7 of 8
+    std::string name, unit;
+    double value = 0;
+};
+
 struct Evaluation {
     int64_t step = 0;
     double loss = 0;
     double accuracy = 0;  // 0..1 on the test set
+    std::vector<Measure> measures;
 };
 
 }  // namespace lockstep::nn

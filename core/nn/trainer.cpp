@@ -11,9 +11,11 @@
 #include <optional>
 
 #include "core/base/diagnostic.h"
-#include "core/nn/data/data_set.h"
-#include "core/nn/model.h"
-#include "core/tensor/ops.h"
+#include "core/nn/data/loader.h"
+#include "core/nn/models/models.h"
+#include "core/nn/models/pictures.h"
+#include "core/nn/task.h"
+#include "core/tensor/op.h"
 
 namespace lockstep::nn {
 
@@ -22,42 +24,6 @@ using tensor::Node;
 using tensor::Tape;
 
 namespace {
-struct Batch {
-    std::vector<float> images;
-    std::vector<int32_t> labels;
-};
-
-Batch make_batch(const std::function<int32_t(uint64_t, std::span<float>)>& picture, uint64_t first, int64_t count,
-                 size_t pixels) {
-    Batch batch;
-    batch.images.resize(static_cast<size_t>(count) * pixels);
-    batch.labels.resize(static_cast<size_t>(count));
-    for (size_t i = 0; i < batch.labels.size(); ++i)
-        batch.labels[i] = picture(first + i, std::span(batch.images).subspan(i * pixels, pixels));
-    return batch;
-}
-
-struct Predictions {
-    std::vector<int32_t> labels;
-    std::vector<float> confidence;  // softmax of the largest logit
-    int64_t right = 0;
-};
-
-Predictions predict(std::span<const float> logits, const std::vector<int32_t>& labels) {
-    Predictions made;
-    const size_t classes = logits.size() / labels.size();
-    for (size_t row = 0; row < labels.size(); ++row) {
-        const auto x = logits.subspan(row * classes, classes);
-        const size_t best = static_cast<size_t>(std::max_element(x.begin(), x.end()) - x.begin());
-        double sum = 0;
-        for (float logit : x) sum += std::exp(double(logit) - double(x[best]));
-        made.labels.push_back(static_cast<int32_t>(best));
-        made.confidence.push_back(static_cast<float>(1 / sum));
-        made.right += made.labels.back() == labels[row];
-    }
-    return made;
-}
-
 Values keep(std::vector<float> values) {
     return values.empty() ? nullptr : std::make_shared<const std::vector<float>>(std::move(values));
 }
@@ -101,32 +67,45 @@ struct Listening {
 struct Trainer::State {
     TrainerOptions options;
     const ModelRow& row;
-    DataSet data;
     std::unique_ptr<device::Device> device;
     Heap heap;
-    Model model;
+    Tape tape;
+    std::unique_ptr<Task> task;
     int64_t next = 0;
+    Batch batch;
+    std::unique_ptr<Loader<Batch>> loader;  // with prefetch: stands at batch number `next`
 
     struct Evaluator {  // always on the host
         std::unique_ptr<device::Device> device;
         Heap heap;
-        Model model;
-        Batch test;
+        std::unique_ptr<Task> task;
     };
     std::unique_ptr<Evaluator> evaluator;
 
     explicit State(TrainerOptions o)
         : options(std::move(o)),
           row(model_named(options.model)),
-          data(open_data_set(options.data, options.seed)),
           device(open(options.device, {.functional = options.functional,
                                        .keep_runs = options.keep_runs,
                                        .threads = options.threads,
                                        .stop = options.stop})),
           heap(*device),
-          model(heap, row, options.seed) {}
+          tape(heap),
+          task(row.make(task_options(), heap)) {}
 
-    size_t pixels() const { return data.pixels(); }
+    TaskOptions task_options() const {
+        return {.data = options.data, .batch = options.batch, .seed = options.seed, .dtype = options.dtype};
+    }
+
+    void load_batch() {
+        const auto number = static_cast<uint64_t>(next);
+        if (!options.prefetch) return task->make_batch(number, batch);
+        if (!loader)
+            loader =
+                std::make_unique<Loader<Batch>>(LoaderOptions{.first = number, .depth = 3, .stop = options.stop},
+                                                [make = task->make_batch](uint64_t step, Batch& into) { make(step, into); });
+        loader->next(batch);
+    }
 };
 
 static void check_learning_rate(double rate) {
@@ -145,13 +124,6 @@ static void check(const TrainerOptions& options) {
 Trainer::Trainer(TrainerOptions options) {
     check(options);
     state_ = std::make_unique<State>(std::move(options));
-    const State& s = *state_;
-    if (static_cast<int64_t>(s.pixels()) != s.row.widths.front())
-        throw Failure(fmt::format("model {} takes {} inputs but the images of {} have {} x {} x {} values", s.row.name,
-                                  s.row.widths.front(), s.data.name, s.data.channels, s.data.rows, s.data.columns));
-    if (s.data.classes != s.row.widths.back())
-        throw Failure(fmt::format("model {} has {} outputs but {} has {} classes", s.row.name, s.row.widths.back(),
-                                  s.data.name, s.data.classes));
 }
 Trainer::~Trainer() = default;
 Trainer::Trainer(Trainer&&) noexcept = default;
@@ -164,48 +136,47 @@ StepRecord Trainer::step() {
     record.step = s.next;
     record.learning_rate = s.options.learning_rate;
     record.device = s.device->name();
-    record.model = s.model.name;
+    record.model = s.task->model;
     record.batch = s.options.batch;
-    record.image_rows = s.data.rows;
-    record.image_columns = s.data.columns;
+    record.image_rows = s.task->rows;
+    record.image_columns = s.task->columns;
 
+    s.tape.clear();
     s.heap.recycle();
-    Batch batch = make_batch(s.data.train, static_cast<uint64_t>(s.next) * static_cast<uint64_t>(s.options.batch),
-                             s.options.batch, s.pixels());
+    s.load_batch();
     std::vector<std::vector<float>> before;  // of the parameters, in order
-    const auto parameters = s.model.parameters();
+    const auto parameters = s.task->list.all();
     if (s.options.keep_graph && s.options.keep_values)
         for (const Parameter* parameter : parameters) before.push_back(tensor::to_host(s.heap, parameter->value));
 
     const Listening listening{*s.device};
-    s.device->on_launch = [&](const device::LaunchEvent& event) {
-        record.launches.push_back(event);
-        if (on_launch) on_launch(event);
-    };
+    if (s.options.keep_launches || on_launch)
+        s.device->on_launch = [&](const device::LaunchEvent& event) {
+            if (s.options.keep_launches) record.launches.push_back(event);
+            if (on_launch) on_launch(event);
+        };
     s.device->on_copy = [&](const device::CopyEvent& event) { record.copies.push_back(event); };
-    Tape tape(s.heap);
-    const tensor::Shape x_shape = {s.options.batch, s.row.widths.front()};
-    auto x = tape.input(tensor::tensor_from(s.heap, x_shape, batch.images, "x"), "x");
-    const auto targets = tensor::labels_from(s.heap, batch.labels, "labels");  // copied before the first launch: no gap
-    auto logits = s.model(tape, std::move(x));
-    const auto labels = tape.label(targets, "labels");
-    const auto loss = tensor::softmax_cross_entropy(tape, logits, labels, "loss");
-    const int logits_node = logits.node;
-    logits.value = {};
-    tape.backward(loss);
+    Tape& tape = s.tape;
+    Pass pass{.tape = tape, .training = true, .seed = s.options.seed ^ static_cast<uint64_t>(s.next) << 20};
+    Forward made = s.task->forward(pass, s.batch);
+    made.output.value = {};  // lives on only where backward needs it
+    tape.backward(made.loss);
     sgd_step(tape, parameters, s.options.learning_rate);
     s.device->synchronize();
     s.device->on_copy = nullptr;
 
     record.live_bytes = tape.live_bytes();
-    record.loss = tape.read_value(loss.node)[0];
-    Predictions made = predict(tape.read_value(logits_node), batch.labels);
-    record.train_accuracy = double(made.right) / double(s.options.batch);
-    record.predictions = std::move(made.labels);
-    record.confidence = std::move(made.confidence);
+    record.loss = tape.values(made.loss.node)[0];
+    if (s.task->classifies) {
+        Predictions predicted = predictions_of(tape.values(made.output.node), s.batch.labels);
+        record.train_accuracy = double(predicted.right) / double(s.options.batch);
+        record.predictions = std::move(predicted.labels);
+        record.confidence = std::move(predicted.confidence);
+        record.labels = s.batch.labels;
+    }
     if (s.options.keep_graph)
         for (size_t id = 0; id < tape.nodes().size(); ++id) {
-            record.nodes.push_back(describe(tape, static_cast<int>(id), loss.node));
+            record.nodes.push_back(describe(tape, static_cast<int>(id), made.loss.node));
             if (!s.options.keep_values) continue;
             GraphNode& node = record.nodes.back();
             if (node.kind != GraphNode::Kind::parameter) node.value = keep(tape.read_value(node.id));
@@ -213,8 +184,7 @@ StepRecord Trainer::step() {
         }
     for (size_t i = 0; i < before.size(); ++i)
         record.nodes[static_cast<size_t>(parameters[i]->node)].value = keep(std::move(before[i]));
-    if (s.options.keep_images) record.images = keep(std::move(batch.images));
-    record.labels = std::move(batch.labels);
+    if (s.options.keep_images && s.task->rows > 0) record.images = keep(s.batch.values);
     ++s.next;
     record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
     return record;
@@ -225,37 +195,21 @@ Evaluation Trainer::evaluate(int64_t examples) {
     if (!s.evaluator) {
         auto host = open("host", {.threads = s.options.threads});
         Heap heap(*host);
-        Model model(heap, s.row, s.options.seed);
-        s.evaluator.reset(new State::Evaluator{std::move(host), heap, std::move(model),
-                                               make_batch(s.data.test, 0, s.data.test_count, s.pixels())});
+        auto task = s.row.make(s.task_options(), heap);
+        s.evaluator.reset(new State::Evaluator{std::move(host), heap, std::move(task)});
     }
     State::Evaluator& e = *s.evaluator;
-    const std::vector<float> values = export_parameters();
-    const float* from = values.data();
-    for (Parameter* parameter : e.model.parameters()) {
-        e.device->copy_in(parameter->value.pointer(), from, static_cast<size_t>(parameter->value.bytes()));
-        from += parameter->value.count();
-    }
-    const int64_t count = examples > 0 ? std::min(examples, s.data.test_count) : s.data.test_count;
-    Evaluation result;
+    const auto copy = [&](const tensor::Tensor& from, const tensor::Tensor& to) {
+        std::vector<std::byte> bytes(static_cast<size_t>(from.bytes()));
+        s.device->copy_out(bytes.data(), from.pointer(), bytes.size());
+        e.device->copy_in(to.pointer(), bytes.data(), bytes.size());
+    };
+    for (size_t i = 0; i < s.task->list.parameters().size(); ++i)
+        copy(s.task->list.parameters()[i].value, e.task->list.parameters()[i].value);
+    for (size_t i = 0; i < s.task->list.buffers().size(); ++i)
+        copy(s.task->list.buffers()[i].value, e.task->list.buffers()[i].value);
+    Evaluation result = e.task->evaluate(e.heap, examples, s.options.stop);
     result.step = s.next;
-    for (int64_t first = 0; first < count; first += 256) {
-        if (s.options.stop.stop_requested()) throw Failure("cancelled");
-        e.heap.recycle();
-        const int64_t rows = std::min<int64_t>(256, count - first);
-        const auto images = std::span(e.test.images)
-                                .subspan(static_cast<size_t>(first) * s.pixels(), static_cast<size_t>(rows) * s.pixels());
-        const std::vector<int32_t> labels(e.test.labels.begin() + first, e.test.labels.begin() + first + rows);
-        Tape tape(e.heap);
-        auto x = tape.input(tensor::tensor_from(e.heap, {rows, s.row.widths.front()}, images, "x"), "x");
-        const auto logits = e.model(tape, std::move(x), false);
-        const auto y = tape.label(tensor::labels_from(e.heap, labels, "labels"), "labels");
-        const auto loss = tensor::softmax_cross_entropy(tape, logits, y, "loss");
-        result.loss += double(tape.read_value(loss.node)[0]) * double(rows);
-        result.accuracy += double(predict(tape.read_value(logits.node), labels).right);
-    }
-    result.loss /= double(count);
-    result.accuracy /= double(count);
     return result;
 }
 
@@ -275,17 +229,17 @@ void Trainer::set_learning_rate(double learning_rate) {
 std::vector<Trainer::ParameterInfo> Trainer::parameters() const {
     std::vector<ParameterInfo> all;
     int64_t offset = 0;
-    for (const Parameter* parameter : state_->model.parameters()) {
-        all.push_back({parameter->name, parameter->value.shape, offset});
-        offset += parameter->value.count();
+    for (const Parameter& parameter : state_->task->list.parameters()) {
+        all.push_back({parameter.name, parameter.value.shape, offset});
+        offset += parameter.value.count();
     }
     return all;
 }
 
 std::vector<float> Trainer::export_parameters() const {
     std::vector<float> all;
-    for (const Parameter* parameter : state_->model.parameters()) {
-        const auto values = tensor::to_host(state_->heap, parameter->value);
+    for (const Parameter& parameter : state_->task->list.parameters()) {
+        const auto values = tensor::to_host(state_->heap, parameter.value);
         all.insert(all.end(), values.begin(), values.end());
     }
     return all;
@@ -295,13 +249,15 @@ void Trainer::import_parameters(std::span<const float> values, int64_t next_step
     size_t wanted = 0;
     for (const ParameterInfo& info : parameters()) wanted += static_cast<size_t>(tensor::count_of(info.shape));
     if (values.size() != wanted)
-        throw Failure(fmt::format("model {} has {} parameters, not {}", state_->model.name, wanted, values.size()));
+        throw Failure(fmt::format("model {} has {} parameters, not {}", state_->task->model, wanted, values.size()));
     if (next_step < 0) throw Failure(fmt::format("there is no step {}", next_step));
     const float* from = values.data();
-    for (Parameter* parameter : state_->model.parameters()) {
-        state_->device->copy_in(parameter->value.pointer(), from, static_cast<size_t>(parameter->value.bytes()));
-        from += parameter->value.count();
+    for (const Parameter& parameter : state_->task->list.parameters()) {
+        const std::vector<double> wide(from, from + parameter.value.count());
+        tensor::write_values(state_->heap, parameter.value, wide, parameter.name);
+        from += parameter.value.count();
     }
+    if (next_step != state_->next) state_->loader.reset();
     state_->next = next_step;
 }
 

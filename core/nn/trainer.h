@@ -17,19 +17,23 @@
 #include <string>
 #include <vector>
 
+#include "core/base/dtype.h"
 #include "core/nn/step_record.h"
 
 namespace lockstep::nn {
 
 struct TrainerOptions {
     std::string model = "mlp";    // a row of models()
-    std::string data = "digits";  // "digits", or a folder with MNIST's IDX files
+    std::string data = "";        // "" the model's own; "digits", a folder with MNIST's IDX files, ... (data_sets())
     std::string device = "host";  // as device::open_device takes it
     int64_t batch = 64;
     double learning_rate = 0.1;
     uint64_t seed = 1;          // parameters and data; the test set is the same for every seed
     bool functional = false;    // sim: no timing, much faster
     int threads = 1;            // host
+    DType dtype = DType::f32;   // of parameters and activations
+    bool prefetch = false;      // batches are made ahead on a thread of their own
+    bool keep_launches = true;  // fill StepRecord::launches
     bool keep_graph = false;    // fill StepRecord::nodes and live_bytes
     bool keep_values = false;   // with keep_graph: host copies of every value and gradient
     bool keep_images = true;    // fill StepRecord::images

@@ -1,17 +1,28 @@
 // The table of models: one row a model.
-#include "core/nn/models.h"
+#include "core/nn/models/models.h"
 
 #include <fmt/format.h>
 
 #include "core/base/diagnostic.h"
 #include "core/base/nearest.h"
+#include "core/nn/models/list.h"
 
 namespace lockstep::nn {
 
 std::span<const ModelRow> models() {
     static const std::vector<ModelRow> table = {
-        {"mlp", "784-128-10", {784, 128, 10}},
-        {"mlp512", "784-512-512-10", {784, 512, 512, 10}},
+        {.name = "mlp",
+         .summary = "784-128-10",
+         .data = "digits",
+         .steps = 2000,
+         .aim = "95 % of digits of held-out fonts",
+         .make = make_mlp},
+        {.name = "mlp512",
+         .summary = "784-512-512-10",
+         .data = "digits",
+         .steps = 2000,
+         .aim = "95 % of digits of held-out fonts",
+         .make = make_mlp512},
     };
     return table;
 }

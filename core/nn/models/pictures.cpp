@@ -1,0 +1,136 @@
+#include "core/nn/models/pictures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/diagnostic.h"
+#include "core/nn/data/data_set.h"
+#include "core/nn/data/sampler.h"
+#include "core/tensor/ops.h"
+
+namespace lockstep::nn {
+
+using tensor::Shape;
+using tensor::Variable;
+
+Predictions predictions_of(std::span<const double> logits, std::span<const int32_t> labels) {
+    Predictions made;
+    const size_t classes = labels.empty() ? 0 : logits.size() / labels.size();
+    for (size_t row = 0; row < labels.size(); ++row) {
+        const auto x = logits.subspan(row * classes, classes);
+        const size_t best = static_cast<size_t>(std::max_element(x.begin(), x.end()) - x.begin());
+        double sum = 0;
+        for (const double logit : x) sum += std::exp(logit - x[best]);
+        made.labels.push_back(static_cast<int32_t>(best));
+        made.confidence.push_back(static_cast<float>(1 / sum));
+        made.right += made.labels.back() == labels[row];
+    }
+    return made;
+}
+
+namespace {
+Shape with_batch(int64_t batch, const Shape& picture) {
+    Shape shape = {batch};
+    for (const int64_t extent : picture) shape.push_back(extent);
+    return shape;
+}
+
+tensor::Tensor pictures_on(tensor::Heap& heap, const Shape& shape, std::span<const float> values, DType dtype) {
+    if (dtype == DType::f32) return tensor::tensor_from(heap, shape, values, "x");
+    const std::vector<double> wide(values.begin(), values.end());
+    return tensor::tensor_from(heap, shape, wide, "x", tensor::Purpose::data, dtype);
+}
+
+struct Pictures {
+    DataSet data;
+    Network network;
+    DType dtype;
+    Batch test;  // filled at the first evaluation
+};
+}  // namespace
+
+std::unique_ptr<Task> picture_task(std::string_view model, const TaskOptions& options, tensor::Heap& heap,
+                                   const std::string& default_data, const std::function<Network(Build& build)>& build) {
+    auto task = std::make_unique<Task>();
+    auto it = std::make_shared<Pictures>();
+    it->data = open_data_set(options.data.empty() ? default_data : options.data, options.seed);
+    it->dtype = options.dtype;
+    Rng rng(options.seed);
+    Build with{heap, rng, task->list, options.dtype};
+    it->network = build(with);
+    const DataSet& data = it->data;
+    const Network& network = it->network;
+    const bool flat = network.shape.size() == 1;
+    const bool fits = flat ? network.shape[0] == static_cast<int64_t>(data.pixels())
+                           : network.shape == Shape{data.channels, data.rows, data.columns};
+    if (!fits)
+        throw Failure(flat ? fmt::format("model {} takes {} inputs but the images of {} have {} x {} pixels", model,
+                                         network.shape[0], data.name, data.rows, data.columns)
+                           : fmt::format("model {} takes pictures of {} but those of {} are [{}, {}, {}]", model,
+                                         tensor::text_of(network.shape), data.name, data.channels, data.rows, data.columns));
+    if (data.classes != network.classes)
+        throw Failure(
+            fmt::format("model {} has {} outputs but {} has {} classes", model, network.classes, data.name, data.classes));
+
+    task->model = model;
+    task->data = data.name;
+    task->rows = data.rows;
+    task->columns = data.columns;
+    task->classifies = true;
+    const Sampler sampler{options.batch, options.rank, options.world};
+    task->make_batch = [it, sampler](uint64_t step, Batch& batch) {
+        const size_t pixels = it->data.pixels();
+        batch.values.resize(static_cast<size_t>(sampler.batch) * pixels);
+        batch.labels.resize(static_cast<size_t>(sampler.batch));
+        for (size_t i = 0; i < batch.labels.size(); ++i)
+            batch.labels[i] = it->data.train(sampler.index(step, static_cast<int64_t>(i)),
+                                             std::span(batch.values).subspan(i * pixels, pixels));
+    };
+    task->forward = [it](Pass& pass, const Batch& batch) {
+        tensor::Heap& on = pass.tape.heap();
+        const Shape shape = with_batch(static_cast<int64_t>(batch.labels.size()), it->network.shape);
+        const Variable x = pass.tape.input(pictures_on(on, shape, batch.values, it->dtype), "x");
+        const auto targets = tensor::labels_from(on, batch.labels, "labels");  // copied before the first launch: no gap
+        Forward result;
+        result.output = it->network.logits(pass, x);
+        const Variable labels = pass.tape.label(targets, "labels");
+        result.loss = tensor::softmax_cross_entropy(pass.tape, result.output, labels, "loss");
+        return result;
+    };
+    task->evaluate = [it](tensor::Heap& on, int64_t examples, const std::stop_token& stop) {
+        const size_t pixels = it->data.pixels();
+        if (it->test.labels.empty()) {
+            it->test.values.resize(static_cast<size_t>(it->data.test_count) * pixels);
+            it->test.labels.resize(static_cast<size_t>(it->data.test_count));
+            for (size_t i = 0; i < it->test.labels.size(); ++i)
+                it->test.labels[i] = it->data.test(i, std::span(it->test.values).subspan(i * pixels, pixels));
+        }
+        const int64_t count = examples > 0 ? std::min(examples, it->data.test_count) : it->data.test_count;
+        Evaluation result;
+        tensor::Tape tape(on);
+        for (int64_t first = 0; first < count; first += 256) {
+            if (stop.stop_requested()) throw Failure("cancelled");
+            tape.clear();
+            on.recycle();
+            const int64_t rows = std::min<int64_t>(256, count - first);
+            const auto labels = std::span(it->test.labels).subspan(static_cast<size_t>(first), static_cast<size_t>(rows));
+            const auto values =
+                std::span(it->test.values).subspan(static_cast<size_t>(first) * pixels, static_cast<size_t>(rows) * pixels);
+            Pass pass{tape, false};
+            const Variable x = tape.input(pictures_on(on, with_batch(rows, it->network.shape), values, it->dtype), "x");
+            const Variable logits = it->network.logits(pass, x);
+            const Variable y = tape.label(tensor::labels_from(on, labels, "labels"), "labels");
+            const Variable loss = tensor::softmax_cross_entropy(tape, logits, y, "loss");
+            result.loss += tensor::values_of(on, loss.value)[0] * double(rows);
+            result.accuracy += double(predictions_of(tensor::values_of(on, logits.value), labels).right);
+        }
+        result.loss /= double(count);
+        result.accuracy /= double(count);
+        return result;
+    };
+    return task;
+}
+
+}  // namespace lockstep::nn

@@ -1,0 +1,28 @@
+// Tasks that tell pictures apart: the data, the loss and the evaluation that mlp, lenet5 and resnet8 share.
+#pragma once
+#include <functional>
+#include <memory>
+
+#include "core/nn/task.h"
+
+namespace lockstep::nn {
+
+struct Network {
+    // Logits [B, classes] of pictures x, [B, pixels] or [B, channels, rows, columns] as `shape` says (without B).
+    std::function<tensor::Variable(Pass& pass, const tensor::Variable& x)> logits;
+    tensor::Shape shape;
+    int64_t classes = 10;
+};
+
+// `build` makes the layers. Throws Failure where the data's pictures are not what the network takes.
+std::unique_ptr<Task> picture_task(std::string_view model, const TaskOptions& options, tensor::Heap& heap,
+                                   const std::string& default_data, const std::function<Network(Build& build)>& build);
+
+struct Predictions {
+    std::vector<int32_t> labels;
+    std::vector<float> confidence;  // softmax of the largest logit
+    int64_t right = 0;
+};
+Predictions predictions_of(std::span<const double> logits, std::span<const int32_t> labels);
+
+}  // namespace lockstep::nn

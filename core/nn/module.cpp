@@ -1,0 +1,91 @@
+#include "core/nn/module.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cmath>
+
+#include "core/base/diagnostic.h"
+
+namespace lockstep::nn {
+
+Parameter* ParameterList::add(Parameter parameter) {
+    if (find(parameter.name)) throw Failure(fmt::format("two parameters are called {}", parameter.name));
+    return &parameters_.emplace_back(std::move(parameter));
+}
+
+Buffer* ParameterList::add(Buffer buffer) {
+    return &buffers_.emplace_back(std::move(buffer));
+}
+
+std::vector<Parameter*> ParameterList::all() {
+    std::vector<Parameter*> pointers;
+    for (Parameter& parameter : parameters_) pointers.push_back(&parameter);
+    return pointers;
+}
+
+int64_t ParameterList::count() const {
+    int64_t sum = 0;
+    for (const Parameter& parameter : parameters_) sum += parameter.value.count();
+    return sum;
+}
+
+Parameter* ParameterList::find(std::string_view name) {
+    for (Parameter& parameter : parameters_)
+        if (parameter.name == name) return &parameter;
+    return nullptr;
+}
+
+Init Init::fan_in(int64_t inputs) {
+    return uniform(1.0 / std::sqrt(static_cast<double>(inputs)));
+}
+
+Parameter* Build::parameter(const std::string& name, const tensor::Shape& shape, Init init) {
+    std::vector<double> values(static_cast<size_t>(tensor::count_of(shape)), init.value);
+    if (init.kind == Init::Kind::uniform)
+        for (double& value : values) value = rng.uniform(-init.value, init.value);
+    if (init.kind == Init::Kind::normal)
+        for (double& value : values) value = init.value * rng.normal();
+    return list.add(
+        Parameter{name, tensor::tensor_from(heap, shape, values, name, tensor::Purpose::parameter, dtype), true, -1, 0});
+}
+
+Buffer* Build::buffer(const std::string& name, const tensor::Shape& shape, double value) {
+    const std::vector<double> values(static_cast<size_t>(tensor::count_of(shape)), value);
+    return list.add(Buffer{name, tensor::tensor_from(heap, shape, values, name, tensor::Purpose::parameter, dtype)});
+}
+
+uint64_t Pass::next_number() {
+    static std::atomic<uint64_t> passes{0};
+    return ++passes;
+}
+
+tensor::Variable Pass::operator()(Parameter* parameter) {
+    if (parameter->pass != number) {
+        const bool learns = training && parameter->trainable;
+        parameter->node =
+            (learns ? tape.parameter(parameter->value, parameter->name) : tape.input(parameter->value, parameter->name))
+                .node;
+        parameter->pass = number;
+    }
+    return {parameter->node, parameter->value};
+}
+
+tensor::Variable Pass::operator()(Buffer* buffer) {
+    return tape.input(buffer->value, buffer->name);
+}
+
+void sgd_step(tensor::Tape& tape, std::span<Parameter* const> parameters, double learning_rate) {
+    for (const Parameter* parameter : parameters) {
+        const tensor::Tensor gradient = tape.take_gradient(parameter->node);
+        if (!gradient) continue;
+        const int launch = tape.launch(tensor::elementwise("sgd", gradient.count(),
+                                                           {parameter->value.pointer(), gradient.pointer(),
+                                                            tensor::scalar_argument(learning_rate, gradient.dtype),
+                                                            tensor::size_argument(gradient.count())}),
+                                       {parameter->name, "sgd"}, "update", gradient.dtype);
+        tape.note_update(parameter->node, launch);
+    }
+}
+
+}  // namespace lockstep::nn

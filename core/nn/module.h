@@ -1,0 +1,94 @@
+// What layers and models are made of. A layer is a plain struct of Parameters, made by Build and called on a Pass; names and
+// initial values are PyTorch's. Parameters live on the device from step to step, in the model's ParameterList.
+//
+//     struct Linear { Parameter *weight, *bias; Variable operator()(Pass&, const Variable& x); };
+//     Build build{heap, rng, parameters};
+//     Linear fc1(build, "fc1", 784, 128);
+//     Pass pass{tape};
+//     Variable y = fc1(pass, x);
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/rng.h"
+#include "core/tensor/tape.h"
+
+namespace lockstep::nn {
+
+struct Parameter {
+    std::string name;  // "fc1.weight"
+    tensor::Tensor value;
+    bool trainable = true;
+    int node = -1;      // on the tape of the pass under way
+    uint64_t pass = 0;  // which one that is
+};
+
+struct Buffer {  // state that no gradient reaches: running statistics
+    std::string name;
+    tensor::Tensor value;
+};
+
+class ParameterList {  // addresses stay; the order is that of making
+  public:
+    ParameterList() = default;
+    ParameterList(const ParameterList&) = delete;
+    ParameterList& operator=(const ParameterList&) = delete;
+
+    Parameter* add(Parameter parameter);  // throws Failure where the name is taken
+    Buffer* add(Buffer buffer);
+    std::deque<Parameter>& parameters() { return parameters_; }
+    const std::deque<Parameter>& parameters() const { return parameters_; }
+    std::deque<Buffer>& buffers() { return buffers_; }
+    const std::deque<Buffer>& buffers() const { return buffers_; }
+    std::vector<Parameter*> all();
+    int64_t count() const;  // elements of all parameters
+    Parameter* find(std::string_view name);
+
+  private:
+    std::deque<Parameter> parameters_;
+    std::deque<Buffer> buffers_;
+};
+
+// How a parameter begins. Draws come from one generator in the order of making, so a seed gives the same bits everywhere.
+struct Init {
+    enum class Kind : uint8_t { constant, uniform, normal } kind = Kind::constant;
+    double value = 0;  // the constant; the bound of U(-bound, bound); the standard deviation of N(0, sigma)
+
+    static Init constant(double value) { return {Kind::constant, value}; }
+    static Init uniform(double bound) { return {Kind::uniform, bound}; }
+    static Init normal(double sigma) { return {Kind::normal, sigma}; }
+    // U(-1/sqrt(fan_in), 1/sqrt(fan_in)): of PyTorch's Linear and convolutions, weights and biases.
+    static Init fan_in(int64_t inputs);
+};
+
+struct Build {
+    tensor::Heap& heap;
+    Rng& rng;
+    ParameterList& list;
+    DType dtype = DType::f32;
+
+    Parameter* parameter(const std::string& name, const tensor::Shape& shape, Init init);
+    Buffer* buffer(const std::string& name, const tensor::Shape& shape, double value);
+};
+
+struct Pass {  // one forward pass
+    tensor::Tape& tape;
+    bool training = true;  // parameters get gradients; dropout drops, batch norm takes the batch's statistics
+    uint64_t seed = 0;     // of dropout; offsets count on in `draws`
+    uint64_t draws = 0;
+    uint64_t number = next_number();  // tells passes apart, so that a parameter used twice is one leaf
+
+    tensor::Variable operator()(Parameter* parameter);  // as a leaf of the tape
+    tensor::Variable operator()(Buffer* buffer);
+
+  private:
+    static uint64_t next_number();
+};
+
+// Stochastic gradient descent, w -= lr gradient, one launch a parameter; frees each gradient once it is used.
+void sgd_step(tensor::Tape& tape, std::span<Parameter* const> parameters, double learning_rate);
+
+}  // namespace lockstep::nn

@@ -1,0 +1,55 @@
+// A task: a model, its data and its loss, as the Trainer steps it. One is made per device; a second one on the host serves
+// evaluations. Every model file (models/<model>.cpp) makes one.
+//
+// A step's batch depends on the step's number alone (and on the seed), and make_batch may run on another thread ahead of
+// time. So a step can be run again: with the parameters and the state that it began with, bit for bit.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/nn/module.h"
+#include "core/nn/step_record.h"
+
+namespace lockstep::nn {
+
+struct TaskOptions {
+    std::string data;  // "" the model's own
+    int64_t batch = 64;
+    uint64_t seed = 1;
+    DType dtype = DType::f32;
+    int rank = 0, world = 1;  // of a data-parallel run: batch is this rank's share
+};
+
+struct Batch {                    // on the host; a task fills what it needs
+    std::vector<float> values;    // pictures, points: [examples, ...]
+    std::vector<int32_t> labels;  // classes
+    std::vector<int64_t> tokens;  // [sequences, length]
+};
+
+struct Forward {
+    tensor::Variable loss;    // one element
+    tensor::Variable output;  // logits, predictions: read after the step where its value is still there; node -1: none
+};
+
+struct Task {
+    std::string model, data;
+    ParameterList list;
+    int rows = 0, columns = 0;  // of the pictures in Batch::values; 0: no pictures
+    bool classifies = false;    // output is logits [examples, classes], Batch::labels their classes
+
+    std::function<void(uint64_t step, Batch& batch)> make_batch;  // thread-safe
+    std::function<Forward(Pass& pass, const Batch& batch)> forward;
+    // On the whole test set, or on its first `examples`. `heap` is recycled as it goes. Throws Failure("cancelled").
+    std::function<Evaluation(tensor::Heap& heap, int64_t examples, const std::stop_token& stop)> evaluate;
+    // Where a step is more than one forward, backward and update (two players, an environment): does all of it, and returns
+    // what the record shows. Null for the plain step.
+    std::function<Forward(Pass& pass, const Batch& batch,
+                          const std::function<void(const tensor::Variable& loss, std::span<Parameter* const>)>& learn)>
+        step;
+};
+
+}  // namespace lockstep::nn
