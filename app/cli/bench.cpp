@@ -1,5 +1,6 @@
 // `lockstep bench [NAME]`: rates of the machine and the engine, each the best of a few runs after a warm-up, on one thread
-// unless the name says otherwise. Row names are stable; NAME selects the rows that begin with it.
+// unless the name says otherwise. Row names are stable; NAME selects the rows that begin with it. Where PyTorch is installed,
+// rows train/... are followed by its own on the same models (torch_bench.h).
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -10,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/cli.h"
+#include "app/cli/torch_bench.h"
 #include "core/base/files.h"
 #include "core/base/rng.h"
 #include "core/model/launch.h"
@@ -255,6 +257,7 @@ void add_bench(CLI::App& app, int&, const Hooks& hooks) {
         };
         for (const Bench& bench : benches())
             if (bench.name.rfind(options->name, 0) == 0) add(bench.run());
+        for (BenchRow& row : torch_bench(options->name)) add(std::move(row));
         for (BenchRow& row : travel(options->name)) add(std::move(row));
         if (hooks.app_bench)
             for (BenchRow& row : hooks.app_bench(options->name)) add(std::move(row));
