@@ -98,16 +98,22 @@ std::string_view field(std::string_view header, std::string_view key) {
 }  // namespace
 
 Result<Array> parse_npy(std::string_view bytes, const std::string& name) {
-    auto bad = [&](std::string what) { return Diagnostic{"not a readable npy file: " + std::move(what), {name}}; };
-    if (bytes.size() < 10 || bytes.substr(0, 6) != "\x93NUMPY") return bad("it does not begin with \\x93NUMPY");
+    auto bad = [&](size_t at, const std::string& what) {
+        return Diagnostic{fmt::format("at byte {}: not a readable npy file: {}", at, what), {name}};
+    };
+    if (bytes.size() < 10 || bytes.substr(0, 6) != "\x93NUMPY") return bad(0, "it does not begin with \\x93NUMPY");
     const auto version = static_cast<unsigned char>(bytes[6]);
-    if (version < 1 || version > 3) return bad(fmt::format("format version {} is not 1, 2 or 3", version));
+    if (version < 1 || version > 3) return bad(6, fmt::format("format version {} is not 1, 2 or 3", version));
     size_t length = 0, begin = version == 1 ? 10 : 12;
-    if (bytes.size() < begin) return bad("the header is cut off");
+    if (bytes.size() < begin) return bad(bytes.size(), "the header is cut off");
     for (size_t i = 0; i < begin - 8; ++i)
         length |= static_cast<size_t>(static_cast<unsigned char>(bytes[8 + i])) << (8 * i);
-    if (length > bytes.size() - begin) return bad("the header is cut off");
+    if (length > bytes.size() - begin) return bad(bytes.size(), "the header is cut off");
     const std::string_view header = bytes.substr(begin, length), data = bytes.substr(begin + length);
+    // Where a field's value stands; the header's beginning where it is missing.
+    auto place = [&](std::string_view value) {
+        return value.empty() ? begin : static_cast<size_t>(value.data() - bytes.data());
+    };
 
     Array array;
     std::string_view descr = field(header, "'descr'");
@@ -117,13 +123,14 @@ Result<Array> parse_npy(std::string_view bytes, const std::string& name) {
     constexpr NpyType boolean = {DType::u8, "|b1"};  // as bool* of a kernel takes it: 0 or 1
     if (descr.size() > 5 && descr.substr(1, 3) == boolean.code) type = &boolean;
     if (!type)
-        return bad(fmt::format("its type {} is none of i8 u8 i16 u16 f16 i32 u32 f32 i64 u64 f64 in little-endian order",
+        return bad(place(descr),
+                   fmt::format("its type {} is none of i8 u8 i16 u16 f16 i32 u32 f32 i64 u64 f64 in little-endian order",
                                descr.substr(0, std::min<size_t>(descr.find(','), 20))));
     array.dtype = type->type;
-    if (field(header, "'fortran_order'").substr(0, 4) == "True")
-        return bad("it is in Fortran order; save it with np.ascontiguousarray");
+    const std::string_view order = field(header, "'fortran_order'");
+    if (order.substr(0, 4) == "True") return bad(place(order), "it is in Fortran order; save it with np.ascontiguousarray");
     std::string_view shape = field(header, "'shape'");
-    if (shape.empty() || shape[0] != '(') return bad("its header has no shape");
+    if (shape.empty() || shape[0] != '(') return bad(place(shape), "its header has no shape");
     uint64_t count = 1;
     for (size_t i = 1; i < shape.size() && shape[i] != ')';) {
         if (shape[i] < '0' || shape[i] > '9') {
@@ -133,15 +140,15 @@ Result<Array> parse_npy(std::string_view bytes, const std::string& name) {
         uint64_t extent = 0;
         for (; i < shape.size() && shape[i] >= '0' && shape[i] <= '9'; ++i) {
             extent = extent * 10 + static_cast<uint64_t>(shape[i] - '0');
-            if (extent > (uint64_t{1} << 40)) return bad("its shape is too large");
+            if (extent > (uint64_t{1} << 40)) return bad(place(shape) + i, "its shape is too large");
         }
-        if (extent && count > (uint64_t{1} << 40) / extent) return bad("its shape is too large");
+        if (extent && count > (uint64_t{1} << 40) / extent) return bad(place(shape) + i, "its shape is too large");
         count *= extent;
         array.shape.push_back(static_cast<int64_t>(extent));
     }
     if (count * size_of(array.dtype) > data.size())
-        return bad(fmt::format("its header promises {} values of {}, but only {} bytes follow", count, name_of(array.dtype),
-                               data.size()));
+        return bad(bytes.size(), fmt::format("its header promises {} values of {}, but only {} bytes follow", count,
+                                             name_of(array.dtype), data.size()));
     array.bytes.resize(count * size_of(array.dtype));
     if (!array.bytes.empty()) std::memcpy(array.bytes.data(), data.data(), array.bytes.size());
     return array;
