@@ -109,18 +109,24 @@ int train(const Options& options) {
         line = step_json(step);
         if (!evaluated(step.step)) emit(line);
         if (!lines && (steps <= 20 || step.step % (steps / 20) == 0 || step.step == steps - 1))
-            fmt::print("step {:>6}  loss {:.5f}  batch accuracy {:5.1f} %  {:.1f} ms\n", step.step, step.loss,
-                       100 * step.train_accuracy, 1000 * step.seconds);
+            fmt::print("step {:>6}  loss {:.5f}  {}{:.1f} ms\n", step.step, step.loss,
+                       step.labels.empty() ? "" : fmt::format("batch accuracy {:5.1f} %  ", 100 * step.train_accuracy),
+                       1000 * step.seconds);
         last = step;
         return true;
     };
     request.on_evaluation = [&](const nn::Evaluation& e) {
         line["test_loss"] = json_number(e.loss);
         line["test_accuracy"] = json_number(e.accuracy);
+        for (const nn::Measure& measure : e.measures) line["measures"][measure.name] = json_number(measure.value);
         emit(line);
-        if (!lines)
+        if (lines) return;
+        if (e.measures.empty())
             fmt::print("test set after step {}: loss {:.5f}, accuracy {:.2f} % (executed)\n", e.step, e.loss,
                        100 * e.accuracy);
+        for (const nn::Measure& measure : e.measures)
+            fmt::print("after step {}: {} {:.5g}{}{} (executed)\n", e.step, measure.name, measure.value,
+                       measure.unit.empty() ? "" : " ", measure.unit);
     };
     nn::train(request);
     if (!options.json.empty() && !lines) write_file(options.json, collected);

@@ -11,6 +11,14 @@ namespace lockstep::nn {
 
 std::span<const ModelRow> models() {
     static const std::vector<ModelRow> table = {
+        {.name = "linear_regression",
+         .summary = "y = w x + b",
+         .data = "line",
+         .learning_rate = 0.05,
+         .batch = 256,
+         .steps = 2000,
+         .aim = "w and b within 1e-3 of the line's",
+         .make = make_linear_regression},
         {.name = "mlp",
          .summary = "784-128-10",
          .data = "digits",
