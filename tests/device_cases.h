@@ -184,6 +184,65 @@ inline KernelCase case_of(const KernelRow& row, Shape shape, uint64_t seed) {
         if (name == "sqrt_value" || name == "rsqrt_value" || name == "log_value" || name == "reciprocal")
             for (double& value : result.buffers[0].values) value = std::abs(value) + 0.1;
         approximate();
+    } else if (row.file == "axes.cu") {
+        const bool index = kernel.starts_with("arg");
+        if (kernel == "sum_rows" || kernel == "mean_rows") {
+            given(elements), given(m), numbers({m, n});
+            result.grid = {static_cast<uint32_t>(m)};
+        } else if (kernel == "cumsum") {
+            given(k * elements), given(k * elements), numbers({m, k, n, 1});
+        } else {  // x[k,m,n] over its first and last axis, outputs and their gradients [m]
+            given(k * elements);
+            if (kernel == "prod_backward")  // few factors: their products stay in range
+                result.buffers[0].values.resize(static_cast<size_t>(elements));
+            if (index) buffer(DType::i64, m, [&] { return 0.0; });
+            if (!index) given(m);
+            if (kernel == "extreme_backward") {
+                given(m);
+                for (double& value : result.buffers[0].values) value = std::round(value);
+                std::fill(result.buffers[1].values.begin(), result.buffers[1].values.end(), 1.0);
+            }
+            const int first = kernel == "prod_backward" ? 1 : k;
+            if (kernel.ends_with("_backward")) given(first * elements);
+            numbers({m, first * n, 1, 1, 1, 1, 1, m, 0, 0, 0, 0, 0, n, 1, 1, 1, 1, first, n, 0, 0, 0, 0, elements, 1});
+            if (kernel.starts_with("var")) numbers({0});
+            if (kernel.starts_with("prod"))
+                for (double& value : result.buffers[0].values) value = 1 + value / 64;
+            result.grid = {cover(m, 256)};
+            if (kernel.starts_with("var") || kernel.starts_with("prod")) approximate();
+        }
+    } else if (row.file == "pieces.cu") {
+        const auto flags = [&] { buffer(DType::u8, elements, [&] { return double(rng.below(2)); }); };
+        if (kernel == "put_strided") {  // a transposed [n,m]
+            given(elements), given(elements), numbers({elements, 2, 1, 1, 1, 1, m, n, 0, 0, 0, 0, 1, m});
+        } else if (kernel == "where") {
+            flags(), given(elements), given(elements), given(elements), numbers({elements});
+        } else if (kernel == "where_backward") {
+            flags(), given(elements), given(elements), numbers({elements, 1});
+        } else if (kernel == "tril") {
+            given(elements), given(elements), numbers({elements, m, n, 1});
+        } else if (kernel.starts_with("cast_")) {  // the row's type is what it casts to
+            const DType from = *dtype_named(kernel.substr(5));
+            const bool round = from == DType::u8 || from == DType::i32 || from == DType::i64;
+            buffer(from, elements, [&] { return round ? double(rng.below(100)) : rng.uniform(0.0, 100.0); });
+            given(elements), numbers({elements});
+        } else if (kernel == "inside") {
+            given(elements), given(elements), numbers({elements, scalar(-0.5), scalar(1.25)});
+        } else if (kernel.starts_with("pow_scalar") || kernel.starts_with("erf_value")) {
+            given(elements), given(elements);
+            if (kernel.ends_with("_backward")) given(elements);
+            numbers({elements});
+            if (kernel.starts_with("pow")) numbers({scalar(2.5)});
+            for (double& value : result.buffers[0].values) value = std::abs(value) + 0.1;
+            approximate();
+        } else if (kernel.find("_backward") != std::string_view::npos) {
+            given(elements), given(elements), given(elements), given(elements), numbers({elements});
+            for (double& value : result.buffers[0].values) value = std::abs(value) + 0.1;
+            for (double& value : result.buffers[1].values) value = std::abs(value) + 0.1;
+            approximate();
+        } else {  // a comparison
+            given(elements), given(elements), buffer(DType::u8, elements, [] { return 9.0; }), numbers({elements});
+        }
     } else if (kernel == "copy_strided") {  // a transposed [n,m]
         given(elements), given(elements), numbers({elements, 2, 1, 1, 1, 1, m, n, 0, 0, 0, 0, 1, m});
     } else if (kernel == "add_strided") {

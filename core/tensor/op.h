@@ -16,15 +16,15 @@
 
 namespace lockstep::tensor {
 
-struct Attributes {  // what an op is told besides its inputs; each row reads the few that it knows
-    bool transpose_a = false, transpose_b = false;  // matmul: C[M,N] = A[M,K] B[N,K]ᵀ is a linear layer's form
-    bool keepdim = false;                           // reductions: a reduced axis stays, with extent 1
-    bool causal = false;                            // attention: position i sees 0..i
-    bool training = true;                           // dropout, batch norm
-    int64_t axis = 0;                               // from the end where negative
-    Shape axes = {};                                // of a reduction (none: all), of a permutation
-    Shape sizes = {};                               // of reshape and expand
-    int64_t start = 0, stop = 0, step = 1;          // of a slice
+struct Attributes {                         // what an op is told besides its inputs; each row reads the few that it knows
+    bool transpose_b = false;               // matmul: C[M,N] = A[M,K] B[N,K]ᵀ is a linear layer's form
+    bool keepdim = false;                   // reductions: a reduced axis stays, with extent 1
+    bool causal = false;                    // attention: position i sees 0..i
+    bool training = true;                   // dropout, batch norm
+    int64_t axis = 0;                       // from the end where negative
+    Shape axes = {};                        // of a reduction (none: all), of a permutation
+    Shape sizes = {};                       // of reshape and expand
+    int64_t start = 0, stop = 0, step = 1;  // of a slice
     std::array<int64_t, 2> kernel = {1, 1}, stride = {1, 1}, padding = {0, 0}, dilation = {1, 1};  // height, width
     int64_t groups = 1, heads = 1;
     double alpha = 0, beta = 0;     // scale, slope, bounds, epsilon, momentum, probability: the row says which
@@ -60,6 +60,8 @@ struct Sample {  // one case for the tests: shapes, and how their values are dra
     double gap = 0;                                  // no value closer to zero than this (a kink of relu)
     double low = -1, high = 1;                       // of floating inputs
     std::vector<std::array<double, 2>> ranges = {};  // of each input, where they differ; [low, high)
+    DType integers = DType::i32;                     // type of integer inputs
+    bool smooth = true;                              // finite differences make sense (not where values are rounded)
     int64_t classes = 0;                             // integer inputs are below this; 0: the first input's last extent
 };
 

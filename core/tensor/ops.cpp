@@ -1,7 +1,9 @@
-// The list of ops: one line an op, its row in ops/<op>.cpp, its kernels in kernels/.
+// The list of ops: a row in ops/<op>.cpp, its kernels in kernels/.
 #include "core/tensor/ops.h"
 
 #include <fmt/format.h>
+
+#include <numeric>
 
 #include "core/base/diagnostic.h"
 #include "core/base/nearest.h"
@@ -9,20 +11,29 @@
 
 namespace lockstep::tensor {
 
+// clang-format off
 std::span<const OpRow> ops() {
     static const std::vector<OpRow> list = {
-        matmul_row, add_bias_row, relu_row, softmax_cross_entropy_row, mse_row, sum_row, mean_row,
+        matmul_row, bmm_row, add_bias_row,
+        add_row, sub_row, mul_row, div_row, pow_row, maximum_row, minimum_row,
+        neg_row, exp_row, log_row, sqrt_row, rsqrt_row, abs_row, square_row, reciprocal_row, sin_row, cos_row, tanh_row, erf_row,
+        sigmoid_row, relu_row, silu_row, gelu_row, gelu_tanh_row, softplus_row, leaky_relu_row, elu_row, clamp_row, inside_row, affine_row, pow_scalar_row,
+        sum_row, mean_row, amax_row, amin_row, var_row, prod_row, argmax_row, argmin_row, cumsum_row,
+        reshape_row, unsqueeze_row, squeeze_row, permute_row, slice_row, select_row, expand_row, put_slice_row, detach_row,
+        cat_row, where_row, equal_row, not_equal_row, less_row, less_equal_row, greater_row, greater_equal_row, cast_row, tril_row,
+        softmax_cross_entropy_row,
+        mse_row,
     };
     return list;
 }
+// clang-format on
 
 const OpRow& op_named(std::string_view name) {
-    std::vector<std::string> known;
-    for (const OpRow& row : ops()) {
+    for (const OpRow& row : ops())
         if (row.name == name) return row;
-        known.emplace_back(row.name);
-    }
-    const std::string nearest = nearest_name(name, known);
+    std::vector<std::string> known;
+    for (const OpRow& row : ops()) known.emplace_back(row.name);
+    const std::string nearest = nearest_name(std::string(name), known);
     throw Failure(fmt::format("unknown op '{}'{}", name,
                               nearest.empty() ? std::string() : fmt::format(", did you mean '{}'?", nearest)));
 }
@@ -30,21 +41,166 @@ const OpRow& op_named(std::string_view name) {
 Variable add(Tape& tape, const Variable& a, const Variable& b, NodeName name) {
     return tape.apply(add_row, {a, b}, std::move(name));
 }
-Variable matmul(Tape& tape, const Variable& a, const Variable& b, NodeName name, bool transpose_b) {
-    return tape.apply(matmul_row, {a, b}, std::move(name), {.transpose_b = transpose_b});
+Variable sub(Tape& tape, const Variable& a, const Variable& b, NodeName name) {
+    return tape.apply(sub_row, {a, b}, std::move(name));
 }
-Variable add_bias(Tape& tape, const Variable& x, const Variable& bias, NodeName name) {
-    return tape.apply(add_bias_row, {x, bias}, std::move(name));
+Variable mul(Tape& tape, const Variable& a, const Variable& b, NodeName name) {
+    return tape.apply(mul_row, {a, b}, std::move(name));
+}
+Variable div(Tape& tape, const Variable& a, const Variable& b, NodeName name) {
+    return tape.apply(div_row, {a, b}, std::move(name));
+}
+Variable pow(Tape& tape, const Variable& a, const Variable& b, NodeName name) {
+    return tape.apply(pow_row, {a, b}, std::move(name));
+}
+Variable maximum(Tape& tape, const Variable& a, const Variable& b, NodeName name) {
+    return tape.apply(maximum_row, {a, b}, std::move(name));
+}
+Variable minimum(Tape& tape, const Variable& a, const Variable& b, NodeName name) {
+    return tape.apply(minimum_row, {a, b}, std::move(name));
+}
+
+Variable unary(Tape& tape, std::string_view op, const Variable& x, NodeName name) {
+    return tape.apply(op_named(op), {x}, std::move(name));
 }
 Variable relu(Tape& tape, const Variable& x, NodeName name) {
     return tape.apply(relu_row, {x}, std::move(name));
 }
-Variable sum(Tape& tape, const Variable& x, NodeName name) {
-    return tape.apply(sum_row, {x}, std::move(name));
+Variable leaky_relu(Tape& tape, const Variable& x, double slope, NodeName name) {
+    return tape.apply(leaky_relu_row, {x}, std::move(name), {.alpha = slope});
 }
-Variable mean(Tape& tape, const Variable& x, NodeName name) {
-    return tape.apply(mean_row, {x}, std::move(name));
+Variable elu(Tape& tape, const Variable& x, double alpha, NodeName name) {
+    return tape.apply(elu_row, {x}, std::move(name), {.alpha = alpha});
 }
+Variable clamp(Tape& tape, const Variable& x, double low, double high, NodeName name) {
+    return tape.apply(clamp_row, {x}, std::move(name), {.alpha = low, .beta = high});
+}
+Variable affine(Tape& tape, const Variable& x, double scale, double add, NodeName name) {
+    return tape.apply(affine_row, {x}, std::move(name), {.alpha = scale, .beta = add});
+}
+Variable pow_scalar(Tape& tape, const Variable& x, double exponent, NodeName name) {
+    return tape.apply(pow_scalar_row, {x}, std::move(name), {.alpha = exponent});
+}
+
+Variable matmul(Tape& tape, const Variable& a, const Variable& b, NodeName name, bool transpose_b) {
+    const OpRow& row = b.shape().size() > 2 ? bmm_row : matmul_row;
+    return tape.apply(row, {a, b}, std::move(name), {.transpose_b = transpose_b});
+}
+Variable add_bias(Tape& tape, const Variable& x, const Variable& bias, NodeName name) {
+    return tape.apply(add_bias_row, {x, bias}, std::move(name));
+}
+
+Variable sum(Tape& tape, const Variable& x, NodeName name, const Shape& axes, bool keepdim) {
+    return tape.apply(sum_row, {x}, std::move(name), {.keepdim = keepdim, .axes = axes});
+}
+Variable mean(Tape& tape, const Variable& x, NodeName name, const Shape& axes, bool keepdim) {
+    return tape.apply(mean_row, {x}, std::move(name), {.keepdim = keepdim, .axes = axes});
+}
+Variable amax(Tape& tape, const Variable& x, NodeName name, const Shape& axes, bool keepdim) {
+    return tape.apply(amax_row, {x}, std::move(name), {.keepdim = keepdim, .axes = axes});
+}
+Variable amin(Tape& tape, const Variable& x, NodeName name, const Shape& axes, bool keepdim) {
+    return tape.apply(amin_row, {x}, std::move(name), {.keepdim = keepdim, .axes = axes});
+}
+Variable prod(Tape& tape, const Variable& x, NodeName name, const Shape& axes, bool keepdim) {
+    return tape.apply(prod_row, {x}, std::move(name), {.keepdim = keepdim, .axes = axes});
+}
+Variable var(Tape& tape, const Variable& x, NodeName name, const Shape& axes, bool keepdim, int correction) {
+    return tape.apply(var_row, {x}, std::move(name), {.keepdim = keepdim, .axes = axes, .alpha = double(correction)});
+}
+Variable argmax(Tape& tape, const Variable& x, NodeName name, const Shape& axes, bool keepdim) {
+    return tape.apply(argmax_row, {x}, std::move(name), {.keepdim = keepdim, .axes = axes});
+}
+Variable argmin(Tape& tape, const Variable& x, NodeName name, const Shape& axes, bool keepdim) {
+    return tape.apply(argmin_row, {x}, std::move(name), {.keepdim = keepdim, .axes = axes});
+}
+Variable cumsum(Tape& tape, const Variable& x, int64_t axis, NodeName name) {
+    return tape.apply(cumsum_row, {x}, std::move(name), {.axis = axis});
+}
+
+// m + log(sum(e^(x - m))), m the largest, brought into the finite range: a row of -inf gives -inf.
+Variable logsumexp(Tape& tape, const Variable& x, NodeName name, const Shape& axes, bool keepdim) {
+    const Variable largest = detach(tape, clamp(tape, amax(tape, x, name, axes, true), -3e38, 3e38, name), name);
+    const Variable powers = unary(tape, "exp", sub(tape, x, largest, name), name);
+    const Variable total = unary(tape, "log", sum(tape, powers, name, axes, true), name);
+    const Variable result = add(tape, total, largest, name);
+    if (keepdim) return result;
+    const TensorType type{x.shape(), x.dtype()};
+    const Shape shape = sum_row.shape(std::span(&type, 1), {.axes = axes});
+    return reshape(tape, result, shape, std::move(name));
+}
+
+Variable sum_to(Tape& tape, const Variable& x, const Shape& shape, NodeName name) {
+    if (x.shape() == shape) return x;
+    const size_t lead = x.shape().size() - std::min(x.shape().size(), shape.size());
+    Shape axes;
+    for (size_t i = 0; i < x.shape().size(); ++i)
+        if (i < lead || (shape[i - lead] == 1 && x.shape()[i] != 1)) axes.push_back(static_cast<int64_t>(i));
+    const Variable summed = axes.empty() ? x : sum(tape, x, name, axes, true);
+    return summed.shape() == shape ? summed : reshape(tape, summed, shape, std::move(name));
+}
+
+Variable reshape(Tape& tape, const Variable& x, const Shape& shape, NodeName name) {
+    return tape.apply(reshape_row, {x}, std::move(name), {.sizes = shape});
+}
+Variable unsqueeze(Tape& tape, const Variable& x, int64_t axis, NodeName name) {
+    return tape.apply(unsqueeze_row, {x}, std::move(name), {.axis = axis});
+}
+Variable squeeze(Tape& tape, const Variable& x, int64_t axis, NodeName name) {
+    return tape.apply(squeeze_row, {x}, std::move(name), {.axis = axis});
+}
+Variable permute(Tape& tape, const Variable& x, const Shape& axes, NodeName name) {
+    return tape.apply(permute_row, {x}, std::move(name), {.axes = axes});
+}
+Variable transpose(Tape& tape, const Variable& x, int64_t a, int64_t b, NodeName name) {
+    Shape axes = Shape::filled(x.shape().size(), 0);
+    std::iota(axes.begin(), axes.end(), int64_t{0});
+    std::swap(axes[axis_of(a, axes.size())], axes[axis_of(b, axes.size())]);
+    return permute(tape, x, axes, std::move(name));
+}
+Variable slice(Tape& tape, const Variable& x, int64_t axis, int64_t start, int64_t stop, int64_t step, NodeName name) {
+    return tape.apply(slice_row, {x}, std::move(name), {.axis = axis, .start = start, .stop = stop, .step = step});
+}
+Variable select(Tape& tape, const Variable& x, int64_t axis, int64_t index, NodeName name) {
+    return tape.apply(select_row, {x}, std::move(name), {.axis = axis, .start = index});
+}
+Variable expand(Tape& tape, const Variable& x, const Shape& shape, NodeName name) {
+    return tape.apply(expand_row, {x}, std::move(name), {.sizes = shape});
+}
+Variable detach(Tape& tape, const Variable& x, NodeName name) {
+    return tape.apply(detach_row, {x}, std::move(name));
+}
+
+Variable cat(Tape& tape, std::span<const Variable> pieces, int64_t axis, NodeName name) {
+    return tape.apply(cat_row, pieces, std::move(name), {.axis = axis});
+}
+Variable stack(Tape& tape, std::span<const Variable> pieces, int64_t axis, NodeName name) {
+    std::vector<Variable> single;
+    for (const Variable& piece : pieces) single.push_back(unsqueeze(tape, piece, axis, name));
+    return cat(tape, single, axis, std::move(name));
+}
+
+static Variable broadcast_to(Tape& tape, const Variable& x, const Shape& shape, const NodeName& name) {
+    return x.shape() == shape ? x : expand(tape, x, shape, name);
+}
+Variable where(Tape& tape, const Variable& condition, const Variable& a, const Variable& b, NodeName name) {
+    const Shape shape = broadcast(broadcast(condition.shape(), a.shape()), b.shape());
+    return tape.apply(
+        where_row,
+        {broadcast_to(tape, condition, shape, name), broadcast_to(tape, a, shape, name), broadcast_to(tape, b, shape, name)},
+        name);
+}
+Variable compare(Tape& tape, std::string_view op, const Variable& a, const Variable& b, NodeName name) {
+    const Shape shape = broadcast(a.shape(), b.shape());
+    return tape.apply(op_named(op), {broadcast_to(tape, a, shape, name), broadcast_to(tape, b, shape, name)}, name);
+}
+Variable cast(Tape& tape, const Variable& x, DType type, NodeName name) {
+    return tape.apply(cast_row, {x}, std::move(name), {.dtype = type});
+}
+Variable tril(Tape& tape, const Variable& x, int64_t diagonal, NodeName name) {
+    return tape.apply(tril_row, {x}, std::move(name), {.start = diagonal});
+}
+
 Variable softmax_cross_entropy(Tape& tape, const Variable& logits, const Variable& labels, NodeName name) {
     return tape.apply(softmax_cross_entropy_row, {logits, labels}, std::move(name));
 }

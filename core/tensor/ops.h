@@ -1,4 +1,4 @@
-// The list of ops, and what model code calls: each records one node on the tape.
+// The list of ops, and what model code calls: each records one node on the tape (those marked "several", a few).
 #pragma once
 #include <span>
 #include <string>
@@ -12,14 +12,63 @@ namespace lockstep::tensor {
 std::span<const OpRow> ops();
 const OpRow& op_named(std::string_view name);  // throws Failure with the nearest name
 
-// a + b, broadcast by NumPy's rule.
+// Two tensors, broadcast by NumPy's rule.
 Variable add(Tape&, const Variable& a, const Variable& b, NodeName name);
-// [..., K] [K,N] -> [..., N]; transpose_b: [..., K] [N,K] -> [..., N].
+Variable sub(Tape&, const Variable& a, const Variable& b, NodeName name);
+Variable mul(Tape&, const Variable& a, const Variable& b, NodeName name);
+Variable div(Tape&, const Variable& a, const Variable& b, NodeName name);
+Variable pow(Tape&, const Variable& a, const Variable& b, NodeName name);
+Variable maximum(Tape&, const Variable& a, const Variable& b, NodeName name);
+Variable minimum(Tape&, const Variable& a, const Variable& b, NodeName name);
+
+// One tensor, by the op's name: neg exp log sqrt rsqrt abs square reciprocal sin cos tanh erf sigmoid relu silu gelu
+// gelu_tanh softplus.
+Variable unary(Tape&, std::string_view op, const Variable& x, NodeName name);
+Variable relu(Tape&, const Variable& x, NodeName name);
+Variable leaky_relu(Tape&, const Variable& x, double slope, NodeName name);
+Variable elu(Tape&, const Variable& x, double alpha, NodeName name);
+Variable clamp(Tape&, const Variable& x, double low, double high, NodeName name);
+Variable affine(Tape&, const Variable& x, double scale, double add, NodeName name);  // scale x + add
+Variable pow_scalar(Tape&, const Variable& x, double exponent, NodeName name);
+
+// [..., M,K] [..., K,N] -> [..., M,N], leading extents broadcast; transpose_b: B is [..., N,K]. A plain [K,N] is one
+// product.
 Variable matmul(Tape&, const Variable& a, const Variable& b, NodeName name, bool transpose_b = false);
 Variable add_bias(Tape&, const Variable& x, const Variable& bias, NodeName name);  // [..., C] [C] -> [..., C]
-Variable relu(Tape&, const Variable& x, NodeName name);
-Variable sum(Tape&, const Variable& x, NodeName name);   // -> []
-Variable mean(Tape&, const Variable& x, NodeName name);  // -> []
+
+// Over axes (none given: all of them).
+Variable sum(Tape&, const Variable& x, NodeName name, const Shape& axes = {}, bool keepdim = false);
+Variable mean(Tape&, const Variable& x, NodeName name, const Shape& axes = {}, bool keepdim = false);
+Variable amax(Tape&, const Variable& x, NodeName name, const Shape& axes = {}, bool keepdim = false);
+Variable amin(Tape&, const Variable& x, NodeName name, const Shape& axes = {}, bool keepdim = false);
+Variable prod(Tape&, const Variable& x, NodeName name, const Shape& axes = {}, bool keepdim = false);
+Variable var(Tape&, const Variable& x, NodeName name, const Shape& axes = {}, bool keepdim = false, int correction = 1);
+Variable logsumexp(Tape&, const Variable& x, NodeName name, const Shape& axes = {}, bool keepdim = false);  // several
+Variable argmax(Tape&, const Variable& x, NodeName name, const Shape& axes = {}, bool keepdim = false);     // -> i64
+Variable argmin(Tape&, const Variable& x, NodeName name, const Shape& axes = {}, bool keepdim = false);     // -> i64
+Variable cumsum(Tape&, const Variable& x, int64_t axis, NodeName name);
+// The gradient of a broadcast: x summed to `shape`, which broadcasts to x's. Several, or none where the shapes are equal.
+Variable sum_to(Tape&, const Variable& x, const Shape& shape, NodeName name);
+
+// Views: they share the storage and launch nothing (reshape copies a view that has gaps).
+Variable reshape(Tape&, const Variable& x, const Shape& shape, NodeName name);  // one extent may be -1
+Variable unsqueeze(Tape&, const Variable& x, int64_t axis, NodeName name);
+Variable squeeze(Tape&, const Variable& x, int64_t axis, NodeName name);
+Variable permute(Tape&, const Variable& x, const Shape& axes, NodeName name);
+Variable transpose(Tape&, const Variable& x, int64_t a, int64_t b, NodeName name);
+Variable slice(Tape&, const Variable& x, int64_t axis, int64_t start, int64_t stop, int64_t step, NodeName name);
+Variable select(Tape&, const Variable& x, int64_t axis, int64_t index, NodeName name);
+Variable expand(Tape&, const Variable& x, const Shape& shape, NodeName name);
+Variable detach(Tape&, const Variable& x, NodeName name);  // no gradient passes
+
+Variable cat(Tape&, std::span<const Variable> pieces, int64_t axis, NodeName name);
+Variable stack(Tape&, std::span<const Variable> pieces, int64_t axis, NodeName name);                   // several
+Variable where(Tape&, const Variable& condition, const Variable& a, const Variable& b, NodeName name);  // condition: u8
+Variable compare(Tape&, std::string_view op, const Variable& a, const Variable& b,
+                 NodeName name);  // "less_equal" ...: -> u8
+Variable cast(Tape&, const Variable& x, DType type, NodeName name);
+Variable tril(Tape&, const Variable& x, int64_t diagonal, NodeName name);
+
 // Means over the batch, -> []. Shapes must agree exactly: nothing broadcasts.
 Variable softmax_cross_entropy(Tape&, const Variable& logits, const Variable& labels, NodeName name);
 Variable mse(Tape&, const Variable& prediction, const Variable& target, NodeName name);

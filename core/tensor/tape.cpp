@@ -123,6 +123,7 @@ Variable Tape::apply(const OpRow& op, std::span<const Variable> inputs, NodeName
     Tensor output;
     try {
         node.dtype = op.result ? op.result(types, attributes) : dtype;
+        node.requires_grad = node.requires_grad && floating(node.dtype);
         if (op.view) {
             output = op.view(op.takes_strides
                                  ? inputs[0].value

@@ -39,6 +39,7 @@ void* scratch_bytes(int slot, size_t bytes);
 // clang-format off
 #define LOCKSTEP_TWIN_FAMILIES(family) \
     family(activation) \
+    family(axes) \
     family(batched) \
     family(bench) \
     family(bias) \
@@ -47,6 +48,7 @@ void* scratch_bytes(int slot, size_t bytes);
     family(loss) \
     family(matmul) \
     family(optimizer) \
+    family(pieces) \
     family(reduce) \
     family(strided) \
     family(unary)

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "core/base/diagnostic.h"
+#include "core/tensor/ops.h"
 #include "core/tensor/ops/rows.h"
 
 namespace lockstep::tensor {
@@ -32,6 +33,11 @@ static void backward(BackwardCall& call) {
     if (call.wants(0)) call.gradients[0] = call.upstream;
 }
 
+static void differentiate(DifferentiateCall& call) {
+    if (call.wants(0)) call.gradients[0] = call.upstream;
+    if (call.wants(1)) call.gradients[1] = sum_to(call.tape, call.upstream, call.inputs[1].shape, call.label(1));
+}
+
 static OpCost cost(Types in, const Attributes&) {
     const double n = double(in[0].count()), columns = double(in[1].count());
     return {{n, 2 * in[0].bytes() + in[1].bytes()}, {n - columns, in[0].bytes() + in[1].bytes()}};
@@ -53,6 +59,7 @@ const OpRow add_bias_row = {
     .shape = shape,
     .forward = forward,
     .backward = backward,
+    .differentiate = differentiate,
     .cost = cost,
     .samples = samples,
 };

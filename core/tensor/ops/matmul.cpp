@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/diagnostic.h"
+#include "core/tensor/ops.h"
 #include "core/tensor/ops/rows.h"
 
 namespace lockstep::tensor {
@@ -52,6 +53,21 @@ static void backward(BackwardCall& call) {
     }
 }
 
+static void differentiate(DifferentiateCall& call) {
+    const bool transposed = call.attributes.transpose_b;
+    const auto rows = [&](const Variable& x, const NodeName& name) {  // [..., C] as [R,C]
+        return x.shape().size() == 2 ? x : reshape(call.tape, x, {-1, x.shape().back()}, name);
+    };
+    if (call.wants(0))
+        call.gradients[0] = matmul(call.tape, call.upstream, call.kept(call.saved.size() - 1), call.label(0), !transposed);
+    if (call.wants(1)) {
+        const NodeName name = call.label(1);
+        const Variable a = rows(call.kept(0), name), d = rows(call.upstream, name);
+        call.gradients[1] = transposed ? matmul(call.tape, transpose(call.tape, d, 0, 1, name), a, name)
+                                       : matmul(call.tape, transpose(call.tape, a, 0, 1, name), d, name);
+    }
+}
+
 static OpCost cost(Types in, const Attributes& attributes) {
     const double k = double(in[0].shape.back()), m = double(in[0].count()) / k;
     const double n = double(in[1].shape[attributes.transpose_b ? 0 : 1]);
@@ -80,6 +96,7 @@ const OpRow matmul_row = {
     .shape = shape,
     .forward = forward,
     .backward = backward,
+    .differentiate = differentiate,
     .cost = cost,
     .samples = samples,
 };

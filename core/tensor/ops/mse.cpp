@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include "core/base/diagnostic.h"
+#include "core/tensor/ops/expression.h"
 #include "core/tensor/ops/rows.h"
+#include "core/tensor/ops/walk.h"
 
 namespace lockstep::tensor {
 
@@ -27,7 +29,7 @@ static void forward(ForwardCall& call) {
 }
 
 static void backward(BackwardCall& call) {
-    const double scale = call.upstream_scalar() / static_cast<double>(call.kept(0).count());
+    const double scale = 1.0 / static_cast<double>(call.kept(0).count());
     for (size_t input = 0; input < 2; ++input) {
         if (!call.wants(input)) continue;
         const Tensor &self = call.kept(input), &other = call.kept(1 - input);
@@ -35,12 +37,22 @@ static void backward(BackwardCall& call) {
         call.launch(input, elementwise("mse_backward", self.count(),
                                        {self.pointer(), other.pointer(), gradient.pointer(), size_argument(self.count()),
                                         scalar_argument(scale, call.dtype)}));
+        times_upstream(call, input);
     }
+}
+
+static void differentiate(DifferentiateCall& call) {
+    const Expression p(call.tape, call.kept(0), call.label(0)), t(call.tape, call.kept(1), call.label(0)),
+        d(call.tape, call.upstream, call.label(0));
+    const double scale = 2.0 / static_cast<double>(call.inputs[0].count());
+    const Expression dp = d * (scale * (p - t));
+    if (call.wants(0)) call.gradients[0] = dp.variable();
+    if (call.wants(1)) call.gradients[1] = (-dp).variable();
 }
 
 static OpCost cost(Types in, const Attributes&) {
     const double n = double(in[0].count()), e = double(size_of(in[0].dtype));
-    return {{3 * n, e * (4 * n + 1)}, {6 * n, e * 6 * n}};
+    return {{3 * n, e * (4 * n + 1)}, {8 * n, e * (10 * n + 2)}};
 }
 
 static std::vector<Sample> samples(Rng& rng) {
@@ -53,10 +65,11 @@ const OpRow mse_row = {
     .inputs = 2,
     .takes_unit_upstream = true,
     .gradient_names = {"dprediction", "dtarget"},
-    .kernels = {"mse", "reduce_mean", "mse_backward"},
+    .kernels = {"mse", "reduce_mean", "mse_backward", "mul_broadcast"},
     .shape = shape,
     .forward = forward,
     .backward = backward,
+    .differentiate = differentiate,
     .cost = cost,
     .samples = samples,
 };

@@ -1,4 +1,7 @@
 // y = max(x, 0). It keeps y, not x: y > 0 exactly where x > 0, and the next layer mostly keeps y anyway.
+#include <cmath>
+
+#include "core/tensor/ops/expression.h"
 #include "core/tensor/ops/rows.h"
 
 namespace lockstep::tensor {
@@ -20,6 +23,12 @@ static void backward(BackwardCall& call) {
                                {y.pointer(), call.upstream.pointer(), dx.pointer(), size_argument(dx.count())}));
 }
 
+static void differentiate(DifferentiateCall& call) {
+    if (!call.wants(0)) return;
+    const Expression y(call.tape, call.kept(0), call.label(0)), d(call.tape, call.upstream, call.label(0));
+    call.gradients[0] = (d * (1 - inside(y, -INFINITY, 0))).variable();
+}
+
 static OpCost cost(Types in, const Attributes&) {
     const double n = double(in[0].count());
     return {{n, 2 * in[0].bytes()}, {n, 3 * in[0].bytes()}};
@@ -37,6 +46,7 @@ const OpRow relu_row = {
     .shape = shape,
     .forward = forward,
     .backward = backward,
+    .differentiate = differentiate,
     .cost = cost,
     .samples = samples,
 };

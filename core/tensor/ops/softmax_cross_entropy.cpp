@@ -4,6 +4,7 @@
 
 #include "core/base/diagnostic.h"
 #include "core/tensor/ops/rows.h"
+#include "core/tensor/ops/walk.h"
 
 namespace lockstep::tensor {
 
@@ -38,17 +39,18 @@ static void forward(ForwardCall& call) {
 static void backward(BackwardCall& call) {
     const Tensor &probabilities = call.kept(0), &labels = call.kept(1);
     const int64_t rows = probabilities.shape[0], classes = probabilities.shape[1];
-    const double scale = call.upstream_scalar() / static_cast<double>(rows);
+    const double scale = 1.0 / static_cast<double>(rows);
     const Tensor& dlogits = call.allocate(0);
     call.launch(0, elementwise("softmax_cross_entropy_backward", dlogits.count(),
                                {probabilities.pointer(), labels.pointer(), dlogits.pointer(), size_argument(rows),
                                 size_argument(classes), scalar_argument(scale, call.dtype)}));
+    times_upstream(call, 0);
 }
 
 // Operations a logit: maximum, subtract, exponential, add, divide; a row: logarithm, two subtractions, one of the mean.
 static OpCost cost(Types in, const Attributes&) {
     const double rows = double(in[1].count()), n = double(in[0].count()), e = double(size_of(in[0].dtype));
-    return {{5 * n + 4 * rows, e * (2 * n + 2 * rows + 1) + 4 * rows}, {2 * n, e * 2 * n + 4 * rows}};
+    return {{5 * n + 4 * rows, e * (2 * n + 2 * rows + 1) + 4 * rows}, {3 * n, e * (4 * n + 1) + 4 * rows}};
 }
 
 static std::vector<Sample> samples(Rng& rng) {
@@ -61,7 +63,7 @@ const OpRow softmax_cross_entropy_row = {
     .integer_inputs = 1u << 1,
     .takes_unit_upstream = true,
     .gradient_names = {"dlogits"},
-    .kernels = {"softmax_cross_entropy", "reduce_mean", "softmax_cross_entropy_backward"},
+    .kernels = {"softmax_cross_entropy", "reduce_mean", "softmax_cross_entropy_backward", "mul_broadcast"},
     .shape = shape,
     .forward = forward,
     .backward = backward,

@@ -35,6 +35,9 @@ static Launch walk(std::string_view kernel, device::Pointer from, device::Pointe
 Launch copy_strided(const Tensor& from, const Tensor& to) {
     return walk("copy_strided", from.pointer(), to.pointer(), from);
 }
+Launch put_strided(const Tensor& from, const Tensor& to) {
+    return walk("put_strided", from.pointer(), to.pointer(), to);
+}
 Launch add_strided(const Tensor& from, const Tensor& to) {
     return walk("add_strided", from.pointer(), to.pointer(), to);
 }
@@ -70,6 +73,16 @@ void reduce_into(BackwardCall& call, size_t input, const Tensor& full) {
     }
     const Tensor& gradient = call.allocate(input);
     call.launch(input, sum_strided(full, gradient, broadcast_axes(full.shape, shape)));
+}
+
+void times_upstream(BackwardCall& call, size_t input) {
+    if (!call.upstream) return;
+    const Tensor& gradient = call.gradients[input];
+    Arguments arguments = {gradient.pointer(), call.upstream.pointer(), gradient.pointer(), size_argument(gradient.count()),
+                           static_cast<int32_t>(1)};
+    append_walk(arguments, {gradient.count()}, {1});
+    append_strides(arguments, {0});
+    call.launch(input, elementwise("mul_broadcast", gradient.count(), arguments));
 }
 
 }  // namespace lockstep::tensor
