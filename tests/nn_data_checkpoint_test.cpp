@@ -10,6 +10,7 @@
 
 #include "core/nn/data/checkpoint.h"
 #include "core/nn/data/durable_file.h"
+#include "core/nn/data/parameter_arrays.h"
 #include "core/nn/trainer.h"
 #include "tests/nn_data_support.h"
 
@@ -218,4 +219,47 @@ TEST_CASE("a durable write says which step failed and why") {
     CHECK(fails_with("cannot be put in its place: Is a directory", [&] { write_durably(scratch.folder / "folder", "x"); }));
     CHECK(fails_with("cannot be made: Not a directory", [&] { write_durably(scratch.folder / "a" / "b.txt" / "c", "x"); }));
     CHECK(files_in(scratch.folder) == 2);
+}
+
+TEST_CASE("a model's parameters and buffers come back to the bit, in every floating type") {
+    const Scratch scratch("parameters");
+    for (const DType type : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
+        const auto device = device::open_device("host", {}).value();
+        tensor::Heap heap(*device);
+        const auto fill = [&](ParameterList& list, uint64_t seed) {
+            Rng rng(seed);
+            Build build{heap, rng, list, type};
+            build.parameter("fc1.weight", {3, 5}, Init::fan_in(5));
+            build.parameter("fc1.bias", {3}, Init::normal(1));
+            build.buffer("bn.running_mean", {3}, double(seed));
+        };
+        ParameterList first, second;
+        fill(first, 1);
+        fill(second, 2);
+        const NamedArrays kept = arrays_of(heap, first);
+        REQUIRE(kept.size() == 3);
+        CHECK(kept[0].array.bytes.size() == 15 * size_of(type));
+        CHECK(kept[0].array.bytes != arrays_of(heap, second)[0].array.bytes);
+        Checkpoint checkpoint{.model = "m", .tensors = kept};
+        save_checkpoint(scratch.folder, checkpoint);
+        restore(heap, second, load_checkpoint(scratch.folder).value().tensors);
+        const NamedArrays back = arrays_of(heap, second);
+        for (size_t i = 0; i < 3; ++i) {
+            CHECK(back[i].name == kept[i].name);
+            CHECK(back[i].array.dtype == type);
+            CHECK(back[i].array.bytes == kept[i].array.bytes);
+        }
+        CHECK(tensor::values_of(heap, second.buffers()[0].value) == std::vector<double>{1, 1, 1});
+
+        NamedArrays wrong = kept;
+        wrong[0].array.shape = {5, 3};
+        CHECK(fails_with(fmt::format("fc1.weight is {0} [3, 5] here, but {0} [5, 3] in the file", name_of(type)),
+                         [&] { restore(heap, second, wrong); }));
+        wrong = kept;
+        wrong[1].name = "fc1.bais";
+        CHECK(fails_with("the file has no fc1.bias, only fc1.bais", [&] { restore(heap, second, wrong); }));
+        wrong = kept;
+        wrong[1].array.dtype = DType::u8;
+        CHECK(fails_with("but u8 [3] in the file", [&] { restore(heap, second, wrong); }));
+    }
 }

@@ -168,7 +168,8 @@ TEST_CASE("batches of points, of a line and of sequences hold their examples row
     const SequenceSet copy = copy_task(1, 4);
     SequenceBatch s;
     fill(s, copy, sampler, 2);
-    std::vector<int32_t> tokens(9), targets(9);
+    std::vector<int64_t> tokens(9);
+    std::vector<int32_t> targets(9);
     copy.train(6, tokens, targets);
     CHECK(std::equal(tokens.begin(), tokens.end(), s.tokens.begin()));
     CHECK(std::equal(targets.begin(), targets.end(), s.targets.begin()));

@@ -140,8 +140,9 @@ TEST_CASE("windows of a text are shifted by one against their targets and cover 
     const auto text = std::make_shared<TextSet>(stories(1, 5000, 3000));
     const SequenceSet set = windows(text, 32, 7);
     CHECK(set.vocabulary == text->vocabulary.size());
-    std::vector<int32_t> tokens(32), targets(32), more(32);
-    std::set<std::vector<int32_t>> different;
+    std::vector<int64_t> tokens(32), more(32);
+    std::vector<int32_t> targets(32);
+    std::set<std::vector<int64_t>> different;
     for (uint64_t i = 0; i < 50; ++i) {
         set.train(i, tokens, targets);
         CHECK(std::equal(tokens.begin() + 1, tokens.end(), targets.begin()));
@@ -165,8 +166,9 @@ TEST_CASE("the copy task asks for the payload after the sign, in order") {
     const SequenceSet set = copy_task(3, 5, 6);
     CHECK(set.length == 11);
     CHECK(set.vocabulary == 8);
-    std::vector<int32_t> tokens(11), targets(11), first;
-    std::set<int32_t> seen;
+    std::vector<int64_t> tokens(11);
+    std::vector<int32_t> targets(11);
+    std::set<int64_t> seen;
     for (uint64_t i = 0; i < 200; ++i) {
         (i % 2 ? set.test : set.train)(i, tokens, targets);
         for (size_t t = 0; t < 11; ++t) {

@@ -21,7 +21,8 @@ struct PointBatch {
     std::vector<int32_t> labels;  // [batch]
 };
 struct SequenceBatch {
-    std::vector<int32_t> tokens, targets;  // [batch, length]
+    std::vector<int64_t> tokens;   // [batch, length]
+    std::vector<int32_t> targets;  // [batch, length]
 };
 struct LineBatch {
     std::vector<float> x, y;  // [batch, inputs], [batch]

@@ -16,8 +16,9 @@ struct SequenceSet {
     int length = 0;        // of every sequence
     int first_target = 0;  // the places before it ask for nothing; their targets are 0 and may be trained on or not
     int64_t test_count = 0;
-    // Writes tokens and targets, [length] each: targets[t] is what to say having seen tokens[0..t].
-    std::function<void(uint64_t index, std::span<int32_t> tokens, std::span<int32_t> targets)> train, test;
+    // Writes tokens (an embedding's indices) and targets (a loss's labels), [length] each: targets[t] is what to say having
+    // seen tokens[0..t].
+    std::function<void(uint64_t index, std::span<int64_t> tokens, std::span<int32_t> targets)> train, test;
 };
 
 // Say it again: `payload` symbols out of 2 .. symbols+1, the sign 1, and then as many blanks, 0, at which the symbols are to

@@ -1,0 +1,59 @@
+#include "core/nn/data/parameter_arrays.h"
+
+#include <fmt/format.h>
+
+#include "core/base/diagnostic.h"
+#include "core/base/nearest.h"
+
+namespace lockstep::nn {
+
+namespace {
+void check_fits(const tensor::Tensor& tensor, const Array& array, const std::string& name) {
+    if (tensor.dtype != array.dtype || tensor.shape != array.shape)
+        throw Failure(fmt::format("{} is {} {} here, but {} {} in the file", name, name_of(tensor.dtype),
+                                  tensor::text_of(tensor.shape), name_of(array.dtype), tensor::text_of(array.shape)));
+    if (!tensor.contiguous()) throw Failure(fmt::format("{} is a view: only whole tensors are kept in files", name));
+}
+
+const Array& array_named(const NamedArrays& arrays, const std::string& name) {
+    if (const Array* array = find(arrays, name)) return *array;
+    std::vector<std::string> names;
+    for (const NamedArray& row : arrays) names.push_back(row.name);
+    const std::string nearest = nearest_name(name, names);
+    throw Failure(fmt::format("the file has no {}{}", name, nearest.empty() ? "" : fmt::format(", only {}", nearest)));
+}
+}  // namespace
+
+Array array_of(const tensor::Heap& heap, const tensor::Tensor& tensor) {
+    if (!tensor.contiguous()) throw Failure("a view cannot be kept in a file: only whole tensors can");
+    Array array{.dtype = tensor.dtype, .shape = tensor.shape};
+    array.bytes.resize(static_cast<size_t>(tensor.bytes()));
+    if (!array.bytes.empty()) heap.device().copy_out(array.bytes.data(), tensor.pointer(), array.bytes.size());
+    return array;
+}
+
+void write_array(const tensor::Heap& heap, const tensor::Tensor& tensor, const Array& array, const std::string& name) {
+    check_fits(tensor, array, name);
+    if (!array.bytes.empty()) heap.device().copy_in(tensor.pointer(), array.bytes.data(), array.bytes.size());
+}
+
+NamedArrays arrays_of(const tensor::Heap& heap, const ParameterList& list) {
+    NamedArrays arrays;
+    for (const Parameter& parameter : list.parameters()) arrays.push_back({parameter.name, array_of(heap, parameter.value)});
+    for (const Buffer& buffer : list.buffers()) arrays.push_back({buffer.name, array_of(heap, buffer.value)});
+    return arrays;
+}
+
+void restore(const tensor::Heap& heap, ParameterList& list, const NamedArrays& arrays) {
+    const auto each = [&](auto use) {
+        for (const Parameter& parameter : list.parameters()) use(parameter.value, parameter.name);
+        for (const Buffer& buffer : list.buffers()) use(buffer.value, buffer.name);
+    };
+    each(
+        [&](const tensor::Tensor& tensor, const std::string& name) { check_fits(tensor, array_named(arrays, name), name); });
+    each([&](const tensor::Tensor& tensor, const std::string& name) {
+        write_array(heap, tensor, array_named(arrays, name), name);
+    });
+}
+
+}  // namespace lockstep::nn

@@ -1,0 +1,21 @@
+// Tensors of a device as arrays of the host, bit for bit in their own type, and back: between a model's ParameterList (or an
+// optimizer's tensors) and a Checkpoint's or a safetensors file's NamedArrays.
+#pragma once
+#include <string>
+
+#include "core/nn/data/named_array.h"
+#include "core/nn/module.h"
+
+namespace lockstep::nn {
+
+Array array_of(const tensor::Heap& heap, const tensor::Tensor& tensor);  // contiguous tensors only; throws Failure
+// Overwrites `tensor`. Throws Failure with both types and shapes where they differ.
+void write_array(const tensor::Heap& heap, const tensor::Tensor& tensor, const Array& array, const std::string& name);
+
+// Parameters, then buffers, in the list's order and under its names.
+NamedArrays arrays_of(const tensor::Heap& heap, const ParameterList& list);
+// Overwrites all parameters and buffers; arrays of other names are left alone. Throws Failure before it writes anything
+// where one is missing (with the nearest name) or has another type or shape.
+void restore(const tensor::Heap& heap, ParameterList& list, const NamedArrays& arrays);
+
+}  // namespace lockstep::nn
