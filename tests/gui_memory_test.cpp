@@ -337,3 +337,64 @@ TEST_CASE("the Memory workspace stays within eight thousand quads at every strid
             CHECK(desk.quads < 8000);
         }
 }
+
+TEST_CASE("more of the common memory for shared memory leaves less L1, and one block fits whatever is asked for") {
+    const auto shown = run_of(1);
+    model::KernelRun run = *shown->kernel;  // 4096 bytes of shared memory a block
+    const CarveOut before = carve_out_of(run, 8 * 1024);
+    REQUIRE(before.sizes.size() == 6);
+    CHECK(before.sizes.back() == 96 * 1024);  // of a V100's 128 KiB, by its documentation
+    CHECK(before.at == 2 - 1);
+    CHECK_FALSE(before.by_hand);
+    CHECK(before.nearest(50 * 1024) == 4);  // 64 KiB is nearer than 32
+    uint32_t least_l1 = ~0u;
+    for (const uint32_t size : before.sizes) {
+        run.gpu = with_carve_out(run, size);
+        simt::Memory memory = *run.before;
+        run.result = model::launch(run.gpu, *run.program, run.config, memory);
+        const auto traffic = model::traffic_of(run);
+        INFO(size);
+        CHECK(run.result.occupancy.blocks >= 1);
+        CHECK(run.result.occupancy.blocks <= std::max(2u, size / 4096));  // 8 KiB is the least that holds one
+        CHECK(traffic.shared_bytes >= size);
+        CHECK(traffic.l1_bytes + traffic.shared_bytes == 128 * 1024);
+        CHECK(traffic.l1_bytes <= least_l1);
+        least_l1 = traffic.l1_bytes;
+        if (size > 8 * 1024) CHECK(carve_out_of(run, traffic.shared_bytes).by_hand);
+    }
+    CHECK(least_l1 == 32 * 1024);
+    run.gpu = with_carve_out(run, -1);
+    CHECK_FALSE(carve_out_of(run, 0).by_hand);
+    run.gpu = model::gpu_named("p100").value();  // its shared memory is apart
+    CHECK(carve_out_of(run, 64 * 1024).sizes.empty());
+    CHECK(with_carve_out(run, 1024).shared_per_sm.value == run.gpu.shared_per_sm.value);
+}
+
+TEST_CASE("the carve-out is dragged, or moved with the arrows, and the kernel runs again with it") {
+    test::Desk desk({.lesson = "A09", .lesson_step = 0}, "light");
+    desk.settle();
+    REQUIRE(desk.session.snapshot()->kernel);
+    REQUIRE(desk.shell.show_alone("chart"));
+    desk.session.reveal_steps = -1;
+    desk.settle();
+    REQUIRE(desk.shows("drag the carve-out"));
+    const auto first = desk.session.snapshot()->kernel;
+    Rect words;
+    for (const auto& text : desk.written)
+        if (text.text == "drag the carve-out") words = text.ink;
+    desk.drag(words.x + words.w * 1.2f, words.y - 50, words.x + 12, words.y - 50);  // the bar is above its words
+    desk.settle();
+    const auto second = desk.session.snapshot()->kernel;
+    REQUIRE(second != first);
+    CHECK(model::traffic_of(*second).l1_bytes < model::traffic_of(*first).l1_bytes);
+    CHECK(desk.shell.describe("chart").find("chosen by hand") != std::string::npos);
+    CHECK(second->config.grid == first->config.grid);
+    REQUIRE(desk.click_on("as the GPU chooses"));
+    desk.settle();
+    CHECK(model::traffic_of(*desk.session.snapshot()->kernel).l1_bytes == model::traffic_of(*first).l1_bytes);
+    for (int i = 0; i < 60 && !desk.shell.state.slider_focused; ++i) desk.key(KeyCode::tab);
+    REQUIRE(desk.shell.state.slider_focused);
+    desk.key(KeyCode::left);
+    desk.settle();
+    CHECK(model::traffic_of(*desk.session.snapshot()->kernel).l1_bytes < model::traffic_of(*first).l1_bytes);
+}

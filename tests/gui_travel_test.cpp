@@ -201,3 +201,74 @@ TEST_CASE("the keys [ and ] look into another SM, at the same cycle") {
     desk.key(static_cast<KeyCode>('['));
     CHECK(desk.trace().sm == 0);
 }
+
+TEST_CASE("the stack says which calls a warp is in, and comes from the replay where its history does not reach") {
+    Desk desk(1u << 20);
+    const char* const calls = R"(.version 7.0
+.target sm_70
+.address_size 64
+.func (.param .b32 out) leaf(.param .b32 in)
+{
+    .reg .b32 %r<3>;
+    ld.param.b32 %r1, [in];
+    add.s32 %r2, %r1, 1;
+    st.param.b32 [out], %r2;
+    ret;
+}
+.visible .entry calls(.param .u64 calls_param_0)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<5>;
+    ld.param.u64 %rd1, [calls_param_0];
+    mov.u32 %r3, %tid.x;
+    mul.wide.s32 %rd3, %r3, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    mov.u32 %r6, 0;
+again:
+    {
+    .param .b32 a;
+    .param .b32 b;
+    st.param.b32 [a], %r6;
+    call.uni (b), leaf, (a);
+    ld.param.b32 %r6, [b];
+    }
+    st.global.u32 [%rd4], %r6;
+    setp.lt.s32 %p1, %r6, 40;
+    @%p1 bra again;
+    ret;
+}
+)";
+    std::ofstream(desk.folder / "calls.ptx", std::ios::binary) << calls;
+    REQUIRE(!desk.session.desk.open((desk.folder / "calls.ptx").string()));
+    desk.settle();
+    desk.session.grain = Grain::instruction;
+    int inside = 0, outside = 0;
+    for (int i = 0; i < 30; ++i) {
+        desk.key(KeyCode::right);
+        const std::string text = desk.shell.describe("stack");
+        (text.find("in leaf()") != std::string::npos ? inside : outside)++;
+        if (text.find("in leaf()") != std::string::npos) CHECK(text.find("1 call deep") != std::string::npos);
+    }
+    CHECK(inside > 8);
+    CHECK(outside > 8);
+
+    // The same step without its history: the stack is the replay's, lane for lane.
+    while (desk.shell.describe("stack").find("in leaf()") == std::string::npos) desk.key(KeyCode::right);
+    const std::string known = desk.shell.describe("stack");
+    auto cut = std::make_shared<Snapshot>(*desk.snapshot());
+    REQUIRE(cut->stack);
+    REQUIRE(cut->lanes_step == desk.session.history_step);
+    auto history = std::make_shared<simt::WarpHistory>(*cut->history);
+    history->steps.resize(2);
+    history->truncated = true;
+    cut->history = history;
+    desk.session.publish_for_test(cut);
+    const std::string replayed = desk.shell.describe("stack");
+    CHECK(replayed.find("in leaf()") != std::string::npos);
+    CHECK(replayed.substr(0, replayed.find("top first")) == known.substr(0, known.find("top first")));
+    auto unknown = std::make_shared<Snapshot>(*cut);
+    unknown->stack.reset();
+    desk.session.publish_for_test(unknown);
+    CHECK(desk.shell.describe("stack").find("being replayed") != std::string::npos);
+}

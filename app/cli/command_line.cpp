@@ -140,13 +140,14 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
         command.add_option("--lesson", picture.lesson, "open this lesson, such as A06");
         command.add_option("--step", picture.step, "at this step, from 1");
         command.add_option("--view", picture.view, "one picture alone, such as warps");
-        command.add_option("--open,--kernel", picture.open, "open this .cu or .ptx file in the Kernel workspace");
+        command.add_option("--open,--kernel", picture.open, "open this .cu, .ptx or .host file in the Kernel workspace");
         command.add_option("--cycle", picture.cycle, "with --screenshot or --describe: at this cycle of the kernel");
         command.add_option("--sm", picture.sm, "with --screenshot or --describe: this SM traced");
         command.add_option("--screenshot", picture.screenshot, "render to this PNG and leave");
         command.add_option("--size", size, "window or picture size, such as 1600x1000");
         command.add_option("--scale", picture.scale, "text size, 0.75 to 2.5");
         command.add_option("--theme", picture.theme, "dark, light, high-contrast or print");
+        command.add_flag("--present", picture.present, "presenter mode: a step and its picture, large (F11)");
         command.add_flag("--describe", picture.describe, "print what the pictures show, as text");
     };
     app_options(app);

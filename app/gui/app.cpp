@@ -107,6 +107,7 @@ int run_app(const AppOptions& options) {
             shell.session.workspace = place.first, shell.show_page(place.second - 1);
         else if (!options.view.empty())
             shell.show_alone(options.view);
+        shell.presenter.on = options.present;
         if (!options.open.empty() && options.view.empty()) shell.session.workspace = "kernel";
         if (!options.open.empty())
             if (const auto problem = shell.session.desk.open(options.open)) throw Failure(*problem);

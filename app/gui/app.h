@@ -17,6 +17,7 @@ struct AppOptions {
     int width = 1600, height = 1000;
     double scale = 1;  // text scale, 0.75 .. 2.5
     std::string theme = "dark";
+    bool present = false;   // presenter mode
     bool describe = false;  // print the views' facts as text and leave
 };
 

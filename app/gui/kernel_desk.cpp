@@ -86,6 +86,11 @@ double clock_seconds() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+bool is_kernel_file(const std::filesystem::path& file) {
+    const std::string extension = file.extension().string();
+    return extension == ".cu" || extension == ".cuh" || extension == ".ptx" || extension == ".cpp" || extension == ".host";
+}
+
 std::string same_file(const std::filesystem::path& file) {
     std::error_code error;
     const auto whole = std::filesystem::weakly_canonical(file, error);
@@ -195,9 +200,8 @@ void KernelDesk::changed() {
 }
 
 std::optional<std::string> KernelDesk::open(const std::filesystem::path& file) {
-    const std::string extension = file.extension().string();
-    if (extension != ".cu" && extension != ".cuh" && extension != ".ptx" && extension != ".cpp")
-        return "a kernel file ends in .cu or .ptx, '" + file.filename().string() + "' does not";
+    if (!is_kernel_file(file))
+        return "a kernel file ends in .cu or .ptx, a host program in .host; '" + file.filename().string() + "' does not";
     const auto text = read_file(file, TextBuffer::largest);
     if (!text.ok()) return render(text.error());
     if (text.value().find('\0') != std::string::npos) return "'" + file.filename().string() + "' is no text file";
@@ -249,9 +253,7 @@ void KernelDesk::forget(size_t index) {
 
 std::optional<std::string> KernelDesk::save(const std::filesystem::path& file) {
     if (file.empty() || file.filename().empty()) return "name the file, such as kernel.cu";
-    const std::string extension = file.extension().string();
-    if (extension != ".cu" && extension != ".cuh" && extension != ".ptx" && extension != ".cpp")
-        return "a kernel file ends in .cu or .ptx";
+    if (!is_kernel_file(file)) return "a kernel file ends in .cu or .ptx, a host program in .host";
     KernelDocument& d = document();
     try {
         write_file(file, d.text);

@@ -48,7 +48,7 @@ struct ReportPlace {  // where a report says to look
 class KernelDesk {
   public:
     static constexpr size_t most_documents = 16;
-    static constexpr double idle_seconds = 0.25;  // after the last key, before the text is compiled
+    static constexpr double idle_seconds = 0.15;  // after the last key, before the text is compiled
     static constexpr double keep_seconds = 0.7;   // after the last change, before it is written to the state file
 
     explicit KernelDesk(std::filesystem::path state_file);  // empty: nothing is read or kept

@@ -8,6 +8,7 @@
 
 #include "core/base/hash.h"
 #include "core/ptx/ptx.h"
+#include "lessons/player/lesson.h"
 
 namespace lockstep::gui {
 
@@ -188,6 +189,10 @@ int64_t block_of_shared(const std::string& text) {
 }
 
 }  // namespace
+
+bool KernelDocument::is_host() const {
+    return lessons::is_host_program(name);
+}
 
 bool KernelDocument::is_ptx() const {
     return std::filesystem::path(shown_name()).extension() == ".ptx";

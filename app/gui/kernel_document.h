@@ -38,7 +38,8 @@ struct KernelDocument {
     std::map<std::string, LaunchSettings> other_launches = {};  // of the file's other entries, by name
 
     bool is_ptx() const;
-    bool saved() const;  // the file holds this text
+    bool is_host() const;  // a host program (lessons/player/host_program.h)
+    bool saved() const;    // the file holds this text
     std::string shown_name() const { return name.empty() ? "untitled.cu" : name; }
 };
 

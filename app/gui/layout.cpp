@@ -136,14 +136,18 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
         return row(1, {slot("warps", 1056, 560, 420), column(520, {slot("code", 256, 400, 180), slot("warp", 292, 400, 250),
                                                                    slot("blocks", 320, 400, 290)})});
     if (workspace == "memory")
-        return row(1, {column(912, {slot("coalesce", 456, 560, 320), slot("chart", 420, 560, 270)}),
-                       column(664, {slot("roofline", 376, 440, 280), slot("banks", 500, 440, 300)})});
+        return row(1, {column(912, {slot("coalesce", 456, 560, 340), slot("chart", 420, 560, 346)}),
+                       column(664, {slot("roofline", 376, 440, 250), slot("banks", 500, 440, 330)})});
     if (workspace == "training")
         return column(
             1, {row(356, {slot("curves", 528, 380, 300), slot("batch", 536, 380, 300), slot("weights", 504, 380, 300)}),
                 slot("graph", 312, 760, 300),
                 pages(200, {titled("Kernels", slot("kernels", 168, 640, 192)),
                             titled("Copies and streams", slot("streams", 168, 640, 192))})});
+    if (workspace == "kernel" && scene_view == "host")
+        return row(1, {column(664, {slot("editor", 636, 380, 250), slot("reports", 240, 380, 110)}),
+                       column(912, {slot("streams", 470, 560, 300),
+                                    row(406, {slot("code", 480, 400, 180), slot("blocks", 424, 400, 290)})})});
     if (workspace == "kernel")
         return row(
             1,
@@ -165,10 +169,10 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
                                              slot("coalesce", 496, 560, 330)})});
     if (scene_view == "chart")
         return row(1, {lesson, column(1144, {row(380, {slot("source", 560, 400, 240), slot("warp", 576, 400, 250)}),
-                                             slot("chart", 496, 560, 300)})});
+                                             slot("chart", 496, 560, 346)})});
     if (scene_view == "banks")
         return row(1, {lesson, column(1144, {row(340, {slot("source", 560, 400, 240), slot("warp", 576, 400, 250)}),
-                                             slot("banks", 536, 560, 360)})});
+                                             slot("banks", 536, 560, 340)})});
     if (scene_view == "streams")
         return row(1, {lesson, column(1144, {row(360, {slot("program", 560, 400, 220), slot("source", 576, 400, 220)}),
                                              slot("streams", 516, 640, 320)})});

@@ -143,7 +143,7 @@ void Shell::overlay(Ui& ui) {
                         {"T", "next theme"},
                         {"Ctrl +  Ctrl -  Ctrl 0", "text larger, smaller, 100 %"},
                         {"Escape", "close, back to the workspace"},
-                        {"F11", "whole screen"}};
+                        {"F11", "present: the whole screen, large; F11 leaves it"}};
             ui.rect({0, 0, width_, height_}, faded(data::black, 0.45f));
             // Where the window is low the list scrolls.
             constexpr float row_height = 30;

@@ -100,7 +100,7 @@ std::string ProgressLog::note(const LessonState& state) {
         for (size_t p = 0; p < lesson.steps[s].predicts.size() && p < answered_[s].size(); ++p) {
             const LessonState::Prediction& given = state.predictions[s][p];
             const lessons::Predict& predict = lesson.steps[s].predicts[p];
-            if (answered_[s][p] || !given.locked || !given.truth || given.chosen < 0 ||
+            if (given.by_class || answered_[s][p] || !given.locked || !given.truth || given.chosen < 0 ||
                 given.chosen >= static_cast<int>(predict.answers.size()))
                 continue;
             add({{"lesson", lesson.id},

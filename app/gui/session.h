@@ -24,6 +24,8 @@
 
 namespace lockstep::gui {
 
+struct Timeline;  // views/timeline_data.h
+
 struct Curve {                             // one training run in the learning curves
     std::string name;                      // "lr 0.1, running"
     std::vector<double> loss;              // by step
@@ -41,6 +43,7 @@ struct LessonState {  // the player's part: which step, what was answered
         bool locked = false;
         std::optional<double> truth;  // by the engine, once locked
         bool right = false;
+        bool by_class = false;  // told by hands in presenter mode: no progress of the learner's
     };
     std::vector<std::vector<Prediction>> predictions;  // by step, by predict
     std::vector<bool> done;                            // by step
@@ -62,6 +65,8 @@ struct Snapshot {
         lanes;  // registers of the focused warp at history step `lanes_step`
     int64_t lanes_step = -1;
     std::shared_ptr<const simt::MemoryAt> memory;  // of the focused warp's block at history step `lanes_step`
+    std::shared_ptr<const std::vector<simt::StackEntry>>
+        stack;  // of the focused warp at `lanes_step`, from the replay of the timed run; null: the history has it
     // The learner's own kernel: what the newest text compiled to, the last text that compiled, and its last run.
     std::shared_ptr<const CompiledKernel> compiled, runnable;
     std::shared_ptr<const KernelResult> own_result;
@@ -100,6 +105,7 @@ struct Request {  // what a view or the transport asks of the worker
         show_own,     // its last run in all pictures
         cancel_own,   // stop it
         resident,     // the kernel on show again, with at most `index` blocks on an SM; 0: as many as fit
+        carve_out,    // the kernel on show again, with `index` bytes of L1's memory for shared memory; -1: as the GPU does
     };
     Kind kind = Kind::reload;
     int64_t index = 0;
@@ -136,6 +142,9 @@ class Session {
     void on_publish(std::function<void()> wake);  // called on the worker's thread after every publication
     void publish_for_test(std::shared_ptr<const Snapshot> snapshot);
 
+    // What the time pictures draw of a run, made once for all of them and kept for as long as one holds it.
+    std::shared_ptr<const Timeline> timeline(const std::shared_ptr<const model::KernelRun>& run) const;
+
     // State of the interface, owned by the frame's thread.
     LessonState lesson;
     Grain grain = Grain::kernel;
@@ -163,6 +172,7 @@ class Session {
     struct Worker;  // worker.h
 
   private:
+    mutable std::vector<std::weak_ptr<const Timeline>> timelines_;
     ProgressLog progress_;
     std::unique_ptr<Worker> worker_;
 };

@@ -29,6 +29,7 @@ std::string scene_view_of(const Session& session) {
 }
 
 std::string page_view_of(const Session& session, std::string_view workspace) {
+    if (workspace == "kernel") return session.desk.document().is_host() ? "host" : "";
     return workspace == "sm" ? session.sm_page : scene_view_of(session);
 }
 
@@ -53,7 +54,8 @@ Shell::Shown* Shell::shown(std::string_view name) {
 }
 
 bool Shell::prepare(float screen_scale) {
-    const float wanted = std::round(text_scale * screen_scale * 100) / 100;
+    const float text = presenter.on ? std::max(text_scale, presenter_scale) : text_scale;
+    const float wanted = std::round(text * screen_scale * 100) / 100;
     if (fonts.scale == wanted) return false;
     ImGui::GetStyle() = ImGuiStyle();  // pristine, then scaled: scaling twice would add up
     ImGui::GetStyle().ScaleAllSizes(wanted);
@@ -149,6 +151,12 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     ui.now = now;
     ui.mouse = {input.mouse_x < 0 ? -1e6f : input.mouse_x / scale, input.mouse_y < 0 ? -1e6f : input.mouse_y / scale};
     ui.enabled = menu_ == Menu::none;
+    if (presenter.on) {
+        present(ui, *snapshot_);
+        if (was_training && !session.playing) session.post({Request::Kind::pause, 0, {}});
+        overlay(ui);
+        return state.end_frame();
+    }
     // The window is cleared to the panels' colour; what shows between them is drawn here.
     const float body_bottom = height_ - transport_height;
     ui.rect({0, top_height, width_, margin}, theme->background);

@@ -1,6 +1,6 @@
 // The frame of the app: top bar, problem strip, the workspace's panels, transport bar, menus and help. It knows no
 // window: a backend calls frame() inside an ImGui frame and renders the draw data. shell.cpp: the frame; shell_keys.cpp,
-// shell_body.cpp, shell_follow.cpp, top_bar.cpp, transport.cpp, overlays.cpp: its parts.
+// shell_body.cpp, shell_follow.cpp, top_bar.cpp, transport.cpp, overlays.cpp, presenter.cpp: its parts.
 #pragma once
 #include <map>
 #include <memory>
@@ -27,6 +27,15 @@ class Shell {
     bool wants_frame() const { return state.animate || session.playing; }
     bool toggles_fullscreen = false;  // F11 was pressed; the backend takes it back
 
+    // Presenter mode: one step of the lesson and its picture, so large that the last row reads it, with keys of its own
+    // on a strip below. No text is smaller than 20 pixels. What the class answers by hand is counted, not kept.
+    struct Presenter {
+        bool on = false, blank = false, notes = false;
+        std::shared_ptr<const lessons::Lesson> lesson;             // that the hands were counted in
+        std::map<std::pair<int, size_t>, std::vector<int>> hands;  // by step and prediction: by answer
+    } presenter;
+    static constexpr float presenter_scale = 5.0f / 3;  // text size, at least
+
     std::string describe(std::string_view workspace_or_view);  // the views' facts as text; throws Failure
     bool show_alone(std::string_view view);                    // --view of one view; false: no such view
     void show_page(int page);                                  // of the workspace, from 0
@@ -43,6 +52,7 @@ class Shell {
     struct Shown {
         const ViewRow* row;
         std::unique_ptr<View> view;
+        float scrolled = 0;  // where it is higher than its panel
     };
 
     void keys(const Input& input);
@@ -57,6 +67,15 @@ class Shell {
     void body(Ui& ui, const Rect& area);
     void give_keys(const std::vector<Placed>& panels);
     void transport(Ui& ui, const Snapshot& snapshot, const Rect& bar);
+    void panel(Ui& ui, std::string_view name, const Rect& where);
+    void present(Ui& ui, const Snapshot& snapshot);
+    bool presenter_key(const KeyPress& key);
+    void present_step(Ui& ui, const Rect& area);
+    float present_prediction(Ui& ui, size_t index, const Rect& area);
+    void present_strip(Ui& ui, const Rect& strip);
+    std::string_view presented_view() const;
+    size_t open_prediction() const;  // of the step on show, the first; npos: none
+    void turn_page(int way);
     void overlay(Ui& ui);
     void tooltip(Ui& ui);
     void choose_workspace(std::string_view name);

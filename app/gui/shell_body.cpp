@@ -13,7 +13,10 @@ constexpr float margin = 8;
 
 // The keyboard works without the pointer: until a panel is used, keys go to the one that the workspace is about.
 void Shell::give_keys(const std::vector<Placed>& panels) {
-    const auto at = [&](const Rect& a) { return a.x == state.active_panel.x && a.y == state.active_panel.y; };
+    const auto at = [&](const Rect& a) {  // a picture that scrolls begins above its panel
+        const Rect& active = state.active_panel;
+        return a.x == active.x && active.y <= a.y && active.bottom() > a.y;
+    };
     for (const Placed& panel : panels)
         if (at(panel.area)) return;
     for (const std::string_view name :
@@ -25,31 +28,49 @@ void Shell::give_keys(const std::vector<Placed>& panels) {
             }
 }
 
+// One view in its place, with its maximise mark.
+void Shell::panel(Ui& ui, std::string_view name, const Rect& where) {
+    Shown* view = shown(name);
+    if (view == nullptr) return;
+    ui.rect({where.right(), where.y, margin, where.h + margin}, theme->background);
+    ui.rect({where.x, where.bottom(), where.w, margin}, theme->background);
+    ui.push_scope(name);
+    ui.clip(where);
+    // A panel too low for its picture scrolls it: the wheel, Page Up and Page Down, the bar.
+    const bool low = where.h < view->row->least - 0.5f;
+    if (!low) view->scrolled = 0;
+    Rect whole_view = where;
+    if (low) {
+        whole_view = {where.x, where.y - view->scrolled, where.w - 8, view->row->least};
+        if (state.active_panel.x == where.x && state.active_panel.bottom() > where.y) state.active_panel = whole_view;
+    }
+    view->view->draw(ui, session, focus, whole_view);
+    if (low) {
+        for (const auto& [key, way] : {std::pair{Key::page_up, -1.0f}, {Key::page_down, 1.0f}})
+            if (ui.pressed(key, whole_view)) ui.scroll_to("whole", view->scrolled + way * where.h * 0.8f);
+        const float before = view->scrolled;
+        view->scrolled = ui.scroll("whole", where, view->row->least);
+        if (view->scrolled != before) ui.animate();
+    }
+    if (presenter.on) return ui.unclip(), ui.pop_scope();
+    const Rect mark{whole_view.right() - 30, whole_view.y + 4, 24, 22};
+    const bool whole = maximised_ == name;
+    if (ui.area("maximise", mark)) maximised_ = whole ? std::string() : std::string(name);
+    ui.icon(whole_view.right() - 17, whole_view.y + 20, whole ? Icon::restore : Icon::maximise,
+            {.size = 11, .color = ui.hovered(mark) ? theme->ink : theme->ink3, .align = Align::center});
+    if (ui.hovered(mark)) ui.tooltip(whole ? "back to the workspace" : "this picture alone");
+    ui.unclip();
+    ui.pop_scope();
+}
+
 void Shell::body(Ui& ui, const Rect& area) {
-    const auto draw = [&](std::string_view name, const Rect& where) {
-        Shown* view = shown(name);
-        if (view == nullptr) return;
-        ui.rect({where.right(), where.y, margin, where.h + margin}, theme->background);
-        ui.rect({where.x, where.bottom(), where.w, margin}, theme->background);
-        ui.push_scope(name);
-        ui.clip(where);
-        view->view->draw(ui, session, focus, where);
-        ui.unclip();
-        const Rect mark{where.right() - 30, where.y + 4, 24, 22};
-        const bool whole = maximised_ == name;
-        if (ui.area("maximise", mark)) maximised_ = whole ? std::string() : std::string(name);
-        ui.icon(where.right() - 17, where.y + 20, whole ? Icon::restore : Icon::maximise,
-                {.size = 11, .color = ui.hovered(mark) ? theme->ink : theme->ink3, .align = Align::center});
-        if (ui.hovered(mark)) ui.tooltip(whole ? "back to the workspace" : "this picture alone");
-        ui.pop_scope();
-    };
     if (session.workspace != workspace_ && !workspace_.empty() && shown(maximised_) != nullptr &&
         shown(maximised_)->row->workspace != session.workspace)
         maximised_.clear();  // a view opened another workspace
     workspace_ = session.workspace;
     if (!maximised_.empty()) {
         state.active_panel = area;
-        return draw(maximised_, area);
+        return panel(ui, maximised_, area);
     }
     const Arrangement plan = arrange(layout_of(session.workspace, page_view_of(session, session.workspace)), area,
                                      [&](const std::string& id) { return tabs_[id]; });
@@ -76,7 +97,7 @@ void Shell::body(Ui& ui, const Rect& area) {
         ui.pop_scope();
     }
     give_keys(plan.panels);
-    for (const Placed& panel : plan.panels) draw(panel.view, panel.area);
+    for (const Placed& placed : plan.panels) panel(ui, placed.view, placed.area);
 }
 
 }  // namespace lockstep::gui

@@ -37,6 +37,8 @@ void Shell::keys(const Input& input) {
             state.typed_keys.push_back(key);
         else if (key.character != 0)
             continue;
+        else if (menu_ == Menu::none && presenter.on && presenter_key(key))
+            continue;
         else if (menu_ == Menu::none && kernel_key(key))
             continue;
         else if (key.control)
@@ -117,6 +119,7 @@ void Shell::plain_key(const KeyPress& key) {
             menu_ = Menu::help;
             return;
         case KeyCode::f11:
+            presenter.on = true;
             toggles_fullscreen = true;
             return;
         case KeyCode::tab:

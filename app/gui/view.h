@@ -28,6 +28,7 @@ struct ViewRow {
     std::string_view title;      // "Warps by cycle"
     std::string_view workspace;  // "sm"
     std::unique_ptr<View> (*make)();
+    float least = 0;  // height below which it scrolls instead of getting lower
 };
 std::span<const ViewRow> views();
 

@@ -22,7 +22,7 @@ bool interrupts(Request::Kind kind) {
     using Kind = Request::Kind;
     return kind == Kind::train || kind == Kind::show_step || kind == Kind::set_gpu || kind == Kind::reload ||
            kind == Kind::open_lesson || kind == Kind::lesson_step || kind == Kind::own_kernel || kind == Kind::cancel_own ||
-           kind == Kind::resident;
+           kind == Kind::resident || kind == Kind::carve_out;
 }
 
 std::string upper(std::string text) {
@@ -181,6 +181,8 @@ void Session::Worker::serve(const Request& request) {
             return;  // its coming stopped what was under way
         case Kind::resident:
             return run_resident(request.index);
+        case Kind::carve_out:
+            return run_carved(request.index);
         case Kind::tell:
             draft.problem = Diagnostic{request.text, {}, {}, Severity::warning};
             return;

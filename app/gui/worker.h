@@ -1,7 +1,8 @@
 // The session's worker thread, its requests and what it keeps. It takes requests in order, runs the engine, and publishes
 // snapshots. A request that makes the work under way pointless stops it; looking at another warp is served between two
 // kernels. Whatever goes wrong becomes Snapshot::problem, and the worker goes on.
-// worker.cpp: the loop; worker_training.cpp, worker_kernel.cpp, worker_lesson.cpp, worker_own.cpp: what it does.
+// worker.cpp: the loop; worker_training.cpp, worker_kernel.cpp, worker_lesson.cpp, worker_own.cpp, worker_host.cpp: what it
+// does.
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -99,6 +100,8 @@ struct Session::Worker {
     void open_kernel(int64_t index, bool wish = false);
     void show_kernel(std::shared_ptr<const model::KernelRun> kernel, std::string label, const Focus& look_at = {});
     void run_resident(int64_t most_blocks);  // the kernel on show again
+    void run_carved(int64_t bytes);          // the same
+    void run_again(const model::GpuSpec& on, uint32_t most_blocks, const std::string& what);
     void forget_warp();
     void focus_warp(int64_t index);
     void lanes_at(int64_t step, int64_t cycle);
@@ -114,6 +117,9 @@ struct Session::Worker {
     void compile_own(const KernelJob& job);
     void run_own(const KernelJob& job);
     void show_own();
+
+    // worker_host.cpp
+    void own_host(const KernelJob& job);
 
     // worker_lesson.cpp
     lessons::RunOptions run_options();

@@ -1,6 +1,7 @@
 // Looking into one kernel, and into one warp of it: its history and its registers are worked out when asked for.
 #include <algorithm>
 
+#include "app/gui/views/chart_data.h"
 #include "app/gui/widgets/draw.h"
 #include "app/gui/worker.h"
 #include "core/base/diagnostic.h"
@@ -45,11 +46,29 @@ void Session::Worker::run_resident(int64_t most_blocks) {
     const std::shared_ptr<const model::KernelRun> shown = draft.kernel;
     const auto most = static_cast<uint32_t>(std::clamp<int64_t>(most_blocks, 0, 1 << 16));
     if (!shown || !shown->before || shown->result.occupancy.by_choice == most) return;
-    busy(most == 0 ? std::string("running it again with as many blocks an SM as fit")
-                   : "running it again with at most " + std::to_string(most) + (most == 1 ? " block" : " blocks") + " an SM",
-         0);
+    run_again(shown->gpu, most,
+              most == 0 ? std::string("with as many blocks an SM as fit")
+                        : "with at most " + std::to_string(most) + (most == 1 ? " block" : " blocks") + " an SM");
+}
+
+void Session::Worker::run_carved(int64_t bytes) {
+    const std::shared_ptr<const model::KernelRun> shown = draft.kernel;
+    if (!shown || !shown->before || bytes > (int64_t{1} << 30)) return;
+    const model::GpuSpec carved = with_carve_out(*shown, bytes);
+    if (carved.shared_carveouts.value == shown->gpu.shared_carveouts.value &&
+        carved.shared_per_sm == shown->gpu.shared_per_sm)
+        return;
+    run_again(carved, shown->result.occupancy.by_choice,
+              bytes < 0 ? std::string("with the GPU's own choice of L1 and shared memory")
+                        : "with " + std::to_string(bytes / 1024) + " KiB for shared memory");
+}
+
+// The launch on show, under other conditions.
+void Session::Worker::run_again(const model::GpuSpec& on, uint32_t most, const std::string& what) {
+    const std::shared_ptr<const model::KernelRun> shown = draft.kernel;
+    busy("running it again " + what, 0);
     auto run = std::make_shared<model::KernelRun>();
-    run->gpu = shown->gpu;
+    run->gpu = on;
     run->program = shown->program;
     run->config = shown->config;
     run->before = std::make_shared<simt::Memory>(*shown->before);  // its own: another launch, not another part of it
@@ -85,6 +104,7 @@ void Session::Worker::forget_warp() {
     draft.history.reset();
     draft.lanes.reset();
     draft.memory.reset();
+    draft.stack.reset();
     draft.lanes_step = -1;
 }
 
@@ -106,6 +126,7 @@ void Session::Worker::lanes_at(int64_t step, int64_t cycle) {
         for (const Request& later : queue)
             if (later.kind == Request::Kind::lanes_at || later.kind == Request::Kind::focus_warp) return;
     }
+    draft.stack.reset();
     if (!values_at(step, cycle)) {
         draft.lanes = std::make_shared<std::vector<simt::LaneValues>>(
             simt::registers_at(*draft.kernel->program, draft.kernel->config, *draft.kernel->before, draft.history->block,
@@ -128,6 +149,7 @@ bool Session::Worker::values_at(int64_t step, int64_t cycle) {
     auto state = replay->warp(block, warp);
     if (!state || state->done || state->instructions != static_cast<uint64_t>(step)) return false;
     draft.lanes = std::make_shared<std::vector<simt::LaneValues>>(std::move(state->values));
+    draft.stack = std::make_shared<std::vector<simt::StackEntry>>(std::move(state->stack));
     draft.memory = own ? std::make_shared<simt::MemoryAt>(simt::memory_of(*replay->block(block), warp)) : nullptr;
     return true;
 }

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <charconv>
 
+#include "app/gui/watchdog.h"
 #include "app/gui/worker.h"
 #include "core/base/diagnostic.h"
 #include "core/device/kernel_library.h"
@@ -16,7 +16,7 @@ namespace lockstep::gui {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr double most_compile_seconds = 15, most_unasked_seconds = 1.0;
+constexpr double most_compile_seconds = 15;
 constexpr size_t most_entries = 32, most_printed = size_t{64} << 10;
 constexpr uint64_t timed_budget = 50'000'000, functional_budget = 1'000'000'000;  // warp instructions
 constexpr uint64_t most_checkpoint_bytes = uint64_t{128} << 20;
@@ -25,28 +25,6 @@ constexpr size_t most_tracks = 4096;  // warps that can be looked into after a f
 double since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
-
-// Stops a run when it has taken so long; whoever asked for it by hand waits as long as it takes.
-class Watchdog {
-  public:
-    Watchdog(double seconds, std::stop_source job) {
-        if (seconds <= 0) return;
-        thread_ = std::jthread([seconds, job, this](const std::stop_token& stop) mutable {
-            std::mutex mutex;
-            std::unique_lock lock(mutex);
-            std::condition_variable_any wake;
-            if (wake.wait_for(lock, stop, std::chrono::duration<double>(seconds), [] { return false; })) return;
-            if (stop.stop_requested()) return;
-            barked_ = true;
-            job.request_stop();
-        });
-    }
-    bool barked() const { return barked_; }
-
-  private:
-    std::atomic<bool> barked_ = false;
-    std::jthread thread_;
-};
 
 bool independent_threads(const model::GpuSpec& gpu) {
     return !gpu.compute.empty() && gpu.compute[0] >= '7';
@@ -74,6 +52,7 @@ void Session::Worker::own_kernel(const KernelJob& wanted) {
     own = true;
     steps_to_run = 0;
     if (training) training->curve().running = false;
+    if (lessons::is_host_program(wanted.name)) return own_host(wanted);
     if (wanted.compile) compile_own(wanted);
     const bool compiled = draft.runnable && draft.runnable->version == wanted.version;
     if (!wanted.run || !draft.runnable || (wanted.on_change && !compiled)) return;

@@ -63,7 +63,7 @@ BankPicture::BankPicture(const Rect& area, const BankFacts& facts, const BankFac
     while (!gaps_ && rows_.size() < rows) rows_.push_back(rows_.empty() ? 0 : rows_.back() + 1);
     cell_w_ = std::clamp(std::floor((area.w - margin) / 32), 4.0f, 24.0f);
     x_ = area.x + margin;
-    bars_y_ = area.y + 76;  // their foot
+    bars_y_ = area.y + 86;  // their foot
     grid_y_ = bars_y_ + 8;
     const float room = area.bottom() - grid_y_ - 24;
     const auto count = static_cast<float>(rows_.size()), strips = static_cast<float>(std::max<size_t>(1, passes));
@@ -126,6 +126,7 @@ void BankPicture::draw_bars(Ui& ui, const BankFacts& facts) const {
             ui.frame({bar.x - 1, bar.y - 1, bar.w + 2, bar.h + 1}, theme.ink);
     }
     std::string label = facts.ways == 1 ? "no bank has a second word to deliver" : "";
+    if (ui.text_width(label, {.size = 12}) > right - x_ - 4) label = "no second word anywhere";
     float at = (x_ + right) / 2;
     Align align = Align::center;
     if (facts.ways > 1) {
@@ -134,7 +135,9 @@ void BankPicture::draw_bars(Ui& ui, const BankFacts& facts) const {
         label = worst == 1 ? fmt::format("bank {} has {} words to deliver", facts.worst_bank, facts.ways)
                            : fmt::format("{} banks have {} words to deliver", worst, facts.ways);
         if (worst > 1)
-            return ui.text(right, top - 3, label, {.size = 12, .color = theme.ink2, .align = Align::right}), void();
+            return ui.text(right, top - 4, label,
+                           {.size = 12, .color = theme.ink2, .align = Align::right, .width = right - x_}),
+                   void();
         const float bar = x_ + cell_w_ * static_cast<float>(facts.worst_bank);
         const bool left = facts.worst_bank > 16;
         at = left ? bar - 6 : bar + cell_w_ + 5;

@@ -8,6 +8,7 @@
 
 #include "app/gui/views/chart_data.h"
 #include "app/gui/views/memory_views.h"
+#include "app/gui/widgets/ui_state.h"
 
 namespace lockstep::gui {
 namespace {
@@ -42,7 +43,7 @@ class ChartView final : public View {
         place(Rect{body.x, body.y + 36, body.w, body.h - 36});
         draw_kernel(ui, run);
         draw_spaces(ui);
-        draw_l1(ui, run);
+        draw_l1(ui, session, run, area);
         draw_l2(ui, run);
         draw_dram(ui, run);
         draw_links(ui);
@@ -73,13 +74,20 @@ class ChartView final : public View {
             "  L1 hits {} of {} sectors, L2 hits {} of {} sectors\n", with_commas(static_cast<int64_t>(chart_.l1_hits)),
             with_commas(static_cast<int64_t>(chart_.l1_sectors)), with_commas(static_cast<int64_t>(chart_.l2_hits)),
             with_commas(static_cast<int64_t>(chart_.l2_sectors)));
-        text += fmt::format("  an SM has {} of L1 and {} of shared memory\n", bytes_text(chart_.l1_bytes),
-                            bytes_text(chart_.shared_bytes));
+        const CarveOut carve = carve_out_of(*snapshot->kernel, chart_.shared_bytes);
+        text += fmt::format("  an SM has {} of L1 and {} of shared memory{}\n", bytes_text(chart_.l1_bytes),
+                            bytes_text(chart_.shared_bytes), carve.by_hand ? ", chosen by hand" : "");
+        if (carve.sizes.size() > 1) {
+            text += "  shared memory may have";
+            for (const uint32_t size : carve.sizes) text += " " + bytes_text(size) + ",";
+            text.back() = '\n';
+        }
         return text + "  " + sentence_of(chart_) + "\n";
     }
 
   private:
     bool window_ = false, flowing_ = false;
+    mutable int wish_ = -1;  // index of the carve-out that is asked for; -1: none
     mutable std::shared_ptr<const model::KernelRun> run_;
     mutable int64_t begin_ = -1, end_ = -1;
     mutable Chart chart_;
@@ -102,6 +110,7 @@ class ChartView final : public View {
         else if (window_ && focus.time >= 0)
             begin = focus.time, end = focus.time + 1;
         if (run_ == snapshot.kernel && begin == begin_ && end == end_) return;
+        if (run_ != snapshot.kernel) wish_ = -1;
         run_ = snapshot.kernel;
         begin_ = begin;
         end_ = end;
@@ -147,7 +156,7 @@ class ChartView final : public View {
             fixed += space.rows.empty() ? 32.0f : 34.0f;
         }
         fixed += 6 * (static_cast<float>(chart_.spaces.size()) - 1);
-        row_h_ = std::clamp((all.h - fixed) / std::max(1.0f, rows), 30.0f, 64.0f);
+        row_h_ = std::clamp((all.h - fixed) / std::max(1.0f, rows), 26.0f, 64.0f);
         space_.clear();
         row_y_.clear();
         float y = all.y;
@@ -236,7 +245,7 @@ class ChartView final : public View {
         return y + 46;
     }
 
-    void draw_l1(Ui& ui, const model::KernelRun& run) const {
+    void draw_l1(Ui& ui, Session& session, const model::KernelRun& run, const Rect& area) {
         const Theme& theme = *ui.theme;
         const Rect r = column(2);
         const bool one_memory = run.gpu.shared_carveouts.value[1] != 0;
@@ -249,14 +258,56 @@ class ChartView final : public View {
         if (r.h < 190 || total == 0) return;
         const float y = r.y + std::min(r.h - 60, 190.0f);
         ui.text(x, y - 7, one_memory ? "one SRAM, two uses" : "two memories", {.size = 12, .color = theme.ink2, .width = w});
-        const float split = w * static_cast<float>(chart_.l1_bytes) / static_cast<float>(total);
+        const Rect bar{x, y, w, 28};
+        const CarveOut carve = one_memory && run.before ? carve_out_of(run, chart_.shared_bytes) : CarveOut();
+        const bool moves = carve.sizes.size() > 1;
+        if (moves) carve_by_hand(ui, session, carve, bar, static_cast<double>(total), area);
+        const bool wished = moves && wish_ >= 0 && static_cast<size_t>(wish_) != carve.at;
+        const uint32_t shared = wished ? carve.sizes[static_cast<size_t>(wish_)] : chart_.shared_bytes;
+        const auto place = [&](double bytes) { return w * static_cast<float>(1 - bytes / static_cast<double>(total)); };
+        const float split = place(shared);
         ui.rect({x, y, split, 28}, mix(theme.panel, theme.accent, 0.3f));
         ui.hatch({x + split, y, w - split, 28}, theme.ink3, Hatch::diagonal);
-        ui.frame({x, y, w, 28}, theme.line);
-        ui.rect({x + split - 2, y - 4, 4, 36}, theme.ink);
-        ui.text(x, y + 46, "L1 " + bytes_text(chart_.l1_bytes), {.size = 12, .color = theme.ink2});
-        ui.text(x + w, y + 46, "sh. " + bytes_text(chart_.shared_bytes),
-                {.size = 12, .color = theme.ink2, .align = Align::right});
+        ui.frame(bar, theme.line);
+        for (const uint32_t size : carve.sizes) ui.rect({x + place(size) - 0.5f, y + 29, 1, 4}, theme.ink3);
+        if (wished) ui.dashed({x + place(chart_.shared_bytes) - 2, y - 4, 4, 36}, theme.ink2, 2, 2);
+        ui.rect({x + std::clamp(split, 2.0f, w - 2) - 2, y - 4, 4, 36}, wished ? theme.accent : theme.ink);
+        const float l1 =
+            ui.text(x, y + 47, "L1 " + bytes_text(static_cast<double>(total - shared)), {.size = 12, .color = theme.ink2});
+        ui.text(x + w, y + 47, "sh. " + bytes_text(shared),
+                {.size = 12, .color = theme.ink2, .align = Align::right, .width = x + w - l1 - 6});
+        if (!moves || r.bottom() - y < 74) return;
+        if (carve.by_hand && ui.link(x, y + 66, "as the GPU chooses", {.size = 12}))
+            session.post({.kind = Request::Kind::carve_out, .index = -1});
+        if (!carve.by_hand) ui.text(x, y + 66, "drag the carve-out", {.size = 12, .color = theme.quiet, .width = w});
+    }
+
+    // The handle follows the pointer; the kernel runs again where it is let go, or at every arrow.
+    void carve_by_hand(Ui& ui, Session& session, const CarveOut& carve, const Rect& bar, double total, const Rect& area) {
+        const Rect grip{bar.x - 6, bar.y - 4, bar.w + 12, bar.h + 8};
+        const bool focused = ui.enabled && ui.state->focused == ui.state->id_of("carve-out");
+        if (focused) ui.state->slider_focused = true;  // the arrows are the handle's
+        const auto last = static_cast<int>(carve.sizes.size()) - 1;
+        const int now = wish_ >= 0 ? wish_ : static_cast<int>(carve.at);
+        const auto ask = [&](int wanted) {
+            wish_ = std::clamp(wanted, 0, last);
+            if (wish_ != now)
+                session.post({.kind = Request::Kind::carve_out,
+                              .index = static_cast<int64_t>(carve.sizes[static_cast<size_t>(wish_)])});
+        };
+        if (focused && ui.pressed(Key::left, area)) return ask(now + 1);  // the handle goes left: more for shared memory
+        if (focused && ui.pressed(Key::right, area)) return ask(now - 1);
+        if (const Drag drag = ui.drag("carve-out drag", grip); drag.active) {
+            const auto at = static_cast<int>(carve.nearest(total * static_cast<double>(1 - (drag.at.x - bar.x) / bar.w)));
+            if (drag.ended && at != static_cast<int>(carve.at))
+                session.post(
+                    {.kind = Request::Kind::carve_out, .index = static_cast<int64_t>(carve.sizes[static_cast<size_t>(at)])});
+            wish_ = at;
+            ui.animate();
+        }
+        if (ui.area("carve-out", grip)) ui.animate();
+        if (ui.hovered(grip))
+            ui.tooltip("more shared memory leaves less L1: drag, or Tab to it and use the arrows;\nthe kernel runs again");
     }
 
     static void ticks(Ui& ui, const Rect& r, uint32_t count, Color color) {

@@ -73,6 +73,43 @@ Chart chart_of(const model::MemoryTraffic& traffic) {
     return chart;
 }
 
+size_t CarveOut::nearest(double bytes) const {
+    size_t best = 0;
+    for (size_t i = 1; i < sizes.size(); ++i)
+        if (std::fabs(sizes[i] - bytes) < std::fabs(sizes[best] - bytes)) best = i;
+    return best;
+}
+
+CarveOut carve_out_of(const model::KernelRun& run, uint32_t shared_bytes) {
+    CarveOut out;
+    const auto row = model::gpu_named(run.gpu.name);
+    if (!row.ok() || row.value().shared_carveouts.value[1] == 0) return out;
+    for (const uint32_t size : row.value().shared_carveouts.value)
+        if (out.sizes.empty() || size > out.sizes.back()) out.sizes.push_back(size);
+    out.at = out.nearest(shared_bytes);
+    out.by_hand = run.gpu.shared_carveouts.value != row.value().shared_carveouts.value ||
+                  run.gpu.shared_per_sm.value != row.value().shared_per_sm.value;
+    return out;
+}
+
+model::GpuSpec with_carve_out(const model::KernelRun& run, int64_t bytes) {
+    model::GpuSpec gpu = run.gpu;
+    const auto row = model::gpu_named(gpu.name);
+    if (!row.ok()) return gpu;
+    gpu.shared_carveouts = row.value().shared_carveouts;
+    gpu.shared_per_sm = row.value().shared_per_sm;
+    if (bytes < 0 || gpu.shared_carveouts.value[1] == 0) return gpu;
+    const uint32_t a_block =
+        std::max(run.program->static_shared, run.program->dynamic_shared_offset) + run.config.dynamic_shared;
+    uint32_t wanted = static_cast<uint32_t>(std::min<int64_t>(bytes, gpu.shared_per_sm.value));
+    for (const uint32_t size : gpu.shared_carveouts.value)  // one block at least
+        if (a_block > 0 && wanted < a_block + gpu.shared_reserved.value && size > wanted) wanted = size;
+    for (uint32_t& size : gpu.shared_carveouts.value) size = std::max(size, wanted);
+    if (a_block > 0)
+        gpu.shared_per_sm.value = std::min(gpu.shared_per_sm.value, std::max(wanted, a_block + gpu.shared_reserved.value));
+    return gpu;
+}
+
 std::string sentence_of(const Chart& chart) {
     uint64_t asked = 0, handled = 0, shared = 0;
     std::string_view busiest = "Nothing";

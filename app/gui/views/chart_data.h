@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/model/launch.h"
 #include "core/model/windows.h"
 
 namespace lockstep::gui {
@@ -29,6 +30,18 @@ struct Chart {
     double dram_percent() const { return dram_read.percent_of_peak + dram_write.percent_of_peak; }
 };
 Chart chart_of(const model::MemoryTraffic& traffic);
+
+// What shared memory may take of the memory that it has in common with L1, in bytes, rising; empty: they are apart.
+struct CarveOut {
+    std::vector<uint32_t> sizes;
+    size_t at = 0;         // the size that the run had
+    bool by_hand = false;  // somebody chose it; else the least that holds the blocks that fit
+    size_t nearest(double bytes) const;
+};
+CarveOut carve_out_of(const model::KernelRun& run, uint32_t shared_bytes);
+// The run's GPU with so many bytes for shared memory: less L1, and no more blocks than that holds, but one at least. Bytes
+// below 0: as the GPU's row has it.
+model::GpuSpec with_carve_out(const model::KernelRun& run, int64_t bytes);
 
 // "The lanes ask for 8 MiB, yet ...": from the chart's own numbers.
 std::string sentence_of(const Chart& chart);

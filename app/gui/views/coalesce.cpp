@@ -332,7 +332,19 @@ class CoalesceView final : public View {
                      {"moved", with_commas(f.moved) + " B", with_commas(g.moved), theme.ink},
                      {"efficiency", percent(f.efficiency()), percent(g.efficiency()), wasteful ? theme.wrong : theme.right}};
         const float pitch = std::min(57.0f, (area.h + 7) / 4);
-        if (pitch < 44) return;
+        if (pitch < 24) return;
+        if (pitch < 52) {  // name and value on one line
+            for (size_t i = 0; i < std::size(tiles); ++i) {
+                const Rect box{area.x, area.y + pitch * static_cast<float>(i), area.w, std::min(pitch - 5, 32.0f)};
+                ui.rect(box, theme.panel2, 4);
+                ui.frame(box, theme.line, 1, 4);
+                const float y = box.y + box.h / 2 + 5;
+                const float end = ui.text(box.right() - 7, y, tiles[i].value,
+                                          {.size = 14, .color = tiles[i].color, .align = Align::right, .weight = 600});
+                ui.text(box.x + 7, y, tiles[i].label, {.size = 12, .color = theme.ink2, .width = end - box.x - 12});
+            }
+            return;
+        }
         for (size_t i = 0; i < std::size(tiles); ++i) {
             const Rect box{area.x, area.y + pitch * static_cast<float>(i), area.w, pitch - 7};
             ui.rect(box, theme.panel2, 4);

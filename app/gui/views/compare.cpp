@@ -46,7 +46,7 @@ class CompareView final : public View {
             return ui.say_nothing_yet(body, pair.b ? "No run is kept to compare with." : "No kernel has run yet.",
                                       "Compare (or C) in the picture Warps by cycle keeps a run as A; what runs next is B.");
         }
-        adopt(pair);
+        adopt(session, pair);
         const bool hidden = session.reveal_steps >= 0;
         const std::string sentence =
             hidden ? "Both runs stay hidden until you lock an answer." : difference_of(*pair.a, *pair.b);
@@ -82,7 +82,7 @@ class CompareView final : public View {
     }
 
   private:
-    Timeline a_, b_;
+    std::shared_ptr<const Timeline> a_ = std::make_shared<const Timeline>(), b_ = a_;
     RunNames names_;
     std::vector<CompareRow> rows_;
     int64_t begin_ = 0, end_ = 1, all_ = 1;
@@ -91,13 +91,13 @@ class CompareView final : public View {
     bool panning_ = false;
     int64_t pan_from_ = 0;
 
-    void adopt(const Pair& pair) {
-        if (a_.run == pair.a && b_.run == pair.b) return;
-        if (a_.run != pair.a) a_ = make_timeline(pair.a);
-        if (b_.run != pair.b) b_ = make_timeline(pair.b);
+    void adopt(const Session& session, const Pair& pair) {
+        if (a_->run == pair.a && b_->run == pair.b) return;
+        if (a_->run != pair.a) a_ = session.timeline(pair.a);
+        if (b_->run != pair.b) b_ = session.timeline(pair.b);
         names_ = names_of(*pair.a, *pair.b);
         rows_ = compare_rows(*pair.a, *pair.b);
-        all_ = std::max<int64_t>({1, a_.cycles, b_.cycles});
+        all_ = std::max<int64_t>({1, a_->cycles, b_->cycles});
         begin_ = 0;
         end_ = all_;
         wished_blocks_ = 0;
@@ -114,7 +114,7 @@ class CompareView final : public View {
         const bool on_page = session.workspace == "sm" && session.sm_page == "compare";
         if (on_page && chip("Close")) stop(session);
         const std::string keep = "Keep B as A";
-        if (b != nullptr && end - ui.chip_width(keep) > area.x + 420 && chip(keep)) session.pinned = b_.run;
+        if (b != nullptr && end - ui.chip_width(keep) > area.x + 420 && chip(keep)) session.pinned = b_->run;
         if (b == nullptr || b->before == nullptr) return;
         const ResidentWarps resident = resident_of(*b);
         const std::string words = "B's resident warps",
@@ -167,7 +167,7 @@ class CompareView final : public View {
             show(pan_from_ + by, pan_from_ + by + length, width);
         }
         if (drag.ended) {
-            if (!panning_) focus.time = std::clamp(axis.cycle(drag.from.x), begin_, std::min(end_, b_.cycles) - 1);
+            if (!panning_) focus.time = std::clamp(axis.cycle(drag.from.x), begin_, std::min(end_, b_->cycles) - 1);
             panning_ = false;
         }
     }
@@ -189,10 +189,12 @@ class CompareView final : public View {
                         {.size = 12, .color = theme.quiet, .align = Align::center, .mono = true});
         }
         const float gap = r.h < 200 ? 18 : 26, height = (r.h - 22 - gap) / 2;
-        draw_band(ui, axis, a_, "A", names_.a, {r.x, r.y + 22, r.w, height});
-        draw_band(ui, axis, b_, "B", names_.b, {r.x, r.y + 22 + height + gap, r.w, height});
+        draw_band(ui, axis, *a_, "A", names_.a, {r.x, r.y + 22, r.w, height});
+        draw_band(ui, axis, *b_, "B", names_.b, {r.x, r.y + 22 + height + gap, r.w, height});
         draw_difference(ui, axis, {r.x, r.y + 22 + height, r.w, gap});
-        if (focus.time >= begin_ && focus.time < end_) ui.cursor_line(axis.at(focus.time), r.y + 20, r.bottom());
+        if (focus.time >= begin_ && focus.time < end_)  // past the names of the runs
+            for (const float top : {r.y + 22, r.y + 22 + height + gap})
+                ui.cursor_line(axis.at(focus.time), top + head_of(height), top + height);
         if (ui.hovered(picture)) hover(ui, axis, r.y + 22, height, gap);
     }
 
@@ -263,16 +265,16 @@ class CompareView final : public View {
 
     // Between the bands: a bracket over what one of them takes longer.
     void draw_difference(Ui& ui, const TimeAxis& axis, const Rect& r) const {
-        const int64_t less = std::min(a_.cycles, b_.cycles), more = std::max(a_.cycles, b_.cycles);
+        const int64_t less = std::min(a_->cycles, b_->cycles), more = std::max(a_->cycles, b_->cycles);
         if (less == more || more <= axis.begin || less >= axis.end) return;
         const float x0 = std::max(axis.at(less), axis.x), x1 = std::min(axis.at(more), axis.x + axis.width);
         const float y = r.y + r.h / 2;
-        const Color color = b_.cycles < a_.cycles ? ui.theme->right : ui.theme->wrong;
+        const Color color = b_->cycles < a_->cycles ? ui.theme->right : ui.theme->wrong;
         ui.line({x0, y}, {x1, y}, color, 2);
         ui.line({x0, y - 4}, {x0, y + 4}, color, 2);
         ui.line({x1, y - 4}, {x1, y + 4}, color, 2);
         const std::string text =
-            fmt::format("{} cycles {}", with_commas(more - less), b_.cycles < a_.cycles ? "fewer" : "more");
+            fmt::format("{} cycles {}", with_commas(more - less), b_->cycles < a_->cycles ? "fewer" : "more");
         const TextStyle style{.size = 13, .color = color, .weight = 600};
         const float width = ui.text_width(text, style);
         ui.text(x0 - width - 8 > axis.x ? x0 - width - 8 : std::min(x0 + 6, axis.x + axis.width - width),
@@ -281,7 +283,7 @@ class CompareView final : public View {
 
     void hover(Ui& ui, const TimeAxis& axis, float top, float height, float gap) const {
         const bool lower = ui.mouse.y > top + height;
-        const Timeline& timeline = lower ? b_ : a_;
+        const Timeline& timeline = lower ? *b_ : *a_;
         const float y = ui.mouse.y - top - (lower ? height + gap : 0) - head_of(height) - 8;
         const auto rows = static_cast<float>(timeline.rows.size());
         const auto pitch = static_cast<float>(pitch_of(timeline, height));

@@ -73,11 +73,12 @@ class DivergenceView final : public View {
                                           .caption = sentence});
         ui.push_scope("divergence");
         // Columns from the right: average, lanes on, lanes; the instruction has the rest.
-        const bool small = body.w < 900;
-        lane_ = small ? 10.0f : 16.0f;
-        pitch_ = small ? 11.0f : 18.0f;
-        group_ = small ? 4.0f : 6.0f;
-        lanes_x_ = body.right() - 134 - lane_x(31) + lane_x(0) - lane_;
+        const bool small = body.w < 900, tiny = body.w < 660;
+        lane_ = tiny ? 7.0f : small ? 10.0f : 16.0f;
+        pitch_ = tiny ? 8.0f : small ? 11.0f : 18.0f;
+        group_ = tiny ? 3.0f : small ? 4.0f : 6.0f;
+        with_average_ = body.w > 560;
+        lanes_x_ = body.right() - (with_average_ ? 134 : 76) - lane_x(31) + lane_x(0) - lane_;
         with_pc_ = lanes_x_ - body.x > 140;
         const float totals = body.h > 300 ? 104.0f : body.h > 150 ? 40.0f : 0.0f;
         const Rect table{body.x, body.y, body.w, body.h - totals};
@@ -109,7 +110,7 @@ class DivergenceView final : public View {
 
   private:
     float lane_ = 16, pitch_ = 18, group_ = 6, lanes_x_ = 0;
-    bool with_pc_ = true;  // there is room for the column
+    bool with_pc_ = true, with_average_ = true;  // there is room for the column
     size_t seen_ = SIZE_MAX;
     const simt::WarpHistory* seen_history_ = nullptr;
 
@@ -133,7 +134,7 @@ class DivergenceView final : public View {
             ui.text(lane_x(lane) + lane_ / 2, head, std::to_string(lane),
                     {.size = 12, .color = theme.quiet, .align = Align::center, .mono = true});
         ui.text(lanes_end() + 66, head, "lanes on", label_right);
-        ui.text(r.right(), head, "average", label_right);
+        if (with_average_) ui.text(r.right(), head, "average", label_right);
 
         const float room = std::max(row_pitch, std::floor((r.bottom() - head - 10) / row_pitch) * row_pitch);
         const Rect rows{r.x, head + 10, r.w + 10, room};  // whole rows only; the bar stands in the padding
@@ -232,8 +233,9 @@ class DivergenceView final : public View {
         }
         ui.text(lanes_end() + 66, base, fmt::format("{}/32", lanes_in(step.active)),
                 {.size = 13, .align = Align::right, .mono = true});
-        ui.text(r.right(), base, fmt::format("{:.1f}", average),
-                {.size = 13, .color = second, .align = Align::right, .weight = now ? 700 : 400, .mono = true});
+        if (with_average_)
+            ui.text(r.right(), base, fmt::format("{:.1f}", average),
+                    {.size = 13, .color = second, .align = Align::right, .weight = now ? 700 : 400, .mono = true});
     }
 
     void draw_totals(Ui& ui, const simt::WarpHistory& history, const Shown& shown, const Rect& r) {
@@ -243,7 +245,8 @@ class DivergenceView final : public View {
         const float base = bar.y + 17;
         const float number = ui.text(bar.x - 20, base, fmt::format("{:.1f} / 32", sums.average()),
                                      {.size = 20, .align = Align::right, .weight = 700});
-        ui.text(r.x, base, "lanes active per issue", {.size = 14, .width = number - r.x - 8});
+        if (const float room = number - r.x - 8; room > 50)
+            ui.text(r.x, base, room > 150 ? "lanes active per issue" : "lanes on", {.size = 14, .width = room});
         ui.rect(bar, theme.grid);
         float x = bar.x;
         const float a_slot = bar.w / static_cast<float>(std::max<int64_t>(1, sums.slots()));
@@ -280,7 +283,7 @@ class DivergenceView final : public View {
                                             : Align::center,
                          .mono = true});
             }
-        if (r.right() - bar.right() > 80)
+        if (r.right() - bar.right() > 100)
             ui.text(bar.right() + 14, base,
                     fmt::format("{:.0f} % of the slots", 100.0 * static_cast<double>(sums.lanes) /
                                                              static_cast<double>(std::max<int64_t>(1, sums.slots()))),

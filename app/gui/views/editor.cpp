@@ -34,10 +34,12 @@ std::string caption_of(const KernelDesk& desk, const Snapshot& snapshot) {
             what = fmt::format("Line {} does not compile", error->where.line);
         return what + (snapshot.runnable ? "; the last text that did can still be run." : ".");
     }
+    const bool host = desk.document().is_host();
     std::string text = compiled.compiler.empty()
-                           ? fmt::format("PTX read in {}", seconds_text(compiled.seconds))
+                           ? fmt::format("{} read in {}", host ? "Host program" : "PTX", seconds_text(compiled.seconds))
                            : fmt::format("Compiled by {} in {}", compiled.compiler, seconds_text(compiled.seconds));
-    if (snapshot.own_result && snapshot.own_result->version == desk.version() && snapshot.own_result->run) {
+    if (snapshot.own_result && snapshot.own_result->version == desk.version() &&
+        (snapshot.own_result->run || (host && !snapshot.own_result->refused))) {
         text += fmt::format(", run in {}", seconds_text(snapshot.own_result->seconds));
         if (desk.edit_to_result >= 0) text += fmt::format("; edit to result {}", seconds_text(desk.edit_to_result));
     }
@@ -60,10 +62,11 @@ class EditorView final : public View {
         const bool broken = snapshot->compiled && !snapshot->compiled->ok && !desk.compiling(*snapshot);
         const std::string right = document.path.empty() ? "not in a file yet" : document.saved() ? "saved" : "not saved";
         const std::string sentence = caption_of(desk, *snapshot);
-        const Rect body = ui.panel(area, {.title = "Kernel  " + document.shown_name(),
-                                          .right = right,
-                                          .badge = broken || !snapshot->compiled ? Provenance::none : Provenance::measured,
-                                          .caption = low ? std::string_view() : sentence});
+        const Rect body =
+            ui.panel(area, {.title = (document.is_host() ? "Host program  " : "Kernel  ") + document.shown_name(),
+                            .right = right,
+                            .badge = broken || !snapshot->compiled ? Provenance::none : Provenance::measured,
+                            .caption = low ? std::string_view() : sentence});
         if (!low && (broken || !snapshot->compiled))
             ui.line({area.x + 1, body.bottom() + 8}, {area.right() - 1, body.bottom() + 8}, ui.theme->grid);
         ui.push_scope("editor");
@@ -194,7 +197,8 @@ class EditorView final : public View {
 
     void paint(Ui& ui, Session& session, Focus& focus, const Snapshot& snapshot, const Rect& r) {
         KernelDesk& desk = session.desk;
-        const bool ptx = desk.document().is_ptx(), own = own_shown(snapshot);
+        const bool host = desk.document().is_host();
+        const bool ptx = desk.document().is_ptx(), own = own_shown(snapshot) && !host;
         const auto line_of_pc = [&](size_t pc) {
             const auto& i = snapshot.kernel->program->instructions[pc];
             return ptx ? i.ptx_line : i.line;
@@ -208,9 +212,11 @@ class EditorView final : public View {
                             : focus.line;
             look.stale = snapshot.own_run->version != desk.version();
         }
+        if (host) look.line = session.host_line;
         if (look.line != seen_line_ && !editor_.has_keyboard()) editor_.reveal(look.line);
         seen_line_ = look.line;
         if (editor_.draw(ui, r, look)) desk.set_text(editor_.buffer.text());
+        if (host && editor_.clicked_line > 0) session.host_line = editor_.clicked_line;
         if (editor_.clicked_line > 0 && own && snapshot.history) {  // to the first time that the warp runs that line
             const auto& steps = snapshot.history->steps;
             for (size_t i = 0; i < steps.size(); ++i) {

@@ -39,7 +39,7 @@ std::vector<std::string> completions(const std::string& path) {
         const std::string extension = entries->path().extension().string();
         if (entries->is_directory(why))
             folders.push_back(folder + name + "/");
-        else if (extension == ".cu" || extension == ".cuh" || extension == ".ptx")
+        else if (extension == ".cu" || extension == ".cuh" || extension == ".ptx" || extension == ".host")
             files.push_back(folder + name);
     }
     std::sort(folders.begin(), folders.end());
@@ -80,7 +80,7 @@ std::optional<FileChoice> FilePanel::draw(Ui& ui, Session& session, const Rect& 
     bool submitted = false, focused = false;
     const Rect box{body.x, body.y + 30, body.w - (saving ? 84.0f : 84.0f), 26};
     if (text_field(ui, "path", box, path_,
-                   {.hint = "path of a .cu or .ptx file",
+                   {.hint = "path of a .cu, .ptx or .host file",
                     .wrong = !problem_.empty(),
                     .tab = true,
                     .submitted = &submitted,

@@ -133,8 +133,9 @@ class GenerationsView final : public View {
             if (shown) ui.rect({line.x - 4, line.y, line.w + 8, line.h - 2}, theme.grid);
             ui.line({line.x, line.y}, {line.right(), line.y}, theme.line);
             ui.text(line.x, line.y + 18, row.gpu.title, {.size = 13, .weight = shown ? 700 : 600, .width = name - 4});
-            ui.text(line.x, line.y + 34, fmt::format("{}, cc {}", row.gpu.year.value, row.gpu.compute),
-                    {.size = 12, .color = theme.quiet, .width = name - 4});
+            if (height >= 42)
+                ui.text(line.x, line.y + 34, fmt::format("{}, cc {}", row.gpu.year.value, row.gpu.compute),
+                        {.size = 12, .color = theme.quiet, .width = name - 4});
             for (size_t c = 0; c < std::size(columns); ++c) {
                 double most = 0;
                 for (const Row& each : rows) most = std::max(most, columns[c].value(each.gpu));
@@ -142,13 +143,15 @@ class GenerationsView final : public View {
                 const float right = column_x(c) + pitch - 10, width = pitch - 20;
                 ui.text(right, line.y + 20, number(value, columns[c].digits),
                         {.size = 13, .align = Align::right, .mono = true});
-                bar(ui, {right - width, line.y + 28, width, 7}, most > 0 ? value / most : 0, sequential(0.6f, theme));
+                if (height >= 38)
+                    bar(ui, {right - width, line.y + 28, width, 7}, most > 0 ? value / most : 0, sequential(0.6f, theme));
             }
             if (ran) {
                 ui.text(body.right(), line.y + 20, hidden ? "?" : time_text(row.time_us),
                         {.size = 13, .align = Align::right, .weight = 700, .mono = true});
                 if (!hidden) {
-                    bar(ui, {time_x + 8, line.y + 28, time - 8, 7}, 1 / row.time_us / most_speed, data::green);
+                    if (height >= 38)
+                        bar(ui, {time_x + 8, line.y + 28, time - 8, 7}, 1 / row.time_us / most_speed, data::green);
                     if (height >= 52)
                         ui.text(body.right(), line.y + 49, bound(row),
                                 {.size = 12, .color = theme.quiet, .align = Align::right, .width = time - 4});

@@ -316,9 +316,7 @@ class LessonView final : public View {
                    : fmt::format("{:g} point{}", exercise.points, exercise.points == 1 ? "" : "s"),
             {.size = 13, .color = passed ? theme.right : theme.quiet, .align = Align::right, .weight = passed ? 600 : 400});
         y += 34 + ui.paragraph({x, y + 34, w, 600}, exercise.prompt, {.size = 15}, 23) + 8;
-        const bool host = lessons::is_host_program(exercise.file);  // the editor knows kernels only
-        ui.text(x, y + 14, host ? "Edit it in this file, then check it:" : "Edit it here or in this file, then check it:",
-                {.size = 13, .color = theme.ink2});
+        ui.text(x, y + 14, "Edit it here or in this file, then check it:", {.size = 13, .color = theme.ink2});
         y += 20;
         find_work_file(*state.lesson, exercise);
         const std::string& path = work_path_;
@@ -330,11 +328,14 @@ class LessonView final : public View {
             y += 18;
         }
         y += 20;
-        if (!host && ui.button({x + 160, y, 152, 32}, "Edit it here")) {
-            if (const auto problem = session.desk.open(path))
+        if (ui.button({x + 160, y, 152, 32}, "Edit it here")) {
+            if (const auto problem = session.desk.open(path)) {
                 session.post({Request::Kind::tell, 0, *problem});
-            else
+            } else {
+                if (session.desk.document().is_host())
+                    session.desk.document().launch.gpu = exercise.gpu.empty() ? session.gpu : exercise.gpu;
                 session.workspace = "kernel";
+            }
         }
         if (ui.button({x, y, 152, 32}, "Check it", true)) {
             ++checks_;

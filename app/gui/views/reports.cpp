@@ -102,6 +102,8 @@ std::string checked_text(const LaunchSettings& s) {
 
 std::string caption_of(const Snapshot& snapshot, const std::vector<Row>& rows) {
     if (rows.empty()) {
+        if (snapshot.own_result && !snapshot.own_result->run && !snapshot.own_result->refused)  // a host program
+            return "It ran to its end, and no two operations touch the same data without an order.";
         if (!snapshot.own_result || !snapshot.own_result->run) return "Nothing to report yet.";
         return fmt::format("No error, and {} found nothing in this run.", checked_text(snapshot.own_result->settings));
     }

@@ -38,14 +38,14 @@ class CodeView final : public View {
             return ui.say_nothing_yet(body, "No kernel has run yet.",
                                       "Its CUDA lines and their PTX instructions stand side by side here.");
         }
-        adopt(snapshot->kernel);
-        follower_.follow(timeline_, focus);
+        adopt(session, snapshot->kernel);
+        follower_.follow(*timeline_, focus);
         const bool set = session.cycles_end > session.cycles_begin;
         const int64_t begin = set ? session.cycles_begin : 0,
-                      end = set ? session.cycles_end : std::max<int64_t>(1, timeline_.cycles);
-        if (sums_.begin != begin || sums_.end != end || sums_.issued.empty()) sums_ = sum_window(timeline_, begin, end);
+                      end = set ? session.cycles_end : std::max<int64_t>(1, timeline_->cycles);
+        if (sums_.begin != begin || sums_.end != end || sums_.issued.empty()) sums_ = sum_window(*timeline_, begin, end);
         const bool hidden = session.reveal_steps >= 0;
-        const std::string sentence = caption_of(timeline_, sums_, focus, hidden);
+        const std::string sentence = caption_of(*timeline_, sums_, focus, hidden);
         const Rect body =
             ui.panel(area, {.title = "Source and PTX", .right = file_, .badge = Provenance::simulated, .caption = sentence});
         ui.push_scope("code");
@@ -56,7 +56,8 @@ class CodeView final : public View {
     std::string describe(const Session& session, const Focus& focus) const override {
         const auto snapshot = session.snapshot();
         if (!snapshot->kernel || !snapshot->kernel->program) return "Source and PTX: no kernel has run yet.";
-        const Timeline timeline = make_timeline(snapshot->kernel);
+        const std::shared_ptr<const Timeline> shared = session.timeline(snapshot->kernel);
+        const Timeline& timeline = *shared;
         const bool set = session.cycles_end > session.cycles_begin;
         const WindowSums sums = sum_window(timeline, set ? session.cycles_begin : 0,
                                            set ? session.cycles_end : std::max<int64_t>(1, timeline.cycles));
@@ -73,16 +74,16 @@ class CodeView final : public View {
     }
 
   private:
-    Timeline timeline_;
+    std::shared_ptr<const Timeline> timeline_ = std::make_shared<const Timeline>();
     WindowSums sums_;
     FocusFollower follower_;
     std::string file_;
     std::vector<std::string> source_, ptx_;
     int32_t seen_pc_ = -2;
 
-    void adopt(const std::shared_ptr<const model::KernelRun>& run) {
-        if (timeline_.run == run) return;
-        timeline_ = make_timeline(run);
+    void adopt(const Session& session, const std::shared_ptr<const model::KernelRun>& run) {
+        if (timeline_->run == run) return;
+        timeline_ = session.timeline(run);
         sums_ = {};
         file_ = base_name(run->program->source_file);
         source_ = lines_of(run->source);
@@ -110,7 +111,7 @@ class CodeView final : public View {
 
     void paint(Ui& ui, Focus& focus, const Rect& body, bool hidden) {
         const Theme& theme = *ui.theme;
-        const auto& instructions = timeline_.run->program->instructions;
+        const auto& instructions = timeline_->run->program->instructions;
         const bool with_source = !source_.empty();
         const float left = with_source ? body.w * 0.47f : 0, bridge = with_source ? 20.0f : 0.0f;
         const Rect lines{body.x, body.y + 14, left, body.h - 14};

@@ -1,11 +1,14 @@
 // The reconvergence stack as cards, the running path on top: its next instruction, where it meets the others again, and
-// its lanes. The path that left last stays as a ghost above.
+// its lanes. The path that left last stays as a ghost above. The stack of paths is the stack of calls too: a card whose
+// frame is another one than that of the card below was called from there. Where the warp's history does not reach (a long
+// run, time travel), the stack is that of the replay.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "app/gui/views/lane_paths.h"
 #include "app/gui/views/sm_views.h"
+#include "core/ptx/ptx.h"
 
 namespace lockstep::gui {
 namespace {
@@ -21,48 +24,104 @@ struct Card {
     bool ghost = false, running = false;
 };
 
-size_t step_shown(const Session& session, const simt::WarpHistory& history) {
-    size_t step = static_cast<size_t>(std::max<int64_t>(0, session.history_step));
-    if (session.reveal_steps >= 0)
-        step = std::min(step, static_cast<size_t>(std::max<int64_t>(1, session.reveal_steps)) - 1);
-    return std::min(step, history.steps.size() - 1);
+// What is on show: the stack at a step of the warp, from its history or from the replay.
+struct Shown {
+    int64_t step = 0;
+    const std::vector<simt::StackEntry>* stack = nullptr;  // null: not known (yet)
+    const simt::WarpHistory* history = nullptr;            // where it has the step
+    std::shared_ptr<const std::vector<simt::StackEntry>> replayed;
+    const ptx::Program* program = nullptr;
+};
+
+Shown shown_of(const Session& session, const Snapshot& snapshot) {
+    Shown shown;
+    shown.step = std::max<int64_t>(0, session.history_step);
+    if (snapshot.kernel) shown.program = snapshot.kernel->program.get();
+    const auto& history = snapshot.history;
+    if (!history || history->steps.empty()) return shown;
+    if (session.reveal_steps >= 0) shown.step = std::min(shown.step, std::max<int64_t>(1, session.reveal_steps) - 1);
+    const auto held = static_cast<int64_t>(history->steps.size());
+    if (shown.step < held || !history->truncated) {
+        shown.step = std::min(shown.step, held - 1);
+        shown.history = history.get();
+        shown.stack = &history->steps[static_cast<size_t>(shown.step)].stack;
+    } else if (snapshot.stack && snapshot.lanes_step == shown.step && !snapshot.stack->empty()) {
+        shown.replayed = snapshot.stack;
+        shown.stack = shown.replayed.get();
+    }
+    return shown;
 }
 
-std::vector<Card> cards_of(const simt::WarpHistory& history, size_t step) {
+std::string function_at(const ptx::Program& program, uint32_t pc) {
+    for (const ptx::Function& function : program.functions)
+        if (pc >= function.begin && pc < function.end) return ptx::readable_name(function.name);
+    return program.shown_name();
+}
+
+// "in leaf(), called on line 7"; empty for the kernel itself.
+std::string call_of(const ptx::Program* program, const std::vector<simt::StackEntry>& stack, size_t place) {
+    if (program == nullptr || stack[place].frame < 0 || stack[place].pc >= program->instructions.size()) return {};
+    std::string text = "in " + function_at(*program, stack[place].pc) + "()";
+    for (size_t below = place; below-- > 0;) {
+        if (stack[below].frame == stack[place].frame) continue;
+        const uint32_t call = stack[below].pc == 0 ? 0 : stack[below].pc - 1;  // it goes on behind the call
+        if (call < program->instructions.size() && program->instructions[call].line > 0)
+            text += fmt::format(", called on line {}", program->instructions[call].line);
+        break;
+    }
+    return text;
+}
+
+std::vector<Card> cards_of(const Shown& shown) {
     std::vector<Card> cards;
-    const auto& stack = history.steps[step].stack;
-    if (const Popped popped = last_popped(history, step); popped.any)
-        cards.push_back({popped.entry, popped.place, fmt::format("popped after issue {}", popped.after + 1), true, false});
+    const auto& stack = *shown.stack;
+    if (shown.history != nullptr)
+        if (const Popped popped = last_popped(*shown.history, static_cast<size_t>(shown.step)); popped.any)
+            cards.push_back(
+                {popped.entry, popped.place, fmt::format("popped after issue {}", popped.after + 1), true, false});
     for (size_t i = stack.size(); i-- > 0;) {
         const bool top = i + 1 == stack.size();
-        cards.push_back(
-            {stack[i], i, top ? (stack.size() == 1 ? "alone, running" : "top, running") : "waiting", false, top});
+        std::string state = top ? (stack.size() == 1 ? "alone, running" : "top, running") : "waiting";
+        if (const std::string call = call_of(shown.program, stack, i); !call.empty()) state += " " + call;
+        cards.push_back({stack[i], i, state, false, top});
     }
     return cards;
 }
 
-std::string caption_of(const Session& session, const simt::WarpHistory& history, size_t step) {
+size_t calls_of(const std::vector<simt::StackEntry>& stack) {
+    size_t calls = 0;
+    for (size_t i = 1; i < stack.size(); ++i) calls += stack[i].frame != stack[i - 1].frame && stack[i].frame >= 0;
+    return calls;
+}
+
+std::string caption_of(const Session& session, const Shown& shown) {
     if (session.reveal_steps == 0) return "The paths of this warp stay hidden until you lock an answer.";
-    const auto& stack = history.steps[step].stack;
-    if (stack.size() <= 1) return "One path: the lanes of this warp are together.";
+    const auto& stack = *shown.stack;
+    std::string text;
+    if (const size_t calls = calls_of(stack); calls > 0)
+        text = fmt::format("{} call{} deep. ", calls, calls == 1 ? "" : "s");
+    if (stack.size() <= 1) return text + "One path: the lanes of this warp are together.";
     const uint32_t meet = stack.back().reconvergence;
-    return meet == ptx::no_pc ? "The top card decides what runs; it is popped when its lanes exit."
-                              : fmt::format("The top card decides what runs; at pc {} it is popped.", meet);
+    return text + (meet == ptx::no_pc ? "The top card decides what runs; it is popped when its lanes exit or return."
+                                      : fmt::format("The top card decides what runs; at pc {} it is popped.", meet));
 }
 
 class StackView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
         const auto snapshot = session.snapshot();
-        const auto history = snapshot->history;
-        if (!history || history->steps.empty()) {
+        const Shown shown = shown_of(session, *snapshot);
+        if (shown.stack == nullptr) {
             const Rect body = ui.panel(area, {.title = "Reconvergence stack"});
-            return ui.say_nothing_yet(body, snapshot->busy.empty() ? "No warp has run yet." : snapshot->busy,
-                                      "Each path that a branch opens becomes a card here.");
+            const bool looked = snapshot->history && !snapshot->history->steps.empty();
+            return ui.say_nothing_yet(body,
+                                      !snapshot->busy.empty() ? snapshot->busy
+                                      : looked                ? "The stack at this instruction is being replayed."
+                                                              : "No warp has run yet.",
+                                      "Each path that a branch opens becomes a card here, and each call.");
         }
-        const size_t step = step_shown(session, *history);
-        const std::string right = fmt::format("while issue {} runs", with_commas(static_cast<int64_t>(step) + 1));
-        const std::string sentence = caption_of(session, *history, step);
+        const std::string right = fmt::format("while issue {} runs", with_commas(shown.step + 1));
+        const std::string sentence = caption_of(session, shown);
         const Rect body = ui.panel(
             area, {.title = "Reconvergence stack", .right = right, .badge = Provenance::simulated, .caption = sentence});
         if (session.reveal_steps == 0) {
@@ -73,7 +132,7 @@ class StackView final : public View {
             return;
         }
         ui.push_scope("stack");
-        const auto cards = cards_of(*history, step);
+        const auto cards = cards_of(shown);
         const float foot = 30;
         const Rect view{body.x, body.y - 2, body.w, body.h + 2};
         const float gap = 8;
@@ -95,16 +154,15 @@ class StackView final : public View {
 
     std::string describe(const Session& session, const Focus&) const override {
         const auto snapshot = session.snapshot();
-        const auto history = snapshot->history;
-        if (!history || history->steps.empty()) return "Reconvergence stack: no warp has run yet.";
-        const size_t step = step_shown(session, *history);
-        std::string text = fmt::format("Reconvergence stack (simulated), while issue {} runs, top first\n", step + 1);
-        if (session.reveal_steps == 0) return text + "  " + caption_of(session, *history, step) + "\n";
-        for (const Card& card : cards_of(*history, step))
+        const Shown shown = shown_of(session, *snapshot);
+        if (shown.stack == nullptr) return "Reconvergence stack: no warp has run yet, or its stack is being replayed.";
+        std::string text = fmt::format("Reconvergence stack (simulated), while issue {} runs, top first\n", shown.step + 1);
+        if (session.reveal_steps == 0) return text + "  " + caption_of(session, shown) + "\n";
+        for (const Card& card : cards_of(shown))
             text += fmt::format("  {} ({}): pc {}, reconvergence pc {}, mask 0x{:08x}, {} lanes\n",
                                 lanes_text(card.entry.mask), card.state, pc_text(card.entry.pc),
                                 pc_text(card.entry.reconvergence), card.entry.mask, lanes_in(card.entry.mask));
-        return text + "  " + caption_of(session, *history, step) + "\n";
+        return text + "  " + caption_of(session, shown) + "\n";
     }
 
   private:

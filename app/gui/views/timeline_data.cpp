@@ -181,6 +181,15 @@ Timeline make_timeline(std::shared_ptr<const model::KernelRun> run) {
     return timeline;
 }
 
+std::shared_ptr<const Timeline> Session::timeline(const std::shared_ptr<const model::KernelRun>& run) const {
+    std::erase_if(timelines_, [](const auto& one) { return one.expired(); });
+    for (const auto& one : timelines_)
+        if (auto known = one.lock(); known && known->run == run) return known;
+    auto made = std::make_shared<const Timeline>(make_timeline(run));
+    timelines_.push_back(made);
+    return made;
+}
+
 std::span<const StallRun> runs_in(const WarpTrack& warp, int64_t begin, int64_t end) {
     const auto first =
         std::partition_point(warp.runs.begin(), warp.runs.end(), [&](const StallRun& r) { return r.end <= begin; });

@@ -66,18 +66,18 @@ class WarpView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
         const auto snapshot = session.snapshot();
-        if (snapshot->kernel && timeline_.run != snapshot->kernel) timeline_ = make_timeline(snapshot->kernel);
-        if (!snapshot->kernel || focus.warp < 0 || focus.warp >= static_cast<int32_t>(timeline_.trace().warps.size()) ||
+        if (snapshot->kernel && timeline_->run != snapshot->kernel) timeline_ = session.timeline(snapshot->kernel);
+        if (!snapshot->kernel || focus.warp < 0 || focus.warp >= static_cast<int32_t>(timeline_->trace().warps.size()) ||
             focus.time < 0) {
             const Rect body = ui.panel(area, {.title = "Warp"});
             return ui.say_nothing_yet(
                 body, snapshot->kernel ? "No warp is chosen." : "No kernel has run yet.",
                 snapshot->kernel ? "Click a row of the warp timeline." : "A warp's registers appear here, lane by lane.");
         }
-        const Facts facts = facts_of(timeline_, focus);
+        const Facts facts = facts_of(*timeline_, focus);
         const bool fits = history_matches(*snapshot, *facts.warp);
         const int64_t step = snapshot->lanes_step;
-        const auto rows = fits && snapshot->lanes ? registers_shown(timeline_, *facts.warp, step, *snapshot->lanes, 12)
+        const auto rows = fits && snapshot->lanes ? registers_shown(*timeline_, *facts.warp, step, *snapshot->lanes, 12)
                                                   : std::vector<RegisterRow>{};
         if (!rows.empty()) choose(rows, *snapshot, focus.time);
         const std::string title = fmt::format("Warp {} of block {}", facts.warp->warp_in_block, facts.warp->block);
@@ -94,7 +94,8 @@ class WarpView final : public View {
     std::string describe(const Session& session, const Focus& focus) const override {
         const auto snapshot = session.snapshot();
         if (!snapshot->kernel) return "Warp: no kernel has run yet.";
-        const Timeline timeline = make_timeline(snapshot->kernel);
+        const std::shared_ptr<const Timeline> shared = session.timeline(snapshot->kernel);
+        const Timeline& timeline = *shared;
         const Facts facts = facts_of(timeline, focus);
         if (!facts.warp) return "Warp: none is chosen.";
         std::string text = fmt::format("Warp {} of block {} (simulated), scheduler {}, slot {}, cycle {}\n  {}{}{}\n",
@@ -116,7 +117,7 @@ class WarpView final : public View {
     }
 
   private:
-    Timeline timeline_;
+    std::shared_ptr<const Timeline> timeline_ = std::make_shared<const Timeline>();
     std::string chosen_;   // register in the strip
     bool picked_ = false;  // by the learner
 

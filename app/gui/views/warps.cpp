@@ -64,28 +64,28 @@ class WarpsView final : public View {
                 body, snapshot->kernel ? "This kernel was run without a trace of its warps." : "No kernel has run yet.",
                 snapshot->busy.empty() ? "Run a lesson's scene, or open a kernel of the training step." : snapshot->busy);
         }
-        const bool fresh = adopt(snapshot->kernel);
+        const bool fresh = adopt(session, snapshot->kernel);
         const float width = axis_width(area.w - 24);
         settle_window(session, focus, width, fresh);
-        follower_.follow(timeline_, focus);
-        const int64_t hidden = revealed_until(session, focus, timeline_.trace());
+        follower_.follow(*timeline_, focus);
+        const int64_t hidden = revealed_until(session, focus, timeline_->trace());
         sums_for(session);
 
-        const std::string sentence = caption_of(timeline_, sums_, focus, hidden, session.whole);
-        const KernelTrace& trace = timeline_.trace();
+        const std::string sentence = caption_of(*timeline_, sums_, focus, hidden, session.whole);
+        const KernelTrace& trace = timeline_->trace();
         const std::string right = hidden != INT64_MAX
                                       ? fmt::format("SM {}", trace.sm)
-                                      : fmt::format("SM {} of {}, cycles {} to {}", trace.sm, timeline_.run->gpu.sms.value,
+                                      : fmt::format("SM {} of {}, cycles {} to {}", trace.sm, timeline_->run->gpu.sms.value,
                                                     with_commas(session.cycles_begin), with_commas(session.cycles_end - 1));
         const Rect body = ui.panel(area, {.title = "Warps by cycle", .badge = Provenance::simulated, .caption = sentence});
         ui.push_scope("warps");
         draw_header(ui, session, area, right, hidden == INT64_MAX);
-        TimelinePlaces places = place_timeline(ui, timeline_, sums_, session, body, hidden);
+        TimelinePlaces places = place_timeline(ui, *timeline_, sums_, session, body, hidden);
         react(ui, session, focus, places);
         places.axis.begin = session.cycles_begin;
         places.axis.end = session.cycles_end;
         places.letters = places.axis.column() >= plain_column - 0.01f && places.pitch >= 14;
-        const bool afar = !timeline_.kept(session.cycles_begin) || !timeline_.kept(session.cycles_end - 1);
+        const bool afar = !timeline_->kept(session.cycles_begin) || !timeline_->kept(session.cycles_end - 1);
         places.texture = afar || (places.axis.column() < 6 && estimated_quads(session) > 5000 && hidden == INT64_MAX);
         paint(ui, focus, places);
         ui.pop_scope();
@@ -95,7 +95,8 @@ class WarpsView final : public View {
         const auto snapshot = session.snapshot();
         if (!snapshot->kernel || snapshot->kernel->result.trace.warps.empty())
             return "Warps by cycle: no kernel has run yet.";
-        const Timeline timeline = make_timeline(snapshot->kernel);
+        const std::shared_ptr<const Timeline> shared = session.timeline(snapshot->kernel);
+        const Timeline& timeline = *shared;
         const KernelTrace& trace = timeline.trace();
         Focus at = focus;
         if (at.warp < 0 || at.warp >= static_cast<int32_t>(trace.warps.size()) || at.time < 0)
@@ -131,7 +132,7 @@ class WarpsView final : public View {
     }
 
   private:
-    Timeline timeline_;
+    std::shared_ptr<const Timeline> timeline_ = std::make_shared<const Timeline>();
     WindowSums sums_;
     FocusFollower follower_;
     uint64_t runs_ = 0;  // kernels shown so far
@@ -139,10 +140,10 @@ class WarpsView final : public View {
     int32_t seen_warp_ = -1;
 
     // True for another kernel; false for the same launch under other conditions, whose window stays.
-    bool adopt(const std::shared_ptr<const model::KernelRun>& run) {
-        if (timeline_.run == run) return false;
-        const std::shared_ptr<const model::KernelRun> was = timeline_.run;
-        timeline_ = make_timeline(run);
+    bool adopt(const Session& session, const std::shared_ptr<const model::KernelRun>& run) {
+        if (timeline_->run == run) return false;
+        const std::shared_ptr<const model::KernelRun> was = timeline_->run;
+        timeline_ = session.timeline(run);
         sums_ = {};
         came_from_ = {};
         wished_blocks_ = 0;
@@ -152,23 +153,23 @@ class WarpsView final : public View {
     }
 
     void sums_for(const Session& session) {
-        const auto [begin, end] = span_of(session, timeline_);
-        if (sums_.issued.empty() || sums_.begin != begin || sums_.end != end) sums_ = quick_sums(timeline_, begin, end);
+        const auto [begin, end] = span_of(session, *timeline_);
+        if (sums_.issued.empty() || sums_.begin != begin || sums_.end != end) sums_ = quick_sums(*timeline_, begin, end);
     }
 
     // A new kernel opens at a readable width where most happens, a lesson's around its focus; equal ends later (Home) mean
     // the whole kernel.
     void settle_window(Session& session, Focus& focus, float width, bool fresh) {
         const bool chosen =
-            focus.warp >= 0 && focus.warp < static_cast<int32_t>(timeline_.trace().warps.size()) && focus.time >= 0;
+            focus.warp >= 0 && focus.warp < static_cast<int32_t>(timeline_->trace().warps.size()) && focus.time >= 0;
         const bool unset = session.cycles_end <= session.cycles_begin;
-        const auto plain = std::min(static_cast<int64_t>(width / plain_column), std::max<int64_t>(1, timeline_.cycles));
+        const auto plain = std::min(static_cast<int64_t>(width / plain_column), std::max<int64_t>(1, timeline_->cycles));
         if (!chosen || (fresh && unset && !session.lesson.lesson)) {
-            session.cycles_begin = focus_first(timeline_, focus, plain);
+            session.cycles_begin = focus_first(*timeline_, focus, plain);
             session.cycles_end = session.cycles_begin + plain;
         } else if (unset) {
             session.cycles_begin = fresh ? focus.time - plain * 6 / 10 : 0;
-            session.cycles_end = session.cycles_begin + (fresh ? plain : std::max<int64_t>(1, timeline_.cycles));
+            session.cycles_end = session.cycles_begin + (fresh ? plain : std::max<int64_t>(1, timeline_->cycles));
         } else if (fresh && !session.lesson.lesson) {
             session.cycles_end = session.cycles_begin + plain;  // where it begins was chosen already
         } else if (focus.time != seen_time_ && (focus.time < session.cycles_begin || focus.time >= session.cycles_end)) {
@@ -182,7 +183,7 @@ class WarpsView final : public View {
 
     // Sets the window, kept inside the kernel and between one pixel a column and the widest column.
     void show(Session& session, int64_t begin, int64_t end, float width) const {
-        const int64_t all = std::max<int64_t>(1, timeline_.cycles);
+        const int64_t all = std::max<int64_t>(1, timeline_->cycles);
         const auto least = std::min(all, static_cast<int64_t>(width / widest_column));
         const int64_t length = std::clamp(end - begin, std::max<int64_t>(1, least), all);
         session.cycles_begin = std::clamp<int64_t>(begin, 0, all - length);
@@ -191,10 +192,10 @@ class WarpsView final : public View {
 
     size_t estimated_quads(const Session& session) const {
         size_t quads = 0;
-        for (const WarpTrack& warp : timeline_.trace().warps) {
+        for (const WarpTrack& warp : timeline_->trace().warps) {
             if (warp.end <= session.cycles_begin || warp.begin >= session.cycles_end) continue;
             quads += runs_in(warp, session.cycles_begin, session.cycles_end).size() +
-                     issues_in(timeline_.trace(), warp, session.cycles_begin, session.cycles_end).size();
+                     issues_in(timeline_->trace(), warp, session.cycles_begin, session.cycles_end).size();
             if (quads > 100'000) break;
         }
         return quads;
@@ -204,11 +205,11 @@ class WarpsView final : public View {
     // not fit is left out, the least needed first.
     void draw_header(Ui& ui, Session& session, const Rect& area, const std::string& right, bool open) {
         const Theme& theme = *ui.theme;
-        const ResidentWarps resident = resident_of(*timeline_.run);
+        const ResidentWarps resident = resident_of(*timeline_->run);
         const std::string words = "resident warps per scheduler", short_words = "resident warps";
         const uint32_t blocks = wished_blocks_ != 0 ? wished_blocks_ : resident.blocks;
         const std::string number = resident.number(blocks);
-        const bool slides = open && resident.most > 1 && timeline_.run->before != nullptr;
+        const bool slides = open && resident.most > 1 && timeline_->run->before != nullptr;
         const float left = area.x + 12 + ui.text_width("Warps by cycle", {.size = 14, .weight = 600}) + 22;
         float room = area.right() - 38 - left;
         const auto takes = [&](float width) {
@@ -230,7 +231,7 @@ class WarpsView final : public View {
         float x = left;
         if (named) x = ui.text(x, area.y + 20, in_full ? words : short_words, {.size = 13, .color = theme.ink2}) + 10;
         if (slider) {
-            resident_slider(ui, session, *timeline_.run, wished_blocks_, {x + 8, area.y + 7, 94, 16});
+            resident_slider(ui, session, *timeline_->run, wished_blocks_, {x + 8, area.y + 7, 94, 16});
             x += 116;
         }
         if (numbers) x = ui.text(x, area.y + 20, number, {.size = 13, .weight = 600}) + 8;
@@ -253,7 +254,7 @@ class WarpsView final : public View {
     }
 
     void start_comparing(Session& session) {
-        session.pinned = timeline_.run;
+        session.pinned = timeline_->run;
         session.sm_page = "compare";
         session.workspace = "sm";
     }
@@ -307,7 +308,7 @@ class WarpsView final : public View {
         }
         if (rows_by != 0) choose_row(session, focus, places, rows_by);
         const RowPlace* chosen =
-            focus.warp >= 0 ? places.place_of(timeline_.trace().warps[static_cast<size_t>(focus.warp)].slot, timeline_)
+            focus.warp >= 0 ? places.place_of(timeline_->trace().warps[static_cast<size_t>(focus.warp)].slot, *timeline_)
                             : nullptr;
         if (focus.warp != seen_warp_ && chosen && places.content > places.rows.h) {
             const float top = chosen->y + offset - places.rows.y;
@@ -341,7 +342,7 @@ class WarpsView final : public View {
         for (const GroupPlace& group : places.groups)
             for (const RowPlace& row : group.rows)
                 if (p.y >= row.y && p.y < row.y + places.pitch)
-                    return warp_at(timeline_.trace(), timeline_.rows[row.row], cycle);
+                    return warp_at(timeline_->trace(), timeline_->rows[row.row], cycle);
         return -1;
     }
 
@@ -350,7 +351,7 @@ class WarpsView final : public View {
         if (cycle >= places.hidden_from) return;
         const int warp = warp_under(places, at, cycle);
         if (warp >= 0)
-            focus_on(session, focus, timeline_, static_cast<uint32_t>(warp), cycle);
+            focus_on(session, focus, *timeline_, static_cast<uint32_t>(warp), cycle);
         else
             focus.time = cycle;
         seen_time_ = cycle;
@@ -362,17 +363,17 @@ class WarpsView final : public View {
         const int64_t cycle = places.axis.cycle(ui.mouse.x);
         const int warp = cycle < places.hidden_from ? warp_under(places, ui.mouse, cycle) : -1;
         if (warp < 0) return;
-        const WarpTrack& track = timeline_.trace().warps[static_cast<size_t>(warp)];
-        const WarpState state = state_at(timeline_.trace(), track, cycle);
+        const WarpTrack& track = timeline_->trace().warps[static_cast<size_t>(warp)];
+        const WarpState state = state_at(timeline_->trace(), track, cycle);
         if (!state.resident) return;
         const StallRow& reason = row_of(state.reason());
         std::string text =
             fmt::format("warp {} of block {}, cycle {}\n", track.warp_in_block, track.block, with_commas(cycle));
         if (state.issue) {
-            text += timeline_.run->program ? "issues " + ptx::text_of(*timeline_.run->program, state.issue->pc) : "issues";
+            text += timeline_->run->program ? "issues " + ptx::text_of(*timeline_->run->program, state.issue->pc) : "issues";
         } else {
             text += fmt::format("{}, {} cycles\n{}\n{}", reason.label, with_commas(state.stall->end - state.stall->begin),
-                                wait_of(timeline_, static_cast<uint32_t>(warp), *state.stall).sentence, reason.explanation);
+                                wait_of(*timeline_, static_cast<uint32_t>(warp), *state.stall).sentence, reason.explanation);
         }
         ui.tooltip(text);
     }
@@ -382,29 +383,29 @@ class WarpsView final : public View {
         int at = -1;
         for (const GroupPlace& group : places.groups)
             for (const RowPlace& row : group.rows) {
-                const int warp = warp_at(timeline_.trace(), timeline_.rows[row.row], focus.time);
+                const int warp = warp_at(timeline_->trace(), timeline_->rows[row.row], focus.time);
                 if (warp < 0) continue;
                 if (warp == focus.warp) at = static_cast<int>(order.size());
                 order.push_back(warp);
             }
         if (order.empty()) return;
         const int next = std::clamp(at + by, 0, static_cast<int>(order.size()) - 1);
-        focus_on(session, focus, timeline_, static_cast<uint32_t>(order[static_cast<size_t>(next)]), focus.time);
+        focus_on(session, focus, *timeline_, static_cast<uint32_t>(order[static_cast<size_t>(next)]), focus.time);
     }
 
     void go_to_cause(Session& session, Focus& focus) {
-        const WarpTrack& warp = timeline_.trace().warps[static_cast<size_t>(focus.warp)];
-        const WarpState state = state_at(timeline_.trace(), warp, focus.time);
+        const WarpTrack& warp = timeline_->trace().warps[static_cast<size_t>(focus.warp)];
+        const WarpState state = state_at(timeline_->trace(), warp, focus.time);
         if (!state.stall) {  // an instruction that issued: back to the wait that led here
             const auto back = came_from_;
             came_from_ = {};
-            if (back.warp >= 0) focus_on(session, focus, timeline_, static_cast<uint32_t>(back.warp), back.time);
+            if (back.warp >= 0) focus_on(session, focus, *timeline_, static_cast<uint32_t>(back.warp), back.time);
             return;
         }
-        const Wait wait = wait_of(timeline_, static_cast<uint32_t>(focus.warp), *state.stall);
+        const Wait wait = wait_of(*timeline_, static_cast<uint32_t>(focus.warp), *state.stall);
         if (!wait.cause) return;
         came_from_ = {focus.warp, focus.time};
-        focus_on(session, focus, timeline_, wait.cause->warp, wait.cause->cycle);
+        focus_on(session, focus, *timeline_, wait.cause->warp, wait.cause->cycle);
     }
 
     void paint(Ui& ui, const Focus& focus, const TimelinePlaces& places) {
@@ -418,10 +419,10 @@ class WarpsView final : public View {
         for (const GroupPlace& group : places.groups) {
             const float height = group_head + places.pitch * static_cast<float>(group.rows.size());
             if (group.y + height < places.rows.y || group.y > places.rows.bottom()) continue;
-            draw_group(ui, timeline_, sums_, places, group, focus, version);
+            draw_group(ui, *timeline_, sums_, places, group, focus, version);
         }
         ui.unclip();
-        if (places.area.h > 0) draw_area(ui, timeline_, places, version);
+        if (places.area.h > 0) draw_area(ui, *timeline_, places, version);
         const float foot = places.area.h > 0 ? places.area.bottom() : places.rows.bottom();
         if (focus.time >= axis.begin && focus.time < axis.end) {
             const float x = axis.at(focus.time) + axis.column() / 2;
@@ -434,7 +435,7 @@ class WarpsView final : public View {
                     {.size = 12, .color = ui.theme->panel, .align = Align::center, .weight = 700, .mono = true});
         }
         ui.clip({places.rows.x, places.rows.y - 10, places.rows.w, places.rows.h + 20});
-        draw_wait(ui, timeline_, places, focus);
+        draw_wait(ui, *timeline_, places, focus);
         ui.unclip();
         if (places.hidden_from < axis.end) {
             const float x = axis.at(std::max(places.hidden_from, axis.begin));
@@ -445,9 +446,9 @@ class WarpsView final : public View {
                 ui.paragraph({box.x + 12, box.y + box.h / 2 - 20, box.w - 24, 60}, "Hidden until you lock an answer.",
                              {.size = 13, .color = ui.theme->ink2}, 20);
         } else if (places.area.h > 0 && focus.time >= 0) {
-            draw_counts(ui, timeline_, places, focus.time);
+            draw_counts(ui, *timeline_, places, focus.time);
         }
-        if (places.legend.h > 0) draw_legend(ui, timeline_, sums_, places);
+        if (places.legend.h > 0) draw_legend(ui, *timeline_, sums_, places);
     }
 };
 

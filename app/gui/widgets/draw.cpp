@@ -34,6 +34,7 @@ bool outside(const ImDrawList& list, const Pixels& p) {
 // Text that an opaque rectangle hides is no longer there; what it hides in part is noted, for tests.
 void paint_over(UiState& state, const ImDrawList& list, const Pixels& p) {
     const ImVec2 low = list.GetClipRectMin(), high = list.GetClipRectMax();
+    if (p.x1 - p.x0 <= 8 || p.y1 - p.y0 <= 4) return;  // a line
     const float x0 = std::max(p.x0, low.x), y0 = std::max(p.y0, low.y), x1 = std::min(p.x1, high.x),
                 y1 = std::min(p.y1, high.y);
     std::erase_if(*state.written, [&](UiState::Written& text) {

@@ -34,7 +34,7 @@ enum class Way : uint8_t { left, right, up, down };
 enum class Icon : uint8_t { maximise, restore, check, close, play, pause, help, warning, lock, caret_down };
 
 struct TextStyle {
-    float size = 14;  // 12 13 14 15 16 18 20 24 54 (mono: 12 13 14 15)
+    float size = 14;  // 12 13 14 15 16 18 20 24 32 (mono: 12 13 14 15)
     Color color = 0;  // 0: the theme's ink
     Align align = Align::left;
     int weight = 400;  // 400, 600, 700 (mono: 400, 700)

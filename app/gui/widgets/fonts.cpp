@@ -44,7 +44,7 @@ const File files[] = {
      {"/usr/share/fonts/opentype/inter/Inter-Bold.otf", "/usr/share/fonts/truetype/inter/Inter-Bold.ttf",
       "/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf"},
      "fonts-inter",
-     {12, 15, 16, 18, 20, 24}},
+     {12, 15, 16, 18, 20, 24, 32}},
     {400,
      true,
      false,

@@ -183,8 +183,8 @@ float Ui::paragraph(const Rect& box, std::span<const Run> runs, float line_heigh
                 // Words of one piece of code that stand on one line share one box.
                 const bool joined = i > 0 && words[i - 1].run == word.run && x > box.x + 1;
                 const float back = joined ? text_width(" ", word.run->style) : 0;
-                rect({x - 2 - back, baseline - size, word.width + 4 + back, size + 5}, theme->selected,
-                     joined ? 0.0f : 3.0f);
+                const float left = joined ? 2 - back : -2;  // the word before has its own end already
+                rect({x + left, baseline - size, word.width + 2 - left, size + 5}, theme->selected, joined ? 0.0f : 3.0f);
             }
             if (draw) this->text(x, baseline, word.text, word.run->style);
             x += word.width;

@@ -1,0 +1,114 @@
+// Text that people have to read, in every view over a real run: none lies on other text, none is cut at the side, none is
+// half hidden, at every size of window and text.
+#include <functional>
+#include <set>
+
+#include "tests/gui_desk.h"
+
+using namespace lockstep;
+using namespace lockstep::gui;
+using test::Desk;
+
+namespace {
+
+struct Size {
+    float w, h, scale;
+};
+constexpr Size sizes[] = {{1600, 1000, 1}, {1280, 720, 1}, {1280, 720, 2}};
+
+struct Picture {
+    std::string name;
+    std::function<void()> show;
+};
+
+// Looks at every picture at every size (fonts are built once a size) and notes what is wrong, and where.
+void look(Desk& desk, const std::vector<Picture>& pictures, std::set<std::string>& found) {
+    for (const Size& size : sizes) {
+        desk.size(size.w, size.h, size.scale);
+        for (const Picture& picture : pictures) {
+            picture.show();
+            for (int i = 0; i < 3; ++i) {
+                desk.frame();
+                desk.session.wait_until_idle(20);
+            }
+            for (const std::string& clash : desk.clashes())
+                found.insert(fmt::format("{}, {}x{} at {}: {}", picture.name, size.w, size.h, size.scale, clash));
+        }
+    }
+}
+
+std::vector<std::string> list(const std::set<std::string>& found) {
+    return {found.begin(), found.end()};
+}
+
+}  // namespace
+
+TEST_CASE("in no view of a training step does text clash") {
+    Desk desk({.training_steps = 3});
+    REQUIRE(desk.session.wait_until_idle(60));
+    desk.frames(3);
+    std::vector<Picture> pictures;
+    for (const ViewRow& row : views())
+        if (row.workspace != "kernel")
+            pictures.push_back({std::string(row.name) + " alone", [&] { desk.shell.show_alone(row.name); }});
+    for (const std::string workspace : {"sm", "memory", "training"})
+        for (int page = 0; page < (workspace == "sm" ? 3 : 1); ++page)
+            pictures.push_back({fmt::format("{} page {}", workspace, page + 1), [&desk, workspace, page] {
+                                    desk.shell.show_alone("lesson");
+                                    desk.key(KeyCode::escape);
+                                    desk.session.workspace = workspace;
+                                    desk.shell.show_page(page);
+                                }});
+    std::set<std::string> found;
+    look(desk, pictures, found);
+    CHECK(list(found) == std::vector<std::string>{});
+}
+
+TEST_CASE("in no kind of scene of the lessons does text clash") {
+    std::set<std::string> found, kinds;
+    for (const auto& folder : lessons::lesson_folders()) {
+        const auto lesson = lessons::load_lesson(folder);
+        REQUIRE(lesson.ok());
+        std::vector<size_t> steps;  // one for every view that scenes have
+        for (size_t step = 0; step < lesson.value().steps.size(); ++step) {
+            const auto& scenes = lesson.value().steps[step].scenes;
+            if (!scenes.empty() && kinds.insert(scenes.front().view).second) steps.push_back(step);
+        }
+        if (steps.empty()) continue;
+        Desk desk({.lesson = lesson.value().id});
+        desk.session.workspace = "learn";
+        std::vector<Picture> pictures;
+        for (const size_t step : steps)
+            pictures.push_back({fmt::format("{} step {}", lesson.value().id, step + 1), [&desk, step] {
+                                    REQUIRE(desk.session.wait_until_idle(60));
+                                    desk.frame();
+                                    desk.session.lesson.step = static_cast<int>(step);
+                                    desk.session.post({Request::Kind::lesson_step, static_cast<int64_t>(step), {}});
+                                    REQUIRE(desk.session.wait_until_idle(60));
+                                }});
+        look(desk, pictures, found);
+    }
+    CHECK(kinds.size() > 8);
+    CHECK(list(found) == std::vector<std::string>{});
+}
+
+TEST_CASE("in no page of the Kernel workspace does text clash") {
+    Desk desk({.own_kernel = true});
+    desk.session.workspace = "kernel";
+    desk.session.desk.set_text(  // short lines: longer ones go on behind the edge
+        "__global__ void k(float *x)\n{\n    x[threadIdx.x] += 1;\n}\n");
+    desk.settle();
+    std::vector<Picture> pictures;
+    for (int page = 0; page < 3; ++page)
+        pictures.push_back({fmt::format("kernel page {}", page + 1), [&desk, page] {
+                                desk.shell.show_alone("editor");
+                                desk.key(KeyCode::escape);
+                                desk.shell.show_page(page);
+                            }});
+    for (const ViewRow& row : views())
+        if (row.workspace == "kernel")
+            pictures.push_back({std::string(row.name) + " alone", [&] { desk.shell.show_alone(row.name); }});
+    std::set<std::string> found;
+    look(desk, pictures, found);
+    CHECK(list(found) == std::vector<std::string>{});
+}
