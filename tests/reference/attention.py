@@ -12,6 +12,15 @@ import torch.nn.functional as F
 from cases import given, integers, real
 
 
+ATTENTION = [  # note, shapes of q and of k and v
+    ("[2,3,5,4]", (2, 3, 5, 4), (2, 3, 5, 4)), ("one query, one key", (1, 1, 1, 8), (1, 1, 1, 8)),
+    ("[1,2,17,8]", (1, 2, 17, 8), (1, 2, 17, 8)), ("4 heads on 2", (2, 4, 6, 8), (2, 2, 6, 8)), ("6 heads on 1", (1, 6, 5, 4), (1, 1, 5, 4)),
+    ("one query over a cache of 9", (2, 2, 1, 8), (2, 2, 9, 8)), ("3 queries over a cache of 9, 4 heads on 2", (1, 4, 3, 8), (1, 2, 9, 8)),
+    ("[1,2,67,16]", (1, 2, 67, 16), (1, 2, 67, 16))]
+PUBLISHED = {"interleaved": [-1.27223251, -1.83886499, 2.87866810, 4.08818664],  # of 1 2 3 4 at position 3
+             "half_split": [-1.41335252, 1.87911807, -2.82885748, 4.05819114]}
+
+
 def attention(q, k, v, causal=False):
     repeat = q.shape[1] // k.shape[1]
     k, v = k.repeat_interleave(repeat, 1), v.repeat_interleave(repeat, 1)
@@ -54,23 +63,21 @@ def write(family):
     family.case("embedding", "padding index 0", embedding, {"weight": real(5, 3), "indices": given([0, 3, 0, 1], dtype="i64")}, {"padding_index": 0})
     family.case("embedding", "[65,32] indices [4,33]", embedding, {"weight": real(65, 32), "indices": integers(4, 33, below=65)})
 
-    for note, q, kv in [("[2,3,5,4]", (2, 3, 5, 4), (2, 3, 5, 4)), ("one query, one key", (1, 1, 1, 8), (1, 1, 1, 8)),
-                        ("[1,2,17,8]", (1, 2, 17, 8), (1, 2, 17, 8)), ("4 heads on 2", (2, 4, 6, 8), (2, 2, 6, 8)), ("6 heads on 1", (1, 6, 5, 4), (1, 1, 5, 4)),
-                        ("one query over a cache of 9", (2, 2, 1, 8), (2, 2, 9, 8)), ("3 queries over a cache of 9, 4 heads on 2", (1, 4, 3, 8), (1, 2, 9, 8)),
-                        ("[1,2,67,16]", (1, 2, 67, 16), (1, 2, 67, 16))]:
+    for note, q, kv in ATTENTION:
         for causal in (False, True):
-            family.case("attention", note + (", causal" if causal else ""), attention, {"q": real(*q), "k": real(*kv), "v": real(*kv)}, {"causal": causal})
-    family.case("attention", "scores of hundreds", attention, {"q": real(1, 1, 4, 4, low=-30, high=30), "k": real(1, 1, 4, 4, low=-30, high=30), "v": real(1, 1, 4, 4)},
-                {"causal": True}, types=("f64",))
+            family.case("attention", note + (", causal" if causal else ""), attention,
+                        {"q": real(*q), "k": real(*kv), "v": real(*kv)}, {"causal": causal})
+    wide = {name: real(1, 1, 4, 4, low=-30, high=30) for name in "qk"}
+    family.case("attention", "scores of hundreds", attention, wide | {"v": real(1, 1, 4, 4)}, {"causal": True}, types=("f64",))
 
-    published = {"interleaved": [-1.27223251, -1.83886499, 2.87866810, 4.08818664], "half_split": [-1.41335252, 1.87911807, -2.82885748, 4.05819114]}
     for layout in ("interleaved", "half_split"):
         turned = rope(torch.tensor([[1.0, 2.0, 3.0, 4.0]], dtype=torch.float64), layout, start=3)
-        assert torch.allclose(turned, torch.tensor([published[layout]], dtype=torch.float64), rtol=0, atol=1e-8)
+        assert torch.allclose(turned, torch.tensor([PUBLISHED[layout]], dtype=torch.float64), rtol=0, atol=1e-8)
         family.case("rope", f"{layout} [2,3,5,8]", rope, {"x": real(2, 3, 5, 8)}, {"layout": layout, "theta": 10000.0, "start": 0})
         family.case("rope", f"{layout} [1,2,4,6] from position 7", rope, {"x": real(1, 2, 4, 6)}, {"layout": layout, "theta": 10000.0, "start": 7})
         family.case("rope", f"{layout} theta 500000", rope, {"x": real(1, 1, 9, 16)}, {"layout": layout, "theta": 500000.0, "start": 100})
-        family.case("rope", f"{layout} worked: 1 2 3 4 at position 3", rope, {"x": given([1.0, 2.0, 3.0, 4.0], [1, 1, 1, 4])}, {"layout": layout, "theta": 10000.0, "start": 3})
+        family.case("rope", f"{layout} worked: 1 2 3 4 at position 3", rope, {"x": given([1.0, 2.0, 3.0, 4.0], [1, 1, 1, 4])},
+                    {"layout": layout, "theta": 10000.0, "start": 3})
 
     for shape in [(3, 5), (2, 4, 17), (33, 65)]:
         family.case("swiglu", f"{list(shape)}", swiglu, {"gate": real(*shape, low=-6, high=6), "up": real(*shape)})

@@ -18,20 +18,29 @@ def root(x):
 
 
 ROWS = [  # layer, its constructor's arguments, parameter, distribution, bound | deviation | value
-    ("Linear", {"inputs": 300, "outputs": 200}, "weight", UNIFORM, root(300)), ("Linear", {"inputs": 300, "outputs": 200}, "bias", UNIFORM, root(300)),
-    ("Conv2d", {"inputs": 6, "outputs": 16, "kernel": 5}, "weight", UNIFORM, root(6 * 25)), ("Conv2d", {"inputs": 64, "outputs": 128, "kernel": 3}, "bias", UNIFORM, root(64 * 9)),
+    ("Linear", {"inputs": 300, "outputs": 200}, "weight", UNIFORM, root(300)),
+    ("Linear", {"inputs": 300, "outputs": 200}, "bias", UNIFORM, root(300)),
+    ("Conv2d", {"inputs": 6, "outputs": 16, "kernel": 5}, "weight", UNIFORM, root(6 * 25)),
+    ("Conv2d", {"inputs": 64, "outputs": 128, "kernel": 3}, "bias", UNIFORM, root(64 * 9)),
     ("Conv1d", {"inputs": 16, "outputs": 64, "kernel": 5}, "weight", UNIFORM, root(16 * 5)),
     ("ConvTranspose2d", {"inputs": 16, "outputs": 8, "kernel": 4}, "weight", UNIFORM, root(8 * 16)),
     ("Embedding", {"count": 200, "width": 100}, "weight", NORMAL, 1.0),
-    ("RNN", {"inputs": 30, "hidden": 100}, "weight_hh_l0", UNIFORM, root(100)), ("GRU", {"inputs": 30, "hidden": 100}, "weight_ih_l0", UNIFORM, root(100)),
-    ("LSTM", {"inputs": 30, "hidden": 100}, "weight_hh_l0", UNIFORM, root(100)), ("LSTM", {"inputs": 30, "hidden": 400}, "bias_ih_l0", UNIFORM, root(400)),
-    ("LayerNorm", {"width": 5}, "weight", CONSTANT, 1.0), ("LayerNorm", {"width": 5}, "bias", CONSTANT, 0.0),
-    ("BatchNorm2d", {"width": 5}, "weight", CONSTANT, 1.0), ("BatchNorm2d", {"width": 5}, "running_var", CONSTANT, 1.0),
-    ("BatchNorm2d", {"width": 5}, "running_mean", CONSTANT, 0.0), ("GroupNorm", {"groups": 2, "width": 6}, "weight", CONSTANT, 1.0),
+    ("RNN", {"inputs": 30, "hidden": 100}, "weight_hh_l0", UNIFORM, root(100)),
+    ("GRU", {"inputs": 30, "hidden": 100}, "weight_ih_l0", UNIFORM, root(100)),
+    ("LSTM", {"inputs": 30, "hidden": 100}, "weight_hh_l0", UNIFORM, root(100)),
+    ("LSTM", {"inputs": 30, "hidden": 400}, "bias_ih_l0", UNIFORM, root(400)),
+    ("LayerNorm", {"width": 5}, "weight", CONSTANT, 1.0),
+    ("LayerNorm", {"width": 5}, "bias", CONSTANT, 0.0),
+    ("BatchNorm2d", {"width": 5}, "weight", CONSTANT, 1.0),
+    ("BatchNorm2d", {"width": 5}, "running_var", CONSTANT, 1.0),
+    ("BatchNorm2d", {"width": 5}, "running_mean", CONSTANT, 0.0),
+    ("GroupNorm", {"groups": 2, "width": 6}, "weight", CONSTANT, 1.0),
 ]
 FUNCTIONS = [  # function, arguments, [rows, columns], distribution, bound | deviation
-    ("xavier_uniform", {}, [200, 300], UNIFORM, math.sqrt(6 / 500)), ("xavier_normal", {}, [200, 300], NORMAL, math.sqrt(2 / 500)),
-    ("kaiming_uniform", {"nonlinearity": "relu"}, [200, 300], UNIFORM, math.sqrt(6 / 300)), ("kaiming_normal", {"nonlinearity": "relu"}, [200, 300], NORMAL, math.sqrt(2 / 300)),
+    ("xavier_uniform", {}, [200, 300], UNIFORM, math.sqrt(6 / 500)),
+    ("xavier_normal", {}, [200, 300], NORMAL, math.sqrt(2 / 500)),
+    ("kaiming_uniform", {"nonlinearity": "relu"}, [200, 300], UNIFORM, math.sqrt(6 / 300)),
+    ("kaiming_normal", {"nonlinearity": "relu"}, [200, 300], NORMAL, math.sqrt(2 / 300)),
     ("kaiming_normal", {"nonlinearity": "relu", "mode": "fan_out"}, [200, 300], NORMAL, math.sqrt(2 / 200)),
 ]
 

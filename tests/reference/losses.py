@@ -56,7 +56,8 @@ def write(family):
                                                     "target": given([1.0, 1.0, 1.0, -1.0, 0.0, 2.0], [2, 3])})
     family.case("l1", "where equal", loss(F.l1_loss), {"prediction": given([1.0, 2.0, 3.0]), "target": given([1.0, 3.0, 2.0])})
     family.case("bce_with_logits", "logits of 200", loss(F.binary_cross_entropy_with_logits),
-                {"prediction": given([200.0, -200.0, 200.0, -200.0, 0.0]), "target": given([1.0, 0.0, 0.0, 1.0, 0.5], grad=False)}, {"reduction": "none"})
+                {"prediction": given([200.0, -200.0, 200.0, -200.0, 0.0]), "target": given([1.0, 0.0, 0.0, 1.0, 0.5], grad=False)},
+                {"reduction": "none"})
 
     def kl(logarithms, target, reduction):
         return F.kl_div(logarithms, target, reduction=reduction)
@@ -64,5 +65,6 @@ def write(family):
     for reduction in ("batchmean", "sum", "mean"):
         family.case("kl_div", reduction, kl, {"logarithms": real(4, 7, low=-4, high=-0.5), "target": real(4, 7, low=0.01, high=0.5, grad=False)},
                     {"reduction": reduction})
-    family.case("kl_div", "a probability of zero", kl, {"logarithms": given([-1.0, -2.0, -0.5], [1, 3]), "target": given([0.5, 0.0, 0.5], [1, 3], grad=False)},
+    family.case("kl_div", "a probability of zero", kl,
+                {"logarithms": given([-1.0, -2.0, -0.5], [1, 3]), "target": given([0.5, 0.0, 0.5], [1, 3], grad=False)},
                 {"reduction": "sum"})

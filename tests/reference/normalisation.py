@@ -73,8 +73,11 @@ def write(family):
     family.case("layer_norm", "last two axes", layer_norm, {"x": real(4, 3, 5), "weight": real(3, 5), "bias": real(3, 5)}, {"axes": 2, "eps": 1e-5})
     family.case("layer_norm", "no weight, eps 0.1", layer_norm, {"x": real(4, 7)}, {"axes": 1, "eps": 0.1})
     family.case("layer_norm", "far from zero", layer_norm, {"x": real(3, 11, low=99, high=101)} | affine(11), {"axes": 1, "eps": 1e-5})
-    family.case("layer_norm", "a constant row", layer_norm, {"x": given([2.0, 2.0, 2.0, 1.0, 2.0, 4.0], [2, 3])} | affine(3), {"axes": 1, "eps": 1e-5}, types=("f64",))
+    family.case("layer_norm", "a constant row", layer_norm, {"x": given([2.0, 2.0, 2.0, 1.0, 2.0, 4.0], [2, 3])} | affine(3),
+                {"axes": 1, "eps": 1e-5}, types=("f64",))
     family.case("rms_norm", "no weight", rms_norm, {"x": real(4, 7)}, {"eps": 1e-6})
-    family.case("rms_norm", "a zero row", rms_norm, {"x": given([0.0, 0.0, 0.0, 1.0, 2.0, 4.0], [2, 3]), "weight": real(3)}, {"eps": 1e-5}, types=("f64",))
+    family.case("rms_norm", "a zero row", rms_norm, {"x": given([0.0, 0.0, 0.0, 1.0, 2.0, 4.0], [2, 3]), "weight": real(3)},
+                {"eps": 1e-5}, types=("f64",))
     for shape, groups in [((2, 6, 4, 5), 3), ((2, 6, 4, 5), 1), ((3, 4, 7), 4)]:
-        family.case("group_norm", f"{list(shape)} groups {groups}", group_norm, {"x": real(*shape)} | affine(shape[1]), {"groups": groups, "eps": 1e-5})
+        family.case("group_norm", f"{list(shape)} groups {groups}", group_norm, {"x": real(*shape)} | affine(shape[1]),
+                    {"groups": groups, "eps": 1e-5})

@@ -24,11 +24,13 @@ RULES = [
     ("sgd", {"lr": 0.1}), ("sgd", {"lr": 0.1, "momentum": 0.9}), ("sgd", {"lr": 0.1, "momentum": 0.9, "dampening": 0.3}),
     ("sgd", {"lr": 0.1, "momentum": 0.9, "nesterov": True}), ("sgd", {"lr": 0.1, "weight_decay": 0.05}),
     ("sgd", {"lr": 0.1, "momentum": 0.8, "nesterov": True, "weight_decay": 0.05}),
-    ("adam", {"lr": 0.01}), ("adam", {"lr": 0.01, "beta1": 0.8, "beta2": 0.95, "eps": 1e-6}), ("adam", {"lr": 0.01, "weight_decay": 0.1}),
+    ("adam", {"lr": 0.01}), ("adam", {"lr": 0.01, "beta1": 0.8, "beta2": 0.95, "eps": 1e-6}),
+    ("adam", {"lr": 0.01, "weight_decay": 0.1}),
     ("adamw", {"lr": 0.01, "weight_decay": 0.1}), ("adamw", {"lr": 0.003, "beta1": 0.9, "beta2": 0.95, "weight_decay": 0.0}),
     ("lars", {"lr": 0.5, "trust": 0.01, "momentum": 0.9, "weight_decay": 0.0}),
     ("lars", {"lr": 1.0, "trust": 0.02, "momentum": 0.9, "weight_decay": 0.01}),
-    ("larc", {"lr": 0.1, "trust": 0.02, "momentum": 0.9, "weight_decay": 0.01}), ("larc", {"lr": 0.01, "trust": 0.1, "momentum": 0.0, "weight_decay": 0.0}),
+    ("larc", {"lr": 0.1, "trust": 0.02, "momentum": 0.9, "weight_decay": 0.01}),
+    ("larc", {"lr": 0.01, "trust": 0.1, "momentum": 0.0, "weight_decay": 0.0}),
     ("novograd", {"lr": 0.01, "beta1": 0.95, "beta2": 0.98, "eps": 1e-8, "weight_decay": 0.0}),
     ("novograd", {"lr": 0.02, "beta1": 0.9, "beta2": 0.5, "eps": 1e-8, "weight_decay": 0.01}),
     ("lars, zero weights", {"lr": 0.5, "trust": 0.01, "momentum": 0.9, "weight_decay": 0.01}),
@@ -107,11 +109,15 @@ def explicit(rule, o, w, steps=STEPS):
             decay, rate = o["beta1"], o["lr"]
         else:
             local = o["trust"] * w_norm / (g_norm + o["weight_decay"] * w_norm) if w_norm > 0 and g_norm > 0 else None
-            factor = (1.0 if local is None else local) if rule == "lars" else (1.0 if local is None or local > o["lr"] else local / o["lr"])
+            if rule == "lars":
+                factor = 1.0 if local is None else local
+            else:
+                factor = 1.0 if local is None or local > o["lr"] else local / o["lr"]
             terms.append([o["lr"] * factor * (g[i] + o["weight_decay"] * w_now[i]) for i in range(n)])
             decay, rate = o["momentum"], 1.0
         # every parameter is its start less all the moves, each move the decayed sum of the terms so far
-        w_now = [math.fsum([float(start_values.reshape(-1)[i])] + [-rate * decay ** (s - k) * terms[k][i] for s in range(t + 1) for k in range(s + 1)])
+        first = start_values.reshape(-1).tolist()
+        w_now = [math.fsum([first[i]] + [-rate * decay ** (s - k) * terms[k][i] for s in range(t + 1) for k in range(s + 1)])
                  for i in range(n)]
         history.append(np.array(w_now).reshape(start_values.shape))
     return history
@@ -149,7 +155,8 @@ def schedules():
         {"schedule": "step", "options": {"lr": 0.1, "step_size": 3, "gamma": 0.5}, "rates": rates(lambda o: s.StepLR(o, 3, 0.5))},
         {"schedule": "cosine", "options": {"lr": 0.1, "steps": 20, "lowest": 0.01}, "rates": rates(lambda o: s.CosineAnnealingLR(o, 20, 0.01))},
         {"schedule": "warm_up", "options": {"lr": 0.1, "steps": 5, "from": 0.1}, "rates": rates(lambda o: s.LinearLR(o, 0.1, 1.0, 5))},
-        {"schedule": "warm_up_cosine", "options": {"lr": 0.1, "warm_up": 4, "steps": 20, "lowest": 0.01}, "rates": rates(lambda o: s.LambdaLR(o, warm_cosine))},
+        {"schedule": "warm_up_cosine", "options": {"lr": 0.1, "warm_up": 4, "steps": 20, "lowest": 0.01},
+         "rates": rates(lambda o: s.LambdaLR(o, warm_cosine))},
     ]
 
 
