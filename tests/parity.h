@@ -55,19 +55,79 @@ struct Call {  // one op of the reference, on a tape
 using Outputs = std::vector<Variable>;
 using Adapter = std::function<Outputs(const Call&)>;
 
-// The op of the same name, with all inputs in the reference's order.
-inline Adapter same(std::function<Attributes(const Call&)> attributes = nullptr) {
-    return [attributes](const Call& call) {
+// One row with all inputs in the reference's order; its name is the reference's unless said.
+using Told = Attributes (*)(const Call&);
+inline Adapter same(Told told = nullptr, std::string row = {}) {
+    return [told, row](const Call& call) {
         std::vector<Variable> values;
         for (const std::string& name : call.order) values.push_back(call.in(name));
-        return Outputs{call.apply_all(call.op, values, attributes ? attributes(call) : Attributes{})};
+        return Outputs{call.apply_all(row.empty() ? call.op : row, values, told ? told(call) : Attributes{})};
     };
 }
 
-// A sum or mean over all axes, which is what those rows can do alone.
-inline Outputs whole_reduction(const Call& call) {
-    if (call.shape("axes").size() != call.in("x").shape().size()) throw NotThere{call.op};
-    return {call.apply(call.op, {call.in("x")})};
+inline Attributes axis(const Call& call) {
+    return {.axis = call.integer("axis")};
+}
+inline Attributes axes(const Call& call) {  // of a reduction, which may also name one axis
+    return {.keepdim = call.flag("keepdim"),
+            .axes = call.options.contains("axis") ? Shape{call.integer("axis")} : call.shape("axes"),
+            .alpha = call.number("correction")};
+}
+inline Attributes sizes(const Call& call) {
+    return {.sizes = call.shape("shape")};
+}
+inline Attributes slice(const Call& call) {
+    return {.axis = call.integer("axis"),
+            .start = call.integer("start"),
+            .stop = call.integer("stop"),
+            .step = call.integer("step")};
+}
+inline Attributes bounds(const Call& call) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    return {.alpha = call.number("low", -infinity), .beta = call.number("high", infinity)};
+}
+
+inline Outputs transpose(const Call& call) {
+    const Shape two = call.shape("axes");
+    return {tensor::transpose(call.tape, call.in("x"), two[0], two[1], call.op)};
+}
+
+inline Outputs stack(const Call& call) {
+    std::vector<Variable> pieces;
+    for (const std::string& name : call.order) pieces.push_back(call.in(name));
+    return {tensor::stack(call.tape, pieces, call.integer("axis"), call.op)};
+}
+
+inline Outputs pad(const Call& call) {  // axis after axis
+    Variable x = call.in("x");
+    for (size_t i = 0; i < x.shape().size(); ++i) {
+        const auto [before, after] = call.options["padding"][i].get<std::pair<int64_t, int64_t>>();
+        Shape whole = x.shape();
+        whole[i] += before + after;
+        x = call.apply("put_slice", {x},
+                       {.axis = int64_t(i), .sizes = whole, .start = before, .stop = before + x.shape()[i]});
+    }
+    return {x};
+}
+
+inline Outputs where(const Call& call) {
+    return {tensor::where(call.tape, call.in("condition"), call.in("a"), call.in("b"), call.op)};
+}
+
+inline Outputs logsumexp(const Call& call) {
+    return {tensor::logsumexp(call.tape, call.in("x"), call.op, call.shape("axes"), call.flag("keepdim"))};
+}
+
+// A vector takes part as a row or a column; the axis that makes it a matrix goes again.
+inline Outputs matmul(const Call& call) {
+    Variable a = call.in("a"), b = call.in("b");
+    const bool row = a.shape().size() == 1, column = b.shape().size() == 1;
+    if (row) a = tensor::unsqueeze(call.tape, a, 0, call.op);
+    if (column) b = tensor::unsqueeze(call.tape, b, 1, call.op);
+    if (call.flag("transpose_a")) a = tensor::transpose(call.tape, a, -2, -1, call.op);
+    Variable c = tensor::matmul(call.tape, a, b, call.op, call.flag("transpose_b"));
+    if (column) c = tensor::squeeze(call.tape, c, -1, call.op);
+    return {row ? tensor::squeeze(call.tape, c, column ? -1 : -2, call.op) : c};
 }
 
 inline Outputs linear(const Call& call) {
@@ -75,27 +135,66 @@ inline Outputs linear(const Call& call) {
     return {call.has("bias") ? call.apply("add_bias", {product, call.in("bias")}) : product};
 }
 
+inline Outputs outer(const Call& call) {
+    return {call.apply("mul", {call.apply("unsqueeze", {call.in("a")}, {.axis = 1}), call.in("b")})};
+}
+
+inline Outputs cross_entropy(const Call& call) {
+    if (!call.options.empty()) throw NotThere{call.op};
+    return {call.apply("softmax_cross_entropy", {call.in("logits"), call.in("labels")})};
+}
+
+inline Outputs mse(const Call& call) {
+    if (call.text("reduction", "mean") != "mean") throw NotThere{call.op};
+    return {call.apply("mse", {call.in("prediction"), call.in("target")})};
+}
+
 inline const std::map<std::string, Adapter>& adapters() {
     static const std::map<std::string, Adapter> table = {
-        {"relu", same()},
-        {"matmul",
-         [](const Call& call) {
-             if (call.flag("transpose_a")) throw NotThere{call.op};
-             return Outputs{call.apply("matmul", {call.in("a"), call.in("b")}, {.transpose_b = call.flag("transpose_b")})};
-         }},
+        {"leaky_relu", same([](const Call& call) { return Attributes{.alpha = call.number("slope")}; })},
+        {"elu", same([](const Call& call) { return Attributes{.alpha = call.number("alpha")}; })},
+        {"gelu", same([](const Call&) { return Attributes{}; })},
+        {"gelu_tanh", same([](const Call&) { return Attributes{}; })},
+        {"clamp", same(bounds)},
+        {"pow_scalar", same([](const Call& call) { return Attributes{.alpha = call.number("exponent")}; })},
+        {"add_scalar",
+         same([](const Call& call) { return Attributes{.alpha = 1, .beta = call.number("scalar")}; }, "affine")},
+        {"sub_scalar",
+         same([](const Call& call) { return Attributes{.alpha = 1, .beta = -call.number("scalar")}; }, "affine")},
+        {"rsub_scalar",
+         same([](const Call& call) { return Attributes{.alpha = -1, .beta = call.number("scalar")}; }, "affine")},
+        {"mul_scalar", same([](const Call& call) { return Attributes{.alpha = call.number("scalar")}; }, "affine")},
+        {"div_scalar", same([](const Call& call) { return Attributes{.alpha = 1 / call.number("scalar")}; }, "affine")},
+        {"where", where},
+        {"sum", same(axes)},
+        {"mean", same(axes)},
+        {"amax", same(axes)},
+        {"amin", same(axes)},
+        {"var", same(axes)},
+        {"prod", same(axes)},
+        {"logsumexp", logsumexp},
+        {"argmax", same(axes)},
+        {"argmin", same(axes)},
+        {"cumsum", same(axis)},
+        {"reshape", same(sizes)},
+        {"expand", same(sizes)},
+        {"transpose", transpose},
+        {"permute", same([](const Call& call) { return Attributes{.axes = call.shape("axes")}; })},
+        {"slice", same(slice)},
+        {"select",
+         same([](const Call& call) { return Attributes{.axis = call.integer("axis"), .start = call.integer("index")}; })},
+        {"unsqueeze", same(axis)},
+        {"squeeze", same(axis)},
+        {"cat", same(axis)},
+        {"stack", stack},
+        {"pad", pad},
+        {"tril", same([](const Call& call) { return Attributes{.start = call.integer("diagonal")}; })},
+        {"matmul", matmul},
+        {"bmm", same()},
         {"linear", linear},
-        {"sum", whole_reduction},
-        {"mean", whole_reduction},
-        {"cross_entropy",
-         [](const Call& call) {
-             if (!call.options.empty()) throw NotThere{call.op};
-             return Outputs{call.apply("softmax_cross_entropy", {call.in("logits"), call.in("labels")})};
-         }},
-        {"mse",
-         [](const Call& call) {
-             if (call.text("reduction", "mean") != "mean") throw NotThere{call.op};
-             return Outputs{call.apply("mse", {call.in("prediction"), call.in("target")})};
-         }},
+        {"outer", outer},
+        {"cross_entropy", cross_entropy},
+        {"mse", mse},
     };
     return table;
 }
