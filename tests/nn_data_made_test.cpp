@@ -98,6 +98,8 @@ TEST_CASE("a story keeps to its people: whom the first sentence names is 'she' o
         at = end + 1;
     }
     CHECK(stories_seen > 100);
+    for (const std::string wrong : {" an useless ", " a iron ", " a ancient "}) CHECK(all.find(wrong) == std::string::npos);
+    CHECK(all.find(" an iron ") != std::string::npos);
 }
 
 TEST_CASE("text is taken apart into characters, not bytes, and put together again") {

@@ -22,12 +22,15 @@ struct SequenceSet {
 };
 
 // Say it again: `payload` symbols out of 2 .. symbols+1, the sign 1, and then as many blanks, 0, at which the symbols are to
-// be repeated in order:   tokens  5 3 9 1 0 0 0      targets  0 0 0 0 5 3 9      (payload 3, first_target 4) Training
-// sequences never repeat; 1000 test sequences.
-SequenceSet copy_task(uint64_t seed, int payload = 8, int symbols = 8);
+// be repeated in order. With a payload of 3, first_target is 4:
+//     tokens   5 3 9 1 0 0 0
+//     targets  0 0 0 0 5 3 9
+// Training sequences never repeat; 1000 test sequences. With 5 out of 8 a plain LSTM of 128 units repeats 99 % of new ones
+// without a mistake after some 2000 steps of 64 sequences (Adam, 0.003, gradient clipped to norm 1; measured with NumPy).
+SequenceSet copy_task(uint64_t seed, int payload = 5, int symbols = 8);
 
 // Windows of `length` characters, each with its successor as target. Training: anywhere, by seed and index; test: the
-// held-out text from end to end without overlap, which every window's loss counts once. Throws Failure where the text is too
+// held-out text from end to end without overlap, so that every character counts once. Throws Failure where the text is too
 // short.
 SequenceSet windows(std::shared_ptr<const TextSet> text, int length, uint64_t seed);
 

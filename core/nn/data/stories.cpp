@@ -105,7 +105,8 @@ std::string capital(std::string word) {
 }
 
 std::string with_article(const std::string& words) {
-    return (std::string("aeiou").find(words[0]) != std::string::npos ? "an " : "a ") + words;
+    const bool vowel = std::string("aeiou").find(words[0]) != std::string::npos && !words.starts_with("use");
+    return (vowel ? "an " : "a ") + words;
 }
 
 std::string plural(const std::string& word) {
