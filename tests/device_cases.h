@@ -34,6 +34,8 @@ struct KernelCase {
 
 // The cases of kernels for sequences and training; false for another kernel.
 bool training_case(const KernelRow& row, Shape shape, Rng& rng, KernelCase& result);
+// Likewise for the kernels of layers.
+bool layer_case(const KernelRow& row, Shape shape, Rng& rng, KernelCase& result);
 
 inline std::vector<std::byte> bytes_of(const Buffer& buffer) {
     std::vector<std::byte> bytes(buffer.values.size() * size_of(buffer.type));
@@ -255,7 +257,7 @@ inline KernelCase case_of(const KernelRow& row, Shape shape, uint64_t seed) {
         given(elements), given(elements), numbers({elements, 32, 5});
     } else if (kernel == "divergent") {
         given(elements), given(elements), numbers({elements});
-    } else if (training_case(row, shape, rng, result)) {
+    } else if (training_case(row, shape, rng, result) || layer_case(row, shape, rng, result)) {
         return result;
     } else {
         throw std::logic_error("tests/device_cases.h has no case for " + std::string(kernel));
@@ -305,4 +307,5 @@ inline double difference(const std::vector<double>& a, const std::vector<double>
 
 }  // namespace lockstep::device
 
+#include "tests/device_cases_layers.h"
 #include "tests/device_cases_training.h"

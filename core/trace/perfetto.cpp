@@ -12,7 +12,7 @@ namespace lockstep {
 namespace {
 
 // A JSON string: quotes, backslashes and control characters escaped, bytes that are no UTF-8 replaced by '?'.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
     std::string out = "\"";
     for (size_t i = 0; i < text.size(); ++i) {
         const auto c = static_cast<unsigned char>(text[i]);
@@ -49,22 +49,22 @@ class Events {
     Events(const Events&) = delete;
     Events& operator=(const Events&) = delete;
 
-    void name_process(int pid, const std::string& name) { meta("process_name", pid, 0, quoted(name)); }
+    void name_process(int pid, const std::string& name) { meta("process_name", pid, 0, in_quotes(name)); }
     void name_thread(int pid, int tid, const std::string& name) {
-        meta("thread_name", pid, tid, quoted(name));
+        meta("thread_name", pid, tid, in_quotes(name));
         next() << "{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":" << pid << ",\"tid\":" << tid
                << ",\"args\":{\"sort_index\":" << tid << "}}";
     }
     void span(int pid, int tid, int64_t begin, int64_t end, std::string_view name, std::string_view arguments = {}) {
         next() << "{\"ph\":\"X\",\"pid\":" << pid << ",\"tid\":" << tid << ",\"ts\":" << time(begin)
-               << ",\"dur\":" << time(end - begin) << ",\"name\":" << quoted(name);
+               << ",\"dur\":" << time(end - begin) << ",\"name\":" << in_quotes(name);
         if (!arguments.empty()) out_ << ",\"args\":{" << arguments << "}";
         out_ << "}";
     }
     void counter(int pid, int64_t when, std::string_view name, double value) {
         char text[32];
         std::snprintf(text, sizeof text, "%.17g", std::isfinite(value) ? value : 0.0);
-        next() << "{\"ph\":\"C\",\"pid\":" << pid << ",\"ts\":" << time(when) << ",\"name\":" << quoted(name)
+        next() << "{\"ph\":\"C\",\"pid\":" << pid << ",\"ts\":" << time(when) << ",\"name\":" << in_quotes(name)
                << ",\"args\":{\"value\":" << text << "}}";
     }
     void arrow_end(char phase, int pid, int tid, int64_t when, size_t id) {
@@ -203,7 +203,7 @@ void write_perfetto(const KernelTrace& trace, const std::string& kernel, std::os
         const auto wait = [&](const StallRun& run) {
             std::string arguments = "\"pc\":" + std::to_string(run.pc);
             if (run.cause >= 0 && static_cast<size_t>(run.cause) < trace.issues.size())
-                arguments += ",\"waits for\":" + quoted(text(trace.issues[static_cast<size_t>(run.cause)].pc));
+                arguments += ",\"waits for\":" + in_quotes(text(trace.issues[static_cast<size_t>(run.cause)].pc));
             events.span(sm_process, tid, run.begin, run.end, row_of(run.reason).label, arguments);
         };
         size_t run = 0;

@@ -1,7 +1,8 @@
-// Losses (kernels/softmax_cross_entropy.cu, mse.cu).
+// Losses (kernels/softmax_cross_entropy.cu, mse.cu, loss.cu). A label outside of the classes is refused with its row.
 #include <fmt/format.h>
 
 #include "core/base/diagnostic.h"
+#include "core/device/twins/rows.h"
 #include "core/device/twins/twins.h"
 #include "core/device/twins/vector_math.h"
 
@@ -55,8 +56,180 @@ void mse_backward(ThreadPool& pool, const T* prediction, const T* target, T* dpr
     });
 }
 
-static const Twin table[] = {TWIN_FLOATS(softmax_cross_entropy), TWIN_FLOATS(softmax_cross_entropy_backward),
-                             TWIN_FLOATS(mse), TWIN_FLOATS(mse_backward)};
+// `ignored`: a label that says nothing; INT32_MIN where there is no such label.
+static void check_label(int label, int row, int classes, int ignored) {
+    if (label != ignored && (label < 0 || label >= classes))
+        throw Failure(fmt::format("label {} of row {} is outside of the {} classes", label, row, classes));
+}
+// `reach`: 0 the upstream gradient is 1, 1 it is one number, 2 each loss has its own.
+template <class T>
+static Acc<T> upstream_of(const T* upstream, int reach, int i) {
+    return reach == 0 ? Acc<T>(1) : Acc<T>(upstream[reach == 2 ? i : 0]);
+}
+// loop(begin, end, factor of element i): a loop of its own where the factor is one number.
+template <class T, class Loop>
+static void with_factor(ThreadPool& pool, int n, const T* upstream, int reach, Acc<T> scale, const Loop& loop) {
+    const Acc<T> factor = scale * (reach == 2 ? Acc<T>(1) : upstream_of(upstream, reach, 0));
+    elements(pool, n, [=](int begin, int end) {
+        if (reach == 2)
+            loop(begin, end, [=](int i) { return scale * Acc<T>(upstream[i]); });
+        else
+            loop(begin, end, [=](int) { return factor; });
+    });
+}
+
+template <class T>
+void cross_entropy(ThreadPool& pool, const T* logits, const int* labels, T* loss, T* probabilities, int rows, int classes,
+                   int ignored, Acc<T> smoothing) {
+    using A = Acc<T>;
+    each_row(pool, rows, classes * 8, [=](int row) {
+        const T* x = logits + int64_t{row} * classes;
+        T* p = probabilities + int64_t{row} * classes;
+        const int label = labels[row];
+        check_label(label, row, classes, ignored);
+        const A largest = largest_of_row(x, classes);
+        A* power = scratch<A>(0, static_cast<size_t>(classes));
+        const A sum = powers_of_row(x, classes, largest, power), logarithm = log_of(sum);
+        const A total = sum_of_row<A>(classes, [=](int i) { return A(x[i]) - largest; });
+        for (int i = 0; i < classes; ++i) p[i] = power[i] / sum;
+        loss[row] = label == ignored ? A(0)
+                                     : (1 - smoothing) * (logarithm - (A(x[label]) - largest)) +
+                                           smoothing * (logarithm - total / static_cast<A>(classes));
+    });
+}
+template <class T>
+void mean_of_labelled(ThreadPool&, const T* loss, const int* labels, T* mean, Acc<T>* counted, int rows, int ignored) {
+    Acc<T> sum[256] = {}, count[256] = {};
+    for (int i = 0; i < rows; ++i) {
+        if (labels[i] == ignored) continue;
+        sum[i % 256] += Acc<T>(loss[i]);
+        count[i % 256] += 1;
+    }
+    const Acc<T> all = tree_sum(count, 256);
+    mean[0] = tree_sum(sum, 256) / all;
+    counted[0] = all;
+}
+template <class T>
+void cross_entropy_backward(ThreadPool& pool, const T* probabilities, const int* labels, const Acc<T>* counted,
+                            const T* upstream, T* dlogits, int reach, int by_count, int rows, int classes, int ignored,
+                            Acc<T> smoothing) {
+    using A = Acc<T>;
+    const A part = smoothing / static_cast<A>(classes);
+    each_row(pool, rows, classes, [=](int row) {
+        const T* p = probabilities + int64_t{row} * classes;
+        T* d = dlogits + int64_t{row} * classes;
+        const int label = labels[row];
+        check_label(label, row, classes, ignored);
+        if (label == ignored) {
+            std::fill_n(d, classes, static_cast<T>(A(0)));
+            return;
+        }
+        const A upstream_here = upstream_of(upstream, reach, row),
+                scale = by_count ? upstream_here / counted[0] : upstream_here;
+        for (int i = 0; i < classes; ++i) d[i] = (A(p[i]) - ((i == label ? 1 - smoothing : A(0)) + part)) * scale;
+    });
+}
+
+template <class T>
+void nll(ThreadPool&, const T* x, const int* labels, T* loss, int rows, int classes, int ignored) {
+    for (int row = 0; row < rows; ++row) {
+        check_label(labels[row], row, classes, ignored);
+        loss[row] = labels[row] == ignored ? Acc<T>(0) : -Acc<T>(x[int64_t{row} * classes + labels[row]]);
+    }
+}
+template <class T>
+void nll_backward(ThreadPool&, const int* labels, const Acc<T>* counted, const T* upstream, T* dx, int reach, int by_count,
+                  int rows, int classes, int ignored) {
+    for (int row = 0; row < rows; ++row, dx += classes) {
+        check_label(labels[row], row, classes, ignored);
+        std::fill_n(dx, classes, static_cast<T>(Acc<T>(0)));
+        const Acc<T> scale = upstream_of(upstream, reach, row);
+        if (labels[row] != ignored) dx[labels[row]] = -(by_count ? scale / counted[0] : scale);
+    }
+}
+
+template <class T>
+void bce_with_logits(ThreadPool& pool, const T* x, const T* target, T* loss, int n) {
+    using A = Acc<T>;
+    elements(pool, n, [=](int begin, int end) {
+        for (int i = begin; i < end; ++i) {
+            const A value = x[i], t = target[i], positive = value > 0 ? value : A(0);
+            loss[i] = positive - value * t + log_of(1 + exp_of(-(value < 0 ? -value : value)));
+        }
+    });
+}
+template <class T>
+void bce_with_logits_backward(ThreadPool& pool, const T* x, const T* target, const T* upstream, T* gradient, int reach,
+                              int of_target, int n, Acc<T> scale) {
+    using A = Acc<T>;
+    with_factor(pool, n, upstream, reach, scale, [=](int begin, int end, auto factor) {
+        if (of_target)
+            for (int i = begin; i < end; ++i) gradient[i] = -A(x[i]) * factor(i);
+        else
+            for (int i = begin; i < end; ++i) gradient[i] = (1 / (1 + exp_of(-A(x[i]))) - A(target[i])) * factor(i);
+    });
+}
+
+template <class T>
+void smooth_l1(ThreadPool& pool, const T* prediction, const T* target, T* loss, int n, Acc<T> beta) {
+    using A = Acc<T>;
+    elements(pool, n, [=](int begin, int end) {
+        for (int i = begin; i < end; ++i) {
+            const A error = A(prediction[i]) - A(target[i]), apart = error < 0 ? -error : error;
+            loss[i] = apart < beta ? apart * apart / (2 * beta) : apart - beta / 2;
+        }
+    });
+}
+template <class T>
+void smooth_l1_backward(ThreadPool& pool, const T* prediction, const T* target, const T* upstream, T* dprediction, int reach,
+                        int n, Acc<T> beta, Acc<T> scale) {
+    using A = Acc<T>;
+    with_factor(pool, n, upstream, reach, scale, [=](int begin, int end, auto factor) {
+        for (int i = begin; i < end; ++i) {
+            const A error = A(prediction[i]) - A(target[i]), apart = error < 0 ? -error : error;
+            const A sign = error > 0 ? A(1) : error < 0 ? A(-1) : error;
+            dprediction[i] = (apart < beta ? error / beta : sign) * factor(i);
+        }
+    });
+}
+
+template <class T>
+void kl_div(ThreadPool& pool, const T* x, const T* target, T* loss, int n) {
+    using A = Acc<T>;
+    elements(pool, n, [=](int begin, int end) {
+        for (int i = begin; i < end; ++i) {
+            const A t = target[i];
+            loss[i] = t == 0 ? A(0) : t * (log_of(t) - A(x[i]));
+        }
+    });
+}
+template <class T>
+void kl_div_backward(ThreadPool& pool, const T* x, const T* target, const T* upstream, T* gradient, int reach, int of_target,
+                     int n, Acc<T> scale) {
+    using A = Acc<T>;
+    with_factor(pool, n, upstream, reach, scale, [=](int begin, int end, auto factor) {
+        for (int i = begin; i < end; ++i) {
+            const A t = target[i];
+            gradient[i] = (of_target ? (t == 0 ? A(0) : log_of(t) + 1 - A(x[i])) : -t) * factor(i);
+        }
+    });
+}
+
+static const Twin table[] = {TWIN_FLOATS(softmax_cross_entropy),
+                             TWIN_FLOATS(softmax_cross_entropy_backward),
+                             TWIN_FLOATS(mse),
+                             TWIN_FLOATS(mse_backward),
+                             TWIN_FLOATS(cross_entropy),
+                             TWIN_FLOATS(mean_of_labelled),
+                             TWIN_FLOATS(cross_entropy_backward),
+                             TWIN_FLOATS(nll),
+                             TWIN_FLOATS(nll_backward),
+                             TWIN_FLOATS(bce_with_logits),
+                             TWIN_FLOATS(bce_with_logits_backward),
+                             TWIN_FLOATS(smooth_l1),
+                             TWIN_FLOATS(smooth_l1_backward),
+                             TWIN_FLOATS(kl_div),
+                             TWIN_FLOATS(kl_div_backward)};
 std::span<const Twin> loss() {
     return table;
 }

@@ -44,12 +44,16 @@ void* scratch_bytes(int slot, size_t bytes);
     family(bench) \
     family(bias) \
     family(binary) \
+    family(convolution) \
     family(fill) \
     family(loss) \
     family(matmul) \
+    family(normalisation) \
     family(optimizer) \
     family(pieces) \
+    family(pooling) \
     family(reduce) \
+    family(softmax) \
     family(strided) \
     family(unary)
 // clang-format on

@@ -1,0 +1,244 @@
+// Pooling (kernels/pool.cu), a plane at a time: along a row of the output, tap after tap of the window, so that the inner
+// loops become vectors; every element still meets its window in the kernels' order. The steps 1 and 2 to the right have
+// loops of their own.
+#include <type_traits>
+
+#include "core/device/twins/twins.h"
+
+#define POOLING                                                                                                             \
+    int planes, int height, int width, int out_height, int out_width, int kernel_height, int kernel_width, int stride_down, \
+        int stride_right, int padding_down, int padding_right
+#define GEOMETRY                                                                                                            \
+    Pooling {                                                                                                               \
+        planes, height, width, out_height, out_width, kernel_height, kernel_width, stride_down, stride_right, padding_down, \
+            padding_right                                                                                                   \
+    }
+
+namespace lockstep::device::twins::LOCKSTEP_ISA {
+
+struct Pooling {
+    int planes, height, width, out_height, out_width, kernel_height, kernel_width, stride_down, stride_right, padding_down,
+        padding_right;
+    int size() const { return height * width; }
+    int out_size() const { return out_height * out_width; }
+};
+
+// body(row, out_row, column, begin, end) for every tap of the window and row of the output that it lies in: output columns
+// begin .. end - 1 see the input columns column + stride_right begin, ...
+template <class Body>
+void taps_of(const Pooling& p, const Body& body) {
+    for (int r = 0; r < p.kernel_height; ++r)
+        for (int c = 0; c < p.kernel_width; ++c) {
+            const int column = c - p.padding_right;
+            const int begin = column >= 0 ? 0 : (-column + p.stride_right - 1) / p.stride_right;
+            const int end = p.width - 1 < column ? 0 : std::min(p.out_width, (p.width - 1 - column) / p.stride_right + 1);
+            for (int out_row = 0; out_row < p.out_height; ++out_row) {
+                const int row = out_row * p.stride_down - p.padding_down + r;
+                if (row >= 0 && row < p.height && begin < end) body(row, out_row, column, begin, end);
+            }
+        }
+}
+
+// loop(step) with the step to the right known to the compiler where it is a common one.
+template <class Loop>
+void with_step(int step, const Loop& loop) {
+    if (step == 1)
+        loop(std::integral_constant<int, 1>());
+    else if (step == 2)
+        loop(std::integral_constant<int, 2>());
+    else
+        loop(step);
+}
+
+static int inside(int begin, int size, int extent) {
+    return std::min(begin + size, extent) - std::max(begin, 0);
+}
+static int count_of(const Pooling& p, int out_row, int out_column, int count_padding) {
+    return count_padding ? p.kernel_height * p.kernel_width
+                         : inside(out_row * p.stride_down - p.padding_down, p.kernel_height, p.height) *
+                               inside(out_column * p.stride_right - p.padding_right, p.kernel_width, p.width);
+}
+
+// A plane to add in: the result itself where it has the type of sums.
+template <class T>
+Acc<T>* sums_of(T* y, int size) {
+    Acc<T>* sums;
+    if constexpr (std::is_same_v<T, Acc<T>>)
+        sums = y;
+    else
+        sums = scratch<Acc<T>>(0, static_cast<size_t>(size));
+    std::fill_n(sums, size, Acc<T>(0));
+    return sums;
+}
+template <class T>
+void store_sums(const Acc<T>* sums, T* y, int size) {
+    if constexpr (!std::is_same_v<T, Acc<T>>) std::copy_n(sums, size, y);
+}
+
+static int window_begin(int i, int extent, int out_extent) {
+    return i * extent / out_extent;
+}
+static int window_end(int i, int extent, int out_extent) {
+    return ((i + 1) * extent + out_extent - 1) / out_extent;
+}
+
+template <class T>
+void max_pool2d(ThreadPool& pool, const T* x, T* y, int* index, POOLING) {
+    const Pooling p = GEOMETRY;
+    each_row(pool, planes, p.size(), [&](int plane) {
+        const T* from = x + int64_t{plane} * p.size();
+        int* found = index + int64_t{plane} * p.out_size();
+        Acc<T>* best = scratch<Acc<T>>(0, static_cast<size_t>(p.out_size()));
+        std::fill_n(found, p.out_size(), -1);
+        std::fill_n(best, p.out_size(), Acc<T>(0));
+        taps_of(p, [&](int row, int out_row, int column, int begin, int end) {
+            const T* values = from + int64_t{row} * p.width;
+            int* at = found + int64_t{out_row} * p.out_width;
+            Acc<T>* largest = best + int64_t{out_row} * p.out_width;
+            with_step(p.stride_right, [&](auto step) {
+                for (int i = begin; i < end; ++i) {
+                    const int place = column + i * step;
+                    const Acc<T> value = values[place], old = largest[i];
+                    const bool wins = (at[i] < 0) | (value > old) | (value != value);
+                    largest[i] = wins ? value : old;
+                    at[i] = wins ? row * p.width + place : at[i];
+                }
+            });
+        });
+        std::copy_n(best, p.out_size(), y + int64_t{plane} * p.out_size());
+    });
+}
+
+// The kernel adds by rows and columns of the window; so do the places of the window here.
+template <class T>
+void max_pool2d_backward(ThreadPool& pool, const T* dy, const int* index, T* dx, POOLING) {
+    const Pooling p = GEOMETRY;
+    each_row(pool, planes, p.size(), [&](int plane) {
+        const T* from = dy + int64_t{plane} * p.out_size();
+        const int* found = index + int64_t{plane} * p.out_size();
+        T* to = dx + int64_t{plane} * p.size();
+        Acc<T>* sums = sums_of(to, p.size());
+        taps_of(p, [&](int row, int out_row, int column, int begin, int end) {
+            for (int i = begin; i < end; ++i) {
+                const int at = row * p.width + column + i * p.stride_right;
+                if (found[out_row * p.out_width + i] == at) sums[at] += Acc<T>(from[out_row * p.out_width + i]);
+            }
+        });
+        store_sums(sums, to, p.size());
+    });
+}
+
+template <class T>
+void avg_pool2d(ThreadPool& pool, const T* x, T* y, int count_padding, POOLING) {
+    const Pooling p = GEOMETRY;
+    each_row(pool, planes, p.size(), [&](int plane) {
+        const T* from = x + int64_t{plane} * p.size();
+        T* to = y + int64_t{plane} * p.out_size();
+        Acc<T>* sums = sums_of(to, p.out_size());
+        taps_of(p, [&](int row, int out_row, int column, int begin, int end) {
+            const T* values = from + int64_t{row} * p.width + column;
+            Acc<T>* sum = sums + int64_t{out_row} * p.out_width;
+            with_step(p.stride_right, [&](auto step) {
+                for (int i = begin; i < end; ++i) sum[i] += Acc<T>(values[i * step]);
+            });
+        });
+        if (count_padding || (p.padding_down == 0 && p.padding_right == 0)) {
+            const auto count = static_cast<Acc<T>>(p.kernel_height * p.kernel_width);
+            for (int i = 0; i < p.out_size(); ++i) to[i] = sums[i] / count;
+        } else {
+            for (int i = 0; i < p.out_size(); ++i)
+                to[i] = sums[i] / static_cast<Acc<T>>(count_of(p, i / p.out_width, i % p.out_width, count_padding));
+        }
+    });
+}
+template <class T>
+void avg_pool2d_backward(ThreadPool& pool, const T* dy, T* dx, int count_padding, POOLING) {
+    const Pooling p = GEOMETRY;
+    each_row(pool, planes, p.size(), [&](int plane) {
+        const T* from = dy + int64_t{plane} * p.out_size();
+        T* to = dx + int64_t{plane} * p.size();
+        Acc<T>* part = scratch<Acc<T>>(1, static_cast<size_t>(p.out_size()));  // what each place of a window gets
+        if (count_padding || (p.padding_down == 0 && p.padding_right == 0)) {
+            const auto count = static_cast<Acc<T>>(p.kernel_height * p.kernel_width);
+            for (int i = 0; i < p.out_size(); ++i) part[i] = Acc<T>(from[i]) / count;
+        } else {
+            for (int i = 0; i < p.out_size(); ++i)
+                part[i] =
+                    Acc<T>(from[i]) / static_cast<Acc<T>>(count_of(p, i / p.out_width, i % p.out_width, count_padding));
+        }
+        Acc<T>* sums = sums_of(to, p.size());
+        taps_of(p, [&](int row, int out_row, int column, int begin, int end) {
+            const Acc<T>* values = part + int64_t{out_row} * p.out_width;
+            Acc<T>* sum = sums + int64_t{row} * p.width + column;
+            with_step(p.stride_right, [&](auto step) {
+                for (int i = begin; i < end; ++i) sum[i * step] += values[i];
+            });
+        });
+        store_sums(sums, to, p.size());
+    });
+}
+
+template <class T>
+void adaptive_avg_pool2d(ThreadPool& pool, const T* x, T* y, int planes, int height, int width, int out_height,
+                         int out_width) {
+    each_row(pool, planes, height * width, [=](int plane) {
+        const T* from = x + int64_t{plane} * height * width;
+        T* to = y + int64_t{plane} * out_height * out_width;
+        for (int i = 0; i < out_height; ++i)
+            for (int j = 0; j < out_width; ++j) {
+                const int top = window_begin(i, height, out_height), bottom = window_end(i, height, out_height);
+                const int left = window_begin(j, width, out_width), right = window_end(j, width, out_width);
+                Acc<T> sum = 0;
+                for (int row = top; row < bottom; ++row)
+                    for (int column = left; column < right; ++column) sum += Acc<T>(from[row * width + column]);
+                to[i * out_width + j] = sum / static_cast<Acc<T>>((bottom - top) * (right - left));
+            }
+    });
+}
+template <class T>
+void adaptive_avg_pool2d_backward(ThreadPool& pool, const T* dy, T* dx, int planes, int height, int width, int out_height,
+                                  int out_width) {
+    each_row(pool, planes, height * width, [=](int plane) {
+        const T* from = dy + int64_t{plane} * out_height * out_width;
+        T* to = dx + int64_t{plane} * height * width;
+        Acc<T>* sums = sums_of(to, height * width);
+        for (int i = 0; i < out_height; ++i)
+            for (int j = 0; j < out_width; ++j) {
+                const int top = window_begin(i, height, out_height), bottom = window_end(i, height, out_height);
+                const int left = window_begin(j, width, out_width), right = window_end(j, width, out_width);
+                const Acc<T> part = Acc<T>(from[i * out_width + j]) / static_cast<Acc<T>>((bottom - top) * (right - left));
+                for (int row = top; row < bottom; ++row)
+                    for (int column = left; column < right; ++column) sums[row * width + column] += part;
+            }
+        store_sums(sums, to, height * width);
+    });
+}
+
+template <class T>
+void plane_mean(ThreadPool& pool, const T* x, T* y, int planes, int size) {
+    each_row(pool, planes, size, [=](int plane) {
+        const T* from = x + int64_t{plane} * size;
+        Acc<T> lanes[32] = {};
+        int i = 0;
+        for (; i + 32 <= size; i += 32)
+            for (int j = 0; j < 32; ++j) lanes[j] += Acc<T>(from[i + j]);
+        for (int j = 0; i + j < size; ++j) lanes[j] += Acc<T>(from[i + j]);
+        y[plane] = tree_sum(lanes, 32) / static_cast<Acc<T>>(size);
+    });
+}
+template <class T>
+void plane_mean_backward(ThreadPool& pool, const T* dy, T* dx, int planes, int size) {
+    each_row(pool, planes, size, [=](int plane) {
+        std::fill_n(dx + int64_t{plane} * size, size, static_cast<T>(Acc<T>(dy[plane]) / static_cast<Acc<T>>(size)));
+    });
+}
+
+static const Twin table[] = {TWIN_FLOATS(max_pool2d),          TWIN_FLOATS(max_pool2d_backward),
+                             TWIN_FLOATS(avg_pool2d),          TWIN_FLOATS(avg_pool2d_backward),
+                             TWIN_FLOATS(adaptive_avg_pool2d), TWIN_FLOATS(adaptive_avg_pool2d_backward),
+                             TWIN_FLOATS(plane_mean),          TWIN_FLOATS(plane_mean_backward)};
+std::span<const Twin> pooling() {
+    return table;
+}
+
+}  // namespace lockstep::device::twins::LOCKSTEP_ISA
