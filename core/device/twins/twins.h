@@ -39,6 +39,7 @@ void* scratch_bytes(int slot, size_t bytes);
 // clang-format off
 #define LOCKSTEP_TWIN_FAMILIES(family) \
     family(activation) \
+    family(attention) \
     family(axes) \
     family(batched) \
     family(bench) \
@@ -46,14 +47,20 @@ void* scratch_bytes(int slot, size_t bytes);
     family(binary) \
     family(convolution) \
     family(fill) \
+    family(glu) \
+    family(index) \
     family(loss) \
     family(matmul) \
     family(normalisation) \
     family(optimizer) \
     family(pieces) \
     family(pooling) \
+    family(random) \
     family(reduce) \
+    family(rnn) \
+    family(rope) \
     family(softmax) \
+    family(sparse) \
     family(strided) \
     family(unary)
 // clang-format on

@@ -1,0 +1,127 @@
+// Taking elements by number, and adding them back (kernels/index.cu).
+#include <fmt/format.h>
+
+#include "core/base/diagnostic.h"
+#include "core/device/twins/twins.h"
+
+namespace lockstep::device::twins::LOCKSTEP_ISA {
+
+static void check_indices(const int* index, int64_t n, int extent) {
+    for (int64_t i = 0; i < n; ++i)
+        if (index[i] < 0 || index[i] >= extent)
+            throw Failure(fmt::format("index {} at place {} is outside of the {} rows", index[i], i, extent));
+}
+
+template <class T>
+void index_select(ThreadPool& pool, const T* x, const int* index, T* y, int outer, int extent, int count, int inner) {
+    check_indices(index, count, extent);
+    each_row(pool, outer * count, inner, [=](int row) {
+        const int64_t from = int64_t{row / count} * extent + index[row % count];
+        std::copy_n(x + from * inner, inner, y + int64_t{row} * inner);
+    });
+}
+
+// One walk from the end: where each index was met last.
+void index_order(ThreadPool&, const int* index, int* next, int* first, int n) {
+    int largest = 0;
+    for (int i = 0; i < n; ++i) {
+        if (index[i] < 0) throw Failure(fmt::format("index {} at place {} is negative", index[i], i));
+        largest = std::max(largest, index[i]);
+    }
+    int* met = scratch<int>(0, static_cast<size_t>(largest) + 1);
+    std::fill_n(met, static_cast<size_t>(largest) + 1, -1);
+    for (int i = n - 1; i >= 0; --i) {
+        int& last = met[index[i]];
+        next[i] = last;
+        first[i] = 1;
+        if (last >= 0) first[last] = 0;
+        last = i;
+    }
+}
+
+template <class T>
+void index_add(ThreadPool& pool, const T* x, const int* index, const int* next, const int* first, T* y, int outer,
+               int extent, int count, int inner, int skip) {
+    check_indices(index, count, extent);
+    each_row(pool, outer * count, inner * 2, [=](int job) {
+        const int start = job % count;
+        if (!first[start] || index[start] == skip) return;
+        const int64_t o = job / count;
+        Acc<T>* sum = scratch<Acc<T>>(0, static_cast<size_t>(inner));
+        T* to = y + (o * extent + index[start]) * inner;
+        for (int r = 0; r < inner; ++r) sum[r] = to[r];
+        for (int i = start; i >= 0; i = next[i]) {
+            const T* from = x + (o * count + i) * inner;
+            for (int r = 0; r < inner; ++r) sum[r] += Acc<T>(from[r]);
+        }
+        for (int r = 0; r < inner; ++r) to[r] = static_cast<T>(sum[r]);
+    });
+}
+
+template <class T>
+void gather(ThreadPool& pool, const T* x, const int* index, T* y, int outer, int extent, int count, int inner) {
+    check_indices(index, int64_t{outer} * count * inner, extent);
+    each_row(pool, outer * count, inner, [=](int row) {
+        const int64_t o = row / count, at = int64_t{row} * inner;
+        for (int r = 0; r < inner; ++r) y[at + r] = x[(o * extent + index[at + r]) * inner + r];
+    });
+}
+
+// Each column in order, as the kernel's threads; columns side by side, as memory lies.
+template <class T>
+void add_columns(const int* index, const T* source, T* y, int64_t o, int extent, int count, int inner) {
+    for (int64_t i = 0; i < count; ++i) {
+        const int64_t at = (o * count + i) * inner;
+        for (int r = 0; r < inner; ++r) {
+            T& to = y[(o * extent + index[at + r]) * inner + r];
+            to = Acc<T>(to) + Acc<T>(source[at + r]);
+        }
+    }
+}
+template <class T>
+void scatter_add(ThreadPool& pool, const T* x, const int* index, const T* source, T* y, int outer, int extent, int count,
+                 int inner) {
+    check_indices(index, int64_t{outer} * count * inner, extent);
+    each_row(pool, outer, (extent + count) * inner, [=](int o) {
+        const int64_t begin = int64_t{o} * extent * inner;
+        std::copy_n(x + begin, int64_t{extent} * inner, y + begin);
+        add_columns(index, source, y, o, extent, count, inner);
+    });
+}
+template <class T>
+void gather_backward(ThreadPool& pool, const int* index, const T* dy, T* dx, int outer, int extent, int count, int inner) {
+    check_indices(index, int64_t{outer} * count * inner, extent);
+    each_row(pool, outer, (extent + count) * inner, [=](int o) {
+        std::fill_n(dx + int64_t{o} * extent * inner, int64_t{extent} * inner, T(Acc<T>(0)));
+        add_columns(index, dy, dx, o, extent, count, inner);
+    });
+}
+
+template <class T>
+void one_hot(ThreadPool& pool, const int* index, T* y, int count, int classes) {
+    check_indices(index, count, classes);
+    each_row(pool, count, classes, [=](int i) {
+        for (int c = 0; c < classes; ++c) y[int64_t{i} * classes + c] = Acc<T>(c == index[i] ? 1 : 0);
+    });
+}
+
+template <class T>
+void masked_fill(ThreadPool& pool, const T* x, const int* mask, T* y, Acc<T> value, int n, int mask_count) {
+    each_row(pool, (n + mask_count - 1) / mask_count, mask_count, [=](int row) {
+        const int64_t begin = int64_t{row} * mask_count;
+        const int width = std::min(mask_count, static_cast<int>(n - begin));
+        for (int i = 0; i < width; ++i) {
+            const Acc<T> kept = x[begin + i];
+            y[begin + i] = mask[i] ? value : kept;
+        }
+    });
+}
+
+static const Twin table[] = {
+    TWIN_FLOATS(index_select),    TWIN_FLOATS(index_add), TWIN_FLOATS(gather),      TWIN_FLOATS(scatter_add),
+    TWIN_FLOATS(gather_backward), TWIN_FLOATS(one_hot),   TWIN_FLOATS(masked_fill), {"index_order_i32", run<index_order>}};
+std::span<const Twin> index() {
+    return table;
+}
+
+}  // namespace lockstep::device::twins::LOCKSTEP_ISA
