@@ -62,6 +62,7 @@ struct Sample {  // one case for the tests: shapes, and how their values are dra
     std::vector<std::array<double, 2>> ranges = {};  // of each input, where they differ; [low, high)
     DType integers = DType::i32;                     // type of integer inputs
     bool smooth = true;                              // finite differences make sense (not where values are rounded)
+    std::vector<std::vector<double>> given = {};     // of each input: its values, where they are not drawn
     int64_t classes = 0;                             // integer inputs are below this; 0: the first input's last extent
 };
 
@@ -186,6 +187,7 @@ struct OpRow {
     size_t inputs = 1;
     bool variadic = false;                                // `inputs` or more
     uint32_t integer_inputs = 0;                          // bit i: input i holds integers (i32, i64, u8)
+    uint32_t constant_inputs = 0;                         // bit i: input i gets no gradient (a table of constants)
     uint32_t any_inputs = 0;                              // bit i: input i is of any type
     bool takes_strides = false;                           // forward reads its inputs by their strides
     bool takes_unit_upstream = false;                     // backward understands a null upstream as the scalar 1

@@ -23,6 +23,8 @@ std::span<const OpRow> ops() {
         cat_row, where_row, equal_row, not_equal_row, less_row, less_equal_row, greater_row, greater_equal_row, cast_row, tril_row,
         softmax_cross_entropy_row,
         mse_row,
+        embedding_row, index_select_row, gather_row, scatter_add_row, one_hot_row, masked_fill_row,
+        attention_row, rope_row, swiglu_row, glu_row, rnn_cell_row, gru_cell_row, lstm_cell_row, sparse_dense_row, dropout_row,
     };
     return list;
 }

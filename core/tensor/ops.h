@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/tensor/op.h"
+#include "core/tensor/sequence_ops.h"
 #include "core/tensor/tape.h"
 
 namespace lockstep::tensor {

@@ -18,5 +18,7 @@ extern const OpRow softmax_cross_entropy_row;
 extern const OpRow neg_row, exp_row, log_row, sqrt_row, rsqrt_row, abs_row, square_row, reciprocal_row, sin_row, cos_row, tanh_row, erf_row;  // unary.cpp
 extern const OpRow sigmoid_row, silu_row, gelu_row, gelu_tanh_row, softplus_row, leaky_relu_row, elu_row, clamp_row, inside_row, affine_row, pow_scalar_row;  // unary.cpp
 extern const OpRow reshape_row, unsqueeze_row, squeeze_row, permute_row, slice_row, select_row, expand_row, put_slice_row;  // views.cpp
+extern const OpRow embedding_row, index_select_row, gather_row, scatter_add_row, one_hot_row, masked_fill_row;  // embedding.cpp, gather.cpp, mask.cpp
+extern const OpRow attention_row, rope_row, swiglu_row, glu_row, rnn_cell_row, gru_cell_row, lstm_cell_row, sparse_dense_row, dropout_row;
 
 }  // namespace lockstep::tensor
