@@ -2,6 +2,8 @@
 // 0; the mask's shape is the last extents of x, and it repeats over the others.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/diagnostic.h"
 #include "core/tensor/ops/rows.h"
 #include "core/tensor/sequence_ops.h"
@@ -31,7 +33,7 @@ void one_hot_forward(ForwardCall& call) {
 Shape masked_shape(Types in, const Attributes&) {
     const Shape &x = in[0].shape, &mask = in[1].shape;
     if (in[1].dtype != DType::i32) throw Failure(fmt::format("a mask is i32, not {}", name_of(in[1].dtype)));
-    if (mask.size() > x.size() || !std::equal(mask.rbegin(), mask.rend(), x.rbegin()))
+    if (mask.size() > x.size() || !std::equal(mask.begin(), mask.end(), x.end() - mask.size()))
         throw Failure(fmt::format("a mask of shape {} is not the last extents of {}", text_of(mask), text_of(x)));
     return x;
 }
