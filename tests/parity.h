@@ -199,9 +199,11 @@ inline const std::map<std::string, Adapter>& adapters() {
     return table;
 }
 
+const std::map<std::string, Adapter>& sequence_adapters();  // parity_sequences.h
+
 inline Outputs run(const Call& call) {
-    const auto found = adapters().find(call.op);
-    if (found != adapters().end()) return found->second(call);
+    for (const auto* table : {&adapters(), &sequence_adapters()})
+        if (const auto found = table->find(call.op); found != table->end()) return found->second(call);
     if (!call.options.empty()) throw NotThere{call.op};
     return same()(call);
 }
@@ -255,3 +257,5 @@ inline void check_not_there(const std::string& kind, const std::set<std::string>
 }
 
 }  // namespace lockstep::parity
+
+#include "tests/parity_sequences.h"
