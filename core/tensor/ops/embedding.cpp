@@ -104,9 +104,10 @@ const OpRow embedding_row = {
     .backward = [](BackwardCall& call) { add_back(call, embedding_extents(call.inputs), call.attributes.mode - 1); },
     .cost = [](Types in, const Attributes&) { return cost_of(embedding_extents(in), double(size_of(in[0].dtype))); },
     .samples = [](Rng& rng) -> std::vector<Sample> {
-        return {{.shapes = {{1, 1}, {1}}, .classes = 1},
-                {.shapes = {{7, 5}, {2, 9}}, .classes = 7},
-                {.shapes = {{3, 1 + int64_t(rng.below(40))}, {17}}, .attributes = {.mode = 2}, .classes = 3}};
+        return {
+            {.shapes = {{1, 1}, {1}}, .classes = 1},
+            {.shapes = {{7, 5}, {2, 9}}, .classes = 7},
+            {.shapes = {{3, 1 + int64_t(rng.below(40))}, {17}}, .attributes = {.mode = 2}, .smooth = false, .classes = 3}};
     },
 };
 

@@ -49,6 +49,7 @@ const OpRow one_hot_row = {
     .inputs = 1,
     .integer_inputs = 1u,
     .kernels = {"one_hot"},
+    .types = {DType::f32},
     .shape = one_hot_shape,
     .result = [](Types, const Attributes& attributes) { return attributes.dtype; },
     .forward = one_hot_forward,

@@ -88,7 +88,8 @@ const OpRow rnn_cell_row = {
     .samples = [](Rng&) -> std::vector<Sample> {
         return {{{{1, 1}, {1, 1}}},
                 {{{3, 5}, {3, 5}}},
-                {.shapes = {{3, 7}, {3, 7}}, .attributes = {.mode = 1}, .gap = 0.3, .ranges = {{0.1, 1}, {-0.05, 0.05}}}};
+                {.shapes = {{3, 7}, {3, 7}}, .attributes = {.mode = 1}, .low = 0.1},
+                {.shapes = {{3, 7}, {3, 7}}, .attributes = {.mode = 1}, .high = -0.1}};
     },
 };
 
