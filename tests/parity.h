@@ -199,7 +199,7 @@ inline const std::map<std::string, Adapter>& adapters() {
     return table;
 }
 
-const std::map<std::string, Adapter>& sequence_adapters();  // parity_sequences.h
+inline const std::map<std::string, Adapter>& sequence_adapters();  // parity_sequences.h
 
 inline Outputs run(const Call& call) {
     for (const auto* table : {&adapters(), &sequence_adapters()})
