@@ -21,6 +21,9 @@ std::span<const OpRow> ops() {
         sum_row, mean_row, amax_row, amin_row, var_row, prod_row, argmax_row, argmin_row, cumsum_row,
         reshape_row, unsqueeze_row, squeeze_row, permute_row, slice_row, select_row, expand_row, put_slice_row, detach_row,
         cat_row, where_row, equal_row, not_equal_row, less_row, less_equal_row, greater_row, greater_equal_row, cast_row, tril_row,
+        conv2d_row, conv_transpose2d_row, max_pool2d_row, avg_pool2d_row, adaptive_avg_pool2d_row, softmax_row, log_softmax_row,
+        layer_norm_row, rms_norm_row, group_norm_row, batch_norm_row,
+        cross_entropy_row, nll_row, bce_with_logits_row, smooth_l1_row, kl_div_row,
         softmax_cross_entropy_row,
         mse_row,
     };

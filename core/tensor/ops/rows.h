@@ -19,4 +19,8 @@ extern const OpRow neg_row, exp_row, log_row, sqrt_row, rsqrt_row, abs_row, squa
 extern const OpRow sigmoid_row, silu_row, gelu_row, gelu_tanh_row, softplus_row, leaky_relu_row, elu_row, clamp_row, inside_row, affine_row, pow_scalar_row;  // unary.cpp
 extern const OpRow reshape_row, unsqueeze_row, squeeze_row, permute_row, slice_row, select_row, expand_row, put_slice_row;  // views.cpp
 
+extern const OpRow conv2d_row, conv_transpose2d_row, max_pool2d_row, avg_pool2d_row, adaptive_avg_pool2d_row;
+extern const OpRow softmax_row, log_softmax_row, layer_norm_row, rms_norm_row, group_norm_row, batch_norm_row;
+extern const OpRow cross_entropy_row, nll_row, bce_with_logits_row, smooth_l1_row, kl_div_row;
+
 }  // namespace lockstep::tensor
