@@ -62,8 +62,8 @@ FLOATS(layer_norm_backward, (const T* x, const T* weight, const Acc<T>* mean, co
                              int affine, int rows, int columns), x, weight, mean, inverse, dy, dx, affine, rows, columns)
 
 template <class T>
-__device__ void layer_norm_weight_grad(const T* x, const Acc<T>* mean, const Acc<T>* inverse, const T* dy, T* dweight,
-                                       T* dbias, int affine, int rows, int columns) {
+__device__ void layer_norm_weight_grad(const T* x, const Acc<T>* mean, const Acc<T>* inverse, const T* dy, T* dbias,
+                                       T* dweight, int affine, int rows, int columns) {
     __shared__ Acc<T> partial[2][8][32];
     int column = blockIdx.x * 32 + threadIdx.x;
     Acc<T> along = 0, sum = 0;
@@ -82,8 +82,8 @@ __device__ void layer_norm_weight_grad(const T* x, const Acc<T>* mean, const Acc
         if (affine > 1) dbias[column] = sum;                                    // [C]
     }
 }
-FLOATS(layer_norm_weight_grad, (const T* x, const Acc<T>* mean, const Acc<T>* inverse, const T* dy, T* dweight, T* dbias,
-                                int affine, int rows, int columns), x, mean, inverse, dy, dweight, dbias, affine, rows, columns)
+FLOATS(layer_norm_weight_grad, (const T* x, const Acc<T>* mean, const Acc<T>* inverse, const T* dy, T* dbias, T* dweight,
+                                int affine, int rows, int columns), x, mean, inverse, dy, dbias, dweight, affine, rows, columns)
 
 template <class T>
 __device__ void rms_norm(const T* x, const T* weight, T* y, Acc<T>* inverse, int affine, int rows, int columns,

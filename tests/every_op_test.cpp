@@ -221,9 +221,19 @@ struct Counting final : device::Device {
     void copy_out(void* to, device::Pointer from, size_t size, device::Stream) override { host->copy_out(to, from, size); }
     void launch(const device::LaunchRequest& request) override {
         kernels.insert(std::string(request.kernel));
+        std::vector<uint64_t> pointers;
         for (const auto& argument : request.arguments)
-            if (const auto* pointer = std::get_if<device::Pointer>(&argument))  // or into the middle of a buffer
-                bytes[request.phase] += double(std::prev(sizes.upper_bound(pointer->address))->second);
+            if (const auto* pointer = std::get_if<device::Pointer>(&argument)) pointers.push_back(pointer->address);
+        // A pointer given twice is one that the kernel does not use; but the last one is written, and what it points to may
+        // be read first, in place.
+        if (!pointers.empty()) {
+            const uint64_t written = pointers.back();
+            std::sort(pointers.begin(), pointers.end() - 1);
+            pointers.erase(std::unique(pointers.begin(), pointers.end() - 1), pointers.end());
+            pointers.push_back(written);
+        }
+        for (const uint64_t pointer : pointers)  // also into the middle of a buffer
+            bytes[request.phase] += double(std::prev(sizes.upper_bound(pointer))->second);
         host->launch(request);
     }
     device::Event record(device::Stream) override { return 0; }

@@ -139,63 +139,64 @@ inline Outputs outer(const Call& call) {
     return {call.apply("mul", {call.apply("unsqueeze", {call.in("a")}, {.axis = 1}), call.in("b")})};
 }
 
-inline Outputs cross_entropy(const Call& call) {
-    if (!call.options.empty()) throw NotThere{call.op};
-    return {call.apply("softmax_cross_entropy", {call.in("logits"), call.in("labels")})};
-}
-
 inline Outputs mse(const Call& call) {
     if (call.text("reduction", "mean") != "mean") throw NotThere{call.op};
     return {call.apply("mse", {call.in("prediction"), call.in("target")})};
 }
 
+std::map<std::string, Adapter> layer_adapters();  // tests/parity_layers.h
+
 inline const std::map<std::string, Adapter>& adapters() {
-    static const std::map<std::string, Adapter> table = {
-        {"leaky_relu", same([](const Call& call) { return Attributes{.alpha = call.number("slope")}; })},
-        {"elu", same([](const Call& call) { return Attributes{.alpha = call.number("alpha")}; })},
-        {"gelu", same([](const Call&) { return Attributes{}; })},
-        {"gelu_tanh", same([](const Call&) { return Attributes{}; })},
-        {"clamp", same(bounds)},
-        {"pow_scalar", same([](const Call& call) { return Attributes{.alpha = call.number("exponent")}; })},
-        {"add_scalar",
-         same([](const Call& call) { return Attributes{.alpha = 1, .beta = call.number("scalar")}; }, "affine")},
-        {"sub_scalar",
-         same([](const Call& call) { return Attributes{.alpha = 1, .beta = -call.number("scalar")}; }, "affine")},
-        {"rsub_scalar",
-         same([](const Call& call) { return Attributes{.alpha = -1, .beta = call.number("scalar")}; }, "affine")},
-        {"mul_scalar", same([](const Call& call) { return Attributes{.alpha = call.number("scalar")}; }, "affine")},
-        {"div_scalar", same([](const Call& call) { return Attributes{.alpha = 1 / call.number("scalar")}; }, "affine")},
-        {"where", where},
-        {"sum", same(axes)},
-        {"mean", same(axes)},
-        {"amax", same(axes)},
-        {"amin", same(axes)},
-        {"var", same(axes)},
-        {"prod", same(axes)},
-        {"logsumexp", logsumexp},
-        {"argmax", same(axes)},
-        {"argmin", same(axes)},
-        {"cumsum", same(axis)},
-        {"reshape", same(sizes)},
-        {"expand", same(sizes)},
-        {"transpose", transpose},
-        {"permute", same([](const Call& call) { return Attributes{.axes = call.shape("axes")}; })},
-        {"slice", same(slice)},
-        {"select",
-         same([](const Call& call) { return Attributes{.axis = call.integer("axis"), .start = call.integer("index")}; })},
-        {"unsqueeze", same(axis)},
-        {"squeeze", same(axis)},
-        {"cat", same(axis)},
-        {"stack", stack},
-        {"pad", pad},
-        {"tril", same([](const Call& call) { return Attributes{.start = call.integer("diagonal")}; })},
-        {"matmul", matmul},
-        {"bmm", same()},
-        {"linear", linear},
-        {"outer", outer},
-        {"cross_entropy", cross_entropy},
-        {"mse", mse},
-    };
+    static const std::map<std::string, Adapter> table = [] {
+        std::map<std::string, Adapter> all = {
+            {"leaky_relu", same([](const Call& call) { return Attributes{.alpha = call.number("slope")}; })},
+            {"elu", same([](const Call& call) { return Attributes{.alpha = call.number("alpha")}; })},
+            {"gelu", same([](const Call&) { return Attributes{}; })},
+            {"gelu_tanh", same([](const Call&) { return Attributes{}; })},
+            {"clamp", same(bounds)},
+            {"pow_scalar", same([](const Call& call) { return Attributes{.alpha = call.number("exponent")}; })},
+            {"add_scalar",
+             same([](const Call& call) { return Attributes{.alpha = 1, .beta = call.number("scalar")}; }, "affine")},
+            {"sub_scalar",
+             same([](const Call& call) { return Attributes{.alpha = 1, .beta = -call.number("scalar")}; }, "affine")},
+            {"rsub_scalar",
+             same([](const Call& call) { return Attributes{.alpha = -1, .beta = call.number("scalar")}; }, "affine")},
+            {"mul_scalar", same([](const Call& call) { return Attributes{.alpha = call.number("scalar")}; }, "affine")},
+            {"div_scalar", same([](const Call& call) { return Attributes{.alpha = 1 / call.number("scalar")}; }, "affine")},
+            {"where", where},
+            {"sum", same(axes)},
+            {"mean", same(axes)},
+            {"amax", same(axes)},
+            {"amin", same(axes)},
+            {"var", same(axes)},
+            {"prod", same(axes)},
+            {"logsumexp", logsumexp},
+            {"argmax", same(axes)},
+            {"argmin", same(axes)},
+            {"cumsum", same(axis)},
+            {"reshape", same(sizes)},
+            {"expand", same(sizes)},
+            {"transpose", transpose},
+            {"permute", same([](const Call& call) { return Attributes{.axes = call.shape("axes")}; })},
+            {"slice", same(slice)},
+            {"select", same([](const Call& call) {
+                 return Attributes{.axis = call.integer("axis"), .start = call.integer("index")};
+             })},
+            {"unsqueeze", same(axis)},
+            {"squeeze", same(axis)},
+            {"cat", same(axis)},
+            {"stack", stack},
+            {"pad", pad},
+            {"tril", same([](const Call& call) { return Attributes{.start = call.integer("diagonal")}; })},
+            {"matmul", matmul},
+            {"bmm", same()},
+            {"linear", linear},
+            {"outer", outer},
+            {"mse", mse},
+        };
+        all.merge(layer_adapters());
+        return all;
+    }();
     return table;
 }
 
@@ -259,3 +260,4 @@ inline void check_not_there(const std::string& kind, const std::set<std::string>
 }  // namespace lockstep::parity
 
 #include "tests/parity_sequences.h"
+#include "tests/parity_layers.h"

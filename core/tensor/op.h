@@ -30,6 +30,7 @@ struct Attributes {                         // what an op is told besides its in
     double alpha = 0, beta = 0;     // scale, slope, bounds, epsilon, momentum, probability: the row says which
     uint64_t seed = 0, offset = 0;  // of the counter-based generator
     int mode = 0;                   // where an op has variants: the row says which
+    int64_t ignored = -100;         // losses: rows with this label take no part
     DType dtype = DType::f32;       // of a cast
 };
 

@@ -1,5 +1,6 @@
 // The list of ops, and what model code calls: each records one node on the tape (those marked "several", a few).
 #pragma once
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -73,5 +74,49 @@ Variable tril(Tape&, const Variable& x, int64_t diagonal, NodeName name);
 // Means over the batch, -> []. Shapes must agree exactly: nothing broadcasts.
 Variable softmax_cross_entropy(Tape&, const Variable& logits, const Variable& labels, NodeName name);
 Variable mse(Tape&, const Variable& prediction, const Variable& target, NodeName name);
+
+// Layers. A Variable of no node, {}, stands for a weight or bias that is not there.
+struct Window {  // height, width; of sequences [N,C,L]: 1, length
+    std::array<int64_t, 2> stride = {1, 1}, padding = {0, 0}, dilation = {1, 1};
+    int64_t groups = 1;
+    bool im2col = false;  // as a product of matrices instead of directly
+};
+// x[N,C,H,W], w[F,C/groups,KH,KW] (+ bias[F]) -> [N,F,OH,OW]; sequences x[N,C,L], w[F,C/groups,K] -> [N,F,OL].
+Variable conv2d(Tape&, const Variable& x, const Variable& w, const Variable& bias, NodeName name, const Window& = {});
+// x[N,F,H,W], w[F,C/groups,KH,KW] (+ bias[C]) -> [N,C,OH,OW], `end` rows and columns larger than the smallest.
+Variable conv_transpose2d(Tape&, const Variable& x, const Variable& w, const Variable& bias, NodeName name, const Window& = {},
+                          std::array<int64_t, 2> end = {0, 0});
+// [N,C,H,W] -> [N,C,OH,OW]. Of the window: stride and padding.
+Variable max_pool2d(Tape&, const Variable& x, std::array<int64_t, 2> kernel, NodeName name, const Window&);
+Variable avg_pool2d(Tape&, const Variable& x, std::array<int64_t, 2> kernel, NodeName name, const Window&,
+                    bool count_padding = true);
+Variable adaptive_avg_pool2d(Tape&, const Variable& x, std::array<int64_t, 2> size, NodeName name);
+Variable softmax(Tape&, const Variable& x, int64_t axis, NodeName name);
+Variable softmax_causal(Tape&, const Variable& x, NodeName name);  // [..., Q, C]: row q sees columns 0 .. q + C - Q
+Variable log_softmax(Tape&, const Variable& x, int64_t axis, NodeName name);
+// Over the weight's axes, which are x's last; without a weight over the last one.
+Variable layer_norm(Tape&, const Variable& x, const Variable& weight, const Variable& bias, NodeName name,
+                    double epsilon = 1e-5);
+Variable rms_norm(Tape&, const Variable& x, const Variable& weight, NodeName name, double epsilon = 1e-5);
+Variable group_norm(Tape&, const Variable& x, int64_t groups, const Variable& weight, const Variable& bias, NodeName name,
+                    double epsilon = 1e-5);
+// x[N,C,...]. In training the running statistics are written in place; ghosts: how many parts of the batch are normalised
+// by themselves.
+Variable batch_norm(Tape&, const Variable& x, const Variable& weight, const Variable& bias, const Variable& running_mean,
+                    const Variable& running_variance, bool training, NodeName name, int64_t ghosts = 1,
+                    double momentum = 0.1, double epsilon = 1e-5);
+
+// Losses. A mean is over elements, of labels over those that are not `ignored`; none: a loss an element or row.
+enum class LossReduction : uint8_t { mean, sum, none, batch_mean };
+Variable cross_entropy(Tape&, const Variable& logits, const Variable& labels, NodeName name, double smoothing = 0,
+                       LossReduction = LossReduction::mean, int64_t ignored = -100);
+Variable nll(Tape&, const Variable& log_probabilities, const Variable& labels, NodeName name, LossReduction = LossReduction::mean,
+             int64_t ignored = -100);
+Variable bce_with_logits(Tape&, const Variable& logits, const Variable& target, NodeName name, LossReduction = LossReduction::mean);
+Variable l1(Tape&, const Variable& prediction, const Variable& target, NodeName name, LossReduction = LossReduction::mean);
+Variable smooth_l1(Tape&, const Variable& prediction, const Variable& target, NodeName name, double beta = 1,
+                   LossReduction = LossReduction::mean);
+Variable kl_div(Tape&, const Variable& log_probabilities, const Variable& target, NodeName name,
+                LossReduction = LossReduction::batch_mean);
 
 }  // namespace lockstep::tensor

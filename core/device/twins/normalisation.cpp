@@ -83,8 +83,8 @@ void layer_norm_backward(ThreadPool& pool, const T* x, const T* weight, const Ac
     });
 }
 template <class T>
-void layer_norm_weight_grad(ThreadPool&, const T* x, const Acc<T>* mean, const Acc<T>* inverse, const T* dy, T* dweight,
-                            T* dbias, int affine, int rows, int columns) {
+void layer_norm_weight_grad(ThreadPool&, const T* x, const Acc<T>* mean, const Acc<T>* inverse, const T* dy, T* dbias,
+                            T* dweight, int affine, int rows, int columns) {
     using A = Acc<T>;
     column_sums<A>(rows, columns, dweight, [=](int row, A* sum) {
         const T *from = x + int64_t{row} * columns, *d = dy + int64_t{row} * columns;

@@ -21,4 +21,8 @@ extern const OpRow reshape_row, unsqueeze_row, squeeze_row, permute_row, slice_r
 extern const OpRow embedding_row, index_select_row, gather_row, scatter_add_row, one_hot_row, masked_fill_row;  // embedding.cpp, gather.cpp, mask.cpp
 extern const OpRow attention_row, rope_row, swiglu_row, glu_row, rnn_cell_row, gru_cell_row, lstm_cell_row, sparse_dense_row, dropout_row;
 
+extern const OpRow conv2d_row, conv_transpose2d_row, max_pool2d_row, avg_pool2d_row, adaptive_avg_pool2d_row;
+extern const OpRow softmax_row, log_softmax_row, layer_norm_row, rms_norm_row, group_norm_row, batch_norm_row;
+extern const OpRow cross_entropy_row, nll_row, bce_with_logits_row, smooth_l1_row, kl_div_row;
+
 }  // namespace lockstep::tensor
