@@ -185,6 +185,7 @@ inline const std::map<std::string, Adapter>& adapters() {
          same([](const Call& call) { return Attributes{.axis = call.integer("axis"), .start = call.integer("index")}; })},
         {"unsqueeze", same(axis)},
         {"squeeze", same(axis)},
+        {"flip", same(axis)},
         {"cat", same(axis)},
         {"stack", stack},
         {"pad", pad},
