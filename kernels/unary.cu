@@ -68,5 +68,5 @@ UNARY(gelu_tanh,  FLOATS_WITH_MATH, A(0.5) * v * (1 + tanh_of(bend_of(v))),
           A(0.79788456080286536) * (1 + 3 * A(0.044715) * v * v))                                               // x
 UNARY_WITH(leaky_relu, FLOATS,           v > 0 ? v : alpha * v,              v > 0 ? A(1) : alpha)              // x
 UNARY_WITH(elu,        FLOATS_WITH_MATH, v > 0 ? v : alpha * (exp_of(v) - 1), v > 0 ? A(1) : alpha * exp_of(v))  // x
-UNARY_WITH(clamp,      FLOATS,           v < alpha ? alpha : v > beta ? beta : v, v >= alpha && v <= beta ? A(1) : v != v ? v : A(0))
+UNARY_WITH(clamp,      FLOATS,           v < alpha ? alpha : v > beta ? beta : v, v >= alpha && v <= beta ? A(1) : A(0))
 UNARY_WITH(scale_add,  FLOATS,           v * alpha + beta,                   alpha)                             // any

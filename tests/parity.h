@@ -184,6 +184,7 @@ inline const std::map<std::string, Adapter>& adapters() {
              })},
             {"unsqueeze", same(axis)},
             {"squeeze", same(axis)},
+            {"flip", same(axis)},
             {"cat", same(axis)},
             {"stack", stack},
             {"pad", pad},

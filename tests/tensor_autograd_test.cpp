@@ -168,6 +168,26 @@ TEST_CASE("backward can be stepped node by node") {
     CHECK(close(tape.gradient_values(y.node)[0], 0.238095238095238, 1e-14));
 }
 
+TEST_CASE("what passes along each edge is the local derivative times the upstream gradient") {
+    Host host;
+    Tape tape(host.heap);
+    tape.keep_edges(true);
+    const Variable x = host.input(tape, {}, {2}, "x"), y = host.input(tape, {}, {3}, "y");
+    tape.backward(worked(tape, x, y));
+    std::vector<std::string> along;
+    std::vector<double> passed;
+    for (const Edge& edge : tape.edges()) {
+        const Node& node = tape.nodes()[size_t(edge.node)];
+        along.push_back(tape.nodes()[size_t(node.inputs[edge.input])].name + " from " + node.name);
+        passed.push_back(edge.gradient.at(0));
+    }
+    CHECK(along == std::vector<std::string>{"sum from z", "3x^2 from sum", "5xy from sum", "xy from 5xy", "x from xy",
+                                            "y from xy", "x^2 from 3x^2", "x from x^2"});
+    const double up = 1.0 / 42;  // 3x^2 + 5xy = 42
+    const double expected[] = {up, up, up, 5 * up, 15 * up, 10 * up, 3 * up, 12 * up};
+    for (size_t i = 0; i < passed.size(); ++i) CHECK(close(passed[i], expected[i], 1e-14));
+}
+
 TEST_CASE("nothing is kept in a no-grad scope, and detach stops the gradient") {
     Host host;
     Tape tape(host.heap);
@@ -321,11 +341,15 @@ TEST_CASE("views share storage, and their gradients reach the whole") {
     CHECK(flat.value.storage != x.value.storage);  // it had gaps
     tape.backward(sum(tape, unary(tape, "square", flat, "squares"), "total"));
     CHECK(tape.gradient_values(x.node) == std::vector<double>{0, 16, 0, 0, 40, 0});
-    CHECK(failure_of([&] { reshape(tape, x, {4, -1}, "odd"); }) == "odd: [2, 3] cannot be reshaped to [4, -1]: 6 elements");
+    CHECK(failure_of([&] {
+              reshape(tape, x, {4, -1}, "odd");
+          }) == "odd (reshape): [2, 3] cannot be reshaped to [4, -1]: 6 elements");
     CHECK(failure_of([&] { slice(tape, x, 1, 2, 2, 1, "none"); }) ==
-          "none: a slice from 2 to 2 by 1 takes nothing from axis 1 of [2, 3]");
-    CHECK(failure_of([&] { permute(tape, x, {0, 0}, "p"); }) == "p: axes [0, 0] do not permute [2, 3]: each axis once");
-    CHECK(failure_of([&] { select(tape, x, 2, 0, "s"); }) == "s: there is no axis 2 in a tensor of 2 axes");
+          "none (slice): a slice from 2 to 2 by 1 takes nothing from axis 1 of [2, 3]");
+    CHECK(failure_of([&] {
+              permute(tape, x, {0, 0}, "p");
+          }) == "p (permute): axes [0, 0] do not permute [2, 3]: each axis once");
+    CHECK(failure_of([&] { select(tape, x, 2, 0, "s"); }) == "s (select): there is no axis 2 in a tensor of 2 axes");
 }
 
 TEST_CASE("broadcasting sums the gradient back, and types do not mix") {
@@ -343,9 +367,9 @@ TEST_CASE("broadcasting sums the gradient back, and types do not mix") {
           "sum: a holds f64 but single holds f32: add takes one type, so cast one of them");
     CHECK(failure_of([&] {
               add(tape, a, host.input(tape, {2}, {1, 2}, "two"), "fc bias");
-          }) == "fc bias: [2, 3] and [2] do not broadcast: counted from the right, extents must be equal or 1");
+          }) == "fc bias (add): [2, 3] and [2] do not broadcast: counted from the right, extents must be equal or 1");
     CHECK(failure_of([&] { mse(tape, a, b, "loss"); }) ==
-          "loss: a prediction of shape [2, 3] and a target of shape [3] differ: a loss does not broadcast");
+          "loss (mse): a prediction of shape [2, 3] and a target of shape [3] differ: a loss does not broadcast");
     CHECK(failure_of([&] { tape.apply(op_named("add"), {a}, "one"); }) == "one: add takes 2 inputs, not 1");
 }
 

@@ -127,7 +127,7 @@ TEST_CASE("addresses repeat from step to step") {
     CHECK(step() == first);
 }
 
-TEST_CASE("a shape that does not fit names the layer and both shapes") {
+TEST_CASE("a shape that does not fit names the layer, the op and both shapes") {
     Host host;
     Tape tape(host.heap);
     const auto a = host.input(tape, {2, 3}, std::vector<float>(6), "a"),
@@ -139,15 +139,15 @@ TEST_CASE("a shape that does not fit names the layer and both shapes") {
     CHECK(failure_of([&] { matmul(tape, a, column, "fc1 matmul", true); }) ==
           "fc1 matmul: [2, 3] times [2, 1] transposed does not fit: the inner extents must be equal");
     CHECK(failure_of([&] { add_bias(tape, column, row, "fc1 add"); }) ==
-          "fc1 add: a bias of shape [3] does not fit [2, 1]: one element a column");
+          "fc1 add (add_bias): a bias of shape [3] does not fit [2, 1]: one element a column");
     CHECK(failure_of([&] { mse(tape, a, column, "loss"); }) ==
-          "loss: a prediction of shape [2, 3] and a target of shape [2, 1] differ: a loss does not broadcast");
+          "loss (mse): a prediction of shape [2, 3] and a target of shape [2, 1] differ: a loss does not broadcast");
     const auto labels = tape.label(labels_from(host.heap, std::vector<int32_t>{0, 3}, "y"), "y");
     CHECK(failure_of([&] { softmax_cross_entropy(tape, a, labels, "loss"); }) ==
           "loss: the label 3 is outside the 3 classes of logits of shape [2, 3]");
     const auto three = tape.label(labels_from(host.heap, std::vector<int32_t>{0, 1, 2}, "y"), "y");
     CHECK(failure_of([&] { softmax_cross_entropy(tape, a, three, "loss"); }) ==
-          "loss: logits of shape [2, 3] need one label a row, but the labels have shape [3]");
+          "loss (softmax_cross_entropy): logits of shape [2, 3] need one label a row, but the labels have shape [3]");
     CHECK(failure_of([&] { softmax_cross_entropy(tape, a, row, "loss"); }) ==
           "loss: row holds f32 but softmax_cross_entropy takes integers there");
     CHECK(failure_of([&] { relu(tape, labels, "relu"); }) == "relu: y holds i32 but relu takes floating-point values there");

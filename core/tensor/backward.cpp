@@ -98,6 +98,7 @@ void Tape::backward_through(int id) {
     for (size_t i = 0; i < inputs.size(); ++i) {
         if (!call.wants(i) || !call.gradients[i]) continue;
         if (check_ != Check::none) look_at(node, call.gradients[i], true);
+        if (keep_edges_) edges_.push_back({id, i, values_of(heap_, call.gradients[i])});
         const bool borrowed = call.upstream && call.gradients[i].storage == call.upstream.storage;
         const size_t before = call.launches.size();
         add_gradient(node.inputs[i], std::move(call.gradients[i]), borrowed, node.name, call.launches);

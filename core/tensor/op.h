@@ -195,7 +195,7 @@ struct OpRow {
     std::array<std::string_view, 4> gradient_names = {};  // for labels: "fc1 dW"; the last one stands for all further inputs
     std::vector<std::string_view> kernels;                // base names of all that forward and backward launch
     std::vector<DType> types = {DType::f32, DType::f64, DType::f16, DType::bf16};  // that the kernels exist for
-    // The output's shape. Throws Failure with the shapes; the tape puts the node's name in front.
+    // The output's shape. Throws Failure with the shapes; the tape puts the node's name and the op in front.
     Shape (*shape)(Types inputs, const Attributes&) = nullptr;
     DType (*result)(Types inputs,
                     const Attributes&) = nullptr;  // element type of the output; null: of the first floating input

@@ -20,7 +20,7 @@ std::span<const OpRow> ops() {
         sigmoid_row, relu_row, silu_row, gelu_row, gelu_tanh_row, softplus_row, leaky_relu_row, elu_row, clamp_row, inside_row, affine_row, pow_scalar_row,
         sum_row, mean_row, amax_row, amin_row, var_row, prod_row, argmax_row, argmin_row, cumsum_row,
         reshape_row, unsqueeze_row, squeeze_row, permute_row, slice_row, select_row, expand_row, put_slice_row, detach_row,
-        cat_row, where_row, equal_row, not_equal_row, less_row, less_equal_row, greater_row, greater_equal_row, cast_row, tril_row,
+        cat_row, where_row, equal_row, not_equal_row, less_row, less_equal_row, greater_row, greater_equal_row, cast_row, flip_row, tril_row,
         conv2d_row, conv_transpose2d_row, max_pool2d_row, avg_pool2d_row, adaptive_avg_pool2d_row, softmax_row, log_softmax_row,
         layer_norm_row, rms_norm_row, group_norm_row, batch_norm_row,
         cross_entropy_row, nll_row, bce_with_logits_row, smooth_l1_row, kl_div_row,
@@ -88,6 +88,13 @@ Variable pow_scalar(Tape& tape, const Variable& x, double exponent, NodeName nam
 }
 
 Variable matmul(Tape& tape, const Variable& a, const Variable& b, NodeName name, bool transpose_b) {
+    if (a.shape().size() == 1 || b.shape().size() == 1) {  // a vector is a row on the left, a column on the right
+        const bool row_a = a.shape().size() == 1, column_b = b.shape().size() == 1;
+        const Variable wide_a = row_a ? unsqueeze(tape, a, 0, name) : a, wide_b = column_b ? unsqueeze(tape, b, 1, name) : b;
+        Variable c = matmul(tape, wide_a, wide_b, name, transpose_b && !column_b);
+        if (column_b) c = squeeze(tape, c, -1, name);
+        return row_a ? squeeze(tape, c, column_b ? -1 : -2, name) : c;
+    }
     const OpRow& row = b.shape().size() > 2 ? bmm_row : matmul_row;
     return tape.apply(row, {a, b}, std::move(name), {.transpose_b = transpose_b});
 }
@@ -201,6 +208,27 @@ Variable compare(Tape& tape, std::string_view op, const Variable& a, const Varia
 }
 Variable cast(Tape& tape, const Variable& x, DType type, NodeName name) {
     return tape.apply(cast_row, {x}, std::move(name), {.dtype = type});
+}
+Variable flip(Tape& tape, const Variable& x, int64_t axis, NodeName name) {
+    return tape.apply(flip_row, {x}, std::move(name), {.axis = axis});
+}
+Variable pad(Tape& tape, const Variable& x, const Shape& before, const Shape& after, NodeName name) {
+    if (before.size() != x.shape().size() || after.size() != before.size())
+        throw Failure(fmt::format("{}: {} is padded by {} before and {} after: one number an axis", name.text,
+                                  text_of(x.shape()), text_of(before), text_of(after)));
+    Variable padded = x;
+    for (size_t i = 0; i < before.size(); ++i) {
+        if (before[i] == 0 && after[i] == 0) continue;
+        if (before[i] < 0 || after[i] < 0)
+            throw Failure(fmt::format("{}: padding by {} and {} is impossible: 0 or more", name.text, before[i], after[i]));
+        Shape whole = padded.shape();
+        const int64_t extent = whole[i];
+        whole[i] += before[i] + after[i];
+        padded = tape.apply(
+            put_slice_row, {padded}, name,
+            {.axis = static_cast<int64_t>(i), .sizes = whole, .start = before[i], .stop = before[i] + extent});
+    }
+    return padded;
 }
 Variable tril(Tape& tape, const Variable& x, int64_t diagonal, NodeName name) {
     return tape.apply(tril_row, {x}, std::move(name), {.start = diagonal});

@@ -69,6 +69,9 @@ Variable where(Tape&, const Variable& condition, const Variable& a, const Variab
 Variable compare(Tape&, std::string_view op, const Variable& a, const Variable& b,
                  NodeName name);  // "less_equal" ...: -> u8
 Variable cast(Tape&, const Variable& x, DType type, NodeName name);
+Variable flip(Tape&, const Variable& x, int64_t axis, NodeName name);
+// Zeros around: as many before and after as said for each axis. One node an axis that is padded.
+Variable pad(Tape&, const Variable& x, const Shape& before, const Shape& after, NodeName name);
 Variable tril(Tape&, const Variable& x, int64_t diagonal, NodeName name);
 
 // Means over the batch, -> []. Shapes must agree exactly: nothing broadcasts.

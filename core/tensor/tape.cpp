@@ -43,6 +43,7 @@ void Tape::clear() {
     nodes_.clear();
     live_bytes_.clear();
     hooks_.clear();
+    edges_.clear();
     launches_ = 0;
     position_ = -1;
     anomaly_.reset();
@@ -134,7 +135,10 @@ Variable Tape::apply(const OpRow& op, std::span<const Variable> inputs, NodeName
             node.shape = op.shape(types, attributes);
         }
     } catch (const Failure& failure) {
-        throw Failure(fmt::format("{}: {}", node.name, failure.diagnostic.message), failure.status);
+        const bool says_op = node.name.find(op.name) != std::string::npos;  // "fc1 matmul"; but "loss (mse)"
+        throw Failure(
+            fmt::format("{}{}: {}", node.name, says_op ? "" : fmt::format(" ({})", op.name), failure.diagnostic.message),
+            failure.status);
     }
     for (size_t i = 0; i < count; ++i)
         values[i] = op.takes_strides || op.view

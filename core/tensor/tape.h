@@ -65,6 +65,12 @@ struct Anomaly {                  // the first value that is not finite
     std::string text() const;  // one sentence
 };
 
+struct Edge {  // what one node's backward passed to one of its inputs: local derivative times upstream
+    int node = -1;
+    size_t input = 0;
+    std::vector<double> gradient;  // host copy, in the input's shape
+};
+
 class Tape {
   public:
     explicit Tape(Heap& heap) : heap_(heap) {}
@@ -105,6 +111,10 @@ class Tape {
     enum class Check : uint8_t { none, note, stop };
     void check_values(Check check) { check_ = check; }
     const std::optional<Anomaly>& anomaly() const { return anomaly_; }
+
+    // Host copies of what passes along every edge in backward, in the order of passing; for looking, it reads back each one.
+    void keep_edges(bool keep) { keep_edges_ = keep; }
+    const std::vector<Edge>& edges() const { return edges_; }
 
     bool recording() const { return recording_; }  // false in a NoGrad scope
 
@@ -156,6 +166,8 @@ class Tape {
     int position_ = -1;  // of a backward under way: the highest node not yet looked at
     bool retain_ = false, recording_ = true;
     Check check_ = Check::none;
+    bool keep_edges_ = false;
+    std::vector<Edge> edges_;
     std::optional<Anomaly> anomaly_;
 };
 

@@ -87,7 +87,7 @@ UNARY(gelu_tanh, A(0.5) * v * (1 + tanh_of(bend_of(v))),
                                                A(0.79788456080286536) * (1 + 3 * A(0.044715) * v * v))
 UNARY_WITH(leaky_relu, v > 0 ? v : alpha * v, v > 0 ? A(1) : alpha)
 UNARY_WITH(elu, v > 0 ? v : alpha * (exp_of(v) - 1), v > 0 ? A(1) : alpha * exp_of(v))
-UNARY_WITH(clamp, v<alpha ? alpha : v> beta ? beta : v, v >= alpha && v <= beta ? A(1) : v != v ? v : A(0))
+UNARY_WITH(clamp, v<alpha ? alpha : v> beta ? beta : v, v >= alpha && v <= beta ? A(1) : A(0))
 UNARY_WITH(scale_add, v* alpha + beta, alpha)
 
 #define BOTH(name) TWIN_FLOATS(name), TWIN_FLOATS(name##_backward)

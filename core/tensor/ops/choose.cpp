@@ -1,4 +1,4 @@
-// Joining, choosing, comparing and changing types: cat, where, the six comparisons, cast, tril, detach.
+// Joining, choosing, comparing and changing types: cat, where, the six comparisons, cast, flip, tril, detach.
 #include <fmt/format.h>
 
 #include "core/base/diagnostic.h"
@@ -150,6 +150,15 @@ OpCost cast_cost(Types in, const A& a) {
     return {{n, in[0].bytes() + to}, {back ? n : 0, back ? in[0].bytes() + to : 0}};
 }
 
+// ---- flip: the axis walked backwards. Only for a launch: a tensor that is kept has no negative strides.
+Tensor flipped(const Tensor& x, const A& a) {
+    const size_t axis = axis_of(a.axis, x.shape.size());
+    Tensor view = x;
+    view.offset += (x.shape[axis] - 1) * x.strides[axis];
+    view.strides[axis] = -x.strides[axis];
+    return view;
+}
+
 // ---- tril
 Launch tril_launch(const Tensor& x, const Tensor& y, const A& a) {
     const size_t rank = x.shape.size();
@@ -226,6 +235,38 @@ const OpRow cast_row = {
                                        {.shapes = {{3, 17}}, .attributes = {.dtype = DType::bf16}, .smooth = false},
                                        {.shapes = {{3, 17}}, .attributes = {.dtype = DType::f32}, .smooth = false},
                                        {.shapes = {{3, 17}}, .attributes = {.dtype = DType::i32}, .smooth = false}};
+        },
+};
+const OpRow flip_row = {
+    .name = "flip",
+    .inputs = 1,
+    .any_inputs = 1,
+    .gradient_names = {"dx"},
+    .kernels = {"copy_strided"},
+    .shape =
+        [](Types in, const A& a) {
+            axis_of(a.axis, in[0].shape.size());
+            return in[0].shape;
+        },
+    .forward = [](ForwardCall& call) { call.launch(copy_strided(flipped(call.inputs[0], call.attributes), call.output)); },
+    .backward =
+        [](BackwardCall& call) {
+            if (!call.wants(0)) return;
+            const Tensor& dx = call.allocate(0);
+            call.launch(0, copy_strided(flipped(call.upstream, call.attributes), dx));
+        },
+    .differentiate =
+        [](DifferentiateCall& call) {
+            if (call.wants(0))
+                call.gradients[0] = call.tape.apply(flip_row, {call.upstream}, call.label(0), call.attributes);
+        },
+    .cost =
+        [](Types in, const A&) {
+            return OpCost{{0, 2 * in[0].bytes()}, {0, 2 * in[0].bytes()}};
+        },
+    .samples =
+        [](Rng&) {
+            return std::vector<Sample>{{{{3, 5}}, {.axis = 1}}, {{{4, 3, 2}}, {.axis = 0}}};
         },
 };
 // Zero above the diagonal number `start` (0: the main one, 1: one above) of the last two axes.

@@ -8,7 +8,7 @@ namespace lockstep::tensor {
 extern const OpRow add_bias_row;
 extern const OpRow add_row, sub_row, mul_row, div_row, pow_row, maximum_row, minimum_row;  // binary.cpp
 extern const OpRow bmm_row;
-extern const OpRow cat_row, where_row, cast_row, tril_row, detach_row;  // choose.cpp
+extern const OpRow cat_row, where_row, cast_row, flip_row, tril_row, detach_row;  // choose.cpp
 extern const OpRow equal_row, not_equal_row, less_row, less_equal_row, greater_row, greater_equal_row;  // choose.cpp
 extern const OpRow matmul_row;
 extern const OpRow mse_row;
