@@ -212,8 +212,9 @@ struct Picture {
         below(r.x + (first - r.x) * 0.42f);
         for (const float share : {0.3f, 0.5f, 0.2f, 0.6f, 0.1f, 0.7f, 0.8f, 0.02f}) below(r.x + (end - r.x) * share);
         if (roof.level != RoofLevel::l1) above();
-        labels.write(ui, fmt::format("{} {}", roof.name, bandwidth_text(roof.bytes_per_second)),
-                     {.size = 12, .color = chosen ? theme.accent : theme.ink2, .weight = chosen ? 600 : 400}, spots);
+        const TextStyle style{.size = 12, .color = chosen ? theme.accent : theme.ink2, .weight = chosen ? 600 : 400};
+        if (!labels.write(ui, fmt::format("{} {}", roof.name, bandwidth_text(roof.bytes_per_second)), style, spots))
+            labels.write(ui, roof.name, style, spots);  // between lines that run close
     }
 
     void ridge(const model::Roof& roof) {
@@ -227,14 +228,14 @@ struct Picture {
         labels.write(ui, figure, style, spots);
     }
 
-    // The roof that counts and the peak of the units that the run uses stay whole.
+    // Roofs and the peak of the units that the run uses stay whole: a name on another roof's line would be taken for its
+    // own.
     void keep_lines_free() {
-        const model::Roof& roof = scene.roofline.roof(scene.level);
-        const float y = plot.y(own.flop_per_second), from = plot.x(model::ridge(scene.roofline.roof(RoofLevel::l1), own)),
-                    end = plot.x(model::ridge(roof, own));
+        const float y = plot.y(own.flop_per_second), from = plot.x(model::ridge(scene.roofline.roof(RoofLevel::l1), own));
         labels.keep_free({from, y - 1, r.right() - from, 2});
-        for (float x = r.x; x < end; x += 6)
-            labels.keep_free({x, plot.y(roof.bytes_per_second * plot.intensity(x)) - 1, 2, 2});
+        for (const model::Roof& roof : scene.roofline.roofs)
+            for (float x = r.x; x < plot.x(model::ridge(roof, own)); x += 6)
+                labels.keep_free({x, plot.y(roof.bytes_per_second * plot.intensity(x)) - 1, 2, 2});
     }
 
     void names() {
