@@ -249,8 +249,8 @@ class BanksView final : public View {
                 look_at_row(session, focus, snapshot, scene, scene.picked.row + 1, 0);
             const MemoryRow& row = scene.rows[static_cast<size_t>(scene.picked.row)];
             x = ui.text(x + 4, y + 18,
-                        fmt::format("{}, {} of {}; {:.3g} passes each in the whole run", scene.name, scene.picked.row + 1,
-                                    rows, row.per_request()),
+                        fmt::format("{}, {} of {}; {:.3g} pass{} each in the whole run", scene.name, scene.picked.row + 1,
+                                    rows, row.per_request(), row.per_request() == 1 ? "" : "es"),
                         {.size = 13, .color = theme.ink2, .width = body.right() - x - 8}) +
                 12;
         }

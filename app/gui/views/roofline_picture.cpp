@@ -193,7 +193,7 @@ struct Picture {
                      {.size = 12, .color = is_own ? theme.ink : theme.ink2, .weight = is_own ? 600 : 400}, spots);
     }
 
-    // Below its line, a third of the way to the first ridge; else along the line, below or above.
+    // Below its line, less than half of the way to the first ridge; else along the line, below or above.
     void name(const model::Roof& roof) {
         const bool chosen = roof.level == scene.level;
         const float end = plot.x(model::ridge(roof, own)),
@@ -202,14 +202,19 @@ struct Picture {
         const auto below = [&](float x) {
             spots.push_back({x + 8, plot.y(roof.bytes_per_second * plot.intensity(x)) + 15, Align::left});
         };
+        const auto above = [&] {
+            for (const float share : {0.75f, 0.85f, 0.65f, 0.5f, 0.4f, 0.9f}) {
+                const float x = r.x + (end - r.x) * share;
+                spots.push_back({x - 6, plot.y(roof.bytes_per_second * plot.intensity(x)) - 4, Align::right});
+            }
+        };
+        if (roof.level == RoofLevel::l1) above();  // nothing is there: below, it would lie on the others
         below(r.x + (first - r.x) * 0.42f);
         for (const float share : {0.3f, 0.5f, 0.2f, 0.6f, 0.1f, 0.7f, 0.8f, 0.02f}) below(r.x + (end - r.x) * share);
-        for (const float share : {0.5f, 0.4f, 0.6f, 0.7f, 0.8f, 0.9f}) {
-            const float x = r.x + (end - r.x) * share;
-            spots.push_back({x - 6, plot.y(roof.bytes_per_second * plot.intensity(x)) - 4, Align::right});
-        }
-        labels.write(ui, fmt::format("{} {}", roof.name, bandwidth_text(roof.bytes_per_second)),
-                     {.size = 12, .color = chosen ? theme.accent : theme.ink2, .weight = chosen ? 600 : 400}, spots);
+        if (roof.level != RoofLevel::l1) above();
+        const TextStyle style{.size = 12, .color = chosen ? theme.accent : theme.ink2, .weight = chosen ? 600 : 400};
+        if (!labels.write(ui, fmt::format("{} {}", roof.name, bandwidth_text(roof.bytes_per_second)), style, spots))
+            labels.write(ui, roof.name, style, spots);  // between lines that run close
     }
 
     void ridge(const model::Roof& roof) {
@@ -223,7 +228,18 @@ struct Picture {
         labels.write(ui, figure, style, spots);
     }
 
+    // Roofs and the peak of the units that the run uses stay whole: a name on another roof's line would be taken for its
+    // own.
+    void keep_lines_free() {
+        const float y = plot.y(own.flop_per_second), from = plot.x(model::ridge(scene.roofline.roof(RoofLevel::l1), own));
+        labels.keep_free({from, y - 1, r.right() - from, 2});
+        for (const model::Roof& roof : scene.roofline.roofs)
+            for (float x = r.x; x < plot.x(model::ridge(roof, own)); x += 6)
+                labels.keep_free({x, plot.y(roof.bytes_per_second * plot.intensity(x)) - 1, 2, 2});
+    }
+
     void names() {
+        keep_lines_free();
         headroom();
         name(own);
         name(scene.roofline.roof(scene.level));

@@ -60,8 +60,9 @@ Use use_of(const Session& session, const simt::WarpHistory& history, const ptx::
 std::string caption_of(const Use& use) {
     if (use.end == 0) return "No issue may be seen until you lock an answer.";
     if (use.half == 0)
-        return fmt::format("All {} issues so far ran with all lanes of the warp on.",
-                           with_commas(static_cast<int64_t>(use.end)));
+        return use.end == 1 ? std::string("The one issue so far ran with all lanes of the warp on.")
+                            : fmt::format("All {} issues so far ran with all lanes of the warp on.",
+                                          with_commas(static_cast<int64_t>(use.end)));
     std::string where = use.first_half == 0               ? ""
                         : use.first_half == use.last_half ? fmt::format(" (line {})", use.first_half)
                                                           : fmt::format(" (lines {} to {})", use.first_half, use.last_half);

@@ -41,6 +41,11 @@ Press behave(Ui& ui, uint32_t id, const Rect& rect, bool able = true) {
     return press;
 }
 
+// Of a control that cannot be pressed now: where contrast was asked for it is still read.
+float faintness(const Theme& theme) {
+    return theme.name == "high-contrast" || theme.name == "print" ? 0.7f : 0.5f;
+}
+
 void focus_mark(Ui& ui, const Rect& rect) {
     ui.frame({rect.x - 3, rect.y - 3, rect.w + 6, rect.h + 6}, ui.theme->accent, 2, 6);
 }
@@ -210,7 +215,7 @@ bool Ui::chip(float& x, float y, std::string_view label, bool on, bool able) {
     const Press press = behave(*this, state->id_of(label), box, able);
     rect(box, on ? theme->selected : theme->panel2, 4);
     frame(box, on ? theme->accent : press.hovered ? theme->ink3 : theme->line, 1, 4);
-    const Faded faint(*this, able ? 1.0f : 0.5f);
+    const Faded faint(*this, able ? 1.0f : faintness(*theme));
     text(box.x + box.w / 2, y + 18, label,
          {.size = 13,
           .color = on || press.hovered ? theme->ink : theme->ink2,
@@ -255,7 +260,7 @@ int Ui::segmented(float& x, float y, std::span<const std::string_view> labels, i
 
 bool Ui::button(const Rect& box, std::string_view label, bool primary, bool able) {
     const Press press = behave(*this, state->id_of(label), box, able);
-    const Faded faint(*this, able ? 1.0f : 0.45f);
+    const Faded faint(*this, able ? 1.0f : faintness(*theme));
     if (primary) {
         rect(box, press.hovered ? mix(theme->accent, theme->ink, 0.15f) : theme->accent, 4);
     } else {
