@@ -29,6 +29,21 @@ TEST_CASE("linear regression finds the line within a thousandth, from several se
     }
 }
 
+TEST_CASE("a graph network, a policy and k-means reach what they are for, from several seeds") {
+    for (const uint64_t seed : {1, 2}) {
+        INFO("seed " << seed);
+        CHECK(trained("gcn", seed).accuracy >= 0.9);
+        CHECK(trained("policy", seed).accuracy >= 0.95);
+        const Evaluation centres = trained("kmeans", seed);
+        INFO("inertia over the best of 50 starts: " << centres.measures.at(2).value);
+        CHECK(centres.measures[2].value <= 1.01);
+    }
+}
+
+TEST_CASE("LeNet-5 reads digits of unseen fonts after a few hundred steps") {
+    CHECK(trained("lenet5", 1, 300).accuracy > 0.9);
+}
+
 TEST_CASE("every model says what it is, what it reads and what it reaches") {
     for (const ModelRow& row : models()) {
         INFO(row.name);

@@ -189,7 +189,10 @@ void train(const Json& model, const std::string& type, size_t steps, double rela
             if (step == 0) CHECK(near(norm_of(gradient), model["gradient_norms"][i], 10 * relative));
             update(model["optimiser"], int(step) + 1, values, gradient, parameter.first, parameter.second);
             tensor::write_values(heap, parameter.tensor, values, parameter.name);
-            if (step + 1 == model["losses"].size())
+            // A bias of the keys moves all scores of a query alike, so softmax leaves it no gradient: in float32 what Adam
+            // scales up is rounding alone.
+            const bool rounding = type == "f32" && parameter.name.ends_with("attention.k.bias");
+            if (step + 1 == model["losses"].size() && !rounding)
                 CHECK(near(norm_of(values), model["parameter_norms_after"][i], 10 * relative));
         }
     }

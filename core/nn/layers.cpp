@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
+#include "core/base/diagnostic.h"
 #include "core/tensor/ops.h"
 
 namespace lockstep::nn {
@@ -30,6 +33,136 @@ Variable Perceptron::operator()(Pass& pass, Variable x) const {
         if (i + 1 < layers.size()) x = tensor::relu(pass.tape, x, fmt::format("relu{}", i + 1));
     }
     return x;
+}
+
+Conv2d::Conv2d(Build& build, const std::string& layer, int64_t inputs, int64_t outputs, int64_t kernel, int64_t step,
+               int64_t around, bool with_bias)
+    : name(layer), stride(step), padding(around) {
+    const int64_t fan_in = inputs * kernel * kernel;
+    weight = build.parameter(layer + ".weight", {outputs, inputs, kernel, kernel}, Init::fan_in(fan_in));
+    if (with_bias) bias = build.parameter(layer + ".bias", {outputs}, Init::fan_in(fan_in));
+}
+
+Variable Conv2d::operator()(Pass& pass, const Variable& x) const {
+    return tensor::conv2d(pass.tape, x, pass(weight), bias ? pass(bias) : Variable{}, name + " conv2d",
+                          {.stride = {stride, stride}, .padding = {padding, padding}});
+}
+
+BatchNorm2d::BatchNorm2d(Build& build, const std::string& layer, int64_t channels, int64_t parts)
+    : name(layer), ghosts(parts) {
+    weight = build.parameter(layer + ".weight", {channels}, Init::constant(1));
+    bias = build.parameter(layer + ".bias", {channels}, Init::constant(0));
+    running_mean = build.buffer(layer + ".running_mean", {channels}, 0);
+    running_variance = build.buffer(layer + ".running_var", {channels}, 1);
+}
+
+Variable BatchNorm2d::operator()(Pass& pass, const Variable& x) const {
+    return tensor::batch_norm(pass.tape, x, pass(weight), pass(bias), pass(running_mean), pass(running_variance),
+                              pass.training, name + " batch_norm", ghosts);
+}
+
+LayerNorm::LayerNorm(Build& build, const std::string& layer, int64_t width) : name(layer) {
+    weight = build.parameter(layer + ".weight", {width}, Init::constant(1));
+    bias = build.parameter(layer + ".bias", {width}, Init::constant(0));
+}
+
+Variable LayerNorm::operator()(Pass& pass, const Variable& x) const {
+    return tensor::layer_norm(pass.tape, x, pass(weight), pass(bias), name + " layer_norm");
+}
+
+RMSNorm::RMSNorm(Build& build, const std::string& layer, int64_t width) : name(layer) {
+    weight = build.parameter(layer + ".weight", {width}, Init::constant(1));
+}
+
+Variable RMSNorm::operator()(Pass& pass, const Variable& x) const {
+    return tensor::rms_norm(pass.tape, x, pass(weight), name + " rms_norm");
+}
+
+Embedding::Embedding(Build& build, const std::string& layer, int64_t vocabulary, int64_t width, double deviation)
+    : name(layer) {
+    weight = build.parameter(layer + ".weight", {vocabulary, width}, Init::normal(deviation));
+}
+
+Variable Embedding::operator()(Pass& pass, const Variable& indices) const {
+    return tensor::embedding(pass.tape, pass(weight), indices, name + " embedding");
+}
+
+SelfAttention::SelfAttention(Build& build, const std::string& layer, int64_t width, int64_t query_heads, int64_t key_heads,
+                             bool with_bias)
+    : name(layer), heads(query_heads), kv_heads(key_heads) {
+    if (width % heads != 0 || heads % kv_heads != 0)
+        throw Failure(fmt::format("{}: a width of {} does not divide into {} heads with {} of keys and values", layer, width,
+                                  heads, kv_heads));
+    const int64_t kv = width / heads * kv_heads;
+    q = Linear(build, layer + ".q", width, width, with_bias);
+    k = Linear(build, layer + ".k", width, kv, with_bias);
+    v = Linear(build, layer + ".v", width, kv, with_bias);
+    out = Linear(build, layer + ".out", width, width, with_bias);
+}
+
+Variable SelfAttention::operator()(Pass& pass, const Variable& x, const tensor::Tensor* table, Cache* cache) const {
+    tensor::Tape& tape = pass.tape;
+    const int64_t batch = x.shape()[0], places = x.shape()[1], width = x.shape()[2], size = width / heads;
+    const int64_t before = cache && cache->keys ? cache->keys.shape[1] : 0;
+    const auto split = [&](const Linear& layer, int64_t count, const char* what) {
+        return tensor::reshape(tape, layer(pass, x), {batch, places, count, size}, name + what);
+    };
+    Variable queries = split(q, heads, " q heads"), keys = split(k, kv_heads, " k heads"),
+             values = split(v, kv_heads, " v heads");
+    if (table) {
+        const Variable turns = tape.input(*table, "rope table");
+        queries = tensor::rope(tape, queries, turns, tensor::RopeLayout::half_split, 1, before, name + " q rope");
+        keys = tensor::rope(tape, keys, turns, tensor::RopeLayout::half_split, 1, before, name + " k rope");
+    }
+    if (cache) {
+        if (before > 0) {
+            const Variable earlier[] = {tape.input(cache->keys, name + " cached keys"), keys};
+            keys = tensor::cat(tape, earlier, 1, name + " keys");
+            const Variable past[] = {tape.input(cache->values, name + " cached values"), values};
+            values = tensor::cat(tape, past, 1, name + " values");
+        }
+        cache->keys = keys.value;
+        cache->values = values.value;
+    }
+    const Variable mixed =
+        tensor::attention(tape, queries, keys, values, true, tensor::HeadLayout::positions_first, name + " attention");
+    return out(pass, tensor::reshape(tape, mixed, {batch, places, width}, name + " joined"));
+}
+
+LSTMCell::LSTMCell(Build& build, const std::string& layer, int64_t inputs, int64_t size) : name(layer), hidden(size) {
+    const Init init = Init::fan_in(hidden);
+    weight_ih = build.parameter(layer + ".weight_ih", {4 * hidden, inputs}, init);
+    weight_hh = build.parameter(layer + ".weight_hh", {4 * hidden, hidden}, init);
+    bias_ih = build.parameter(layer + ".bias_ih", {4 * hidden}, init);
+    bias_hh = build.parameter(layer + ".bias_hh", {4 * hidden}, init);
+}
+
+// x Wᵀ + b of one place.
+static Variable gates(Pass& pass, const Variable& x, Parameter* weight, Parameter* bias, const std::string& name) {
+    const Variable product = tensor::matmul(pass.tape, x, pass(weight), name + " matmul", true);
+    return tensor::add_bias(pass.tape, product, pass(bias), name + " add");
+}
+
+std::pair<Variable, Variable> LSTMCell::operator()(Pass& pass, const Variable& x, const Variable& h, const Variable& c,
+                                                   int64_t place) const {
+    const std::string at = fmt::format("{}[{}]", name, place);
+    const Variable both = tensor::lstm_cell(pass.tape, gates(pass, x, weight_ih, bias_ih, at + " input"),
+                                            gates(pass, h, weight_hh, bias_hh, at + " hidden"), c, at + " cell");
+    return {tensor::select(pass.tape, both, 0, 0, at + " h"), tensor::select(pass.tape, both, 0, 1, at + " c")};
+}
+
+RNNCell::RNNCell(Build& build, const std::string& layer, int64_t inputs, int64_t size) : name(layer), hidden(size) {
+    const Init init = Init::fan_in(hidden);
+    weight_ih = build.parameter(layer + ".weight_ih", {hidden, inputs}, init);
+    weight_hh = build.parameter(layer + ".weight_hh", {hidden, hidden}, init);
+    bias_ih = build.parameter(layer + ".bias_ih", {hidden}, init);
+    bias_hh = build.parameter(layer + ".bias_hh", {hidden}, init);
+}
+
+Variable RNNCell::operator()(Pass& pass, const Variable& x, const Variable& h, int64_t place) const {
+    const std::string at = fmt::format("{}[{}]", name, place);
+    return tensor::rnn_cell(pass.tape, gates(pass, x, weight_ih, bias_ih, at + " input"),
+                            gates(pass, h, weight_hh, bias_hh, at + " hidden"), at + " cell");
 }
 
 }  // namespace lockstep::nn

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/base/rng.h"
+#include "core/tensor/sequence_ops.h"
 #include "core/tensor/tape.h"
 
 namespace lockstep::nn {
@@ -76,11 +77,12 @@ struct Build {
 
 struct Pass {  // one forward pass
     tensor::Tape& tape;
-    bool training = true;  // parameters get gradients; dropout drops, batch norm takes the batch's statistics
-    uint64_t seed = 0;     // of dropout; offsets count on in `draws`
-    uint64_t draws = 0;
-    uint64_t number = next_number();  // tells passes apart, so that a parameter used twice is one leaf
+    bool training = true;               // parameters get gradients; dropout drops, batch norm takes the batch's statistics
+    tensor::RandomCounter random = {};  // of dropout and noise; counts on
+    int64_t step = 0;                   // of the training
+    uint64_t number = next_number();    // tells passes apart, so that a parameter used twice is one leaf
 
+    void renumber() { number = next_number(); }         // parameters become leaves anew
     tensor::Variable operator()(Parameter* parameter);  // as a leaf of the tape
     tensor::Variable operator()(Buffer* buffer);
 

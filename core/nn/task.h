@@ -17,7 +17,8 @@
 namespace lockstep::nn {
 
 struct TaskOptions {
-    std::string data;  // "" the model's own
+    int64_t steps = 0;  // that are planned; 0: not known
+    std::string data;   // "" the model's own
     int64_t batch = 64;
     uint64_t seed = 1;
     DType dtype = DType::f32;
@@ -35,21 +36,27 @@ struct Forward {
     tensor::Variable output;  // logits, predictions: read after the step where its value is still there; node -1: none
 };
 
+struct Group {  // parameters that one optimiser updates
+    std::string name;
+    std::vector<Parameter*> parameters;
+};
+
 struct Task {
     std::string model, data;
     ParameterList list;
+    std::vector<Group> groups;  // none: one of all parameters. Several (two players): forward is called once for each
     int rows = 0, columns = 0;  // of the pictures in Batch::values; 0: no pictures
     bool classifies = false;    // output is logits [examples, classes], Batch::labels their classes
 
-    std::function<void(uint64_t step, Batch& batch)> make_batch;  // thread-safe
-    std::function<Forward(Pass& pass, const Batch& batch)> forward;
+    std::function<void(uint64_t step, Batch& batch)> make_batch;  // thread-safe; null: there is none
+    // Whose turn it is: 0, or the number of the group whose parameters learn.
+    std::function<Forward(Pass& pass, const Batch& batch, size_t turn)> forward;
+    // Where parameters are not learnt from gradients: called instead of backward and the optimiser.
+    std::function<void(Pass& pass, const Forward& made)> update;
     // On the whole test set, or on its first `examples`. `heap` is recycled as it goes. Throws Failure("cancelled").
     std::function<Evaluation(tensor::Heap& heap, int64_t examples, const std::stop_token& stop)> evaluate;
-    // Where a step is more than one forward, backward and update (two players, an environment): does all of it, and returns
-    // what the record shows. Null for the plain step.
-    std::function<Forward(Pass& pass, const Batch& batch,
-                          const std::function<void(const tensor::Variable& loss, std::span<Parameter* const>)>& learn)>
-        step;
+    // Of a language model: `count` characters that follow the prompt. Null: it makes no text.
+    std::function<std::string(tensor::Heap& heap, const std::string& prompt, int64_t count, uint64_t seed)> sample;
 };
 
 }  // namespace lockstep::nn

@@ -14,6 +14,7 @@
 #include "core/nn/data/loader.h"
 #include "core/nn/models/models.h"
 #include "core/nn/models/pictures.h"
+#include "core/nn/optim.h"
 #include "core/nn/task.h"
 #include "core/tensor/op.h"
 
@@ -64,6 +65,19 @@ struct Listening {
 };
 }  // namespace
 
+// What was asked for of a rule's options.
+static Rule with_options(Rule rule, const TrainerOptions& options) {
+    std::visit(
+        [&](auto& it) {
+            if (options.weight_decay >= 0) it.weight_decay = options.weight_decay;
+            if constexpr (requires { it.momentum; })
+                if (options.momentum >= 0) it.momentum = options.momentum;
+            if constexpr (requires { it.nesterov; }) it.nesterov = options.nesterov;
+        },
+        rule);
+    return rule;
+}
+
 struct Trainer::State {
     TrainerOptions options;
     const ModelRow& row;
@@ -71,6 +85,11 @@ struct Trainer::State {
     Heap heap;
     Tape tape;
     std::unique_ptr<Task> task;
+    struct Player {
+        Group group;
+        Optimizer optimizer;
+    };
+    std::vector<Player> players;
     int64_t next = 0;
     Batch batch;
     std::unique_ptr<Loader<Batch>> loader;  // with prefetch: stands at batch number `next`
@@ -91,13 +110,43 @@ struct Trainer::State {
                                        .stop = options.stop})),
           heap(*device),
           tape(heap),
-          task(row.make(task_options(), heap)) {}
+          task(row.make(task_options(), heap)) {
+        if (task->groups.empty()) task->groups.push_back({"", task->list.all()});
+        const std::string rule(options.optimizer.empty() ? row.optimizer : options.optimizer);
+        const Clipping clipping{.max_norm = options.clip_norm < 0 ? row.clip_norm : options.clip_norm};
+        for (Group& group : task->groups)
+            players.push_back({group, Optimizer(heap, with_options(rule_named(rule, options.learning_rate), options),
+                                                group.parameters, clipping)});
+    }
+
+    // Only the parameters of the group whose turn it is get gradients.
+    void let_learn(size_t turn) {
+        if (players.size() == 1) return;
+        for (size_t i = 0; i < players.size(); ++i)
+            for (Parameter* parameter : players[i].group.parameters) parameter->trainable = i == turn;
+    }
+
+    double scheduled_rate() const {
+        const std::string_view schedule = options.schedule.empty() ? row.schedule : std::string_view(options.schedule);
+        const int64_t steps = options.planned_steps > 0 ? options.planned_steps : row.steps;
+        const double lr = options.learning_rate;
+        if (schedule == "cosine") return cosine(lr, next, steps, lr / 10);
+        if (schedule == "warm_up_cosine") return warm_up_cosine(lr, next, std::max<int64_t>(1, steps / 20), steps, lr / 10);
+        if (schedule == "warm_up") return warm_up(lr, next, std::max<int64_t>(1, steps / 20));
+        if (schedule == "step") return step_lr(lr, next, std::max<int64_t>(1, steps / 3), 0.1);
+        return lr;
+    }
 
     TaskOptions task_options() const {
-        return {.data = options.data, .batch = options.batch, .seed = options.seed, .dtype = options.dtype};
+        return {.steps = options.planned_steps > 0 ? options.planned_steps : row.steps,
+                .data = options.data,
+                .batch = options.batch,
+                .seed = options.seed,
+                .dtype = options.dtype};
     }
 
     void load_batch() {
+        if (!task->make_batch) return;
         const auto number = static_cast<uint64_t>(next);
         if (!options.prefetch) return task->make_batch(number, batch);
         if (!loader)
@@ -134,7 +183,7 @@ StepRecord Trainer::step() {
     const auto started = std::chrono::steady_clock::now();
     StepRecord record;
     record.step = s.next;
-    record.learning_rate = s.options.learning_rate;
+    record.learning_rate = s.scheduled_rate();
     record.device = s.device->name();
     record.model = s.task->model;
     record.batch = s.options.batch;
@@ -157,11 +206,23 @@ StepRecord Trainer::step() {
         };
     s.device->on_copy = [&](const device::CopyEvent& event) { record.copies.push_back(event); };
     Tape& tape = s.tape;
-    Pass pass{.tape = tape, .training = true, .seed = s.options.seed ^ static_cast<uint64_t>(s.next) << 20};
-    Forward made = s.task->forward(pass, s.batch);
-    made.output.value = {};  // lives on only where backward needs it
-    tape.backward(made.loss);
-    sgd_step(tape, parameters, s.options.learning_rate);
+    Pass pass{
+        .tape = tape, .training = true, .random = {s.options.seed, static_cast<uint64_t>(s.next) << 32}, .step = s.next};
+    Forward made;
+    for (size_t turn = 0; turn < s.players.size(); ++turn) {
+        if (turn > 0) pass.renumber();
+        s.let_learn(turn);
+        made = s.task->forward(pass, s.batch, turn);
+        if (s.task->update) {
+            s.task->update(pass, made);
+            continue;
+        }
+        made.output.value = {};  // lives on only where backward needs it
+        tape.backward(made.loss);
+        s.players[turn].optimizer.set_lr(record.learning_rate);
+        s.players[turn].optimizer.step(tape);
+    }
+    made.output.value = {};
     s.device->synchronize();
     s.device->on_copy = nullptr;
 

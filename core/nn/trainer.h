@@ -28,6 +28,12 @@ struct TrainerOptions {
     std::string device = "host";  // as device::open_device takes it
     int64_t batch = 64;
     double learning_rate = 0.1;
+    std::string optimizer = "";               // "" the model's own; "sgd", "adam", "adamw", "lars", "larc", "novograd"
+    double momentum = -1, weight_decay = -1;  // below 0: the optimiser's own
+    bool nesterov = false;
+    double clip_norm = -1;      // of all gradients together; 0: none, below 0: the model's own
+    std::string schedule = "";  // "" the model's own; "constant", "step", "cosine", "warm_up", "warm_up_cosine"
+    int64_t planned_steps = 0;  // of the schedule; 0: the model's own
     uint64_t seed = 1;          // parameters and data; the test set is the same for every seed
     bool functional = false;    // sim: no timing, much faster
     int threads = 1;            // host

@@ -39,7 +39,7 @@ std::unique_ptr<Task> make_linear_regression(const TaskOptions& options, tensor:
             batch.values[rows * width + i] = it->data.train(sampler.index(step, static_cast<int64_t>(i)),
                                                             std::span(batch.values).subspan(i * width, width));
     };
-    task->forward = [it, inputs](Pass& pass, const Batch& batch) {
+    task->forward = [it, inputs](Pass& pass, const Batch& batch, size_t) {
         const int64_t rows = static_cast<int64_t>(batch.values.size()) / (inputs + 1);
         const auto split = batch.values.begin() + rows * inputs;
         const std::vector<double> x(batch.values.begin(), split), y(split, batch.values.end());

@@ -15,7 +15,8 @@ struct ModelRow {
     std::string_view name;     // "mlp512"
     std::string_view summary;  // "784-512-512-10"
     std::string_view data;     // a row of data_sets()
-    std::string_view optimizer = "sgd";
+    std::string_view optimizer = "sgd", schedule = "constant";
+    double clip_norm = 0;  // 0: none
     double learning_rate = 0.1;
     int64_t batch = 64;
     int64_t steps = 100;   // that reach the model's target

@@ -88,7 +88,7 @@ std::unique_ptr<Task> picture_task(std::string_view model, const TaskOptions& op
             batch.labels[i] = it->data.train(sampler.index(step, static_cast<int64_t>(i)),
                                              std::span(batch.values).subspan(i * pixels, pixels));
     };
-    task->forward = [it](Pass& pass, const Batch& batch) {
+    task->forward = [it](Pass& pass, const Batch& batch, size_t) {
         tensor::Heap& on = pass.tape.heap();
         const Shape shape = with_batch(static_cast<int64_t>(batch.labels.size()), it->network.shape);
         const Variable x = pass.tape.input(pictures_on(on, shape, batch.values, it->dtype), "x");

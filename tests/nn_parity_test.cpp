@@ -1,0 +1,132 @@
+// The library's own models beside PyTorch's twenty training steps (tests/reference/models.py): modules, names of parameters
+// and optimisers together. Losses of every step, float64 to 1e-9 relative, float32 to 1e-5.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/nn/models/language.h"
+#include "core/nn/optim.h"
+#include "core/tensor/ops.h"
+#include "tests/catch.h"
+#include "tests/reference.h"
+
+using namespace lockstep;
+using namespace lockstep::nn;
+using reference::Json;
+
+namespace {
+Json model_of(const std::string& name) {
+    const Json document = reference::document("models");
+    for (const Json& model : document["models"])
+        if (model["name"] == name) return model;
+    throw Failure("the reference has no model " + name);
+}
+
+Rule rule_of(const Json& options) {
+    if (options["rule"] == "sgd") return SGD{.lr = options["lr"], .momentum = options.value("momentum", 0.0)};
+    return AdamW{.lr = options["lr"],
+                 .beta1 = options["beta1"],
+                 .beta2 = options["beta2"],
+                 .eps = options["eps"],
+                 .weight_decay = options["weight_decay"]};
+}
+
+void fill(tensor::Heap& heap, ParameterList& list, const Json& rows) {
+    REQUIRE(list.parameters().size() == rows.size());
+    for (const Json& row : rows) {
+        const reference::Input drawn = reference::input_of(row);
+        Parameter* parameter = list.find(drawn.name);
+        INFO(drawn.name);
+        REQUIRE(parameter);
+        CHECK(parameter->value.shape == tensor::Shape(drawn.shape));
+        tensor::write_values(heap, parameter->value, drawn.values, drawn.name);
+    }
+}
+
+void language(const std::string& name, const std::string& type, double relative) {
+    const Json model = model_of(name), config = model["config"];
+    auto device = device::open_device("host").value();
+    tensor::Heap heap(*device);
+    Rng rng(1);
+    ParameterList list;
+    Build build{heap, rng, list, dtype_named(type).value()};
+    const int64_t heads = config["heads"], width = config["width"], context = config["context"];
+    const bool llama = model["kind"] == "llama";
+    const LanguageModel net(build, {.layers = config["layers"],
+                                    .width = width,
+                                    .heads = heads,
+                                    .kv_heads = config.value("kv_heads", heads),
+                                    .context = context,
+                                    .vocabulary = config["vocabulary"],
+                                    .ffn = config.value("ffn", 4 * width),
+                                    .llama = llama});
+    fill(heap, list, model["parameters"]);
+    Optimizer optimizer(heap, rule_of(model["optimiser"]), list.all());
+    const int64_t batch = model["batch"];
+    tensor::Tape tape(heap);
+    for (size_t step = 0; step < model["losses"].size(); ++step) {
+        tape.clear();
+        heap.recycle();
+        const uint64_t seed = model["data"]["seed"].get<uint64_t>() + step % model["data"]["batches"].get<uint64_t>();
+        const auto drawn = reference::draw_below(seed, size_t(batch * (context + 1)), config["vocabulary"]);
+        std::vector<int32_t> tokens, next;
+        for (int64_t i = 0; i < batch * (context + 1); ++i) {
+            if (i % (context + 1) < context) tokens.push_back(int32_t(drawn[size_t(i)]));
+            if (i % (context + 1) > 0) next.push_back(int32_t(drawn[size_t(i)]));
+        }
+        Pass pass{tape};
+        const auto x = tensor::reshaped(tensor::labels_from(heap, tokens, "tokens"), {batch, context});
+        const auto logits = net(pass, tape.label(x, "tokens"));
+        const auto labels = tape.label(tensor::labels_from(heap, next, "next"), "next");
+        const auto loss = tensor::softmax_cross_entropy(tape, logits, labels, "loss");
+        tape.backward(loss);
+        optimizer.step(tape);
+        const double got = tape.values(loss.node)[0], wanted = model["losses"][step];
+        INFO(name << " " << type << " step " << step << ": " << got << " against " << wanted);
+        CHECK(std::abs(got - wanted) <= relative * std::abs(wanted));
+    }
+}
+}  // namespace
+
+TEST_CASE("a GPT trains as in PyTorch, with the library's modules and AdamW") {
+    language("gpt_small", "f64", 1e-9);
+    language("gpt_small", "f32", 1e-5);
+}
+
+TEST_CASE("a Llama trains as in PyTorch, with the library's modules and AdamW") {
+    language("llama_small", "f64", 1e-9);
+    language("llama_small", "f32", 1e-5);
+}
+
+TEST_CASE("text made with a cache of keys and values is the text made without one") {
+    auto device = device::open_device("host").value();
+    tensor::Heap heap(*device);
+    for (const bool llama : {false, true}) {
+        Rng rng(4);
+        ParameterList list;
+        Build build{heap, rng, list, DType::f64};
+        const LanguageModel net(build, {.layers = 2,
+                                        .width = 32,
+                                        .heads = 4,
+                                        .kv_heads = llama ? 2 : 4,
+                                        .context = 16,
+                                        .vocabulary = 20,
+                                        .ffn = 48,
+                                        .llama = llama});
+        const std::vector<int32_t> prompt = {3, 1, 4, 1, 5};
+        const auto made = generate(net, heap, prompt, 9, {.temperature = 0});
+        std::vector<int32_t> all = prompt;
+        for (size_t i = 0; i < 9; ++i) {  // every place anew
+            tensor::Tape tape(heap);
+            heap.recycle();
+            Pass pass{tape, false};
+            const auto x = tensor::reshaped(tensor::labels_from(heap, all, "tokens"), {1, int64_t(all.size())});
+            const auto logits = tensor::values_of(heap, net(pass, tape.label(x, "tokens")).value);
+            const auto last = logits.end() - 20;
+            all.push_back(int32_t(std::max_element(last, logits.end()) - last));
+            CHECK(all.back() == made[i]);
+        }
+        CHECK(generate(net, heap, prompt, 40, {.seed = 5}) == generate(net, heap, prompt, 40, {.seed = 5}));
+        CHECK(generate(net, heap, prompt, 40, {.seed = 5}) != generate(net, heap, prompt, 40, {.seed = 6}));
+    }
+}
