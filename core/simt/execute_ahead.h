@@ -23,22 +23,12 @@ inline uint32_t shared_load_passes(const Machine& m, const Prepared& p, uint32_t
 }  // namespace
 
 uint32_t run_ahead(Warp& warp, AheadStep* steps, uint32_t most, CountPasses passes) {
-    Block& block = *warp.block;
-    Grid& grid = *block.grid;
+    const Grid& grid = *warp.block->grid;
     if (grid.checker || !warp.waits.empty() || !warp.frames.empty()) return 0;
     const uint64_t look = next_look(warp, 0);
     const auto budget = static_cast<uint32_t>(std::min<uint64_t>(most, look - 1));
-    const Plan& plan = *grid.plan;
     Shape shapes[shape_slots + 1];
-    const Machine m{warp,
-                    block,
-                    grid,
-                    plan.steps.data(),
-                    warp.registers,
-                    plan.constants,
-                    shapes,
-                    block.shared.data(),
-                    block.shared.size()};
+    const Machine m = machine_of(warp, shapes);
     thread_local Access access;
     StackEntry& top = warp.stack.back();
     const uint32_t active = top.mask, meet = top.reconvergence;

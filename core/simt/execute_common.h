@@ -58,16 +58,30 @@ template <bool Store, bool Checked>
     blend_lanes(m.destination(p.d), scratch, p.register_bytes, mask);
 }
 
-template <bool Checked>
+// Whole: all lanes of the warp are active.
+template <bool Checked, bool Whole>
 [[gnu::noinline]] void run_common(const Machine& m, Stretch& s, Access& access, const Checks* checks) {
     const Prepared* p = m.steps + s.next;
     const Prepared* const meet = s.meet == ptx::no_pc ? nullptr : m.steps + s.meet;
-    const uint32_t active = s.active;
+    const uint32_t active = Whole ? full_mask : s.active;
     uint64_t left = s.left;
     uint32_t mask;
     s.looks_up = false;
     s.fault = nullptr;
     for (;;) {
+        if (Whole && p->straight > 1 && p->straight < left) {
+            const Prepared* const first = p;
+            const Prepared* const end = p + p->straight;
+            do {
+                if (p->code == Code::lane_wise) {
+                    p->lanes(m.destination(p->d), m.source(p->a), m.source(p->b), m.source(p->c));
+                    continue;
+                }
+                if ((Checked && p->d == p->address) || !load_known(m, *p)) break;
+                if constexpr (Checked) check_access<false>(m, *p, static_cast<uint32_t>(p - m.steps), full_mask, *checks);
+            } while (++p != end);
+            left -= static_cast<uint64_t>(p - first);
+        }
         mask = active;
         if (p->guard != ptx::no_operand) {
             uint32_t guard;

@@ -123,9 +123,8 @@ Prepared prepare(const ptx::DecodedInstruction& i, const std::vector<uint64_t>& 
     return p;
 }
 
-// Accesses of one basic block through one base register that does not change between them find its pattern (one address
-// for all lanes, one after the other) once. Guarded instructions take no part, so all of these run under one mask.
-void mark_shapes(const ptx::Program& program, std::vector<Prepared>& steps) {
+// Where basic blocks begin.
+std::vector<bool> leaders_of(const ptx::Program& program) {
     const auto count = static_cast<uint32_t>(program.instructions.size());
     std::vector<bool> leader(count + 1, false);
     for (uint32_t pc = 0; pc < count; ++pc) {
@@ -143,6 +142,13 @@ void mark_shapes(const ptx::Program& program, std::vector<Prepared>& steps) {
             i.kind == Kind::exit || i.kind == Kind::barrier)
             leader[pc + 1] = true;
     }
+    return leader;
+}
+
+// Accesses of one basic block through one base register that does not change between them find its pattern (one address
+// for all lanes, one after the other) once. Guarded instructions take no part, so all of these run under one mask.
+void mark_shapes(const ptx::Program& program, const std::vector<bool>& leader, std::vector<Prepared>& steps) {
+    const auto count = static_cast<uint32_t>(program.instructions.size());
     int32_t holds[shape_slots + 1];
     uint8_t next = 0;
     for (uint32_t pc = 0; pc < count; ++pc) {
@@ -171,6 +177,16 @@ void mark_shapes(const ptx::Program& program, std::vector<Prepared>& steps) {
     }
 }
 
+// Unguarded arithmetic and loads from shared memory by a known pattern: the loop runs a stretch of them without looking up.
+void mark_straight(const std::vector<bool>& leader, std::vector<Prepared>& steps) {
+    for (size_t pc = steps.size(); pc-- > 0;) {
+        Prepared& p = steps[pc];
+        const bool load = p.code == Code::load_shared && (p.shape & shape_known) != 0 && p.element_bytes == 4;
+        if ((p.code != Code::lane_wise && !load) || p.guard != ptx::no_operand || leader[pc + 1]) continue;
+        p.straight = static_cast<uint8_t>(pc + 1 < steps.size() ? std::min(255, steps[pc + 1].straight + 1) : 1);
+    }
+}
+
 }  // namespace
 
 std::shared_ptr<const Plan> make_plan(const ptx::Program& program, const std::vector<uint64_t>& variables) {
@@ -183,7 +199,9 @@ std::shared_ptr<const Plan> make_plan(const ptx::Program& program, const std::ve
         plan->steps.push_back(prepare(instruction, variables, count));
         plan->counted_barriers |= instruction.kind == Kind::barrier && instruction.source[1] != ptx::no_operand;
     }
-    mark_shapes(program, plan->steps);
+    const std::vector<bool> leader = leaders_of(program);
+    mark_shapes(program, leader, plan->steps);
+    mark_straight(leader, plan->steps);
     plan->steps.emplace_back();
     const size_t bytes = program.constants.size();
     plan->storage = std::make_unique<std::byte[]>(bytes + 64);

@@ -55,7 +55,9 @@ struct alignas(64) Prepared {
     int32_t address = ptx::no_operand;
     uint32_t target = ptx::no_pc;
     uint32_t reconvergence = ptx::no_pc;
-    bool ahead = false;  // only its own warp can tell when it runs: run_ahead takes it
+    bool ahead = false;    // only its own warp can tell when it runs: run_ahead takes it
+    uint8_t straight = 0;  // so many instructions from here on are plain ones, and no path meets another in front of the
+                           // one behind them; see mark_straight
     int64_t offset = 0;
     union {
         ptx::LaneFunction lanes = nullptr;
