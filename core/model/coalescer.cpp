@@ -7,19 +7,19 @@
 namespace lockstep::model {
 namespace {
 
-void add(GlobalRequest& request, uint64_t line, uint32_t sectors) {
+void add(GlobalRequest& request, uint64_t line, uint32_t sectors, uint32_t lanes = 1) {
     uint32_t i = request.lines;
     while (i > 0 && request.line[i - 1].line != line) --i;
     if (i == 0) {
         if (request.lines == GlobalRequest::most_lines) return;
-        request.line[request.lines++] = {line, sectors, 1};
+        request.line[request.lines++] = {line, sectors, lanes};
         request.sectors += bits_in(sectors);
         return;
     }
     LineRequest& found = request.line[i - 1];
     request.sectors += bits_in(sectors & ~found.sectors);
     found.sectors |= sectors;
-    ++found.lanes;
+    found.lanes += lanes;
 }
 
 // Bits first .. last, both within 0 .. 3.
@@ -99,8 +99,26 @@ void coalesce(const uint64_t* addresses, uint32_t mask, uint32_t bytes, GlobalRe
             return;
         }
     }
-    for (uint32_t left = mask; left != 0; left &= left - 1) {
-        const uint64_t begin = addresses[std::countr_zero(left)];
+    const bool power = bytes != 0 && (bytes & (bytes - 1)) == 0 && bytes <= sector_bytes;
+    for (uint32_t left = mask; left != 0;) {
+        const auto lane = static_cast<uint32_t>(std::countr_zero(left));
+        const uint64_t begin = addresses[lane];
+        uint32_t run = 1;  // lanes that follow one another without a gap
+        if (power && begin % bytes == 0)
+            while (lane + run < 32 && (left >> (lane + run) & 1) != 0 &&
+                   addresses[lane + run] == begin + run * uint64_t{bytes})
+                ++run;
+        left &= run == 32 ? 0 : ~(((1u << run) - 1) << lane);
+        if (run > 1) {
+            const uint64_t stop = begin + run * uint64_t{bytes};
+            for (uint64_t at = begin; at < stop;) {
+                const uint64_t line = at / line_bytes, next = std::min(stop, (line + 1) * line_bytes);
+                add(request, line, sector_bits(at / sector_bytes % 4, (next - 1) / sector_bytes % 4),
+                    static_cast<uint32_t>((next - at) / bytes));
+                at = next;
+            }
+            continue;
+        }
         const uint64_t end = begin + (bytes == 0 ? 1 : bytes) - 1;
         const uint64_t first = begin / sector_bytes, last = end / sector_bytes;
         const uint64_t line = begin / line_bytes;
@@ -114,6 +132,11 @@ void coalesce(const uint64_t* addresses, uint32_t mask, uint32_t bytes, GlobalRe
 }
 
 uint32_t used_bytes(const uint64_t* addresses, uint32_t mask, uint32_t bytes) {
+    if (mask == 0xffffffffu) {
+        uint64_t short_of = 0;  // the top bit: a lane is less than `bytes` beyond the one before
+        for (uint32_t lane = 0; lane + 1 < 32; ++lane) short_of |= addresses[lane + 1] - addresses[lane] - bytes;
+        if (short_of >> 63 == 0) return 32 * bytes;
+    }
     uint64_t begins[32], end = 0;
     uint32_t count = 0;
     bool apart = true;  // ascending, and no two overlap: the everyday case

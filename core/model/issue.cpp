@@ -182,7 +182,8 @@ void Sm::record_issue(uint32_t s, const WarpSlot& w, const Issued& issued, int32
 
 // Puts the warp that has issued to sleep until `wake`, for a reason that does not lie in its registers; those are looked at
 // then. `wake` 0: for its registers.
-void Sm::wait_next(SubCore& core, uint32_t i, int64_t now, int64_t wake, StallReason reason, int32_t record) {
+[[gnu::always_inline]] inline void Sm::wait_next(SubCore& core, uint32_t i, int64_t now, int64_t wake, StallReason reason,
+                                                 int32_t record) {
     WarpSlot& w = core.slot[i];
     const uint32_t bit = 1u << i;
     if (wake != 0) {
@@ -307,24 +308,33 @@ bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
     if (!w.warp->at_barrier && event.until <= now + 1 && !fold(s, i, now, next)) return false;
     const int64_t resolved = t.route == Route::branch ? now + std::max<int64_t>(1, gpu_.branch_latency) : now + 1;
     set_next_pc(core, i, next, resolved);
-    const auto wait_for = [&](StallReason reason, int64_t until) { wait_next(core, i, now, until, reason, record); };
-    if (w.warp->at_barrier) {
-        wait_for(StallReason::barrier, never);
-        core.recheck &= ~(1u << i);
-        w.at_barrier = true;
+    const bool at_barrier = w.warp->at_barrier;
+    StallReason reason = StallReason::wait;
+    int64_t until = 0;
+    if (at_barrier) {
+        reason = StallReason::barrier;
+        until = never;
     } else if (event.until > now + 1) {  // for bytes of asynchronous copies
-        wait_for(StallReason::long_scoreboard, event.until);
+        reason = StallReason::long_scoreboard;
+        until = event.until;
     } else if (event.kind == simt::WarpEvent::Kind::barrier) {
-        wait_for(StallReason::barrier, now + std::max<int64_t>(1, gpu_.barrier_latency));
+        reason = StallReason::barrier;
+        until = now + std::max<int64_t>(1, gpu_.barrier_latency);
     } else if (t.route == Route::branch) {
-        wait_for(StallReason::branch_resolving, resolved);
+        reason = StallReason::branch_resolving;
+        until = resolved;
     } else if (t.route == Route::sleep && event.executed != 0) {
         const double cycles = simt::longest_sleep(*w.warp, pc, event.executed) * gpu_.boost_mhz / 1000.0;
-        wait_for(StallReason::sleeping, now + std::max<int64_t>(1, static_cast<int64_t>(cycles)));
+        reason = StallReason::sleeping;
+        until = now + std::max<int64_t>(1, static_cast<int64_t>(cycles));
     } else if (t.route == Route::fence && w.store_done + gpu_.l2_latency > now + 1 && w.store_done != 0) {
-        wait_for(StallReason::membar, w.store_done + gpu_.l2_latency);
-    } else {
-        wait_for(StallReason::wait, 0);
+        reason = StallReason::membar;
+        until = w.store_done + gpu_.l2_latency;
+    }
+    wait_next(core, i, now, until, reason, record);
+    if (at_barrier) {
+        core.recheck &= ~(1u << i);
+        w.at_barrier = true;
     }
     return true;
 }

@@ -30,19 +30,6 @@ Sm::Sm(SharedState& state, uint32_t index)
     }
 }
 
-// `known`: the cycle from which it is known that the warp goes there.
-void Sm::set_next_pc(SubCore& core, uint32_t i, uint32_t pc, int64_t known) {
-    WarpSlot& w = core.slot[i];
-    const uint32_t bit = 1u << i;
-    const Timing& t = timing_[pc];
-    core.of_pipe[core.pipe_of[i]] &= ~bit;
-    core.of_pipe[t.pipe] |= bit;
-    core.pipe_of[i] = t.pipe;
-    core.shares = t.shared_by_sms ? core.shares | bit : core.shares & ~bit;
-    if (pc >> state_.code_shift != w.pc >> state_.code_shift) core.fetched[i] = fetch(core, pc, known);
-    w.pc = pc;
-}
-
 int64_t start_of_block(SharedState& state, int64_t now) {
     const double start = std::max(static_cast<double>(now), state.launcher_free);
     state.launcher_free = start + 1 / state.gpu->blocks_per_cycle;
@@ -115,7 +102,25 @@ void Sm::dispatch_blocks(int64_t now) {
         if (!blocks_[slot].used) start_block(slot, static_cast<uint32_t>(state_.next_block++), start_of_block(state_, now));
 }
 
+void Sm::stop_at(const WarpSlot& w) {
+    const auto& instructions = state_.grid->program->instructions;
+    next_warp_ = w.warp;
+    next_registers_ = {};
+    if (w.pc >= instructions.size()) return;
+    const ptx::DecodedInstruction& in = instructions[w.pc];
+    const auto registers_at = [&](int32_t operand) {
+        return operand >= 0 && operand != ptx::no_operand ? w.warp->registers + operand : nullptr;
+    };
+    next_registers_ = {registers_at(in.address),
+                       registers_at(in.destination[0] != ptx::no_operand ? in.destination[0] : in.source[0])};
+}
+
 void Sm::prefetch() const {
+    if (next_warp_ != nullptr)
+        for (size_t at = 0; at < sizeof(simt::Warp); at += 64)
+            __builtin_prefetch(reinterpret_cast<const char*>(next_warp_) + at);
+    for (const std::byte* const registers : next_registers_)
+        for (size_t at = 0; registers != nullptr && at < 256; at += 64) __builtin_prefetch(registers + at);
     for (const SubCore& core : cores_) {
         const auto* const bytes = reinterpret_cast<const char*>(&core);
         for (size_t at = 0; at < offsetof(SubCore, age); at += 64) __builtin_prefetch(bytes + at);
@@ -227,8 +232,10 @@ bool Sm::cycle_of(uint32_t s, int64_t now) {
     }
     const uint32_t i = pick(core, open);
     const uint32_t pc = core.slot[i].pc;
-    if (!may_share_ && ((core.shares >> i & 1) != 0 || (gpu_.issue_width > 1 && pc < last_pc_ && shares(pc + 1))))
+    if (!may_share_ && ((core.shares >> i & 1) != 0 || (gpu_.issue_width > 1 && pc < last_pc_ && shares(pc + 1)))) {
+        stop_at(core.slot[i]);
         return false;
+    }
     open &= ~(1u << i);
     if (each_run_) {
         for (uint32_t left = open & ~core.passed_over; left != 0; left &= left - 1)

@@ -210,6 +210,7 @@ class Sm : private SmState {
     void dispatch_blocks(int64_t now);
     bool cycle_of(uint32_t s, int64_t now);
     void wake_up(SubCore& core, int64_t now);
+    void stop_at(const WarpSlot& w);
     void set_next_pc(SubCore& core, uint32_t i, uint32_t pc, int64_t known);
     int64_t fetch(SubCore& core, uint32_t pc, int64_t now);
     int64_t line_from_l1(uint32_t line, int64_t now);
@@ -266,7 +267,23 @@ class Sm : private SmState {
     uint32_t index_, sub_cores_;
     uint32_t last_pc_;
     bool traced_ = false, may_share_ = true;
+    // Where cycle() stopped: the host's memory that going on will want first.
+    const simt::Warp* next_warp_ = nullptr;
+    std::array<const std::byte*, 2> next_registers_{};
     std::vector<BlockSlot> blocks_;
 };
+
+// `known`: the cycle from which it is known that the warp goes there.
+[[gnu::always_inline]] inline void Sm::set_next_pc(SubCore& core, uint32_t i, uint32_t pc, int64_t known) {
+    WarpSlot& w = core.slot[i];
+    const uint32_t bit = 1u << i;
+    const Timing& t = timing_[pc];
+    core.of_pipe[core.pipe_of[i]] &= ~bit;
+    core.of_pipe[t.pipe] |= bit;
+    core.pipe_of[i] = t.pipe;
+    core.shares = t.shared_by_sms ? core.shares | bit : core.shares & ~bit;
+    if (pc >> state_.code_shift != w.pc >> state_.code_shift) core.fetched[i] = fetch(core, pc, known);
+    w.pc = pc;
+}
 
 }  // namespace lockstep::model

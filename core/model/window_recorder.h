@@ -26,7 +26,9 @@ class WindowRecorder {
         if (cycle < row_begin_ || cycle >= row_end_) find_row(cycle);
         return row_[pc];
     }
-    void add_issue_cycle(int64_t cycle) { ++cycles_.at(cycle)->issue_cycles; }
+    void add_issue_cycle(int64_t cycle) {
+        if (on_) ++cycles_.at(cycle)->issue_cycles;
+    }
     // A warp that waited for `reason` in front of instruction `pc`, from `begin` to `end` (> begin).
     void add_wait(int64_t begin, int64_t end, uint32_t pc, StallReason reason) {
         if (begin >= row_begin_ && end <= row_end_)

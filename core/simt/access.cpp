@@ -1,6 +1,7 @@
 // Addresses -> host pointers -> values, lane by lane. A generic address is looked up in the windows of ptx/program.h.
 #include "core/simt/access.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/simt/cluster.h"
@@ -48,6 +49,10 @@ bool inside(uint64_t offset, uint64_t bytes, uint64_t size) {
 bool locate(const Warp& warp, const Prepared& p, uint32_t mask, Access& access) {
     bool alike = true;
     access.space = p.space;
+    if (p.space != Space::generic && p.space != Space::local && p.address == ptx::no_operand) {  // one for all
+        std::fill(access.addresses, access.addresses + warp_size, static_cast<uint64_t>(p.offset));
+        return true;
+    }
     if (p.space != Space::generic && p.space != Space::local && p.address != ptx::no_operand) {  // addresses as they are
         const std::byte* const base = operand(warp, p.address);
         const auto offset = static_cast<uint64_t>(p.offset);

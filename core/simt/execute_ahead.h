@@ -35,7 +35,10 @@ uint32_t run_ahead(Warp& warp, AheadStep* steps, uint32_t most, CountPasses pass
     uint32_t pc = top.pc, count = 0;
     // Of words through a base register whose pattern is known: the passes that its first access took. Another offset moves
     // all lanes by as many banks.
-    uint8_t known_passes[shape_slots + 2] = {};
+    struct Known {
+        uint8_t passes = 0, wide_passes = 0;  // 0: not known
+        uint8_t wide = 0, residue = 0;        // of wide loads: their bytes, and what the offset leaves of them
+    } known[shape_slots + 1];
     while (count < budget) {
         const Prepared& p = m.steps[pc];
         if (!p.ahead) break;
@@ -60,15 +63,22 @@ uint32_t run_ahead(Warp& warp, AheadStep* steps, uint32_t most, CountPasses pass
             if (mask) special_register(warp, pc, p, mask);
         } else if (mask) {
             const uint32_t wide = grid.wide_loads != nullptr ? grid.wide_loads[pc] : 0;
-            uint8_t& known = known_passes[wide != 0 ? shape_slots + 1 : p.shape & ~uint32_t{shape_known}];
-            if (known != 0 && mask == full_mask && load_known(m, p)) {
-                bank_passes = known;
+            Known& of_base = known[p.shape & ~uint32_t{shape_known}];
+            if (!(p.shape & shape_known)) of_base = {};  // another base than before
+            const auto residue = static_cast<uint8_t>(wide != 0 ? static_cast<uint64_t>(p.offset) % wide : 0);
+            const bool alike = of_base.wide == wide && of_base.residue == residue;
+            const uint8_t before = wide == 0 ? of_base.passes : alike ? of_base.wide_passes : uint8_t{0};
+            if (before != 0 && mask == full_mask && load_known(m, p)) {
+                bank_passes = before;
             } else {
                 bank_passes = shared_load_passes(m, p, mask, wide, access, passes);
                 if (bank_passes == 0 || access_memory<false, false>(m, p, mask, access, nullptr)) break;
-                known = wide == 0 && mask == full_mask && p.shape != 0 && p.element_bytes == 4
-                            ? static_cast<uint8_t>(bank_passes)
-                            : 0;
+                if (mask == full_mask && p.shape != 0 && p.element_bytes == 4) {
+                    if (wide == 0)
+                        of_base.passes = static_cast<uint8_t>(bank_passes);
+                    else
+                        of_base = {of_base.passes, static_cast<uint8_t>(bank_passes), static_cast<uint8_t>(wide), residue};
+                }
             }
         }
         steps[count++] = {pc & (most_ahead_pc - 1), static_cast<uint8_t>(bank_passes), mask};
