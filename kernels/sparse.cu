@@ -26,8 +26,8 @@ __device__ void sparse_matmul(const int* row_start, const int* column, const T* 
     for (int e = row_start[row]; e < row_start[row + 1]; ++e) sum += Acc<T>(value[e]) * Acc<T>(x[column[e] * columns + c]);
     y[at] = sum;
 }
-FLOATS(sparse_matmul, (const int* row_start, const int* column, const T* value, const T* x, T* y, int rows, int inner, int columns),
-       row_start, column, value, x, y, rows, columns)
+FLOATS(sparse_matmul, (const int* row_start, const int* column, const T* value, const T* x, T* y, int rows, int inner, int columns,
+       int entries), row_start, column, value, x, y, rows, columns)
 
 template <class T>
 __device__ void sparse_matmul_values(const int* row_start, const int* column, const T* x, const T* dy, T* dvalue, int rows, int columns,

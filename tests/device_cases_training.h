@@ -175,7 +175,7 @@ inline bool training_case(const KernelRow& row, Shape shape, Rng& rng, KernelCas
         w.approximate();
         if (kernel == "sparse_matmul") {
             w.given(entries), w.given(inner * columns), w.result_buffer(rows * columns);
-            w.numbers({rows, inner, columns});
+            w.numbers({rows, inner, columns, entries});
             w.grid(cover(rows * columns, 256));
         } else if (kernel == "sparse_matmul_values") {
             w.given(inner * columns), w.given(rows * columns), w.result_buffer(entries);

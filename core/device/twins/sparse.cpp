@@ -8,12 +8,15 @@ namespace lockstep::device::twins::LOCKSTEP_ISA {
 
 template <class T>
 void sparse_matmul(ThreadPool& pool, const int* row_start, const int* column, const T* value, const T* x, T* y, int rows,
-                   int inner, int columns) {
+                   int inner, int columns, int entries) {
+    if (row_start[0] != 0 || row_start[rows] != entries)
+        throw Failure(fmt::format("the rows of a sparse matrix of {} entries begin at {} and end at {}", entries,
+                                  row_start[0], row_start[rows]));
     for (int row = 0; row < rows; ++row)
         if (row_start[row] < 0 || row_start[row + 1] < row_start[row])
             throw Failure(fmt::format("row {} of a sparse matrix begins at entry {} and ends at {}", row, row_start[row],
                                       row_start[row + 1]));
-    for (int e = row_start[0]; e < row_start[rows]; ++e)
+    for (int e = 0; e < entries; ++e)
         if (column[e] < 0 || column[e] >= inner)
             throw Failure(fmt::format("entry {} of a sparse matrix is in column {} of {}", e, column[e], inner));
     each_row(pool, rows, columns * 4, [=](int row) {

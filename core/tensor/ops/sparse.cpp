@@ -28,7 +28,8 @@ void forward(ForwardCall& call) {
                  {blocks(call.output.count()), 1, 1},
                  {256, 1, 1},
                  {rows.pointer(), columns.pointer(), values.pointer(), dense.pointer(), call.output.pointer(),
-                  size_argument(rows.count() - 1), size_argument(dense.shape[0]), size_argument(dense.shape[1])}});
+                  size_argument(rows.count() - 1), size_argument(dense.shape[0]), size_argument(dense.shape[1]),
+                  size_argument(values.count())}});
     for (size_t input = 0; input < 4; ++input) call.save_input(input);
 }
 
