@@ -164,20 +164,20 @@ struct Picture {
         labels.keep_free({at.x - 3, top - 3, 6, at.y - top});
     }
 
-    void headroom() {
-        if (!shown(now) || scene.roofline.peak(now.point.peak) == nullptr) return;
+    bool headroom() {  // true: written, or there is none
+        if (!shown(now) || scene.roofline.peak(now.point.peak) == nullptr) return true;
         const double intensity = now.point.intensity(scene.level);
         const Point at = place(now);
         const float top = plot.y(model::attainable(scene.roofline.roof(scene.level), own, intensity));
-        if (at.y - top <= 3) return;
+        if (at.y - top <= 3) return true;
         std::vector<Spot> spots;
         for (const float reach : {12.0f, 20.0f, 32.0f})
             for (const float y : {(top + at.y) / 2 + 4, at.y + 4, top + 18, at.y + 22, at.y + 40, top - 6}) {
                 spots.push_back({at.x + reach, y, Align::left});
                 spots.push_back({at.x - reach, y, Align::right});
             }
-        labels.write(ui, fmt::format("x{:.3g} headroom", model::headroom(scene.roofline, now.point, scene.level)),
-                     {.size = 13, .color = theme.wrong, .weight = 600}, spots);
+        return labels.write(ui, fmt::format("x{:.3g} headroom", model::headroom(scene.roofline, now.point, scene.level)),
+                            {.size = 13, .color = theme.wrong, .weight = 600}, spots);
     }
 
     void name(const model::Peak& peak) {
@@ -239,8 +239,13 @@ struct Picture {
     }
 
     void names() {
+        const Labels before = labels;
         keep_lines_free();
-        headroom();
+        if (!headroom()) {  // on a line rather than not at all
+            labels = before;
+            headroom();
+            keep_lines_free();
+        }
         name(own);
         name(scene.roofline.roof(scene.level));
         ridge(scene.roofline.roof(scene.level));
