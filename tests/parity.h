@@ -140,8 +140,16 @@ inline Outputs outer(const Call& call) {
 }
 
 inline Outputs mse(const Call& call) {
-    if (call.text("reduction", "mean") != "mean") throw NotThere{call.op};
-    return {call.apply("mse", {call.in("prediction"), call.in("target")})};
+    const std::string reduction = call.text("reduction", "mean");
+    if (reduction == "mean") return {call.apply("mse", {call.in("prediction"), call.in("target")})};
+    const Variable squares = call.apply("square", {call.apply("sub", {call.in("prediction"), call.in("target")})});
+    return {reduction == "sum" ? call.apply("sum", {squares}) : squares};
+}
+
+// Of every row of a from every row of b.
+inline Outputs squared_distances(const Call& call) {
+    const Variable apart = call.apply("sub", {call.apply("unsqueeze", {call.in("a")}, {.axis = 1}), call.in("b")});
+    return {call.apply("sum", {call.apply("square", {apart})}, {.axes = {2}})};
 }
 
 std::map<std::string, Adapter> layer_adapters();  // tests/parity_layers.h
@@ -194,6 +202,8 @@ inline const std::map<std::string, Adapter>& adapters() {
             {"linear", linear},
             {"outer", outer},
             {"mse", mse},
+            {"squared_distances", squared_distances},
+            {"distances", [](const Call& call) { return Outputs{call.apply("sqrt", {squared_distances(call)[0]})}; }},
         };
         all.merge(layer_adapters());
         return all;
@@ -260,5 +270,5 @@ inline void check_not_there(const std::string& kind, const std::set<std::string>
 
 }  // namespace lockstep::parity
 
-#include "tests/parity_sequences.h"
 #include "tests/parity_layers.h"
+#include "tests/parity_sequences.h"
