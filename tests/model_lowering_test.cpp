@@ -3,6 +3,7 @@
 #include <string>
 
 #include "core/model/lowering.h"
+#include "core/model/timing.h"
 #include "core/ptx/ptx.h"
 #include "tests/catch.h"
 #include "tests/model_support.h"
@@ -85,6 +86,56 @@ TEST_CASE("neighbouring words of shared memory are one load where the address is
     CHECK(lowered(word + loads, tile) == "1 0 0 1 1 1 1 1 1 ");
     const std::string apart = "ld.shared.u32 %r10, [%r3];\nst.shared.u32 [%r3], %r1;\nld.shared.u32 %r11, [%r3+4];\n";
     CHECK(lowered(row + apart, tile) == "1 0 0 1 1 1 1 1 ");
+}
+
+TEST_CASE("loads from global memory are moved up past stores to shared memory, to the first of them") {
+    const auto marks = [](const std::string& body) {
+        const auto program = program_of(body, ".shared .align 16 .b8 tile[4096];\n");
+        std::string text;
+        for (const Lowered& l : lower(gpu_named("a6000").value(), *program))
+            text += (l.sets_mark == 2 ? "m" : l.from_mark == 2 ? "u" : "-");
+        return text;
+    };
+    const std::string load = "ld.global.f32 %f1, [%rd1];\n", other = "ld.global.f32 %f2, [%rd2];\n";
+    const std::string keep = "st.shared.f32 [%r1], %f1;\n";
+    CHECK(marks(load + keep + other + keep) == "m-u--");
+    CHECK(marks(load + "st.global.f32 [%rd3], %f1;\n" + other) == "m-m-");
+    CHECK(marks(load + "bar.sync 0;\n" + other) == "m-m-");
+    // Not past what its address is made of
+    CHECK(marks("ld.global.u64 %rd2, [%rd1];\n" + other) == "mm-");
+    CHECK(marks("ld.global.u64 %rd4, [%rd1];\nadd.s64 %rd2, %rd4, %rd3;\n" + other) == "m-m-");
+    CHECK(marks(load + "add.s64 %rd2, %rd4, %rd3;\n" + other) == "m-u-");
+    // As far as registers go: eight times 16 bytes
+    std::string many;
+    for (int i = 0; i < 9; ++i)
+        many += "ld.global.v4.f32 {%f" + std::to_string(4 * i + 1) + ", %f" + std::to_string(4 * i + 2) + ", %f" +
+                std::to_string(4 * i + 3) + ", %f" + std::to_string(4 * i + 4) + "}, [%rd1+" + std::to_string(16 * i) +
+                "];\n";
+    CHECK(marks(many) == "muuuuuuum-");
+}
+
+TEST_CASE("three operands of the register file's two banks take two cycles, and so do two of one bank") {
+    const auto intervals = [](const std::string& body, const std::string& gpu = "a6000") {
+        const auto program = program_of(body, ".shared .align 16 .b8 tile[4096];\n");
+        std::string text;
+        for (const Timing& t : make_timing(gpu_named(gpu).value(), *program))
+            if (t.route == Route::math && !t.folded) text += std::to_string(t.interval);
+        return text;
+    };
+    const std::string three = "fma.rn.f32 %f4, %f1, %f2, %f3;\n";
+    CHECK(intervals(three) == "2");
+    CHECK(intervals(three, "v100") == "2");  // which takes two cycles for the multiply-add itself
+    CHECK(intervals(three, "p100") == "1");  // has four banks
+    CHECK(intervals(three + "fma.rn.f32 %f6, %f1, %f2, %f5;\n") == "21");  // two of them are kept
+    CHECK(intervals(three + "fma.rn.f32 %f6, %f2, %f1, %f5;\n") == "21");  // factors change places
+    CHECK(intervals("fma.rn.f32 %f4, %f1, %f1, %f3;\n") == "1");
+    CHECK(intervals("fma.rn.f32 %f4, %f1, 0f3F800000, %f3;\n") == "1");
+    // The words of a wide load lie in turn in the two banks: with those of one bank an accumulator meets both, in turn
+    const std::string words = "ld.shared.v4.f32 {%f1, %f2, %f3, %f4}, [%r1];\n";
+    CHECK(intervals(words + "add.f32 %f10, %f1, %f2;\n") == "1");
+    CHECK(intervals(words + "add.f32 %f10, %f1, %f3;\n") == "2");
+    CHECK(intervals(words + "fma.rn.f32 %f11, %f9, %f1, %f10;\nfma.rn.f32 %f12, %f9, %f2, %f11;\nfma.rn.f32 %f13, %f9, %f3, "
+                            "%f12;\n") == "212");
 }
 
 TEST_CASE("what is folded runs, counts as PTX, and takes no issue slot") {

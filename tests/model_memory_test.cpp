@@ -72,10 +72,42 @@ TEST_CASE("the same word by many lanes is a broadcast, except for atomics") {
     CHECK(shared_passes(two_words, 0x55555555u, 4) == 1);
 }
 
-TEST_CASE("8-byte accesses go in halves, 16-byte accesses in quarters") {
+TEST_CASE("8-byte accesses go in halves, 16-byte accesses in quarters, twice as many lanes where pairs read the same") {
     CHECK(shared_passes(Addresses(0, 8).at, all, 8) == 2);
     CHECK(shared_passes(Addresses(0, 16).at, all, 16) == 4);
     CHECK(shared_passes(Addresses(0, 1).at, all, 1) == 1);
+    const auto passes = [](uint32_t bytes, auto place) {
+        uint64_t at[32];
+        for (uint32_t lane = 0; lane < 32; ++lane) at[lane] = uint64_t{bytes} * place(lane);
+        return shared_passes(at, all, bytes);
+    };
+    // The three cases of the forum's answer, and that of its question: 16 bytes, lane % 4, takes four
+    CHECK(passes(16, [](uint32_t) { return 0u; }) == 2);
+    CHECK(passes(16, [](uint32_t lane) { return lane / 2; }) == 2);
+    CHECK(passes(16, [](uint32_t lane) { return lane / 4 * 2 + lane % 2; }) == 2);
+    CHECK(passes(16, [](uint32_t lane) { return lane % 4; }) == 4);
+    CHECK(passes(8, [](uint32_t lane) { return lane / 2; }) == 1);
+    CHECK(passes(8, [](uint32_t lane) { return lane / 4 * 2 + lane % 2; }) == 1);
+    CHECK(passes(8, [](uint32_t lane) { return lane % 16; }) == 2);
+    // Lanes that are off break no pair
+    uint64_t alone[32];
+    for (uint32_t lane = 0; lane < 32; ++lane) alone[lane] = uint64_t{8} * lane;
+    CHECK(shared_passes(alone, 0x55555555u, 8) == 2);  // lanes 0, 2, ... 30: words 0 and 1 of rows that lie 128 bytes apart
+}
+
+TEST_CASE("tags are looked up four a cycle, of different sets") {
+    const auto cycles = [](uint64_t stride) {
+        GlobalRequest request;
+        coalesce(Addresses(0x1000, stride).at, all, 4, request);
+        return tag_cycles(request);
+    };
+    CHECK(cycles(0) == 1);
+    CHECK(cycles(4) == 1);
+    CHECK(cycles(16) == 1);      // four lines
+    CHECK(cycles(128) == 8);     // 32 lines one behind the other
+    CHECK(cycles(256) == 16);    // every other: two sets of four
+    CHECK(cycles(16384) == 32);  // a column of a matrix of 4096 floats: one set
+    CHECK(cycles(16512) == 8);   // of 4128 floats
 }
 
 TEST_CASE("a cache holds as many consecutive lines as its size says, and loses the one unused longest") {

@@ -69,8 +69,19 @@ uint32_t busiest_bank(const uint64_t* offsets, uint32_t group, uint32_t bytes, b
     return most;
 }
 
+// Whether the active ones of lanes n and n ^ apart have the same address, for all n.
+bool paired(const uint64_t* offsets, uint32_t mask, uint32_t apart) {
+    const uint32_t lower = apart == 1 ? 0x55555555u : 0x33333333u;
+    for (uint32_t left = mask & mask >> apart & lower; left != 0; left &= left - 1) {
+        const auto lane = static_cast<uint32_t>(std::countr_zero(left));
+        if (offsets[lane] != offsets[lane + apart]) return false;
+    }
+    return true;
+}
+
 uint32_t passes_of(const uint64_t* offsets, uint32_t mask, uint32_t bytes, bool broadcast) {
-    const uint32_t lanes_a_group = 32 / std::max(1u, bytes / bank_bytes);
+    const uint32_t lanes_a_group =
+        broadcast ? lanes_together(offsets, mask, bytes) : std::max(1u, 32 / std::max(1u, bytes / bank_bytes));
     uint32_t total = 0;
     for (uint32_t first = 0; first < 32; first += lanes_a_group) {
         const uint32_t group = lanes_a_group == 32 ? mask : mask & (((1u << lanes_a_group) - 1) << first);
@@ -165,6 +176,18 @@ uint32_t same_word(const uint64_t* addresses, uint32_t mask, uint64_t line) {
         if (address / line_bytes == line) most = std::max(most, ++count[address % line_bytes / bank_bytes]);
     }
     return std::max<uint32_t>(1, most);
+}
+
+uint32_t tag_cycles(const GlobalRequest& request) {
+    uint32_t of_set[tag_sets] = {}, most = 0;
+    for (uint32_t i = 0; i < request.lines; ++i) most = std::max(most, ++of_set[request.line[i].line % tag_sets]);
+    return most;
+}
+
+uint32_t lanes_together(const uint64_t* offsets, uint32_t mask, uint32_t bytes) {
+    const uint32_t words = std::max(1u, bytes / bank_bytes), lanes = std::max(1u, 32 / words);
+    if (words == 1 || words > 4) return lanes;
+    return paired(offsets, mask, 1) || paired(offsets, mask, 2) ? 2 * lanes : lanes;
 }
 
 uint32_t shared_passes(const uint64_t* offsets, uint32_t mask, uint32_t bytes) {

@@ -38,8 +38,18 @@ uint32_t used_bytes(const uint64_t* addresses, uint32_t mask, uint32_t bytes);
 // The largest number of the accesses in `mask` that begin in one 4-byte word of the line: atomics on it go one by one.
 uint32_t same_word(const uint64_t* addresses, uint32_t mask, uint64_t line);
 
-// Passes over the 32 banks of 4 bytes. Lanes that read the same word share it (broadcast). Accesses wider than 4 bytes go
-// in groups of lanes that make 128 bytes. At least 1 when any lane is active.
+// Cycles that the tags of the request's lines take: four are looked up a cycle, each in a set of its own. That sets follow
+// from the lowest bits of the line is an estimate.
+constexpr uint32_t tag_sets = 4;
+uint32_t tag_cycles(const GlobalRequest& request);
+
+// Lanes whose accesses are served together: all for up to 4 bytes a lane, a half of the warp for 8 and a quarter for 16, as
+// these make 128 bytes; twice as many where every active lane n has the address of lane n ^ 1, or every one that of n ^ 2
+// (NVIDIA's developer forum, "Unexpected shared memory bank conflict": what comes back is packed then).
+uint32_t lanes_together(const uint64_t* offsets, uint32_t mask, uint32_t bytes);
+
+// Passes over the 32 banks of 4 bytes, group of lanes by group. Lanes of a group that read the same word share it
+// (broadcast). At least 1 when any lane is active.
 uint32_t shared_passes(const uint64_t* offsets, uint32_t mask, uint32_t bytes);
 
 // Atomics do not broadcast: lanes on the same word queue as well.

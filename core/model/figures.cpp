@@ -25,6 +25,7 @@ std::vector<SpecFigure> figures_of(const GpuSpec& gpu) {
         FIGURE(fp64_lanes, "FP64 lanes a sub-core", "per cycle"),
         FIGURE(sfu_lanes, "special function lanes a sub-core", "per cycle"),
         FIGURE(lsu_lanes, "load/store lanes a sub-core", "per cycle"),
+        FIGURE(register_reads, "register operands a sub-core", "per cycle"),
         FIGURE(int_shares_fp32, "integers share the FP32 lanes", "0 or 1"),
         FIGURE(fp32_latency, "FP32 latency", "cycles"),
         FIGURE(int_latency, "integer latency", "cycles"),

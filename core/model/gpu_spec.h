@@ -47,6 +47,7 @@ struct GpuSpec {
     Figure fp32_lanes, int_lanes, fp64_lanes, sfu_lanes;
     Figure fp16x2_lanes;  // pairs of FP16
     Figure lsu_lanes;
+    Count register_reads;   // operands of 32 lanes that a sub-core reads a cycle
     Count int_shares_fp32;  // 1: integer instructions run on the FP32 lanes (before Volta)
     // Latencies in cycles
     Count folds_ptx;     // 1: as ptxas does (lowering.h); 0: every PTX instruction is issued

@@ -120,7 +120,6 @@ bool Sm::fold(uint32_t s, uint32_t i, int64_t now, uint32_t& next) {
                 w.scoreboard.write(t.writes[r], issued.ready, cause, issued.wait);
             for (uint32_t r = 0; r < t.list_written; ++r) w.scoreboard.write(t.list[r], issued.ready, cause, issued.wait);
         }
-        if (t.sets_mark >= 0) w.marks[static_cast<size_t>(t.sets_mark)] = now;
         account(s, w, t, issued);
         next = next_pc_of(w);
     }
@@ -130,7 +129,6 @@ bool Sm::fold(uint32_t s, uint32_t i, int64_t now, uint32_t& next) {
 // A load counts as issued when its mark was: ptxas moves it up to there.
 int64_t Sm::moved_up(WarpSlot& w, const Timing& t, int64_t now, int64_t ready) const {
     const int64_t issued = t.from_mark >= 0 ? w.marks[static_cast<size_t>(t.from_mark)] : now;
-    if (t.sets_mark >= 0) w.marks[static_cast<size_t>(t.sets_mark)] = now;
     return std::max(now + 1, ready - (now - issued));
 }
 
@@ -139,6 +137,7 @@ int64_t Sm::moved_up(WarpSlot& w, const Timing& t, int64_t now, int64_t ready) c
     InstructionCounters& counters = state_.windows->at(issued.now, issued.pc);
     const uint64_t lanes = lanes_in(issued.executed);
     state_.thread_instructions += lanes;
+    if (t.sets_mark >= 0) w.marks[static_cast<size_t>(t.sets_mark)] = issued.now;
     ++counters.issues;
     counters.lanes += issued.active == issued.executed ? lanes : lanes_in(issued.active);
     counters.executed += lanes;

@@ -101,13 +101,14 @@ void LoadStore::load_line(const LineRequest& part, Way way, bool cached, Ticks b
         }
     }
     if (missing == 0) return;
-    sent = std::max(miss_slot(sent), return_free_);
+    sent = miss_slot(sent);
+    accepted = std::max(accepted, sent);  // with an entry of its own it waits for the port and for L2 apart
+    sent = std::max(sent, return_free_);
     return_free_ = sent + bits_in(missing) * return_ticks_;
     Served served = memory_->read(part.line, missing, sent, half_);
     served.ready += translate(part.line);
     count(cost, served, missing, Flow::l1_from_l2);
     ready = std::max(ready, served.ready);
-    accepted = std::max(accepted, std::max(sent, served.accepted));
     outstanding_[next_miss_] = served.ready;
     next_miss_ = next_miss_ + 1 == outstanding_.size() ? 0 : next_miss_ + 1;
     if (!cached) return;
@@ -127,6 +128,7 @@ MemoryCost LoadStore::global(uint32_t s, int64_t now, Access access, const uint6
     cost.sectors = request_.sectors;
     cost.level = MemoryLevel::l1;
     Ticks takes = std::max(interval_, request_.sectors * sector_ticks_);
+    if (request_.lines > 1) takes = std::max(takes, ticks_of(int64_t{tag_cycles(request_)}));
     // The bytes of cp.async cross the data pipe once more, on their way into shared memory.
     if (way.to_shared) takes += std::max(interval_, request_.sectors * sector_ticks_);
     const Ticks begin = enter(s, now, takes, 0);

@@ -23,9 +23,12 @@ using ptx::Space;
 using ptx::Type;
 
 constexpr uint32_t none = UINT32_MAX;
-constexpr uint32_t most_early = 24;      // loads ahead of their uses cost registers
-constexpr uint32_t most_distance = 256;  // between what is folded and its user
-constexpr uint32_t unknown_bits = 32;    // trailing zeros of a register that nobody has written yet
+constexpr uint32_t most_early = 48;  // loads ahead of their uses cost registers: 40 machine instructions are usual
+constexpr uint32_t most_words = 32;  // that loads from global memory moved to one place bring a lane
+constexpr int8_t global_marks = 2;
+constexpr uint32_t arithmetic_cycles = 4;  // in which a warp by itself issues as many instructions
+constexpr uint32_t most_distance = 256;    // between what is folded and its user
+constexpr uint32_t unknown_bits = 32;      // trailing zeros of a register that nobody has written yet
 
 bool is_integer(Type type, size_t bytes) {
     switch (type) {
@@ -108,6 +111,7 @@ struct Pass {
     void wide(uint32_t pc);
     void merge_loads(uint32_t begin, uint32_t end);
     void hoist_loads(uint32_t begin, uint32_t end);
+    uint32_t last_shared_load(uint32_t begin, uint32_t end) const;
 };
 
 void Pass::count() {
@@ -344,38 +348,72 @@ void Pass::merge_loads(uint32_t begin, uint32_t end) {
 }
 
 // ptxas moves loads up, together with the arithmetic of their addresses, so that they are under way together: a load counts
-// as issued when the farther of two marks in front of it was. Marks are loads themselves, most_early / 2 instructions apart.
+// as issued when a mark in front of it was.
+//   shared memory: the farther of two marks, most_early / 2 instructions apart and the first behind what holds loads up
+//   global memory: the first load since the last barrier, store to global memory or call, as far as registers go; stores to
+//                  shared memory are another state space and hold nothing up
 void Pass::hoist_loads(uint32_t begin, uint32_t end) {
-    std::unordered_map<int32_t, uint32_t> known;  // from where on a register's value can be had, at the earliest
-    uint32_t mark[2] = {none, none};
+    struct Known {            // a register's value:
+        uint32_t to = 0;      // what it is made of is there from here on
+        uint32_t cycles = 0;  // that the arithmetic behind that takes
+    };
+    std::unordered_map<int32_t, Known> known;
+    uint32_t mark[2] = {none, none}, global_mark = none, words = 0;
     int8_t latest = 0;
+    const uint32_t last_load = last_shared_load(begin, end);
     for (uint32_t pc = begin; pc < end; ++pc) {
         const DecodedInstruction& in = code[pc];
-        uint32_t to = begin;
+        uint32_t to = begin, cycles = 0;
         each_read(in, [&](int32_t r) {
-            if (const auto found = known.find(r); found != known.end()) to = std::max(to, found->second);
+            const auto found = known.find(r);
+            if (found == known.end()) return;
+            to = std::max(to, found->second.to);
+            cycles = std::max(cycles, found->second.cycles);
         });
-        const bool lanes =
-            in.kind == Kind::lane_wise || in.kind == Kind::lane_wise_many || in.kind == Kind::special_register;
-        each_write(in, [&](int32_t r) { known[r] = lanes ? to : pc + 1; });
-        if (in.kind == Kind::load && in.mode == 0 && (in.space == Space::shared || in.space == Space::global)) {
-            if (pc > most_early) to = std::max(to, pc - most_early);
+        const bool arithmetic = in.kind == Kind::lane_wise || in.kind == Kind::lane_wise_many;
+        const bool lanes = arithmetic || in.kind == Kind::special_register;
+        const uint32_t more = out[pc].instructions == 0 ? 0 : arithmetic_cycles;
+        each_write(in, [&](int32_t r) { known[r] = arithmetic ? Known{to, cycles + more} : Known{pc + 1, 0}; });
+        const bool plain_load = in.kind == Kind::load && in.mode == 0;
+        if (plain_load && in.space == Space::global) {
+            const auto takes = static_cast<uint32_t>((size_of(in.destination_type) + 3) / 4 * in.vector);
+            if (global_mark != none && to <= global_mark && words + takes <= most_words) {
+                out[pc].from_mark = global_marks;
+                words += takes;
+            } else {
+                out[pc].sets_mark = global_marks;
+                global_mark = pc;
+                words = takes;
+            }
+            continue;
+        }
+        if (!lanes && !plain_load) {
+            const bool store = (in.kind == Kind::store || in.kind == Kind::atomic) && in.mode == 0;
+            if (!store || in.space != Space::shared) global_mark = none;  // loads stay behind them
+            if (!store || in.space != Space::global) mark[0] = mark[1] = none;
+            latest = 0;
+            continue;
+        }
+        if (plain_load && in.space == Space::shared) {
             uint32_t farthest = pc;
             for (int8_t k = 0; k < 2; ++k)
-                if (mark[k] != none && mark[k] >= to && mark[k] < farthest) {
+                if (mark[k] != none && mark[k] >= to + cycles && mark[k] < farthest) {
                     farthest = mark[k];
                     out[pc].from_mark = k;
                 }
-            if (mark[latest] == none || pc - mark[latest] >= most_early / 2) {
-                if (mark[latest] != none) latest = static_cast<int8_t>(1 - latest);
-                mark[latest] = pc;
-                out[pc].sets_mark = latest;
-            }
-        } else if (!lanes && !(in.kind == Kind::load && in.space == Space::param)) {
-            mark[0] = mark[1] = none;  // stores, barriers and the like: loads stay behind them
-            latest = 0;
+        }
+        if (pc < last_load && (mark[latest] == none || pc - mark[latest] >= most_early / 2)) {
+            if (mark[latest] != none) latest = static_cast<int8_t>(1 - latest);
+            mark[latest] = pc;
+            out[pc].sets_mark = latest;
         }
     }
+}
+
+uint32_t Pass::last_shared_load(uint32_t begin, uint32_t end) const {
+    for (uint32_t pc = end; pc-- > begin;)
+        if (code[pc].kind == Kind::load && code[pc].space == Space::shared) return pc;
+    return begin;
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ struct Lowered {
     uint32_t merged_with = UINT32_MAX;  // the load from shared memory that brings this one along; instructions is 0
     bool wide_add = false;              // a 64-bit addition that took its multiplication in: one integer multiply-add
     uint8_t wide_bytes = 0;  // of a load that brings others along: what a lane loads, 8 or 16, from an aligned address
-    // ptxas moves loads up past what does not concern them. A load may be one of two marks, and count as issued at one.
+    // ptxas moves loads up past what does not concern them. An instruction may be one of three marks, and a load count as
+    // issued at one: 0 and 1 for shared memory, 2 for global memory.
     int8_t sets_mark = -1, from_mark = -1;
 };
 

@@ -63,7 +63,7 @@ void Sm::start_block(uint32_t slot, uint32_t linear, int64_t now, uint32_t clust
         w.block_slot = static_cast<uint16_t>(slot);
         w.at_barrier = false;
         w.ahead_at = w.ahead_count = 0;
-        w.marks = {now, now};
+        w.marks = {now, now, now};
         w.first_round = w.last_round = 0;
         set_next_pc(core, i, std::min(w.warp->pc(), last_pc_), now);
         core.fetched[i] = fetch(core, w.pc, now);

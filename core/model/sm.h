@@ -82,7 +82,7 @@ struct SmState {
         Scoreboard scoreboard;
         std::array<simt::AheadStep, most_ahead> ahead{};
         int64_t store_done = 0;
-        std::array<int64_t, 2> marks{};            // when the loads were issued that later ones are moved up to (lowering.h)
+        std::array<int64_t, 3> marks{};            // when the loads were issued that later ones are moved up to (lowering.h)
         uint64_t first_round = 0, last_round = 0;  // values of SharedState::issues when it came round and changed nothing
         int64_t begin = 0;
         int64_t ended = 0;  // of the last warp here

@@ -9,6 +9,7 @@
 
 #include "core/base/diagnostic.h"
 #include "core/model/lowering.h"
+#include "core/model/operand_reads.h"
 
 namespace lockstep::model {
 namespace {
@@ -161,6 +162,7 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program,
     std::vector<Timing> table(std::max<size_t>(1, program.instructions.size()));
     table[0].route = Route::exit;
     std::unordered_map<int32_t, uint32_t> numbers;
+    const std::vector<uint8_t> reads = operand_cycles(gpu, program, lowered);
     for (uint32_t pc = 0; pc < program.instructions.size(); ++pc) {
         const ptx::DecodedInstruction& in = program.instructions[pc];
         Timing& t = table[pc];
@@ -270,6 +272,7 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program,
             t.writes[t.registers_written++] = number_of(in.writes[i]);
         t.list_written = in.list_destinations;
         t.folded = lowered[pc].instructions == 0;
+        if (!t.folded && t.route == Route::math) t.interval = std::max<uint32_t>(t.interval, reads[pc]);
         t.wide_bytes = lowered[pc].wide_bytes;
         if (t.wide_bytes != 0) t.lane_bytes = t.wide_bytes;
         t.sets_mark = lowered[pc].sets_mark;

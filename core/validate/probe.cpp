@@ -112,8 +112,8 @@ double measure(const Case& row, Programs& programs) {
         case Quantity::share_of_peak:
             return 100 * row.work * warps * steps / seconds_between() / 1e9 / gpu.dram_gb_per_second;
         default: {
-            // The vendor's peak of FP32 may hold at another clock than the rest.
-            const bool other_clock = gpu.fp32_peak_mhz != 0 && row.kernel.find("f32") != std::string_view::npos;
+            // The vendor's peaks without tensor cores may hold at another clock than the rest.
+            const bool other_clock = gpu.fp32_peak_mhz != 0 && row.file == "peak";
             return row.work * warps * steps * row.n / seconds_between() / 1e12 *
                    (other_clock ? gpu.fp32_peak_mhz / gpu.boost_mhz : 1);
         }

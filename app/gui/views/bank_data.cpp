@@ -17,7 +17,8 @@ constexpr uint64_t row_bytes = uint64_t{model::shared_banks} * model::bank_bytes
 BankFacts bank_facts(const Pattern& pattern, bool atomic) {
     BankFacts facts;
     const uint32_t words = std::max(1u, pattern.bytes / model::bank_bytes);
-    const uint32_t lanes_a_group = std::max(1u, 32 / words);
+    const uint32_t lanes_a_group =
+        atomic ? std::max(1u, 32 / words) : model::lanes_together(pattern.address.data(), pattern.lanes, pattern.bytes);
     facts.groups = 32 / lanes_a_group;
     std::map<uint64_t, uint32_t> all;
     for (uint32_t first = 0; first < 32; first += lanes_a_group) {

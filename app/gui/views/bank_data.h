@@ -23,7 +23,7 @@ struct BankFacts {
     std::array<uint32_t, 32> distinct{};  // words a bank delivers one after the other, in its busiest group of lanes
     uint32_t ways = 0;                    // the most of them: "2-way"
     uint32_t worst_bank = 0;              // the first with that many
-    uint32_t groups = 1;                  // lanes whose accesses together make 128 bytes: 1 of 32, 2 of 16, 4 of 8
+    uint32_t groups = 1;                  // of lanes that are served together (model::lanes_together): 1, 2 or 4
     std::vector<BankPass> passes;
     uint32_t broadcasts = 0;  // words that several lanes read at once
 };
