@@ -133,7 +133,8 @@ Case sectors(std::string_view gpu, std::string_view name, double expected, int32
 
 // All SMs stream: 2 blocks of 1024 threads each, 16 bytes a load; n and 2 n loads a thread.
 Case stream(std::string_view gpu, std::string_view name, Quantity quantity, double expected, std::string_view unit,
-            Kind kind, std::string_view source, uint32_t sms, int32_t loads, uint64_t bytes, bool quick = true) {
+            Kind kind, std::string_view source, uint32_t sms, int32_t loads, uint64_t bytes, bool quick = true,
+            bool parts = false) {
     return {.table = "bandwidth",
             .name = name,
             .gpu = gpu,
@@ -145,6 +146,7 @@ Case stream(std::string_view gpu, std::string_view name, Quantity quantity, doub
             .kind = kind,
             .source = source,
             .quick = quick,
+            .parts = parts,
             .blocks = 2 * sms,
             .threads = 1024,
             .steps = static_cast<uint32_t>(loads),
@@ -176,7 +178,7 @@ Case sm_stream(std::string_view gpu, std::string_view name, double expected, std
 
 // Peaks of the whole GPU: one block an SM, n and 2 n rounds.
 Case peak(std::string_view gpu, std::string_view name, double tflops, std::string_view file, std::string_view kernel,
-          Kind kind, uint32_t sms, uint32_t threads, uint32_t steps, double operations, int32_t rounds, bool quick) {
+          Kind kind, uint32_t sms, uint32_t threads, uint32_t steps, double operations, int32_t rounds) {
     return {.table = "peak",
             .name = name,
             .gpu = gpu,
@@ -187,7 +189,7 @@ Case peak(std::string_view gpu, std::string_view name, double tflops, std::strin
             .unit = "TFLOP/s",
             .kind = kind,
             .source = vendor,
-            .quick = quick,
+            .parts = true,
             .blocks = sms,
             .threads = threads,
             .steps = steps,
@@ -195,11 +197,11 @@ Case peak(std::string_view gpu, std::string_view name, double tflops, std::strin
             .work = operations};
 }
 Case fma_peak(std::string_view gpu, std::string_view name, double tflops, std::string_view kernel, uint32_t sms,
-              int32_t rounds = 4, bool quick = false) {
-    return peak(gpu, name, tflops, "peak", kernel, predicted, sms, 512, 512, 64, rounds, quick);
+              int32_t rounds = 4) {
+    return peak(gpu, name, tflops, "peak", kernel, predicted, sms, 512, 512, 64, rounds);
 }
-Case mma_peak(std::string_view gpu, std::string_view name, double tflops, uint32_t sms, bool quick = false) {
-    return peak(gpu, name, tflops, "tensor", "rate_mma", calibrated, sms, 512, 128, 2 * 16 * 8 * 16, 1, quick);
+Case mma_peak(std::string_view gpu, std::string_view name, double tflops, uint32_t sms) {
+    return peak(gpu, name, tflops, "tensor", "rate_mma", calibrated, sms, 512, 128, 2 * 16 * 8 * 16, 1);
 }
 
 // The ladder on the A6000, see sgemm.cpp. K is cut to n and 2 n.
@@ -215,7 +217,7 @@ Case rung(std::string_view name, std::string_view file, std::string_view kernel,
             .unit = "GFLOP/s",
             .kind = predicted,
             .source = ladder,
-            .quick = false,
+            .parts = true,
             .threads = block_x,
             .n = depth,
             .tile_rows = tile_rows,
@@ -377,9 +379,10 @@ const std::vector<Case>& all() {
         sm_stream("v100", "v100/l1", 126, "bandwidth", "read_l1", predicted, streams),
         sm_stream("a100", "a100/l1", 19.1e12 / 108 / 1410e6, "bandwidth", "read_l1", calibrated, streams),
         sm_stream("v100", "v100/shared", 128, "shared", "strided_shared_16", predicted, "32 banks of 4 bytes"),
-        stream("a100", "a100/l2", Quantity::gigabytes, 5400, "GB/s", calibrated, streams, 108, 32, 4 * MiB, false),
-        stream("h100-pcie", "h100-pcie/l2", Quantity::gigabytes, 7000, "GB/s", calibrated, streams, 114, 32, 4 * MiB, false),
-        stream("h200", "h200/l2", Quantity::gigabytes, 9800, "GB/s", calibrated, streams, 132, 32, 4 * MiB, false),
+        stream("a100", "a100/l2", Quantity::gigabytes, 5400, "GB/s", calibrated, streams, 108, 32, 4 * MiB, true, true),
+        stream("h100-pcie", "h100-pcie/l2", Quantity::gigabytes, 7000, "GB/s", calibrated, streams, 114, 32, 4 * MiB, true,
+               true),
+        stream("h200", "h200/l2", Quantity::gigabytes, 9800, "GB/s", calibrated, streams, 132, 32, 4 * MiB, true, true),
         stream("v100", "v100/dram", Quantity::share_of_peak, 100 * 867.0 / 900, "% of peak", calibrated, streams, 80, 16,
                128 * MiB),
         stream("a100-80", "a100-80/dram", Quantity::share_of_peak, 100 * 1776.0 / 2039, "% of peak", calibrated, streams,
@@ -388,7 +391,7 @@ const std::vector<Case>& all() {
                114, 16, 128 * MiB, false),
 
         fma_peak("p100", "p100/f32", 10.6, "peak_fma_f32", 56),
-        fma_peak("v100", "v100/f32", 15.7, "peak_fma_f32", 80, 4, true),
+        fma_peak("v100", "v100/f32", 15.7, "peak_fma_f32", 80),
         fma_peak("a100", "a100/f32", 19.5, "peak_fma_f32", 108),
         fma_peak("rtx3090", "rtx3090/f32", 35.6, "peak_fma_f32", 82, 8),
         fma_peak("a6000", "a6000/f32", 38.7, "peak_fma_f32", 84, 8),
@@ -399,12 +402,11 @@ const std::vector<Case>& all() {
         fma_peak("a100", "a100/f64", 9.7, "peak_fma_f64", 108),
         fma_peak("h100", "h100/f64", 34, "peak_fma_f64", 132),
         mma_peak("v100", "v100/f16_tensor", 125, 80),
-        mma_peak("a100", "a100/f16_tensor", 312, 108, true),
+        mma_peak("a100", "a100/f16_tensor", 312, 108),
         mma_peak("rtx3090", "rtx3090/f16_tensor", 71, 82),
         mma_peak("a6000", "a6000/f16_tensor", 154.8, 84),
         mma_peak("rtx4090", "rtx4090/f16_tensor", 165, 128),
-        peak("h100", "h100/f16_tensor", 989, "wgmma", "rate_wgmma", calibrated, 132, 128, 16, 2.0 * 64 * 256 * 16 / 4, 4,
-             false),
+        peak("h100", "h100/f16_tensor", 989, "wgmma", "rate_wgmma", calibrated, 132, 128, 16, 2.0 * 64 * 256 * 16 / 4, 4),
 
         rung("1_naive", "1_naive", "sgemm_naive", 309.0, 32, 32, 32, 32, 512, true),
         rung("2_coalesced", "2_coalesced", "sgemm_coalesced", 1986.5, 32, 32, 32, 32, 512),

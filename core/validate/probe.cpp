@@ -85,9 +85,33 @@ model::TimedResult run_kernel(const model::GpuSpec& gpu, const ptx::Program& pro
     return result;
 }
 
+Case part_of(const Case& row) {
+    Case part = row;
+    const uint32_t sms = gpu_of(row).sms;
+    part.share = std::max(1u, sms % 4 == 0 ? sms / 4 : sms / 2);
+    part.blocks = std::max(1u, row.blocks / part.share);
+    if (row.quantity == Quantity::gigaflops) {
+        part.n = row.n / 2;
+    } else if (row.quantity == Quantity::gigabytes) {
+        part.bytes = row.bytes / 8;  // more than L1 and less than that share of L2
+        part.more = static_cast<int32_t>(part.bytes / 16);
+    }
+    return part;
+}
+
+model::GpuSpec gpu_of(const Case& row) {
+    model::GpuSpec gpu = model::gpu_named(row.gpu).value();
+    if (row.share <= 1) return gpu;
+    for (model::Count* const count : {&gpu.sms, &gpu.l2_bytes, &gpu.l2_slices, &gpu.dram_channels})
+        count->value = std::max(1u, count->value / row.share);
+    for (model::Figure* const figure : {&gpu.l2_bytes_per_cycle, &gpu.dram_gb_per_second, &gpu.fp16_tensor_tflops})
+        figure->value /= row.share;
+    return gpu;
+}
+
 double measure(const Case& row, Programs& programs) {
     if (row.quantity == Quantity::gigaflops) return measure_sgemm(row, programs);
-    const model::GpuSpec gpu = model::gpu_named(row.gpu).value();
+    const model::GpuSpec gpu = gpu_of(row);
     const ptx::Program& program = programs.get("kernels/micro", row.file, row.kernel);
     const double warps = row.blocks * ((row.threads + 31) / 32), steps = row.steps;
     const Run once = run(row, gpu, program, row.n);
@@ -108,13 +132,13 @@ double measure(const Case& row, Programs& programs) {
         case Quantity::sectors:
             return model::metric_of(program, once.result, "sectors_per_request").value();
         case Quantity::gigabytes:
-            return row.work * warps * steps / seconds_between() / 1e9;
+            return row.share * row.work * warps * steps / seconds_between() / 1e9;
         case Quantity::share_of_peak:
             return 100 * row.work * warps * steps / seconds_between() / 1e9 / gpu.dram_gb_per_second;
         default: {
             // The vendor's peaks without tensor cores may hold at another clock than the rest.
             const bool other_clock = gpu.fp32_peak_mhz != 0 && row.file == "peak";
-            return row.work * warps * steps * row.n / seconds_between() / 1e12 *
+            return row.share * row.work * warps * steps * row.n / seconds_between() / 1e12 *
                    (other_clock ? gpu.fp32_peak_mhz / gpu.boost_mhz : 1);
         }
     }

@@ -32,6 +32,11 @@ struct Arguments {
     }
 };
 
+// The row on four SMs (two where they do not divide) with their share of L2 and of DRAM, its work cut alike and half as
+// long.
+Case part_of(const Case& row);
+model::GpuSpec gpu_of(const Case& row);
+
 double measure(const Case& row, Programs& programs);        // in the row's unit
 double measure_sgemm(const Case& row, Programs& programs);  // sgemm.cpp
 

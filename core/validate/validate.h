@@ -37,7 +37,8 @@ struct Case {
     std::string_view unit;
     Kind kind = Kind::predicted;
     std::string_view source;
-    bool quick = true;  // also in the quick set
+    bool quick = true;   // also in the quick set
+    bool parts = false;  // there on a part of the GPU, see part_of() in probe.h
     // How it is run.
     uint32_t blocks = 1, threads = 32;
     uint32_t steps = 128;        // timed operations a warp (of one round)
@@ -50,6 +51,7 @@ struct Case {
     // Of a matrix product: the tile of a block, and the block (threads x block_y); K is cut to n and 2 n.
     uint32_t tile_rows = 0, tile_columns = 0, block_y = 1;
     bool rows_first = false;  // blockIdx.x counts tiles of rows
+    uint32_t share = 1;       // it runs on a share-th of the GPU
 };
 
 struct Row {
