@@ -1,7 +1,7 @@
 // Convolution (kernels/conv2d.cu, conv2d_im2col.cu). With stride 1 every tap of a filter sees the same image, shifted: its
 // windows are rows that begin at a tap's offset in a padded copy of the image, and outputs are computed along the flattened
 // rows; the few places between two rows of the output are thrown away. Other strides write the windows out first (im2col of
-// one image). Either way the work is two tiles of sums in registers (convolution_tile.h).
+// one image). Either way the work is tiles of sums in registers (convolution_tile.h).
 // Images are cut into parts by the shape alone, so results do not depend on the number of threads.
 // Slots of scratch: 0 and 1 of the caller, read by all parts; 2 and 3 of the thread that does a part.
 #include <array>
@@ -28,10 +28,13 @@ struct Tiles {
     using Tile = void (*)(const T* weight, const T* start, const int* offset, int k, const T* source, T* out, size_t stride);
     using Dot = void (*)(const T* left, size_t left_stride, const T* source, const int* offset, int length, T* sums,
                          size_t stride);
+    using Outer = void (*)(const T* left, size_t left_stride, const T* source, const int* offset, int length, T* sums);
     int lanes;
-    std::array<int, 4> most_vectors;          // by rows: 1, 2, 4, 6
-    std::array<std::array<Tile, 4>, 4> tile;  // rows 1, 2, 4, 6; vectors 1 to 4
-    std::array<std::array<Dot, 3>, 4> dot;    // rows 1 to 4; columns 1 to 3
+    std::array<int, 4> most_vectors;            // by rows: 1, 2, 4, 6
+    std::array<std::array<Tile, 4>, 4> tile;    // rows 1, 2, 4, 6; vectors 1 to 4
+    std::array<std::array<Dot, 3>, 4> dot;      // rows 1 to 4; columns 1 to 3
+    int outer_columns;                          // of the wider one:
+    std::array<std::array<Outer, 2>, 2> outer;  // columns 1 and outer_columns; vectors 1 and 2
 };
 constexpr int rows_of_tile[] = {1, 2, 4, 6};
 
@@ -308,6 +311,78 @@ void conv2d_backward_data(ThreadPool& pool, const T* w, const T* dy, T* dx, CONV
     });
 }
 
+// dw[F/G,K] of a group from images begin .. end - 1, in vectors of positions: sums of lanes at the end.
+template <class T>
+void weights_by_positions(const Tiles<Acc<T>>& tiles, const Geometry& g, const Windows& w, const int* offset, const T* x,
+                          const T* dy, int group, int begin, int end, Acc<T>* dw) {
+    using A = Acc<T>;
+    const int k = g.taps(), m = g.group_filters(), lanes = tiles.lanes;
+    const auto size = static_cast<size_t>(m) * static_cast<size_t>(k);
+    A* source = scratch<A>(2, w.size + static_cast<size_t>(m) * static_cast<size_t>(w.whole));
+    A* left = source + w.size;  // dy with zeros between its rows: [F/G, whole]
+    A* sums = scratch<A>(3, size * static_cast<size_t>(lanes));
+    std::fill_n(left, int64_t{m} * w.whole, A(0));
+    std::fill_n(sums, size * static_cast<size_t>(lanes), A(0));
+    for (int image = begin; image < end; ++image) {
+        const int64_t unit = int64_t{image} * g.groups + group;
+        fill_source(x + unit * g.depth() * g.height * g.width, g, w, lanes, source);
+        for (int f = 0; f < m; ++f)
+            for (int r = 0; r < g.out_height; ++r)
+                std::copy_n(dy + (unit * m + f) * g.positions() + int64_t{r} * g.out_width, g.out_width,
+                            left + int64_t{f} * w.whole + int64_t{r} * w.row_width);
+        for (int f = 0; f < m;) {
+            const int rows = (m - f) % 4 != 0 && (m - f) % 3 == 0 ? 3 : std::min(4, m - f);
+            for (int tap = 0; tap < k; tap += 3)
+                tiles.dot[static_cast<size_t>(rows - 1)][static_cast<size_t>(std::min(3, k - tap) - 1)](
+                    left + int64_t{f} * w.whole, static_cast<size_t>(w.whole), source, offset + tap, w.whole,
+                    sums + (int64_t{f} * k + tap) * lanes, static_cast<size_t>(k));
+            f += rows;
+        }
+    }
+    for (size_t i = 0; i < size; ++i) dw[i] = tree_sum(sums + i * static_cast<size_t>(lanes), lanes);
+}
+
+// The same in vectors of filters: dy is turned, so that a position has its filters side by side; one or two vectors of them
+// meet up to twelve taps at a time.
+template <class T>
+void weights_by_filters(const Tiles<Acc<T>>& tiles, const Geometry& g, const Windows& w, const int* offset, const T* x,
+                        const T* dy, int group, int begin, int end, Acc<T>* dw) {
+    using A = Acc<T>;
+    const int k = g.taps(), m = g.group_filters(), lanes = tiles.lanes, padded = (m + lanes - 1) / lanes * lanes;
+    const auto stride = static_cast<size_t>(padded);
+    A* source = scratch<A>(2, w.size + static_cast<size_t>(w.length) * stride);
+    A* left = source + w.size;                                 // [length, padded filters]
+    A* sums = scratch<A>(3, static_cast<size_t>(k) * stride);  // vectors of filters, then taps, then lanes
+    std::fill_n(left, static_cast<size_t>(w.length) * stride, A(0));
+    std::fill_n(sums, static_cast<size_t>(k) * stride, A(0));
+    for (int image = begin; image < end; ++image) {
+        const int64_t unit = int64_t{image} * g.groups + group;
+        fill_source(x + unit * g.depth() * g.height * g.width, g, w, lanes, source);
+        for (int r = 0; r < g.out_height; ++r)
+            for (int c = 0; c < g.out_width; ++c) {
+                const T* from = dy + unit * m * g.positions() + int64_t{r} * g.out_width + c;
+                A* to = left + static_cast<size_t>(r * w.row_width + c) * stride;
+                for (int f = 0; f < m; ++f) to[f] = static_cast<A>(from[int64_t{f} * g.positions()]);
+            }
+        for (int f = 0; f < padded;) {
+            const int vectors = f + 2 * lanes <= padded ? 2 : 1;
+            A* row = sums + int64_t{f} * k;
+            for (int tap = 0; tap < k;) {
+                const bool many = tap + tiles.outer_columns <= k;
+                tiles.outer[many][static_cast<size_t>(vectors - 1)](left + f, stride, source, offset + tap, w.length,
+                                                                    row + int64_t{tap} * vectors * lanes);
+                tap += many ? tiles.outer_columns : 1;
+            }
+            f += vectors * lanes;
+        }
+    }
+    for (int f = 0; f < m; ++f) {
+        const int first = f / (2 * lanes) * 2 * lanes, vectors = first + 2 * lanes <= padded ? 2 : 1;
+        for (int tap = 0; tap < k; ++tap)
+            dw[int64_t{f} * k + tap] = sums[int64_t{first} * k + int64_t{tap} * vectors * lanes + (f - first)];
+    }
+}
+
 // Chunks of images, each with its own sums, which are added in order.
 template <class T>
 void conv2d_backward_weight(ThreadPool& pool, const T* x, const T* dy, T* dw, CONVOLUTION) {
@@ -325,30 +400,13 @@ void conv2d_backward_weight(ThreadPool& pool, const T* x, const T* dy, T* dw, CO
 
     pool.run(chunks * g.groups, [&](int part) {
         const int group = part % g.groups, chunk = part / g.groups;
-        A* source = scratch<A>(2, w.size + static_cast<size_t>(m) * static_cast<size_t>(w.whole));
-        A* left = source + w.size;  // dy with zeros between its rows: [F/G, whole]
-        A* sums = scratch<A>(3, size * static_cast<size_t>(lanes));
-        std::fill_n(left, int64_t{m} * w.whole, A(0));
-        std::fill_n(sums, size * static_cast<size_t>(lanes), A(0));
         const auto border = [&](int c) { return static_cast<int>(int64_t{g.batch} * c / chunks); };
-        for (int image = border(chunk); image < border(chunk + 1); ++image) {
-            const int64_t unit = int64_t{image} * g.groups + group;
-            fill_source(x + unit * g.depth() * g.height * g.width, g, w, lanes, source);
-            for (int f = 0; f < m; ++f)
-                for (int r = 0; r < g.out_height; ++r)
-                    std::copy_n(dy + (unit * m + f) * g.positions() + int64_t{r} * g.out_width, g.out_width,
-                                left + int64_t{f} * w.whole + int64_t{r} * w.row_width);
-            for (int f = 0; f < m;) {
-                const int rows = (m - f) % 4 != 0 && (m - f) % 3 == 0 ? 3 : std::min(4, m - f);
-                for (int tap = 0; tap < k; tap += 3)
-                    tiles.dot[static_cast<size_t>(rows - 1)][static_cast<size_t>(std::min(3, k - tap) - 1)](
-                        left + int64_t{f} * w.whole, static_cast<size_t>(w.whole), source, offset + tap, w.whole,
-                        sums + (int64_t{f} * k + tap) * lanes, static_cast<size_t>(k));
-                f += rows;
-            }
-        }
+        const int begin = border(chunk), end = border(chunk + 1);
         A* to = partial + static_cast<size_t>(part) * size;
-        for (size_t i = 0; i < size; ++i) to[i] = tree_sum(sums + i * static_cast<size_t>(lanes), lanes);
+        if (m >= lanes)
+            weights_by_filters(tiles, g, w, offset, x, dy, group, begin, end, to);
+        else
+            weights_by_positions(tiles, g, w, offset, x, dy, group, begin, end, to);
     });
     const size_t all = static_cast<size_t>(g.groups) * size;
     for (size_t i = 0; i < all; ++i) {

@@ -1,7 +1,7 @@
-// The two inner loops of convolution, as products of rows that lie anywhere: row k of the one factor begins at
+// The three inner loops of convolution, as products of rows that lie anywhere: row k of the one factor begins at
 // source + offset[k], so the shifted views of an image need no copy (convolution.cpp). Vectors of VECTOR_BYTES: this file
 // is included once for the copy's own instructions and, where the compiler can, once more for AVX-512 (TILE_TARGET), in a
-// namespace each. A sum's terms are added in the same order whatever the width.
+// namespace each. Terms are added in the same order whatever the width, but in dot_tile, which adds a lane's terms first.
 template <class T>
 struct Lanes {
     typedef T Vector __attribute__((vector_size(VECTOR_BYTES)));
@@ -58,6 +58,28 @@ TILE_TARGET void dot_tile(const T* left, size_t left_stride, const T* source, co
                              sizeof(Vector));
 }
 
+// sums[b] (`vectors` vectors) += sum over p of left[p] source[offset[b] + p]: left[p] has a value for each filter.
+template <class T, int columns, int vectors>
+TILE_TARGET void outer_tile(const T* left, size_t left_stride, const T* source, const int* offset, int length, T* sums) {
+    using Vector = typename Lanes<T>::Vector;
+    constexpr int lanes = Lanes<T>::count;
+    Vector sum[columns][vectors];
+    __builtin_memcpy(sum, sums, sizeof sum);
+    const T* from[columns];
+    for (int b = 0; b < columns; ++b) from[b] = source + offset[b];
+    for (int p = 0; p < length; ++p) {
+        Vector value[vectors];
+        for (int v = 0; v < vectors; ++v)
+            __builtin_memcpy(&value[v], left + static_cast<size_t>(p) * left_stride + v * lanes, sizeof(Vector));
+#pragma GCC unroll 12
+        for (int b = 0; b < columns; ++b) {
+            const Vector factor = from[b][p] - Vector{};
+            for (int v = 0; v < vectors; ++v) sum[b][v] += factor * value[v];
+        }
+    }
+    __builtin_memcpy(sums, sum, sizeof sum);
+}
+
 template <class T>
 Tiles<T> tiles() {
     constexpr bool wide = VECTOR_BYTES == 64;  // 32 registers instead of 16
@@ -70,5 +92,8 @@ Tiles<T> tiles() {
             {{{dot_tile<T, 1, 1>, dot_tile<T, 1, 2>, dot_tile<T, 1, 3>},
               {dot_tile<T, 2, 1>, dot_tile<T, 2, 2>, dot_tile<T, 2, 3>},
               {dot_tile<T, 3, 1>, dot_tile<T, 3, 2>, dot_tile<T, 3, 3>},
-              {dot_tile<T, 4, 1>, dot_tile<T, 4, 2>, dot_tile<T, 4, 3>}}}};
+              {dot_tile<T, 4, 1>, dot_tile<T, 4, 2>, dot_tile<T, 4, 3>}}},
+            wide ? 12 : 6,
+            {{{outer_tile<T, 1, 1>, outer_tile<T, 1, 2>},
+              {outer_tile < T, wide ? 12 : 6, 1 >, outer_tile < T, wide ? 12 : 6, 2 > }}}};
 }
