@@ -16,6 +16,7 @@
 #include "core/base/rng.h"
 #include "core/model/launch.h"
 #include "core/model/replay.h"
+#include "core/nn/models/models.h"
 #include "core/nn/trainer.h"
 #include "core/ptx/ptx.h"
 #include "core/simt/launch.h"
@@ -134,7 +135,10 @@ BenchRow timed_on(uint32_t sms) {
 BenchRow training(const std::string& model, int threads, const std::string& device, int steps,
                   bool functional_only = false) {
     nn::TrainerOptions options;
+    const nn::ModelRow& row = nn::model_named(model);
     options.model = model;
+    options.batch = row.batch;
+    options.learning_rate = row.learning_rate;
     options.device = device;
     options.threads = threads;
     options.functional = functional_only;
@@ -148,7 +152,7 @@ BenchRow training(const std::string& model, int threads, const std::string& devi
     });
     const std::string where =
         device == "host" ? fmt::format("{}", threads) : device + (functional_only ? "/functional" : "");
-    return {fmt::format("train/{}/{}", model, where), steps / seconds, "steps/s", "batch 64, SGD, data included"};
+    return {fmt::format("train/{}/{}", model, where), steps / seconds, "steps/s", fmt::format("batch {}, {}, data included", row.batch, row.optimizer)};
 }
 
 // Time travel over a run of some ten million cycles: the first visit of a place, then single steps back around it.
@@ -232,6 +236,12 @@ std::vector<Bench> benches() {
         {"train/mlp/2", [] { return training("mlp", 2, "host", 400); }},
         {"train/mlp512/1", [] { return training("mlp512", 1, "host", 200); }},
         {"train/mlp512/2", [] { return training("mlp512", 2, "host", 200); }},
+        {"train/lenet5/1", [] { return training("lenet5", 1, "host", 100); }},
+        {"train/lenet5/2", [] { return training("lenet5", 2, "host", 100); }},
+        {"train/gpt/1", [] { return training("gpt", 1, "host", 10); }},
+        {"train/gpt/2", [] { return training("gpt", 2, "host", 10); }},
+        {"train/llama/1", [] { return training("llama", 1, "host", 10); }},
+        {"train/llama/2", [] { return training("llama", 2, "host", 10); }},
         {"train/mlp/sim:v100", [] { return training("mlp", 1, "sim:v100", 3); }},
         {"train/mlp/sim:v100/functional", [] { return training("mlp", 1, "sim:v100", 20, true); }},
     };

@@ -66,13 +66,15 @@ struct Listening {
 }  // namespace
 
 // What was asked for of a rule's options.
-static Rule with_options(Rule rule, const TrainerOptions& options) {
+static Rule with_options(Rule rule, const TrainerOptions& options, const ModelRow& row) {
     std::visit(
         [&](auto& it) {
             if (options.weight_decay >= 0) it.weight_decay = options.weight_decay;
             if constexpr (requires { it.momentum; })
                 if (options.momentum >= 0) it.momentum = options.momentum;
             if constexpr (requires { it.nesterov; }) it.nesterov = options.nesterov;
+            if constexpr (requires { it.beta1; })
+                if (row.beta1 > 0 && options.optimizer.empty()) it.beta1 = row.beta1;
         },
         rule);
     return rule;
@@ -115,7 +117,7 @@ struct Trainer::State {
         const std::string rule(options.optimizer.empty() ? row.optimizer : options.optimizer);
         const Clipping clipping{.max_norm = options.clip_norm < 0 ? row.clip_norm : options.clip_norm};
         for (Group& group : task->groups)
-            players.push_back({group, Optimizer(heap, with_options(rule_named(rule, options.learning_rate), options),
+            players.push_back({group, Optimizer(heap, with_options(rule_named(rule, options.learning_rate), options, row),
                                                 group.parameters, clipping)});
     }
 

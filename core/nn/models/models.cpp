@@ -92,6 +92,7 @@ std::span<const ModelRow> models() {
          .optimizer = "adam",
          .schedule = "cosine",
          .clip_norm = 0,
+         .beta1 = 0.5,
          .learning_rate = 0.001,
          .batch = 256,
          .steps = 8000,

@@ -17,6 +17,7 @@ struct ModelRow {
     std::string_view data;     // a row of data_sets()
     std::string_view optimizer = "sgd", schedule = "constant";
     double clip_norm = 0;  // 0: none
+    double beta1 = 0;      // of Adam and its like; 0: its own
     double learning_rate = 0.1;
     int64_t batch = 64;
     int64_t steps = 100;   // that reach the model's target
