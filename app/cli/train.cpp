@@ -22,7 +22,8 @@ struct Options {
     std::optional<int64_t> steps, batch;  // none: the model's own
     std::optional<double> learning_rate;
     int64_t evaluate_every = 0;
-    std::string optimizer = "sgd", dtype = "f32", json, trace;
+    std::string dtype = "f32", json, trace, prompt;
+    int64_t sample = 0;  // characters of text to write after the training
 };
 
 nlohmann::ordered_json step_json(const nn::StepRecord& step) {
@@ -71,8 +72,6 @@ Trace timeline_of(const nn::StepRecord& step) {
 int train(const Options& options) {
     const nn::ModelRow& row = nn::model_named(options.trainer.model);
     const int64_t steps = options.steps.value_or(row.steps);
-    if (options.optimizer != "sgd")
-        throw Failure(fmt::format("--optimizer {} is not in this version yet: there is sgd", options.optimizer));
     if (steps < 1) throw Failure(fmt::format("--steps is at least 1, not {}", steps));
     const bool lines = options.json == "-";
     for (const std::string& file : {lines ? "" : options.json, options.trace})
@@ -90,6 +89,7 @@ int train(const Options& options) {
     if (!type || (*type != DType::f32 && *type != DType::f64))
         throw Failure(fmt::format("--dtype {} is not one of f32 and f64", options.dtype));
     trainer.dtype = *type;
+    trainer.planned_steps = steps;
     request.steps = steps;
     request.evaluate_every = options.evaluate_every;
     auto emit = [&](const nlohmann::ordered_json& json) {
@@ -128,6 +128,12 @@ int train(const Options& options) {
             fmt::print("after step {}: {} {:.5g}{}{} (executed)\n", e.step, measure.name, measure.value,
                        measure.unit.empty() ? "" : " ", measure.unit);
     };
+    request.on_end = [&](nn::Trainer& done) {
+        if (options.sample < 1) return;
+        const std::string text = done.sample(options.prompt, options.sample);
+        if (lines || !options.json.empty()) emit({{"sample", text}});
+        if (!lines) fmt::print("{}{}\n", options.prompt, text);
+    };
     nn::train(request);
     if (!options.json.empty() && !lines) write_file(options.json, collected);
     if (!options.trace.empty()) {
@@ -154,7 +160,15 @@ void add_train(CLI::App& app, int& status) {
     command->add_option("--steps", options->steps, "training steps; unless said, as many as the model needs")
         ->check(not_from_1);
     command->add_option("--batch", options->batch, "examples a step");
-    command->add_option("--optimizer", options->optimizer, "sgd");
+    command->add_option("--optimizer", t.optimizer, "sgd, adam, adamw, lars, larc or novograd; the model's own unless said");
+    command->add_option("--momentum", t.momentum, "of sgd, lars and larc");
+    command->add_option("--weight-decay", t.weight_decay, "of the optimizer");
+    command->add_flag("--nesterov", t.nesterov, "sgd looks ahead");
+    command->add_option("--clip-norm", t.clip_norm, "largest norm of all gradients together; 0: none");
+    command->add_option("--schedule", t.schedule, "constant, step, cosine, warm_up or warm_up_cosine");
+    command->add_option("--sample", options->sample, "characters of text that a language model writes at the end")
+        ->check(not_from_0);
+    command->add_option("--prompt", options->prompt, "what that text goes on from");
     command->add_option("--lr", options->learning_rate, "learning rate");
     command->add_option("--dtype", options->dtype, "f32 or f64");
     command->add_option("--seed", t.seed, "of parameters and data")->check(not_from_0);

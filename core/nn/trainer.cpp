@@ -132,6 +132,9 @@ struct Trainer::State {
         const std::string_view schedule = options.schedule.empty() ? row.schedule : std::string_view(options.schedule);
         const int64_t steps = options.planned_steps > 0 ? options.planned_steps : row.steps;
         const double lr = options.learning_rate;
+        if (schedule != "constant" && schedule != "step" && schedule != "cosine" && schedule != "warm_up" &&
+            schedule != "warm_up_cosine")
+            throw Failure(fmt::format("unknown schedule '{}': constant, step, cosine, warm_up or warm_up_cosine", schedule));
         if (schedule == "cosine") return cosine(lr, next, steps, lr / 10);
         if (schedule == "warm_up_cosine") return warm_up_cosine(lr, next, std::max<int64_t>(1, steps / 20), steps, lr / 10);
         if (schedule == "warm_up") return warm_up(lr, next, std::max<int64_t>(1, steps / 20));
@@ -253,7 +256,7 @@ StepRecord Trainer::step() {
     return record;
 }
 
-Evaluation Trainer::evaluate(int64_t examples) {
+Trainer::State& Trainer::on_host() {
     State& s = *state_;
     if (!s.evaluator) {
         auto host = open("host", {.threads = s.options.threads});
@@ -271,6 +274,18 @@ Evaluation Trainer::evaluate(int64_t examples) {
         copy(s.task->list.parameters()[i].value, e.task->list.parameters()[i].value);
     for (size_t i = 0; i < s.task->list.buffers().size(); ++i)
         copy(s.task->list.buffers()[i].value, e.task->list.buffers()[i].value);
+    return s;
+}
+
+std::string Trainer::sample(const std::string& prompt, int64_t count) {
+    if (!state_->task->sample) throw Failure(fmt::format("model {} writes no text: gpt and llama do", state_->task->model));
+    State::Evaluator& e = *on_host().evaluator;
+    return e.task->sample(e.heap, prompt, count, state_->options.seed);
+}
+
+Evaluation Trainer::evaluate(int64_t examples) {
+    State& s = on_host();
+    State::Evaluator& e = *s.evaluator;
     Evaluation result = e.task->evaluate(e.heap, examples, s.options.stop);
     result.step = s.next;
     return result;
@@ -331,8 +346,9 @@ void train(const TrainRequest& request) {
         const bool go_on = !request.on_step || request.on_step(record);
         const bool now = request.evaluate_every > 0 && done % request.evaluate_every == 0;
         if (request.on_evaluation && (now || !go_on || done == request.steps)) request.on_evaluation(trainer.evaluate());
-        if (!go_on) return;
+        if (!go_on) break;
     }
+    if (request.on_end) request.on_end(trainer);
 }
 
 }  // namespace lockstep::nn

@@ -54,8 +54,10 @@ class Trainer {
     Trainer(Trainer&&) noexcept;
     Trainer& operator=(Trainer&&) noexcept;
 
-    StepRecord step();                             // runs step number next_step()
-    Evaluation evaluate(int64_t examples = 0);     // on the test set, 0: all of it; runs on `host` whatever the device
+    StepRecord step();                          // runs step number next_step()
+    Evaluation evaluate(int64_t examples = 0);  // on the test set, 0: all of it; runs on `host` whatever the device
+    // What a language model writes after the prompt, `count` characters. Throws Failure for other models. On `host`.
+    std::string sample(const std::string& prompt, int64_t count);
     int64_t next_step() const;                     // 0 before the first
     void set_learning_rate(double learning_rate);  // from the next step on
     const TrainerOptions& options() const;
@@ -75,6 +77,7 @@ class Trainer {
 
   private:
     struct State;
+    State& on_host();  // the evaluator holds the parameters of now
     std::unique_ptr<State> state_;
 };
 
@@ -85,6 +88,7 @@ struct TrainRequest {
     int64_t evaluate_every = 0;                            // 0: only at the end
     std::function<bool(const StepRecord&)> on_step;        // false stops
     std::function<void(const Evaluation&)> on_evaluation;  // null: no evaluation
+    std::function<void(Trainer&)> on_end;                  // after the last step
 };
 void train(const TrainRequest& request);
 
