@@ -1,6 +1,6 @@
 // `lockstep bench [NAME]`: rates of the machine and the engine, each the best of a few runs after a warm-up, on one thread
-// unless the name says otherwise. Row names are stable; NAME selects the rows that begin with it. Where PyTorch is installed,
-// rows train/... are followed by its own on the same models (torch_bench.h).
+// unless the name says otherwise. Row names are stable; NAME selects the rows that begin with it. Where PyTorch is
+// installed, rows train/... are followed by its own on the same models (torch_bench.h).
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -152,7 +152,8 @@ BenchRow training(const std::string& model, int threads, const std::string& devi
     });
     const std::string where =
         device == "host" ? fmt::format("{}", threads) : device + (functional_only ? "/functional" : "");
-    return {fmt::format("train/{}/{}", model, where), steps / seconds, "steps/s", fmt::format("batch {}, {}, data included", row.batch, row.optimizer)};
+    return {fmt::format("train/{}/{}", model, where), steps / seconds, "steps/s",
+            fmt::format("batch {}, {}, data included", row.batch, row.optimizer)};
 }
 
 // Time travel over a run of some ten million cycles: the first visit of a place, then single steps back around it.

@@ -224,9 +224,9 @@ Variable pad(Tape& tape, const Variable& x, const Shape& before, const Shape& af
         Shape whole = padded.shape();
         const int64_t extent = whole[i];
         whole[i] += before[i] + after[i];
-        padded = tape.apply(
-            put_slice_row, {padded}, name,
-            {.axis = static_cast<int64_t>(i), .sizes = whole, .start = before[i], .stop = before[i] + extent});
+        padded =
+            tape.apply(put_slice_row, {padded}, name,
+                       {.axis = static_cast<int64_t>(i), .sizes = whole, .start = before[i], .stop = before[i] + extent});
     }
     return padded;
 }

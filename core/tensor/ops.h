@@ -87,8 +87,8 @@ struct Window {  // height, width; of sequences [N,C,L]: 1, length
 // x[N,C,H,W], w[F,C/groups,KH,KW] (+ bias[F]) -> [N,F,OH,OW]; sequences x[N,C,L], w[F,C/groups,K] -> [N,F,OL].
 Variable conv2d(Tape&, const Variable& x, const Variable& w, const Variable& bias, NodeName name, const Window& = {});
 // x[N,F,H,W], w[F,C/groups,KH,KW] (+ bias[C]) -> [N,C,OH,OW], `end` rows and columns larger than the smallest.
-Variable conv_transpose2d(Tape&, const Variable& x, const Variable& w, const Variable& bias, NodeName name, const Window& = {},
-                          std::array<int64_t, 2> end = {0, 0});
+Variable conv_transpose2d(Tape&, const Variable& x, const Variable& w, const Variable& bias, NodeName name,
+                          const Window& = {}, std::array<int64_t, 2> end = {0, 0});
 // [N,C,H,W] -> [N,C,OH,OW]. Of the window: stride and padding.
 Variable max_pool2d(Tape&, const Variable& x, std::array<int64_t, 2> kernel, NodeName name, const Window&);
 Variable avg_pool2d(Tape&, const Variable& x, std::array<int64_t, 2> kernel, NodeName name, const Window&,
@@ -113,9 +113,10 @@ Variable batch_norm(Tape&, const Variable& x, const Variable& weight, const Vari
 enum class LossReduction : uint8_t { mean, sum, none, batch_mean };
 Variable cross_entropy(Tape&, const Variable& logits, const Variable& labels, NodeName name, double smoothing = 0,
                        LossReduction = LossReduction::mean, int64_t ignored = -100);
-Variable nll(Tape&, const Variable& log_probabilities, const Variable& labels, NodeName name, LossReduction = LossReduction::mean,
-             int64_t ignored = -100);
-Variable bce_with_logits(Tape&, const Variable& logits, const Variable& target, NodeName name, LossReduction = LossReduction::mean);
+Variable nll(Tape&, const Variable& log_probabilities, const Variable& labels, NodeName name,
+             LossReduction = LossReduction::mean, int64_t ignored = -100);
+Variable bce_with_logits(Tape&, const Variable& logits, const Variable& target, NodeName name,
+                         LossReduction = LossReduction::mean);
 Variable l1(Tape&, const Variable& prediction, const Variable& target, NodeName name, LossReduction = LossReduction::mean);
 Variable smooth_l1(Tape&, const Variable& prediction, const Variable& target, NodeName name, double beta = 1,
                    LossReduction = LossReduction::mean);
