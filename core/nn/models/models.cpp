@@ -139,7 +139,7 @@ std::span<const ModelRow> models() {
          .clip_norm = 1,
          .learning_rate = 0.002,
          .batch = 8,
-         .steps = 600,
+         .steps = 1200,
          .aim = "2.0 nats a character of held-out text",
          .make = make_gpt},
         {.name = "llama",
