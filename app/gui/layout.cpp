@@ -190,14 +190,14 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
                                              row(316, {slot("source", 560, 400, 240), slot("blocks", 576, 400, 290)})})});
     if (scene_view == "training")
         return row(1, {lesson, column(1144, {row(400, {slot("curves", 560, 380, 300), slot("batch", 576, 380, 300)}),
-                                             slot("graph", 328, 760, 300), slot("kernels", 168, 640, 160)})});
+                                             slot("graph", 328, 760, 300), slot("kernels", 180, 640, 180)})});
     if (scene_view == "generations")
         return row(1, {lesson, column(1144, {slot("generations", 420, 760, 300),
                                              row(460, {slot("source", 560, 400, 240), slot("blocks", 576, 400, 290)})})});
     if (scene_view == "graph")
         return row(1, {lesson, column(1144, {slot("graph", 440, 760, 300),
                                              row(300, {slot("code", 560, 400, 200), slot("batch", 576, 380, 300)}),
-                                             slot("kernels", 168, 640, 160)})});
+                                             slot("kernels", 180, 640, 180)})});
     const std::string_view beside = scene_view == "threads" ? "threads" : "stack";
     return row(1, {lesson, column(1144, {row(440, {slot("source", 560, 400, 240), slot(beside, 576, 400, 240)}),
                                          slot("divergence", 436, 640, 300)})});
