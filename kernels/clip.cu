@@ -60,9 +60,11 @@ extern "C" __global__ void loss_scale_update_f64(OptimizerSettings* settings) {
     if (settings->skip != 0) {
         settings->loss_scale = times(settings->loss_scale, settings->backoff);
         settings->good_steps = 0;
+        settings->skipped += 1;
     } else if (settings->good_steps + 1 >= settings->growth_interval) {
         settings->loss_scale = times(settings->loss_scale, settings->growth);
         settings->good_steps = 0;
+        settings->grown += 1;
     } else {
         settings->good_steps += 1;
     }

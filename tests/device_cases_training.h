@@ -39,8 +39,8 @@ struct CaseWriter {
     // OptimizerSettings (kernels/include/optimizer.h) as they are in the middle of a training run.
     void settings(double step) {
         const double clip = rng.uniform(0.1, 1);
-        const std::vector<double> values = {0.1, 0.9, 0.1,  1,    0.05, 0.9,  0.99, 1e-8, 0.02, clip, 1,    2,
-                                            0.5, 3,   step, 0.81, 0.98, 0.19, 0.14, 1024, 2,    5,    0.01, 0};
+        const std::vector<double> values = {0.1, 0.9,  0.1,  1,    0.05, 0.9,  0.99, 1e-8, 0.02, clip, 1, 2, 0.5,
+                                            3,   step, 0.81, 0.98, 0.19, 0.14, 1024, 2,    5,    0.01, 0, 3, 1};
         buffer(DType::f64, 0, [] { return 0.0; }) = values;
     }
     void square_sums(int count, int n) {  // of n elements between -2 and 2, in parts

@@ -45,6 +45,11 @@ nlohmann::ordered_json step_json(const nn::StepRecord& step) {
                                 {"device", step.device},
                                 {"launches", step.launches.size()},
                                 {"seconds", json_number(step.seconds)}};
+    if (step.loss_scale > 0) {
+        json["loss_scale"] = step.loss_scale;
+        json["steps_left_out"] = step.left_out;
+        json["scale_growths"] = step.grown;
+    }
     if (step.device != "host") {
         json["cycles"] = cycles > 0 ? nlohmann::ordered_json(cycles) : nlohmann::ordered_json();
         json["step_us"] = cycles > 0 ? json_number(end - begin) : nlohmann::ordered_json();
@@ -86,8 +91,8 @@ int train(const Options& options) {
     trainer.batch = options.batch.value_or(row.batch);
     trainer.learning_rate = options.learning_rate.value_or(row.learning_rate);
     const auto type = dtype_named(options.dtype);
-    if (!type || (*type != DType::f32 && *type != DType::f64))
-        throw Failure(fmt::format("--dtype {} is not one of f32 and f64", options.dtype));
+    if (!type || (*type != DType::f32 && *type != DType::f64 && *type != DType::f16 && *type != DType::bf16))
+        throw Failure(fmt::format("--dtype {} is not one of f32, f64, f16 and bf16", options.dtype));
     trainer.dtype = *type;
     trainer.planned_steps = steps;
     request.steps = steps;
@@ -135,6 +140,9 @@ int train(const Options& options) {
         if (!lines) fmt::print("{}{}\n", options.prompt, text);
     };
     nn::train(request);
+    if (last.loss_scale > 0 && !lines)
+        fmt::print("loss scale {} at the end: {} steps left out, {} growths (executed)\n", last.loss_scale, last.left_out,
+                   last.grown);
     if (!options.json.empty() && !lines) write_file(options.json, collected);
     if (!options.trace.empty()) {
         std::ostringstream out;
@@ -170,7 +178,9 @@ void add_train(CLI::App& app, int& status) {
         ->check(not_from_0);
     command->add_option("--prompt", options->prompt, "what that text goes on from");
     command->add_option("--lr", options->learning_rate, "learning rate");
-    command->add_option("--dtype", options->dtype, "f32 or f64");
+    command->add_option("--dtype", options->dtype, "f32, f64, or mixed with f32 parameters: f16, bf16");
+    command->add_option("--loss-scale", t.loss_scale, "that the loss begins with; 0: none; 65536 with f16")
+        ->check(not_from_0);
     command->add_option("--seed", t.seed, "of parameters and data")->check(not_from_0);
     command->add_flag("--functional", t.functional, "modelled GPU without timing, much faster");
     command->add_option("--threads", t.threads, "of the host");

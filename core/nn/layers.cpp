@@ -17,7 +17,8 @@ Linear::Linear(Build& build, const std::string& layer, int64_t inputs, int64_t o
 }
 
 Variable Linear::operator()(Pass& pass, const Variable& x) const {
-    Variable y = tensor::matmul(pass.tape, x, pass(weight), name + " matmul", true);  // [..., inputs] [outputs, inputs]ᵀ
+    Variable y = weight->product ? weight->product->linear(pass, *this, x)  // [..., inputs] [outputs, inputs]ᵀ
+                                 : tensor::matmul(pass.tape, x, pass(weight), name + " matmul", true);
     if (bias) y = tensor::add_bias(pass.tape, y, pass(bias), name + " add");
     return y;
 }
@@ -44,6 +45,7 @@ Conv2d::Conv2d(Build& build, const std::string& layer, int64_t inputs, int64_t o
 }
 
 Variable Conv2d::operator()(Pass& pass, const Variable& x) const {
+    if (weight->product) return weight->product->conv2d(pass, *this, x);
     return tensor::conv2d(pass.tape, x, pass(weight), bias ? pass(bias) : Variable{}, name + " conv2d",
                           {.stride = {stride, stride}, .padding = {padding, padding}});
 }
@@ -57,8 +59,12 @@ BatchNorm2d::BatchNorm2d(Build& build, const std::string& layer, int64_t channel
 }
 
 Variable BatchNorm2d::operator()(Pass& pass, const Variable& x) const {
-    return tensor::batch_norm(pass.tape, x, pass(weight), pass(bias), pass(running_mean), pass(running_variance),
-                              pass.training, name + " batch_norm", ghosts);
+    // Running statistics are not halved: half-precision pictures are normalised as the parameters are stored.
+    const DType given = x.dtype(), full = weight->value.dtype;
+    const Variable wide = given == full ? x : tensor::cast(pass.tape, x, full, fmt::format("{} {}", name, name_of(full)));
+    const Variable y = tensor::batch_norm(pass.tape, wide, pass.leaf(weight), pass.leaf(bias), pass(running_mean),
+                                          pass(running_variance), pass.training, name + " batch_norm", ghosts);
+    return given == full ? y : tensor::cast(pass.tape, y, given, fmt::format("{} {}", name, name_of(given)));
 }
 
 LayerNorm::LayerNorm(Build& build, const std::string& layer, int64_t width) : name(layer) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/base/diagnostic.h"
+#include "core/tensor/ops.h"
 
 namespace lockstep::nn {
 
@@ -46,8 +47,9 @@ Parameter* Build::parameter(const std::string& name, const tensor::Shape& shape,
         for (double& value : values) value = rng.uniform(-init.value, init.value);
     if (init.kind == Init::Kind::normal)
         for (double& value : values) value = init.value * rng.normal();
-    return list.add(
-        Parameter{name, tensor::tensor_from(heap, shape, values, name, tensor::Purpose::parameter, dtype), true, -1, 0});
+    return list.add(Parameter{.name = name,
+                              .value = tensor::tensor_from(heap, shape, values, name, tensor::Purpose::parameter, dtype),
+                              .compute = compute.value_or(dtype)});
 }
 
 Buffer* Build::buffer(const std::string& name, const tensor::Shape& shape, double value) {
@@ -60,19 +62,41 @@ uint64_t Pass::next_number() {
     return ++passes;
 }
 
-tensor::Variable Pass::operator()(Parameter* parameter) {
+tensor::Variable Pass::leaf(Parameter* parameter) {
     if (parameter->pass != number) {
         const bool learns = training && parameter->trainable;
         parameter->node =
             (learns ? tape.parameter(parameter->value, parameter->name) : tape.input(parameter->value, parameter->name))
                 .node;
         parameter->pass = number;
+        parameter->seen = -1;
     }
     return {parameter->node, parameter->value};
 }
 
+tensor::Variable Pass::operator()(Parameter* parameter) {
+    tensor::Variable value = leaf(parameter);
+    const bool rounds = parameter->compute != parameter->value.dtype;
+    if (!rounds && !parameter->mask) return value;
+    if (parameter->seen < 0) {
+        if (parameter->mask)
+            value = tensor::mul(tape, value, tape.input(parameter->mask, parameter->name + " mask"),
+                                parameter->name + " masked");
+        if (rounds)
+            value = tensor::cast(tape, value, parameter->compute,
+                                 fmt::format("{} {}", parameter->name, name_of(parameter->compute)));
+        parameter->seen = static_cast<int>(seen.size());
+        seen.push_back(value);
+    }
+    return seen[static_cast<size_t>(parameter->seen)];
+}
+
 tensor::Variable Pass::operator()(Buffer* buffer) {
     return tape.input(buffer->value, buffer->name);
+}
+
+tensor::Variable in_full(Pass& pass, const tensor::Variable& logits, DType full) {
+    return logits.dtype() == full ? logits : tensor::cast(pass.tape, logits, full, fmt::format("logits {}", name_of(full)));
 }
 
 void sgd_step(tensor::Tape& tape, std::span<Parameter* const> parameters, double learning_rate) {

@@ -9,6 +9,8 @@
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,12 +21,27 @@
 
 namespace lockstep::nn {
 
+struct Conv2d;
+struct Linear;
+struct Pass;
+
+struct StandIn {  // what takes a layer's product over, bias not included; shapes as the layer's own
+    virtual ~StandIn() = default;
+    virtual tensor::Variable linear(Pass& pass, const Linear& layer, const tensor::Variable& x) const = 0;
+    virtual tensor::Variable conv2d(Pass& pass, const Conv2d& layer, const tensor::Variable& x) const = 0;
+};
+
 struct Parameter {
     std::string name;  // "fc1.weight"
     tensor::Tensor value;
     bool trainable = true;
     int node = -1;      // on the tape of the pass under way
     uint64_t pass = 0;  // which one that is
+    // Cheaper arithmetic (core/nn/cheaper): what stands between this parameter and the layer that uses it.
+    DType compute = DType::f32;                   // the type that layers see; `value` keeps its own: a master copy
+    tensor::Tensor mask = {};                     // of ones and zeros, in value's type: what is pruned stays zero
+    std::shared_ptr<const StandIn> product = {};  // takes the product x Wᵀ or the convolution over: int8, LoRA
+    int seen = -1;                                // its place in Pass::seen
 };
 
 struct Buffer {  // state that no gradient reaches: running statistics
@@ -70,6 +87,7 @@ struct Build {
     Rng& rng;
     ParameterList& list;
     DType dtype = DType::f32;
+    std::optional<DType> compute = {};  // of layers, where it is not dtype: f16 or bf16 beside f32
 
     Parameter* parameter(const std::string& name, const tensor::Shape& shape, Init init);
     Buffer* buffer(const std::string& name, const tensor::Shape& shape, double value);
@@ -81,14 +99,19 @@ struct Pass {  // one forward pass
     tensor::RandomCounter random = {};  // of dropout and noise; counts on
     int64_t step = 0;                   // of the training
     uint64_t number = next_number();    // tells passes apart, so that a parameter used twice is one leaf
+    std::vector<tensor::Variable> seen = {};  // parameters as layers see them, where that is not as they are stored
 
     void renumber() { number = next_number(); }         // parameters become leaves anew
-    tensor::Variable operator()(Parameter* parameter);  // as a leaf of the tape
+    tensor::Variable operator()(Parameter* parameter);  // as layers see it: masked, rounded to its compute type
+    tensor::Variable leaf(Parameter* parameter);        // as it is stored: a leaf of the tape
     tensor::Variable operator()(Buffer* buffer);
 
   private:
     static uint64_t next_number();
 };
+
+// Logits for a loss: losses are taken in the type of the parameters, whatever the layers compute in.
+tensor::Variable in_full(Pass& pass, const tensor::Variable& logits, DType full);
 
 // Stochastic gradient descent, w -= lr gradient, one launch a parameter; frees each gradient once it is used.
 void sgd_step(tensor::Tape& tape, std::span<Parameter* const> parameters, double learning_rate);

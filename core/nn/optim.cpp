@@ -233,11 +233,33 @@ std::vector<Optimizer::State> Optimizer::state() const {
     return all;
 }
 
+double Optimizer::bytes_per_step() const {
+    const bool norms =
+        clipping_.max_norm > 0 || scaling_ || has_layer_rate(rule_) || std::holds_alternative<NovoGrad>(rule_);
+    double bytes = 0;
+    for (size_t i = 0; i < parameters_.size(); ++i) {
+        if (!parameters_[i]->trainable) continue;
+        double elements = 3;  // weight read and written, gradient read
+        if (norms) elements += 1;
+        if (has_layer_rate(rule_)) elements += 1;
+        if (clipping_.max_value > 0) elements += 2;
+        bytes += elements * double(parameters_[i]->value.bytes());
+        if (slots_[i].first) bytes += 2 * double(slots_[i].first.bytes());
+        if (slots_[i].second) bytes += 2 * double(slots_[i].second.bytes());
+    }
+    return bytes;
+}
+
 Optimizer::Report Optimizer::report() const {
     if (!settings_) return {};
     OptimizerSettings s;
     heap_.device().copy_out(&s, settings_.pointer(), sizeof s);
-    return {.steps = s.step, .norm = s.norm, .loss_scale = s.loss_scale, .skipped = s.skip != 0};
+    return {.steps = s.step,
+            .norm = s.norm,
+            .loss_scale = s.loss_scale,
+            .skipped = s.skip != 0,
+            .left_out = s.skipped,
+            .grown = s.grown};
 }
 
 double step_lr(double lr, int64_t step, int64_t step_size, double gamma) {

@@ -67,6 +67,9 @@ class Optimizer {
     // Takes the gradients from the tape and frees each once it is used. A parameter without one stays as it is.
     void step(tensor::Tape& tape);
 
+    // Derived: bytes that a step's launches move, each buffer once a kernel: gradients, weights, moments, norms.
+    double bytes_per_step() const;
+
     struct State {
         std::string name;  // "optimizer.fc1.weight.exp_avg", "optimizer.settings"
         tensor::Tensor tensor;
@@ -77,6 +80,7 @@ class Optimizer {
     struct Report {
         double steps = 0, norm = 0, loss_scale = 1;  // norm: of the last step's gradients, 0 where none was taken
         bool skipped = false;                        // the last step was left out
+        double left_out = 0, grown = 0;              // steps left out, and how often the loss scale has grown, so far
     };
     Report report() const;  // reads from the device, which a step never does
 

@@ -39,6 +39,10 @@ struct StepRecord {
     std::string device;
     std::string model;
     int64_t batch = 0;
+    double loss_scale = 0;            // of this step's backward; 0: none
+    int64_t left_out = 0, grown = 0;  // of loss scaling, so far: steps left out, and how often the scale grew
+    double operations = 0,
+           moved = 0;  // derived, with keep_cost: arithmetic and bytes of the step, each buffer moved once a kernel
     std::vector<device::LaunchEvent> launches;
     std::vector<device::CopyEvent> copies;  // simulated devices; of the step itself, not of reading its values afterwards
     std::vector<int64_t> live_bytes;  // after each launch: saved tensors, activations and gradients alive on the device

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -21,8 +22,9 @@ struct TaskOptions {
     std::string data;   // "" the model's own
     int64_t batch = 64;
     uint64_t seed = 1;
-    DType dtype = DType::f32;
-    int rank = 0, world = 1;  // of a data-parallel run: batch is this rank's share
+    DType dtype = DType::f32;           // of parameters, losses and optimisers
+    std::optional<DType> compute = {};  // of layers: f16 or bf16 beside f32; none: dtype
+    int rank = 0, world = 1;            // of a data-parallel run: batch is this rank's share
 };
 
 struct Batch {                    // on the host; a task fills what it needs

@@ -93,6 +93,7 @@ struct Trainer::State {
     };
     std::vector<Player> players;
     int64_t next = 0;
+    double next_scale = 0;  // of the loss, in the step to come
     Batch batch;
     std::unique_ptr<Loader<Batch>> loader;  // with prefetch: stands at batch number `next`
 
@@ -112,13 +113,14 @@ struct Trainer::State {
                                        .stop = options.stop})),
           heap(*device),
           tape(heap),
-          task(row.make(task_options(), heap)) {
+          task(make_task(heap)) {
         if (task->groups.empty()) task->groups.push_back({"", task->list.all()});
         const std::string rule(options.optimizer.empty() ? row.optimizer : options.optimizer);
+        if (const auto scale = scaling()) next_scale = scale->scale;
         const Clipping clipping{.max_norm = options.clip_norm < 0 ? row.clip_norm : options.clip_norm};
         for (Group& group : task->groups)
             players.push_back({group, Optimizer(heap, with_options(rule_named(rule, options.learning_rate), options, row),
-                                                group.parameters, clipping)});
+                                                group.parameters, clipping, scaling())});
     }
 
     // Only the parameters of the group whose turn it is get gradients.
@@ -142,12 +144,34 @@ struct Trainer::State {
         return lr;
     }
 
+    bool mixed() const { return options.dtype == DType::f16 || options.dtype == DType::bf16; }
+
+    std::optional<LossScaling> scaling() const {
+        const double scale = options.loss_scale >= 0 ? options.loss_scale : options.dtype == DType::f16 ? 65536 : 0;
+        if (scale == 0) return {};
+        return LossScaling{.scale = scale, .growth_interval = options.scale_interval};
+    }
+
+    std::unique_ptr<Task> make_task(Heap& on) const {
+        auto made = row.make(task_options(), on);
+        if (options.alter) options.alter(*made, on);
+        return made;
+    }
+
     TaskOptions task_options() const {
+        if (mixed() && !row.mixed) {
+            std::string able;
+            for (const ModelRow& other : models())
+                if (other.mixed) able += fmt::format("{}{}", able.empty() ? "" : ", ", other.name);
+            throw Failure(
+                fmt::format("model {} computes in f32 or f64: {} is for {}", row.name, name_of(options.dtype), able));
+        }
         return {.steps = options.planned_steps > 0 ? options.planned_steps : row.steps,
                 .data = options.data,
                 .batch = options.batch,
                 .seed = options.seed,
-                .dtype = options.dtype};
+                .dtype = mixed() ? DType::f32 : options.dtype,
+                .compute = mixed() ? std::optional(options.dtype) : std::nullopt};
     }
 
     void load_batch() {
@@ -223,7 +247,7 @@ StepRecord Trainer::step() {
             continue;
         }
         made.output.value = {};  // lives on only where backward needs it
-        tape.backward(made.loss);
+        tape.backward(made.loss, s.players[turn].optimizer.seed(tape));
         s.players[turn].optimizer.set_lr(record.learning_rate);
         s.players[turn].optimizer.step(tape);
     }
@@ -232,6 +256,19 @@ StepRecord Trainer::step() {
     s.device->on_copy = nullptr;
 
     record.live_bytes = tape.live_bytes();
+    if (s.scaling()) {
+        const Optimizer::Report report = s.players.front().optimizer.report();
+        record.loss_scale = s.next_scale;
+        record.left_out = static_cast<int64_t>(report.left_out);
+        record.grown = static_cast<int64_t>(report.grown);
+        s.next_scale = report.loss_scale;
+    }
+    if (s.options.keep_cost) {
+        const tensor::OpCost cost = tape.cost();
+        record.operations = cost.forward.operations + cost.backward.operations;
+        record.moved = cost.forward.bytes + cost.backward.bytes;
+        for (const State::Player& player : s.players) record.moved += player.optimizer.bytes_per_step();
+    }
     record.loss = tape.values(made.loss.node)[0];
     if (s.task->classifies) {
         Predictions predicted = predictions_of(tape.values(made.output.node), s.batch.labels);
@@ -261,7 +298,7 @@ Trainer::State& Trainer::on_host() {
     if (!s.evaluator) {
         auto host = open("host", {.threads = s.options.threads});
         Heap heap(*host);
-        auto task = s.row.make(s.task_options(), heap);
+        auto task = s.make_task(heap);
         s.evaluator.reset(new State::Evaluator{std::move(host), heap, std::move(task)});
     }
     State::Evaluator& e = *s.evaluator;

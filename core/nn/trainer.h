@@ -19,6 +19,7 @@
 
 #include "core/base/dtype.h"
 #include "core/nn/step_record.h"
+#include "core/nn/task.h"
 
 namespace lockstep::nn {
 
@@ -31,19 +32,25 @@ struct TrainerOptions {
     std::string optimizer = "";               // "" the model's own; "sgd", "adam", "adamw", "lars", "larc", "novograd"
     double momentum = -1, weight_decay = -1;  // below 0: the optimiser's own
     bool nesterov = false;
-    double clip_norm = -1;      // of all gradients together; 0: none, below 0: the model's own
-    std::string schedule = "";  // "" the model's own; "constant", "step", "cosine", "warm_up", "warm_up_cosine"
-    int64_t planned_steps = 0;  // of the schedule; 0: the model's own
-    uint64_t seed = 1;          // parameters and data; the test set is the same for every seed
-    bool functional = false;    // sim: no timing, much faster
-    int threads = 1;            // host
-    DType dtype = DType::f32;   // of parameters and activations
-    bool prefetch = false;      // batches are made ahead on a thread of their own
-    bool keep_launches = true;  // fill StepRecord::launches
-    bool keep_graph = false;    // fill StepRecord::nodes and live_bytes
-    bool keep_values = false;   // with keep_graph: host copies of every value and gradient
-    bool keep_images = true;    // fill StepRecord::images
-    bool keep_runs = false;     // sim, timed: LaunchEvent::run of every launch (memory and trace: tens of MB a step)
+    double clip_norm = -1;         // of all gradients together; 0: none, below 0: the model's own
+    std::string schedule = "";     // "" the model's own; "constant", "step", "cosine", "warm_up", "warm_up_cosine"
+    int64_t planned_steps = 0;     // of the schedule; 0: the model's own
+    uint64_t seed = 1;             // parameters and data; the test set is the same for every seed
+    bool functional = false;       // sim: no timing, much faster
+    int threads = 1;               // host
+    DType dtype = DType::f32;      // of parameters and activations; f16 and bf16: of activations, beside f32 parameters
+    double loss_scale = -1;        // to begin with; 0: none, below 0: 65536 with f16, otherwise none
+    int64_t scale_interval = 200;  // good steps after which the loss scale doubles
+    bool keep_cost = false;        // fill StepRecord::operations and moved
+    bool prefetch = false;         // batches are made ahead on a thread of their own
+    bool keep_launches = true;     // fill StepRecord::launches
+    bool keep_graph = false;       // fill StepRecord::nodes and live_bytes
+    bool keep_values = false;      // with keep_graph: host copies of every value and gradient
+    bool keep_images = true;       // fill StepRecord::images
+    bool keep_runs = false;        // sim, timed: LaunchEvent::run of every launch (memory and trace: tens of MB a step)
+    // Called on every task that is made, the evaluator's too, before its optimisers: masks, adapters, int8
+    // (core/nn/cheaper).
+    std::function<void(Task& task, tensor::Heap& heap)> alter = {};
     std::stop_token stop = {};  // a step under way ends early with a Failure that says "cancelled"
 };
 

@@ -16,6 +16,7 @@ struct OptimizerSettings {
     double norm;                              // of all gradients, unscaled, before clipping
     double factor;                            // that every gradient is multiplied by: clipping / loss scale
     double skip;                              // 1: this step is left out
+    double skipped, grown;                    // steps left out, and how often the loss scale has grown, in all
 };
 
 // The sum of squares of n elements is taken in this many parts, each added up by a block of 256; the parts in order.

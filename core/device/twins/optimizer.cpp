@@ -167,6 +167,8 @@ void loss_scale_update(ThreadPool&, OptimizerSettings* settings) {
     const bool grow = s.skip == 0 && s.good_steps + 1 >= s.growth_interval;
     s.loss_scale *= s.skip != 0 ? s.backoff : grow ? s.growth : 1;
     s.good_steps = s.skip != 0 || grow ? 0 : s.good_steps + 1;
+    s.skipped += s.skip != 0 ? 1 : 0;
+    s.grown += grow ? 1 : 0;
 }
 
 template <class T>

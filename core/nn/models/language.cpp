@@ -57,6 +57,9 @@ Variable LanguageModel::operator()(Pass& pass, const Variable& tokens, std::vect
     if (before + places > shape_.context)
         throw Failure(fmt::format("{} places are too many: the model's context has {}", before + places, shape_.context));
     Variable h = tokens_(pass, tokens);  // [B,T,D]
+    const bool casts = shape_.llama && rope_.dtype != h.dtype();
+    const tensor::Tensor rope =
+        casts ? tensor::cast(tape, tape.input(rope_, "rope table"), h.dtype(), "rope cast").value : rope_;
     if (!shape_.llama) {
         Variable table = pass(positions_.weight);
         if (places != shape_.context || before > 0)
@@ -68,7 +71,7 @@ Variable LanguageModel::operator()(Pass& pass, const Variable& tokens, std::vect
         const std::string at = fmt::format("layers.{} ", i);
         Cache* cache = caches ? &(*caches)[i] : nullptr;
         const Variable n = shape_.llama ? layer.rms_norm1(pass, h) : layer.layer_norm1(pass, h);
-        h = tensor::add(tape, h, layer.attention(pass, n, shape_.llama ? &rope_ : nullptr, cache), at + "residual 1");
+        h = tensor::add(tape, h, layer.attention(pass, n, shape_.llama ? &rope : nullptr, cache), at + "residual 1");
         const Variable m = shape_.llama ? layer.rms_norm2(pass, h) : layer.layer_norm2(pass, h);
         const Variable inner = shape_.llama ? tensor::swiglu(tape, layer.gate(pass, m), layer.up(pass, m), at + "swiglu")
                                             : tensor::unary(tape, "gelu_tanh", layer.up(pass, m), at + "gelu");
@@ -153,7 +156,7 @@ std::unique_ptr<Task> language_task(const char* name, const TaskOptions& options
     it->text = std::make_shared<const TextSet>(open_text(options.data.empty() ? "stories" : options.data, options.seed));
     it->windows = windows(it->text, context, options.seed);
     Rng rng(options.seed);
-    Build build{heap, rng, task->list, options.dtype};
+    Build build{heap, rng, task->list, options.dtype, options.compute};
     it->model = std::make_unique<LanguageModel>(
         build, LanguageShape{.kv_heads = llama ? 2 : 4,
                              .context = context,
@@ -175,13 +178,14 @@ std::unique_ptr<Task> language_task(const char* name, const TaskOptions& options
             for (size_t t = 0; t < length; ++t) all[i * length + t] = static_cast<int32_t>(window[t]);
         }
     };
-    const auto loss_of = [it](Pass& pass, std::span<const int32_t> tokens, std::span<const int32_t> targets) {
+    const auto loss_of = [it, dtype = options.dtype](Pass& pass, std::span<const int32_t> tokens,
+                                                     std::span<const int32_t> targets) {
         tensor::Heap& on = pass.tape.heap();
         const int64_t rows = static_cast<int64_t>(tokens.size()) / context;
         const Variable x = pass.tape.label(tokens_on(on, tokens, rows, "tokens"), "tokens");
         const auto next = tensor::labels_from(on, targets, "next");
         Forward result;
-        result.output = (*it->model)(pass, x);
+        result.output = in_full(pass, (*it->model)(pass, x), dtype);
         result.loss = tensor::softmax_cross_entropy(pass.tape, result.output, pass.tape.label(next, "next"), "loss");
         return result;
     };

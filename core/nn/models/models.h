@@ -15,6 +15,7 @@ struct ModelRow {
     std::string_view name;     // "mlp512"
     std::string_view summary;  // "784-512-512-10"
     std::string_view data;     // a row of data_sets()
+    bool mixed = false;        // trains in f16 and bf16 too
     std::string_view optimizer = "sgd", schedule = "constant";
     double clip_norm = 0;  // 0: none
     double beta1 = 0;      // of Adam and its like; 0: its own

@@ -46,8 +46,8 @@ tensor::Tensor pictures_on(tensor::Heap& heap, const Shape& shape, std::span<con
 struct Pictures {
     DataSet data;
     Network network;
-    DType dtype;
-    Batch test;  // filled at the first evaluation
+    DType dtype, full;  // of layers; of the loss
+    Batch test;         // filled at the first evaluation
 };
 }  // namespace
 
@@ -56,9 +56,10 @@ std::unique_ptr<Task> picture_task(std::string_view model, const TaskOptions& op
     auto task = std::make_unique<Task>();
     auto it = std::make_shared<Pictures>();
     it->data = open_data_set(options.data.empty() ? default_data : options.data, options.seed);
-    it->dtype = options.dtype;
+    it->dtype = options.compute.value_or(options.dtype);
+    it->full = options.dtype;
     Rng rng(options.seed);
-    Build with{heap, rng, task->list, options.dtype};
+    Build with{heap, rng, task->list, options.dtype, options.compute};
     it->network = build(with);
     const DataSet& data = it->data;
     const Network& network = it->network;
@@ -94,7 +95,7 @@ std::unique_ptr<Task> picture_task(std::string_view model, const TaskOptions& op
         const Variable x = pass.tape.input(pictures_on(on, shape, batch.values, it->dtype), "x");
         const auto targets = tensor::labels_from(on, batch.labels, "labels");  // copied before the first launch: no gap
         Forward result;
-        result.output = it->network.logits(pass, x);
+        result.output = in_full(pass, it->network.logits(pass, x), it->full);
         const Variable labels = pass.tape.label(targets, "labels");
         result.loss = tensor::softmax_cross_entropy(pass.tape, result.output, labels, "loss");
         return result;
@@ -120,7 +121,7 @@ std::unique_ptr<Task> picture_task(std::string_view model, const TaskOptions& op
                 std::span(it->test.values).subspan(static_cast<size_t>(first) * pixels, static_cast<size_t>(rows) * pixels);
             Pass pass{tape, false};
             const Variable x = tape.input(pictures_on(on, with_batch(rows, it->network.shape), values, it->dtype), "x");
-            const Variable logits = it->network.logits(pass, x);
+            const Variable logits = in_full(pass, it->network.logits(pass, x), it->full);
             const Variable y = tape.label(tensor::labels_from(on, labels, "labels"), "labels");
             const Variable loss = tensor::softmax_cross_entropy(tape, logits, y, "loss");
             result.loss += tensor::values_of(on, loss.value)[0] * double(rows);
