@@ -6,9 +6,17 @@
 #include <string>
 #include <vector>
 
+#include "core/base/dtype.h"
 #include "core/device/device.h"
 
+namespace lockstep::tensor {
+struct OpRow;
+struct Attributes;
+}  // namespace lockstep::tensor
+
 namespace lockstep::nn {
+
+struct Followed;  // follow.h
 
 using Values = std::shared_ptr<const std::vector<float>>;  // host copy of a tensor, row-major; null when not kept
 
@@ -28,6 +36,11 @@ struct GraphNode {  // one node of the tape, in forward topological order
     std::string saved;                                                      // what backward keeps: "x", "" nothing
     int64_t saved_bytes = 0;
     int freed_after = -1;  // launch after which the saved tensor is freed
+    DType dtype = DType::f32;
+    const tensor::OpRow* row = nullptr;                    // of an op: its row of the table
+    std::shared_ptr<const tensor::Attributes> attributes;  // what the op was told besides its inputs
+    bool went_back = false;                                // backward ran through it
+    int turn = 0;                                          // of two players: whose turn it belongs to
 };
 
 struct StepRecord {
@@ -47,6 +60,7 @@ struct StepRecord {
     std::vector<device::CopyEvent> copies;  // simulated devices; of the step itself, not of reading its values afterwards
     std::vector<int64_t> live_bytes;  // after each launch: saved tensors, activations and gradients alive on the device
     std::vector<GraphNode> nodes;     // empty unless the trainer was asked to keep the graph
+    std::shared_ptr<const Followed> followed;  // one element through all of the graph; null: nobody worked it out
     int image_rows = 0, image_columns = 0;
     Values images;  // [batch, rows * columns], 0..1
     std::vector<int32_t> labels, predictions;

@@ -12,6 +12,7 @@
 
 #include "core/base/diagnostic.h"
 #include "core/nn/data/loader.h"
+#include "core/nn/graph_record.h"
 #include "core/nn/models/models.h"
 #include "core/nn/models/pictures.h"
 #include "core/nn/optim.h"
@@ -27,31 +28,6 @@ using tensor::Tape;
 namespace {
 Values keep(std::vector<float> values) {
     return values.empty() ? nullptr : std::make_shared<const std::vector<float>>(std::move(values));
-}
-
-GraphNode describe(const Tape& tape, int id, int loss) {
-    const Node& node = tape.nodes()[static_cast<size_t>(id)];
-    GraphNode out;
-    out.kind = id == loss                           ? GraphNode::Kind::loss
-               : node.kind == Node::Kind::parameter ? GraphNode::Kind::parameter
-               : node.kind == Node::Kind::label     ? GraphNode::Kind::label
-               : node.kind == Node::Kind::op        ? GraphNode::Kind::op
-                                                    : GraphNode::Kind::input;
-    out.id = id;
-    out.op = node.op ? node.op->name : "";
-    out.name = node.name;
-    out.shape = node.shape;
-    out.inputs = node.inputs;
-    out.bytes = node.bytes();
-    out.requires_grad = node.requires_grad;
-    out.forward_launches = node.forward_launches;
-    out.backward_launches = node.backward_launches;
-    out.gradient_after = node.gradient_after;
-    out.update_launches = node.update_launches;
-    out.saved = tape.saved_names(id);
-    out.saved_bytes = node.saved_bytes;
-    out.freed_after = node.freed_after;
-    return out;
 }
 
 std::unique_ptr<device::Device> open(const std::string& name, const device::DeviceOptions& options) {
@@ -238,8 +214,10 @@ StepRecord Trainer::step() {
     Pass pass{
         .tape = tape, .training = true, .random = {s.options.seed, static_cast<uint64_t>(s.next) << 32}, .step = s.next};
     Forward made;
+    std::vector<TurnGradients> earlier;
     for (size_t turn = 0; turn < s.players.size(); ++turn) {
         if (turn > 0) pass.renumber();
+        if (turn > 0 && s.options.keep_graph) earlier.push_back(gradients_of_turn(tape));
         s.let_learn(turn);
         made = s.task->forward(pass, s.batch, turn);
         if (s.task->update) {
@@ -277,16 +255,12 @@ StepRecord Trainer::step() {
         record.confidence = std::move(predicted.confidence);
         record.labels = s.batch.labels;
     }
-    if (s.options.keep_graph)
-        for (size_t id = 0; id < tape.nodes().size(); ++id) {
-            record.nodes.push_back(describe(tape, static_cast<int>(id), made.loss.node));
-            if (!s.options.keep_values) continue;
-            GraphNode& node = record.nodes.back();
-            if (node.kind != GraphNode::Kind::parameter) node.value = keep(tape.read_value(node.id));
-            node.gradient = keep(tape.read_gradient(node.id));
-        }
-    for (size_t i = 0; i < before.size(); ++i)
-        record.nodes[static_cast<size_t>(parameters[i]->node)].value = keep(std::move(before[i]));
+    if (s.options.keep_graph) record.nodes = record_nodes(tape, made.loss.node, s.options.keep_values, earlier);
+    // What an update has changed since is shown as it was when it was read: before it in the player's own turn.
+    for (GraphNode& node : record.nodes)
+        for (size_t i = 0; i < before.size() && node.kind == GraphNode::Kind::parameter; ++i)
+            if (node.name == parameters[i]->name && (node.requires_grad || node.turn == 0))
+                node.value = keep(std::vector<float>(before[i]));
     if (s.options.keep_images && s.task->rows > 0) record.images = keep(s.batch.values);
     ++s.next;
     record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
