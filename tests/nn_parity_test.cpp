@@ -2,7 +2,9 @@
 // and optimisers together. Losses of every step, float64 to 1e-9 relative, float32 to 1e-5.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "core/nn/models/language.h"
 #include "core/nn/optim.h"
@@ -129,4 +131,76 @@ TEST_CASE("text made with a cache of keys and values is the text made without on
         CHECK(generate(net, heap, prompt, 40, {.seed = 5}) == generate(net, heap, prompt, 40, {.seed = 5}));
         CHECK(generate(net, heap, prompt, 40, {.seed = 5}) != generate(net, heap, prompt, 40, {.seed = 6}));
     }
+}
+
+// The largest distance between the values' distribution and the one they should have (Kolmogorov and Smirnov).
+template <class Cumulative>
+static double distance_from(std::vector<double> values, Cumulative cumulative) {
+    std::sort(values.begin(), values.end());
+    double most = 0;
+    for (size_t i = 0; i < values.size(); ++i) {
+        const double want = cumulative(values[i]), below = double(i) / double(values.size()),
+                     above = double(i + 1) / double(values.size());
+        const double apart = std::max(std::abs(want - below), std::abs(want - above));
+        most = apart <= most ? most : apart;  // NaN stays
+    }
+    return most;
+}
+
+TEST_CASE("layers draw their parameters from the distributions that PyTorch's draw from") {
+    const auto device = device::open_device("host").value();
+    tensor::Heap heap(*device);
+    std::set<std::string> without;
+    int checked = 0;
+    for (const Json& row : reference::document("initialisers")["layers"]) {
+        const std::string layer = row["layer"], parameter = row["parameter"];
+        const Json& o = row["options"];
+        const auto extent = [&](const char* name) { return o.at(name).get<int64_t>(); };
+        Rng rng(11);
+        ParameterList list;
+        Build build{heap, rng, list, DType::f64};
+        if (layer == "Linear")
+            Linear(build, "it", extent("inputs"), extent("outputs"));
+        else if (layer == "Conv2d")
+            Conv2d(build, "it", extent("inputs"), extent("outputs"), extent("kernel"));
+        else if (layer == "Embedding")
+            Embedding(build, "it", extent("count"), extent("width"));
+        else if (layer == "RNN")
+            RNNCell(build, "it", extent("inputs"), extent("hidden"));
+        else if (layer == "LSTM")
+            LSTMCell(build, "it", extent("inputs"), extent("hidden"));
+        else if (layer == "GRU")
+            GRUCell(build, "it", extent("inputs"), extent("hidden"));
+        else if (layer == "ConvTranspose2d")
+            ConvTranspose2d(build, "it", extent("inputs"), extent("outputs"), extent("kernel"));
+        else if (layer == "GroupNorm")
+            GroupNorm(build, "it", extent("groups"), extent("width"));
+        else if (layer == "LayerNorm")
+            LayerNorm(build, "it", extent("width"));
+        else if (layer == "BatchNorm2d")
+            BatchNorm2d(build, "it", extent("width"));
+        else {
+            without.insert(layer);
+            continue;
+        }
+        const std::string name = "it." + parameter.substr(0, parameter.find("_l0"));
+        INFO(layer << " " << parameter);
+        std::vector<double> values;
+        if (const Parameter* found = list.find(name)) values = tensor::values_of(heap, found->value);
+        for (const Buffer& buffer : list.buffers())
+            if (buffer.name == name) values = tensor::values_of(heap, buffer.value);
+        REQUIRE(!values.empty());
+        const double number = row["number"], enough = 1.63 / std::sqrt(double(values.size()));  // 1 in 100 is beyond
+        if (row["distribution"] == "constant")
+            CHECK(values == std::vector<double>(values.size(), number));
+        else if (row["distribution"] == "uniform")
+            CHECK(distance_from(values, [&](double x) { return std::clamp((x / number + 1) / 2, 0.0, 1.0); }) < enough);
+        else if (row["distribution"] == "normal")
+            CHECK(distance_from(values, [&](double x) { return std::erfc(-x / number / std::sqrt(2)) / 2; }) < enough);
+        else
+            FAIL("no such distribution");
+        ++checked;
+    }
+    CHECK(checked == 16);
+    CHECK(without == std::set<std::string>{"Conv1d"});  // no module of ours: Conv2d with a kernel of one row
 }

@@ -50,6 +50,19 @@ Variable Conv2d::operator()(Pass& pass, const Variable& x) const {
                           {.stride = {stride, stride}, .padding = {padding, padding}});
 }
 
+ConvTranspose2d::ConvTranspose2d(Build& build, const std::string& layer, int64_t inputs, int64_t outputs, int64_t kernel,
+                                 int64_t step, int64_t around)
+    : name(layer), stride(step), padding(around) {
+    const Init init = Init::fan_in(outputs * kernel * kernel);  // PyTorch's fan-in is of the second axis
+    weight = build.parameter(layer + ".weight", {inputs, outputs, kernel, kernel}, init);
+    bias = build.parameter(layer + ".bias", {outputs}, init);
+}
+
+Variable ConvTranspose2d::operator()(Pass& pass, const Variable& x) const {
+    return tensor::conv_transpose2d(pass.tape, x, pass(weight), pass(bias), name + " conv_transpose2d",
+                                    {.stride = {stride, stride}, .padding = {padding, padding}});
+}
+
 BatchNorm2d::BatchNorm2d(Build& build, const std::string& layer, int64_t channels, int64_t parts)
     : name(layer), ghosts(parts) {
     weight = build.parameter(layer + ".weight", {channels}, Init::constant(1));
@@ -74,6 +87,15 @@ LayerNorm::LayerNorm(Build& build, const std::string& layer, int64_t width) : na
 
 Variable LayerNorm::operator()(Pass& pass, const Variable& x) const {
     return tensor::layer_norm(pass.tape, x, pass(weight), pass(bias), name + " layer_norm");
+}
+
+GroupNorm::GroupNorm(Build& build, const std::string& layer, int64_t count, int64_t channels) : name(layer), groups(count) {
+    weight = build.parameter(layer + ".weight", {channels}, Init::constant(1));
+    bias = build.parameter(layer + ".bias", {channels}, Init::constant(0));
+}
+
+Variable GroupNorm::operator()(Pass& pass, const Variable& x) const {
+    return tensor::group_norm(pass.tape, x, groups, pass(weight), pass(bias), name + " group_norm");
 }
 
 RMSNorm::RMSNorm(Build& build, const std::string& layer, int64_t width) : name(layer) {
@@ -155,6 +177,20 @@ std::pair<Variable, Variable> LSTMCell::operator()(Pass& pass, const Variable& x
     const Variable both = tensor::lstm_cell(pass.tape, gates(pass, x, weight_ih, bias_ih, at + " input"),
                                             gates(pass, h, weight_hh, bias_hh, at + " hidden"), c, at + " cell");
     return {tensor::select(pass.tape, both, 0, 0, at + " h"), tensor::select(pass.tape, both, 0, 1, at + " c")};
+}
+
+GRUCell::GRUCell(Build& build, const std::string& layer, int64_t inputs, int64_t size) : name(layer), hidden(size) {
+    const Init init = Init::fan_in(hidden);
+    weight_ih = build.parameter(layer + ".weight_ih", {3 * hidden, inputs}, init);
+    weight_hh = build.parameter(layer + ".weight_hh", {3 * hidden, hidden}, init);
+    bias_ih = build.parameter(layer + ".bias_ih", {3 * hidden}, init);
+    bias_hh = build.parameter(layer + ".bias_hh", {3 * hidden}, init);
+}
+
+Variable GRUCell::operator()(Pass& pass, const Variable& x, const Variable& h, int64_t place) const {
+    const std::string at = fmt::format("{}[{}]", name, place);
+    return tensor::gru_cell(pass.tape, gates(pass, x, weight_ih, bias_ih, at + " input"),
+                            gates(pass, h, weight_hh, bias_hh, at + " hidden"), h, at + " cell");
 }
 
 RNNCell::RNNCell(Build& build, const std::string& layer, int64_t inputs, int64_t size) : name(layer), hidden(size) {

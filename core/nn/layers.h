@@ -40,6 +40,17 @@ struct Conv2d {  // [B, inputs, H, W] -> [B, outputs, H', W']; drawn like Linear
     tensor::Variable operator()(Pass& pass, const tensor::Variable& x) const;
 };
 
+struct ConvTranspose2d {  // [B, inputs, H, W] -> [B, outputs, H', W'], weight[inputs, outputs, kernel, kernel]
+    std::string name;
+    Parameter *weight = nullptr, *bias = nullptr;
+    int64_t stride = 1, padding = 0;
+
+    ConvTranspose2d() = default;
+    ConvTranspose2d(Build& build, const std::string& name, int64_t inputs, int64_t outputs, int64_t kernel,
+                    int64_t stride = 1, int64_t padding = 0);
+    tensor::Variable operator()(Pass& pass, const tensor::Variable& x) const;
+};
+
 struct BatchNorm2d {  // over B, H, W of each channel; running statistics with momentum 0.1
     std::string name;
     Parameter *weight = nullptr, *bias = nullptr;
@@ -57,6 +68,16 @@ struct LayerNorm {  // over the last axis
 
     LayerNorm() = default;
     LayerNorm(Build& build, const std::string& name, int64_t width);
+    tensor::Variable operator()(Pass& pass, const tensor::Variable& x) const;
+};
+
+struct GroupNorm {  // over the channels of a group and all places, [B, C, ...]
+    std::string name;
+    Parameter *weight = nullptr, *bias = nullptr;
+    int64_t groups = 1;
+
+    GroupNorm() = default;
+    GroupNorm(Build& build, const std::string& name, int64_t groups, int64_t channels);
     tensor::Variable operator()(Pass& pass, const tensor::Variable& x) const;
 };
 
@@ -107,6 +128,16 @@ struct LSTMCell {  // gates i f g o; weights and biases from U(-1/sqrt(hidden), 
     std::pair<tensor::Variable, tensor::Variable> operator()(Pass& pass, const tensor::Variable& x,
                                                              const tensor::Variable& h, const tensor::Variable& c,
                                                              int64_t place) const;
+};
+
+struct GRUCell {  // gates r z n
+    std::string name;
+    Parameter *weight_ih = nullptr, *weight_hh = nullptr, *bias_ih = nullptr, *bias_hh = nullptr;
+    int64_t hidden = 0;
+
+    GRUCell() = default;
+    GRUCell(Build& build, const std::string& name, int64_t inputs, int64_t hidden);
+    tensor::Variable operator()(Pass& pass, const tensor::Variable& x, const tensor::Variable& h, int64_t place) const;
 };
 
 struct RNNCell {  // h' = tanh(x Wiᵀ + bi + h Whᵀ + bh)

@@ -7,6 +7,7 @@
 #include "core/nn/data/data_set.h"
 #include "core/nn/data/sampler.h"
 #include "core/nn/layers.h"
+#include "core/nn/models/evaluate.h"
 #include "core/nn/models/list.h"
 #include "core/tensor/ops.h"
 
@@ -110,11 +111,11 @@ std::unique_ptr<Task> make_autoencoder(const TaskOptions& options, tensor::Heap&
     task->columns = it->data.columns;
     const Sampler sampler{options.batch, options.rank, options.world};
     task->make_batch = [it, sampler, seed = options.seed](uint64_t step, Batch& batch) {  // noisy pictures, then clean ones
-        const size_t width = it->data.pixels(), rows = static_cast<size_t>(sampler.batch);
+        const size_t width = it->data.pixels(), rows = static_cast<size_t>(batch.examples(sampler.batch));
         batch.values.resize(2 * rows * width);
         const std::span all(batch.values);
         for (size_t i = 0; i < rows; ++i) {
-            const uint64_t index = sampler.index(step, static_cast<int64_t>(i));
+            const uint64_t index = sampler.index(step, batch.first + static_cast<int64_t>(i));
             const auto clean = all.subspan((rows + i) * width, width), noisy = all.subspan(i * width, width);
             it->data.train(index, clean);
             Rng draws(seed * 0x9e3779b97f4a7c15u + index);
@@ -142,20 +143,14 @@ std::unique_ptr<Task> make_autoencoder(const TaskOptions& options, tensor::Heap&
             for (size_t i = 0; i < 1500; ++i) it->data.train(i, std::span(train).subspan(i * width, width));
             it->linear_loss = principal_component_loss(train, test, width, code_size);
         }
-        Evaluation result;
-        tensor::Tape tape(on);
-        for (int64_t first = 0; first < count; first += 250) {
-            if (stop.stop_requested()) throw Failure("cancelled");
-            const int64_t rows = std::min<int64_t>(250, count - first);
-            tape.clear();
-            on.recycle();
-            const tensor::NoGrad no_gradients(tape);
-            Pass pass{tape, false};
+        const auto forward = [&](Pass& pass, int64_t first, int64_t rows) {
             const auto some = std::span(test).subspan(static_cast<size_t>(first) * width, static_cast<size_t>(rows) * width);
-            const Variable x = tape.input(it->on(on, some, "clean"), "clean");
-            const Variable loss = tensor::mse(tape, (*it)(pass, x), x, "loss");
-            result.loss += tensor::values_of(on, loss.value)[0] * double(rows) / double(count);
-        }
+            const Variable x = pass.tape.input(it->on(on, some, "clean"), "clean");
+            Forward made;
+            made.loss = tensor::mse(pass.tape, (*it)(pass, x), x, "loss");
+            return made;
+        };
+        Evaluation result = judge({.count = count, .group = 250, .forward = forward}, on, stop);
         result.accuracy = result.loss < it->linear_loss ? 1 : 0;
         result.measures = {{"mean squared error of held-out pictures", "", result.loss},
                            {"the same of 16 principal components", "", it->linear_loss}};

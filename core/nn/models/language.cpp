@@ -9,6 +9,7 @@
 #include "core/base/diagnostic.h"
 #include "core/nn/data/sampler.h"
 #include "core/nn/data/sequences.h"
+#include "core/nn/models/evaluate.h"
 #include "core/nn/models/list.h"
 #include "core/tensor/ops.h"
 
@@ -168,12 +169,12 @@ std::unique_ptr<Task> language_task(const char* name, const TaskOptions& options
     const Sampler sampler{options.batch, options.rank, options.world};
     // Tokens of all windows in `labels`' first half, targets in its second.
     task->make_batch = [it, sampler](uint64_t step, Batch& batch) {
-        const auto rows = static_cast<size_t>(sampler.batch), length = static_cast<size_t>(context);
+        const auto rows = static_cast<size_t>(batch.examples(sampler.batch)), length = static_cast<size_t>(context);
         batch.labels.resize(2 * rows * length);
         const std::span all(batch.labels);
         std::vector<int64_t> window(length);
         for (size_t i = 0; i < rows; ++i) {
-            it->windows.train(sampler.index(step, static_cast<int64_t>(i)), window,
+            it->windows.train(sampler.index(step, batch.first + static_cast<int64_t>(i)), window,
                               all.subspan((rows + i) * length, length));
             for (size_t t = 0; t < length; ++t) all[i * length + t] = static_cast<int32_t>(window[t]);
         }
@@ -194,36 +195,31 @@ std::unique_ptr<Task> language_task(const char* name, const TaskOptions& options
         return loss_of(pass, all.first(all.size() / 2), all.last(all.size() / 2));
     };
     task->evaluate = [it, loss_of](tensor::Heap& on, int64_t examples, const std::stop_token& stop) {
-        const int64_t count = examples > 0 ? std::min(examples, it->windows.test_count) : it->windows.test_count;
-        Evaluation result;
-        tensor::Tape tape(on);
         std::vector<int32_t> tokens, targets;
-        for (int64_t first = 0; first < count; first += 16) {
-            if (stop.stop_requested()) throw Failure("cancelled");
-            const int64_t rows = std::min<int64_t>(16, count - first);
-            tokens.resize(static_cast<size_t>(rows * context)), targets.resize(tokens.size());
-            std::vector<int64_t> window(static_cast<size_t>(context));
-            for (int64_t i = 0; i < rows; ++i) {
-                it->windows.test(static_cast<uint64_t>(first + i), window,
-                                 std::span(targets).subspan(static_cast<size_t>(i * context), context));
-                for (int64_t t = 0; t < context; ++t)
-                    tokens[static_cast<size_t>(i * context + t)] = static_cast<int32_t>(window[static_cast<size_t>(t)]);
-            }
-            tape.clear();
-            on.recycle();
-            const tensor::NoGrad no_gradients(tape);
-            Pass pass{tape, false};
-            const Forward made = loss_of(pass, tokens, targets);
-            result.loss += tensor::values_of(on, made.loss.value)[0] * double(rows);
-            const auto logits = tensor::values_of(on, made.output.value);
-            const size_t classes = logits.size() / targets.size();
-            for (size_t i = 0; i < targets.size(); ++i) {
-                const auto row = std::span(logits).subspan(i * classes, classes);
-                result.accuracy += std::max_element(row.begin(), row.end()) - row.begin() == targets[i];
-            }
-        }
-        result.loss /= double(count);
-        result.accuracy /= double(count * context);
+        const Judging judging{.count = examples > 0 ? std::min(examples, it->windows.test_count) : it->windows.test_count,
+                              .group = 16,
+                              .forward =
+                                  [&](Pass& pass, int64_t first, int64_t rows) {
+                                      tokens.resize(static_cast<size_t>(rows * context)), targets.resize(tokens.size());
+                                      std::vector<int64_t> window(static_cast<size_t>(context));
+                                      for (int64_t i = 0; i < rows; ++i) {
+                                          it->windows.test(
+                                              static_cast<uint64_t>(first + i), window,
+                                              std::span(targets).subspan(static_cast<size_t>(i * context), context));
+                                          std::transform(window.begin(), window.end(), tokens.begin() + i * context,
+                                                         [](int64_t token) { return static_cast<int32_t>(token); });
+                                      }
+                                      return loss_of(pass, tokens, targets);
+                                  },
+                              .right =
+                                  [&](std::span<const double> logits, int64_t) {
+                                      const size_t classes = logits.size() / targets.size();
+                                      double right = 0;
+                                      for (size_t i = 0; i < targets.size(); ++i)
+                                          right += largest(logits.subspan(i * classes, classes)) == targets[i];
+                                      return right / double(context);
+                                  }};
+        Evaluation result = judge(judging, on, stop);
         result.measures = {{"held-out loss", "nats a character", result.loss},
                            {"a table of pairs", "nats a character", bigram_nats(*it->text)}};
         return result;

@@ -8,6 +8,7 @@
 #include "core/base/diagnostic.h"
 #include "core/nn/data/data_set.h"
 #include "core/nn/data/sampler.h"
+#include "core/nn/models/evaluate.h"
 #include "core/tensor/ops.h"
 
 namespace lockstep::nn {
@@ -83,10 +84,11 @@ std::unique_ptr<Task> picture_task(std::string_view model, const TaskOptions& op
     const Sampler sampler{options.batch, options.rank, options.world};
     task->make_batch = [it, sampler](uint64_t step, Batch& batch) {
         const size_t pixels = it->data.pixels();
-        batch.values.resize(static_cast<size_t>(sampler.batch) * pixels);
-        batch.labels.resize(static_cast<size_t>(sampler.batch));
+        const auto count = static_cast<size_t>(batch.examples(sampler.batch));
+        batch.values.resize(count * pixels);
+        batch.labels.resize(count);
         for (size_t i = 0; i < batch.labels.size(); ++i)
-            batch.labels[i] = it->data.train(sampler.index(step, static_cast<int64_t>(i)),
+            batch.labels[i] = it->data.train(sampler.index(step, batch.first + static_cast<int64_t>(i)),
                                              std::span(batch.values).subspan(i * pixels, pixels));
     };
     task->forward = [it](Pass& pass, const Batch& batch, size_t) {
@@ -108,28 +110,24 @@ std::unique_ptr<Task> picture_task(std::string_view model, const TaskOptions& op
             for (size_t i = 0; i < it->test.labels.size(); ++i)
                 it->test.labels[i] = it->data.test(i, std::span(it->test.values).subspan(i * pixels, pixels));
         }
-        const int64_t count = examples > 0 ? std::min(examples, it->data.test_count) : it->data.test_count;
-        Evaluation result;
-        tensor::Tape tape(on);
-        for (int64_t first = 0; first < count; first += 256) {
-            if (stop.stop_requested()) throw Failure("cancelled");
-            tape.clear();
-            on.recycle();
-            const int64_t rows = std::min<int64_t>(256, count - first);
-            const auto labels = std::span(it->test.labels).subspan(static_cast<size_t>(first), static_cast<size_t>(rows));
-            const auto values =
-                std::span(it->test.values).subspan(static_cast<size_t>(first) * pixels, static_cast<size_t>(rows) * pixels);
-            Pass pass{tape, false};
-            const Variable x = tape.input(pictures_on(on, with_batch(rows, it->network.shape), values, it->dtype), "x");
-            const Variable logits = in_full(pass, it->network.logits(pass, x), it->full);
-            const Variable y = tape.label(tensor::labels_from(on, labels, "labels"), "labels");
-            const Variable loss = tensor::softmax_cross_entropy(tape, logits, y, "loss");
-            result.loss += tensor::values_of(on, loss.value)[0] * double(rows);
-            result.accuracy += double(predictions_of(tensor::values_of(on, logits.value), labels).right);
-        }
-        result.loss /= double(count);
-        result.accuracy /= double(count);
-        return result;
+        std::span<const int32_t> labels;
+        const Judging judging{
+            .count = examples > 0 ? std::min(examples, it->data.test_count) : it->data.test_count,
+            .group = 256,
+            .forward =
+                [&](Pass& pass, int64_t first, int64_t rows) {
+                    const auto from = static_cast<size_t>(first), some = static_cast<size_t>(rows);
+                    labels = std::span(it->test.labels).subspan(from, some);
+                    const auto values = std::span(it->test.values).subspan(from * pixels, some * pixels);
+                    const auto pictures = pictures_on(on, with_batch(rows, it->network.shape), values, it->dtype);
+                    Forward made;
+                    made.output = in_full(pass, it->network.logits(pass, pass.tape.input(pictures, "x")), it->full);
+                    const Variable y = pass.tape.label(tensor::labels_from(on, labels, "labels"), "labels");
+                    made.loss = tensor::softmax_cross_entropy(pass.tape, made.output, y, "loss");
+                    return made;
+                },
+            .right = [&](std::span<const double> logits, int64_t) { return double(predictions_of(logits, labels).right); }};
+        return judge(judging, on, stop);
     };
     return task;
 }

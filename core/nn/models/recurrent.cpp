@@ -8,6 +8,7 @@
 #include "core/nn/data/sampler.h"
 #include "core/nn/data/sequences.h"
 #include "core/nn/layers.h"
+#include "core/nn/models/evaluate.h"
 #include "core/nn/models/list.h"
 #include "core/tensor/ops.h"
 
@@ -85,8 +86,8 @@ std::unique_ptr<Task> recurrent_task(const char* name, const TaskOptions& option
     task->make_batch = [it, sampler](uint64_t step, Batch& batch) {  // tokens [T,B], then targets [asked,B]
         std::vector<int32_t> targets;
         fill(
-            it->data, it->data.train, [&](int64_t i) { return sampler.index(step, i); }, sampler.batch, batch.labels,
-            targets);
+            it->data, it->data.train, [&](int64_t i) { return sampler.index(step, batch.first + i); },
+            batch.examples(sampler.batch), batch.labels, targets);
         batch.labels.insert(batch.labels.end(), targets.begin(), targets.end());
     };
     const auto run = [it](Pass& pass, std::span<const int32_t> tokens, std::span<const int32_t> targets) {
@@ -98,41 +99,31 @@ std::unique_ptr<Task> recurrent_task(const char* name, const TaskOptions& option
         return result;
     };
     task->forward = [it, run, sampler](Pass& pass, const Batch& batch, size_t) {
-        const auto tokens = static_cast<size_t>(it->data.length * sampler.batch);
+        const auto tokens = static_cast<size_t>(it->data.length * batch.examples(sampler.batch));
         const std::span<const int32_t> all(batch.labels);
         return run(pass, all.first(tokens), all.subspan(tokens));
     };
     task->evaluate = [it, run](tensor::Heap& on, int64_t examples, const std::stop_token& stop) {
-        const int64_t count = examples > 0 ? std::min(examples, it->data.test_count) : it->data.test_count;
-        Evaluation result;
-        tensor::Tape tape(on);
         std::vector<int32_t> tokens, targets;
-        for (int64_t first = 0; first < count; first += 100) {
-            if (stop.stop_requested()) throw Failure("cancelled");
-            const int64_t width = std::min<int64_t>(100, count - first);
-            fill(
-                it->data, it->data.test, [&](int64_t i) { return static_cast<uint64_t>(first + i); }, width, tokens,
-                targets);
-            tape.clear();
-            on.recycle();
-            const tensor::NoGrad no_gradients(tape);
-            Pass pass{tape, false};
-            const Forward made = run(pass, tokens, targets);
-            result.loss += tensor::values_of(on, made.loss.value)[0] * double(width);
-            const auto logits = tensor::values_of(on, made.output.value);
-            const size_t classes = logits.size() / targets.size(), asked = targets.size() / static_cast<size_t>(width);
-            for (size_t b = 0; b < static_cast<size_t>(width); ++b) {
-                bool all_right = true;
-                for (size_t t = 0; t < asked; ++t) {
-                    const size_t place = t * static_cast<size_t>(width) + b;
-                    const auto row = std::span(logits).subspan(place * classes, classes);
-                    all_right &= std::max_element(row.begin(), row.end()) - row.begin() == targets[place];
-                }
-                result.accuracy += all_right;
-            }
-        }
-        result.loss /= double(count);
-        result.accuracy /= double(count);
+        const Judging judging{.count = examples > 0 ? std::min(examples, it->data.test_count) : it->data.test_count,
+                              .group = 100,
+                              .forward =
+                                  [&](Pass& pass, int64_t first, int64_t width) {
+                                      fill(
+                                          it->data, it->data.test,
+                                          [&](int64_t i) { return static_cast<uint64_t>(first + i); }, width, tokens,
+                                          targets);
+                                      return run(pass, tokens, targets);
+                                  },
+                              .right = [&](std::span<const double> logits, int64_t width) {  // sequences without a mistake
+                                  const size_t classes = logits.size() / targets.size(), rows = static_cast<size_t>(width);
+                                  std::vector<char> right(rows, 1);
+                                  for (size_t place = 0; place < targets.size(); ++place)
+                                      if (largest(logits.subspan(place * classes, classes)) != targets[place])
+                                          right[place % rows] = 0;
+                                  return double(std::count(right.begin(), right.end(), 1));
+                              }};
+        Evaluation result = judge(judging, on, stop);
         result.measures = {{"sequences said again without a mistake", "", result.accuracy}};
         return result;
     };
