@@ -20,5 +20,6 @@ std::unique_ptr<Task> make_mlp512(const TaskOptions& options, tensor::Heap& heap
 std::unique_ptr<Task> make_policy(const TaskOptions& options, tensor::Heap& heap);
 std::unique_ptr<Task> make_resnet8(const TaskOptions& options, tensor::Heap& heap);
 std::unique_ptr<Task> make_rnn(const TaskOptions& options, tensor::Heap& heap);
+std::unique_ptr<Task> make_spirals(const TaskOptions& options, tensor::Heap& heap);
 
 }  // namespace lockstep::nn
