@@ -555,6 +555,36 @@ TEST_CASE("train prints one JSON object a step on stdout and nothing else") {
     CHECK(count == 3);
 }
 
+TEST_CASE("training saved and resumed by command gives the losses of training that was not stopped") {
+    const auto losses = [](const std::string& arguments) {
+        const Outcome outcome = lockstep_command("train " + arguments + " --json -");
+        INFO("train " << arguments << "\n" << outcome.err);
+        REQUIRE(outcome.status == 0);
+        std::istringstream lines(outcome.out);
+        std::string all;
+        for (std::string line; std::getline(lines, line);) {
+            const auto json = nlohmann::json::parse(line);
+            all += json["step"].dump() + " " + json["loss"].dump() + " " + json["learning_rate"].dump() + "\n";
+        }
+        return all;
+    };
+    const std::string folder = (scratch() / "kept").string(), options = "--model lstm --batch 4 --schedule cosine";
+    const std::string whole = losses(options + " --steps 6"),
+                      first = losses(options + " --steps 3 --planned-steps 6 --save " + folder + " --save-every 2");
+    CHECK(first + losses("--resume " + folder) == whole);
+    CHECK(first + losses("--resume " + folder + "/checkpoint.json --steps 3 --save " + folder) == whole);
+    refuses("train --resume " + folder, "the checkpoint is after step 6, the end of its plan: --steps N trains N more");
+    refuses("train --model mlp --resume " + folder, "kept: error: the checkpoint is of a run with model 'lstm', not 'mlp'");
+    refuses("train --batch 8 --steps 1 --resume " + folder, "a run with batch '4', not '8'");
+    refuses("train --steps 1", "--model is needed, or --resume");
+    refuses("train --model mlp --steps 1 --resume " + folder + "/none", "no such file");
+    refuses("train --model mlp --steps 1 --save-every 1", "--save-every needs --save");
+    refuses("train --model mlp --steps 1 --save /dev/null/x", "/dev/null/x: error: no checkpoint can be saved there");
+    for (const auto& entry : fs::directory_iterator(folder))
+        if (entry.path().extension() == ".safetensors") fs::resize_file(entry.path(), 100);
+    refuses("train --steps 1 --resume " + folder, "at byte 100: it has 100 bytes, but checkpoint.json says");
+}
+
 TEST_CASE("gpus, devices and occupancy print what they promise") {
     CHECK(lockstep_command("gpus").out.find("v100") != std::string::npos);
     const std::string v100 = lockstep_command("gpus v100").out;

@@ -11,6 +11,8 @@
 #include "core/nn/data/checkpoint.h"
 #include "core/nn/data/durable_file.h"
 #include "core/nn/data/parameter_arrays.h"
+#include "core/nn/kept_options.h"
+#include "core/nn/models/models.h"
 #include "core/nn/trainer.h"
 #include "tests/nn_data_support.h"
 
@@ -81,33 +83,82 @@ TEST_CASE("a checkpoint comes back to the bit") {
     CHECK(fails_with("no tensor 'fc1.wieght', only one like it: 'fc1.weight'", [&] { (void)after.tensor("fc1.wieght"); }));
 }
 
-TEST_CASE("training resumed from a checkpoint gives the same bits as training that went on") {
+TEST_CASE("training that goes on from a checkpoint gives the same bits, for every model") {
     const Scratch scratch("resume");
-    const TrainerOptions options{.batch = 16, .seed = 3, .keep_images = false};
-    Trainer trainer(options);
-    for (int i = 0; i < 4; ++i) trainer.step();
-    Checkpoint checkpoint{.model = options.model, .step = trainer.next_step(), .seed = options.seed};
-    const auto values = trainer.export_parameters();
-    for (const auto& info : trainer.parameters()) {
-        size_t count = 1;
-        for (const int64_t extent : info.shape) count *= size_t(extent);
-        const auto first = values.begin() + info.offset;
-        checkpoint.tensors.push_back({info.name, floats({first, first + int64_t(count)})});
+    for (const ModelRow& row : models()) {
+        INFO(row.name);
+        TrainerOptions options{.model = std::string(row.name), .learning_rate = row.learning_rate, .seed = 3};
+        options.batch = std::min<int64_t>(row.batch, 4);
+        options.keep_launches = options.keep_images = false;
+        Trainer whole(options), first(options);
+        std::vector<double> losses;
+        for (int i = 0; i < 6; ++i) losses.push_back(whole.step().loss);
+        for (int i = 0; i < 3; ++i) CHECK(first.step().loss == losses[size_t(i)]);
+        save_checkpoint(scratch.folder, first.checkpoint());
+        const Checkpoint loaded = load_checkpoint(scratch.folder).value();
+        TrainerOptions again{.prefetch = true, .keep_launches = false, .keep_images = false};
+        take_options(again, loaded);
+        Trainer rest(again);
+        rest.step();
+        rest.restore(loaded);
+        CHECK(rest.next_step() == 3);
+        for (int i = 3; i < 6; ++i) CHECK(rest.step().loss == losses[size_t(i)]);
+        const Checkpoint end = whole.checkpoint(), other = rest.checkpoint();
+        CHECK(end.options == other.options);
+        REQUIRE(end.tensors.size() == other.tensors.size());
+        for (size_t i = 0; i < end.tensors.size(); ++i) {
+            INFO(end.tensors[i].name);
+            CHECK(end.tensors[i].name == other.tensors[i].name);
+            CHECK(end.tensors[i].array.bytes == other.tensors[i].array.bytes);
+        }
     }
-    save_checkpoint(scratch.folder, checkpoint);
-    std::vector<double> losses;
-    for (int i = 0; i < 3; ++i) losses.push_back(trainer.step().loss);
+}
 
-    const Checkpoint loaded = load_checkpoint(scratch.folder).value();
-    Trainer resumed({.model = loaded.model, .batch = 16, .seed = loaded.seed, .keep_images = false});
-    std::vector<float> parameters;
-    for (const auto& info : resumed.parameters()) {
-        const Array& array = loaded.tensor(info.name);
-        parameters.insert(parameters.end(), array.as<float>(), array.as<float>() + array.count());
+TEST_CASE("a checkpoint holds what every optimizer keeps, and a rewound step is the same step") {
+    for (const std::string rule : {"sgd", "adam", "adamw", "lars", "larc", "novograd"}) {
+        INFO(rule);
+        Trainer trainer({.batch = 8, .learning_rate = 0.01, .optimizer = rule, .momentum = rule == "sgd" ? 0.9 : -1});
+        trainer.step();
+        const Checkpoint before = trainer.checkpoint();
+        CHECK(before.tensors.size() > 4);
+        const double loss = trainer.step().loss;
+        const double next = trainer.step().loss;
+        trainer.restore(before);
+        CHECK(trainer.step().loss == loss);
+        CHECK(trainer.step().loss == next);
     }
-    resumed.import_parameters(parameters, loaded.step);
-    for (const double loss : losses) CHECK(resumed.step().loss == loss);
-    CHECK(resumed.export_parameters() == trainer.export_parameters());
+}
+
+TEST_CASE("a run goes on only from a checkpoint of its own kind") {
+    const TrainerOptions options{.batch = 8, .optimizer = "adam"};
+    Trainer trainer(options);
+    trainer.step();
+    const Checkpoint good = trainer.checkpoint();
+    const auto refuses = [&](const std::string& part, auto change) {
+        Checkpoint bad = good;
+        change(bad);
+        return fails_with(part, [&] { trainer.restore(bad); });
+    };
+    CHECK(refuses("a run with model 'mlp512', not 'mlp'", [](Checkpoint& c) { c.model = "mlp512"; }));
+    CHECK(refuses("a run with seed '2', not '1'", [](Checkpoint& c) { c.seed = 2; }));
+    CHECK(refuses("a run with batch '16', not '8'", [](Checkpoint& c) { c.options["batch"] = "16"; }));
+    CHECK(refuses("a run with optimizer 'sgd', not 'adam'", [](Checkpoint& c) { c.options["optimizer"] = "sgd"; }));
+    CHECK(refuses("the file has no fc2.bias", [](Checkpoint& c) { c.tensors[3].name = "fc3.bias"; }));
+    CHECK(refuses("the file has no optimizer.fc1.weight.exp_avg", [](Checkpoint& c) {
+        std::erase_if(c.tensors, [](const auto& t) { return t.name.ends_with("exp_avg"); });
+    }));
+    CHECK(refuses("fc1.weight is f32 [128, 784] here, but f32 [784, 128] in the file", [](Checkpoint& c) {
+        c.tensors[0].array.shape = {784, 128};
+    }));
+    CHECK(refuses("there is no step -1", [](Checkpoint& c) { c.step = -1; }));
+    TrainerOptions taken;
+    Checkpoint odd = good;
+    odd.options["lr"] = "nan";
+    CHECK(fails_with("the checkpoint's option lr cannot be 'nan'", [&] { take_options(taken, odd); }));
+    odd.options["lr"] = "1e400";
+    CHECK(fails_with("the checkpoint's option lr cannot be '1e400'", [&] { take_options(taken, odd); }));
+    for (const NamedArray& row : trainer.checkpoint().tensors) CHECK(row.array.bytes == find(good.tensors, row.name)->bytes);
+    CHECK(trainer.next_step() == 1);
 }
 
 TEST_CASE("a new checkpoint takes the place of the old one and leaves nothing of it") {

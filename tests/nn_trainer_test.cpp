@@ -1,10 +1,14 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/base/files.h"
+#include "core/nn/data/points.h"
+#include "core/nn/finite.h"
 #include "core/nn/layers.h"
+#include "core/nn/models/models.h"
 #include "core/nn/trainer.h"
 #include "core/tensor/ops.h"
 #include "tests/catch.h"
@@ -289,4 +293,177 @@ TEST_CASE("a run can be stopped from outside and by its callback") {
            .on_evaluation = [&](const Evaluation& e) { evaluations += e.step == 3; }});
     CHECK(steps == 3);
     CHECK(evaluations == 1);
+}
+
+// An mlp of batch 1 whose parameters `change` has changed, and what its first step says.
+template <class Change>
+static NotFinite first_cause(TrainerOptions options, Change change) {
+    options.keep_graph = true;
+    options.batch = 1;
+    Trainer trainer(options);
+    std::vector<float> values = trainer.export_parameters();
+    change(values, trainer.parameters());
+    trainer.import_parameters(values, 0);
+    try {
+        (void)trainer.step();
+    } catch (const NotFiniteFailure& failure) {
+        CHECK(failure.status == ExitStatus::faulted);
+        CHECK(std::string(failure.what()).find("step 0: the first value that is not finite is ") != std::string::npos);
+        CHECK(trainer.next_step() == 1);
+        return *failure.record->not_finite;
+    }
+    return {};
+}
+
+TEST_CASE("a value that is not finite stops training with the op and the layer where it came up") {
+    using Infos = std::vector<Trainer::ParameterInfo>;
+    const NotFinite forward = first_cause({}, [](std::vector<float>& values, const Infos& infos) {
+        values[size_t(infos[3].offset) + 4] = INFINITY;  // fc2.bias
+    });
+    CHECK(forward.phase == "forward");
+    CHECK(forward.op == "add_bias");
+    CHECK(forward.name == "fc2 add");
+    CHECK(forward.where.rfind("core/nn/layers.cpp:", 0) == 0);
+    CHECK(forward.text.find("an infinity in the value of fc2 add (add_bias), element [0, 4]") != std::string::npos);
+
+    // One hidden unit of value 1e-30 whose weights are so large that its gradient is beyond a float, the loss is not.
+    const int32_t label = Trainer({.batch = 1}).step().labels.at(0);
+    const NotFinite backward = first_cause({}, [label](std::vector<float>& values, const Infos& infos) {
+        for (size_t i = 0; i < 784; ++i) values[i] = 0;
+        values[size_t(infos[1].offset)] = 1e-30f;
+        for (size_t k = 0; k < 10; ++k) values[size_t(infos[2].offset) + k * 128] = int32_t(k) == label ? -3e38f : 3e38f;
+    });
+    CHECK(backward.phase == "backward");
+    CHECK(backward.name == "fc2 matmul");
+    CHECK(backward.op == "matmul");
+    CHECK(backward.text.find("an infinity in the gradient that fc2 matmul (matmul) passes to relu1, element [0, 0]") !=
+          std::string::npos);
+
+    const NotFinite update = first_cause({.learning_rate = 1e39}, [](auto&, const auto&) {});
+    CHECK(update.phase == "update");
+    CHECK(update.op == "sgd");
+    CHECK(update.name == "fc1.weight");
+}
+
+TEST_CASE("training goes on over values that are not finite where a warning was asked for") {
+    Trainer trainer({.batch = 4, .nan = NanPolicy::warn});
+    CHECK(!trainer.step().not_finite);
+    std::vector<float> values = trainer.export_parameters();
+    values[3] = std::nanf("");
+    trainer.import_parameters(values, 1);
+    const StepRecord first = trainer.step(), second = trainer.step();
+    REQUIRE(first.not_finite);
+    CHECK(first.not_finite->name == "fc1 matmul");
+    REQUIRE(second.not_finite);
+    CHECK(second.not_finite->text == "step 2: the loss is nan");
+}
+
+TEST_CASE("the watch finds one bad element of a large parameter that no loss shows") {
+    const auto device = device::open_device("host").value();
+    tensor::Heap heap(*device);
+    const tensor::Tape tape(heap);
+    for (const size_t bad : {size_t{0}, size_t{70000}, size_t{99999}}) {
+        ParameterList list;
+        std::vector<float> small(10, 1), large(100000, 1);
+        large[bad] = std::nanf("");
+        for (const auto& [name, values] : {std::pair("a", small), std::pair("b", large), std::pair("c", small)})
+            list.add(Parameter{
+                name, tensor::tensor_from(heap, {int64_t(values.size())}, values, name, tensor::Purpose::parameter)});
+        FiniteWatch watch;
+        int looks = 0;
+        std::optional<NotFinite> found;
+        while (!found && looks < 7) found = watch.look({heap, tape, list, "adamw", looks++, 1.0});
+        REQUIRE(found);
+        CHECK(found->name == "b");
+        CHECK(looks == 1 + int(bad / 16384));
+    }
+}
+
+TEST_CASE("parts of a batch add up to the gradient of the whole batch, parts of unequal size too") {
+    for (const std::string model : {"linear_regression", "mlp", "lenet5", "lstm", "autoencoder", "gan", "llama"}) {
+        INFO(model);
+        TrainerOptions options{.model = model, .batch = 7, .learning_rate = 0.05, .dtype = DType::f64};
+        options.clip_norm = 0;
+        options.optimizer = "sgd";  // Adam's first steps have the size of the rate however small a gradient is
+        Trainer whole(options);
+        options.accumulate = 3;  // 2, 2 and 3 examples
+        options.prefetch = true;
+        Trainer parts(options);
+        for (int i = 0; i < 2; ++i) {
+            const StepRecord a = whole.step(), b = parts.step();
+            CHECK(close(b.loss, a.loss, 1e-10));
+            CHECK(a.labels == b.labels);
+            CHECK(a.predictions == b.predictions);
+            CHECK(close(a.train_accuracy, b.train_accuracy, 1e-12));
+        }
+        const auto a = whole.export_parameters(), b = parts.export_parameters();
+        double apart = 0;
+        for (size_t i = 0; i < a.size(); ++i) apart = std::max(apart, std::abs(double(a[i]) - double(b[i])));
+        CHECK(apart < 1e-6);  // exported in f32
+    }
+    const auto most_bytes = [](int64_t parts) {
+        Trainer trainer({.model = "lenet5", .accumulate = parts});
+        trainer.step();
+        const auto bytes = trainer.step().live_bytes;
+        return *std::max_element(bytes.begin(), bytes.end());
+    };
+    CHECK(most_bytes(8) < most_bytes(1) / 3);
+    CHECK(fails_with("a batch of 4 does not go through in 5 parts", [] { Trainer t({.batch = 4, .accumulate = 5}); }));
+    CHECK(fails_with("policy takes no batches", [] { Trainer t({.model = "policy", .accumulate = 2}); }));
+}
+
+// y = w x + b, x uniform in -1 .. 1, so E x^2 = 1/3 and E x^4 = 1/5. With a and c the errors of w and b, an example's
+// gradient is 2 (a x + c - noise) (x, 1); its mean and the trace of its covariance follow.
+TEST_CASE("the gradient noise scale of a line is what its moments say") {
+    Trainer trainer({.model = "linear_regression",
+                     .batch = 64,
+                     .learning_rate = 0,
+                     .accumulate = 8,
+                     .noise_scale = true,
+                     .seed = 4,
+                     .dtype = DType::f64,
+                     .keep_launches = false});
+    const LineSet data = line(4);
+    const auto start = trainer.export_parameters();
+    const double a = double(start[0]) - double(data.w[0]), c = double(start[1]) - double(data.b);
+    const double gradient_square = 4 * (a * a / 9 + c * c);
+    const double second_moment =
+        4 * (a * a * (1.0 / 5 + 1.0 / 3) + c * c * (1.0 / 3 + 1) + data.noise * data.noise * (1.0 / 3 + 1));
+    const double noise = second_moment - gradient_square;
+    double mean_square = 0, mean_noise = 0;
+    NoiseScale last;
+    constexpr int steps = 3000;
+    for (int i = 0; i < steps; ++i) {
+        last = trainer.step().noise_scale.value();
+        mean_square += last.step_gradient_square / steps;
+        mean_noise += last.step_noise / steps;
+    }
+    CHECK(trainer.export_parameters() == start);
+    INFO("|G|^2 " << mean_square << " of " << gradient_square << ", S " << mean_noise << " of " << noise);
+    CHECK(close(mean_square, gradient_square, 0.03));
+    CHECK(close(mean_noise, noise, 0.03));
+    CHECK(close(last.simple, noise / gradient_square, 0.3));
+    CHECK(close(last.small_batch, 8, 1e-12));
+    CHECK(last.big_batch == 64);
+}
+
+TEST_CASE("the learning rate scales with the batch and warms up over the steps that were asked for") {
+    const auto rates = [](TrainerOptions options) {
+        options.batch = 1024;  // four times the model's own
+        options.model = "linear_regression";
+        options.learning_rate = 0.01;
+        Trainer trainer(options);
+        std::vector<double> all;
+        for (int i = 0; i < 6; ++i) all.push_back(trainer.step().learning_rate);
+        return all;
+    };
+    const double base = double(model_named("linear_regression").batch);
+    CHECK(close(rates({.scale_rate = "linear"})[0], 0.01 * 1024 / base, 1e-12));
+    CHECK(close(rates({.scale_rate = "sqrt"})[0], 0.01 * std::sqrt(1024 / base), 1e-12));
+    const auto warm = rates({.warm_up = 4});
+    for (size_t i = 0; i < 6; ++i) CHECK(close(warm[i], 0.01 * double(std::min<size_t>(i + 1, 4)) / 4, 1e-12));
+    const auto past = rates({.schedule = "cosine", .planned_steps = 3});
+    CHECK(close(past[3], 0.001, 1e-12));  // stays where the plan ends
+    CHECK(close(past[5], 0.001, 1e-12));
+    CHECK(fails_with("unknown scaling", [&] { (void)rates({.scale_rate = "cubic"}); }));
 }

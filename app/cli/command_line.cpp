@@ -53,8 +53,8 @@ void write_json(const nlohmann::ordered_json& json, const std::string& path, int
 namespace {
 
 // Options that the contract names and a later version brings: refused by name, not as a typing error.
-constexpr std::string_view later_options[] = {"--dtype", "--mode", "--resume",   "--dp",     "--tp",           "--pp",
-                                              "--cp",    "--zero", "--schedule", "--chunks", "--microbatches", "--comm"};
+constexpr std::string_view later_options[] = {"--dtype", "--mode",     "--dp",     "--tp",           "--pp",  "--cp",
+                                              "--zero",  "--schedule", "--chunks", "--microbatches", "--comm"};
 constexpr std::string_view later_commands[] = {"grade", "collective", "schedule", "plan", "silicon"};
 
 // The one sentence for what CLI11 refused.

@@ -1,15 +1,21 @@
 // `lockstep train`: a training run, one line a step; with `--json -` one JSON object a line on stdout and nothing else.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
+#include <utility>
 
 #include "app/cli/cli.h"
 #include "core/base/dtype.h"
 #include "core/base/files.h"
+#include "core/nn/finite.h"
+#include "core/nn/kept_options.h"
 #include "core/nn/models/models.h"
 #include "core/nn/trainer.h"
 #include "core/trace/perfetto.h"
@@ -22,7 +28,9 @@ struct Options {
     std::optional<int64_t> steps, batch;  // none: the model's own
     std::optional<double> learning_rate;
     int64_t evaluate_every = 0;
-    std::string dtype = "f32", json, trace, prompt;
+    std::string dtype = "f32", json, trace, prompt, save, resume;
+    int64_t save_every = 0;
+    std::string nan = "stop";
     int64_t sample = 0;  // characters of text to write after the training
 };
 
@@ -56,6 +64,19 @@ nlohmann::ordered_json step_json(const nn::StepRecord& step) {
         json["busy_us"] = cycles > 0 ? json_number(busy) : nlohmann::ordered_json();
         json["warp_instructions"] = instructions;
     }
+    if (step.noise_scale) {
+        const nn::NoiseScale& n = *step.noise_scale;
+        json["noise_scale"] = {{"batches", {n.small_batch, n.big_batch}},
+                               {"gradient_square", json_number(n.gradient_square)},
+                               {"noise", json_number(n.noise)},
+                               {"simple", json_number(n.simple)}};
+    }
+    if (step.not_finite) {
+        const nn::NotFinite& n = *step.not_finite;
+        json["not_finite"] = {
+            {"phase", n.phase}, {"op", n.op}, {"name", n.name}, {"where", n.where}, {"value", json_number(n.value)},
+            {"message", n.text}};
+    }
     return json;
 }
 
@@ -74,18 +95,27 @@ Trace timeline_of(const nn::StepRecord& step) {
     return trace;
 }
 
-int train(const Options& options) {
-    const nn::ModelRow& row = nn::model_named(options.trainer.model);
-    const int64_t steps = options.steps.value_or(row.steps);
-    if (steps < 1) throw Failure(fmt::format("--steps is at least 1, not {}", steps));
-    const bool lines = options.json == "-";
-    for (const std::string& file : {lines ? "" : options.json, options.trace})
-        if (!file.empty()) write_file(file, "");  // a file that cannot be written is better known before the training
-    std::string collected;
-    nn::StepRecord last;
-    nn::TrainRequest request;
-    request.options = options.trainer;
-    nn::TrainerOptions& trainer = request.options;
+// checkpoint.json names its folder too.
+nn::Checkpoint open_checkpoint(std::filesystem::path path) {
+    if (path.filename() == "checkpoint.json") path = path.has_parent_path() ? path.parent_path() : ".";
+    return nn::load_checkpoint(path).value();
+}
+
+void check_can_save(const std::filesystem::path& folder) {
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (!error && ::access(folder.c_str(), W_OK) != 0) error = std::error_code(errno, std::generic_category());
+    if (error)
+        throw Failure(Diagnostic{fmt::format("no checkpoint can be saved there: {}", error.message()), {folder.string()}});
+}
+
+// The options of the run: those given, then the checkpoint's, then the model's own.
+nn::TrainerOptions trainer_options(const Options& options, const nn::Checkpoint* from, const CLI::App& command) {
+    nn::TrainerOptions trainer = options.trainer;
+    const auto given = [&](std::string_view name) { return command.count("--" + std::string(name)) > 0; };
+    if (!given("model") && !from) throw Failure("--model is needed, or --resume; 'lockstep train --help' lists the models");
+    const nn::ModelRow& row = nn::model_named(given("model") ? trainer.model : from->model);
+    trainer.model = row.name;
     trainer.keep_images = false;
     trainer.prefetch = true;
     trainer.batch = options.batch.value_or(row.batch);
@@ -94,9 +124,50 @@ int train(const Options& options) {
     if (!type || (*type != DType::f32 && *type != DType::f64 && *type != DType::f16 && *type != DType::bf16))
         throw Failure(fmt::format("--dtype {} is not one of f32, f64, f16 and bf16", options.dtype));
     trainer.dtype = *type;
-    trainer.planned_steps = steps;
+    if (options.nan != "stop" && options.nan != "warn")
+        throw Failure(fmt::format("--nan {} is neither stop nor warn", options.nan));
+    trainer.nan = options.nan == "warn" ? nn::NanPolicy::warn : nn::NanPolicy::stop;
+    if (trainer.planned_steps == 0) trainer.planned_steps = options.steps.value_or(row.steps);
+    if (from) {
+        try {
+            nn::take_options(trainer, *from, given);
+            nn::check_goes_on(trainer, *from);
+        } catch (const Failure& failure) {
+            throw Failure(Diagnostic{failure.diagnostic.message, {options.resume}});
+        }
+    }
+    return trainer;
+}
+
+int train(const Options& options, const CLI::App& command) {
+    std::optional<nn::Checkpoint> from;
+    if (!options.resume.empty()) from = open_checkpoint(options.resume);
+    if (!options.save.empty()) check_can_save(options.save);
+    if (options.save.empty() && options.save_every > 0) throw Failure("--save-every needs --save, the folder to save in");
+    nn::TrainRequest request;
+    request.options = trainer_options(options, from ? &*from : nullptr, command);
+    request.from = from ? &*from : nullptr;
+    const int64_t begin = from ? from->step : 0;
+    const int64_t steps = options.steps.value_or(request.options.planned_steps - begin);
+    if (steps < 1)
+        throw Failure(
+            begin == 0
+                ? fmt::format("--steps is at least 1, not {}", steps)
+                : fmt::format("the checkpoint is after step {}, the end of its plan: --steps N trains N more", begin));
+    const int64_t end = begin + steps;
+    const bool lines = options.json == "-";
+    for (const std::string& file : {lines ? "" : options.json, options.trace})
+        if (!file.empty()) write_file(file, "");  // a file that cannot be written is better known before the training
+    std::string collected;
+    nn::StepRecord last;
     request.steps = steps;
     request.evaluate_every = options.evaluate_every;
+    request.save = options.save;
+    request.save_every = options.save_every;
+    if (from && !lines) fmt::print("{} goes on after step {} of {}\n", options.resume, begin, request.options.model);
+    request.on_save = [&](int64_t step) {
+        if (!lines) fmt::print("after step {}: saved in {}\n", step, options.save);
+    };
     auto emit = [&](const nlohmann::ordered_json& json) {
         if (lines) {
             fmt::print("{}\n", json.dump());
@@ -108,12 +179,15 @@ int train(const Options& options) {
     // One line a step: where an evaluation follows, its figures join the step's line.
     nlohmann::ordered_json line;
     auto evaluated = [&](int64_t step) {
-        return step == steps - 1 || (options.evaluate_every > 0 && (step + 1) % options.evaluate_every == 0);
+        return step == end - 1 || (options.evaluate_every > 0 && (step + 1) % options.evaluate_every == 0);
     };
+    bool warned = false;
     request.on_step = [&](const nn::StepRecord& step) {
+        if (step.not_finite && !std::exchange(warned, true))
+            complain(Diagnostic{.message = step.not_finite->text, .severity = Severity::warning});
         line = step_json(step);
         if (!evaluated(step.step)) emit(line);
-        if (!lines && (steps <= 20 || step.step % (steps / 20) == 0 || step.step == steps - 1))
+        if (!lines && (steps <= 20 || step.step % (steps / 20) == 0 || step.step == end - 1))
             fmt::print("step {:>6}  loss {:.5f}  {}{:.1f} ms\n", step.step, step.loss,
                        step.labels.empty() ? "" : fmt::format("batch accuracy {:5.1f} %  ", 100 * step.train_accuracy),
                        1000 * step.seconds);
@@ -139,7 +213,18 @@ int train(const Options& options) {
         if (lines || !options.json.empty()) emit({{"sample", text}});
         if (!lines) fmt::print("{}{}\n", options.prompt, text);
     };
-    nn::train(request);
+    int status = 0;
+    try {
+        nn::train(request);
+    } catch (const nn::NotFiniteFailure& failure) {
+        emit(step_json(*failure.record));
+        complain(failure.diagnostic);
+        status = static_cast<int>(failure.status);
+        last = *failure.record;
+    }
+    if (last.noise_scale && !lines)
+        fmt::print("gradient noise scale: {:.4g} examples, from batches of {:.4g} and {:.4g} (executed)\n",
+                   last.noise_scale->simple, last.noise_scale->small_batch, last.noise_scale->big_batch);
     if (last.loss_scale > 0 && !lines)
         fmt::print("loss scale {} at the end: {} steps left out, {} growths (executed)\n", last.loss_scale, last.left_out,
                    last.grown);
@@ -149,7 +234,7 @@ int train(const Options& options) {
         write_perfetto(timeline_of(last), out);
         write_file(options.trace, out.str());
     }
-    return 0;
+    return status;
 }
 
 }  // namespace
@@ -161,7 +246,7 @@ void add_train(CLI::App& app, int& status) {
     std::string names;
     for (const nn::ModelRow& row : nn::models())
         names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", row.name, row.summary);
-    command->add_option("--model", t.model, names)->required();
+    command->add_option("--model", t.model, names);
     command->add_option("--data", t.data,
                         "the model's own unless said: digits, digits32, or a folder with MNIST's or CIFAR-10's files");
     command->add_option("--device", t.device, "host or sim:GPU, see 'lockstep devices'");
@@ -174,6 +259,20 @@ void add_train(CLI::App& app, int& status) {
     command->add_flag("--nesterov", t.nesterov, "sgd looks ahead");
     command->add_option("--clip-norm", t.clip_norm, "largest norm of all gradients together; 0: none");
     command->add_option("--schedule", t.schedule, "constant, step, cosine, warm_up or warm_up_cosine");
+    command->add_option("--warm-up", t.warm_up, "steps in which the rate rises to the schedule's")->check(not_from_0);
+    command->add_option("--scale-lr", t.scale_rate,
+                        "linear or sqrt: the learning rate is for the model's own batch and grows with this one");
+    command->add_option("--accumulate", t.accumulate, "parts that a batch goes through in, their gradients added up")
+        ->check(not_from_1);
+    command->add_flag("--noise-scale", t.noise_scale, "measure the gradient noise scale, from a batch and its parts");
+    command->add_option("--nan", options->nan, "what a loss or gradient that is no finite number does: stop or warn");
+    command
+        ->add_option("--planned-steps", t.planned_steps, "that the schedule is laid out for; as many as --steps unless said")
+        ->check(not_from_1);
+    command->add_option("--save", options->save, "folder for a checkpoint after the last step");
+    command->add_option("--save-every", options->save_every, "steps between checkpoints in that folder")->check(not_from_1);
+    command->add_option("--resume", options->resume,
+                        "folder of a checkpoint to go on from, with its options unless said; --steps counts from there");
     command->add_option("--sample", options->sample, "characters of text that a language model writes at the end")
         ->check(not_from_0);
     command->add_option("--prompt", options->prompt, "what that text goes on from");
@@ -190,7 +289,7 @@ void add_train(CLI::App& app, int& status) {
         ->check(not_from_0);
     command->add_option("--json", options->json, "one JSON object a step; '-' for stdout");
     command->add_option("--trace", options->trace, "write the last step's timeline as Perfetto JSON");
-    command->callback([options, &status] { status = train(*options); });
+    command->callback([options, command, &status] { status = train(*options, *command); });
 }
 
 }  // namespace lockstep::cli

@@ -30,7 +30,7 @@ nn::TrainerOptions TrainingRun::options(bool timed) const {
 
 void TrainingRun::open_fast() {
     fast_ = std::make_unique<nn::Trainer>(options(false));
-    checkpoints_.try_emplace(0, fast_->export_parameters());
+    checkpoints_.try_emplace(0, fast_->checkpoint());
     if (next_ > 0) restore(*fast_, next_);
 }
 
@@ -44,7 +44,7 @@ void TrainingRun::keep(StepPointer record) {
 
 StepPointer TrainingRun::advance() {
     if (next_ % checkpoint_every_ == 0) {
-        checkpoints_[next_] = fast_->export_parameters();
+        checkpoints_[next_] = fast_->checkpoint();
         if (checkpoints_.size() > most_checkpoints) {
             checkpoint_every_ *= 2;
             std::erase_if(checkpoints_, [&](const auto& c) { return c.first % checkpoint_every_ != 0; });
@@ -61,7 +61,7 @@ StepPointer TrainingRun::advance() {
 
 void TrainingRun::restore(nn::Trainer& trainer, int64_t step) {
     const auto checkpoint = std::prev(checkpoints_.upper_bound(step));
-    trainer.import_parameters(checkpoint->second, checkpoint->first);
+    trainer.restore(checkpoint->second);
     while (trainer.next_step() < step) trainer.step();
 }
 
@@ -69,24 +69,24 @@ StepPointer TrainingRun::at(int64_t step) {
     step = std::clamp<int64_t>(step, 0, std::max<int64_t>(0, next_ - 1));
     if (const auto found = timed_.find(step); found != timed_.end()) return found->second;
     if (const auto found = records_.find(step); found != records_.end()) return found->second;
-    const std::vector<float> now = fast_->export_parameters();
+    const nn::Checkpoint now = fast_->checkpoint();
     restore(*fast_, step);
     auto record = std::make_shared<nn::StepRecord>(fast_->step());
-    fast_->import_parameters(now, next_);
+    fast_->restore(now);
     keep(record);
     return record;
 }
 
 StepPointer TrainingRun::timed(int64_t step, std::stop_token stop, const std::function<void(size_t)>& each) {
     if (const auto found = timed_.find(step); found != timed_.end()) return found->second;
-    const std::vector<float> now = fast_->export_parameters();
+    const nn::Checkpoint now = fast_->checkpoint();
     restore(*fast_, step);
-    const std::vector<float> before = fast_->export_parameters();
-    fast_->import_parameters(now, next_);
+    const nn::Checkpoint before = fast_->checkpoint();
+    fast_->restore(now);
     nn::TrainerOptions wanted = options(true);
     wanted.stop = std::move(stop);
     nn::Trainer trainer(wanted);
-    trainer.import_parameters(before, step);
+    trainer.restore(before);
     size_t launches = 0;
     trainer.on_launch = [&](const device::LaunchEvent&) { each(++launches); };
     auto record = std::make_shared<nn::StepRecord>(trainer.step());
@@ -98,12 +98,12 @@ StepPointer TrainingRun::timed(int64_t step, std::stop_token stop, const std::fu
 
 void TrainingRun::set_gpu(const std::string& gpu) {
     if (gpu == gpu_) return;
-    const std::vector<float> now = fast_->export_parameters();
+    const nn::Checkpoint now = fast_->checkpoint();
     const std::string before = gpu_;
     gpu_ = gpu;
     try {
         auto other = std::make_unique<nn::Trainer>(options(false));
-        other->import_parameters(now, next_);
+        other->restore(now);
         fast_ = std::move(other);
     } catch (...) {
         gpu_ = before;

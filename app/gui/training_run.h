@@ -1,6 +1,6 @@
 // A training run that can be paused, scrubbed and timed. The fast trainer executes every kernel of a step from its PTX
 // without timing; the step on show is run again on the timed model from the same parameters, bit for bit, with traces.
-// Kept at most: 64 whole StepRecords (about 1 MB each for the 784-128-10 network) and 64 parameter checkpoints; older steps
+// Kept at most: 64 whole StepRecords (about 1 MB each for the 784-128-10 network) and 64 checkpoints; older steps
 // are computed again from the checkpoint before them. Used by the session's worker thread alone.
 #pragma once
 #include <map>
@@ -35,7 +35,7 @@ class TrainingRun {
   private:
     nn::TrainerOptions options(bool timed) const;
     void open_fast();
-    void restore(nn::Trainer& trainer, int64_t step);  // parameters as they were before `step`
+    void restore(nn::Trainer& trainer, int64_t step);  // all as it was before `step`
     void keep(StepPointer record);
 
     std::string gpu_;
@@ -44,7 +44,7 @@ class TrainingRun {
     int64_t next_ = 0;
     StepPointer first_;
     std::map<int64_t, StepPointer> records_, timed_;
-    std::map<int64_t, std::vector<float>> checkpoints_;  // before the step
+    std::map<int64_t, nn::Checkpoint> checkpoints_;  // before the step
     int64_t checkpoint_every_ = 1;
     Curve curve_;
 };

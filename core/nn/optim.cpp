@@ -79,17 +79,9 @@ Rule rule_named(const std::string& name, double lr) {
 Optimizer::Optimizer(tensor::Heap& heap, const Rule& rule, std::vector<Parameter*> parameters, Clipping clipping,
                      std::optional<LossScaling> scaling)
     : heap_(heap), rule_(rule), parameters_(std::move(parameters)), clipping_(clipping), scaling_(scaling) {
-    OptimizerSettings s = settings_of(rule_);
+    const OptimizerSettings s = begin();
     lr_ = s.lr;
     sent_lr_ = s.lr;
-    s.max_norm = clipping_.max_norm;
-    if (scaling_) {
-        s.check = 1;
-        s.loss_scale = scaling_->scale;
-        s.growth = scaling_->growth;
-        s.backoff = scaling_->backoff;
-        s.growth_interval = double(scaling_->growth_interval);
-    }
     if (!parameters_.empty()) dtype_ = parameters_.front()->value.dtype;
     int64_t parts = 1, most = 1;
     const auto zeros = [&](const Parameter& like, const tensor::Shape& shape, std::string_view what, DType type) {
@@ -124,6 +116,19 @@ Optimizer::Optimizer(tensor::Heap& heap, const Rule& rule, std::vector<Parameter
     gradient_squares_ = numbers(parts, "gradient squares");
     if (has_layer_rate(rule_)) weight_squares_ = numbers(most, "weight squares");
     if (scaling_) seed_ = tensor::make_tensor(heap_, {}, "loss scale", Purpose::parameter, dtype_);
+}
+
+OptimizerSettings Optimizer::begin() const {
+    OptimizerSettings s = settings_of(rule_);
+    s.max_norm = clipping_.max_norm;
+    if (scaling_) {
+        s.check = 1;
+        s.loss_scale = scaling_->scale;
+        s.growth = scaling_->growth;
+        s.backoff = scaling_->backoff;
+        s.growth_interval = double(scaling_->growth_interval);
+    }
+    return s;
 }
 
 bool Optimizer::plain() const {
@@ -220,8 +225,15 @@ void Optimizer::step(tensor::Tape& tape) {
                     dtype_);
 }
 
-std::vector<Optimizer::State> Optimizer::state() const {
-    std::vector<State> all;
+void Optimizer::restored() {
+    sent_lr_ = {};
+    if (!settings_) return;
+    const OptimizerSettings s = begin();
+    heap_.device().copy_in(settings_.pointer(), &s, offsetof(OptimizerSettings, step));  // what the host sets, no more
+}
+
+std::vector<NamedTensor> Optimizer::state() const {
+    std::vector<NamedTensor> all;
     if (settings_) all.push_back({"optimizer.settings", settings_});
     const bool moments = std::holds_alternative<Adam>(rule_) || std::holds_alternative<AdamW>(rule_) ||
                          std::holds_alternative<NovoGrad>(rule_);

@@ -15,7 +15,10 @@
 #include <variant>
 #include <vector>
 
+#include "core/nn/data/parameter_arrays.h"
 #include "core/nn/module.h"
+
+struct OptimizerSettings;  // kernels/include/optimizer.h
 
 namespace lockstep::nn {
 
@@ -70,12 +73,9 @@ class Optimizer {
     // Derived: bytes that a step's launches move, each buffer once a kernel: gradients, weights, moments, norms.
     double bytes_per_step() const;
 
-    struct State {
-        std::string name;  // "optimizer.fc1.weight.exp_avg", "optimizer.settings"
-        tensor::Tensor tensor;
-    };
-    std::vector<State> state() const;   // for checkpoints: all that a step leaves behind
-    void restored() { sent_lr_ = {}; }  // after a checkpoint has written these tensors
+    // For checkpoints, all that a step leaves behind: "optimizer.fc1.weight.exp_avg", "optimizer.settings".
+    std::vector<NamedTensor> state() const;
+    void restored();  // after a checkpoint has written these tensors: what the rule says holds again
 
     struct Report {
         double steps = 0, norm = 0, loss_scale = 1;  // norm: of the last step's gradients, 0 where none was taken
@@ -88,7 +88,8 @@ class Optimizer {
     struct Slot {  // what one parameter keeps between steps
         tensor::Tensor first, second;
     };
-    bool plain() const;  // w -= lr g: the kernel that takes the rate as an argument
+    OptimizerSettings begin() const;  // before the first step
+    bool plain() const;               // w -= lr g: the kernel that takes the rate as an argument
     void send_lr();
     void take_norms(tensor::Tape& tape);
     void update(tensor::Tape& tape, size_t parameter);

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,22 @@ struct GraphNode {  // one node of the tape, in forward topological order
     int turn = 0;                                          // of two players: whose turn it belongs to
 };
 
+struct NotFinite {  // the first NaN or infinity of a step
+    int64_t step = 0;
+    std::string phase;     // "data", "forward", "backward", "update"; "" where it cannot be told
+    std::string op, name;  // "matmul", "fc1 matmul"; of an update the rule and the parameter
+    std::string where;     // of the model's code: "core/nn/layers.cpp:20"
+    double value = 0;
+    std::string text;  // one sentence
+};
+
+struct NoiseScale {                         // core/nn/noise_scale.h
+    double small_batch = 0, big_batch = 0;  // compared
+    double step_gradient_square = 0, step_noise = 0;
+    double gradient_square = 0, noise = 0;  // |G|^2 and S, averaged over steps
+    double simple = 0;                      // S / |G|^2, in examples
+};
+
 struct StepRecord {
     int64_t step = 0;  // from 0
     double loss = 0;
@@ -65,6 +82,8 @@ struct StepRecord {
     Values images;  // [batch, rows * columns], 0..1
     std::vector<int32_t> labels, predictions;
     std::vector<float> confidence;  // probability of the prediction
+    std::optional<NotFinite> not_finite;
+    std::optional<NoiseScale> noise_scale;
 };
 
 struct Measure {  // of a model that is not judged by an accuracy alone: "modes covered" 7 of 8

@@ -31,6 +31,9 @@ struct Batch {                    // on the host; a task fills what it needs
     std::vector<float> values;    // pictures, points: [examples, ...]
     std::vector<int32_t> labels;  // classes
     std::vector<int64_t> tokens;  // [sequences, length]
+    // Which of the step's examples: `count` from `first` on; -1: all.
+    int64_t first = 0, count = -1;
+    int64_t examples(int64_t of) const { return count < 0 ? of : count; }
 };
 
 struct Forward {

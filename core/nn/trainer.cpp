@@ -12,9 +12,13 @@
 
 #include "core/base/diagnostic.h"
 #include "core/nn/data/loader.h"
+#include "core/nn/data/parameter_arrays.h"
+#include "core/nn/finite.h"
 #include "core/nn/graph_record.h"
+#include "core/nn/kept_options.h"
 #include "core/nn/models/models.h"
 #include "core/nn/models/pictures.h"
+#include "core/nn/noise_scale.h"
 #include "core/nn/optim.h"
 #include "core/nn/task.h"
 #include "core/tensor/op.h"
@@ -69,8 +73,10 @@ struct Trainer::State {
     };
     std::vector<Player> players;
     int64_t next = 0;
-    double next_scale = 0;  // of the loss, in the step to come
-    Batch batch;
+    double next_scale = 0;     // of the loss, in the step to come
+    std::vector<Batch> parts;  // of the step's batch: one, unless gradients accumulate
+    FiniteWatch watch;
+    NoiseMeter noise;
     std::unique_ptr<Loader<Batch>> loader;  // with prefetch: stands at batch number `next`
 
     struct Evaluator {  // always on the host
@@ -90,6 +96,15 @@ struct Trainer::State {
           heap(*device),
           tape(heap),
           task(make_task(heap)) {
+        if (options.noise_scale) options.accumulate = std::max<int64_t>(2, options.accumulate);
+        if (options.accumulate > options.batch)
+            throw Failure(fmt::format("a batch of {} does not go through in {} parts", options.batch, options.accumulate));
+        if (options.accumulate > 1 && !task->make_batch)
+            throw Failure(
+                fmt::format("model {} takes no batches of examples, so there is nothing to accumulate", task->model));
+        if (options.noise_scale && task->groups.size() > 1)
+            throw Failure(fmt::format("model {} has two losses: a gradient noise scale is of one", task->model));
+        parts.resize(static_cast<size_t>(options.accumulate));
         if (task->groups.empty()) task->groups.push_back({"", task->list.all()});
         const std::string rule(options.optimizer.empty() ? row.optimizer : options.optimizer);
         if (const auto scale = scaling()) next_scale = scale->scale;
@@ -108,14 +123,19 @@ struct Trainer::State {
 
     double scheduled_rate() const {
         const std::string_view schedule = options.schedule.empty() ? row.schedule : std::string_view(options.schedule);
-        const int64_t steps = options.planned_steps > 0 ? options.planned_steps : row.steps;
-        const double lr = options.learning_rate;
+        const int64_t steps = options.planned_steps > 0 ? options.planned_steps : row.steps, now = std::min(next, steps);
+        double lr = options.learning_rate;
+        if (options.scale_rate == "linear") lr = linear_scaling(lr, double(options.batch), double(row.batch));
+        if (options.scale_rate == "sqrt") lr = square_root_scaling(lr, double(options.batch), double(row.batch));
         if (schedule != "constant" && schedule != "step" && schedule != "cosine" && schedule != "warm_up" &&
             schedule != "warm_up_cosine")
             throw Failure(fmt::format("unknown schedule '{}': constant, step, cosine, warm_up or warm_up_cosine", schedule));
-        if (schedule == "cosine") return cosine(lr, next, steps, lr / 10);
-        if (schedule == "warm_up_cosine") return warm_up_cosine(lr, next, std::max<int64_t>(1, steps / 20), steps, lr / 10);
-        if (schedule == "warm_up") return warm_up(lr, next, std::max<int64_t>(1, steps / 20));
+        const bool warms = schedule == "warm_up" || schedule == "warm_up_cosine";
+        const int64_t warm = options.warm_up >= 0 ? options.warm_up : warms ? std::max<int64_t>(1, steps / 20) : 0;
+        if (next < warm && schedule != "warm_up") return lr * double(next + 1) / double(warm);
+        if (schedule == "cosine" || schedule == "warm_up_cosine")
+            return warm_up_cosine(lr, now, std::min(warm, now), std::max(steps, warm + 1), lr / 10);
+        if (schedule == "warm_up") return warm_up(lr, next, warm);
         if (schedule == "step") return step_lr(lr, next, std::max<int64_t>(1, steps / 3), 0.1);
         return lr;
     }
@@ -152,13 +172,58 @@ struct Trainer::State {
 
     void load_batch() {
         if (!task->make_batch) return;
-        const auto number = static_cast<uint64_t>(next);
-        if (!options.prefetch) return task->make_batch(number, batch);
-        if (!loader)
-            loader =
-                std::make_unique<Loader<Batch>>(LoaderOptions{.first = number, .depth = 3, .stop = options.stop},
-                                                [make = task->make_batch](uint64_t step, Batch& into) { make(step, into); });
-        loader->next(batch);
+        const auto count = static_cast<uint64_t>(parts.size());
+        const auto make = [make = task->make_batch, count, batch = options.batch](uint64_t number, Batch& into) {
+            const auto first = [&](uint64_t part) {
+                return static_cast<int64_t>(part * static_cast<uint64_t>(batch) / count);
+            };
+            into.first = first(number % count);
+            into.count = first(number % count + 1) - into.first;
+            make(number / count, into);
+        };
+        const uint64_t number = static_cast<uint64_t>(next) * count;
+        if (options.prefetch && !loader)
+            loader = std::make_unique<Loader<Batch>>(
+                LoaderOptions{
+                    .first = number, .depth = 2 + static_cast<int>(std::min<uint64_t>(count, 100)), .stop = options.stop},
+                make);
+        for (uint64_t part = 0; part < count; ++part)
+            if (options.prefetch)
+                loader->next(parts[part]);
+            else
+                make(number + part, parts[part]);
+    }
+
+    double share(const Batch& part) const {  // of the step's examples
+        return double(part.examples(options.batch)) / double(options.batch);
+    }
+
+    // What the step says of one part; its output must still be readable.
+    void note(StepRecord& record, const Forward& made, const Batch& part) const {
+        const double loss = tape.values(made.loss.node)[0];
+        record.loss += parts.size() == 1 ? loss : share(part) * loss;
+        if (!task->classifies) return;
+        const Predictions predicted = predictions_of(tape.values(made.output.node), part.labels);
+        record.train_accuracy += double(predicted.right) / double(options.batch);
+        const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+        append(record.predictions, predicted.labels);
+        append(record.confidence, predicted.confidence);
+        append(record.labels, part.labels);
+    }
+
+    // The parts' gradients add up on the leaves, each with its share as the seed: the mean over the whole batch.
+    void learn_part(StepRecord& record, Forward& made, size_t turn, size_t part) {
+        made.output.value = {};  // lives on only where backward needs it
+        const tensor::Tensor seed = players[turn].optimizer.seed(tape);
+        if (parts.size() == 1) return tape.backward(made.loss, seed);
+        const double scale = seed ? tensor::values_of(heap, seed)[0] : 1, weight[] = {share(parts[part]) * scale};
+        tape.backward(made.loss, tensor::tensor_from(heap, made.loss.shape(), weight, "share", tensor::Purpose::data,
+                                                     made.loss.value.dtype));
+        made.loss.value = {};
+        if (options.noise_scale)
+            noise.part(tape, players[turn].group.parameters, parts[part].examples(options.batch), options.batch, scale);
+        if (turn + 1 == players.size()) note(record, made, parts[part]);
+        if (!options.keep_graph) heap.recycle();  // what the next part needs no more; leaves keep their gradients
     }
 };
 
@@ -170,6 +235,10 @@ static void check_learning_rate(double rate) {
 static void check(const TrainerOptions& options) {
     if (options.batch < 1 || options.batch > 65536)
         throw Failure(fmt::format("a batch of {} is impossible: 1 to 65536 examples", options.batch));
+    if (options.accumulate < 1 || options.accumulate > 1024)
+        throw Failure(fmt::format("{} parts of a batch are impossible: 1 to 1024", options.accumulate));
+    if (!options.scale_rate.empty() && options.scale_rate != "linear" && options.scale_rate != "sqrt")
+        throw Failure(fmt::format("unknown scaling of the learning rate '{}': linear or sqrt", options.scale_rate));
     if (options.threads < 1 || options.threads > 1024)
         throw Failure(fmt::format("{} threads are impossible: 1 to 1024", options.threads));
     check_learning_rate(options.learning_rate);
@@ -215,17 +284,20 @@ StepRecord Trainer::step() {
         .tape = tape, .training = true, .random = {s.options.seed, static_cast<uint64_t>(s.next) << 32}, .step = s.next};
     Forward made;
     std::vector<TurnGradients> earlier;
+    int last_part = 0;  // its first node
     for (size_t turn = 0; turn < s.players.size(); ++turn) {
         if (turn > 0) pass.renumber();
         if (turn > 0 && s.options.keep_graph) earlier.push_back(gradients_of_turn(tape));
         s.let_learn(turn);
-        made = s.task->forward(pass, s.batch, turn);
+        for (size_t part = 0; part < s.parts.size(); ++part) {
+            last_part = static_cast<int>(part == 0 ? 0 : tape.nodes().size());
+            made = s.task->forward(pass, s.parts[part], turn);
+            if (!s.task->update) s.learn_part(record, made, turn, part);
+        }
         if (s.task->update) {
             s.task->update(pass, made);
             continue;
         }
-        made.output.value = {};  // lives on only where backward needs it
-        tape.backward(made.loss, s.players[turn].optimizer.seed(tape));
         s.players[turn].optimizer.set_lr(record.learning_rate);
         s.players[turn].optimizer.step(tape);
     }
@@ -247,23 +319,25 @@ StepRecord Trainer::step() {
         record.moved = cost.forward.bytes + cost.backward.bytes;
         for (const State::Player& player : s.players) record.moved += player.optimizer.bytes_per_step();
     }
-    record.loss = tape.values(made.loss.node)[0];
-    if (s.task->classifies) {
-        Predictions predicted = predictions_of(tape.values(made.output.node), s.batch.labels);
-        record.train_accuracy = double(predicted.right) / double(s.options.batch);
-        record.predictions = std::move(predicted.labels);
-        record.confidence = std::move(predicted.confidence);
-        record.labels = s.batch.labels;
-    }
+    if (s.parts.size() == 1) s.note(record, made, s.parts[0]);
+    if (s.options.noise_scale) record.noise_scale = s.noise.end();
+    record.not_finite =
+        s.watch.look({s.heap, tape, s.task->list, name_of(s.players[0].optimizer.rule()), s.next, record.loss, last_part});
     if (s.options.keep_graph) record.nodes = record_nodes(tape, made.loss.node, s.options.keep_values, earlier);
     // What an update has changed since is shown as it was when it was read: before it in the player's own turn.
     for (GraphNode& node : record.nodes)
         for (size_t i = 0; i < before.size() && node.kind == GraphNode::Kind::parameter; ++i)
             if (node.name == parameters[i]->name && (node.requires_grad || node.turn == 0))
                 node.value = keep(std::vector<float>(before[i]));
-    if (s.options.keep_images && s.task->rows > 0) record.images = keep(s.batch.values);
+    if (s.options.keep_images && s.task->rows > 0) {
+        std::vector<float> images;
+        for (const Batch& part : s.parts) images.insert(images.end(), part.values.begin(), part.values.end());
+        record.images = keep(std::move(images));
+    }
     ++s.next;
     record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+    if (record.not_finite && s.options.nan == NanPolicy::stop)
+        throw NotFiniteFailure(std::make_shared<const StepRecord>(std::move(record)));
     return record;
 }
 
@@ -325,6 +399,40 @@ std::vector<Trainer::ParameterInfo> Trainer::parameters() const {
     return all;
 }
 
+std::vector<NamedTensor> Trainer::kept() const {
+    std::vector<NamedTensor> all = tensors_of(state_->task->list);
+    for (const State::Player& player : state_->players)
+        for (NamedTensor& row : player.optimizer.state()) {
+            if (!player.group.name.empty()) row.name = fmt::format("{}.{}", player.group.name, row.name);
+            all.push_back(std::move(row));
+        }
+    return all;
+}
+
+Checkpoint Trainer::checkpoint() const {
+    TrainerOptions options = state_->options;
+    if (options.planned_steps == 0) options.planned_steps = state_->row.steps;
+    Checkpoint made{.model = options.model,
+                    .step = state_->next,
+                    .seed = options.seed,
+                    .options = texts_of(options),
+                    .tensors = arrays_of(state_->heap, kept())};
+    if (options.noise_scale) state_->noise.keep(made);
+    return made;
+}
+
+void Trainer::restore(const Checkpoint& checkpoint) {
+    check_goes_on(state_->options, checkpoint);
+    if (checkpoint.step < 0) throw Failure(fmt::format("there is no step {}", checkpoint.step));
+    nn::restore(state_->heap, kept(), checkpoint.tensors);
+    for (State::Player& player : state_->players) player.optimizer.restored();
+    if (state_->scaling()) state_->next_scale = state_->players.front().optimizer.report().loss_scale;
+    state_->noise.restore(checkpoint);
+    state_->watch = {};
+    if (checkpoint.step != state_->next) state_->loader.reset();
+    state_->next = checkpoint.step;
+}
+
 std::vector<float> Trainer::export_parameters() const {
     std::vector<float> all;
     for (const Parameter& parameter : state_->task->list.parameters()) {
@@ -352,12 +460,19 @@ void Trainer::import_parameters(std::span<const float> values, int64_t next_step
 
 void train(const TrainRequest& request) {
     Trainer trainer(request.options);
-    for (int64_t done = 1; done <= request.steps; ++done) {
+    if (request.from) trainer.restore(*request.from);
+    const int64_t end = trainer.next_step() + request.steps;
+    bool go_on = true;
+    while (go_on && trainer.next_step() < end) {
         const StepRecord record = trainer.step();
-        const bool go_on = !request.on_step || request.on_step(record);
-        const bool now = request.evaluate_every > 0 && done % request.evaluate_every == 0;
-        if (request.on_evaluation && (now || !go_on || done == request.steps)) request.on_evaluation(trainer.evaluate());
-        if (!go_on) break;
+        go_on = !request.on_step || request.on_step(record);
+        const int64_t done = trainer.next_step();
+        const bool last = !go_on || done == end;
+        const auto is_due = [&](int64_t every) { return last || (every > 0 && done % every == 0); };
+        if (request.on_evaluation && is_due(request.evaluate_every)) request.on_evaluation(trainer.evaluate());
+        if (request.save.empty() || !is_due(request.save_every)) continue;
+        save_checkpoint(request.save, trainer.checkpoint());
+        if (request.on_save) request.on_save(done);
     }
     if (request.on_end) request.on_end(trainer);
 }

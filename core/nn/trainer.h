@@ -6,8 +6,8 @@
 //     StepRecord record = trainer.step();           // throws Failure: bad option, kernel fault, "cancelled"
 //     Evaluation test = trainer.evaluate();
 //
-// To rewind: keep export_parameters() of a step, later import_parameters(values, step): the data of a step depend on the
-// seed and the step's number alone, so the step runs again bit for bit, on this Trainer or on one with other keep_ options.
+// To rewind or to go on another day: keep checkpoint(), later restore() it. The data, noise and dropout of a step depend on
+// the seed and the step's number alone, so the run goes on bit for bit, on this Trainer or on one with other keep_ options.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -18,10 +18,18 @@
 #include <vector>
 
 #include "core/base/dtype.h"
+#include "core/nn/data/checkpoint.h"
 #include "core/nn/step_record.h"
 #include "core/nn/task.h"
 
 namespace lockstep::nn {
+
+struct NamedTensor;
+
+enum class NanPolicy : uint8_t {
+    stop,  // the step in which the loss or a gradient is no finite number throws NotFiniteFailure, with the cause
+    warn   // its record says so
+};
 
 struct TrainerOptions {
     std::string model = "mlp";    // a row of models()
@@ -32,9 +40,14 @@ struct TrainerOptions {
     std::string optimizer = "";               // "" the model's own; "sgd", "adam", "adamw", "lars", "larc", "novograd"
     double momentum = -1, weight_decay = -1;  // below 0: the optimiser's own
     bool nesterov = false;
-    double clip_norm = -1;         // of all gradients together; 0: none, below 0: the model's own
-    std::string schedule = "";     // "" the model's own; "constant", "step", "cosine", "warm_up", "warm_up_cosine"
-    int64_t planned_steps = 0;     // of the schedule; 0: the model's own
+    double clip_norm = -1;        // of all gradients together; 0: none, below 0: the model's own
+    std::string schedule = "";    // "" the model's own; "constant", "step", "cosine", "warm_up", "warm_up_cosine"
+    int64_t planned_steps = 0;    // of the schedule; 0: the model's own
+    int64_t warm_up = -1;         // steps of a linear warm-up before the schedule; below 0: the schedule's own
+    std::string scale_rate = "";  // "linear", "sqrt": the rate is for the model's own batch and grows with this one
+    int64_t accumulate = 1;       // a step's batch goes through in so many parts, whose gradients add up to the whole one's
+    bool noise_scale = false;     // measured at every step, from the parts: 2 of them unless `accumulate` says more
+    NanPolicy nan = NanPolicy::stop;
     uint64_t seed = 1;             // parameters and data; the test set is the same for every seed
     bool functional = false;       // sim: no timing, much faster
     int threads = 1;               // host
@@ -72,6 +85,13 @@ class Trainer {
     // Called after every launch of a step under way with the launches so far (progress); on the calling thread.
     std::function<void(const device::LaunchEvent&)> on_launch;
 
+    // All that the next step depends on: parameters, running statistics, what the optimizers keep, the step's number; and
+    // the options, as core/nn/kept_options.h writes them.
+    Checkpoint checkpoint() const;
+    // Throws Failure before it changes anything where the checkpoint is of another run (model, data, batch, seed, optimizer)
+    // or its tensors are not this model's.
+    void restore(const Checkpoint& checkpoint);
+
     // All parameters end to end, in the model's order (fc1.weight, fc1.bias, fc2.weight, ...).
     std::vector<float> export_parameters() const;
     void import_parameters(std::span<const float> values, int64_t next_step);  // throws Failure on another length
@@ -84,6 +104,7 @@ class Trainer {
 
   private:
     struct State;
+    std::vector<NamedTensor> kept() const;
     State& on_host();  // the evaluator holds the parameters of now
     std::unique_ptr<State> state_;
 };
@@ -92,7 +113,11 @@ class Trainer {
 struct TrainRequest {
     TrainerOptions options;
     int64_t steps = 100;
-    int64_t evaluate_every = 0;                            // 0: only at the end
+    int64_t evaluate_every = 0;        // 0: only at the end
+    const Checkpoint* from = nullptr;  // goes on from there
+    std::string save;                  // folder of a checkpoint after the last step; "" none
+    int64_t save_every = 0;            // and every so many steps
+    std::function<void(int64_t step)> on_save;
     std::function<bool(const StepRecord&)> on_step;        // false stops
     std::function<void(const Evaluation&)> on_evaluation;  // null: no evaluation
     std::function<void(Trainer&)> on_end;                  // after the last step

@@ -37,23 +37,30 @@ void write_array(const tensor::Heap& heap, const tensor::Tensor& tensor, const A
     if (!array.bytes.empty()) heap.device().copy_in(tensor.pointer(), array.bytes.data(), array.bytes.size());
 }
 
-NamedArrays arrays_of(const tensor::Heap& heap, const ParameterList& list) {
+std::vector<NamedTensor> tensors_of(const ParameterList& list) {
+    std::vector<NamedTensor> all;
+    for (const Parameter& parameter : list.parameters()) all.push_back({parameter.name, parameter.value});
+    for (const Buffer& buffer : list.buffers()) all.push_back({buffer.name, buffer.value});
+    return all;
+}
+
+NamedArrays arrays_of(const tensor::Heap& heap, std::span<const NamedTensor> tensors) {
     NamedArrays arrays;
-    for (const Parameter& parameter : list.parameters()) arrays.push_back({parameter.name, array_of(heap, parameter.value)});
-    for (const Buffer& buffer : list.buffers()) arrays.push_back({buffer.name, array_of(heap, buffer.value)});
+    for (const NamedTensor& row : tensors) arrays.push_back({row.name, array_of(heap, row.tensor)});
     return arrays;
 }
 
+NamedArrays arrays_of(const tensor::Heap& heap, const ParameterList& list) {
+    return arrays_of(heap, tensors_of(list));
+}
+
+void restore(const tensor::Heap& heap, std::span<const NamedTensor> tensors, const NamedArrays& arrays) {
+    for (const NamedTensor& row : tensors) check_fits(row.tensor, array_named(arrays, row.name), row.name);
+    for (const NamedTensor& row : tensors) write_array(heap, row.tensor, array_named(arrays, row.name), row.name);
+}
+
 void restore(const tensor::Heap& heap, ParameterList& list, const NamedArrays& arrays) {
-    const auto each = [&](auto use) {
-        for (const Parameter& parameter : list.parameters()) use(parameter.value, parameter.name);
-        for (const Buffer& buffer : list.buffers()) use(buffer.value, buffer.name);
-    };
-    each(
-        [&](const tensor::Tensor& tensor, const std::string& name) { check_fits(tensor, array_named(arrays, name), name); });
-    each([&](const tensor::Tensor& tensor, const std::string& name) {
-        write_array(heap, tensor, array_named(arrays, name), name);
-    });
+    restore(heap, tensors_of(list), arrays);
 }
 
 }  // namespace lockstep::nn

@@ -65,12 +65,15 @@ std::unique_ptr<Task> make_gan(const TaskOptions& options, tensor::Heap& heap) {
     task->data = it->data.name;
     const Sampler sampler{options.batch, options.rank, options.world};
     task->make_batch = [it, sampler, seed = options.seed](uint64_t step, Batch& batch) {  // points, then noise
-        const auto rows = static_cast<size_t>(sampler.batch);
+        const auto rows = static_cast<size_t>(batch.examples(sampler.batch));
         batch.values.resize(rows * (2 + noise_size));
-        for (size_t i = 0; i < rows; ++i)
-            it->data.train(sampler.index(step, static_cast<int64_t>(i)), std::span(batch.values).subspan(2 * i, 2));
-        Rng draws(seed * 0x2545f4914f6cdd1du + sampler.index(step, 0));
-        draw_noise(std::span(batch.values).subspan(2 * rows), draws);
+        const std::span both(batch.values);
+        for (size_t i = 0; i < rows; ++i) {
+            const uint64_t index = sampler.index(step, batch.first + static_cast<int64_t>(i));
+            it->data.train(index, both.subspan(2 * i, 2));
+            Rng draws(seed * 0x2545f4914f6cdd1du + index);
+            draw_noise(both.subspan(2 * rows + i * noise_size, noise_size), draws);
+        }
     };
     // Turn 0: the discriminator's, turn 1: the generator's. softplus(-x) = -log sigmoid(x).
     task->forward = [it](Pass& pass, const Batch& batch, size_t turn) {

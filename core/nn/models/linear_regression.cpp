@@ -33,10 +33,10 @@ std::unique_ptr<Task> make_linear_regression(const TaskOptions& options, tensor:
     task->data = "line";
     const Sampler sampler{options.batch, options.rank, options.world};
     task->make_batch = [it, sampler, inputs](uint64_t step, Batch& batch) {  // x row by row, then y
-        const auto rows = static_cast<size_t>(sampler.batch), width = static_cast<size_t>(inputs);
+        const auto rows = static_cast<size_t>(batch.examples(sampler.batch)), width = static_cast<size_t>(inputs);
         batch.values.resize(rows * (width + 1));
         for (size_t i = 0; i < rows; ++i)
-            batch.values[rows * width + i] = it->data.train(sampler.index(step, static_cast<int64_t>(i)),
+            batch.values[rows * width + i] = it->data.train(sampler.index(step, batch.first + static_cast<int64_t>(i)),
                                                             std::span(batch.values).subspan(i * width, width));
     };
     task->forward = [it, inputs](Pass& pass, const Batch& batch, size_t) {
