@@ -152,7 +152,8 @@ TEST_CASE("layers draw their parameters from the distributions that PyTorch's dr
     tensor::Heap heap(*device);
     std::set<std::string> without;
     int checked = 0;
-    for (const Json& row : reference::document("initialisers")["layers"]) {
+    const Json document = reference::document("initialisers");
+    for (const Json& row : document["layers"]) {
         const std::string layer = row["layer"], parameter = row["parameter"];
         const Json& o = row["options"];
         const auto extent = [&](const char* name) { return o.at(name).get<int64_t>(); };
