@@ -12,7 +12,7 @@ namespace lockstep::gui {
 
 namespace {
 
-constexpr float margin = 8, strip_height = 28, transport_height = 56;
+constexpr float strip_height = 28;
 constexpr size_t none = static_cast<size_t>(-1);
 constexpr Color strip_ground = rgb(0x14171C), strip_ink = rgb(0xF2F4F7), strip_quiet = rgb(0xB6BDC8);
 
@@ -129,17 +129,17 @@ void Shell::present(Ui& ui, const Snapshot& snapshot) {
     const bool learns = session.lesson.lesson && session.workspace == "learn";
     const float foot = height_ - strip_height - transport_height;
     ui.rect({0, 0, width_, foot}, t.background);
-    float top = margin;
-    if (!learns || !snapshot.problem || open_prediction() == none) top += problem_strip(ui, snapshot, margin);
-    float left = margin;
+    float top = desk_margin;
+    if (!learns || !snapshot.problem || open_prediction() == none) top += problem_strip(ui, snapshot, desk_margin);
+    float left = desk_margin;
     if (learns) {
-        const Rect page{margin, top, std::clamp(width_ * 0.33f, 230.0f, 460.0f), foot - top - margin};
+        const Rect page{desk_margin, top, std::clamp(width_ * 0.33f, 230.0f, 460.0f), foot - top - desk_margin};
         ui.rect(page, t.panel, 5);
         ui.frame(page, t.line, 1, 5);
         present_step(ui, page);
-        left = page.right() + margin;
+        left = page.right() + desk_margin;
     }
-    const Rect picture{left, top, width_ - left - margin, foot - top - margin};
+    const Rect picture{left, top, width_ - left - desk_margin, foot - top - desk_margin};
     ui.rect(picture, t.panel, 5);
     state.active_panel = picture;
     panel(ui, presented_view(), picture);
@@ -149,7 +149,7 @@ void Shell::present(Ui& ui, const Snapshot& snapshot) {
     if (presenter.notes && learns) {
         const auto& steps = session.lesson.lesson->steps;
         const auto& notes = steps[static_cast<size_t>(session.lesson.step)].presenter_notes;
-        const Rect box{left + 24, foot - 190, width_ - left - margin - 48, 176};
+        const Rect box{left + 24, foot - 190, width_ - left - desk_margin - 48, 176};
         ui.rect(box, t.panel2, 6);
         ui.frame(box, t.accent, 2, 6);
         ui.text(box.x + 16, box.y + 24, "For the speaker", {.size = 13, .color = t.accent, .weight = 600});

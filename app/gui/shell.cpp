@@ -13,7 +13,7 @@ namespace lockstep::gui {
 
 namespace {
 
-constexpr float top_height = 44, transport_height = 56, margin = 8;
+constexpr float top_height = 44;
 
 }  // namespace
 
@@ -159,14 +159,14 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     }
     // The window is cleared to the panels' colour; what shows between them is drawn here.
     const float body_bottom = height_ - transport_height;
-    ui.rect({0, top_height, width_, margin}, theme->background);
-    ui.rect({0, body_bottom - margin, width_, margin}, theme->background);
-    ui.rect({0, top_height, margin, body_bottom - top_height}, theme->background);
-    ui.rect({width_ - margin, top_height, margin, body_bottom - top_height}, theme->background);
+    ui.rect({0, top_height, width_, desk_margin}, theme->background);
+    ui.rect({0, body_bottom - desk_margin, width_, desk_margin}, theme->background);
+    ui.rect({0, top_height, desk_margin, body_bottom - top_height}, theme->background);
+    ui.rect({width_ - desk_margin, top_height, desk_margin, body_bottom - top_height}, theme->background);
     top_bar(ui, *snapshot_);
-    const float strip = problem_strip(ui, *snapshot_, top_height + margin);
-    const float top = top_height + margin + strip;
-    body(ui, {margin, top, width_ - 2 * margin, height_ - transport_height - margin - top});
+    const float strip = problem_strip(ui, *snapshot_, top_height + desk_margin);
+    const float top = top_height + desk_margin + strip;
+    body(ui, {desk_margin, top, width_ - 2 * desk_margin, height_ - transport_height - desk_margin - top});
     transport(ui, *snapshot_, {0, height_ - transport_height, width_, transport_height});
     if (was_training && !(session.playing && session.grain == Grain::training_step))
         session.post({Request::Kind::pause, 0, {}});

@@ -15,6 +15,8 @@
 
 namespace lockstep::gui {
 
+inline constexpr float desk_margin = 8, transport_height = 56;  // around and between panels; of the bar below them
+
 class Shell {
   public:
     Shell(Session& session, const Theme& theme, float text_scale);

@@ -5,12 +5,6 @@
 
 namespace lockstep::gui {
 
-namespace {
-
-constexpr float margin = 8;
-
-}  // namespace
-
 // The keyboard works without the pointer: until a panel is used, keys go to the one that the workspace is about.
 void Shell::give_keys(const std::vector<Placed>& panels) {
     const auto at = [&](const Rect& a) {  // a picture that scrolls begins above its panel
@@ -32,8 +26,8 @@ void Shell::give_keys(const std::vector<Placed>& panels) {
 void Shell::panel(Ui& ui, std::string_view name, const Rect& where) {
     Shown* view = shown(name);
     if (view == nullptr) return;
-    ui.rect({where.right(), where.y, margin, where.h + margin}, theme->background);
-    ui.rect({where.x, where.bottom(), where.w, margin}, theme->background);
+    ui.rect({where.right(), where.y, desk_margin, where.h + desk_margin}, theme->background);
+    ui.rect({where.x, where.bottom(), where.w, desk_margin}, theme->background);
     ui.push_scope(name);
     ui.clip(where);
     // A panel too low for its picture scrolls it: the wheel, Page Up and Page Down, the bar.
@@ -75,8 +69,9 @@ void Shell::body(Ui& ui, const Rect& area) {
     const Arrangement plan = arrange(layout_of(session.workspace, page_view_of(session, session.workspace)), area,
                                      [&](const std::string& id) { return tabs_[id]; });
     for (const TabStrip& strip : plan.tabs) {
-        const float above = strip.area.y > area.y + 1 ? 0 : margin;  // another strip stands there, or the bar
-        ui.rect({strip.area.x, strip.area.y - above, strip.area.w + margin, strip.area.h + above + 4}, theme->background);
+        const float above = strip.area.y > area.y + 1 ? 0 : desk_margin;  // another strip stands there, or the bar
+        ui.rect({strip.area.x, strip.area.y - above, strip.area.w + desk_margin, strip.area.h + above + 4},
+                theme->background);
         ui.push_scope(strip.id);
         float x = strip.area.x;
         for (size_t i = 0; i < strip.titles.size(); ++i) {

@@ -11,11 +11,11 @@ namespace {
 
 constexpr struct {
     std::string_view name, title, key;
-} spaces[] = {{"learn", "Learn", "1"},
-              {"sm", "SM", "2"},
-              {"memory", "Memory", "3"},
-              {"training", "Training", "4"},
-              {"kernel", "Kernel", "5"}};
+} workspace_tabs[] = {{"learn", "Learn", "1"},
+                      {"sm", "SM", "2"},
+                      {"memory", "Memory", "3"},
+                      {"training", "Training", "4"},
+                      {"kernel", "Kernel", "5"}};
 
 // How the bar is laid out where it gets narrow: first what explains goes, then words become signs, then menus.
 struct BarPlan {
@@ -37,7 +37,7 @@ constexpr BarPlan plans[] = {{},
 
 float width_of_tabs(const Ui& ui, const BarPlan& plan, std::string_view current) {
     float width = 0;
-    for (const auto& space : spaces) {
+    for (const auto& space : workspace_tabs) {
         const float one = ui.text_width(space.title, {.size = 14, .weight = 600});
         if (plan.tabs)
             width += one + plan.tab_padding + 6;
@@ -81,7 +81,7 @@ void Shell::top_bar(Ui& ui, const Snapshot& snapshot) {
 
     if (plan->name) ui.text(42, 28, "Lockstep", {.size = 16, .weight = 700});
     float x = begin_of(*plan);
-    for (const auto& space : spaces) {
+    for (const auto& space : workspace_tabs) {
         const bool on = session.workspace == space.name;
         if (!plan->tabs && !on) continue;
         const float padding = plan->tabs ? plan->tab_padding : 40,

@@ -9,20 +9,20 @@
 namespace lockstep::device {
 
 namespace {
-struct Library {
+struct SharedPrograms {
     std::mutex mutex;
     std::map<std::string, std::shared_ptr<const ptx::Program>, std::less<>> programs;  // by kernel
     std::map<std::string, std::string, std::less<>> sources;                           // by file
 };
-Library& library() {
-    static Library instance;
+SharedPrograms& shared_programs() {
+    static SharedPrograms instance;
     return instance;
 }
 }  // namespace
 
 std::shared_ptr<const ptx::Program> program_of(std::string_view kernel) {
     const KernelRow& row = kernel_named(kernel);
-    Library& it = library();
+    SharedPrograms& it = shared_programs();
     const std::lock_guard lock(it.mutex);
     const auto found = it.programs.find(kernel);
     if (found != it.programs.end()) return found->second;
@@ -36,7 +36,7 @@ std::shared_ptr<const ptx::Program> program_of(std::string_view kernel) {
 
 const std::string& source_of(std::string_view kernel) {
     const KernelRow& row = kernel_named(kernel);
-    Library& it = library();
+    SharedPrograms& it = shared_programs();
     const std::lock_guard lock(it.mutex);
     const auto found = it.sources.find(row.file);
     if (found != it.sources.end()) return found->second;

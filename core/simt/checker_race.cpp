@@ -48,8 +48,8 @@ struct Visit {  // one warp instruction's access to one region
 };
 
 // A page of one cell a byte that remembers what `from` does.
-std::unique_ptr<Page> widened(Page& from) {
-    auto page = std::make_unique<Page>(0);
+std::unique_ptr<ShadowPage> widened(ShadowPage& from) {
+    auto page = std::make_unique<ShadowPage>(0);
     for (uint32_t which = 0; which < remembered_count; ++which)
         for (uint32_t byte = 0; byte < page_bytes; ++byte)
             page->put(static_cast<Remembered>(which), byte, from.get(static_cast<Remembered>(which), byte >> 2));
@@ -57,12 +57,12 @@ std::unique_ptr<Page> widened(Page& from) {
 }
 
 // The page that holds `offset`, made where there is none; null where no more may be made.
-Page* page_for(CheckerState& state, Region& region, uint64_t offset, bool bytewise) {
+ShadowPage* page_for(CheckerState& state, Region& region, uint64_t offset, bool bytewise) {
     auto& page = region.pages[offset / page_bytes];
     if (page && (page->shift() == 0 || !bytewise)) return page.get();
     const uint32_t shift = bytewise || region.by_bytes ? 0 : 2;
     if (state.page_bytes_used > most_page_bytes) return page.get();
-    page = page ? widened(*page) : std::make_unique<Page>(shift);
+    page = page ? widened(*page) : std::make_unique<ShadowPage>(shift);
     region.by_bytes = region.by_bytes || bytewise;
     state.page_bytes_used += page->bytes();
     return page.get();
@@ -80,7 +80,7 @@ bool writes_the_same(const Visit& v, uint32_t lane, uint32_t byte_of_lane, uint6
     return true;
 }
 
-void look(const Visit& v, const Region& region, Page& page, uint32_t cell, uint32_t lane, uint64_t offset,
+void look(const Visit& v, const Region& region, ShadowPage& page, uint32_t cell, uint32_t lane, uint64_t offset,
           uint32_t byte_of_lane) {
     const uint32_t cell_bytes = 1u << page.shift();
     const auto in_order = [&](const Recorded& r) { return happened_before(v.state, v.block, v.me, lane, r, region.birth); };
@@ -115,7 +115,7 @@ void look(const Visit& v, const Region& region, Page& page, uint32_t cell, uint3
     }
 }
 
-void remember(const Visit& v, Page& page, uint32_t cell, uint32_t lane) {
+void remember(const Visit& v, ShadowPage& page, uint32_t cell, uint32_t lane) {
     const Remembered which = is_read(v.kind)               ? Remembered::read
                              : v.kind == AccessKind::write ? Remembered::write
                                                            : Remembered::strong;
@@ -135,7 +135,7 @@ void visit(const Visit& v, Region& region, uint32_t lane, uint64_t offset, bool 
     const bool bytewise = v.bytes < 4 || offset % 4;
     bool unwritten = false;
     for (uint64_t at = offset; at < offset + v.bytes;) {
-        Page* const page = page_for(v.state, region, at, bytewise);
+        ShadowPage* const page = page_for(v.state, region, at, bytewise);
         const uint32_t step = page ? 1u << page->shift() : 4;
         if (page) {
             const auto cell = static_cast<uint32_t>(at % page_bytes >> page->shift());

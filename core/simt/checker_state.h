@@ -36,9 +36,9 @@ struct Recorded {  // one access that a cell remembers
     uint32_t last_lane() const { return how & 31; }
 };
 
-class Page {  // the cells of page_bytes bytes
+class ShadowPage {  // the cells of page_bytes bytes
   public:
-    explicit Page(uint32_t shift)
+    explicit ShadowPage(uint32_t shift)
         : shift_(shift), stride_((page_bytes >> shift) + 16), words_(size_t{stride_} * 3 * remembered_count) {}
     uint32_t shift() const { return shift_; }  // 2: a cell is 4 bytes; 0: one
     uint32_t stride() const { return stride_; }
@@ -70,7 +70,7 @@ struct Region {          // shadow of an allocation, or of a block's shared memo
     uint32_t birth = 1;            // what is recorded before this time was something else here
     bool by_bytes = false;         // new pages have a cell a byte
     ByteSet* unwritten = nullptr;  // of global memory: bytes that nobody has written; null: all are
-    std::vector<std::unique_ptr<Page>> pages;
+    std::vector<std::unique_ptr<ShadowPage>> pages;
 };
 
 // What a thread knows of other warps: "all that warp w did before time t". Keys are block * 64 for all warps of a block,

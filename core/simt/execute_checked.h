@@ -49,7 +49,7 @@ inline bool out_of_order(const Checks& c, const Recorded& r, uint32_t mine) {
 
 // 16 consecutive cells, one for each lane of a half (or of both, where they hold the same addresses); false: look closer.
 template <bool Store, bool Global>
-inline bool check_ramp(const Checks& c, Page& page, uint32_t cell, uint32_t pc, uint32_t first, uint32_t last,
+inline bool check_ramp(const Checks& c, ShadowPage& page, uint32_t cell, uint32_t pc, uint32_t first, uint32_t last,
                        uint32_t birth) {
     static constexpr uint32_t one_after_the_other[half] = {0,       1 * 33,  2 * 33,  3 * 33, 4 * 33,  5 * 33,
                                                            6 * 33,  7 * 33,  264,     9 * 33, 10 * 33, 11 * 33,
@@ -111,7 +111,7 @@ inline bool check_ramp(const Checks& c, Page& page, uint32_t cell, uint32_t pc, 
 
 // One cell that all lanes from `first` to `last` read.
 template <bool Global>
-inline bool check_one(const Checks& c, Page& page, uint32_t cell, uint32_t pc, uint32_t first, uint32_t last,
+inline bool check_one(const Checks& c, ShadowPage& page, uint32_t cell, uint32_t pc, uint32_t first, uint32_t last,
                       uint32_t birth) {
     const uint32_t mine = first << 5 | last;
     const Recorded write = page.get(Remembered::write, cell);
@@ -139,7 +139,7 @@ inline bool check_halves(const Checks& c, Region& region, const Shape& shape, co
         if (region.bytes < bytes || at[h] > region.bytes - bytes || at[h] % 4) return false;
         const uint64_t in_page = at[h] % page_bytes;
         if (in_page + bytes > page_bytes) return false;
-        Page* const page = region.pages[at[h] / page_bytes].get();
+        ShadowPage* const page = region.pages[at[h] / page_bytes].get();
         if (!page || page->shift() != 2) return false;
         const auto cell = static_cast<uint32_t>(in_page / 4);
         const uint32_t first = h * half;

@@ -13,8 +13,6 @@ namespace lockstep::simt {
 
 namespace {
 
-constexpr uint64_t other_warps_limit = 100'000'000;  // instructions of the block's other warps
-
 // Runs the block; the watched warp moves by watch(warp), which returns nothing to stop.
 template <class Watch>
 std::optional<Fault> replay(const ptx::Program& program, const LaunchConfig& config, const Memory& before,

@@ -8,6 +8,8 @@
 
 namespace lockstep::simt {
 
+inline constexpr uint64_t other_warps_limit = 100'000'000;  // instructions of a block's other warps, run to record one
+
 struct WarpStep {
     uint32_t pc = 0;
     uint32_t active = 0;            // lanes of the running path

@@ -11,8 +11,6 @@ namespace lockstep::simt {
 
 namespace {
 
-constexpr uint64_t other_warps_limit = 100'000'000;  // instructions of the block's other warps
-
 AccessAt access_of(Warp& warp) {
     AccessAt access;
     if (warp.done || warp.at_barrier) return access;

@@ -9,10 +9,6 @@
 
 namespace lockstep::tensor {
 
-static std::string_view without_last_word(std::string_view name) {
-    return name.substr(0, name.rfind(' '));
-}
-
 Tensor Tape::ones(const Node& node, std::vector<int>& launches) {
     Tensor one = make_tensor(heap_, node.shape, {node.name, "gradient"}, Purpose::gradient, node.dtype);
     launches.push_back(

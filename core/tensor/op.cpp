@@ -32,7 +32,7 @@ device::Argument scalar_argument(double value, DType type) {
 }
 
 // "fc1 matmul" and "dW" make "fc1 dW"; "relu1" and "dx" make "relu1 dx".
-static std::string_view without_last_word(std::string_view name) {
+std::string_view without_last_word(std::string_view name) {
     return name.substr(0, name.rfind(' '));
 }
 std::string gradient_label(std::string_view name, std::string_view gradient) {

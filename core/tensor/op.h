@@ -213,5 +213,6 @@ device::Argument size_argument(int64_t size);  // as the kernels' int
 device::Argument scalar_argument(double value,
                                  DType type);  // as the kernels' Acc<T>: double for f64, float, int for i32, ...
 std::string gradient_label(std::string_view name, std::string_view gradient);  // "fc1 matmul", "dW": "fc1 dW"
+std::string_view without_last_word(std::string_view name);                     // "fc1" for "fc1 matmul"
 
 }  // namespace lockstep::tensor

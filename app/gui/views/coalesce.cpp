@@ -21,7 +21,7 @@ std::string plural(uint64_t count, std::string_view what) {
     return fmt::format("{} {}{}", with_commas(static_cast<int64_t>(count)), what, count == 1 ? "" : "s");
 }
 
-std::string percent(double share) {
+std::string efficiency_text(double share) {
     const double hundred = 100 * share;
     return hundred == std::round(hundred) ? fmt::format("{:.0f} %", hundred) : fmt::format("{:.1f} %", hundred);
 }
@@ -73,7 +73,7 @@ class CoalesceView final : public View {
         if (scene.nothing.empty() && !scene.hidden) {
             const RequestFacts& f = scene.facts;
             text += fmt::format("  {} in {}, {} B used, {} B moved, efficiency {}\n", plural(f.sectors, "sector"),
-                                plural(f.lines.size(), "line"), f.used, f.moved, percent(f.efficiency()));
+                                plural(f.lines.size(), "line"), f.used, f.moved, efficiency_text(f.efficiency()));
             uint32_t number = 0;
             for (size_t i = 0; i < std::min<size_t>(f.lines.size(), 8); ++i) {
                 text += fmt::format("  line 0x{:X}:", f.lines[i].line * 128);
@@ -85,7 +85,7 @@ class CoalesceView final : public View {
         }
         if (ghost_.shown)
             text += fmt::format("  pinned: {}, {}, efficiency {}\n", ghost_.name, plural(ghost_.facts.sectors, "sector"),
-                                percent(ghost_.facts.efficiency()));
+                                efficiency_text(ghost_.facts.efficiency()));
         for (const MemoryRow& row : scene.rows) {
             const bool hidden = is_hidden(row, session, scene.history.get());
             text += fmt::format("  line {} pc {} {}: {}\n", row.line, row.pc, row.text,
@@ -183,10 +183,10 @@ class CoalesceView final : public View {
         if (!subject.empty()) subject[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(subject[0])));
         std::string text = fmt::format("{}: one {} {} in {}: {} B move and {} B are used, so {} efficiency", subject, what,
                                        plural(f.sectors, "sector"), plural(f.lines.size(), "line"), f.moved, f.used,
-                                       percent(f.efficiency()));
+                                       efficiency_text(f.efficiency()));
         if (ghost_.shown)
             text += fmt::format(" ({}: {}, {})", ghost_.name, plural(ghost_.facts.sectors, "sector"),
-                                percent(ghost_.facts.efficiency()));
+                                efficiency_text(ghost_.facts.efficiency()));
         return text + ".";
     }
 
@@ -330,7 +330,8 @@ class CoalesceView final : public View {
         } tiles[] = {{"sectors", std::to_string(f.sectors), std::to_string(g.sectors), theme.ink},
                      {"used", fmt::format("{} B", f.used), std::to_string(g.used), theme.ink},
                      {"moved", with_commas(f.moved) + " B", with_commas(g.moved), theme.ink},
-                     {"efficiency", percent(f.efficiency()), percent(g.efficiency()), wasteful ? theme.wrong : theme.right}};
+                     {"efficiency", efficiency_text(f.efficiency()), efficiency_text(g.efficiency()),
+                      wasteful ? theme.wrong : theme.right}};
         const float pitch = std::min(57.0f, (area.h + 7) / 4);
         if (pitch < 24) return;
         if (pitch < 52) {  // name and value on one line

@@ -18,16 +18,16 @@ Color wasted(const Theme& theme) {
 }
 
 // The line (index into facts.lines), sector and word that the lane's first byte lies in.
-struct Place {
+struct SectorPlace {
     size_t line = 0;
     uint32_t sector = 0, word = 0;
     uint64_t sector_index = 0;
 };
-Place place_of(const Pattern& pattern, const RequestFacts& facts, int lane) {
+SectorPlace place_of(const Pattern& pattern, const RequestFacts& facts, int lane) {
     const uint64_t address = pattern.address[static_cast<size_t>(lane)];
     const auto found = std::lower_bound(facts.lines.begin(), facts.lines.end(), address / model::line_bytes,
                                         [](const TouchedLine& line, uint64_t number) { return line.line < number; });
-    Place place;
+    SectorPlace place;
     place.line = static_cast<size_t>(found - facts.lines.begin());
     place.sector = static_cast<uint32_t>(address % model::line_bytes / model::sector_bytes);
     place.word = static_cast<uint32_t>(address % model::line_bytes / 4);
@@ -86,7 +86,7 @@ void CoalescePicture::draw(Ui& ui, const Pattern& pattern, const RequestFacts& f
     if (!hidden) {
         draw_lines(ui, facts);
         const auto wire = [&](int lane, bool strong) {
-            const Place place = place_of(pattern, facts, lane);
+            const SectorPlace place = place_of(pattern, facts, lane);
             if (place.line >= facts.lines.size()) return;
             Rect to = sector_box(place.line, place.sector);
             if (words()) {

@@ -12,11 +12,7 @@
 namespace lockstep::gui {
 namespace {
 
-constexpr float line_height = 18;
-
-std::string base_name(const std::string& path) {
-    return path.substr(path.find_last_of('/') + 1);
-}
+constexpr float ptx_line_height = 18;
 
 std::string caption_of(const Timeline& timeline, const WindowSums& sums, const Focus& focus, bool hidden) {
     if (hidden) return "The waits stay hidden until you lock an answer.";
@@ -63,7 +59,8 @@ class CodeView final : public View {
                                            set ? session.cycles_end : std::max<int64_t>(1, timeline.cycles));
         const bool hidden = session.reveal_steps >= 0;
         const ptx::Program& program = *timeline.run->program;
-        std::string text = fmt::format("Source and PTX (simulated), {}\n", base_name(program.source_file));
+        std::string text =
+            fmt::format("Source and PTX (simulated), {}\n", std::filesystem::path(program.source_file).filename().string());
         for (uint32_t pc = 0; pc < program.instructions.size(); ++pc) {
             text += fmt::format("  {} line {:3}  {}", static_cast<int32_t>(pc) == focus.pc ? '>' : ' ',
                                 program.instructions[pc].line, ptx::text_of(program, pc));
@@ -85,7 +82,7 @@ class CodeView final : public View {
         if (timeline_->run == run) return;
         timeline_ = session.timeline(run);
         sums_ = {};
-        file_ = base_name(run->program->source_file);
+        file_ = std::filesystem::path(run->program->source_file).filename().string();
         source_ = lines_of(run->source);
         for (std::string& line : source_) narrow(line);
         ptx_.clear();
@@ -123,30 +120,33 @@ class CodeView final : public View {
         if (focus.pc != seen_pc_ && focus.pc >= 0) {  // bring the focused pair to the middle
             seen_pc_ = focus.pc;
             if (focus.line > 0)
-                ui.scroll_to("source", std::max(0.0f, static_cast<float>(focus.line - 1) * line_height - lines.h * 0.4f));
-            ui.scroll_to("ptx", std::max(0.0f, static_cast<float>(focus.pc) * line_height - rows.h * 0.55f));
+                ui.scroll_to("source",
+                             std::max(0.0f, static_cast<float>(focus.line - 1) * ptx_line_height - lines.h * 0.4f));
+            ui.scroll_to("ptx", std::max(0.0f, static_cast<float>(focus.pc) * ptx_line_height - rows.h * 0.55f));
         }
         const float source_at =
-            std::floor(ui.scroll("source", lines, static_cast<float>(source_.size()) * line_height) / line_height) *
-            line_height;
+            std::floor(ui.scroll("source", lines, static_cast<float>(source_.size()) * ptx_line_height) / ptx_line_height) *
+            ptx_line_height;
         const float ptx_at = std::floor(ui.scroll("ptx", {rows.x, rows.y, rows.w + 9, rows.h},
-                                                  static_cast<float>(ptx_.size()) * line_height) /
-                                        line_height) *
-                             line_height;
-        const auto line_y = [&](int32_t line) { return lines.y + static_cast<float>(line - 1) * line_height - source_at; };
-        const auto row_y = [&](size_t pc) { return rows.y + static_cast<float>(pc) * line_height - ptx_at; };
-        const auto seen = [&](float y) { return y > body.y && y + line_height <= body.bottom() + 1; };
+                                                  static_cast<float>(ptx_.size()) * ptx_line_height) /
+                                        ptx_line_height) *
+                             ptx_line_height;
+        const auto line_y = [&](int32_t line) {
+            return lines.y + static_cast<float>(line - 1) * ptx_line_height - source_at;
+        };
+        const auto row_y = [&](size_t pc) { return rows.y + static_cast<float>(pc) * ptx_line_height - ptx_at; };
+        const auto seen = [&](float y) { return y > body.y && y + ptx_line_height <= body.bottom() + 1; };
 
         int64_t most = 1;
         for (int64_t w : sums_.waits) most = std::max(most, w);
         if (with_source && focus.line > 0 && seen(line_y(focus.line)))
-            ui.rect({lines.x - 4, line_y(focus.line), lines.w, line_height}, theme.selected, 2);
+            ui.rect({lines.x - 4, line_y(focus.line), lines.w, ptx_line_height}, theme.selected, 2);
         for (size_t pc = 0; pc < ptx_.size(); ++pc) {
             const float y = row_y(pc);
             if (!seen(y)) continue;
             const bool on = static_cast<int32_t>(pc) == focus.pc;
             const bool sibling = !on && instructions[pc].line == focus.line && focus.line > 0;
-            if (on) ui.rect({rows.x - 6, y, rows.w + 2, line_height}, theme.selected, 2);
+            if (on) ui.rect({rows.x - 6, y, rows.w + 2, ptx_line_height}, theme.selected, 2);
             if (with_source && instructions[pc].line > 0 && seen(line_y(instructions[pc].line)))
                 ui.line({lines.right() - (on ? 4.0f : 2.0f), line_y(instructions[pc].line) + 9},
                         {rows.x - (on ? 6.0f : 8.0f), y + 9}, on || sibling ? theme.accent : theme.line, on ? 2.0f : 1.0f);
@@ -162,7 +162,7 @@ class CodeView final : public View {
                 ui.text(rows.right() - 8, y + 13, with_commas(sums_.waits[pc]),
                         {.size = 12, .color = on ? theme.ink : theme.quiet, .align = Align::right, .mono = true});
             }
-            const Rect row{rows.x - 6, y, rows.w - 8, line_height};
+            const Rect row{rows.x - 6, y, rows.w - 8, ptx_line_height};
             if (ui.hovered(row)) {
                 ui.frame(row, theme.ink3);
                 if (instructions[pc].opcode) ui.tooltip(fmt::format("{}\n{}", ptx_[pc], instructions[pc].opcode->summary));
@@ -177,7 +177,7 @@ class CodeView final : public View {
             ui.text(lines.x + 16, y + 13, std::to_string(line),
                     {.size = 12, .color = on ? theme.ink : theme.quiet, .align = Align::right, .mono = true});
             draw_code(ui, lines.x + 26, y + 13, source_[i], 12, lines.w - 34);
-            const Rect row{lines.x - 4, y, lines.w - 8, line_height};
+            const Rect row{lines.x - 4, y, lines.w - 8, ptx_line_height};
             if (!ui.clicked(row)) continue;
             const auto first =
                 std::find_if(instructions.begin(), instructions.end(), [&](const auto& d) { return d.line == line; });

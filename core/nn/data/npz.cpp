@@ -24,11 +24,11 @@ void append(std::string& out, uint64_t value, int count) {
     for (int i = 0; i < count; ++i) out += static_cast<char>(value >> (8 * i) & 0xff);
 }
 
-struct Entry {
+struct ZipEntry {
     uint32_t flags, method, crc, packed, size, name, extra, comment, local;
 };
 
-Entry entry_at(std::string_view bytes, size_t at) {
+ZipEntry entry_at(std::string_view bytes, size_t at) {
     const auto field = [&](size_t offset, size_t count) { return little_endian(bytes, at + offset, count); };
     return {field(8, 2),  field(10, 2), field(16, 4), field(20, 4), field(24, 4),
             field(28, 2), field(30, 2), field(32, 2), field(42, 4)};
@@ -60,7 +60,7 @@ Result<NamedArrays> parse_npz(std::string_view bytes, const std::string& name, u
     for (uint32_t i = 0; i < entries; ++i) {
         if (at + entry_bytes > end || little_endian(bytes, at, 4) != directory_entry)
             return bad(at, fmt::format("entry {} of its directory is missing", i + 1));
-        const Entry entry = entry_at(bytes, at);
+        const ZipEntry entry = entry_at(bytes, at);
         if (at + entry_bytes + entry.name + entry.extra + entry.comment > end) return bad(at, "its directory is cut off");
         const std::string_view member = bytes.substr(at + entry_bytes, entry.name);
         const auto wrong = [&](uint64_t where, const std::string& what) {
