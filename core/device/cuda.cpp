@@ -88,11 +88,14 @@ class Cuda final : public Device {
 
     void launch(const LaunchRequest& request) override {
         if (options_.stop.stop_requested()) throw Failure("cancelled");
-        const auto program = program_of(request.kernel);
+        const auto program = request.generated ? request.generated->program : program_of(request.kernel);
+        if (!program) throw Failure(fmt::format("{} has no PTX, which {} runs", request.kernel, name()));
         const simt::LaunchConfig config{request.grid, request.block, request.dynamic_shared,
                                         pack(*program, request.arguments)};
         Handle function = nullptr;
-        check(driver_.function(&function, module_of(request.kernel), program->kernel.c_str()), program->kernel);
+        check(driver_.function(&function, request.generated ? module_of(*program) : module_of(request.kernel),
+                               program->kernel.c_str()),
+              program->kernel);
         if (request.dynamic_shared > shared_without_asking)
             check(driver_.function_attribute(function, attribute_dynamic_shared, static_cast<int>(request.dynamic_shared)),
                   fmt::format("{} bytes of dynamic shared memory", request.dynamic_shared));
@@ -179,14 +182,20 @@ class Cuda final : public Device {
         const auto found = modules_.find(source);
         if (found != modules_.end()) return found->second;
         const std::string file = "kernels/ptx/" + std::string(source.substr(0, source.rfind('.'))) + ".ptx";
-        const std::string text = read_file(resource_root() / file).value();
+        return module_from(source, file, read_file(resource_root() / file).value());
+    }
+    Handle module_of(const ptx::Program& program) {  // of a generated kernel
+        const auto found = modules_.find(program.kernel);
+        return found != modules_.end() ? found->second : module_from(program.kernel, program.kernel, program.ptx);
+    }
+    Handle module_from(std::string_view key, const std::string& file, const std::string& text) {
         char log[4096] = {};
         int options[] = {jit_error_log, jit_error_log_bytes};
         void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
         Handle module = nullptr;
         if (driver_.load_module(&module, text.c_str(), 2, options, values))
             throw Failure(fmt::format("{} refuses {}: {}", name(), file, log[0] ? log : "no reason given"));
-        modules_.emplace(source, module);
+        modules_.emplace(key, module);
         return module;
     }
 

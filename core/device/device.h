@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <source_location>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +23,16 @@ struct Pointer {  // device address; on host the pointer's bits
 using Argument = std::variant<Pointer, int32_t, uint32_t, int64_t, float, double>;
 using Stream = uint32_t;  // 0 is the default stream
 using Event = uint32_t;
+class ThreadPool;
+
+// A kernel made while the program runs: PTX for GPUs, the same work as a function for the host. It lives as long as
+// requests name it.
+struct GeneratedKernel {
+    std::string name;                             // as in the PTX
+    std::shared_ptr<const ptx::Program> program;  // holds the PTX's text too; may be null where only `host` will run it
+    std::function<void(std::span<const Argument>, ThreadPool&)> native;
+    std::string source;  // what it does, for people
+};
 
 struct LaunchRequest {
     std::string_view kernel;  // name of a KernelLibrary row
@@ -29,8 +40,11 @@ struct LaunchRequest {
     uint32_t dynamic_shared = 0;
     std::vector<Argument> arguments;  // in the kernel's order
     Stream stream = 0;
-    std::string label;  // "matmul_dW1": what the timeline shows
-    std::string phase;  // "forward", "backward", "update", "data"
+    std::string label;                           // "matmul_dW1": what the timeline shows
+    std::string phase;                           // "forward", "backward", "update", "data"
+    std::string_view op = {};                    // of the engine: "matmul"; "" where none launched it
+    std::source_location where = {};             // of the model code that the op comes from; line 0: not known
+    const GeneratedKernel* generated = nullptr;  // runs instead of the library's row; `kernel` is its name
 };
 
 // One launch as it happened. Times are microseconds on the device's own timeline (simulated: host enqueue model plus
@@ -70,6 +84,10 @@ class Device {
     virtual void copy_out(void* to, Pointer from, size_t bytes, Stream stream = 0) = 0;
     virtual void launch(
         const LaunchRequest& request) = 0;  // throws Failure; a kernel fault is a Failure with the fault's text
+    // A captured graph: the launches in order, for which the host pays once (simulated devices: in their times).
+    virtual void launch_graph(std::span<const LaunchRequest> requests) {
+        for (const LaunchRequest& request : requests) launch(request);
+    }
 
     virtual Event record(Stream stream) = 0;
     virtual void wait(Stream stream, Event event) = 0;

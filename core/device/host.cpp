@@ -62,13 +62,16 @@ class Host final : public Device {
 
     void launch(const LaunchRequest& request) override {
         if (options_.stop.stop_requested()) throw Failure("cancelled");
-        const KernelRow& row = kernel_named(request.kernel);
+        const KernelRow* row = request.generated ? nullptr : &kernel_named(request.kernel);
         for (const Argument& argument : request.arguments)
             if (const auto* pointer = std::get_if<Pointer>(&argument)) checked(*pointer, 1);
 
         const uint64_t index = launches_++;
         const double begin = on_launch ? now() : 0;
-        row.run(request.arguments, pool_);
+        if (row)
+            row->run(request.arguments, pool_);
+        else
+            request.generated->native(request.arguments, pool_);
         if (!on_launch) return;
         LaunchEvent event{.index = index,
                           .kernel = std::string(request.kernel),

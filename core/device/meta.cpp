@@ -51,11 +51,11 @@ void Meta::copy_out(void*, Pointer from, size_t bytes, Stream) {
 
 void Meta::launch(const LaunchRequest& request) {
     if (options_.stop.stop_requested()) throw Failure("cancelled");
-    const KernelRow& row = kernel_named(request.kernel);
+    const std::string_view kernel = request.generated ? request.kernel : kernel_named(request.kernel).name;
     for (const Argument& argument : request.arguments)
         if (const auto* pointer = std::get_if<Pointer>(&argument)) inside(*pointer, 1);
     LaunchEvent event{.index = use_.launches++,
-                      .kernel = std::string(row.name),
+                      .kernel = std::string(kernel),
                       .label = request.label,
                       .phase = request.phase,
                       .grid = request.grid,

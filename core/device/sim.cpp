@@ -55,7 +55,8 @@ class Sim final : public Device {
 
     void launch(const LaunchRequest& request) override {
         if (options_.stop.stop_requested()) throw Failure("cancelled");
-        const auto program = program_of(request.kernel);
+        const auto program = request.generated ? request.generated->program : program_of(request.kernel);
+        if (!program) throw Failure(fmt::format("{} has no PTX, which {} runs", request.kernel, name_));
         const simt::LaunchConfig config{request.grid, request.block, request.dynamic_shared,
                                         pack(*program, request.arguments), model::schedules_threads(gpu_)};
         if (const auto diagnostic = simt::check_launch(*program, config, model::limits_of(gpu_))) throw Failure(*diagnostic);
@@ -70,9 +71,20 @@ class Sim final : public Device {
         if (options_.functional)
             run_functional(*program, config, event);
         else
-            run_timed(program, config, event);
+            run_timed(program, config, event, request.generated);
         ++launches_;
         if (on_launch) on_launch(event);
+    }
+
+    void launch_graph(std::span<const LaunchRequest> requests) override {
+        timeline_.begin_graph();
+        try {
+            for (const LaunchRequest& request : requests) launch(request);
+        } catch (...) {
+            timeline_.end_graph();
+            throw;
+        }
+        timeline_.end_graph();
     }
 
     Event record(Stream stream) override { return timeline_.record(stream); }
@@ -99,8 +111,8 @@ class Sim final : public Device {
         finish(result, event, {});
     }
 
-    void run_timed(const std::shared_ptr<const ptx::Program>& program, const simt::LaunchConfig& config,
-                   LaunchEvent& event) {
+    void run_timed(const std::shared_ptr<const ptx::Program>& program, const simt::LaunchConfig& config, LaunchEvent& event,
+                   const GeneratedKernel* generated) {
         model::TimedOptions options;
         options.stop = options_.stop;
         // Kernels of several streams share the SMs block by block: then the times of the blocks are wanted.
@@ -112,8 +124,8 @@ class Sim final : public Device {
         event.cycles = result.cycles;
         finish(result, event, model::kernel_time(gpu_, *program, config, result));
         if (options_.keep_runs)
-            event.run = std::make_shared<const model::KernelRun>(
-                model::KernelRun{gpu_, program, config, std::move(result), before, source_of(event.kernel)});
+            event.run = std::make_shared<const model::KernelRun>(model::KernelRun{
+                gpu_, program, config, std::move(result), before, generated ? generated->source : source_of(event.kernel)});
     }
 
     void finish(const simt::LaunchResult& result, LaunchEvent& event, model::KernelTime time) {

@@ -162,6 +162,8 @@ size_t StreamClock::issue(const HostOperation& asked) {
             one.duration = picoseconds(asked.us);
             break;
         case HostVerb::launch:
+            spend(asked.us > 0 ? asked.us : double(gpu_->launch_us));
+            break;
         case HostVerb::copy_in:
         case HostVerb::copy_out:
         case HostVerb::copy_within:

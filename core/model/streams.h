@@ -61,7 +61,7 @@ struct HostOperation {
     uint64_t bytes = 0;
     bool pinned = true;     // copies: pageable memory is staged, slower, and the host waits
     bool blocking = false;  // copies: cudaMemcpy instead of cudaMemcpyAsync
-    double us = 0;          // work
+    double us = 0;          // work; launch: the host's time where it is not the GPU's launch_us
     uint32_t event = 0;
     SyncWith with = SyncWith::device;
     std::shared_ptr<const KernelTime> kernel;

@@ -103,11 +103,12 @@ void sgd_step(tensor::Tape& tape, std::span<Parameter* const> parameters, double
     for (const Parameter* parameter : parameters) {
         const tensor::Tensor gradient = tape.take_gradient(parameter->node);
         if (!gradient) continue;
-        const int launch = tape.launch(tensor::elementwise("sgd", gradient.count(),
-                                                           {parameter->value.pointer(), gradient.pointer(),
-                                                            tensor::scalar_argument(learning_rate, gradient.dtype),
-                                                            tensor::size_argument(gradient.count())}),
-                                       {parameter->name, "sgd"}, "update", gradient.dtype);
+        tensor::Launch update = tensor::elementwise(
+            "sgd", gradient.count(),
+            {parameter->value.pointer(), gradient.pointer(), tensor::scalar_argument(learning_rate, gradient.dtype),
+             tensor::size_argument(gradient.count())});
+        update.learning_rate = 2;
+        const int launch = tape.launch(update, {parameter->name, "sgd"}, "update", gradient.dtype);
         tape.note_update(parameter->node, launch);
     }
 }

@@ -137,7 +137,7 @@ bool Optimizer::plain() const {
 }
 
 void Optimizer::send_lr() {
-    if (sent_lr_ == lr_) return;
+    if (plain() || sent_lr_ == lr_) return;
     heap_.device().copy_in({settings_.pointer().address + offsetof(OptimizerSettings, lr)}, &lr_, sizeof lr_);
     sent_lr_ = lr_;
 }
@@ -192,8 +192,9 @@ void Optimizer::update(tensor::Tape& tape, size_t i) {
         arguments.push_back(settings_.pointer());
     }
     arguments.push_back(count);
-    const int launch =
-        tape.launch(elementwise(kernel, g.count(), arguments), {parameter.name, name_of(rule_)}, "update", dtype_);
+    Launch one = elementwise(kernel, g.count(), arguments);
+    if (plain()) one.learning_rate = 2;
+    const int launch = tape.launch(one, {parameter.name, name_of(rule_)}, "update", dtype_);
     tape.note_update(parameter.node, launch);
 }
 

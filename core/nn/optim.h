@@ -62,6 +62,7 @@ class Optimizer {
               std::optional<LossScaling> scaling = {});
 
     void set_lr(double lr) { lr_ = lr; }
+    void send_lr();  // to the device, where it has changed: for a recorded step(), which does not send it
     double lr() const { return lr_; }
     const Rule& rule() const { return rule_; }
 
@@ -90,7 +91,6 @@ class Optimizer {
     };
     OptimizerSettings begin() const;  // before the first step
     bool plain() const;               // w -= lr g: the kernel that takes the rate as an argument
-    void send_lr();
     void take_norms(tensor::Tape& tape);
     void update(tensor::Tape& tape, size_t parameter);
 

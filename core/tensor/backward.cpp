@@ -67,6 +67,7 @@ void Tape::backward_through(int id) {
     if (node.freed)
         throw Failure(
             fmt::format("backward ran already through {}: what it saved is freed (retain_graph keeps it)", node.name));
+    const Running running(*this, node);
     std::vector<int> launches;
     if (node.gradient_is_one && !node.op->takes_unit_upstream) {
         node.gradient = ones(node, launches);

@@ -117,6 +117,9 @@ struct Launch {               // what an op asks the device to run
     std::optional<DType> type = {};
     bool named_whole = false;  // `kernel` is the whole name: "cast_f32_f16"
     uint32_t dynamic_shared = 0;
+    // Arguments that change from step to step, for a recorded step to set anew: the index of the generator's offset, of the
+    // learning rate. -1: there is none.
+    int random_offset = -1, learning_rate = -1;
 };
 
 struct ForwardCall {

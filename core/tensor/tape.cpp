@@ -58,7 +58,10 @@ int Tape::launch(const Launch& what, const Label& label, std::string_view phase,
     request_.label.assign(label.name);
     if (!label.what.empty()) request_.label.append(" ").append(label.what);
     request_.phase.assign(phase);
+    request_.op = running_ && running_->op ? running_->op->name : std::string_view();
+    request_.where = running_ ? running_->where : std::source_location();
     heap_.device().launch(request_);
+    if (on_launch) on_launch(what, request_);
     live_bytes_.push_back(heap_.live_bytes());
     return launches_++;
 }
@@ -122,6 +125,7 @@ Variable Tape::apply(const OpRow& op, std::span<const Variable> inputs, NodeName
     node.where = name.where;
     node.requires_grad = node.requires_grad && recording_ && op.backward;
     Tensor output;
+    const Running running(*this, node);
     try {
         node.dtype = op.result ? op.result(types, attributes) : dtype;
         node.requires_grad = node.requires_grad && floating(node.dtype);
@@ -237,8 +241,7 @@ std::vector<float> Tape::read_gradient(int id) const {
     return narrow(gradient_values(id));
 }
 
-// The file from the project's folder on: the compiler gives the whole path.
-static std::string place_of(const std::source_location& where) {
+std::string place_of(const std::source_location& where) {
     const std::string_view file = where.file_name();
     size_t begin = std::string_view::npos;
     for (std::string_view top : {"core/", "lessons/", "app/", "tests/"})

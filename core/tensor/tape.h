@@ -118,6 +118,9 @@ class Tape {
 
     bool recording() const { return recording_; }  // false in a NoGrad scope
 
+    // Called after every launch with what was asked for and what the device got.
+    std::function<void(const Launch&, const device::LaunchRequest&)> on_launch;
+
     // Launches through the tape are counted; phase "forward", "backward", "update". Label: name and what, "fc1 dW".
     int launch(const Launch& launch, const Label& label, std::string_view phase, DType type = DType::f32);
     // The same values without gaps; itself where it has none. Otherwise a copy (one launch, added to `launches`).
@@ -140,8 +143,19 @@ class Tape {
     std::vector<double> gradient_values(int node) const;
     Heap& heap() { return heap_; }
 
+    // Whose forward or backward launches now; null: nobody's, as in an update.
+    const Node* running() const { return running_; }
+
   private:
     friend class NoGrad;
+    struct Running {  // while it lives, launches are this node's
+        Tape& tape;
+        const Node* before;
+        Running(Tape& t, const Node& node) : tape(t), before(t.running_) { t.running_ = &node; }
+        ~Running() { tape.running_ = before; }
+        Running(const Running&) = delete;
+        Running& operator=(const Running&) = delete;
+    };
 
     Variable leaf(Node::Kind kind, const Tensor& value, NodeName name, bool requires_grad);
     void check_inputs(const OpRow& op, std::span<const Variable> inputs, const std::string& name) const;
@@ -162,6 +176,7 @@ class Tape {
     std::vector<int64_t> live_bytes_;
     std::vector<std::pair<int, GradientHook>> hooks_;
     device::LaunchRequest request_;  // kept for its memory
+    const Node* running_ = nullptr;  // whose forward or backward launches
     int launches_ = 0;
     int position_ = -1;  // of a backward under way: the highest node not yet looked at
     bool retain_ = false, recording_ = true;
@@ -182,6 +197,9 @@ class NoGrad {  // while it lives, ops record no gradients and keep nothing for 
     Tape& tape_;
     bool before_;
 };
+
+// "core/nn/layers.cpp:24": the file from the project's folder on.
+std::string place_of(const std::source_location& where);
 
 // The type that an op computes in: of its first floating input; `otherwise` where it has none.
 DType compute_type(Types inputs, DType otherwise);

@@ -23,6 +23,7 @@ struct HeapState {
     std::unordered_map<int64_t, std::vector<Buffer>> free;  // by size, a heap with the oldest on top
     std::vector<std::pair<int64_t, Buffer>> freed_now;      // since the last recycle()
     uint64_t allocations = 0;
+    HeapListener* listener = nullptr;
     int64_t live = 0, peak = 0, taken = 0;
 
     ~HeapState() {
@@ -88,8 +89,33 @@ uint64_t Heap::device_allocations() const {
     return state_->allocations;
 }
 
+void Heap::release_free() {
+    for (const auto& [bytes, buffers] : state_->free)
+        for (const auto& [serial, address] : buffers) {
+            state_->device->release({address});
+            state_->taken -= bytes;
+        }
+    state_->free.clear();
+}
+
 device::Device& Heap::device() const {
     return *state_->device;
+}
+
+void Heap::listen(HeapListener* listener) {
+    state_->listener = listener;
+}
+HeapListener* Heap::listener() const {
+    return state_->listener;
+}
+
+static void tell_fill(const Heap& heap, const Tensor& tensor, const void* values, DType type) {
+    const HeapListener* listener = heap.listener();
+    if (listener && listener->on_fill) listener->on_fill(tensor, values, type);
+}
+static void tell_read(const Heap& heap, const Tensor& tensor) {
+    const HeapListener* listener = heap.listener();
+    if (listener && listener->on_read) listener->on_read(tensor);
 }
 
 bool floating(DType type) {
@@ -113,6 +139,7 @@ Tensor make_tensor(Heap& heap, const Shape& shape, const Label& name, Purpose pu
     }
     Tensor tensor{shape, strides_of(shape), 0, dtype, nullptr, -1};
     tensor.storage = heap.allocate(count * static_cast<int64_t>(size_of(dtype)), name, purpose);
+    if (const HeapListener* listener = heap.listener(); listener && listener->on_tensor) listener->on_tensor(tensor, name);
     return tensor;
 }
 
@@ -196,8 +223,31 @@ void for_each_offset(const Shape& shape, const Shape& strides, Each each) {
 
 Tensor tensor_from(Heap& heap, const Shape& shape, std::span<const float> values, const std::string& name, Purpose purpose) {
     check_count(shape, values.size(), name);
-    Tensor tensor = make_tensor(heap, shape, name, purpose);
-    heap.device().copy_in(tensor.pointer(), values.data(), values.size_bytes());
+    return tensor_from(heap, shape, values, name, purpose, DType::f32);
+}
+
+void convert_values(const void* from, DType from_type, std::byte* into, DType to, size_t count, const std::string& name) {
+    const size_t from_size = size_of(from_type), size = size_of(to);
+    if (from_type == to) {
+        std::memcpy(into, from, count * size);
+        return;
+    }
+    const auto* bytes = static_cast<const std::byte*>(from);
+    for (size_t i = 0; i < count; ++i) put(into + i * size, to, get(bytes + i * from_size, from_type), name);
+}
+
+Tensor tensor_from(Heap& heap, const Shape& shape, std::span<const float> values, const std::string& name, Purpose purpose,
+                   DType dtype) {
+    check_count(shape, values.size(), name);
+    Tensor tensor = make_tensor(heap, shape, name, purpose, dtype);
+    if (dtype == DType::f32) {
+        heap.device().copy_in(tensor.pointer(), values.data(), values.size_bytes());
+    } else {
+        std::vector<std::byte> bytes(values.size() * size_of(dtype));
+        convert_values(values.data(), DType::f32, bytes.data(), dtype, values.size(), name);
+        heap.device().copy_in(tensor.pointer(), bytes.data(), bytes.size());
+    }
+    tell_fill(heap, tensor, values.data(), DType::f32);
     return tensor;
 }
 
@@ -216,6 +266,7 @@ void write_values(const Heap& heap, const Tensor& tensor, std::span<const double
     std::vector<std::byte> bytes(values.size() * size);
     for (size_t i = 0; i < values.size(); ++i) put(bytes.data() + i * size, tensor.dtype, values[i], name);
     heap.device().copy_in(tensor.pointer(), bytes.data(), bytes.size());
+    tell_fill(heap, tensor, values.data(), DType::f64);
 }
 
 Tensor labels_from(Heap& heap, std::span<const int32_t> labels, const std::string& name) {
@@ -225,6 +276,7 @@ Tensor labels_from(Heap& heap, std::span<const int32_t> labels, const std::strin
         tensor.largest = std::max(tensor.largest, label);
     }
     heap.device().copy_in(tensor.pointer(), labels.data(), labels.size_bytes());
+    tell_fill(heap, tensor, labels.data(), DType::i32);
     return tensor;
 }
 
@@ -232,6 +284,7 @@ Tensor indices_from(Heap& heap, const Shape& shape, std::span<const int64_t> val
     check_count(shape, values.size(), name);
     Tensor tensor = make_tensor(heap, shape, name, Purpose::data, DType::i64);
     heap.device().copy_in(tensor.pointer(), values.data(), values.size_bytes());
+    tell_fill(heap, tensor, values.data(), DType::i64);
     return tensor;
 }
 
@@ -251,11 +304,13 @@ std::vector<double> read_values(device::Device& device, device::Pointer first, c
 }
 
 std::vector<double> values_of(const Heap& heap, const Tensor& tensor) {
+    tell_read(heap, tensor);
     return read_values(heap.device(), tensor.pointer(), tensor.shape, tensor.strides, tensor.dtype);
 }
 
 std::vector<float> to_host(const Heap& heap, const Tensor& tensor) {
     if (tensor.dtype == DType::f32 && tensor.contiguous()) {
+        tell_read(heap, tensor);
         std::vector<float> values(static_cast<size_t>(tensor.count()));
         heap.device().copy_out(values.data(), tensor.pointer(), values.size() * sizeof(float));
         return values;

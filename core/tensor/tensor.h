@@ -4,6 +4,7 @@
 // oldest first. So a step sees the same addresses every time, whether or not somebody looks at its tensors, and
 // the modelled GPU's timing stays the same; and until recycle() a freed tensor's contents can still be read.
 #pragma once
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -28,6 +29,15 @@ struct Label {  // a name in two parts, put together only when somebody reads it
 };
 
 struct HeapState;
+struct Tensor;
+
+// Who records what happens to a heap's memory (core/graph). Functions may be null.
+struct HeapListener {
+    std::function<void(const Tensor&, const Label&)> on_tensor;  // a tensor with memory of its own was made
+    // Host values of type `type` went into all of a tensor.
+    std::function<void(const Tensor&, const void* values, DType type)> on_fill;
+    std::function<void(const Tensor&)> on_read;  // values went to the host
+};
 
 class Storage {  // one buffer, given back to its heap by the last owner
   public:
@@ -58,7 +68,10 @@ class Heap {
     int64_t peak_bytes() const;           // the most that live_bytes() was since the last recycle()
     int64_t device_bytes() const;         // taken from the device: live, freed in this step, and free
     uint64_t device_allocations() const;  // how often the device was asked: a step in steady state adds none
+    void release_free();                  // gives back to the device what is free: of this step only after recycle()
     device::Device& device() const;
+    void listen(HeapListener* listener);  // null: nobody listens. It must outlive its listening
+    HeapListener* listener() const;
 
   private:
     std::shared_ptr<HeapState> state_;
@@ -86,6 +99,8 @@ Tensor make_tensor(Heap& heap, const Shape& shape, const Label& name, Purpose pu
 // Values are rounded to `dtype` (f16, bf16: to nearest even; integers: they must be whole). Throws Failure.
 Tensor tensor_from(Heap& heap, const Shape& shape, std::span<const float> values, const std::string& name,
                    Purpose purpose = Purpose::data);
+Tensor tensor_from(Heap& heap, const Shape& shape, std::span<const float> values, const std::string& name, Purpose purpose,
+                   DType dtype);
 Tensor tensor_from(Heap& heap, const Shape& shape, std::span<const double> values, const std::string& name,
                    Purpose purpose = Purpose::data, DType dtype = DType::f64);
 Tensor labels_from(Heap& heap, std::span<const int32_t> labels, const std::string& name);  // throws on a negative label
@@ -99,6 +114,9 @@ std::vector<double> read_values(device::Device& device, device::Pointer first, c
                                 DType dtype);
 // Overwrites a contiguous tensor with values rounded to its type. Throws Failure on another count.
 void write_values(const Heap& heap, const Tensor& tensor, std::span<const double> values, const std::string& name);
+// Rounds to `to` as tensor_from does: `count` values of type f32, f64, i32 or i64. Throws Failure where an integer type
+// cannot hold a value; `name` says whose.
+void convert_values(const void* from, DType from_type, std::byte* into, DType to, size_t count, const std::string& name);
 
 // Views: the same storage, another shape. All throw Failure with the shapes.
 Tensor reshaped(const Tensor& tensor, const Shape& shape);  // contiguous only; one extent may be -1

@@ -24,6 +24,7 @@ Launch drop(const Tensor& x, const Tensor& y, const Attributes& attributes, DTyp
         "dropout", (x.count() + 3) / 4,
         {x.pointer(), y.pointer(), static_cast<int64_t>(attributes.seed), static_cast<int64_t>(attributes.offset), threshold,
          scalar_argument(scale, type), size_argument(x.count())});
+    launch.random_offset = 3;
     return launch;
 }
 OpCost cost(Types in, const Attributes&) {
@@ -59,20 +60,22 @@ Variable dropout(Tape& tape, const Variable& x, double probability, RandomCounte
     return tape.apply(dropout_row, {x}, std::move(name), {.alpha = probability, .seed = counter.seed, .offset = offset});
 }
 void fill_uniform(Tape& tape, const Tensor& tensor, double low, double high, RandomCounter& counter, const Label& label) {
-    tape.launch(elementwise("uniform", (tensor.count() + 3) / 4,
-                            {tensor.pointer(), static_cast<int64_t>(counter.seed), static_cast<int64_t>(counter.offset),
-                             scalar_argument(low, tensor.dtype), scalar_argument(high, tensor.dtype),
-                             size_argument(tensor.count())}),
-                label, "data", tensor.dtype);
+    Launch draw = elementwise(
+        "uniform", (tensor.count() + 3) / 4,
+        {tensor.pointer(), static_cast<int64_t>(counter.seed), static_cast<int64_t>(counter.offset),
+         scalar_argument(low, tensor.dtype), scalar_argument(high, tensor.dtype), size_argument(tensor.count())});
+    draw.random_offset = 2;
+    tape.launch(draw, label, "data", tensor.dtype);
     counter.offset += static_cast<uint64_t>((tensor.count() + 3) / 4);
 }
 void fill_normal(Tape& tape, const Tensor& tensor, double mean, double deviation, RandomCounter& counter,
                  const Label& label) {
-    tape.launch(elementwise("normal", (tensor.count() + 3) / 4,
-                            {tensor.pointer(), static_cast<int64_t>(counter.seed), static_cast<int64_t>(counter.offset),
-                             scalar_argument(mean, tensor.dtype), scalar_argument(deviation, tensor.dtype),
-                             size_argument(tensor.count())}),
-                label, "data", tensor.dtype);
+    Launch draw = elementwise(
+        "normal", (tensor.count() + 3) / 4,
+        {tensor.pointer(), static_cast<int64_t>(counter.seed), static_cast<int64_t>(counter.offset),
+         scalar_argument(mean, tensor.dtype), scalar_argument(deviation, tensor.dtype), size_argument(tensor.count())});
+    draw.random_offset = 2;
+    tape.launch(draw, label, "data", tensor.dtype);
     counter.offset += static_cast<uint64_t>((tensor.count() + 3) / 4);
 }
 
