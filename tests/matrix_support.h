@@ -264,6 +264,52 @@ struct Shape {
     std::string text() const { return ".m" + std::to_string(m) + "n" + std::to_string(n) + "k" + std::to_string(k); }
 };
 
+// Where the ISA's figures put the metadata of row `row`, group `q` of the elements that one pair of indices describes.
+struct MetadataPlace {
+    int lane, bit;
+};
+inline MetadataPlace metadata_place(int element_bits, int groups_a_row, int selector, int row, int q) {
+    const int first = 4 * (row % 8);
+    if (element_bits >= 16)  // halves of a register: rows g and g + 8; a second lane for the columns behind
+        return {first + (groups_a_row == 4 ? selector : 2 * selector + q / 4), row / 8 * 16 + q % 4 * 4};
+    if (groups_a_row == 8) return {first + 2 * selector + row / 8, q * 4};
+    return {first + q / 8 * 2 + row / 8, q % 8 * 4};
+}
+
+// 16 rows of a sparse matrix: as it is stored, as it is meant, and the words that say which elements are stored, a lane
+// each.
+struct Sparse {
+    Matrix packed, whole;
+    Bytes metadata;
+};
+inline Sparse random_sparse(const std::string& type, int columns, int selector, Rng& rng) {
+    Sparse s{random_matrix(type, 16, columns / 2, rng),
+             {type, 16, columns, std::vector<uint64_t>(static_cast<size_t>(16 * columns), 0)},
+             Bytes(128)};
+    const int group_columns = type == "tf32" ? 2 : bits_of(type) == 4 ? 8 : 4, groups = columns / group_columns;
+    std::vector<uint32_t> words(32, 0);
+    for (int row = 0; row < 16; ++row)
+        for (int q = 0; q < groups; ++q) {
+            const int first = static_cast<int>(rng.below(3)),
+                      second = first + 1 + static_cast<int>(rng.below(static_cast<uint64_t>(3 - first)));
+            int indices[2] = {first, second};
+            if (type == "tf32") {  // 0b0100 the first of the two, 0b1110 the second
+                const int which = static_cast<int>(rng.below(2));
+                indices[0] = which ? 2 : 0, indices[1] = which ? 3 : 1;
+                s.whole.at({row, 2 * q + which}) = s.packed.at({row, q});
+            } else if (bits_of(type) == 4) {
+                for (int i = 0; i < 4; ++i)
+                    s.whole.at({row, 8 * q + 2 * indices[i / 2] + i % 2}) = s.packed.at({row, 4 * q + i});
+            } else {
+                for (int i = 0; i < 2; ++i) s.whole.at({row, 4 * q + indices[i]}) = s.packed.at({row, 2 * q + i});
+            }
+            const MetadataPlace at = metadata_place(bits_of(type), groups, selector, row, q);
+            words[static_cast<size_t>(at.lane)] |= static_cast<uint32_t>(indices[0] | indices[1] << 2) << at.bit;
+        }
+    std::memcpy(s.metadata.data(), words.data(), 128);
+    return s;
+}
+
 // Compares a product's result with the plain one, which is exact.
 inline void check_product(Matrix& a, Matrix& b, Matrix& c, const Matrix& d,
                           const std::function<double(double, double)>& times) {

@@ -329,9 +329,6 @@ TEST_CASE("bad bulk copies are faults") {
 again: cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd1], 16, [%r2];
 bra again;)"),
              "too many asynchronous copies");
-    contains(refusal_of("cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r3], [%rd1, "
-                        "{0, 0, 0}], [%r2], {%h1};"),
-             "im2col");
     contains(
         refusal_of(
             "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r3], [%rd1, {%r1}], [%r2];"),

@@ -19,10 +19,11 @@ struct Placement {
         const int t = 128 / bits, width = swizzle ? 1 << swizzle_bits[swizzle] : 1;  // in elements, in pieces of 16 bytes
         int64_t bytes;
         const auto in_bytes = [&](int elements) { return int64_t{elements} * bits / 8; };
-        if (!transposed && !swizzle)  // ((8,m),(T,2)) : ((T,stride),(1,leading))
+        if (!transposed && !swizzle)  // ((8,m),(T,2)) : ((T,stride),(1,leading)), sparse (T,4)
             bytes = in_bytes(mn % 8 * t + k % t) + mn / 8 * int64_t{stride} + k / t * int64_t{leading};
-        else if (!transposed)  // ((8,m),(T,2)) : ((width T,stride),(1,T))
-            bytes = in_bytes(mn % 8 * width * t + k) + mn / 8 * int64_t{stride};
+        else if (!transposed)  // ((8,m),(T,2)) : ((width T,stride),(1,T)), sparse ((T,width,..)) : (1,T,leading)
+            bytes = in_bytes(mn % 8 * width * t + k % (width * t)) + mn / 8 * int64_t{stride} +
+                    k / (width * t) * int64_t{leading};
         else if (!swizzle)  // ((T,1,m),(8,k)) : ((1,T,stride),(T,leading))
             bytes = in_bytes(mn % t + k % 8 * t) + mn / t * int64_t{stride} + k / 8 * int64_t{leading};
         else  // ((T,width,m),(8,k)) : ((1,T,leading),(width T,stride))
@@ -38,22 +39,24 @@ struct Placement {
 };
 
 // Strides that leave no element on another's place; with gaps where `loose`.
-Placement placed(int swizzle, bool transposed, uint32_t start, int rows, bool loose) {
+Placement placed(int swizzle, bool transposed, uint32_t start, int rows, bool loose, bool sparse = false) {
     Placement p{swizzle, transposed, start, 0, 0};
     const uint32_t width = swizzle ? 1u << swizzle_bits[swizzle] : 1;
     const uint32_t group = 8 * width * 16;  // bytes of 8 rows of pieces
     const auto groups = static_cast<uint32_t>(rows / 8);
     if (!transposed && !swizzle) {
-        p.leading = loose ? 128 : groups * 128;
+        p.leading = loose && !sparse ? 128 : groups * (loose ? 256 : 128);
         p.stride = loose ? 256 : 128;
     } else if (!transposed) {
         p.stride = group * (loose ? 2 : 1);
+        p.leading = groups * p.stride;  // only where a row is longer than the swizzle
     } else if (!swizzle) {
         p.stride = loose ? 256 : 128;
         p.leading = loose ? 128 : groups * 128;
+        if (sparse) p.leading = groups * p.stride;
     } else {
         p.stride = group;
-        p.leading = 2 * group * (loose ? 2 : 1);
+        p.leading = (sparse ? 4 : 2) * group * (loose ? 2 : 1);
     }
     return p;
 }
@@ -75,22 +78,37 @@ struct Group {
     bool transposed_a = false, transposed_b = false;
     bool negated_a = false, negated_b = false, keeps = true, loose = false;
     std::string after = "";
+    int selector = -1;  // of a sparse product
 };
 
 void check_group(const Group& g) {
-    const int bits = bits_of(g.ta), k = 256 / bits, of_d = 64 * g.n / 128;
+    const bool sparse = g.selector >= 0;
+    const int bits = bits_of(g.ta), stored = 256 / bits, k = sparse ? 2 * stored : stored, of_d = 64 * g.n / 128;
     const bool integers = g.tc == "s32", halves = bits == 16;
     Rng rng(17);
-    Matrix a = random_matrix(g.ta, 64, k, rng), b = random_matrix(g.tb, k, g.n, rng), c = random_matrix(g.tc, 64, g.n, rng);
+    Matrix a = random_matrix(g.ta, 64, stored, rng), b = random_matrix(g.tb, k, g.n, rng),
+           c = random_matrix(g.tc, 64, g.n, rng);
+    Matrix meant = a;  // with the zeros of a sparse one
+    Bytes in_e;
+    if (sparse) {
+        meant = Matrix{g.ta, 64, k, {}};
+        a.bits.clear();
+        for (int warp = 0; warp < 4; ++warp) {
+            const Sparse part = random_sparse(g.ta, k, g.selector, rng);
+            a.bits.insert(a.bits.end(), part.packed.bits.begin(), part.packed.bits.end());
+            meant.bits.insert(meant.bits.end(), part.whole.bits.begin(), part.whole.bits.end());
+            in_e.insert(in_e.end(), part.metadata.begin(), part.metadata.end());
+        }
+    }
     const Placement pa = placed(g.swizzle_a, g.transposed_a, 1024, 64, g.loose),
-                    pb = placed(g.swizzle_b, g.transposed_b, 16384, g.n, g.loose);
+                    pb = placed(g.swizzle_b, g.transposed_b, 16384, g.n, g.loose, sparse);
     Bytes shared(65536, 0);
     for (int row = 0; row < 64 && !g.in_registers; ++row)
-        for (int i = 0; i < k; ++i) put_element(shared, pa.address(row, i, bits), bits, i, a.at({row, i}));
+        for (int i = 0; i < stored; ++i) put_element(shared, pa.address(row, i, bits), bits, i, a.at({row, i}));
     for (int column = 0; column < g.n; ++column)
         for (int i = 0; i < k; ++i) put_element(shared, pb.address(column, i, bits), bits, i, b.at({i, column}));
     // Registers of A (as of mma with 16 rows) and of C of the four warps, one warp's after the other's.
-    const Fragments f = fragments_of(16, k, g.ta);
+    const Fragments f = fragments_of(16, stored, g.ta);
     const Formula place = [](int lane, int i) { return At{lane / 4 + i % 4 / 2 * 8, i / 4 * 8 + lane % 4 * 2 + i % 2}; };
     const auto rows_of = [](const Matrix& x, int warp) {
         const auto size = static_cast<std::ptrdiff_t>(16 * x.columns);
@@ -107,11 +125,12 @@ void check_group(const Group& g) {
     const std::string count = std::to_string(rd.count), type = rd.real ? ".f32" : ".b32";
     std::string text =
         ".version 8.4\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 q0, .param .u64 q1, .param .u64 q2, "
-        ".param .u64 q3)\n{\n.shared .align 1024 .b8 tile[65536];\n.reg .u32 %t, %w, %s; .reg .u64 %p<4>, %o, %x, %da, "
+        ".param .u64 q3, .param .u64 q4)\n{\n.shared .align 1024 .b8 tile[65536];\n.reg .u32 %t, %w, %s; .reg .u64 %p<5>, "
+        "%o, %x, %da, "
         "%db;\n"
-        ".reg .b32 %a<4>, %m<4>; .reg .pred %keep, %z; .reg " +
+        ".reg .b32 %a<4>, %m<4>, %e; .reg .pred %keep, %z; .reg " +
         type + " %d<" + count + ">;\n";
-    for (int i = 0; i < 4; ++i) text += "ld.param.u64 %p" + std::to_string(i) + ", [q" + std::to_string(i) + "];\n";
+    for (int i = 0; i < 5; ++i) text += "ld.param.u64 %p" + std::to_string(i) + ", [q" + std::to_string(i) + "];\n";
     text +=
         "mov.u32 %t, %tid.x;\nmul.lo.u32 %s, %t, 16;\nLOOP:\ncvt.u64.u32 %x, %s;\nadd.u64 %x, %x, %p1;\n"
         "ld.global.v4.b32 {%m0, %m1, %m2, %m3}, [%x];\nmov.u32 %w, tile;\nadd.u32 %w, %w, %s;\n"
@@ -123,15 +142,20 @@ void check_group(const Group& g) {
     };
     warp_base(2, 512);
     for (int i = 0; i < 4; ++i) text += "ld.global.b32 %a" + std::to_string(i) + ", [%x+" + std::to_string(128 * i) + "];\n";
+    if (sparse) {
+        warp_base(4, 128);
+        text += "ld.global.b32 %e, [%x];\n";
+    }
     warp_base(3, rd.count * 128);
     for (int i = 0; i < rd.count; ++i)
         text += "ld.global" + type + " %d" + std::to_string(i) + ", [%x+" + std::to_string(128 * i) + "];\n";
     text += "mov.u64 %da, " + std::to_string(pa.descriptor()) + ";\nmov.u64 %db, " + std::to_string(pb.descriptor()) +
             ";\nsetp.ne.u32 %keep, " + (g.keeps ? "1" : "0") + ", 0;\nwgmma.fence.sync.aligned;\n";
-    const std::string spelling = "wgmma.mma_async.sync.aligned.m64n" + std::to_string(g.n) + "k" + std::to_string(k) + "." +
-                                 g.tc + "." + g.ta + "." + g.tb + g.after;
-    text +=
-        spelling + " " + list("d", rd.count) + ", " + (g.in_registers ? list("a", 4) : std::string("%da")) + ", %db, %keep";
+    const std::string spelling = std::string("wgmma.mma_async") + (sparse ? ".sp" : "") + ".sync.aligned.m64n" +
+                                 std::to_string(g.n) + "k" + std::to_string(k) + "." + g.tc + "." + g.ta + "." + g.tb +
+                                 g.after;
+    text += spelling + " " + list("d", rd.count) + ", " + (g.in_registers ? list("a", 4) : std::string("%da")) + ", %db, " +
+            (sparse ? "%e, " + std::to_string(g.selector) + ", " : "") + "%keep";
     if (!integers) text += std::string(g.negated_a ? ", -1" : ", 1") + (g.negated_b ? ", -1" : ", 1");
     if (halves && !g.in_registers) text += g.transposed_a ? ", 1" : ", 0";
     if (halves) text += g.transposed_b ? ", 1" : ", 0";
@@ -141,12 +165,13 @@ void check_group(const Group& g) {
         text += "st.global" + type + " [%x+" + std::to_string(128 * i) + "], %d" + std::to_string(i) + ";\n";
     text += "ret;\n}\n";
     INFO(spelling << (g.in_registers ? " a in registers" : "") << " swizzles " << g.swizzle_a << g.swizzle_b
-                  << " transposed " << g.transposed_a << g.transposed_b << " keeps " << g.keeps);
-    const Bytes out = run_kernel(text, static_cast<size_t>(4 * rd.count * 128), {shared, in_a, in_c}, 128);
+                  << " transposed " << g.transposed_a << g.transposed_b << " keeps " << g.keeps << " selector "
+                  << g.selector);
+    const Bytes out = run_kernel(text, static_cast<size_t>(4 * rd.count * 128), {shared, in_a, in_c, in_e}, 128);
     if (!g.keeps) c.bits.assign(c.bits.size(), 0);
     for (int warp = 0; warp < 4; ++warp) {
         const auto size = static_cast<std::ptrdiff_t>(rd.count * 128);
-        Matrix own_a = rows_of(a, warp), own_c = rows_of(c, warp);
+        Matrix own_a = rows_of(meant, warp), own_c = rows_of(c, warp);
         const Matrix d =
             collect(g.tc, 16, g.n, Bytes(out.begin() + warp * size, out.begin() + (warp + 1) * size), of_d, place);
         check_product(own_a, b, own_c, d, [&](double x, double y) {
@@ -198,6 +223,69 @@ TEST_CASE("a warpgroup multiplies every type, with A in registers or in shared m
                 for (const char* tb : {"s8", "u8"}) check(ta, tb, "s32", 48, after);
         check("b1", "b1", "s32", 32, ".and.popc");
     }
+}
+
+TEST_CASE("a warpgroup multiplies a sparse matrix, whose metadata say which elements are there, in every type and layout") {
+    for (int swizzle = 0; swizzle < 4; ++swizzle)
+        for (const bool loose : {false, true})
+            for (int transposed = 0; transposed < 4; ++transposed)
+                check_group({.ta = "f16",
+                             .tb = "f16",
+                             .tc = "f32",
+                             .n = 64,
+                             .swizzle_a = (swizzle + transposed) % 4,
+                             .swizzle_b = swizzle,
+                             .transposed_a = (transposed & 1) != 0,
+                             .transposed_b = (transposed & 2) != 0,
+                             .loose = loose,
+                             .selector = transposed / 2});
+    for (const bool in_registers : {false, true})
+        for (const int swizzle : {0, 1}) {
+            const auto check = [&](const char* ta, const char* tb, const char* tc, int n, int selector,
+                                   const char* after = "") {
+                check_group({.ta = ta,
+                             .tb = tb,
+                             .tc = tc,
+                             .n = n,
+                             .in_registers = in_registers,
+                             .swizzle_a = swizzle,
+                             .swizzle_b = swizzle,
+                             .negated_a = std::string(tc) != "s32" && n == 24,
+                             .keeps = n != 40,
+                             .after = after,
+                             .selector = selector});
+            };
+            for (const int selector : {0, 1}) {
+                for (const int n : {8, 24, 40, 256}) check("f16", "f16", "f32", n, selector);
+                check("f16", "f16", "f16", 24, selector);
+                check("bf16", "bf16", "f32", 40, selector);
+                check("tf32", "tf32", "f32", 24, selector);
+            }
+            for (const char* tc : {"f16", "f32"})
+                for (const char* ta : {"e4m3", "e5m2"})
+                    for (const char* tb : {"e4m3", "e5m2"}) check(ta, tb, tc, 24, 0);
+            for (const char* after : {"", ".satfinite"})
+                for (const char* ta : {"s8", "u8"})
+                    for (const char* tb : {"s8", "u8"}) check(ta, tb, "s32", 48, 0, after);
+        }
+}
+
+TEST_CASE("a sparse product of a warpgroup is refused in a shape or with a selector that it has not") {
+    const auto refusal = [](const std::string& spelling, const std::string& rest) -> std::string {
+        const std::string text =
+            ".version 8.4\n.target sm_90a\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %a<4>, %e; .reg .f32 %d<4>; "
+            ".reg .pred %p; .reg .u64 %b;\nwgmma.mma_async.sp.sync.aligned." +
+            spelling + " {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, %a3}, %b, %e, " + rest + ";\nret;\n}\n";
+        const auto program = ptx::decode(ptx::parse(text, "group.ptx").value(), "k");
+        return program ? "" : render(program.error());
+    };
+    CHECK(refusal("m64n8k32.f32.f16.f16", "1, %p, 1, 1, 0").empty());
+    CHECK(refusal("m64n8k32.f32.f16.f16", "2, %p, 1, 1, 0").find("the selector of") != std::string::npos);
+    CHECK(refusal("m64n8k64.f32.e4m3.e5m2", "1, %p, 1, 1").find("is 0") != std::string::npos);
+    CHECK(refusal("m64n8k32.f32.f16.f16", "%e, %p, 1, 1, 0").find("is 0 or 1") != std::string::npos);
+    CHECK(refusal("m64n8k16.f32.f16.f16", "0, %p, 1, 1, 0").find("k 32") != std::string::npos);
+    CHECK(refusal("m64n8k32.f32.f16.f16", "0, %p, 1, 1").find("takes 9 operands") != std::string::npos);
+    CHECK(refusal("m64n8k512.s32.b1.b1.and.popc", "0, %p").find("unknown form") != std::string::npos);
 }
 
 TEST_CASE("a warpgroup's product forgets what was there and changes signs when it is told to") {

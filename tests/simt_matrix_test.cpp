@@ -201,56 +201,23 @@ TEST_CASE("the four small products of m8n8k4 are of the lanes that the ISA names
 
 namespace {
 
-// Where the ISA's figures put the metadata of row `row`, group `q` of the elements that one pair of indices describes.
-struct MetadataPlace {
-    int lane, bit;
-};
-MetadataPlace metadata_place(int element_bits, int groups_a_row, int selector, int row, int q) {
-    const int first = 4 * (row % 8);
-    if (element_bits >= 16)  // halves of a register: rows g and g + 8; a second lane for the columns behind
-        return {first + (groups_a_row == 4 ? selector : 2 * selector + q / 4), row / 8 * 16 + q % 4 * 4};
-    if (groups_a_row == 8) return {first + 2 * selector + row / 8, q * 4};
-    return {first + q / 8 * 2 + row / 8, q % 8 * 4};
-}
-
 void check_sparse(const Shape& shape, const std::string& ta, const std::string& tb, const std::string& tc, int selector,
                   const std::string& before = "") {
     const std::string spelling = "mma.sp::ordered_metadata.sync.aligned" + shape.text() + ".row.col" + before + "." + tc +
                                  "." + ta + "." + tb + "." + tc;
     INFO(spelling << " selector " << selector);
     Rng rng(11);
-    Matrix packed = random_matrix(ta, 16, shape.k / 2, rng), b = random_matrix(tb, shape.k, 8, rng),
-           c = random_matrix(tc, 16, 8, rng),
-           whole{ta, 16, shape.k, std::vector<uint64_t>(static_cast<size_t>(16 * shape.k), 0)};
-    const int group_columns = ta == "tf32" ? 2 : bits_of(ta) == 4 ? 8 : 4, groups = shape.k / group_columns;
-    std::vector<uint32_t> metadata(32, 0);
-    for (int row = 0; row < 16; ++row)
-        for (int q = 0; q < groups; ++q) {
-            const int first = static_cast<int>(rng.below(3)),
-                      second = first + 1 + static_cast<int>(rng.below(static_cast<uint64_t>(3 - first)));
-            int indices[2] = {first, second};
-            if (ta == "tf32") {  // 0b0100 the first of the two, 0b1110 the second
-                const int which = static_cast<int>(rng.below(2));
-                indices[0] = which ? 2 : 0, indices[1] = which ? 3 : 1;
-                whole.at({row, 2 * q + which}) = packed.at({row, q});
-            } else if (bits_of(ta) == 4) {
-                for (int i = 0; i < 4; ++i)
-                    whole.at({row, 8 * q + 2 * indices[i / 2] + i % 2}) = packed.at({row, 4 * q + i});
-            } else {
-                for (int i = 0; i < 2; ++i) whole.at({row, 4 * q + indices[i]}) = packed.at({row, 2 * q + i});
-            }
-            const MetadataPlace at = metadata_place(bits_of(ta), groups, selector, row, q);
-            metadata[static_cast<size_t>(at.lane)] |= static_cast<uint32_t>(indices[0] | indices[1] << 2) << at.bit;
-        }
+    Sparse sparse = random_sparse(ta, shape.k, selector, rng);
+    Matrix& packed = sparse.packed;
+    Matrix b = random_matrix(tb, shape.k, 8, rng), c = random_matrix(tc, 16, 8, rng);
     const Fragments fa = fragments_of(16, shape.k / 2, ta), fb = fragments_of(16, shape.k, tb);
     const Operands rc = registers_of(tc, 4);
-    Bytes words(128);
-    std::memcpy(words.data(), metadata.data(), 128);
-    const Bytes bytes = run_kernel(
-        kernel_text(spelling, rc, {registers_of(ta, fa.of_a), registers_of(tb, fb.of_b), rc, {1, 4, false}},
-                    ", %e0, " + std::to_string(selector)),
-        static_cast<size_t>(rc.count * 128), {deal(packed, fa.of_a, fa.a), deal(b, fb.of_b, fb.b), deal(c, 4, fb.c), words});
-    check_product(whole, b, c, collect(tc, 16, 8, bytes, 4, fb.c), [](double x, double y) { return x * y; });
+    const Bytes bytes =
+        run_kernel(kernel_text(spelling, rc, {registers_of(ta, fa.of_a), registers_of(tb, fb.of_b), rc, {1, 4, false}},
+                               ", %e0, " + std::to_string(selector)),
+                   static_cast<size_t>(rc.count * 128),
+                   {deal(packed, fa.of_a, fa.a), deal(b, fb.of_b, fb.b), deal(c, 4, fb.c), sparse.metadata});
+    check_product(sparse.whole, b, c, collect(tc, 16, 8, bytes, 4, fb.c), [](double x, double y) { return x * y; });
 }
 
 }  // namespace

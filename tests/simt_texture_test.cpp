@@ -1,5 +1,6 @@
 // Textures and surfaces against the formulas of the CUDA C++ programming guide ("Texture Fetching"), written out here in
 // double for each addressing mode, filter, shape and element type.
+#include <array>
 #include <cmath>
 #include <set>
 #include <vector>
@@ -534,9 +535,285 @@ TEST_CASE("what textures cannot do is refused in words") {
           "'tex.cube.v4.f32.s32' has no integer coordinates");
     CHECK(refusal_of("tex.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%r0, {%f1, %f2}];") ==
           "a texture object is in a register of .b64, '%r0' is of .b32");
-    CHECK(refusal_of("tex.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd0, {%f1, %f2}], %f3;") ==
-          "comparing with a depth is not modelled");
-    CHECK(refusal_of("tex.2dms.v4.f32.s32 {%f5, %f6, %f7, %f8}, [%rd0, {%r1, %r2, %r3, %r4}];").starts_with("unknown form"));
+    CHECK(refusal_of("tex.3d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd0, {%f1, %f2, %f3, %f3}], %f4;") ==
+          "'tex.3d.v4.f32.f32' does not compare with a depth");
+    CHECK(refusal_of("tex.2d.v4.f32.s32 {%f5, %f6, %f7, %f8}, [%rd0, {%r1, %r2}], %f4;") ==
+          "'tex.2d.v4.f32.s32' compares with a depth at coordinates of .f32 alone");
+    CHECK(refusal_of("tex.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd0, {%f1, %f2}], %f3, %f4;") ==
+          "'tex.2d.v4.f32.f32' takes nothing behind this");
+    CHECK(refusal_of("tex.cube.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd0, {%f1, %f2, %f3, %f3}], {%r1, %r2, %r3, %r4};") ==
+          "'tex.cube.v4.f32.f32' takes no offset");
+    CHECK(refusal_of("tex.level.2dms.v4.f32.s32 {%f5, %f6, %f7, %f8}, [%rd0, {%r1, %r2, %r3, %r4}], %r5;")
+              .starts_with("unknown form"));
+    CHECK(refusal_of("txq.level.array_size.b32 %r5, [%rd0], 0;").starts_with("unknown form"));
+    CHECK(refusal_of("istypep.texref %r5, %rd0;").find("%r5") != std::string::npos);
+    CHECK(refusal_of("istypep.sampler %p1, %rd0;").starts_with("unknown form"));
+}
+
+namespace {
+
+// A chain of levels, each half as large; texel (x, y, slice) of a level is a number of its own.
+float chain_texel(int64_t level, int64_t x, int64_t y, int64_t slice) {
+    return static_cast<float>((level * 37 + x * 7 + y * 13 + slice * 17) % 53) * 0.25f - 3;
+}
+
+uint64_t put_chain(Memory& memory, Texture& t) {
+    std::vector<float> texels;
+    uint32_t width = t.width, height = t.height, depth = t.depth;
+    for (uint32_t level = 0; level < t.levels; ++level) {
+        for (uint32_t slice = 0; slice < depth * t.layers * t.faces(); ++slice)
+            for (uint32_t y = 0; y < height; ++y)
+                for (uint32_t x = 0; x < width; ++x) texels.push_back(chain_texel(level, x, y, slice));
+        width = width > 1 ? width / 2 : 1, height = height > 1 ? height / 2 : 1, depth = depth > 1 ? depth / 2 : 1;
+    }
+    t.address = put(memory, texels, "texels");
+    t.name = "chain";
+    return memory.texture(t);
+}
+
+// Level `level` of an 8 x 4 picture at normalised u, v, clamped: the nearest texel or four of them blended.
+double chain_at(int64_t level, double u, double v, bool linear) {
+    const int64_t w = std::max<int64_t>(1, 8 >> level), h = std::max<int64_t>(1, 4 >> level);
+    const auto at = [&](int64_t x, int64_t y) {
+        return static_cast<double>(
+            chain_texel(level, std::clamp<int64_t>(x, 0, w - 1), std::clamp<int64_t>(y, 0, h - 1), 0));
+    };
+    const double x = u * static_cast<double>(w), y = v * static_cast<double>(h);
+    if (!linear) return at(static_cast<int64_t>(std::floor(x)), static_cast<int64_t>(std::floor(y)));
+    const double i = std::floor(x - 0.5), j = std::floor(y - 0.5);
+    const double a = std::round((x - 0.5 - i) * 256) / 256, b = std::round((y - 0.5 - j) * 256) / 256;
+    const auto p = static_cast<int64_t>(i), q = static_cast<int64_t>(j);
+    return (1 - b) * ((1 - a) * at(p, q) + a * at(p + 1, q)) + b * ((1 - a) * at(p, q + 1) + a * at(p + 1, q + 1));
+}
+
+}  // namespace
+
+TEST_CASE("a level of detail takes the nearest level, or blends two, within the texture's bias and limits") {
+    for (const bool linear : {false, true})
+        for (const bool blends : {false, true})
+            for (const std::array<float, 3> limits :
+                 {std::array{0.0f, 0.0f, 1000.0f}, {0.75f, 0.0f, 1000.0f}, {0.0f, 0.5f, 1.75f}}) {
+                Memory memory;
+                Texture t;
+                t.width = 8;
+                t.height = 4;
+                t.levels = 4;
+                t.normalized = true;
+                t.linear = linear;
+                t.mip_linear = blends;
+                t.level_bias = limits[0];
+                t.least_level = limits[1];
+                t.most_level = limits[2];
+                const uint64_t handle = put_chain(memory, t);
+                const double u = 0.4375, v = 0.625;
+                std::vector<uint32_t> in;
+                const std::vector<float> levels = {-1, 0, 0.25f, 0.5f, 0.625f, 1, 1.375f, 1.5f, 2.75f, 3, 17};
+                for (const float level : levels)
+                    for (const float f : {static_cast<float>(u), static_cast<float>(v), level, 0.0f}) in.push_back(bits(f));
+                const Run run =
+                    run_body("tex.level.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd0, {%f1, %f2}], %f3;\nmov.b32 %r5, %f5;",
+                             memory, handle, in);
+                REQUIRE(run.fault.empty());
+                for (size_t k = 0; k < levels.size(); ++k) {
+                    double level = static_cast<double>(levels[k]) + static_cast<double>(limits[0]);
+                    if (level > static_cast<double>(limits[2])) level = static_cast<double>(limits[2]);
+                    if (level < static_cast<double>(limits[1])) level = static_cast<double>(limits[1]);
+                    if (level > 3) level = 3;
+                    if (level < 0) level = 0;
+                    int64_t nearest = 0;  // the smaller one of two that are as near
+                    for (int64_t l = 1; l < 4; ++l)
+                        if (std::fabs(level - static_cast<double>(l)) < std::fabs(level - static_cast<double>(nearest)))
+                            nearest = l;
+                    const auto below = static_cast<int64_t>(level);
+                    const double part = level - static_cast<double>(below);
+                    const float first = static_cast<float>(chain_at(below, u, v, linear));
+                    const double want =
+                        !blends     ? chain_at(nearest, u, v, linear)
+                        : part == 0 ? static_cast<double>(first)
+                                    : (1 - part) * static_cast<double>(first) +
+                                          part * static_cast<double>(static_cast<float>(chain_at(below + 1, u, v, linear)));
+                    INFO("level " << levels[k] << " linear " << linear << " blends " << blends << " bias " << limits[0]);
+                    CHECK(value_of(run.words[4 * k]) == static_cast<float>(want));
+                }
+            }
+}
+
+TEST_CASE("integer coordinates count the texels of the level that is named; queries tell its extents") {
+    Memory memory;
+    Texture t;
+    t.shape = Shape::d2_layered;
+    t.width = 9;
+    t.height = 5;
+    t.layers = 3;
+    t.levels = 4;  // 9 x 5, 4 x 2, 2 x 1, 1 x 1
+    const uint64_t handle = put_chain(memory, t);
+    const Run run =
+        run_body("tex.level.a2d.v4.f32.s32 {%f5, %f6, %f7, %f8}, [%rd0, {%r4, %r1, %r2, %r2}], %r3;\nmov.b32 %r5, %f5;",
+                 memory, handle, {3, 1, 1, 2, 1, 0, 2, 1, 0, 0, 3, 2, 8, 4, 0, 0});
+    CHECK(run.words[0] == bits(chain_texel(1, 3, 1, 2)));
+    CHECK(run.words[4] == bits(chain_texel(2, 1, 0, 1)));
+    CHECK(run.words[8] == bits(chain_texel(3, 0, 0, 2)));
+    CHECK(run.words[12] == bits(chain_texel(0, 8, 4, 0)));
+    const Run queries = run_body(
+        "txq.level.width.b32 %r5, [%rd0], %r1;\ntxq.level.height.b32 %r6, [%rd0], "
+        "%r1;\ntxq.num_mipmap_levels.b32 %r7, [%rd0];\ntxq.array_size.b32 %r8, [%rd0];",
+        memory, handle, {0, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0});
+    CHECK(queries.words == std::vector<uint32_t>{9, 5, 4, 3, 4, 2, 4, 3, 1, 1, 4, 3, 0, 0, 4, 3});
+}
+
+TEST_CASE("gradients choose the level in which a step to the next pixel is about one texel") {
+    Memory memory;
+    Texture t;
+    t.width = 8;
+    t.height = 4;
+    t.levels = 4;
+    t.normalized = true;
+    const uint64_t flat = put_chain(memory, t);
+    // Steps in texels of level 0: the longer one of (dx) and (dy) counts.
+    const double steps[][4] = {{1, 0, 0, 1}, {2, 0, 0, 1},    {0, 0, 0, 4}, {3, 4, 0, 0},
+                               {0, 0, 0, 0}, {0.25, 0, 0, 0}, {0, 8, 1, 1}};
+    for (const auto& step : steps) {
+        const double longest = std::max(std::hypot(step[0], step[1]), std::hypot(step[2], step[3]));
+        int64_t level = 0;  // 2^level is nearest to the step, counted in powers
+        while (level < 3 && longest > std::exp2(static_cast<double>(level) + 0.5)) ++level;
+        std::vector<uint32_t> in;
+        for (int k = 0; k < 4; ++k) in.push_back(bits(static_cast<float>(step[k] / (k % 2 ? 4 : 8))));
+        const Run run = run_body(
+            "tex.grad.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd0, {0f3E800000, 0f3F000000}], {%f1, %f2}, "
+            "{%f3, %f4};\nmov.b32 %r5, %f5;",
+            memory, flat, in);
+        INFO("steps " << step[0] << ' ' << step[1] << ' ' << step[2] << ' ' << step[3]);
+        CHECK(run.words[0] == bits(static_cast<float>(chain_at(level, 0.25, 0.5, false))));
+    }
+    // On a cube's face of 8 x 8 texels, whose places run from -1 to 1: a step of 2 z at x = 2 is 1 of 2: four texels.
+    Texture cube;
+    cube.shape = Shape::cube;
+    cube.width = cube.height = 8;
+    cube.levels = 4;
+    const uint64_t round = put_chain(memory, cube);
+    const auto at = [&](float dz, float dx) {
+        return run_body(
+                   "tex.grad.cube.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd0, {0f40000000, 0f00000000, 0f3F800000, %f4}], {%f2, "
+                   "%f4, %f1, %f4}, {%f4, %f4, %f4, %f4};\nmov.b32 %r5, %f5;",
+                   memory, round, {bits(dz), bits(dx), 0, 0})
+            .words[0];
+    };
+    // s = -z/x = -1/2, t = 0: a quarter and a half of the face.
+    CHECK(at(2, 0) == bits(chain_texel(2, 0, 1, 0)));
+    CHECK(at(0.5f, 0) == bits(chain_texel(0, 2, 4, 0)));
+    CHECK(at(4, 0) == bits(chain_texel(3, 0, 0, 0)));
+    CHECK(at(0, 2) == bits(chain_texel(1, 1, 2, 0)));  // away from the face: z/x changes by 1/2
+    CHECK(at(1, 2) == bits(chain_texel(0, 2, 4, 0)));  // straight on: nothing moves
+}
+
+TEST_CASE("a depth is compared with every texel before they are blended") {
+    using Compare = Texture::Compare;
+    const std::vector<float> texels = {0.25f, 0.5f, 0.75f, 0.5f};  // 2 x 2
+    const std::pair<Compare, std::function<bool(float, float)>> all[] = {
+        {Compare::never, [](float, float) { return false; }},
+        {Compare::less, [](float d, float x) { return d < x; }},
+        {Compare::equal, [](float d, float x) { return d == x; }},
+        {Compare::less_equal, [](float d, float x) { return !(d > x); }},
+        {Compare::greater, [](float d, float x) { return d > x; }},
+        {Compare::not_equal, [](float d, float x) { return !(d == x); }},
+        {Compare::greater_equal, [](float d, float x) { return !(d < x); }},
+        {Compare::always, [](float, float) { return true; }}};
+    for (const auto& [compare, holds] : all) {
+        Memory memory;
+        Texture t;
+        t.width = t.height = 2;
+        t.linear = true;
+        t.compare = compare;
+        t.address = put(memory, texels, "depths");
+        const uint64_t handle = memory.texture(t);
+        const std::vector<uint32_t> in = {bits(1.0f), bits(0.75f), bits(0.5f), 0};  // between columns, 3/4 in the upper row
+        double want = 0;
+        const double weights[] = {0.375, 0.375, 0.125, 0.125};
+        for (size_t i = 0; i < 4; ++i) want += holds(0.5f, texels[i]) ? weights[i] : 0;
+        const Run run = run_body(
+            "tex.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd0, {%f1, %f2}], %f3;\nmov.b32 %r5, %f5;\nmov.b32 "
+            "%r8, %f8;",
+            memory, handle, in);
+        INFO("comparison " << static_cast<int>(compare));
+        CHECK(run.fault.empty());
+        CHECK(value_of(run.words[0]) == static_cast<float>(want));
+        CHECK(run.words[3] == bits(1.0f));  // the channel that is not there
+        // An offset in front of the depth, and four comparisons one by one: lower left, lower right, upper right, upper
+        // left.
+        const Run moved =
+            run_body("tex.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd0, {%f1, %f2}], {1, 1}, %f3;\nmov.b32 %r5, %f5;", memory,
+                     handle, in);
+        CHECK(value_of(moved.words[0]) == (holds(0.5f, 0.5f) ? 1.0f : 0.0f));
+        const Run four = run_body(
+            "tld4.r.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd0, {%f1, %f2}], %f3;\nmov.b32 %r5, "
+            "%f5;\nmov.b32 %r6, %f6;\nmov.b32 %r7, %f7;\nmov.b32 %r8, %f8;",
+            memory, handle, in);
+        for (size_t i = 0; i < 4; ++i)
+            CHECK(value_of(four.words[i]) == (holds(0.5f, texels[std::array<size_t, 4>{2, 3, 1, 0}[i]]) ? 1.0f : 0.0f));
+    }
+    Memory memory;
+    Texture t;
+    t.element = Element::u8;
+    t.address = memory.allocate(4, "bytes");
+    t.name = "bytes";
+    CHECK(
+        run_body("tex.2d.v4.f32.f32 {%f5, %f6, %f7, %f8}, [%rd0, {%f1, %f2}], %f3;", memory, memory.texture(t), {0, 0, 0, 0})
+            .fault == "'bytes' is compared with a depth: its texels have to be read as floats");
+}
+
+TEST_CASE("a texture of several samples is read sample by sample") {
+    Memory memory;
+    Texture t;
+    t.shape = Shape::d2_ms_layered;
+    t.width = 3;
+    t.height = 2;
+    t.layers = 2;
+    t.samples = 4;
+    std::vector<float> texels(48);
+    for (size_t i = 0; i < texels.size(); ++i) texels[i] = static_cast<float>(i);
+    t.address = put(memory, texels, "samples");
+    const uint64_t layered = memory.texture(t);
+    const Run run = run_body(
+        "tex.a2dms.v4.f32.s32 {%f5, %f6, %f7, %f8}, [%rd0, {%r1, %r2, %r3, %r4}];\nmov.b32 %r5, %f5;\n"
+        "txq.num_samples.b32 %r6, [%rd0];",
+        memory, layered, {1, 3, 2, 1, 0, 1, 1, 0});
+    CHECK(run.words[0] == bits(((1 * 2 + 1) * 3 + 2) * 4 + 3));
+    CHECK(run.words[4] == bits(1 * 4 + 1));
+    CHECK(run.words[1] == 4);
+    t.shape = Shape::d2_ms;
+    t.layers = 1;
+    const Run flat =
+        run_body("tex.2dms.v4.f32.s32 {%f5, %f6, %f7, %f8}, [%rd0, {%r1, %r2, %r3, %r4}], {1, 0};\nmov.b32 %r5, %f5;",
+                 memory, memory.texture(t), {2, 1, 1, 0});
+    CHECK(flat.words[0] == bits((1 * 3 + 2) * 4 + 2));
+}
+
+TEST_CASE("istypep tells names of textures, samplers and surfaces, and handles of theirs, from anything else") {
+    Memory memory;
+    Texture t;
+    t.address = memory.allocate(4, "texel");
+    const uint64_t texture = memory.texture(t);
+    t.surface = true;
+    const uint64_t surface = memory.texture(t), sampler = memory.texture(Texture{});
+    const std::string module = ".global .texref tr;\n.global .samplerref sr;\n.global .surfref su;\n.global .u64 none;\n";
+    const auto is = [&](const std::string& address) {
+        std::string text = address;
+        for (const char* type : {"texref", "samplerref", "surfref"})
+            text += std::string("istypep.") + type +
+                    " %p1, %rd5;\nselp.u32 %r6, 1, 0, %p1;\nshl.b32 %r5, %r5, 1;\nor.b32 %r5, "
+                    "%r5, %r6;\n";
+        const Run run = run_body(text, memory, texture, {0, 0, 0, 0}, module);
+        CHECK(run.fault.empty());
+        return run.words[0];
+    };
+    CHECK(is("mov.u64 %rd5, tr;\n") == 4);
+    CHECK(is("mov.u64 %rd5, sr;\n") == 2);
+    CHECK(is("mov.u64 %rd5, su;\n") == 1);
+    CHECK(is("mov.u64 %rd5, none;\n") == 0);
+    CHECK(is("mov.u64 %rd5, 0;\n") == 0);
+    CHECK(is("mov.u64 %rd5, " + std::to_string(texture) + ";\n") == 4);
+    CHECK(is("mov.u64 %rd5, " + std::to_string(sampler) + ";\n") == 2);
+    CHECK(is("mov.u64 %rd5, " + std::to_string(surface) + ";\n") == 1);
 }
 
 TEST_CASE("a linear filter touches the four texels that it blends, the nearest one a single texel") {

@@ -44,11 +44,12 @@ struct Options {
 
 constexpr uint64_t most_in_json = uint64_t{1} << 24;  // elements of one output
 
-// Which checkers `--check` asks for, into the launch's options. Bounds are always enforced.
-void choose_checkers(const std::string& list, simt::LaunchOptions& launch) {
-    const std::vector<std::string> names = {"memcheck", "racecheck", "initcheck", "synccheck", "all", "none"};
+// Which checkers `--check` asks for, into the launch's options; whether leaks are among them. Bounds are always enforced.
+bool choose_checkers(const std::string& list, simt::LaunchOptions& launch) {
+    const std::vector<std::string> names = {"memcheck", "racecheck", "initcheck", "synccheck", "leakcheck", "all", "none"};
     if (list.empty()) throw Failure(fmt::format("--check needs a list of {}", fmt::join(names, ", ")));
     launch.racecheck = launch.initcheck = launch.synccheck = false;
+    bool leakcheck = false;
     std::istringstream in(list);
     for (std::string name; std::getline(in, name, ',');) {
         const bool all = name == "all";
@@ -57,11 +58,13 @@ void choose_checkers(const std::string& list, simt::LaunchOptions& launch) {
             throw Failure(fmt::format("unknown checker '{}'{}; there are {}", name,
                                       near.empty() ? "" : ", did you mean " + near + "?", fmt::join(names, ", ")));
         }
-        if (name == "none") launch.racecheck = launch.initcheck = launch.synccheck = false;
+        if (name == "none") launch.racecheck = launch.initcheck = launch.synccheck = leakcheck = false;
         if (all || name == "racecheck") launch.racecheck = true;
         if (all || name == "initcheck") launch.initcheck = true;
         if (all || name == "synccheck") launch.synccheck = true;
+        if (all || name == "leakcheck") leakcheck = true;
     }
+    return leakcheck;
 }
 
 nlohmann::ordered_json output_json(const Array& array) {
@@ -221,7 +224,7 @@ int run(const Options& options) {
         fmt::print(stderr, "note: --order is for functional runs (--functional); this one is timed, in the model's order\n");
     const model::GpuSpec gpu = model::gpu_named(options.gpu).value();
     simt::LaunchOptions wanted;  // a wrong name is refused before the kernel is compiled
-    choose_checkers(options.check, wanted);
+    const bool leakcheck = choose_checkers(options.check, wanted);
     const std::optional<model::SchedulerPolicy> scheduler = scheduler_of(options.scheduler);
     std::string text = read_file(options.file, 64u << 20).value(), source;
     std::string ptx_name = options.file;
@@ -293,6 +296,8 @@ int run(const Options& options) {
         timed = model::launch(gpu, *program, config, memory, launch);
         result = timed;
     }
+    if (leakcheck && !result.fault)
+        for (simt::Fault& leak : simt::find_leaks(memory)) result.reports.push_back(std::move(leak));
     const std::vector<Array> outputs = lessons::read_outputs(bound, memory);
     if (!result.fault) lessons::write_outputs(bound, outputs);
 
@@ -318,6 +323,8 @@ int run(const Options& options) {
         json["diagnostics"].push_back(diagnostic_json(report));
         fmt::print(stderr, "{}\n", simt::render(report));
     }
+    for (const std::string& note : result.notes) fmt::print(stderr, "note: {}\n", note);
+    if (!result.notes.empty()) json["notes"] = result.notes;
     if (result.fault) {
         json["diagnostics"].push_back(diagnostic_json(*result.fault));
         fmt::print(stderr, "{}\n", simt::render(*result.fault));
@@ -390,8 +397,9 @@ void add_run(CLI::App& app, int& status) {
     command->add_option("--registers", options->registers,
                         "registers a thread, 1 to 255; default: what the PTX states, else what its values need");
     command->add_flag("--functional", options->functional, "no timing, much faster");
-    command->add_option("--check", options->check,
-                        "all, none or a list of memcheck, racecheck, initcheck, synccheck; bounds are always enforced");
+    command->add_option(
+        "--check", options->check,
+        "all, none or a list of memcheck, racecheck, initcheck, synccheck, leakcheck; bounds are always enforced");
     command
         ->add_option("--max-instructions", options->max_instructions,
                      "warp instructions before the kernel counts as a run-away")

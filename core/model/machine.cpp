@@ -63,7 +63,7 @@ void share_between_sms(std::vector<Timing>& timing, const ptx::Program& program)
         const Kind kind = program.instructions[pc].kind;
         if (kind == Kind::load || kind == Kind::store || kind == Kind::atomic || kind == Kind::cluster ||
             kind == Kind::mbarrier || kind == Kind::bulk_copy || kind == Kind::async_copy || kind == Kind::async_wait ||
-            kind == Kind::bulk_wait)
+            kind == Kind::bulk_wait || kind == Kind::tensor_map || kind == Kind::multimem)
             timing[pc].shared_by_sms = true;
     }
 }
@@ -266,6 +266,7 @@ TimedResult Machine::finish() {
     if (options_.progress && !result_.stopped) options_.progress(1.0);
 
     result_.fault = std::move(state_.fault);
+    result_.notes = simt::notes_of(grid_);
     result_.reports = simt::take_reports(grid_);
     result_.warp_instructions = state_.issues;
     result_.thread_instructions = state_.thread_instructions;

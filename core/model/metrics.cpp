@@ -95,6 +95,13 @@ void add_to(Sums& sums, const ptx::DecodedInstruction& instruction, const Instru
             far = counters.l1_sectors != 0 || counters.l2_sectors == 0 ? &sums.copies : &sums.stores;
             near = &sums.shared_stores;
             break;
+        case Kind::tensor_map:
+            far = &sums.stores;
+            near = &sums.shared_stores;
+            break;
+        case Kind::multimem:
+            far = counters.l1_sectors != 0 ? &sums.loads : &sums.atomics;
+            break;
         case Kind::mbarrier:
             near = &sums.shared_atomics;
             break;

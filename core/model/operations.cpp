@@ -8,7 +8,8 @@ using ptx::Kind;
 using ptx::Type;
 
 void add_matrix(Operations& sum, const ptx::DecodedInstruction& in, uint64_t issues) {
-    const uint64_t share = in.kind == Kind::matrix_group ? 4 : in.mode == 1 ? 2 : 1;  // a warp of four; sparse: half is zero
+    const bool group = in.kind == Kind::matrix_group, sparse = group ? (in.mode & 64) != 0 : in.mode == 1;
+    const uint64_t share = (group ? 4u : 1u) * (sparse ? 2u : 1u);  // a warp of four; sparse: half is zero
     const uint64_t done = issues * 2 * in.shape[0] * in.shape[1] * in.shape[2] / share;
     switch (in.type) {
         case Type::f16:

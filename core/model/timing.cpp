@@ -92,7 +92,10 @@ double speed_of(Type type) {
 void time_matrix(const GpuSpec& gpu, const ptx::DecodedInstruction& in, Timing& t) {
     constexpr uint32_t behind = 17;
     const bool group = in.kind == Kind::matrix_group;  // each of its 4 warps does a quarter
-    const double products = double{1} * in.shape[0] * in.shape[1] * in.shape[2] / (group ? 4 : in.mode == 1 ? 2 : 1);
+    const double products = double{1} * in.shape[0] * in.shape[1] * in.shape[2] /
+                            (group          ? in.mode & 64 ? 8 : 4
+                             : in.mode == 1 ? 2
+                                            : 1);
     const double a_cycle = gpu.fp16_tensor_tflops > 0
                                ? gpu.fp16_tensor_tflops * 1e6 / (2 * gpu.boost_mhz * double(gpu.sms) * double(gpu.sub_cores))
                                : double(gpu.fp32_lanes);
@@ -211,6 +214,8 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program,
                 break;
             case Kind::async_copy:
             case Kind::bulk_copy:
+            case Kind::tensor_map:
+            case Kind::multimem:
                 t.route = Route::memory;
                 t.shared_by_sms = true;
                 queue(StallReason::lg_throttle, StallReason::long_scoreboard);

@@ -101,6 +101,12 @@ void Decoder::decode_statement(const Statement& statement) {
             case Kind::bulk_copy:
                 decode_bulk(out);
                 break;
+            case Kind::tensor_map:
+                decode_tensor_map(out);
+                break;
+            case Kind::multimem:
+                decode_multimem(out);
+                break;
             default:
                 decode_control(out);
         }

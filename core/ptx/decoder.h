@@ -121,6 +121,8 @@ class Decoder {
     void decode_elect(DecodedInstruction& out);
     void decode_bulk(DecodedInstruction& out);
     void decode_remote_store(DecodedInstruction& out);
+    void decode_tensor_map(DecodedInstruction& out);
+    void decode_multimem(DecodedInstruction& out);
     void list_address(DecodedInstruction& out, const Operand& address, Space space);
     void list_value(DecodedInstruction& out, const Operand& value, Type type);
     uint64_t number(const Operand& o, uint64_t least, uint64_t most, const char* what) const;

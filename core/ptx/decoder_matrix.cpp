@@ -6,7 +6,7 @@
 //   ldmatrix.sync.aligned.m8n8.xN[.trans][.shared].b16 d, [p]                          stmatrix...  [p], d
 //   movmatrix.sync.aligned.m8n8.trans.b16 d, a
 //   wgmma.mma_async.sync.aligned.SHAPE.DTYPE.ATYPE.BTYPE d, a, b-descriptor, scale-d {, scale-a, scale-b {, trans-a {,
-//   trans-b}}}
+//   trans-b}}}; wgmma.mma_async.sp...: d, a, b-descriptor, metadata, selector, scale-d ...
 #include <charconv>
 
 #include "core/ptx/decoder.h"
@@ -58,7 +58,7 @@ constexpr Order orders[] = {
      ".rn,.rz,.rm,.rp type .satfinite"},
     {"ldmatrix", ".sync .aligned m x .trans .shared,.shared::cta type"},
     {"stmatrix", ".sync .aligned m x .trans .shared,.shared::cta type"},
-    {"wgmma", ".mma_async .sync .aligned m type .and .popc .satfinite"},
+    {"wgmma", ".mma_async .sp .sync .aligned m type .and .popc .satfinite"},
 };
 
 size_t rank_of(std::string_view modifier, std::string_view groups) {
@@ -214,9 +214,11 @@ void Decoder::decode_matrix_memory(DecodedInstruction& out, Type element) {
 void Decoder::decode_matrix_group(DecodedInstruction& out, const std::vector<Type>& types) {
     if (!holds(modifiers_, ".mma_async")) {  // what they order is in order here
         out.kind = Kind::nop;
+        out.mode = holds(modifiers_, ".fence") ? 1 : holds(modifiers_, ".commit_group") ? 2 : 3;  // simt's GroupOrder
         if (holds(modifiers_, ".wait_group")) {
             expect_operands(1, 1);
             if (operand(0).kind != Operand::Kind::integer) complain("expected a number of groups", operand(0));
+            out.offset = static_cast<int64_t>(std::min<uint64_t>(operand(0).value, INT32_MAX));
         } else {
             expect_operands(0, 0);
         }
@@ -224,13 +226,15 @@ void Decoder::decode_matrix_group(DecodedInstruction& out, const std::vector<Typ
     }
     const Type d = types[0], a = types[1];
     const size_t m = out.shape[0], n = out.shape[1], k = out.shape[2], bits = bits_in(a);
-    const bool halves = a == Type::f16 || a == Type::bf16, integers = d == Type::s32;
-    if (m != 64 || n < 8 || n > 256 || n % 8 || k * bits != group_words * 32 || (integers && n > 32 && n % 16) ||
+    const bool halves = a == Type::f16 || a == Type::bf16, integers = d == Type::s32, sparse = holds(modifiers_, ".sp");
+    const size_t words = group_words * (sparse ? 2 : 1);  // of k, in a column of B
+    if (m != 64 || n < 8 || n > 256 || n % 8 || k * bits != words * 32 || (integers && n > 32 && n % 16) ||
         (integers && n % 8))
         complain(spelled() + " has no such shape: it is m64, n 8 to 256 in steps of 8 (integers above 32: 16), k " +
-                 std::to_string(group_words * 32 / bits));
+                 std::to_string(words * 32 / bits));
     const bool in_registers = operand(1).kind == Operand::Kind::vector;
-    const size_t transposes = halves ? (in_registers ? 1 : 2) : 0, count = (integers ? 4 : 6) + transposes;
+    const size_t transposes = halves ? (in_registers ? 1 : 2) : 0, scale = sparse ? 5 : 3,
+                 count = scale + (integers ? 1 : 3) + transposes;
     expect_operands(count, count);
     const size_t accumulators = n / (d == Type::f16 ? 4 : 2);
     out.type = a;
@@ -241,8 +245,15 @@ void Decoder::decode_matrix_group(DecodedInstruction& out, const std::vector<Typ
     else
         list_registers(out, operand(1), 1, Type::b64, 1, false);
     list_registers(out, operand(2), 1, Type::b64, 1, false);
-    list_registers(out, operand(3), 1, Type::pred, 1, false);
+    list_registers(out, operand(scale), 1, Type::pred, 1, false);
     list_registers(out, operand(0), accumulators, holder_of(d), accumulators, false);
+    if (sparse) {
+        const uint64_t most = bits == 8 ? 0 : 1;  // which two of four lanes hold metadata; of bytes all do
+        list_registers(out, operand(3), 1, Type::b32, 1, false);
+        if (operand(4).kind != Operand::Kind::integer || operand(4).value > most)
+            complain("the selector of " + spelled() + (most ? " is 0 or 1" : " is 0"), operand(4));
+        list_registers(out, operand(4), 1, Type::b32, 1, false);
+    }
     const auto number = [&](size_t i, uint64_t first, uint64_t second) {
         if (operand(i).kind != Operand::Kind::integer || (operand(i).value != first && operand(i).value != second))
             complain("expected " + std::to_string(static_cast<int64_t>(first)) + " or " +
@@ -251,10 +262,11 @@ void Decoder::decode_matrix_group(DecodedInstruction& out, const std::vector<Typ
         return operand(i).value == second;
     };
     unsigned mode = in_registers ? 1 : 0;
-    if (!integers) mode |= (number(4, 1, ~uint64_t{0}) ? 2u : 0u) | (number(5, 1, ~uint64_t{0}) ? 4u : 0u);
-    if (transposes == 2) mode |= number(6, 0, 1) ? 8u : 0u;
-    if (transposes) mode |= number(5 + transposes, 0, 1) ? 16u : 0u;
-    if (operand(3).negated) mode |= 32u;
+    if (!integers) mode |= (number(scale + 1, 1, ~uint64_t{0}) ? 2u : 0u) | (number(scale + 2, 1, ~uint64_t{0}) ? 4u : 0u);
+    if (transposes == 2) mode |= number(scale + 3, 0, 1) ? 8u : 0u;
+    if (transposes) mode |= number(scale + 2 + transposes, 0, 1) ? 16u : 0u;
+    if (operand(scale).negated) mode |= 32u;
+    if (sparse) mode |= 64u;
     out.mode = static_cast<uint8_t>(mode);
 }
 

@@ -1,7 +1,8 @@
 // Textures and surfaces: tex, tld4, txq, suld, sust, sured, suq. texture_detail.h says where their operands go.
 //
-//   tex   d[|p], [handle, {sampler,} coordinates] {, level | dx, dy} {, offset};    tld4 d[|p], [...] {, offset};
-//   suld  d, [handle, coordinates];    sust, sured  [handle, coordinates], b;    txq, suq  d, [handle];
+//   tex   d[|p], [handle, {sampler,} coordinates] {, level | dx, dy} {, offset} {, depth};    tld4 d[|p], [...] {, offset}
+//   {, depth}; suld  d, [handle, coordinates];    sust, sured  [handle, coordinates], b;    txq, suq  d, [handle] {, level};
+//   istypep  p, a;
 #include "core/ptx/decoder.h"
 #include "core/ptx/texture_detail.h"
 
@@ -36,6 +37,10 @@ Axes axes_of(Geometry geometry) {
             return {3, 4, 4};
         case Geometry::acube:
             return {4, 4, 4};
+        case Geometry::d2ms:
+            return {3, 4, 0};
+        case Geometry::a2dms:
+            return {4, 4, 0};
     }
     return {1, 1, 1};
 }
@@ -81,6 +86,17 @@ void Decoder::list_numbers(DecodedInstruction& out, const Operand& o, size_t cou
 void Decoder::decode_texture(DecodedInstruction& out) {
     TextureDetail detail;
     const std::string_view stem = stem_of(statement_->opcode);
+    if (stem == "istypep") {
+        expect_operands(2, 2);
+        out.mode = static_cast<uint8_t>(TextureOperation::is_type);
+        detail.which = static_cast<uint8_t>(1 + index_among({".texref", ".samplerref", ".surfref"}, modifiers_));
+        out.type = out.destination_type = Type::pred;
+        out.space = Space::global;
+        out.destination[0] = destination(operand(0), Type::pred);
+        out.source[0] = source(operand(1), Type::b64);
+        out.offset = detail.packed();
+        return;
+    }
     if (stem == "txq" || stem == "suq") {
         const bool level = holds(modifiers_, ".level");
         expect_operands(level ? 3 : 2, level ? 3 : 2);
@@ -105,7 +121,7 @@ void Decoder::decode_texture(DecodedInstruction& out) {
                    : holds(modifiers_, ".grad")  ? Level::grad
                                                  : Level::none;
     const size_t extra = detail.level == Level::level ? 1 : detail.level == Level::grad ? 2 : 0;
-    expect_operands(2 + extra, 3 + extra);
+    expect_operands(2 + extra, 4 + extra);
     out.mode = static_cast<uint8_t>(gathers ? TextureOperation::gather : TextureOperation::fetch);
     out.vector = holds(modifiers_, ".v2") ? 2 : 4;
     out.type = first_type_;
@@ -121,26 +137,39 @@ void Decoder::decode_texture(DecodedInstruction& out) {
     }
     if (parts == 2) out.source[4] = source(address.elements[0], Type::b64);
     const Type number = detail.integer ? Type::s32 : Type::f32;
-    const bool layered =
-        detail.geometry == Geometry::a1d || detail.geometry == Geometry::a2d || detail.geometry == Geometry::acube;
+    const bool layered = detail.geometry == Geometry::a1d || detail.geometry == Geometry::a2d ||
+                         detail.geometry == Geometry::acube || detail.geometry == Geometry::d2ms ||
+                         detail.geometry == Geometry::a2dms;
     list_numbers(out, address.elements[parts - 1], axes.coordinates, axes.written, number, layered ? Type::u32 : number);
     if (detail.level == Level::level) list_numbers(out, operand(2), 1, 1, number, number);
     if (detail.level == Level::grad)
         for (size_t k = 2; k < 4; ++k)
             list_numbers(out, operand(k), std::min<size_t>(axes.gradient, 3), axes.gradient, Type::f32, Type::f32);
-    if (statement_->operands.size() == 3 + extra) {
-        const Operand& last = operand(2 + extra);
-        if (last.kind == Operand::Kind::name || last.kind == Operand::Kind::real)
-            if (const Slot* slot = frame_.register_named(last.name, statement_->scope);
-                last.kind == Operand::Kind::real || (slot && slot->type == Type::f32))
-                complain("comparing with a depth is not modelled", last);
-        if (detail.geometry == Geometry::cube || detail.geometry == Geometry::acube)
-            complain(spelled() + " takes no offset", last);
+    // Behind those: an offset, and a number that the texels are compared with.
+    size_t at = 2 + extra;
+    const auto is_depth = [&](const Operand& o) {
+        if (o.kind == Operand::Kind::real) return true;
+        if (o.kind != Operand::Kind::name) return false;
+        const Slot* slot = frame_.register_named(o.name, statement_->scope);
+        return slot && slot->type == Type::f32;
+    };
+    const bool cube = detail.geometry == Geometry::cube || detail.geometry == Geometry::acube;
+    if (at < statement_->operands.size() && !is_depth(operand(at))) {
+        const Operand& offset = operand(at++);
+        if (cube) complain(spelled() + " takes no offset", offset);
         detail.offset = true;
         const bool flat = detail.geometry == Geometry::d1 || detail.geometry == Geometry::a1d;
         const bool deep = detail.geometry == Geometry::d3;
-        list_numbers(out, last, flat ? 1 : deep ? 3 : 2, flat ? 1 : deep ? 4 : 2, Type::s32, Type::s32);
+        list_numbers(out, offset, flat ? 1 : deep ? 3 : 2, flat ? 1 : deep ? 4 : 2, Type::s32, Type::s32);
     }
+    if (at < statement_->operands.size()) {
+        const Operand& depth = operand(at++);
+        if (detail.geometry == Geometry::d3) complain(spelled() + " does not compare with a depth", depth);
+        if (detail.integer) complain(spelled() + " compares with a depth at coordinates of .f32 alone", depth);
+        detail.compares = true;
+        list_numbers(out, depth, 1, 1, Type::f32, Type::f32);
+    }
+    if (at < statement_->operands.size()) complain(spelled() + " takes nothing behind this", operand(at - 1));
     take_values(out, operand(0), true, first_type_);
     out.offset = detail.packed();
 }

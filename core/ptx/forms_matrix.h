@@ -183,23 +183,24 @@ constexpr Form movmatrix_forms[] = {{".sync.aligned.m8n8.trans.b16", matrix::tra
 
 // --- wgmma: the elements of A, of B, of C and D --------------------------------------------------------------------------
 
-#define GROUP(a, b, c) \
-    { ".mma_async.sync.aligned(.m64n*)." #c "." #a "." #b, matrix::group<matrix::word::a, matrix::word::b, matrix::sums::c> }
-#define GROUP_BYTES(a, b)                                                      \
-    GROUP(a, b, s32), {                                                        \
-        ".mma_async.sync.aligned(.m64n*).s32." #a "." #b ".satfinite",         \
-            matrix::group<matrix::word::a, matrix::word::b, matrix::S32Finite> \
+#define GROUP(before, a, b, c) \
+    { before "(.m64n*)." #c "." #a "." #b, matrix::group<matrix::word::a, matrix::word::b, matrix::sums::c> }
+#define GROUP_BYTES(before, a, b)                                                                                         \
+    GROUP(before, a, b, s32), {                                                                                           \
+        before "(.m64n*).s32." #a "." #b ".satfinite", matrix::group<matrix::word::a, matrix::word::b, matrix::S32Finite> \
     }
-#define GROUP_FP8(a, b) GROUP(a, b, f32), GROUP(a, b, f16)
+#define GROUP_BOTH(before, a, b) GROUP(before, a, b, f32), GROUP(before, a, b, f16)
+#define GROUPS(before)                                                                                  \
+    GROUP_BOTH(before, f16, f16), GROUP(before, bf16, bf16, f32), GROUP(before, tf32, tf32, f32),       \
+        GROUP_BOTH(before, e4m3, e4m3), GROUP_BOTH(before, e4m3, e5m2), GROUP_BOTH(before, e5m2, e4m3), \
+        GROUP_BOTH(before, e5m2, e5m2), GROUP_BYTES(before, s8, s8), GROUP_BYTES(before, s8, u8),       \
+        GROUP_BYTES(before, u8, s8), GROUP_BYTES(before, u8, u8)
 
 constexpr Form wgmma_forms[] = {
-    GROUP_FP8(f16, f16),    GROUP(bf16, bf16, f32),
-    GROUP(tf32, tf32, f32), GROUP_FP8(e4m3, e4m3),
-    GROUP_FP8(e4m3, e5m2),  GROUP_FP8(e5m2, e4m3),
-    GROUP_FP8(e5m2, e5m2),  GROUP_BYTES(s8, s8),
-    GROUP_BYTES(s8, u8),    GROUP_BYTES(u8, s8),
-    GROUP_BYTES(u8, u8),    {".mma_async.sync.aligned(.m64n*).s32.b1.b1.and.popc", matrix::group_bits},
+    GROUPS(".mma_async.sync.aligned"),
+    {".mma_async.sync.aligned(.m64n*).s32.b1.b1.and.popc", matrix::group_bits},
 };
+constexpr Form wgmma_sparse_forms[] = {GROUPS(".mma_async.sp.sync.aligned")};
 constexpr Form wgmma_wait_forms[] = {{"(.fence|.commit_group|.wait_group).sync.aligned"}};
 
 }  // namespace

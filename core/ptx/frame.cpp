@@ -50,7 +50,7 @@ Located* Common::place(Program& program, const Variable& v, Located& at) {
         at.index = static_cast<int32_t>(program.variables.size());
         std::vector<std::byte> initial = v.initial;
         if (!initial.empty()) initial.resize(v.bytes);
-        program.variables.push_back({std::string(v.name), v.space, v.bytes, v.align, std::move(initial), {}});
+        program.variables.push_back({std::string(v.name), v.space, v.opaque, v.bytes, v.align, std::move(initial), {}});
         if (!v.references.empty()) referring.push_back({static_cast<size_t>(at.index), &v});
     }
     return &at;

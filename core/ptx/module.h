@@ -70,8 +70,9 @@ struct Variable {  // .global, .const, .shared, .local or .param
     uint32_t align = 0;
     bool external = false;  // .extern: shared memory that the launch sizes
     bool array = false;
-    bool pointer = false;  // .ptr
-    int scope = -1;        // of an entry's own variables
+    bool pointer = false;          // .ptr
+    Opaque opaque = Opaque::none;  // .texref and its like
+    int scope = -1;                // of an entry's own variables
     std::vector<std::byte> initial = {};
     std::vector<Reference> references = {};
     Place place = {};

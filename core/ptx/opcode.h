@@ -43,6 +43,7 @@ enum class Type : uint8_t {
     b1
 };
 enum class Space : uint8_t { none, param, global, shared, local, constant, generic };
+enum class Opaque : uint8_t { none, texref, samplerref, surfref };  // variables that hold a handle
 
 size_t size_of(Type type);  // bytes a lane; pred: 0 (a predicate is one 32-bit mask a warp); u4, s4, b1: 0
 std::string_view name_of(Type type);
@@ -85,6 +86,8 @@ enum class Kind : uint8_t {
     texture,       // tex, tld4, txq
     surface,       // suld, sust, sured, suq
     system,        // calls of vprintf, malloc, free
+    tensor_map,    // tensormap.replace, tensormap.cp_fenceproxy
+    multimem,      // multimem.ld_reduce, multimem.st, multimem.red
 };
 
 // Runs one lane-wise operation over all 32 lanes. Each pointer is to 32 contiguous lanes of the operand's type, 64-byte

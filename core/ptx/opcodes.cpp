@@ -62,12 +62,15 @@ constexpr Form red_forms[] = {ATOMICS};
 #define OUT_OF_RANGE "(.trap|.clamp|.zero)"
 constexpr Form tex_forms[] = {
     {"{.base|.level|.grad}(.1d|.2d|.3d|.a1d|.a2d|.cube|.acube).v4(.f32|.s32|.u32|.f16)(.s32|.f32)"},
-    {"{.base|.level|.grad}(.1d|.2d|.3d|.a1d|.a2d|.cube|.acube).v2.f16x2(.s32|.f32)"}};
+    {"{.base|.level|.grad}(.1d|.2d|.3d|.a1d|.a2d|.cube|.acube).v2.f16x2(.s32|.f32)"},
+    {"{.base}(.2dms|.a2dms).v4(.f32|.s32|.u32|.f16).s32"},
+    {"{.base}(.2dms|.a2dms).v2.f16x2.s32"}};
 constexpr Form tld4_forms[] = {{"(.r|.g|.b|.a)(.2d|.a2d|.cube|.acube).v4(.f32|.s32|.u32).f32"}};
 constexpr Form txq_forms[] = {
     {"(.width|.height|.depth|.channel_data_type|.channel_order|.normalized_coords|.array_size|.num_mipmap_levels"
      "|.num_samples|.force_unnormalized_coords|.filter_mode|.addr_mode_0|.addr_mode_1|.addr_mode_2).b32"},
     {".level(.width|.height|.depth).b32"}};
+constexpr Form istypep_forms[] = {{"(.texref|.samplerref|.surfref)"}};
 constexpr Form suq_forms[] = {{"(.width|.height|.depth|.channel_data_type|.channel_order|.array_size|.memory_layout).b32"}};
 constexpr Form suld_forms[] = {{".b" SURFACE "{.ca|.cg|.cs|.cv}{.v2|.v4}(.b8|.b16|.b32|.b64)" OUT_OF_RANGE}};
 constexpr Form sust_forms[] = {{".b" SURFACE "{.wb|.cg|.cs|.wt}{.v2|.v4}(.b8|.b16|.b32|.b64)" OUT_OF_RANGE},
@@ -152,6 +155,30 @@ constexpr Form proxy_fence_forms[] = {
     {".proxy(.async::generic)(.acquire|.release)(.sync_restrict::shared::cluster|.sync_restrict::shared::cta).cluster"},
     {"(.mbarrier_init).release.cluster"},
     {"(.acquire|.release)(.sync_restrict::shared::cluster|.sync_restrict::shared::cta).cluster"}};
+constexpr Form tensor_map_forms[] = {
+    {".replace.tile.global_address{.global|.shared::cta}.b1024.b64"},
+    {".replace.tile.global_stride{.global|.shared::cta}.b1024.b64"},
+    {".replace.tile(.rank|.box_dim|.global_dim|.element_stride){.global|.shared::cta}.b1024.b32"},
+    {".replace.tile(.elemtype|.interleave_layout|.swizzle_mode|.swizzle_atomicity|.fill_mode){.global|.shared::cta}"
+     ".b1024.b32"},
+    {".cp_fenceproxy.global.shared::cta.tensormap::generic.release(.cta|.cluster|.gpu|.sys).sync.aligned"}};
+#define READS "{.weak|.relaxed|.acquire}" SCOPE "{.global}"
+#define REDUCES "{.relaxed|.release}" SCOPE "{.global}"
+#define ON_REPLICAS(what, how)                                                                                 \
+    {what how ".add(.u32|.s32|.u64|.f32|.f64|.f16x2|.bf16x2)"}, {what how "(.min|.max)(.u32|.s32|.u64|.s64)"}, \
+        {what how "(.and|.or|.xor)(.b32|.b64)"}, {what how ".add(.v2|.v4)(.f32|.f16x2|.bf16x2)"}, {            \
+        what how ".add(.v2|.v4|.v8)(.f16|.bf16)"                                                               \
+    }
+constexpr Form multimem_forms[] = {
+    ON_REPLICAS(".ld_reduce", READS),
+    {".ld_reduce" READS "(.min|.max){.v2|.v4}(.f16x2|.bf16x2)"},
+    {".ld_reduce" READS "(.min|.max)(.v2|.v4|.v8)(.f16|.bf16)"},
+    {".ld_reduce" READS ".add.acc::f32{.v2|.v4}(.f16x2|.bf16x2)"},
+    {".ld_reduce" READS ".add.acc::f32(.v2|.v4|.v8)(.f16|.bf16)"},
+    ON_REPLICAS(".red", REDUCES),
+    {".st{.weak|.relaxed|.release}" SCOPE "{.global}(.b32|.b64|.u32|.u64|.s32|.s64|.f32|.f64|.f16x2|.bf16x2)"},
+    {".st{.weak|.relaxed|.release}" SCOPE "{.global}(.v2|.v4)(.f32|.f16x2|.bf16x2)"},
+    {".st{.weak|.relaxed|.release}" SCOPE "{.global}(.v2|.v4|.v8)(.f16|.bf16)"}};
 constexpr Form setmaxnreg_forms[] = {{"(.inc|.dec).sync.aligned.u32"}};
 constexpr Form griddepcontrol_forms[] = {{"(.launch_dependents|.wait)"}};
 
@@ -305,6 +332,7 @@ constexpr Opcode rows[] = {
     {"tex", Kind::texture, lsu, 't', "texture", "d = the texel at a, filtered", "", tex_forms},
     {"tld4", Kind::texture, lsu, 't', "texture", "d = one channel of the four texels around a", "", tld4_forms},
     {"txq", Kind::texture, lsu, 't', "texture", "d = a property of a texture", "", txq_forms},
+    {"istypep", Kind::texture, alu, 'P', "compare and select", "p = whether the address a is that of a texture, a sampler or a surface", "", istypep_forms},
     {"suld", Kind::surface, lsu, 's', "surface", "d = the bytes of a surface at a", "", suld_forms},
     {"sust", Kind::surface, lsu, 's', "surface", "the bytes of a surface at a = b", "", sust_forms},
     {"sured", Kind::surface, lsu, 's', "surface", "the bytes of a surface at a combined with b", "", sured_forms},
@@ -335,6 +363,7 @@ constexpr Opcode rows[] = {
     {"mma", Kind::matrix, tensor, 'G', "matrix", "d = a * b + c; a holds every other element, e says which", "", mma_sparse_forms},
     {"wmma", Kind::matrix, tensor, 'G', "matrix", "d = a * b + c, of matrices spread over the warp", "", wmma_mma_forms},
     {"wgmma", Kind::matrix_group, tensor, 'G', "matrix", "d += a * b, of a warpgroup and shared memory", "", wgmma_forms},
+    {"wgmma", Kind::matrix_group, tensor, 'G', "matrix", "d += a * b; a holds every other element, e says which", "", wgmma_sparse_forms},
     {"wgmma", Kind::matrix_group, tensor, 'G', "matrix", "orders the products of a warpgroup", "", wgmma_wait_forms},
     {"movmatrix", Kind::matrix, tensor, 'G', "matrix", "d = a, an 8 x 8 tile, transposed", "", movmatrix_forms},
     {"wmma", Kind::matrix_load, lsu, 'R', "load", "d = a matrix at [a], spread over the warp", "", wmma_load_forms},
@@ -359,6 +388,8 @@ constexpr Opcode rows[] = {
     {"cp", Kind::bulk_wait, lsu, 'Z', "asynchronous wait", "closes a group of bulk copies, or waits for groups", "", bulk_wait_forms},
     {"st", Kind::bulk_copy, lsu, 'Y', "asynchronous copy", "[a] = b in another block's shared memory, which tells an mbarrier", "", store_async_forms},
     {"red", Kind::bulk_copy, lsu, 'Y', "asynchronous copy", "[a] = [a] combined with b in another block's shared memory", "", red_async_forms},
+    {"tensormap", Kind::tensor_map, lsu, 'W', "store", "a field of the tensor map at a = b, or a whole map is copied", "", tensor_map_forms},
+    {"multimem", Kind::multimem, lsu, 'A', "atomic", "all replicas of a at once: d = them combined, they = b, or combined with b", "", multimem_forms},
     {"mbarrier", Kind::mbarrier, lsu, 'Z', "asynchronous wait", "a barrier in shared memory that counts arrivals and bytes", "", mbarrier_forms},
     {"barrier", Kind::cluster, cbu, 'B', "barrier", "arrives at or waits for the cluster's other blocks", "", cluster_barrier_forms},
     {"mapa", Kind::cluster, alu, 'V', "move", "d = the shared address a in the block of rank b of the cluster", "", mapa_forms},

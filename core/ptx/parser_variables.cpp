@@ -24,6 +24,7 @@ Variable Parser::parse_variable(Space space, bool external, bool parameter) {
             if (!variable.pointer) variable.align = static_cast<uint32_t>(align);
         } else if (word == ".texref" || word == ".samplerref" || word == ".surfref") {  // holds a handle, at first none
             variable.type = Type::b64;
+            variable.opaque = word == ".texref" ? Opaque::texref : word == ".surfref" ? Opaque::surfref : Opaque::samplerref;
             advance();
         } else if (word == ".v2" || word == ".v4") {
             lanes = word == ".v2" ? 2 : 4;

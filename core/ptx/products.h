@@ -211,13 +211,13 @@ inline void turn(const float* columns, int n, int k, float* out) {
 // g + 8 are held by one lane (`selector` says which), two (selector 0: the first two), or all four. Elements of 16 bits
 // and more: a lane has 16 bits of row g below 16 bits of row g + 8, the next lane those of the next four groups. Smaller
 // elements: a lane has 32 bits of row g, the next those of row g + 8, the two behind it those of the next eight groups.
-inline void find_elements(const Product& p, const uint32_t* metadata, uint32_t selector, uint8_t* at) {
-    const int in_group = p.bits == 4 ? 4 : p.bits == 32 ? 1 : 2, groups = p.k / in_group;
-    for (int row = 0; row < p.m; ++row)
+inline void find_elements(int m, int k, int bits, const uint32_t* metadata, uint32_t selector, uint8_t* at) {
+    const int in_group = bits == 4 ? 4 : bits == 32 ? 1 : 2, groups = k / in_group;
+    for (int row = 0; row < m; ++row)
         for (int q = 0; q < groups; ++q) {
             const int quad = 4 * (row % 8), half = row / 8;
             int lane, shift;
-            if (p.bits >= 16) {
+            if (bits >= 16) {
                 lane = groups == 4 ? static_cast<int>(selector & 3) : static_cast<int>(selector & 1) * 2 + q / 4;
                 shift = 16 * half + 4 * (q % 4);
             } else {
@@ -226,7 +226,7 @@ inline void find_elements(const Product& p, const uint32_t* metadata, uint32_t s
             }
             const uint32_t two = metadata[quad + lane] >> shift & 15u;
             const int first = static_cast<int>(two & 3u), second = static_cast<int>(two >> 2);
-            uint8_t* const out = at + row * p.k + q * in_group;
+            uint8_t* const out = at + row * k + q * in_group;
             if (in_group == 1) {
                 out[0] = static_cast<uint8_t>(2 * q + first / 2);
             } else if (in_group == 2) {
@@ -257,7 +257,8 @@ inline void find_elements(const Product& p, const uint32_t* metadata, uint32_t s
     } else {
         uint8_t at[most_a];
         const std::byte* const* const last = s + blocks * p.c_registers;
-        find_elements(p, reinterpret_cast<const uint32_t*>(last[0]), *reinterpret_cast<const uint32_t*>(last[1]), at);
+        find_elements(p.m, p.k, p.bits, reinterpret_cast<const uint32_t*>(last[0]),
+                      *reinterpret_cast<const uint32_t*>(last[1]), at);
         accumulate_sparse(a, at, b, c, p.m, p.k);
     }
     p.end(c, blocks, d, s);
@@ -401,18 +402,24 @@ struct GroupProduct {
 
 [[gnu::noinline]] void multiply_group(const GroupProduct& p, std::byte* const* d, const std::byte* const* s) {
     constexpr int words = group_words, most_k = 32;
-    alignas(64) float a[16 * most_k], columns[8 * most_k], b[8 * most_k], c[128];
+    alignas(64) float a[16 * most_k], columns[16 * most_k], b[16 * most_k], c[128];
+    uint8_t at[16 * most_k];
     const int k = words * 32 / p.bits;
     const auto& group = *reinterpret_cast<const MatrixGroup*>(s[2]);
+    const int width = group.metadata ? 2 : 1;  // k of B over that of A
+    if (group.metadata) find_elements(16, k, p.bits, group.metadata, group.selector, at);
     p.a(reinterpret_cast<const uint32_t*>(s[0]), 16 * words, a);
     if (group.negated)
         for (int i = 0; i < 16 * k; ++i) a[i] = -a[i];
     for (int block = 0; block < static_cast<int>(group.n) / 8; ++block) {
-        p.b(reinterpret_cast<const uint32_t*>(s[1]) + 8 * words * block, 8 * words, columns);
-        turn(columns, 8, k, b);
+        p.b(reinterpret_cast<const uint32_t*>(s[1]) + 8 * words * width * block, 8 * words * width, columns);
+        turn(columns, 8, k * width, b);
         const int first = 2 * block * p.c_registers;
         p.begin(s + 3 + first, 2, c);
-        accumulate(a, b, c, 16, 8, k);
+        if (group.metadata)
+            accumulate_sparse(a, at, b, c, 16, k);
+        else
+            accumulate(a, b, c, 16, 8, k);
         p.end(c, 2, d + first, s + 3 + first);
     }
 }

@@ -148,7 +148,8 @@ struct DecodedInstruction {
 //            sparse (mode 1): then the metadata and the selector; `type`: of a's elements
 //   matrix_load, matrix_store   list: the registers; mode: MatrixOperand, + 8 for .trans or .col; wmma: source[0] the stride
 //   matrix_group   list: d = a (registers, or a descriptor), b (a descriptor), scale-d (a predicate), then c, the registers
-//            of d; mode bits: 0 a in registers, 1 -a, 2 -b, 3 a transposed, 4 b transposed, 5 scale-d negated
+//            of d; mode bits: 0 a in registers, 1 -a, 2 -b, 3 a transposed, 4 b transposed, 5 scale-d negated, 6 sparse:
+//            then the metadata and the selector
 //   branch_table  source[0] the index (u32); Program::lists from `list` on: how many targets there are, then their pcs
 //   call     offset: index into Program::calls; source[0] the address (u64) where the function is not known
 //   return_  nothing
@@ -213,8 +214,29 @@ enum class AsyncBulk : uint8_t {
     store,
     red
 };
-constexpr int64_t bulk_signals = 1, bulk_multicast = 2;  // tells an mbarrier; goes to several blocks
+// Tells an mbarrier; goes to several blocks; a tensor's pixels in im2col mode; only the bytes of a mask.
+constexpr int64_t bulk_signals = 1, bulk_multicast = 2, bulk_im2col = 4, bulk_masked = 8;
 enum class ClusterOperation : uint8_t { arrive, wait, map, rank };
+//   tensor_map  mode: TensorMapOperation; replace: the map's address, the new value; shape[0] the field (TensorMapField),
+//               shape[1] the dimension; copy: addresses to and from
+//   multimem    address and offset as of a load; mode: MultimemOperation; shape[0]: AtomicOperation of load and reduce,
+//   list:
+//               the registers, destinations of a load
+enum class TensorMapOperation : uint8_t { replace, copy };
+enum class TensorMapField : uint8_t {
+    global_address,
+    rank,
+    box_dim,
+    global_dim,
+    global_stride,
+    element_stride,
+    element_type,
+    interleave_layout,
+    swizzle_mode,
+    swizzle_atomicity,
+    fill_mode
+};
+enum class MultimemOperation : uint8_t { load, store, reduce };
 constexpr int64_t cluster_shared_address = 1;  // mapa, getctarank: of shared::cluster, not generic
 
 struct Parameter {
@@ -269,6 +291,7 @@ struct InitialAddress {     // among a variable's initial values, little-endian
 struct GlobalVariable {  // module-level .global and .const variables; placed in device memory at launch
     std::string name;
     Space space = Space::global;
+    Opaque opaque = Opaque::none;
     uint64_t bytes = 0;
     uint32_t align = 0;
     std::vector<std::byte> initial;  // empty: zero; holds the addresses of functions, which do not depend on the launch

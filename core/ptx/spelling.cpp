@@ -15,12 +15,10 @@ struct Absent {
     std::string_view why;
 };
 constexpr Absent absent[] = {
-    {" tensormap ", "kernels that change tensor maps are not modelled"},
-    {" istypep ", "what a name of a texture is, is not modelled"},
     {" tcgen05 ", "the tensor cores of Blackwell are not modelled"},
     {" alloca "
      "stacksave "
-     "stackrestore multimem ",
+     "stackrestore ",
      "it is not modelled"},
 };
 
@@ -99,8 +97,6 @@ std::string unknown_instruction(std::string_view spelling) {
     for (const Absent& a : absent)
         if (a.stems.find(" " + std::string(stem) + " ") != std::string_view::npos)
             return "the instruction " + written + " cannot run here: " + std::string(a.why);
-    if (spelling.starts_with("wgmma.mma_async.sp."))
-        return "the instruction " + written + " cannot run here: sparse products of a warpgroup are not modelled";
     const auto& rows = rows_by_name();
     std::vector<std::string> spellings;
     for (auto [row, end] = rows.equal_range(stem); row != end; ++row)

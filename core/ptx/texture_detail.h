@@ -2,11 +2,12 @@
 // handle or a name: it has no offset). Operands: address or variable: the texture object, a u64, or the .texref or .surfref
 // that holds one; source[4]: a sampler of its own, a u64, or absent.
 //   fetch, gather   destination: the results (2 or 4); list: destinations the predicate, or none; sources the coordinates,
-//                   then the level, or the two gradients, then the offset
-//   query           destination[0]
+//                   then the level, or the two gradients, then the offset, then the number to compare with
+//   query           destination[0]; list: the level, or none
+//   is_type         destination[0] a predicate; source[0] the address or handle in question; which: Opaque
 //   load            destination: the elements; list: the coordinates
 //   store, reduce   source: the elements (1 of reduce); list: the coordinates
-// Layered shapes have the layer as their first coordinate.
+// Layered shapes have the layer as their first coordinate, those of several samples then the sample.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -14,12 +15,12 @@
 
 namespace lockstep::ptx {
 
-enum class TextureOperation : uint8_t { fetch, gather, query, load, store, reduce };  // DecodedInstruction::mode
-enum class Geometry : uint8_t { d1, d2, d3, a1d, a2d, cube, acube };
+enum class TextureOperation : uint8_t { fetch, gather, query, load, store, reduce, is_type };  // DecodedInstruction::mode
+enum class Geometry : uint8_t { d1, d2, d3, a1d, a2d, cube, acube, d2ms, a2dms };
 enum class Level : uint8_t { none, base, level, grad };
 enum class OutOfRange : uint8_t { trap, clamp, zero };
 
-constexpr std::string_view geometries[] = {".1d", ".2d", ".3d", ".a1d", ".a2d", ".cube", ".acube"};
+constexpr std::string_view geometries[] = {".1d", ".2d", ".3d", ".a1d", ".a2d", ".cube", ".acube", ".2dms", ".a2dms"};
 constexpr std::string_view texture_queries[] = {".width",         ".height",
                                                 ".depth",         ".channel_data_type",
                                                 ".channel_order", ".normalized_coords",
@@ -37,7 +38,7 @@ struct TextureDetail {
     bool integer = false;    // fetch: the coordinates are s32, not f32
     bool formatted = false;  // surfaces: .p, texels counted and converted, not bytes
     bool offset = false;     // fetch, gather: an offset in texels follows
-    uint8_t unused = 0;
+    bool compares = false;   // fetch, gather: the last number is compared with the texels
 
     int64_t packed() const { return std::bit_cast<int64_t>(*this); }
     static TextureDetail of(int64_t packed) { return std::bit_cast<TextureDetail>(packed); }

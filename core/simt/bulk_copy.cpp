@@ -106,6 +106,22 @@ Fault* Bulk::mbarrier_at(uint32_t entry, SharedPlace& place) {
     return check_mbarrier(s, lane, *place.block, place.offset);
 }
 
+// Leaves of each 16 bytes of the copy those whose bit is set in `mask`.
+void keep_masked(BulkCopy& copy, uint32_t mask) {
+    const BulkCopy::Run whole = copy.runs[0];
+    std::vector<std::byte> data;
+    copy.runs.clear();
+    for (uint32_t at = 0; at < whole.bytes; ++at) {
+        if (!(mask >> at % 16 & 1)) continue;
+        data.push_back(copy.data[at]);
+        if (!copy.runs.empty() && copy.runs.back().to + copy.runs.back().bytes == whole.to + at)
+            ++copy.runs.back().bytes;
+        else
+            copy.runs.push_back({whole.to + at, 1});
+    }
+    copy.data = std::move(data);
+}
+
 Fault* Bulk::copy_bytes(bool reduces) {
     const uint32_t bytes = list.word(4, lane);
     if (bytes == 0) return nullptr;
@@ -129,7 +145,8 @@ Fault* Bulk::copy_bytes(bool reduces) {
     std::byte* destination = nullptr;
     if (to_space == Space::global) {
         if (Fault* bad = global_at(s, lane, to, {bytes, 16, true, reduces}, destination)) return bad;
-        touch(to, bytes);
+        if (instruction.offset & ptx::bulk_masked) keep_masked(copy, list.half(5, lane));
+        for (const BulkCopy::Run& run : copy.runs) touch(run.to, run.bytes);
         return keep(*s.warp.block, std::move(copy));
     }
     if (Fault* bad = shared_at(s, lane, Space::shared, to, {bytes, 16, true, reduces}, to_place, destination)) return bad;
@@ -161,6 +178,15 @@ Fault* layout_at(const Bulk& bulk, uint64_t address, TensorLayout& layout) {
     return nullptr;
 }
 
+// The pixel behind this one: along the box's rows, through its planes, then the next image's.
+void next_pixel(const TensorLayout& layout, int64_t (&pixel)[5]) {
+    for (uint32_t d = 1; d < layout.rank; ++d) {
+        pixel[d] += layout.element_strides[d];
+        if (d + 1 == layout.rank || pixel[d] <= layout.last[d]) return;
+        pixel[d] = layout.first[d];
+    }
+}
+
 Fault* Bulk::tensor(bool loads) {
     const auto mode = static_cast<AsyncBulk>(instruction.mode);
     const bool prefetch = mode == AsyncBulk::tensor_prefetch;
@@ -170,8 +196,14 @@ Fault* Bulk::tensor(bool loads) {
     if (layout.rank != rank)
         return fault("a copy of " + std::to_string(rank) + " dimensions with a tensor map of " +
                      std::to_string(layout.rank));
-    int64_t start[5] = {};
+    const bool pictures = instruction.offset & ptx::bulk_im2col, multicast = instruction.offset & ptx::bulk_multicast;
+    if (layout.im2col != pictures)
+        return fault(pictures ? "a copy in im2col mode with a tensor map that was not made for it"
+                              : "a copy of a box with a tensor map for im2col mode");
+    int64_t start[5] = {}, moved[5] = {};  // moved: the offsets of im2col mode
     for (uint32_t d = 0; d < rank; ++d) start[d] = static_cast<int32_t>(list.word(map + 2 + d, lane));
+    if (pictures && (loads || prefetch))
+        for (uint32_t d = 1; d + 1 < rank; ++d) moved[d] = list.half(map + 1 + rank + (loads ? 2 + multicast : 0) + d, lane);
     BulkCopy copy = begin();
     const uint64_t box_bytes = layout.box_bytes();
     SharedPlace inside, mbarrier;
@@ -208,18 +240,25 @@ Fault* Bulk::tensor(bool loads) {
             return fault("a tensor of 8- or 16-bit integers cannot be reduced into");
     }
     const uint64_t fill = layout.fill_bits(), element = layout.element_bytes;
-    const uint32_t inner = layout.count(0);
-    uint64_t rows = 1;
-    for (uint32_t d = 1; d < rank; ++d) rows *= layout.count(d);
+    const uint32_t inner = pictures ? layout.channels : layout.count(0);
+    uint64_t rows = pictures ? layout.pixels : 1;
+    if (!pictures)
+        for (uint32_t d = 1; d < rank; ++d) rows *= layout.count(d);
+    int64_t pixel[5];  // im2col: the row's
+    std::copy(std::begin(start), std::end(start), pixel);
     for (uint64_t row = 0; row < rows; ++row) {
         uint64_t rest = row, address = layout.address;
         bool there = true;  // in the tensor
         for (uint32_t d = 1; d < rank; ++d) {
-            const int64_t at = start[d] + static_cast<int64_t>(rest % layout.count(d)) * layout.element_strides[d];
-            rest /= layout.count(d);
+            int64_t at = pixel[d] + moved[d];
+            if (!pictures) {
+                at = start[d] + static_cast<int64_t>(rest % layout.count(d)) * layout.element_strides[d];
+                rest /= layout.count(d);
+            }
             there = there && at >= 0 && static_cast<uint64_t>(at) < layout.dims[d];
             address += static_cast<uint64_t>(at) * layout.strides[d];
         }
+        if (pictures) next_pixel(layout, pixel);
         // Elements [first, last) of the row are in the tensor.
         const auto end = static_cast<int64_t>(layout.dims[0]) - start[0];
         const auto first = static_cast<uint64_t>(std::clamp<int64_t>(-start[0], 0, inner));
@@ -252,7 +291,6 @@ Fault* Bulk::tensor(bool loads) {
     }
     if (prefetch) return nullptr;
     if (!loads) return keep(*s.warp.block, std::move(copy));
-    const bool multicast = instruction.offset & ptx::bulk_multicast;
     const uint32_t mask = multicast ? list.half(map + 4 + rank, lane) : 0;
     return keep_for_cluster(std::move(copy), inside, static_cast<uint32_t>(mbarrier.offset), mask);
 }

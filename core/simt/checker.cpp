@@ -30,6 +30,21 @@ std::vector<Fault> take_reports(Grid& grid) {
     return reports;
 }
 
+std::vector<std::string> notes_of(const Grid& grid) {
+    std::vector<std::string> notes;
+    if (!grid.checker) return notes;
+    const CheckerState& state = *grid.checker->state;
+    if (state.pages_left_out)
+        notes.push_back(
+            "racecheck keeps account of 1 GiB of shadow memory: accesses to what lies beyond were not looked at");
+    if (state.looked_away)
+        notes.push_back(
+            "racecheck looked away from accesses that may be a race: what a thread knows of more than 128 warps, or "
+            "through more than a million addresses, counts as all that has happened so far");
+    if (state.off) notes.push_back("racecheck stopped looking: this launch has more accesses than it can number");
+    return notes;
+}
+
 uint32_t advance(CheckerState& state) {
     if (state.now >= UINT32_MAX - 2) state.off = true;
     return ++state.now;
@@ -47,6 +62,7 @@ void begin(CheckerState& state, const Grid& grid) {
     state.kinds.assign(instructions.size() + 1, AccessKind::read);
     state.acquires.assign(instructions.size() + 1, true);
     state.last_global.assign(instructions.size() + 1, nullptr);
+    if (state.race) state.hazards = find_group_hazards(*grid.program);
     std::set<int32_t> read;  // registers that some instruction reads
     const auto& lists = grid.program->lists;
     for (const auto& i : instructions) {
@@ -83,6 +99,8 @@ BlockChecks& checks_of(CheckerState& state, const Block& block) {
         slot->linear = block.linear;
         slot->first_warp = block.linear * state.warps_per_block;
         slot->alone = block.cluster.size() < 2;
+        slot->groups.clear();
+        slot->groups_closed.clear();
         slot->shared.bytes = block.shared.size();
         slot->shared.birth = now;
         slot->shared.pages.resize((block.shared.size() + page_bytes - 1) / page_bytes);

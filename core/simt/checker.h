@@ -26,6 +26,8 @@ struct Checker {
 void begin_checks(Grid& grid, const LaunchOptions& options);
 // The reports of a launch that has ended; the last one says how many more there were.
 std::vector<Fault> take_reports(Grid& grid);
+// Of such a launch, before take_reports: what racecheck did not look at, each a sentence.
+std::vector<std::string> notes_of(const Grid& grid);
 
 // The lanes in `lanes` accessed `bytes` bytes each. Addresses: global as they are; shared: offset in the block, or an
 // address of shared::cluster; local: offset in the thread's local memory.
@@ -45,6 +47,13 @@ void note_arrival(const Warp& warp, uint32_t lanes, uint32_t number);
 // caller's; token_of is that of an mbarrier.
 void note_release(const Warp& warp, uint32_t lanes, uint64_t token);
 void note_acquire(const Warp& warp, uint32_t lanes, uint64_t token);
+// wgmma: a product that begins at `pc` reads 16 bytes of the block's shared memory at each of the addresses; and what orders
+// products. wait: at most `pending` groups of the warp are still under way.
+enum class GroupOrder : uint8_t { none, fence, commit, wait };
+void note_group_read(const Warp& warp, uint32_t pc, const uint64_t* addresses, uint32_t count);
+void note_group_order(const Warp& warp, GroupOrder order, int64_t pending);
+// Tells, at the first product of a launch, of instructions that touch the registers of products that nobody has waited for.
+void check_group_registers(const Warp& warp, uint32_t pc);
 // All threads of the block have ended.
 void note_end(const Block& block);
 

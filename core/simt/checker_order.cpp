@@ -111,7 +111,7 @@ BlockChecks* known_block(const Block& block, CheckerState*& state) {
 }  // namespace
 
 uint32_t Clock::knows(uint64_t block, uint32_t warp) const {
-    return std::max({everything, look_up(*this, key_of_block(block)), look_up(*this, key_of_warp(block, warp))});
+    return std::max(look_up(*this, key_of_block(block)), look_up(*this, key_of_warp(block, warp)));
 }
 
 bool happened_before(const CheckerState& state, const BlockChecks& block, const WarpChecks& warp, uint32_t lane,
@@ -126,7 +126,11 @@ bool happened_before(const CheckerState& state, const BlockChecks& block, const 
         if (warp.lanes && known(first) && known(last)) return true;
     }
     const ClockOf clock = clock_of(warp, lane);
-    return clock && clock->knows(r.warp / state.warps_per_block, r.warp % state.warps_per_block) > r.time;
+    if (!clock) return false;
+    if (clock->knows(r.warp / state.warps_per_block, r.warp % state.warps_per_block) > r.time) return true;
+    if (clock->everything <= r.time) return false;
+    state.looked_away = true;
+    return true;
 }
 
 void note_warp_barrier(const Warp& warp, uint32_t lanes) {

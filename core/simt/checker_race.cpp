@@ -61,7 +61,10 @@ ShadowPage* page_for(CheckerState& state, Region& region, uint64_t offset, bool 
     auto& page = region.pages[offset / page_bytes];
     if (page && (page->shift() == 0 || !bytewise)) return page.get();
     const uint32_t shift = bytewise || region.by_bytes ? 0 : 2;
-    if (state.page_bytes_used > most_page_bytes) return page.get();
+    if (state.page_bytes_used > most_page_bytes) {
+        state.pages_left_out = true;
+        return page.get();
+    }
     page = page ? widened(*page) : std::make_unique<ShadowPage>(shift);
     region.by_bytes = region.by_bytes || bytewise;
     state.page_bytes_used += page->bytes();
@@ -227,6 +230,12 @@ void note(const Warp& warp, uint32_t pc, Space space, const uint64_t* addresses,
             Region* const region = shared_region(state, block, checks, address, owner);
             if (!region || address > region->bytes || bytes > region->bytes - address) continue;
             v.contents = owner->shared.data();
+            if (!is_read(kind) && state.race) {
+                BlockChecks* const keep = state.last_block;
+                BlockChecks& reached = owner == &block ? checks : checks_of(state, *owner);
+                state.last_block = keep;
+                if (!reached.groups.empty()) check_group_reads(state, reached, warp, pc, lane, address, bytes);
+            }
             visit(v, *region, lane, address, state.init && (is_read(kind) || kind == AccessKind::atomic));
             continue;
         }

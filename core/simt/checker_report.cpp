@@ -144,6 +144,46 @@ void report_race(CheckerState& state, const Warp& warp, uint32_t pc, uint32_t la
     state.owner->reports.push_back(std::move(fault));
 }
 
+namespace {
+
+void name_product(const Grid& grid, const CheckerState& state, uint32_t pc, uint32_t block, uint32_t warp, Fault& fault) {
+    (void)state;
+    locate_fault(*grid.program, pc, fault.other_file, fault.other_line, fault.other_ptx_line);
+    fault.other_pc = pc;
+    fault.other_block = coordinates(block, grid.config->grid);
+    fault.other_thread = coordinates(warp * warp_size, grid.config->block);
+}
+
+std::string other_place(const Fault& fault) {
+    return fault.other_file + ":" + std::to_string(fault.other_line > 0 ? fault.other_line : fault.other_ptx_line);
+}
+
+}  // namespace
+
+void report_under_way(CheckerState& state, const Warp& warp, uint32_t pc, uint32_t lane, const GroupReads& product,
+                      const Place& place, uint32_t block_of_product) {
+    Fault fault = *make_fault(warp, pc, lane, "racecheck", {}, place.address);
+    name_place(warp, place, fault);
+    name_product(*warp.block->grid, state, product.pc, block_of_product, product.warp, fault);
+    const std::string at = fault.file + ":" + std::to_string(fault.line > 0 ? fault.line : fault.ptx_line);
+    if (!is_new(state, "product " + at + " " + other_place(fault) + " " + fault.allocation)) return;
+    fault.message = "race: write of " + bytes_text(place.bytes) + " to " + where(place, fault) + " by thread " +
+                    triple(fault.thread) + " at " + at + ", while the wgmma at " + other_place(fault) +
+                    " may still read it: no wgmma.wait_group between them";
+    state.owner->reports.push_back(std::move(fault));
+}
+
+void report_touched(CheckerState& state, const Warp& warp, uint32_t pc, const std::string& name, uint32_t product) {
+    Fault fault = *make_fault(warp, pc, 0, "racecheck", {});
+    name_product(*warp.block->grid, state, product, warp.block->linear, warp.index, fault);
+    const std::string at = fault.file + ":" + std::to_string(fault.line > 0 ? fault.line : fault.ptx_line);
+    if (!is_new(state, "touched " + at)) return;
+    fault.message = "race: " + name + " of a wgmma is used at " + at +
+                    " before a wgmma.wait_group says that the product has ended, as the one at " + other_place(fault) +
+                    " has not";
+    state.owner->reports.push_back(std::move(fault));
+}
+
 void report_unwritten(CheckerState& state, const Warp& warp, uint32_t pc, uint32_t lane, const Place& place) {
     Fault fault = *make_fault(warp, pc, lane, "initcheck", {}, place.address);
     name_place(warp, place, fault);

@@ -77,8 +77,8 @@ struct Region {          // shadow of an allocation, or of a block's shared memo
 // block * 64 + 1 + w for one. Shared by threads that know the same.
 struct Clock {
     uint32_t everything = 0;  // all that anybody did before this time: of clocks that grew too large
-    std::vector<std::pair<uint64_t, uint32_t>> known;  // by key
-    uint32_t knows(uint64_t block, uint32_t warp) const;
+    std::vector<std::pair<uint64_t, uint32_t>> known;     // by key
+    uint32_t knows(uint64_t block, uint32_t warp) const;  // leaving out `everything`
 };
 using ClockOf = std::shared_ptr<const Clock>;
 
@@ -91,10 +91,21 @@ struct WarpChecks {
     std::vector<ClockOf> clocks;   // of each lane; empty: nothing beyond the numbers above
 };
 
+struct GroupReads {  // of products of a warpgroup that nobody has waited for
+    uint32_t warp = 0, group = 0, pc = 0;
+    std::vector<bool> pieces;  // of 16 bytes of shared memory
+};
+struct GroupHazard {  // an instruction that touches a register of such a product
+    uint32_t pc = 0;
+    int32_t offset = 0;
+};
+
 struct BlockChecks {
     uint32_t linear = 0;
     uint32_t first_warp = 0;  // WarpChecks::number of warp 0
-    bool alone = true;        // no other block reaches its shared memory
+    bool alone = true;        // no other block, and no product of a warpgroup under way, reaches its shared memory
+    std::vector<GroupReads> groups;
+    std::vector<uint32_t> groups_closed;  // by warp: wgmma.commit_group
     Region shared;
     std::vector<WarpChecks> warps;
     ByteSet local_written;
@@ -128,6 +139,9 @@ struct CheckerState {
     std::unordered_map<uint64_t, Region> global;     // by address of the allocation
     std::unordered_map<uint64_t, ClockOf> released;  // by token; of global memory the address
     bool tokens_left_out = false;                    // there were too many
+    bool pages_left_out = false;                     // likewise
+    mutable bool looked_away = false;  // two accesses counted as ordered because a clock had grown too large to tell
+    std::vector<GroupHazard> hazards;  // not told yet
     uint64_t page_bytes_used = 0;
     std::set<std::string> seen;  // places that have a report
     SaidRace said[64];           // the latest races told of, so as not to put the same into words cell by cell
@@ -158,6 +172,14 @@ struct Place {  // of an access, for reports
 };
 void report_race(CheckerState& state, const Warp& warp, uint32_t pc, uint32_t lane, AccessKind kind, const Place& place,
                  const Recorded& other, AccessKind other_kind);
+void report_under_way(CheckerState& state, const Warp& warp, uint32_t pc, uint32_t lane, const GroupReads& product,
+                      const Place& place, uint32_t block_of_product);
+void report_touched(CheckerState& state, const Warp& warp, uint32_t pc, const std::string& name, uint32_t product);
+
+std::vector<GroupHazard> find_group_hazards(const ptx::Program& program);
+// A write of the lane to shared memory of the block `owner`: whether a product under way may still read there.
+void check_group_reads(CheckerState& state, BlockChecks& owner, const Warp& warp, uint32_t pc, uint32_t lane,
+                       uint64_t address, uint32_t bytes);
 void report_unwritten(CheckerState& state, const Warp& warp, uint32_t pc, uint32_t lane, const Place& place);
 
 }  // namespace lockstep::simt

@@ -131,6 +131,7 @@ MemoryCheckpoint Memory::save(const MemoryCheckpoint* earlier, const PageCount& 
         auto table = std::make_shared<MemoryCheckpoint::Table>();
         table->version = version();
         table->textures = textures_;
+        table->multicasts = multicasts_;
         for (const auto& [address, a] : allocations_)
             table->allocations.emplace(address,
                                        Allocation{a.address, a.bytes, a.name, a.freed, nullptr, a.module, nullptr, a.heap});
@@ -166,6 +167,7 @@ void Memory::restore(const MemoryCheckpoint& from) {
     }
     allocations_ = std::move(allocations);
     textures_ = from.table->textures;
+    multicasts_ = from.table->multicasts;
     freed_ = from.table->freed;
     next_ = from.table->next;
     live_ = from.table->live;

@@ -65,6 +65,7 @@ struct MemoryCheckpoint {
     struct Table {
         uint64_t version = 0;  // of the memory when it was made
         std::vector<Texture> textures;
+        std::vector<Multicast> multicasts;
         std::map<uint64_t, Allocation> allocations;  // without contents
         std::deque<uint64_t> freed;
         uint64_t next = 0, live = 0, heap = 0, heap_limit = 0;

@@ -272,6 +272,7 @@ LaunchResult launch(const ptx::Program& program, const LaunchConfig& config, Mem
     grid.print = options.print;
     begin_checks(grid, options);
     LaunchResult result = run_blocks(grid, options);
+    result.notes = notes_of(grid);
     result.reports = take_reports(grid);
     return result;
 }

@@ -87,8 +87,13 @@ struct LaunchResult {
     uint64_t thread_instructions = 0;
     std::optional<Fault> fault;
     std::vector<Fault> reports;  // of racecheck and initcheck, which do not stop a kernel; the first of each place, in order
+    std::vector<std::string> notes;  // what the checkers could not look at, each a sentence
     bool stopped = false;
 };
+
+// One report of kind "leakcheck" for each block of the heap that malloc of a kernel gave and nobody has freed. For the end
+// of a program: a later kernel may free what an earlier one allocated.
+std::vector<Fault> find_leaks(const Memory& memory);
 
 // Runs the launch functionally: block after block, the warps of a block round robin from barrier to barrier.
 // Reads and writes `memory`. The launch must have passed check_launch.

@@ -1,10 +1,11 @@
 // wgmma: 64 rows of A, in registers or in shared memory, times n columns of B in shared memory. Each of the four warps of a
-// warpgroup multiplies its own 16 rows, so it does that alone, when its turn comes.
+// warpgroup multiplies its own 16 rows, so it does that alone, when its turn comes. Of a sparse A half the elements are
+// there: its columns of B are twice as long.
 //
 // A matrix in shared memory is a descriptor of 64 bits: start address (bits 0 to 13), leading (16 to 29) and stride byte
 // offset (32 to 45), all in units of 16 bytes, base offset (49 to 51), swizzle (62 and 63: 0 none, 1 128, 2 64, 3 32 bytes).
 // Pieces of 16 bytes lie along k, or, transposed, across it. A group of 8 rows, `span` pieces (1, 8, 4, 2) apart:
-//   along k    row r, piece c of k:   r % 8 * span + r / 8 * stride + c (no swizzle: c * leading)
+//   along k    row r, piece c of k:   r % 8 * span + r / 8 * stride + c % span + c / span * leading
 //   across     k, piece i of rows:    k % 8 * span + k / 8 * stride + i % span + i / span * leading
 //              (no swizzle:           k % 8 + k / 8 * leading + i * stride)
 // Swizzled: bits 4 and up of the address are combined by xor with as many bits from bit 7 up.
@@ -20,7 +21,7 @@ namespace lockstep::simt {
 
 namespace {
 
-constexpr uint32_t piece = 16, rows_a_warp = 16, most_columns = 256;
+constexpr uint32_t piece = 16, rows_a_warp = 16, most_columns = 256, stored_row = ptx::group_words * 4;
 
 struct Layout {
     uint64_t start = 0, leading = 0, stride = 0, base = 0;
@@ -36,7 +37,7 @@ struct Layout {
     }
     uint64_t swizzled(uint64_t address) const { return address ^ (((address >> 7) - base) & (span - 1)) << 4; }
     uint64_t along(uint32_t row, uint32_t c) const {
-        return swizzled(start + row % 8 * span * piece + row / 8 * stride + (span == 1 ? c * leading : c * piece));
+        return swizzled(start + row % 8 * span * piece + row / 8 * stride + c % span * piece + c / span * leading);
     }
     uint64_t across(uint32_t k, uint32_t i) const {
         if (span == 1) return start + k % 8 * piece + k / 8 * leading + i * stride;
@@ -62,14 +63,15 @@ struct Reader {  // of pieces of the block's shared memory; tells the checkers 3
         if (count)
             note_access(s.warp, s.pc, ptx::Space::shared, addresses, count == warp_size ? full_mask : (1u << count) - 1,
                         piece, AccessKind::read);
+        note_group_read(s.warp, s.pc, addresses, count);
         count = 0;
     }
 };
 
-// Rows first .. first + rows - 1 of a matrix, 8 words of k each.
-Fault* gather(Reader& reader, uint64_t descriptor, uint32_t first, uint32_t rows, bool transposed, std::byte* out) {
+// Rows first .. first + rows - 1 of a matrix, `row_bytes` of k each.
+Fault* gather(Reader& reader, uint64_t descriptor, uint32_t first, uint32_t rows, uint32_t row_bytes, bool transposed,
+              std::byte* out) {
     const Layout layout(descriptor);
-    constexpr uint32_t row_bytes = ptx::group_words * 4;
     if (!transposed) {
         for (uint32_t r = 0; r < rows; ++r)
             for (uint32_t c = 0; c < row_bytes / piece; ++c)
@@ -95,9 +97,9 @@ Fault* run_matrix_group(Special& s) {
         return make_fault(
             s.warp, s.pc, 0, "synccheck",
             "wgmma needs warpgroups of 4 warps: the block's last one has " + std::to_string(block.warps.size() % 4));
-    const bool in_registers = i.mode & 1;
+    const bool in_registers = i.mode & 1, sparse = i.mode & 64;
     const uint32_t b_index = i.list_destinations + (in_registers ? 4 : 1), n = i.shape[1];
-    alignas(64) std::byte a[rows_a_warp * ptx::group_words * 4], b[most_columns * ptx::group_words * 4];
+    alignas(64) std::byte a[rows_a_warp * stored_row], b[most_columns * 2 * stored_row];
     Reader reader{s, {}, 0};
     const auto descriptor = [&](uint32_t index) {
         uint64_t value;
@@ -109,13 +111,19 @@ Fault* run_matrix_group(Special& s) {
             for (uint32_t row = 0; row < 8; ++row)
                 std::memcpy(a + (r % 2 * 8 + row) * 32 + r / 2 * 16, listed(s, i.list_destinations + r) + row * 16, 16);
     } else if (Fault* fault = gather(reader, descriptor(i.list_destinations), s.warp.index % 4 * rows_a_warp, rows_a_warp,
-                                     i.mode & 8, a)) {
+                                     stored_row, i.mode & 8, a)) {
         return fault;
     }
-    if (Fault* fault = gather(reader, descriptor(b_index), 0, n, i.mode & 16, b)) return fault;
+    if (Fault* fault = gather(reader, descriptor(b_index), 0, n, sparse ? 2 * stored_row : stored_row, i.mode & 16, b))
+        return fault;
     reader.tell();
     const bool negates_a = i.mode & 2, negates_b = i.mode & 4;
-    const ptx::MatrixGroup group{n, negates_a != negates_b};
+    ptx::MatrixGroup group{n, negates_a != negates_b};
+    if (sparse) {
+        const uint32_t metadata = b_index + 2 + i.list_destinations;
+        group.metadata = reinterpret_cast<const uint32_t*>(listed(s, metadata));
+        std::memcpy(&group.selector, listed(s, metadata + 1), 4);
+    }
     alignas(64) static constexpr std::byte zeros[warp_size * 4]{};
     uint32_t scale;
     std::memcpy(&scale, listed(s, b_index + 1), 4);
@@ -127,6 +135,14 @@ Fault* run_matrix_group(Special& s) {
         from[3 + r] = keeps ? d[r] : zeros;
     }
     i.many(d, from);
+    check_group_registers(s.warp, s.pc);
+    return nullptr;
+}
+
+// wgmma.fence, commit_group, wait_group: nothing is under way in this machine, only racecheck wants to know.
+Fault* run_group_order(Special& s) {
+    const ptx::DecodedInstruction& i = s.instruction();
+    note_group_order(s.warp, static_cast<GroupOrder>(i.mode), i.offset);
     return nullptr;
 }
 

@@ -122,10 +122,12 @@ void Memory::assume_written() {
 }
 
 uint64_t Memory::texture(Texture texture) {
-    const bool plain = texture.channels == 1 || texture.channels == 2 || texture.channels == 4;
+    const bool plain = (texture.channels == 1 || texture.channels == 2 || texture.channels == 4) && texture.samples >= 1 &&
+                       texture.samples <= 64 && texture.levels >= 1 && texture.levels <= 32;
     const bool sampler_only = texture.address == 0;
     const double most = 1ull << 50;  // far below where the products of the extents wrap
-    if (static_cast<double>(texture.row_step()) * texture.height * static_cast<double>(texture.slices()) > most ||
+    if (static_cast<double>(texture.width) * texture.samples > most / 16 ||
+        static_cast<double>(texture.row_step()) * texture.height * static_cast<double>(texture.slices()) > most ||
         static_cast<double>(texture.depth) * texture.layers > most)
         throw Failure("the texture '" + texture.name + "' is too large");
     if (!plain || !texture.width || !texture.height || !texture.depth || !texture.layers ||
@@ -134,6 +136,35 @@ uint64_t Memory::texture(Texture texture) {
     }
     textures_.push_back(std::move(texture));
     return texture_handles + textures_.size();
+}
+
+uint64_t Memory::multicast(std::vector<uint64_t> replicas, uint64_t bytes, std::string name) {
+    const bool inside = std::all_of(replicas.begin(), replicas.end(), [&](uint64_t r) { return read(r, bytes) != nullptr; });
+    if (replicas.empty() || replicas.size() > 64 || bytes == 0 || !inside)
+        throw Failure("the multicast object '" + name + "' needs 1 to 64 replicas, each inside one live allocation");
+    constexpr uint64_t gap = 1 << 16;
+    const uint64_t end = multicasts_.empty() ? multicast_window : multicasts_.back().address + multicasts_.back().bytes;
+    const uint64_t address = multicasts_.empty() ? end : (end + 2 * gap - 1) / gap * gap;
+    multicasts_.push_back({address, bytes, std::move(replicas), std::move(name)});
+    return address;
+}
+
+const Multicast* Memory::find_multicast(uint64_t address) const {
+    for (const Multicast& m : multicasts_)
+        if (address - m.address < m.bytes) return &m;
+    return nullptr;
+}
+
+void Memory::set_maker(uint64_t address, std::shared_ptr<const Fault> maker) {
+    const auto found = allocations_.find(address);
+    if (found != allocations_.end() && found->second.heap) found->second.maker = std::move(maker);
+}
+
+std::vector<const Allocation*> Memory::heap_blocks() const {
+    std::vector<const Allocation*> blocks;
+    for (const auto& [address, a] : allocations_)
+        if (a.heap && !a.freed) blocks.push_back(&a);
+    return blocks;
 }
 
 const Texture* Memory::find_texture(uint64_t handle) const {

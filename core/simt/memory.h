@@ -15,6 +15,18 @@
 
 namespace lockstep::simt {
 
+struct Fault;
+
+// A multicast object of several pieces of this memory, one for each device that takes part: multimem instructions at
+// `address` + n work on byte n of all of them.
+struct Multicast {
+    uint64_t address = 0, bytes = 0;
+    std::vector<uint64_t> replicas;
+    std::string name;
+};
+// The first object's address; nothing else lies there.
+constexpr uint64_t multicast_window = 0x0600'0000'0000ull;
+
 struct Allocation {
     uint64_t address = 0;
     uint64_t bytes = 0;
@@ -24,6 +36,7 @@ struct Allocation {
     std::string module;                  // of a program's own variable: the PTX file that declares it; empty for all others
     std::shared_ptr<ByteSet> unwritten;  // bytes that nobody has written, for initcheck; null: all count as written
     bool heap = false;                   // from a malloc in a kernel
+    std::shared_ptr<const Fault> maker;  // of the heap's: where that malloc stands, and whose it was
 };
 
 // A number that is new whenever host pointers into a Memory may have become stale: the executor keeps pointers only as
@@ -75,6 +88,13 @@ class Memory {
     uint64_t texture(Texture texture);
     const Texture* find_texture(uint64_t handle) const;  // null: it is none of this memory's
 
+    // The address of a multicast object over pieces of `bytes` bytes at these addresses. Throws Failure when one of them is
+    // not inside one live allocation, or there are none or more than 64.
+    uint64_t multicast(std::vector<uint64_t> replicas, uint64_t bytes, std::string name);
+    const Multicast* find_multicast(uint64_t address) const;               // that holds the address, or null
+    void set_maker(uint64_t address, std::shared_ptr<const Fault> maker);  // of the heap's block that begins there
+    std::vector<const Allocation*> heap_blocks() const;                    // that are not freed, by address
+
     // From here on all of the allocation at `address` counts as never written, until a launch with initcheck writes to it. A
     // launch without begins with assume_written: nobody keeps account of what it writes.
     void mark_unwritten(uint64_t address);
@@ -91,6 +111,7 @@ class Memory {
 
   private:
     std::vector<Texture> textures_;
+    std::vector<Multicast> multicasts_;           // by address
     std::map<uint64_t, Allocation> allocations_;  // by address
     std::deque<uint64_t> freed_;                  // oldest first; only the latest are kept for reports
     uint64_t next_ = 0x7f0000000000ull;

@@ -15,6 +15,11 @@ using ptx::Kind;
 using ptx::Space;
 using ptx::Type;
 
+// wgmma.fence and its like, which are nothing to the machine.
+bool orders_products(const ptx::DecodedInstruction& i) {
+    return i.kind == Kind::nop && i.opcode && i.opcode->kind == Kind::matrix_group;
+}
+
 Code code_of(const ptx::DecodedInstruction& i) {
     // The fast cases take whole words that need no widening.
     const size_t element = ptx::size_of(i.type);
@@ -57,8 +62,9 @@ Code code_of(const ptx::DecodedInstruction& i) {
         case Kind::trap:
             return Code::trap;
         case Kind::fence:
-        case Kind::nop:
             return Code::nop;
+        case Kind::nop:
+            return orders_products(i) ? Code::special : Code::nop;
         default:
             return handler_of(i.kind) ? Code::special : Code::nop;
     }
@@ -117,7 +123,7 @@ Prepared prepare(const ptx::DecodedInstruction& i, const std::vector<uint64_t>& 
         p.offset = static_cast<int64_t>(static_cast<uint64_t>(p.offset) + variables[static_cast<size_t>(i.variable)]);
     }
     if (p.code == Code::special)
-        p.handler = handler_of(i.kind);
+        p.handler = orders_products(i) ? run_group_order : handler_of(i.kind);
     else
         p.lanes = i.lanes;
     return p;

@@ -32,6 +32,10 @@ Handler handler_of(ptx::Kind kind) {
             return run_surface;
         case Kind::system:
             return run_system;
+        case Kind::tensor_map:
+            return run_tensor_map;
+        case Kind::multimem:
+            return run_multimem;
         default:
             return nullptr;
     }

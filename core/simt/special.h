@@ -34,6 +34,7 @@ Fault* run_matrix(Special&);        // matrix.cpp
 Fault* run_matrix_load(Special&);   // matrix.cpp
 Fault* run_matrix_store(Special&);  // matrix.cpp
 Fault* run_matrix_group(Special&);  // matrix_group.cpp
+Fault* run_group_order(Special&);   // matrix_group.cpp; of Kind::nop
 Fault* run_async_copy(Special&);    // async_copy.cpp
 Fault* run_async_wait(Special&);    // async_copy.cpp
 Fault* run_mbarrier(Special&);      // mbarrier.cpp
@@ -43,5 +44,7 @@ Fault* run_cluster(Special&);       // cluster.cpp
 Fault* run_texture(Special&);       // texture.cpp
 Fault* run_surface(Special&);       // texture.cpp
 Fault* run_system(Special&);        // system.cpp
+Fault* run_tensor_map(Special&);    // tensor_map_change.cpp
+Fault* run_multimem(Special&);      // multimem.cpp
 
 }  // namespace lockstep::simt

@@ -129,6 +129,8 @@ uint64_t give(Special& s, uint32_t lane, uint64_t bytes) {
     const uint64_t address = grid.memory->heap_allocate(bytes, name);
     if (!address) return 0;
     std::memset(grid.memory->write(address, bytes), 0xCD, bytes);
+    grid.memory->set_maker(address,
+                           std::make_shared<const Fault>(*make_fault(s.warp, s.pc, lane, "leakcheck", {}, address)));
     if (grid.checker && grid.checker->initcheck) grid.memory->mark_unwritten(address);
     return address;
 }
@@ -152,6 +154,44 @@ Fault* take_back(Special& s, uint32_t lane, uint64_t address) {
 }
 
 }  // namespace
+
+std::vector<Fault> find_leaks(const Memory& memory) {
+    constexpr size_t most_leaks = 100;
+    struct Leak {
+        Fault first;
+        uint64_t blocks = 0, bytes = 0;
+    };
+    std::vector<Leak> leaks;  // by the place of their malloc
+    uint64_t beyond = 0;
+    for (const Allocation* const block : memory.heap_blocks()) {
+        if (!block->maker) continue;
+        const Fault& maker = *block->maker;
+        auto leak = std::find_if(leaks.begin(), leaks.end(), [&](const Leak& l) {
+            return l.first.kernel == maker.kernel && l.first.pc == maker.pc && l.first.file == maker.file;
+        });
+        if (leak == leaks.end()) {
+            if (leaks.size() == most_leaks) {
+                ++beyond;
+                continue;
+            }
+            leaks.push_back({maker});
+            leak = leaks.end() - 1;
+            leak->first.allocation = block->name;
+        }
+        ++leak->blocks;
+        leak->bytes += block->bytes;
+    }
+    std::vector<Fault> reports;
+    for (Leak& leak : leaks) {
+        leak.first.message = "leaked " + std::to_string(leak.bytes) + (leak.bytes == 1 ? " byte" : " bytes") +
+                             " of the heap" + (leak.blocks == 1 ? "" : " in " + std::to_string(leak.blocks) + " blocks") +
+                             (leak.blocks == 1 ? ": nobody has freed what this malloc gave"
+                                               : ": nobody has freed what this malloc gave, first to this thread");
+        reports.push_back(std::move(leak.first));
+    }
+    if (beyond) reports.back().message += "; and " + std::to_string(beyond) + " blocks of other places";
+    return reports;
+}
 
 std::string assert_text(Warp& warp, uint32_t pc, uint32_t lane) {
     Readable where;

@@ -1,6 +1,7 @@
 // Tensor maps: what cp.async.bulk.tensor knows of a tensor in global memory. make_tensor_map takes what the driver's
-// cuTensorMapEncodeTiled takes and gives 128 bytes for a `const __grid_constant__ CUtensorMap` parameter (or for global
-// memory). The bytes are an encoding of this machine's own: no real GPU reads them, and it reads none of the driver's.
+// cuTensorMapEncodeTiled takes, make_im2col_tensor_map what cuTensorMapEncodeIm2col takes; both give 128 bytes for a `const
+// __grid_constant__ CUtensorMap` parameter (or for global memory). The bytes are an encoding of this machine's own: no real
+// GPU reads them, and it reads none of the driver's.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -9,6 +10,7 @@
 #include <span>
 
 #include "core/base/result.h"
+#include "core/ptx/program.h"
 
 namespace lockstep::simt {
 
@@ -31,6 +33,20 @@ Result<TensorMap> make_tensor_map(uint64_t address, TensorType type, std::span<c
                                   TensorInterleave interleave = TensorInterleave::none,
                                   TensorSwizzle swizzle = TensorSwizzle::none, TensorFill fill = TensorFill::zeros);
 
+// The same for copies in im2col mode: of a tensor of 3 to 5 dimensions (channels, width, height, depth, images) a copy takes
+// `channels` of `pixels` pixels, one after the other through a box. lower, upper: the box's corners, width first, counted
+// from the first and from the last pixel of an image.
+Result<TensorMap> make_im2col_tensor_map(uint64_t address, TensorType type, std::span<const uint64_t> dims,
+                                         std::span<const uint64_t> strides, std::span<const int32_t> lower,
+                                         std::span<const int32_t> upper, uint32_t channels, uint32_t pixels,
+                                         std::span<const uint32_t> element_strides,
+                                         TensorInterleave interleave = TensorInterleave::none,
+                                         TensorSwizzle swizzle = TensorSwizzle::none, TensorFill fill = TensorFill::zeros);
+
+// tensormap.replace: puts `value` into a field of the map in `bytes`; says why not. `dimension`: of fields that have
+// several.
+std::string replace_in_tensor_map(std::byte* bytes, ptx::TensorMapField field, uint32_t dimension, uint64_t value);
+
 struct TensorLayout {  // what a map says
     uint64_t address = 0;
     uint64_t dims[5] = {1, 1, 1, 1, 1};
@@ -41,6 +57,9 @@ struct TensorLayout {  // what a map says
     TensorType type = TensorType::u8;
     TensorSwizzle swizzle = TensorSwizzle::none;
     TensorFill fill = TensorFill::zeros;
+    bool im2col = false;
+    int64_t first[5] = {}, last[5] = {};  // im2col, by dimension: the box's pixels
+    uint32_t channels = 0, pixels = 0;    // im2col
 
     uint32_t count(uint32_t d) const { return (box[d] + element_strides[d] - 1) / element_strides[d]; }  // in shared memory
     uint64_t box_bytes() const;

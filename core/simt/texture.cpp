@@ -1,6 +1,7 @@
 // The texture and surface instructions, lane by lane: handle -> Texture -> texels -> registers. What a fetch computes is in
 // texture_sample.cpp; where operands are is in ptx/texture_detail.h.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <optional>
 #include <vector>
@@ -17,13 +18,16 @@ namespace lockstep::simt {
 namespace {
 
 using ptx::Geometry;
+using ptx::Level;
 using ptx::TextureDetail;
 using ptx::TextureOperation;
 
-constexpr std::string_view shape_names[] = {"1D", "2D", "3D", "layered 1D", "layered 2D", "cube", "layered cube"};
-constexpr Texture::Shape shapes[] = {Texture::Shape::d1,          Texture::Shape::d2,         Texture::Shape::d3,
-                                     Texture::Shape::d1_layered,  Texture::Shape::d2_layered, Texture::Shape::cube,
-                                     Texture::Shape::cube_layered};  // by Geometry
+constexpr std::string_view shape_names[] = {
+    "1D", "2D", "3D", "layered 1D", "layered 2D", "cube", "layered cube", "multisample 2D", "layered multisample 2D"};
+constexpr Texture::Shape shapes[] = {
+    Texture::Shape::d1,           Texture::Shape::d2,         Texture::Shape::d3,
+    Texture::Shape::d1_layered,   Texture::Shape::d2_layered, Texture::Shape::cube,
+    Texture::Shape::cube_layered, Texture::Shape::d2_ms,      Texture::Shape::d2_ms_layered};  // by Geometry
 
 struct Found {
     uint64_t handle = 0;
@@ -125,8 +129,9 @@ uint32_t query(const Texture& t, uint8_t which) {
         case 6:
             return t.layers;
         case 7:
+            return t.levels;
         case 8:
-            return 1;
+            return t.samples;
         case 10:
             return t.linear;
         case 11:
@@ -159,23 +164,49 @@ uint32_t lane_word(const Special& s, int32_t from, uint32_t lane) {
 }
 
 // A fetch's coordinates: the layer first, then x, y, z; the offset behind whatever stands between.
-Coordinates coordinates_of(const Special& s, const TextureDetail& detail, uint32_t lane) {
+Coordinates coordinates_of(const Special& s, const TextureDetail& detail, const Texture& texture, uint32_t lane) {
     const auto& i = s.instruction();
     const int32_t* from = listed_sources(s);
-    const int32_t* const end = from + i.list_sources;
+    const int32_t* end = from + i.list_sources;
     const bool layered =
         detail.geometry == Geometry::a1d || detail.geometry == Geometry::a2d || detail.geometry == Geometry::acube;
     Coordinates c;
     c.integers = detail.integer;
-    if (layered) c.layer = static_cast<int32_t>(lane_word(s, *from++, lane));
+    if (layered || detail.geometry == Geometry::a2dms) c.layer = static_cast<int32_t>(lane_word(s, *from++, lane));
+    const bool samples = detail.geometry == Geometry::d2ms || detail.geometry == Geometry::a2dms;
+    if (samples) c.sample = static_cast<int32_t>(lane_word(s, *from++, lane));
     const bool flat = detail.geometry == Geometry::d1 || detail.geometry == Geometry::a1d;
-    const bool plane = detail.geometry == Geometry::d2 || detail.geometry == Geometry::a2d;
+    const bool plane = detail.geometry == Geometry::d2 || detail.geometry == Geometry::a2d || samples;
     const int axes = flat ? 1 : plane ? 2 : 3;
     for (int k = 0; k < axes; ++k) {
         const uint32_t word = lane_word(s, *from++, lane);
         float value;
         std::memcpy(&value, &word, 4);
         c.at[k] = detail.integer ? static_cast<double>(static_cast<int32_t>(word)) : static_cast<double>(value);
+    }
+    const auto number = [&](int32_t at) {
+        const uint32_t word = lane_word(s, at, lane);
+        float value;
+        std::memcpy(&value, &word, 4);
+        return value;
+    };
+    if (detail.level == Level::level) {
+        c.levelled = true;
+        c.level = detail.integer ? static_cast<double>(static_cast<int32_t>(lane_word(s, *from, lane)))
+                                 : static_cast<double>(number(*from));
+    } else if (detail.level == Level::grad) {
+        double dx[3], dy[3];
+        for (int k = 0; k < axes; ++k) {
+            dx[k] = static_cast<double>(number(from[k]));
+            dy[k] = static_cast<double>(number(from[axes + k]));
+        }
+        c.levelled = true;
+        c.level = level_of_gradients(texture, c, dx, dy);
+        if (detail.integer) c.level = std::isfinite(c.level) ? std::floor(c.level + 0.5) : 0;
+    }
+    if (detail.compares) {
+        c.compares = true;
+        c.depth = number(*--end);
     }
     if (detail.offset)
         for (int k = 0; k < axes; ++k) c.offset[k] = static_cast<int32_t>(lane_word(s, end[k - axes], lane));
@@ -217,9 +248,39 @@ Fault* answer(Special& s) {
         Fault* fault = nullptr;
         const Found* found = finder.find(lane, fault);
         if (!found) return fault;
-        results.values[0][lane] = query(*found->texture, detail.which);
+        const Texture& t = *found->texture;
+        if (s.instruction().list_sources == 0) {
+            results.values[0][lane] = query(t, detail.which);
+            continue;
+        }
+        const uint32_t level = lane_word(s, *listed_sources(s), lane);
+        results.values[0][lane] = level < t.levels ? query(t.level(level), detail.which) : 0;
     }
     write(s, results, 1, s.mask);
+    return nullptr;
+}
+
+// istypep: of an address of a .texref and its like, or of a handle.
+Fault* tell_type(Special& s) {
+    const auto& i = s.instruction();
+    const auto wanted = static_cast<ptx::Opaque>(TextureDetail::of(i.offset).which);
+    const Grid& grid = *s.warp.block->grid;
+    uint32_t is = 0;
+    for (uint32_t rest = s.mask; rest; rest &= rest - 1) {
+        const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
+        uint64_t value;
+        std::memcpy(&value, operand(s.warp, i.source[0]) + lane * 8, 8);
+        ptx::Opaque found = ptx::Opaque::none;
+        if (const Texture* const t = grid.memory->find_texture(value))
+            found = t->address == 0 ? ptx::Opaque::samplerref : t->surface ? ptx::Opaque::surfref : ptx::Opaque::texref;
+        for (size_t v = 0; v < grid.variables.size(); ++v)
+            if (grid.variables[v] == value) found = grid.program->variables[v].opaque;
+        is |= uint32_t{found == wanted} << lane;
+    }
+    uint32_t bits;
+    std::memcpy(&bits, operand(s.warp, i.destination[0]), 4);
+    bits = (bits & ~s.mask) | is;
+    std::memcpy(operand(s.warp, i.destination[0]), &bits, 4);
     return nullptr;
 }
 
@@ -229,6 +290,7 @@ Fault* run_texture(Special& s) {
     const auto& i = s.instruction();
     const auto operation = static_cast<TextureOperation>(i.mode);
     if (operation == TextureOperation::query) return answer(s);
+    if (operation == TextureOperation::is_type) return tell_type(s);
     const TextureDetail detail = TextureDetail::of(i.offset);
     Finder finder(s);
     Results results;
@@ -256,9 +318,17 @@ Fault* run_texture(Special& s) {
             with_sampler->normalized = sampler->texture->normalized;
             std::copy(std::begin(sampler->texture->modes), std::end(sampler->texture->modes), with_sampler->modes);
             std::copy(std::begin(sampler->texture->border), std::end(sampler->texture->border), with_sampler->border);
+            with_sampler->compare = sampler->texture->compare;
+            with_sampler->mip_linear = sampler->texture->mip_linear;
+            with_sampler->level_bias = sampler->texture->level_bias;
+            with_sampler->least_level = sampler->texture->least_level;
+            with_sampler->most_level = sampler->texture->most_level;
             texture = &*with_sampler;
         }
-        const Coordinates c = coordinates_of(s, detail, lane);
+        if (detail.compares && !reads_floats(*texture))
+            return make_fault(s.warp, s.pc, lane, "memcheck",
+                              "'" + texture->name + "' is compared with a depth: its texels have to be read as floats");
+        const Coordinates c = coordinates_of(s, detail, *texture, lane);
         Touched touched;
         const Texel texel = operation == TextureOperation::gather
                                 ? gather(*texture, texel_source.data, c, detail.which, &touched)

@@ -4,7 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
 
+#include "core/base/dtype.h"
 #include "core/base/nearest.h"
 
 namespace lockstep::lessons {
@@ -24,6 +28,9 @@ constexpr Kind kinds[] = {{"tex1d", Shape::d1, false, 1},
                           {"tex1dlayered", Shape::d1_layered, false, 2},
                           {"tex2dlayered", Shape::d2_layered, false, 3},
                           {"texcube", Shape::cube, false, 3},
+                          {"texcubelayered", Shape::cube_layered, false, 4},
+                          {"tex2dms", Shape::d2_ms, false, 3},
+                          {"tex2dmslayered", Shape::d2_ms_layered, false, 4},
                           {"surf1d", Shape::d1, true, 1},
                           {"surf2d", Shape::d2, true, 2},
                           {"surf3d", Shape::d3, true, 3},
@@ -36,6 +43,36 @@ const Kind& kind_of(const simt::Texture& t, bool surface) {
     return kinds[1];
 }
 
+// levels=4, bias=0.5, minlevel=1, maxlevel=2, compare=less
+bool take_number(std::string_view word, simt::Texture& t) {
+    using Compare = simt::Texture::Compare;
+    constexpr std::pair<std::string_view, Compare> comparisons[] = {
+        {"never", Compare::never},          {"less", Compare::less},       {"equal", Compare::equal},
+        {"lequal", Compare::less_equal},    {"greater", Compare::greater}, {"notequal", Compare::not_equal},
+        {"gequal", Compare::greater_equal}, {"always", Compare::always}};
+    const std::string_view name = word.substr(0, word.find('=')), value = word.substr(name.size() + 1);
+    if (name == "compare") {
+        for (const auto& [text, compare] : comparisons)
+            if (text == value) {
+                t.compare = compare;
+                return true;
+            }
+        return false;
+    }
+    const char* const end = value.data() + value.size();
+    if (name == "levels") {
+        const auto [rest, error] = std::from_chars(value.data(), end, t.levels);
+        return error == std::errc() && rest == end && t.levels >= 1 && t.levels <= 32;
+    }
+    float* const number = name == "bias"       ? &t.level_bias
+                          : name == "minlevel" ? &t.least_level
+                          : name == "maxlevel" ? &t.most_level
+                                               : nullptr;
+    if (!number) return false;
+    const auto [rest, error] = std::from_chars(value.data(), end, *number);
+    return error == std::errc() && rest == end && std::isfinite(*number);
+}
+
 bool take_option(std::string_view word, simt::Texture& t) {
     using Mode = simt::Texture::Mode;
     constexpr std::pair<std::string_view, Mode> modes[] = {
@@ -45,7 +82,10 @@ bool take_option(std::string_view word, simt::Texture& t) {
             for (Mode& m : t.modes) m = mode;
             return true;
         }
-    if (word == "nearest" || word == "linear")
+    if (word.find('=') != std::string_view::npos) return take_number(word, t);
+    if (word == "miplinear")
+        t.mip_linear = true;
+    else if (word == "nearest" || word == "linear")
         t.linear = word == "linear";
     else if (word == "normalized")
         t.normalized = true;
@@ -54,6 +94,79 @@ bool take_option(std::string_view word, simt::Texture& t) {
     else
         return false;
     return true;
+}
+
+double texel_number(const std::byte* from, simt::Texture::Element element) {
+    using Element = simt::Texture::Element;
+    const auto as = [&](auto zero) {
+        std::memcpy(&zero, from, sizeof zero);
+        return zero;
+    };
+    switch (element) {
+        case Element::u8:
+            return as(uint8_t{});
+        case Element::s8:
+            return as(int8_t{});
+        case Element::u16:
+            return as(uint16_t{});
+        case Element::s16:
+            return as(int16_t{});
+        case Element::u32:
+            return as(uint32_t{});
+        case Element::s32:
+            return as(int32_t{});
+        case Element::f16:
+            return static_cast<double>(f16_to_f32(as(uint16_t{})));
+        case Element::f32:
+            break;
+    }
+    return static_cast<double>(as(float{}));
+}
+
+void put_texel_number(std::byte* to, simt::Texture::Element element, double value) {
+    using Element = simt::Texture::Element;
+    if (element == Element::f32) {
+        const auto f = static_cast<float>(value);
+        std::memcpy(to, &f, 4);
+    } else if (element == Element::f16) {
+        const uint16_t bits = f32_to_f16(static_cast<float>(value));
+        std::memcpy(to, &bits, 2);
+    } else {
+        const auto whole = static_cast<int64_t>(std::nearbyint(value));
+        std::memcpy(to, &whole, element <= Element::s8 ? 1 : element <= Element::s16 ? 2 : 4);
+    }
+}
+
+// The texture with its smaller levels behind it, in an allocation of its own: each texel is the mean of those of the level
+// before that it covers (two along each axis, one where there is no second).
+Result<uint64_t> make_levels(simt::Texture t, simt::Memory& memory) {
+    const uint64_t base = t.level_bytes(), from = t.address;
+    t.address = memory.allocate(t.bytes(), t.name + " and its smaller levels");
+    std::byte* const data = memory.write(t.address, t.bytes());
+    std::memcpy(data, memory.read(from, base), base);
+    const uint32_t pictures = t.layers * t.faces();
+    for (uint32_t k = 1; k < t.levels; ++k) {
+        const simt::Texture large = t.level(k - 1), small = t.level(k);
+        const auto offset = [&](const simt::Texture& level, uint32_t picture, uint32_t z, uint32_t y, uint32_t x,
+                                uint32_t c) {
+            const uint64_t row = (uint64_t{picture} * level.depth + z) * level.height + y;
+            return level.address - t.address + row * level.row_step() + x * t.texel_bytes() + c * t.element_bytes();
+        };
+        for (uint32_t p = 0; p < pictures; ++p)
+            for (uint32_t z = 0; z < small.depth; ++z)
+                for (uint32_t y = 0; y < small.height; ++y)
+                    for (uint32_t x = 0; x < small.width; ++x)
+                        for (uint32_t c = 0; c < t.channels; ++c) {
+                            double sum = 0;
+                            for (uint32_t corner = 0; corner < 8; ++corner)
+                                sum += texel_number(data + offset(large, p, std::min(2 * z + corner / 4, large.depth - 1),
+                                                                  std::min(2 * y + corner / 2 % 2, large.height - 1),
+                                                                  std::min(2 * x + corner % 2, large.width - 1), c),
+                                                    t.element);
+                            put_texel_number(data + offset(small, p, z, y, x, c), t.element, sum / 8);
+                        }
+    }
+    return memory.texture(t);
 }
 
 // Where the texels end in `text`: behind the brackets and braces, or at the first comma of a file's name.
@@ -105,11 +218,14 @@ std::optional<Result<KernelArgument>> parse_texture_argument(std::string_view te
         const std::string_view word = rest.substr(at + 1, next - at - 1);
         if (!take_option(word, texture)) {
             const std::string near =
-                nearest_name(word, {"nearest", "linear", "wrap", "mirror", "clamp", "border", "normalized", "unit"});
-            return bad(body + at + 1, fmt::format("unknown option '{}'{}", word,
-                                                  near.empty() ? ": there are linear, nearest, wrap, mirror, clamp, border, "
-                                                                 "normalized, unit"
-                                                               : ", did you mean '" + near + "'?"));
+                nearest_name(word, {"nearest", "linear", "wrap", "mirror", "clamp", "border", "normalized", "unit",
+                                    "miplinear", "levels=2", "bias=0", "minlevel=0", "maxlevel=0", "compare=lequal"});
+            return bad(body + at + 1,
+                       fmt::format("unknown option '{}'{}", word,
+                                   near.empty() ? ": there are linear, nearest, wrap, mirror, clamp, border, "
+                                                  "normalized, unit, levels=N, miplinear, bias=X, minlevel=X, "
+                                                  "maxlevel=X, compare=less"
+                                                : ", did you mean '" + near + "'?"));
         }
         at = next;
     }
@@ -146,16 +262,31 @@ Result<uint64_t> make_texture(const KernelArgument& argument, const Array& array
     for (const int64_t extent : shape)
         if (extent < 1 || extent > (int64_t{1} << 30)) return refuse("has no texels");
     const auto extent = [&](size_t from_last) { return static_cast<uint32_t>(shape[shape.size() - 1 - from_last]); };
+    const bool samples = kind.shape == Shape::d2_ms || kind.shape == Shape::d2_ms_layered;
+    if (samples && extent(0) > 64) return refuse(fmt::format("has {} samples a texel: there can be up to 64", extent(0)));
+    if (samples) {
+        t.samples = extent(0);
+        shape.pop_back();
+    }
     t.width = extent(0);
-    const bool layered = kind.shape == Shape::d1_layered || kind.shape == Shape::d2_layered;
+    const bool layered = kind.shape == Shape::d1_layered || kind.shape == Shape::d2_layered ||
+                         kind.shape == Shape::cube_layered || kind.shape == Shape::d2_ms_layered;
     if (kind.axes >= 2 && kind.shape != Shape::d1_layered) t.height = extent(1);
     if (kind.shape == Shape::d3) t.depth = extent(2);
     if (layered) t.layers = static_cast<uint32_t>(shape[0]);
-    if (kind.shape == Shape::cube && (shape[0] != 6 || t.width != t.height))
+    const bool cube = kind.shape == Shape::cube || kind.shape == Shape::cube_layered;
+    if (cube && (shape[shape.size() - 3] != 6 || t.width != t.height))
         return refuse("is no cube: it takes six square faces");
     t.address = address;
     t.name = name;
-    return memory.texture(t);
+    t.surface = argument.is_surface;
+    if (t.levels == 1) return memory.texture(t);
+    if (samples) return refuse("has several samples a texel: such textures have no levels");
+    const uint32_t longest = std::max({t.width, t.height, t.depth});
+    uint32_t most = 1;
+    while (longest >> most) ++most;
+    if (t.levels > most) return refuse(fmt::format("has texels for {} levels at most, not {}", most, t.levels));
+    return make_levels(t, memory);
 }
 
 }  // namespace lockstep::lessons
