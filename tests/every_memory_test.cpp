@@ -93,6 +93,11 @@ __global__ void fetch(cudaTextureObject_t line, cudaTextureObject_t layers, cuda
     out[i] = make_uchar4(a.w, (unsigned char)tex2DLayered<float>(layers, 1.5f, 0.5f, i % 2),
                          (unsigned char)tex3D<float>(solid, 0.5f, 1.5f, i % 2 + 0.5f), a.x);
 }
+__global__ void levels(cudaTextureObject_t image, float* out) {
+    int i = threadIdx.x;
+    out[i] = i < 4 ? tex2DLod<float>(image, 0.25f, 0.25f, (float)i)
+                   : tex2DGrad<float>(image, 0.75f, 0.75f, make_float2(0.25f, 0), make_float2(0, 0.5f));
+}
 __global__ void invert(cudaSurfaceObject_t surface, int width) {
     int x = threadIdx.x, y = blockIdx.x;
     uchar4 v;
@@ -245,6 +250,12 @@ TEST_CASE("texture and surface objects of CUDA read and write pictures") {
         INFO(fetched.fault);
         REQUIRE(fetched.fault.empty());
         CHECK(values<uint8_t>(fetched.outputs[0]) == std::vector<uint8_t>{4, 11, 2, 1, 8, 21, 4, 5});
+        // Levels of 4 x 4, 2 x 2 (3.5 5.5 11.5 13.5) and 1 x 1: means of four; a step of two texels is level 1.
+        const Launched chain = compiled.run(
+            "levels", {}, {5}, {"tex2d:f32[4,4]{1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16},normalized,levels=3", "out:f32[5]"});
+        INFO(chain.fault);
+        REQUIRE(chain.fault.empty());
+        CHECK(values<float>(chain.outputs[0]) == std::vector<float>{6, 3.5f, 8.5f, 8.5f, 13.5f});
         const Launched inverted = compiled.run("invert", {1}, {2}, {"surf2d:u8[1,2,4]{0,1,2,3,255,254,253,252}", "i32:2"});
         REQUIRE(inverted.fault.empty());
         CHECK(values<uint8_t>(inverted.outputs[0]) == std::vector<uint8_t>{255, 254, 253, 3, 0, 1, 2, 252});
@@ -276,4 +287,12 @@ TEST_CASE("texture arguments that cannot be are refused with a caret or a senten
           "'tex2d:f64[4,4]' has texels of f64: they can be u8, i8, u16, i16, u32, i32, f16 or f32");
     CHECK(unbound("tex2d:u8[4,4,3]") == "'tex2d:u8[4,4,3]' has 3 channels a texel: there can be 1, 2 or 4");
     CHECK(unbound("texcube:u8[6,4,4],linear,unit").empty());
+    CHECK(unbound("tex2d:u8[4,6,4],linear,unit,normalized,levels=3,miplinear,bias=-0.5,minlevel=0.25,maxlevel=2").empty());
+    CHECK(unbound("tex2d:f32[4,4],compare=gequal").empty());
+    CHECK(unbound("tex2dms:f32[4,4,8]").empty());
+    CHECK(unbound("texcubelayered:f32[2,6,4,4]").empty());
+    CHECK(unbound("tex2d:f32[4,5],levels=4") == "'tex2d:f32[4,5],levels=4' has texels for 3 levels at most, not 4");
+    CHECK(unbound("tex2dms:f32[4,4,65]") == "'tex2dms:f32[4,4,65]' has 65 samples a texel: there can be up to 64");
+    CHECK(refused("tex2d:x.npy,levels=0").find("unknown option 'levels=0'") == 0);
+    CHECK(refused("tex2d:x.npy,compare=les").find("unknown option 'compare=les'") == 0);
 }

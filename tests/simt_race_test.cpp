@@ -237,6 +237,99 @@ TEST_CASE("named barriers order those who take part: arriving is enough for what
     check_race(late, 1, 96);
 }
 
+namespace {
+
+// A product of a warpgroup whose B is the first 256 bytes of tile, into %d0 to %d3 (or, b, %e0 to %e3).
+const std::string products =
+    ".reg .b32 %a<4>, %x; .reg .f32 %d<4>, %e<4>; .reg .pred %keep; .reg .b64 %q;\nmov.u64 %q, 0x1000080000;\n"
+    "setp.eq.u32 %keep, %r1, 0;\nwgmma.fence.sync.aligned;\n";
+std::string product(const char* d = "d", const std::string& mark = "") {
+    std::string text = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {";
+    for (int i = 0; i < 4; ++i) text += (i ? ", %" : "%") + std::string(d) + std::to_string(i);
+    return text + "}, {%a0, %a1, %a2, %a3}, %q, %keep, 1, 1, 0;" + (mark.empty() ? "" : " // " + mark) + "\n";
+}
+const std::string commit = "wgmma.commit_group.sync.aligned;\n";
+std::string wait(int pending) {
+    return "wgmma.wait_group.sync.aligned " + std::to_string(pending) + ";\n";
+}
+
+}  // namespace
+
+namespace {
+
+// One report, of the line marked a, because of the product marked b.
+Fault check_touched(const std::string& body) {
+    const Run r = run(body, 1, 128);
+    INFO(body);
+    REQUIRE(r.result.reports.size() == 1);
+    const Fault report = r.result.reports[0];
+    CHECK(report.kind == "racecheck");
+    CHECK(report.ptx_line == line_of(r.text, "a"));
+    CHECK(report.other_ptx_line == line_of(r.text, "b"));
+    return report;
+}
+
+}  // namespace
+
+TEST_CASE("a register of a warpgroup's product is not touched before the wait for its group") {
+    const std::string use = "st.global.f32 [%rd2], %d0;";
+    check_silent(products + product() + product() + commit + wait(0) + use, 1, 128);
+    const Fault report = check_touched(products + product("d", "b") + commit + use + " // a");
+    CHECK(report.message.find("race: %d0 of a wgmma is used") == 0);
+    check_touched(products + product("d", "b") + commit + wait(1) + use + " // a");
+    check_touched(products + product("d", "b") + wait(0) + use + " // a");  // in no group yet
+    check_touched(products + product("d", "b") + commit + "mov.f32 %d1, 0f00000000; // a\n" + wait(0) + use);
+    check_touched(products + product("d", "b") + commit + "mov.b32 %a2, %r1; // a\n" + wait(0) + use);
+    // Two groups: the older one has ended, the newer one has not.
+    const std::string two = products + product("d") + commit + product("e", "b") + commit + wait(1);
+    check_silent(two + use, 1, 128);
+    check_silent(two + use + wait(0) + "st.global.f32 [%rd2], %e0;", 1, 128);
+    // A copy is under way as what it was copied from.
+    const std::string copied = products + product("d", "b") + commit + "mov.f32 %f1, %d0;\n";
+    check_silent(copied + wait(0) + "st.global.f32 [%rd2], %f1;", 1, 128);
+    check_touched(copied + "st.global.f32 [%rd2], %f1; // a");
+    // A loop whose wait leaves one group under way from turn to turn; behind it there is a wait for all, or none.
+    const std::string loop = products + "mov.u32 %x, 0;\nLOOP:\n" + product("d", "b") + commit + wait(1) +
+                             "add.u32 %x, %x, 1;\nsetp.lt.u32 %p1, %x, 3;\n@%p1 bra LOOP;\n";
+    check_silent(loop + wait(0) + use, 1, 128);
+    check_touched(loop + use + " // a");
+}
+
+TEST_CASE("shared memory that a warpgroup's product reads is not written before the wait for its group") {
+    const std::string write = "st.shared.u32 [%r4], %r1;";  // 512 bytes, of which the product reads 256
+    const auto body = [&](const std::string& between, const std::string& mark) {
+        return products + product("d", "b") + commit + between + "bar.sync 0;\n" + write + mark;
+    };
+    check_silent(body(wait(0), ""), 1, 128);
+    const Run r = run(body("", " // a"), 1, 128);
+    REQUIRE(r.result.reports.size() == 1);
+    INFO(render(r.result.reports[0]));
+    CHECK(r.result.reports[0].kind == "racecheck");
+    CHECK(r.result.reports[0].ptx_line == line_of(r.text, "a"));
+    CHECK(r.result.reports[0].other_ptx_line == line_of(r.text, "b"));
+    CHECK(r.result.reports[0].message.find("may still read it: no wgmma.wait_group between them") != std::string::npos);
+    CHECK(r.result.reports[0].allocation == "tile");
+    // Beyond what it reads, and behind the wait, writes are as fast and as fine as ever.
+    check_silent(
+        products + product() + commit + "bar.sync 0;\nst.shared.u32 [%r4+256], %r1;\n" + wait(0) + "bar.sync 0;\n" + write,
+        1, 128);
+}
+
+TEST_CASE("racecheck says when it looks away from what may be a race") {
+    const std::string body =
+        "mov.u32 %r5, %ctaid.x;\n shl.b32 %r6, %r5, 2;\n cvt.u64.u32 %rd3, %r6;\n add.u64 %rd3, %rd3, %rd1;\n"
+        "st.global.u32 [%rd3+64], %r5;\n membar.gl;\n atom.global.add.u32 %r7, [%rd1], 1;\n"
+        "mov.u32 %r8, %nctaid.x;\n sub.u32 %r8, %r8, 1;\n setp.ne.u32 %p1, %r7, %r8;\n @%p1 bra END;\n"
+        "mov.u32 %r9, 0;\nLOOP:\n shl.b32 %r6, %r9, 2;\n cvt.u64.u32 %rd3, %r6;\n add.u64 %rd3, %rd3, %rd1;\n"
+        "ld.global.u32 %r10, [%rd3+64];\n add.u32 %r9, %r9, 1;\n setp.le.u32 %p2, %r9, %r8;\n @%p2 bra LOOP;\nEND:";
+    const Run few = run(body, 40, 1), many = run(body, 300, 1);
+    CHECK(few.result.reports.empty());
+    CHECK(few.result.notes.empty());
+    CHECK(many.result.reports.empty());
+    REQUIRE(many.result.notes.size() == 1);
+    CHECK(many.result.notes[0].find("racecheck looked away") == 0);
+}
+
 TEST_CASE("each pair of lines and each variable is reported once, and no more than a hundred in all") {
     std::string many;
     for (int i = 0; i < 110; ++i)

@@ -234,11 +234,31 @@ TEST_CASE("blocks live on to the next launch, which may free them") {
     const Outcome first = run_kernel(
         kernel("", "mov.u64 %rd5, 16;\n" + call_malloc + "st.u64 [%rd6], 77;\nst.global.u64 [%rd1], %rd6;\n"), memory);
     REQUIRE(!first.fault);
+    CHECK(find_leaks(memory).size() == 1);
     const Outcome second = run_kernel(kernel("", "mov.u64 %rd6, " + std::to_string(first.words[0]) +
                                                      ";\nld.u64 %rd7, [%rd6];\nst.global.u64 [%rd1], %rd7;\n" + call_free),
                                       memory);
     REQUIRE(!second.fault);
     CHECK(second.words[0] == 77);
+    CHECK(find_leaks(memory).empty());
+}
+
+TEST_CASE("what nobody frees is listed by the malloc that gave it, as many bytes and blocks as are left") {
+    Memory memory;
+    // Odd threads free theirs; a second malloc of thread 0 is kept as well.
+    const std::string body = "mov.u64 %rd5, 24;\n" + call_malloc +
+                             "and.b32 %r7, %r0, 1;\nsetp.eq.u32 %p1, %r7, 0;\n@%p1 bra KEEP;\n" + call_free +
+                             "KEEP:\nsetp.ne.u32 %p1, %r0, 0;\n@%p1 bra END;\nmov.u64 %rd5, 1;\n" + call_malloc + "END:";
+    REQUIRE(!run_kernel(kernel("", body), memory, 10).fault);
+    const std::vector<Fault> leaks = find_leaks(memory);
+    REQUIRE(leaks.size() == 2);
+    CHECK(leaks[0].kind == "leakcheck");
+    CHECK(leaks[0].message ==
+          "leaked 120 bytes of the heap in 5 blocks: nobody has freed what this malloc gave, first to this thread");
+    CHECK(leaks[0].thread == Dim3{0, 0, 0});
+    CHECK(leaks[0].ptx_line < leaks[1].ptx_line);
+    CHECK(leaks[1].message == "leaked 1 byte of the heap: nobody has freed what this malloc gave");
+    CHECK(leaks[1].kernel == "k");
 }
 
 TEST_CASE("wrong frees and uses after free name the block and its thread") {

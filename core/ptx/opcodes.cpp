@@ -87,7 +87,7 @@ constexpr Form bar_forms[] = {{"{.cta}(.sync|.arrive)"}};
 constexpr Form barrier_forms[] = {{"{.cta}(.sync|.arrive){.aligned}"}};
 constexpr Form barrier_red_forms[] = {{"{.cta}.red.popc{.aligned}.u32"}, {"{.cta}.red(.and|.or){.aligned}.pred"}};
 constexpr Form bar_warp_forms[] = {{".warp.sync"}};
-constexpr Form membar_forms[] = {{"(.cta|.gl|.sys)"}};
+constexpr Form membar_forms[] = {{"(.cta|.gl|.sys)"}, {".proxy.alias"}};
 constexpr Form fence_forms[] = {{"{.sc|.acq_rel|.acquire|.release}(.cta|.gpu|.sys|.cluster)"}};
 constexpr Form bra_forms[] = {{"{.uni}"}};
 constexpr Form brx_forms[] = {{".idx{.uni}"}};
@@ -141,6 +141,7 @@ constexpr Form mbarrier_forms[] = {
     {"(.init|.inval)" OWN_SHARED ".b64"},
     {"(.expect_tx|.complete_tx){.relaxed}{.cta|.cluster}" ANY_SHARED ".b64"},
     {"(.arrive|.arrive_drop){.expect_tx}{.release|.relaxed}{.cta|.cluster}" ANY_SHARED ".b64"},
+    {"(.arrive|.arrive_drop).expect_tx(.shared|.shared::cta|.shared::cluster){.release|.relaxed}{.cta|.cluster}.b64"},
     {"(.arrive|.arrive_drop).noComplete{.release}{.cta}" OWN_SHARED ".b64"},
     {"(.test_wait|.try_wait){.parity}{.acquire|.relaxed}{.cta|.cluster}" OWN_SHARED ".b64"},
     {".pending_count.b64"}};

@@ -39,7 +39,7 @@ std::vector<std::string> notes_of(const Grid& grid) {
             "racecheck keeps account of 1 GiB of shadow memory: accesses to what lies beyond were not looked at");
     if (state.looked_away)
         notes.push_back(
-            "racecheck looked away from accesses that may be a race: what a thread knows of more than 128 warps, or "
+            "racecheck looked away from accesses that may be a race: what a thread knows of more than 64 blocks, or "
             "through more than a million addresses, counts as all that has happened so far");
     if (state.off) notes.push_back("racecheck stopped looking: this launch has more accesses than it can number");
     return notes;

@@ -29,7 +29,8 @@ GroupOrder order_of(const ptx::DecodedInstruction& i) {
     return one ? static_cast<GroupOrder>(i.mode) : GroupOrder::none;
 }
 
-// What is under way at an instruction: of each register of products 0, or 1 + the groups closed since.
+// What is under way at an instruction: of each register of products 0, or 1 + the groups closed since; as a result, then
+// again as a part of A.
 using Ages = std::vector<uint8_t>;
 
 struct Search {
@@ -50,7 +51,8 @@ struct Search {
         for (const auto& i : program.instructions) {
             if (!is_product(i)) continue;
             const size_t inputs = i.mode & 1 ? 4 : 0;
-            for (size_t k = 0; k < i.list_destinations + inputs; ++k) registers.push_back(program.lists[i.list + k]);
+            for (size_t k = 0; k < i.list_destinations + inputs; ++k)
+                if (program.lists[i.list + k] >= 0) registers.push_back(program.lists[i.list + k]);
         }
         for (bool more = true; more;) {  // copies of copies
             std::sort(registers.begin(), registers.end());
@@ -70,17 +72,22 @@ struct Search {
         }
     }
 
-    // The ages behind `pc`; tells of registers that are touched while they are under way.
+    // The ages behind `pc`; tells of registers that are touched while they are under way. First those of results, which
+    // nobody may touch, then those of A, which nobody may write.
     Ages pass(uint32_t pc, Ages ages, bool tell) {
         const auto& i = program.instructions[pc];
-        const auto touch = [&](int32_t offset) {
+        const size_t count = registers.size();
+        const auto touch = [&](int32_t offset, bool writes) {
             const size_t at = index_of(offset);
-            if (tell && at < registers.size() && ages[at] &&
-                std::none_of(found.begin(), found.end(), [&](const GroupHazard& h) { return h.pc == pc; }))
-                found.push_back({pc, offset});
+            if (!tell || at == count || (!ages[at] && !(writes && ages[count + at]))) return;
+            if (found.empty() || found.back().pc != pc) found.push_back({pc, offset});
         };
         if (is_product(i)) {
-            for (size_t k = 0; k < i.list_destinations; ++k) ages[index_of(program.lists[i.list + k])] = 1;
+            const size_t results = i.list_destinations, inputs = i.mode & 1 ? 4 : 0;
+            for (size_t k = results; k < results + inputs; ++k) touch(program.lists[i.list + k], false);
+            for (size_t k = 0; k < results; ++k) ages[index_of(program.lists[i.list + k])] = 1;
+            for (size_t k = results; k < results + inputs; ++k)
+                if (program.lists[i.list + k] >= 0) ages[count + index_of(program.lists[i.list + k])] = 1;
             return ages;
         }
         const GroupOrder order = order_of(i);
@@ -93,17 +100,18 @@ struct Search {
         if (order != GroupOrder::none) return ages;
         if (is_copy(i)) {
             const size_t from = index_of(i.source[0]), to = index_of(i.destination[0]);
-            if (to < registers.size()) {
-                const uint8_t age = from < registers.size() ? ages[from] : 0;
-                if (age == 0) touch(i.destination[0]);
+            if (to < count) {
+                const uint8_t age = from < count ? ages[from] : 0;
+                if (age == 0 || ages[count + to]) touch(i.destination[0], true);
                 ages[to] = age;
             }
             return ages;
         }
-        for (uint32_t k = 0; k < i.registers_read; ++k) touch(i.reads[k]);
-        for (uint32_t k = 0; k < i.registers_written; ++k) touch(i.writes[k]);
+        for (uint32_t k = 0; k < i.registers_read; ++k) touch(i.reads[k], false);
+        for (uint32_t k = 0; k < i.registers_written; ++k) touch(i.writes[k], true);
         if (i.kind != Kind::branch_table)
-            for (size_t k = 0; k < size_t{i.list_destinations} + i.list_sources; ++k) touch(program.lists[i.list + k]);
+            for (size_t k = 0; k < size_t{i.list_destinations} + i.list_sources; ++k)
+                touch(program.lists[i.list + k], k < i.list_destinations);
         return ages;
     }
 
@@ -115,7 +123,7 @@ struct Search {
         std::vector<uint32_t> work;
         for (uint32_t pc = 0; pc < count; ++pc)
             if (is_product(program.instructions[pc])) {
-                before[pc].resize(registers.size());
+                before[pc].resize(2 * registers.size());
                 work.push_back(pc);
             }
         while (!work.empty()) {
@@ -126,7 +134,7 @@ struct Search {
             for (const uint32_t next : followers(pc)) {
                 Ages& there = before[next];
                 bool changed = there.empty();
-                there.resize(registers.size());
+                there.resize(2 * registers.size());
                 for (size_t k = 0; k < after.size(); ++k)
                     if (after[k] && (!there[k] || after[k] < there[k])) {
                         there[k] = after[k];
