@@ -71,7 +71,7 @@ TEST_CASE("wrong registers, shapes and selectors are refused with what is needed
               .starts_with("unknown form 'mma.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32' of 'mma', did you mean "));
     CHECK(refusal("tcgen05.alloc [%d0], 32;").ends_with("the tensor cores of Blackwell are not modelled"));
     CHECK(refusal("wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f0};")
-              .ends_with("cannot run here: sparse products of a warpgroup are not modelled"));
+              .ends_with("'wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16' takes 10 operands, not 1"));
     const std::string sparse =
         "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3}, {%a0, %a1, %a2, %a3}, "
         "{%b0, %b1, %b2, %b3}, {%f4, %f5, %f6, %f7}, %b4, ";

@@ -232,7 +232,7 @@ void Decoder::decode_matrix_group(DecodedInstruction& out, const std::vector<Typ
         (integers && n % 8))
         complain(spelled() + " has no such shape: it is m64, n 8 to 256 in steps of 8 (integers above 32: 16), k " +
                  std::to_string(words * 32 / bits));
-    const bool in_registers = operand(1).kind == Operand::Kind::vector;
+    const bool in_registers = statement_->operands.size() > 1 && operand(1).kind == Operand::Kind::vector;
     const size_t transposes = halves ? (in_registers ? 1 : 2) : 0, scale = sparse ? 5 : 3,
                  count = scale + (integers ? 1 : 3) + transposes;
     expect_operands(count, count);

@@ -133,8 +133,8 @@ MemoryCheckpoint Memory::save(const MemoryCheckpoint* earlier, const PageCount& 
         table->textures = textures_;
         table->multicasts = multicasts_;
         for (const auto& [address, a] : allocations_)
-            table->allocations.emplace(address,
-                                       Allocation{a.address, a.bytes, a.name, a.freed, nullptr, a.module, nullptr, a.heap, a.maker});
+            table->allocations.emplace(
+                address, Allocation{a.address, a.bytes, a.name, a.freed, nullptr, a.module, nullptr, a.heap, a.maker});
         table->freed = freed_;
         table->next = next_;
         table->live = live_;
