@@ -88,6 +88,15 @@ std::vector<Row> rows_of(const Session& session, const Snapshot& snapshot) {
                 rows.back().stale = result->version != desk.version();
                 rows.back().second = true;
             }
+        if (result->run)
+            for (const std::string& note : result->run->result.notes) {  // what the checkers did not look at
+                Row row;
+                row.kind = "note";
+                row.warning = true;
+                row.message = note;
+                row.stale = result->version != desk.version();
+                rows.push_back(std::move(row));
+            }
     }
     return rows;
 }
