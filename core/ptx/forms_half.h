@@ -19,6 +19,12 @@ template <class T>
 inline T fused_half(T a, T b, T c) {
     return nearest<T>(odd_fma(widen(a), widen(b), widen(c)));
 }
+// .oob: 0 where an operand is the NaN that a tensor map puts beyond the tensor's ends (tensor_map.cpp).
+template <class T>
+inline T fused_inside(T a, T b, T c) {
+    const auto beyond = [](T x) { return x.bits == 0x7fffu; };
+    return beyond(a) || beyond(b) || beyond(c) ? T{0} : fused_half(a, b, c);
+}
 template <class T>
 inline T rectified_half(T x) {  // .relu
     const bool nan = widen(x) != widen(x);
@@ -67,6 +73,10 @@ constexpr Form fma_half[] = {HALF_THREE(".rn", f16, "f16", fused_half(x, y, z)),
                              HALF_THREE(".rn.ftz.sat", f16, "f16", to_half(saturate(widen(FLUSHED_FMA)))),
                              HALF_THREE(".rn.relu", f16, "f16", rectified_half(fused_half(x, y, z))),
                              HALF_THREE(".rn.ftz.relu", f16, "f16", rectified_half(FLUSHED_FMA)),
+                             HALF_THREE(".rn.oob", f16, "f16", fused_inside(x, y, z)),
+                             HALF_THREE(".rn.oob.relu", f16, "f16", rectified_half(fused_inside(x, y, z))),
+                             HALF_THREE(".rn.oob", bf16, "bf16", fused_inside(x, y, z)),
+                             HALF_THREE(".rn.oob.relu", bf16, "bf16", rectified_half(fused_inside(x, y, z))),
                              HALF_THREE(".rn", bf16, "bf16", fused_half(x, y, z)),
                              HALF_THREE(".rn.relu", bf16, "bf16", rectified_half(fused_half(x, y, z)))};
 #undef FLUSHED_FMA
