@@ -437,3 +437,140 @@ TEST_CASE("a step of a layer of a 405-billion-parameter model is planned without
     CHECK(use.launches == uint64_t(tape.launches()));
     CHECK(failure_of([&] { values_of(heap, y.value); }) == "the meta device holds no values: 'down matmul' cannot be read");
 }
+
+namespace {
+struct Layer {
+    std::string name;
+    std::vector<Shape> shapes;  // of the inputs that are differentiated
+    std::function<Variable(Tape&, std::span<const Variable>)> run;
+};
+
+std::vector<Layer> layers_with_second_derivatives() {
+    using In = std::span<const Variable>;
+    const auto indices = [](Tape& tape) {
+        return tape.label(labels_from(tape.heap(), std::vector<int32_t>{2, 0, 2, 1}, "indices"), "indices");
+    };
+    const auto statistic = [](Tape& tape, double value) {
+        return tape.input(tensor_from(tape.heap(), {2}, std::vector<double>{value, value + 0.5}, "statistic"), "statistic");
+    };
+    const auto convolution = [](Window window) {
+        return [window](Tape& t, In in) { return conv2d(t, in[0], in[1], in[2], "y", window); };
+    };
+    const auto transposed = [](Window window, std::array<int64_t, 2> end) {
+        return [=](Tape& t, In in) { return conv_transpose2d(t, in[0], in[1], in[2], "y", window, end); };
+    };
+    const auto attend = [](bool causal, HeadLayout layout) {
+        return [=](Tape& t, In in) { return attention(t, in[0], in[1], in[2], causal, layout, "y"); };
+    };
+    const auto batch = [statistic](bool training, int64_t ghosts) {
+        return [=](Tape& t, In in) {
+            return batch_norm(t, in[0], in[1], in[2], statistic(t, 0.2), statistic(t, 0.7), training, "y", ghosts);
+        };
+    };
+    return {
+        {"layer_norm", {{3, 5}, {5}, {5}}, [](Tape& t, In in) { return layer_norm(t, in[0], in[1], in[2], "y"); }},
+        {"layer_norm 2",
+         {{2, 3, 4}, {3, 4}, {3, 4}},
+         [](Tape& t, In in) { return layer_norm(t, in[0], in[1], in[2], "y"); }},
+        {"rms_norm", {{2, 3, 5}, {5}}, [](Tape& t, In in) { return rms_norm(t, in[0], in[1], "y"); }},
+        {"group_norm", {{2, 4, 3, 2}, {4}, {4}}, [](Tape& t, In in) { return group_norm(t, in[0], 2, in[1], in[2], "y"); }},
+        {"batch_norm", {{4, 2, 3}, {2}, {2}}, batch(true, 1)},
+        {"ghost batch_norm", {{4, 2, 2, 2}, {2}, {2}}, batch(true, 2)},
+        {"batch_norm as it runs", {{3, 2, 2}, {2}, {2}}, batch(false, 1)},
+        {"attention", {{1, 2, 3, 4}, {1, 2, 5, 4}, {1, 2, 5, 4}}, attend(false, HeadLayout::heads_first)},
+        {"grouped causal attention", {{2, 3, 4, 2}, {2, 3, 2, 2}, {2, 3, 2, 2}}, attend(true, HeadLayout::positions_first)},
+        {"conv2d", {{2, 2, 4, 5}, {3, 2, 3, 2}, {3}}, convolution({})},
+        {"strided conv2d",
+         {{1, 2, 6, 7}, {2, 2, 2, 3}, {2}},
+         convolution({.stride = {2, 3}, .padding = {1, 1}, .dilation = {2, 1}})},
+        {"grouped conv2d", {{1, 4, 4, 4}, {2, 2, 3, 3}, {2}}, convolution({.padding = {1, 1}, .groups = 2})},
+        {"conv1d", {{2, 2, 6}, {3, 2, 3}, {3}}, convolution({.stride = {1, 2}, .padding = {0, 1}})},
+        {"conv_transpose2d", {{1, 2, 3, 2}, {2, 3, 2, 3}, {3}}, transposed({.stride = {2, 2}, .padding = {1, 0}}, {1, 0})},
+        {"max_pool2d",
+         {{1, 2, 5, 4}},
+         [](Tape& t, In in) {
+             return max_pool2d(t, in[0], {3, 2}, "y", {.stride = {1, 2}, .padding = {1, 0}});
+         }},
+        {"avg_pool2d",
+         {{1, 2, 5, 4}},
+         [](Tape& t, In in) {
+             return avg_pool2d(t, in[0], {3, 2}, "y", {.stride = {2, 2}, .padding = {1, 0}});
+         }},
+        {"avg_pool2d without padding",
+         {{1, 2, 5, 4}},
+         [](Tape& t, In in) {
+             return avg_pool2d(t, in[0], {3, 3}, "y", {.stride = {1, 1}, .padding = {1, 1}}, false);
+         }},
+        {"embedding", {{3, 4}}, [=](Tape& t, In in) { return embedding(t, in[0], indices(t), "y"); }},
+        {"padded embedding", {{3, 4}}, [=](Tape& t, In in) { return embedding(t, in[0], indices(t), "y", 2); }},
+    };
+}
+}  // namespace
+
+// z = the sum of r times the layer's gradients for an upstream v. Its derivatives by inputs and v, from recorded gradients,
+// against central differences of the same z from the layer's own backward.
+TEST_CASE("layers' gradients of gradients are central differences of their gradients") {
+    for (const Layer& layer : layers_with_second_derivatives()) {
+        INFO(layer.name);
+        Host host;
+        Rng rng(7);
+        std::vector<std::vector<double>> values, weights;
+        for (const Shape& shape : layer.shapes) {
+            auto draw = [&] {
+                std::vector<double> all(size_t(count_of(shape)));
+                for (double& value : all) value = rng.uniform(-1, 1);
+                return all;
+            };
+            values.push_back(draw());
+            weights.push_back(draw());
+        }
+        Shape shape;
+        const auto z_of = [&](const std::vector<std::vector<double>>& at, const std::vector<double>& v) {
+            Tape tape(host.heap);
+            std::vector<Variable> in;
+            for (size_t i = 0; i < layer.shapes.size(); ++i) in.push_back(host.input(tape, layer.shapes[i], at[i], "x"));
+            const Variable y = layer.run(tape, in);
+            shape = y.shape();
+            if (v.empty()) return 0.0;
+            tape.backward(y, tensor_from(host.heap, shape, v, "v"));
+            double z = 0;
+            for (size_t i = 0; i < in.size(); ++i) {
+                const auto g = tape.gradient_values(in[i].node);
+                for (size_t k = 0; k < g.size(); ++k) z += g[k] * weights[i][k];
+            }
+            return z;
+        };
+        (void)z_of(values, {});
+        std::vector<double> v(size_t(count_of(shape)));
+        for (double& value : v) value = rng.uniform(-1, 1);
+
+        Tape tape(host.heap);
+        std::vector<Variable> in;
+        for (size_t i = 0; i < layer.shapes.size(); ++i) in.push_back(host.input(tape, layer.shapes[i], values[i], "x"));
+        const Variable seed = host.input(tape, shape, v, "v"), y = layer.run(tape, in);
+        const auto first = tape.gradients(y, in, {.create_graph = true}, &seed);
+        std::vector<Root> roots;
+        for (size_t i = 0; i < in.size(); ++i)
+            roots.push_back({first[i], tensor_from(host.heap, layer.shapes[i], weights[i], "r")});
+        tape.backward(roots);
+        in.push_back(seed);
+        values.push_back(v);
+        for (size_t i = 0; i < in.size(); ++i) {
+            INFO("input " << i);
+            auto got = tape.gradient_values(in[i].node);
+            if (got.empty()) got.resize(values[i].size());  // z does not depend on it
+            REQUIRE(got.size() == values[i].size());
+            for (size_t k = 0; k < got.size(); ++k) {
+                auto moved = values;
+                const double step = 1e-5;
+                const auto at = [&](double by) {
+                    moved[i][k] = values[i][k] + by;
+                    return z_of({moved.begin(), moved.end() - 1}, moved.back());
+                };
+                const double want = (at(step) - at(-step)) / (2 * step);
+                INFO("element " << k << " is " << got[k] << ", not " << want);
+                CHECK(std::abs(got[k] - want) <= 1e-6 + 1e-5 * std::abs(want));
+            }
+        }
+    }
+}

@@ -7,6 +7,7 @@
 
 #include "core/base/diagnostic.h"
 #include "core/tensor/ops/rows.h"
+#include "core/tensor/ops/second.h"
 #include "core/tensor/sequence_ops.h"
 
 namespace lockstep::tensor {
@@ -115,6 +116,7 @@ const OpRow attention_row = {
     .shape = shape,
     .forward = forward,
     .backward = backward,
+    .differentiate = differentiate_attention,
     .cost = cost,
     .samples = samples,
 };

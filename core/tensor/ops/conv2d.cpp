@@ -8,6 +8,7 @@
 #include "core/base/diagnostic.h"
 #include "core/tensor/ops/layer.h"
 #include "core/tensor/ops/rows.h"
+#include "core/tensor/ops/second.h"
 
 namespace lockstep::tensor {
 
@@ -280,6 +281,7 @@ const OpRow conv2d_row = {
     .shape = shape,
     .forward = forward,
     .backward = backward,
+    .differentiate = differentiate_conv2d,
     .cost = cost,
     .samples = samples,
 };
@@ -293,6 +295,7 @@ const OpRow conv_transpose2d_row = {
     .shape = transposed_shape,
     .forward = transposed_forward,
     .backward = transposed_backward,
+    .differentiate = differentiate_conv_transpose2d,
     .cost = transposed_cost,
     .samples = transposed_samples,
 };

@@ -5,6 +5,7 @@
 
 #include "core/base/diagnostic.h"
 #include "core/tensor/ops/rows.h"
+#include "core/tensor/ops/second.h"
 #include "core/tensor/sequence_ops.h"
 
 namespace lockstep::tensor {
@@ -102,6 +103,7 @@ const OpRow embedding_row = {
     .shape = embedding_shape,
     .forward = [](ForwardCall& call) { select(call, call.inputs[0], call.inputs[1], embedding_extents(types_of(call))); },
     .backward = [](BackwardCall& call) { add_back(call, embedding_extents(call.inputs), call.attributes.mode - 1); },
+    .differentiate = differentiate_embedding,
     .cost = [](Types in, const Attributes&) { return cost_of(embedding_extents(in), double(size_of(in[0].dtype))); },
     .samples = [](Rng& rng) -> std::vector<Sample> {
         return {

@@ -8,6 +8,7 @@
 #include "core/base/diagnostic.h"
 #include "core/tensor/ops/layer.h"
 #include "core/tensor/ops/rows.h"
+#include "core/tensor/ops/second.h"
 
 namespace lockstep::tensor {
 
@@ -235,6 +236,7 @@ const OpRow layer_norm_row = {
     .shape = [](Types in, const Attributes& a) { return layer_shape(in, a, 3); },
     .forward = layer_forward,
     .backward = layer_backward,
+    .differentiate = differentiate_layer_norm,
     .cost = layer_cost,
     .samples = layer_samples,
 };
@@ -247,6 +249,7 @@ const OpRow rms_norm_row = {
     .shape = [](Types in, const Attributes& a) { return layer_shape(in, a, 2); },
     .forward = rms_forward,
     .backward = rms_backward,
+    .differentiate = differentiate_rms_norm,
     .cost = rms_cost,
     .samples = rms_samples,
 };
@@ -259,6 +262,7 @@ const OpRow group_norm_row = {
     .shape = group_shape,
     .forward = group_forward,
     .backward = group_backward,
+    .differentiate = differentiate_group_norm,
     .cost = group_cost,
     .samples = group_samples,
 };

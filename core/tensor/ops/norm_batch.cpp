@@ -9,6 +9,7 @@
 #include "core/base/diagnostic.h"
 #include "core/tensor/ops/layer.h"
 #include "core/tensor/ops/rows.h"
+#include "core/tensor/ops/second.h"
 
 namespace lockstep::tensor {
 
@@ -166,6 +167,7 @@ const OpRow batch_norm_row = {
     .shape = shape,
     .forward = forward,
     .backward = backward,
+    .differentiate = differentiate_batch_norm,
     .cost = cost,
     .samples = samples,
 };

@@ -6,6 +6,7 @@
 #include "core/base/diagnostic.h"
 #include "core/tensor/ops/layer.h"
 #include "core/tensor/ops/rows.h"
+#include "core/tensor/ops/second.h"
 
 namespace lockstep::tensor {
 
@@ -160,6 +161,7 @@ const OpRow max_pool2d_row = {
     .shape = shape,
     .forward = max_forward,
     .backward = max_backward,
+    .differentiate = differentiate_max_pool2d,
     .cost = max_cost,
     .samples = samples,
 };
@@ -171,6 +173,7 @@ const OpRow avg_pool2d_row = {
     .shape = shape,
     .forward = avg_forward,
     .backward = avg_backward,
+    .differentiate = differentiate_avg_pool2d,
     .cost = avg_cost,
     .samples = avg_samples,
 };
