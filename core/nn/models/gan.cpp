@@ -1,5 +1,7 @@
 // A generative adversarial network on eight Gaussians on a circle (Goodfellow et al. 2014, non-saturating loss): the
-// discriminator learns to tell points of the set from the generator's, the generator to be taken for the set.
+// discriminator learns to tell points of the set from the generator's, the generator to be taken for the set. A penalty on
+// the discriminator's slope at the set's points (Mescheder, Geiger, Nowozin 2018: R1) keeps the game from going round in
+// circles, so that all modes stay; it is a derivative that is differentiated again.
 #include <fmt/format.h>
 
 #include "core/base/diagnostic.h"
@@ -15,6 +17,7 @@ using tensor::Variable;
 
 namespace {
 constexpr int64_t noise_size = 8, width = 128;
+constexpr double slope_weight = 0.1;
 
 struct Player {  // three linear layers, leaky ReLU between them
     Linear a, b, c;
@@ -93,9 +96,14 @@ std::unique_ptr<Task> make_gan(const TaskOptions& options, tensor::Heap& heap) {
             result.loss = likely(judged, -1, "generator loss");
             return result;
         }
-        const Variable x = tape.input(it->on(tape.heap(), values.first(2 * rows), 2, "points"), "points");
-        result.loss = tensor::add(tape, likely(it->discriminator(pass, x, "real"), -1, "real loss"),
-                                  likely(judged, 1, "made loss"), "discriminator loss");
+        const Variable x = tape.input(it->on(tape.heap(), values.first(2 * rows), 2, "points"), "points", true);
+        const Variable real = it->discriminator(pass, x, "real");
+        const Variable slope =
+            tape.gradients(tensor::sum(tape, real, "real total"), {x}, {.create_graph = true}).front();  // [B,2]
+        const Variable squares = tensor::sum(tape, tensor::unary(tape, "square", slope, "slope^2"), "slopes");
+        const Variable told = tensor::add(tape, likely(real, -1, "real loss"), likely(judged, 1, "made loss"), "told apart");
+        result.loss = tensor::add(tape, told, tensor::affine(tape, squares, slope_weight / 2 / double(rows), 0, "penalty"),
+                                  "discriminator loss");
         return result;
     };
     task->evaluate = [it](tensor::Heap& on, int64_t examples, const std::stop_token&) {
