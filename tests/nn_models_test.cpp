@@ -1,4 +1,8 @@
 // Models reach their aims: trained as `lockstep train --model NAME` trains them, judged on what they have not seen.
+#include <cmath>
+#include <map>
+
+#include "core/nn/experiments.h"
 #include "core/nn/models/models.h"
 #include "core/nn/trainer.h"
 #include "tests/catch.h"
@@ -53,4 +57,50 @@ TEST_CASE("every model says what it is, what it reads and what it reaches") {
         CHECK(row.make != nullptr);
         CHECK(&model_named(std::string(row.name)) == &row);
     }
+}
+
+TEST_CASE("spirals are told apart, and a generator covers the modes of its set") {
+    for (const uint64_t seed : {1, 2}) CHECK(trained("spirals", seed, 500).accuracy >= 0.95);
+    const Evaluation made = trained("gan", 1, 1500);  // of 8000: all modes are there early, samples come near later
+    CHECK(made.measures.at(0).value >= 7);
+    CHECK(made.accuracy >= 0.6);
+}
+
+TEST_CASE("the critical batch size is found again from the steps that it makes") {
+    std::vector<TrialResult> runs;
+    for (int64_t batch = 8; batch <= 1024; batch *= 4)
+        for (const double slower : {1.0, 1.5})  // the faster run of a batch size counts
+            runs.push_back({.batch = batch, .steps = int64_t(slower * (200 + 12800.0 / double(batch)))});
+    runs.push_back({.batch = 4});  // did not reach the target
+    const CriticalBatch fit = critical_batch(runs);
+    CHECK(std::abs(fit.least_steps - 200) < 1);
+    CHECK(std::abs(fit.least_examples - 12800) < 60);
+    CHECK(std::abs(fit.batch - 64) < 0.7);
+    CHECK_THROWS_WITH(critical_batch(std::span(runs).first(2)), Catch::Matchers::Contains("two batch sizes"));
+}
+
+TEST_CASE("step sizes: too small learns slowly, right learns, too large diverges; warm-up saves a large rate") {
+    const auto rates = experiment_named("learning_rates").trials();
+    const TrialResult small = run_trial(rates.at(0)), right = run_trial(rates.at(1)), large = run_trial(rates.at(2));
+    CHECK(!small.diverged);
+    CHECK(small.accuracy < 0.7);
+    CHECK(right.accuracy > 0.98);
+    CHECK(large.diverged);
+    std::map<std::string, TrialResult> runs;
+    for (const Trial& trial : experiment_named("large_batches").trials())
+        if (trial.name.find("adam") == 0 || trial.name == "lars") runs[trial.name] = run_trial(trial);
+    CHECK(runs.at("adam, rate 0.2 at once").accuracy < 0.5);
+    CHECK(runs.at("adam, rate 0.2 after 50 steps of warm-up").accuracy > 0.8);
+    CHECK(runs.at("lars").accuracy > 0.9);
+}
+
+TEST_CASE("larger batches need fewer steps and more examples") {
+    std::vector<TrialResult> runs;
+    for (const Trial& trial : experiment_named("batch_sizes").trials())
+        if (trial.options.batch == 8 || trial.options.batch == 256) runs.push_back(run_trial(trial));
+    const CriticalBatch fit = critical_batch(runs);
+    CHECK(fit.least_steps > 20);
+    CHECK(fit.batch > 2);
+    CHECK(fit.batch < 100);
+    CHECK_THROWS_WITH(experiment_named("batch_size"), Catch::Matchers::Contains("did you mean 'batch_sizes'?"));
 }

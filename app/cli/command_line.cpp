@@ -156,6 +156,7 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
     add_run(app, status);
     add_compile(app, status);
     add_train(app, status);
+    add_experiment(app, status);
     add_lesson(app, status);
     add_gpus(app, status);
     add_occupancy(app, status);
