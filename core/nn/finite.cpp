@@ -16,7 +16,7 @@ namespace lockstep::nn {
 using tensor::Node;
 
 namespace {
-constexpr int64_t small_parameter = 4096, slice = 16384;
+constexpr int64_t small_parameter = 4096, slice_a_step = 16384;
 
 template <class Bits>
 bool exponents_finite(const std::byte* bytes, int64_t count, Bits exponent) {
@@ -158,7 +158,7 @@ bool FiniteWatch::parameters_finite(const Step& step) {
         else
             good = finite(device, value.pointer(), value.count(), value.dtype) && good;
     }
-    int64_t left = large ? slice : 0;
+    int64_t left = large ? slice_a_step : 0;
     for (size_t looked = 0; left > 0 && looked <= all.size(); ++looked) {
         if (turn_ >= all.size()) turn_ = 0;
         const tensor::Tensor& value = all[turn_].value;

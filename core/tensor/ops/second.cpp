@@ -96,8 +96,8 @@ Variable weight_gradient(Tape& tape, const Variable& x, const Variable& d, const
 }
 
 // d [N,F,OH,OW] back to x's shape, by the transposed convolution with the same window.
-Variable spread(Tape& tape, const Variable& d, const Variable& w, const Shape& x, const Window& window,
-                const NodeName& name) {
+Variable spread_back(Tape& tape, const Variable& d, const Variable& w, const Shape& x, const Window& window,
+                     const NodeName& name) {
     std::array<int64_t, 2> end{};
     for (size_t i = 0; i < 2; ++i)
         end[i] = x[2 + i] - ((d.shape()[2 + i] - 1) * window.stride[i] - 2 * window.padding[i] +
@@ -202,8 +202,8 @@ void differentiate_conv2d(DifferentiateCall& call) {
         call.gradients[input] = reshape(tape, gradient, call.inputs[input].shape, call.label(input));
     };
     if (call.wants(0))
-        as_input(
-            0, spread(tape, d, as_picture(tape, call.kept(1), call.label(0)), x, window_of(call.attributes), call.label(0)));
+        as_input(0, spread_back(tape, d, as_picture(tape, call.kept(1), call.label(0)), x, window_of(call.attributes),
+                                call.label(0)));
     if (call.wants(1))
         as_input(1,
                  weight_gradient(tape, as_picture(tape, call.kept(0), call.label(1)), d, w, call.attributes, call.label(1)));
@@ -258,7 +258,7 @@ void differentiate_avg_pool2d(DifferentiateCall& call) {
     const Variable d = mul(tape, call.upstream, constant({1, 1, out[2], out[3]}, share), name);
     const Variable ones = constant({x[1], 1, a.kernel[0], a.kernel[1]},
                                    std::vector<double>(static_cast<size_t>(x[1] * a.kernel[0] * a.kernel[1]), 1.0));
-    call.gradients[0] = spread(tape, d, ones, x, {.stride = a.stride, .padding = a.padding, .groups = x[1]}, name);
+    call.gradients[0] = spread_back(tape, d, ones, x, {.stride = a.stride, .padding = a.padding, .groups = x[1]}, name);
 }
 
 // dW = one-hot(indices)ᵀ d: each place's gradient is added to its row. The padding's row, mode - 1, gets none.
