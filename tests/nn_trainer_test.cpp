@@ -372,10 +372,10 @@ TEST_CASE("the watch finds one bad element of a large parameter that no loss sho
         FiniteWatch watch;
         int looks = 0;
         std::optional<NotFinite> found;
-        while (!found && looks < 7) found = watch.look({heap, tape, list, "adamw", looks++, 1.0});
+        while (!found && looks < 14) found = watch.look({heap, tape, list, "adamw", looks++, 1.0});
         REQUIRE(found);
         CHECK(found->name == "b");
-        CHECK(looks == 1 + int(bad / 16384));
+        CHECK(looks == 1 + int(bad / 8192));
     }
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -16,17 +17,23 @@ namespace lockstep::nn {
 using tensor::Node;
 
 namespace {
-constexpr int64_t small_parameter = 4096, slice_a_step = 16384;
+constexpr int64_t small_parameter = 4096, slice_a_step = 8192;
 
 template <class Bits>
 bool exponents_finite(const std::byte* bytes, int64_t count, Bits exponent) {
-    Bits bad = 0;
-    for (int64_t i = 0; i < count; ++i) {
-        Bits bits;
-        std::memcpy(&bits, bytes + i * static_cast<int64_t>(sizeof bits), sizeof bits);
-        bad = static_cast<Bits>(bad | static_cast<Bits>((bits & exponent) == exponent));
+    constexpr int64_t lanes = 16;  // a block at a time, so that it is done in vectors
+    std::array<Bits, lanes> bad{}, block;
+    int64_t i = 0;
+    for (; i + lanes <= count; i += lanes) {
+        std::memcpy(block.data(), bytes + i * static_cast<int64_t>(sizeof(Bits)), sizeof block);
+        for (size_t k = 0; k < lanes; ++k) bad[k] |= static_cast<Bits>((block[k] & exponent) == exponent);
     }
-    return bad == 0;
+    block.fill(0);
+    if (i < count)
+        std::memcpy(block.data(), bytes + i * static_cast<int64_t>(sizeof(Bits)),
+                    static_cast<size_t>(count - i) * sizeof(Bits));
+    for (size_t k = 0; k < lanes; ++k) bad[k] |= static_cast<Bits>((block[k] & exponent) == exponent);
+    return std::all_of(bad.begin(), bad.end(), [](Bits one) { return one == 0; });
 }
 
 std::string_view word_for(double value) {

@@ -2,7 +2,7 @@
 // finds it traces on the step's tape to the op where the first such value came up.
 //
 // Looking costs a memcpy: parameters of up to 4,096 elements (every bias, which a bad gradient of its layer always reaches)
-// are read each step, larger ones 16,384 elements a step in turn. A parameter that went bad stays bad, so none is missed.
+// are read each step, larger ones 8,192 elements a step in turn. A parameter that went bad stays bad, so none is missed.
 #pragma once
 #include <optional>
 #include <string_view>
