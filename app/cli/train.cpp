@@ -112,7 +112,10 @@ void check_can_save(const std::filesystem::path& folder) {
 // The options of the run: those given, then the checkpoint's, then the model's own.
 nn::TrainerOptions trainer_options(const Options& options, const nn::Checkpoint* from, const CLI::App& command) {
     nn::TrainerOptions trainer = options.trainer;
-    const auto given = [&](std::string_view name) { return command.count("--" + std::string(name)) > 0; };
+    const auto given = [&](std::string_view name) {  // some are no options of the command
+        const CLI::Option* option = command.get_option_no_throw("--" + std::string(name));
+        return option && option->count() > 0;
+    };
     if (!given("model") && !from) throw Failure("--model is needed, or --resume; 'lockstep train --help' lists the models");
     const nn::ModelRow& row = nn::model_named(given("model") ? trainer.model : from->model);
     trainer.model = row.name;
