@@ -585,6 +585,17 @@ TEST_CASE("training saved and resumed by command gives the losses of training th
     refuses("train --steps 1 --resume " + folder, "at byte 100: it has 100 bytes, but checkpoint.json says");
 }
 
+TEST_CASE("an experiment says of every run where it came to, and which one diverged") {
+    const auto json = nlohmann::json::parse(lockstep_command("experiment learning_rates --json -").out);
+    CHECK(json["experiment"] == "learning_rates");
+    REQUIRE(json["trials"].size() == 3);
+    CHECK(json["trials"][1]["accuracy"].get<double>() > 0.95);
+    CHECK(json["trials"][0]["diverged"] == false);
+    CHECK(json["trials"][2]["diverged"] == true);
+    CHECK(json["trials"][2]["peak_loss"].get<double>() > 10);
+    refuses("experiment batch_size", "unknown experiment 'batch_size', did you mean 'batch_sizes'?");
+}
+
 TEST_CASE("gpus, devices and occupancy print what they promise") {
     CHECK(lockstep_command("gpus").out.find("v100") != std::string::npos);
     const std::string v100 = lockstep_command("gpus v100").out;

@@ -116,7 +116,7 @@ TrialResult run_trial(const Trial& trial, const std::stop_token& stop) {
     double end = 0;
     for (size_t i = result.loss.size() - tail; i < result.loss.size(); ++i) end += result.loss[i] / double(tail);
     result.diverged = result.diverged || !(end <= result.loss.front());
-    if (!result.diverged) result.accuracy = trainer.evaluate().accuracy;
+    result.accuracy = trainer.evaluate().accuracy;
     return result;
 }
 
