@@ -1,7 +1,8 @@
 // A generative adversarial network on eight Gaussians on a circle (Goodfellow et al. 2014, non-saturating loss): the
 // discriminator learns to tell points of the set from the generator's, the generator to be taken for the set. A penalty on
 // the discriminator's slope at the set's points (Mescheder, Geiger, Nowozin 2018: R1) keeps the game from going round in
-// circles, so that all modes stay; it is a derivative that is differentiated again.
+// circles, so that all modes stay; it is a derivative that is differentiated again. Judged is the generator's running
+// average over about a hundred steps (Yazici et al. 2019), which does not follow the game's last turns.
 #include <fmt/format.h>
 
 #include "core/base/diagnostic.h"
@@ -17,7 +18,7 @@ using tensor::Variable;
 
 namespace {
 constexpr int64_t noise_size = 8, width = 128;
-constexpr double slope_weight = 0.1;
+constexpr double slope_weight = 0.1, average_rate = 0.01;
 
 struct Player {  // three linear layers, leaky ReLU between them
     Linear a, b, c;
@@ -38,7 +39,7 @@ struct Player {  // three linear layers, leaky ReLU between them
 
 struct Game {
     PointSet data;
-    Player generator, discriminator;
+    Player generator, discriminator, average;
     DType dtype = DType::f32;
 
     tensor::Tensor on(tensor::Heap& heap, std::span<const float> values, int64_t columns, const char* name) const {
@@ -47,6 +48,21 @@ struct Game {
                                    tensor::Purpose::data, dtype);
     }
 };
+
+// average += rate (generator - average), in place.
+void follow_generator(Pass& pass, const std::vector<Parameter*>& generator, const std::vector<Parameter*>& average) {
+    tensor::Tape& tape = pass.tape;
+    const tensor::NoGrad no_gradients(tape);
+    for (size_t i = 0; i < generator.size(); ++i) {
+        const Variable behind = tensor::sub(tape, pass(average[i]), pass(generator[i]), average[i]->name + " behind");
+        const tensor::Tensor& value = average[i]->value;
+        tape.launch(
+            tensor::elementwise("sgd", value.count(),
+                                {value.pointer(), behind.value.pointer(), tensor::scalar_argument(average_rate, value.dtype),
+                                 tensor::size_argument(value.count())}),
+            {average[i]->name, "average"}, "update", value.dtype);
+    }
+}
 
 void draw_noise(std::span<float> out, Rng& rng) {
     for (float& value : out) value = static_cast<float>(rng.normal());
@@ -62,8 +78,14 @@ std::unique_ptr<Task> make_gan(const TaskOptions& options, tensor::Heap& heap) {
     Build build{heap, rng, task->list, options.dtype};
     it->discriminator = Player(build, "discriminator", 2, 1);
     it->generator = Player(build, "generator", noise_size, 2);
+    it->average = Player(build, "average", noise_size, 2);
     const auto all = task->list.all();
-    task->groups = {{"discriminator", {all.begin(), all.begin() + 6}}, {"generator", {all.begin() + 6, all.end()}}};
+    const std::vector<Parameter*> generator(all.begin() + 6, all.begin() + 12), average(all.begin() + 12, all.end());
+    for (size_t i = 0; i < average.size(); ++i) {
+        average[i]->trainable = false;
+        tensor::write_values(heap, average[i]->value, tensor::values_of(heap, generator[i]->value), average[i]->name);
+    }
+    task->groups = {{"discriminator", {all.begin(), all.begin() + 6}}, {"generator", generator}};
     task->model = "gan";
     task->data = it->data.name;
     const Sampler sampler{options.batch, options.rank, options.world};
@@ -79,8 +101,9 @@ std::unique_ptr<Task> make_gan(const TaskOptions& options, tensor::Heap& heap) {
         }
     };
     // Turn 0: the discriminator's, turn 1: the generator's. softplus(-x) = -log sigmoid(x).
-    task->forward = [it](Pass& pass, const Batch& batch, size_t turn) {
+    task->forward = [it, generator, average](Pass& pass, const Batch& batch, size_t turn) {
         tensor::Tape& tape = pass.tape;
+        if (turn == 1 && batch.first == 0) follow_generator(pass, generator, average);
         const size_t rows = batch.values.size() / (2 + noise_size);
         const std::span<const float> values(batch.values);
         const Variable z = tape.input(it->on(tape.heap(), values.subspan(2 * rows), noise_size, "noise"), "noise");
@@ -115,7 +138,7 @@ std::unique_ptr<Task> make_gan(const TaskOptions& options, tensor::Heap& heap) {
         tensor::Tape tape(on);
         const tensor::NoGrad no_gradients(tape);
         Pass pass{tape, false};
-        const Variable made = it->generator(pass, tape.input(it->on(on, noise, noise_size, "noise"), "noise"), "made");
+        const Variable made = it->average(pass, tape.input(it->on(on, noise, noise_size, "noise"), "noise"), "made");
         const Coverage coverage = coverage_of(it->data, tensor::to_host(on, made.value));
         Evaluation result;
         result.accuracy = coverage.near;
