@@ -1,0 +1,11 @@
+// Neighbouring threads take neighbouring columns: a warp reads one word of A and 128 bytes of B in a row.
+__global__ void coalesced(const float *a, const float *b, float *c, int n, int depth) {
+    int row = blockIdx.y * 32 + threadIdx.y, column = blockIdx.x * 32 + threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < depth; ++k) {
+        float x = a[row * depth + k];
+        float y = b[k * n + column];
+        sum += x * y;
+    }
+    c[row * n + column] = sum;
+}

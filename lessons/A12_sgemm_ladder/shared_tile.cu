@@ -1,0 +1,15 @@
+// A block keeps a 32 x 32 tile of A and one of B in shared memory.
+__global__ void shared_tile(const float *a, const float *b, float *c, int n, int depth) {
+    __shared__ float ta[32][32], tb[32][32];
+    int x = threadIdx.x, y = threadIdx.y;
+    int row = blockIdx.y * 32 + y, column = blockIdx.x * 32 + x;
+    float sum = 0;
+    for (int k = 0; k < depth; k += 32) {
+        ta[y][x] = a[row * depth + k + x];
+        tb[y][x] = b[(k + y) * n + column];
+        __syncthreads();
+        for (int i = 0; i < 32; ++i) sum += ta[y][i] * tb[i][x];
+        __syncthreads();
+    }
+    c[row * n + column] = sum;
+}
