@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "core/base/files.h"
 #include "lessons/player/host_program.h"
+#include "lessons/player/training_runs.h"
 
 namespace lockstep::lessons {
 namespace {
@@ -63,6 +65,8 @@ class Checker {
     void scene(const std::string& name, const Scene& scene) {
         if (!scene.file.empty()) kernel_file(scene.file);
         if (!scene.host.empty()) kernel_file(scene.host);
+        if (!scene.tape.empty()) kernel_file(scene.tape);
+        if (is_engine_program(scene.train)) kernel_file(scene.train);
         Result<std::shared_ptr<const SceneResult>> result = runs_.of(scene);
         if (!result) return add(name + ", scene", false, render(result.error()));
         if (const auto& host = result.value()->host) {
@@ -76,10 +80,19 @@ class Checker {
                 : !host->hazards.empty() ? host->hazards.front()
                                          : fmt::format("it runs to its end, but '{}' should stop it", scene.expect));
         }
+        if (const auto& training = result.value()->training; training && training->runs.front().spec.steps > 0) {
+            std::string runs;
+            for (const TrainedRun& run : training->runs)
+                runs += fmt::format("{}{}: loss {:.4g} after {} steps", runs.empty() ? "" : ", ", run.spec.name,
+                                    run.loss.back(), run.loss.size());
+            return add(name + ", scene", true, runs);
+        }
         if (!result.value()->kernel)
-            return add(
-                name + ", scene", true,
-                fmt::format("loss {:.6f}, {} launches", result.value()->step->loss, result.value()->step->launches.size()));
+            return add(name + ", scene", true,
+                       std::isnan(result.value()->step->loss)
+                           ? fmt::format("{} launches", result.value()->step->launches.size())
+                           : fmt::format("loss {:.6f}, {} launches", result.value()->step->loss,
+                                         result.value()->step->launches.size()));
         const model::TimedResult& run = result.value()->kernel->result;
         const std::string fault = run.fault ? run.fault->kind : !run.reports.empty() ? run.reports.front().kind : "";
         add(name + ", scene", fault == scene.expect,
@@ -118,7 +131,8 @@ class Checker {
     }
 
     Result<ExerciseReport> judge(const Exercise& exercise, const std::string& file) {
-        if (is_host_program(file)) return check_submission(lesson_, exercise, text_of(lesson_.folder / file), file);
+        if (is_host_program(file) || is_engine_program(file))
+            return check_submission(lesson_, exercise, text_of(lesson_.folder / file), file);
         Result<std::shared_ptr<const ptx::Program>> program = load_kernel(lesson_.folder, file, exercise.kernel);
         if (!program) return program.error();
         return check_exercise(lesson_, exercise, program.value(), {}, text_of(lesson_.folder / file));
@@ -137,6 +151,7 @@ class Checker {
                 for (const std::string& kernels : host.value().kernel_files) kernel_file(kernels);
             return;
         }
+        if (is_engine_program(file)) return;
         known_.insert((path.parent_path() / "ptx" / (path.stem().string() + ".ptx")).lexically_normal().string());
         if (Result<bool> current = check_ptx(lesson_.folder / file); !current)
             add("kernel " + file, false, render(current.error()));

@@ -6,6 +6,8 @@
 
 #include "lessons/player/check.h"
 #include "lessons/player/host_program.h"
+#include "lessons/player/tape_program.h"
+#include "lessons/player/training_runs.h"
 
 namespace lockstep::lessons {
 namespace {
@@ -38,8 +40,22 @@ void describe(const Lesson& lesson, const Scene& scene, const SceneResult& resul
         for (const model::Metric& metric : kernel.result.metrics) run.figures.emplace_back(metric.name, metric.value);
         return;
     }
-    run.scene =
-        fmt::format("one training step of {}, batch {}, on {}", result.step->model, result.step->batch, result.step->device);
+    if (result.training && result.training->runs.front().spec.steps > 0) {
+        const TrainedRun& first = result.training->runs.front();
+        run.scene = fmt::format("{} run{} of {}, the first {} steps of batch {} (executed)", result.training->runs.size(),
+                                result.training->runs.size() == 1 ? "" : "s", first.spec.options.model, first.loss.size(),
+                                first.spec.options.batch);
+        for (const TrainedRun& one : result.training->runs) {
+            run.figures.emplace_back(one.spec.name + " first loss", one.loss.front());
+            run.figures.emplace_back(one.spec.name + " last loss", one.loss.back());
+            if (one.test) run.figures.emplace_back(one.spec.name + " test accuracy", one.test->accuracy);
+        }
+        return;
+    }
+    run.scene = result.tape ? fmt::format("{} on {}, {} step{}", scene.tape, result.step->device, result.tape->text.steps,
+                                          result.tape->text.steps == 1 ? "" : "s")
+                            : fmt::format("one training step of {}, batch {}, on {}", result.step->model, result.step->batch,
+                                          result.step->device);
     for (const char* name : {"loss", "launches", "forward_launches", "backward_launches", "update_launches", "parameters",
                              "flops", "cycles", "matmul_cycles"})
         if (Result<double> value = figure_of(result, name)) run.figures.emplace_back(name, value.value());
@@ -81,8 +97,10 @@ Result<LessonRun> run(const std::string& id, const Sink& sink, const RunOptions&
             Result<std::shared_ptr<const SceneResult>> result = runs.of(scene);
             if (!result) return result.error();
             describe(lesson, scene, *result.value(), one);
-            say(fmt::format("   {}{} (simulated){}", one.scene,
-                            scene.host.empty() ? fmt::format(": {} cycles", one.cycles) : "",
+            say(fmt::format("   {}{}{}", one.scene,
+                            scene.host.empty() && one.cycles > 0 ? fmt::format(": {} cycles (simulated)", one.cycles)
+                            : scene.host.empty()                 ? ""
+                                                                 : " (simulated)",
                             one.fault.empty() ? "" : "; " + one.fault));
         }
         for (const Predict& predict : step.predicts) {

@@ -24,4 +24,7 @@ ExerciseReport refused(const Exercise& exercise, const std::string& clause, cons
 Result<ExerciseReport> check_host_exercise(const Lesson& lesson, const Exercise& exercise, const std::string& text,
                                            const std::string& file, const RunOptions& options);
 
+Result<ExerciseReport> check_engine_exercise(const Lesson& lesson, const Exercise& exercise, const std::string& text,
+                                             const std::string& file, const RunOptions& options);
+
 }  // namespace lockstep::lessons

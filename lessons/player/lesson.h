@@ -23,7 +23,7 @@ struct TextBlock {
 
 using Attributes = std::map<std::string, std::string>;
 
-struct Scene {                 // what runs: a kernel of a file in the lesson's folder, a host program, or a training step
+struct Scene {                 // what runs: a kernel of a file in the lesson's folder, a host program, a tensor program, or training
     std::string id;            // for `of="cycles@scene:four"`; "" none
     std::string file, kernel;  // "even_odd.cu", "even_odd"; empty when train or host is set
     std::string grid = "1", block = "32";
@@ -32,7 +32,8 @@ struct Scene {                 // what runs: a kernel of a file in the lesson's 
     std::string gpu;                // empty: the lesson's
     std::vector<std::string> gpus;  // a kernel scene: other GPUs that run it too, for `time_us@gpu:a100`
     std::string host;               // "overlap.host": a host program of the lesson's folder
-    std::string train;              // "mlp data=digits batch=64 lr=0.1": a training scene
+    std::string train;              // "mlp data=digits batch=64 lr=0.1", or "rates.train": a training scene
+    std::string tape;               // "chain_rule.tape": a tensor program of the lesson's folder
     std::string view;               // what stands beside the lesson: "divergence", "threads", "blocks", "training"
     std::string compare;            // id of the scene that stands beside this one in the view "compare"; "" none
     std::string focus;              // "warp:0@line:7", "launch:3", "step:0"
@@ -94,6 +95,8 @@ struct Lesson {
 
 // Whether a file of a lesson is a host program (by its name's end) and not a kernel.
 bool is_host_program(const std::string& file);
+// Whether it is a tensor program (*.tape) or training runs (*.train).
+bool is_engine_program(const std::string& file);
 
 // The scene that a step shows: its own, or else the nearest one before it. Null before the first scene.
 const Scene* scene_at(const Lesson& lesson, size_t step);

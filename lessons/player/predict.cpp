@@ -12,6 +12,9 @@
 #include "core/base/nearest.h"
 #include "lessons/player/expression.h"
 #include "lessons/player/host_program.h"
+#include "lessons/player/model_figures.h"
+#include "lessons/player/tape_program.h"
+#include "lessons/player/training_runs.h"
 
 namespace lockstep::lessons {
 namespace {
@@ -266,7 +269,16 @@ double element_of(const Array& array, size_t i) {
 
 Result<double> figure_of(const SceneResult& result, const std::string& name) {
     if (std::optional<Result<double>> named = figure_of_named_gpu(name)) return *named;
+    if (std::optional<Result<double>> named = figure_of_named_model(name)) return *named;
     if (result.host) return host_figure(*result.host, name);
+    if (result.tape) {
+        Result<double> value = tape_figure(*result.tape, name);
+        if (value) return value;
+        Result<double> of_step = training_figure(*result.step, name);
+        return of_step ? of_step : value;
+    }
+    if (result.training)
+        if (std::optional<Result<double>> value = training_run_figure(*result.training, name)) return *value;
     if (result.kernel && name.starts_with("gpu.")) return gpu_figure(result.kernel->gpu, name.substr(4));
     return result.kernel ? kernel_figure(result, name) : training_figure(*result.step, name);
 }
@@ -276,6 +288,7 @@ Result<double> truth_of(SceneRuns& runs, size_t step, const Predict& predict) {
     if (!expression) return expression.error();
     Result<double> truth = expression.value().evaluate([&](const std::string& full) -> Result<double> {
         if (std::optional<Result<double>> named = figure_of_named_gpu(full)) return *named;
+        if (std::optional<Result<double>> named = figure_of_named_model(full)) return *named;
         std::string name = full;
         const std::string id = take_suffix(name, "scene");
         const Scene* scene = id.empty() ? scene_at(runs.lesson(), step) : nullptr;

@@ -10,9 +10,12 @@
 //   of a training scene:  launches, forward_launches, backward_launches, update_launches, matmul_launches, parameters,
 //                         flops, forward_flops, backward_flops, batch, loss, cycles, matmul_cycles, saved_bytes, and one
 //                         launch's metric: cycles@launch:LABEL
-//   of a host program:    those of host_figure (host_program.h): total_us, overlap, speedup, us@line:7, y[3], ...
-//   of a GPU's row:       gpu.sms, gpu.warps_per_sm ... (the names of model::figures_of), of the scene's GPU, or of any with
+//   of training runs:     those of training_run_figure (training_runs.h): mean_loss, accuracy, steps_to_target ...,
+//   @curve:NAME of a tensor program:  those of tape_figure (tape_program.h): z, d.x[1]@step:3, gradcheck.wrong, chain ... of
+//   a host program:    those of host_figure (host_program.h): total_us, overlap, speedup, us@line:7, y[3], ... of a GPU's
+//   row:       gpu.sms, gpu.warps_per_sm ... (the names of model::figures_of), of the scene's GPU, or of any with
 //                         @gpu:NAME: gpu.sms@gpu:jetson-nano, which needs no scene
+//   of a named model:     model.parameters@model:llama3_8b (model_figures.h), which needs no scene
 //   of a scene with gpus=: a metric of the launch on one of them, time_us@gpu:a100
 //   of another scene:     any of these with @scene:ID
 #pragma once

@@ -2,16 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <sstream>
-
 #include "core/base/files.h"
 #include "core/base/hash.h"
-#include "core/base/nearest.h"
 #include "core/device/kernel_library.h"
-#include "core/nn/trainer.h"
 #include "core/ptx/ptx.h"
 #include "lessons/player/host_program.h"
+#include "lessons/player/tape_program.h"
+#include "lessons/player/training_runs.h"
 
 namespace lockstep::lessons {
 namespace {
@@ -69,60 +66,52 @@ Result<std::shared_ptr<const ptx::Program>> compile_kernel(const std::string& te
     return decode_text(compiled.value().ptx, file + ".ptx", kernel);
 }
 
-Result<TrainScene> parse_train(const Scene& scene) {
-    auto bad = [&](std::string message) { return Diagnostic{std::move(message), scene.where}; };
-    TrainScene train;
-    std::istringstream words(scene.train);
-    words >> train.model;
-    for (std::string word; words >> word;) {
-        const size_t equals = word.find('=');
-        const std::string key = word.substr(0, equals), value = equals == std::string::npos ? "" : word.substr(equals + 1);
-        const char* end = value.data() + value.size();
-        if (key == "data" && !value.empty()) {
-            train.data = value;
-        } else if (key == "batch") {
-            const auto [rest, error] = std::from_chars(value.data(), end, train.batch);
-            if (error != std::errc{} || rest != end || train.batch < 1 || train.batch > 4096)
-                return bad("train: batch is a whole number from 1 to 4096");
-        } else if (key == "lr") {
-            const auto [rest, error] = std::from_chars(value.data(), end, train.learning_rate);
-            if (error != std::errc{} || rest != end) return bad("train: lr is a number");
-        } else {
-            const std::string near = nearest_name(key, {"data", "batch", "lr"});
-            return bad(fmt::format(
-                "train: unknown setting '{}'{}", word,
-                near.empty() ? "; there are data=, batch= and lr=" : fmt::format(", did you mean '{}='?", near)));
-        }
-    }
-    return train;
-}
-
 std::string gpu_of(const Lesson& lesson, const Scene& scene, const RunOptions& options) {
     return !options.gpu.empty() ? options.gpu : !scene.gpu.empty() ? scene.gpu : lesson.gpu;
 }
 
 namespace {
 
-Result<std::shared_ptr<const SceneResult>> run_training(const Lesson& lesson, const Scene& scene,
-                                                        const RunOptions& options) {
-    Result<TrainScene> train = parse_train(scene);
-    if (!train) return train.error();
-    nn::TrainerOptions trainer;
-    trainer.model = train.value().model;
-    trainer.data = train.value().data;
-    trainer.device = "sim:" + gpu_of(lesson, scene, options);
-    trainer.batch = train.value().batch;
-    trainer.learning_rate = train.value().learning_rate;
-    trainer.seed = lesson.seed;
-    trainer.keep_graph = true;
-    trainer.keep_values = options.keep_values;
-    trainer.keep_runs = options.keep_runs;
-    trainer.stop = options.stop;
-    nn::Trainer running(trainer);
-    double launches = 0;
-    if (options.progress) running.on_launch = [&](const device::LaunchEvent&) { options.progress(-(launches += 1)); };
+Result<std::shared_ptr<const SceneResult>> run_training_scene(const Lesson& lesson, const Scene& scene,
+                                                              const RunOptions& options) {
+    std::string text = scene.train;
+    SourceLocation where = scene.where;
+    if (is_engine_program(scene.train)) {
+        Result<std::string> read = read_file(lesson.folder / scene.train, 1 << 20);
+        if (!read) return read.error();
+        text = read.value();
+        where = {(lesson.folder / scene.train).string(), 1, 1};
+    }
+    const Result<std::vector<TrainingSpec>> specs = parse_training(text, where, lesson.seed);
+    if (!specs) return specs.error();
+    Result<TrainingRuns> runs = run_training(specs.value(), {.gpu = gpu_of(lesson, scene, options),
+                                                             .keep_runs = options.keep_runs,
+                                                             .keep_values = options.keep_values,
+                                                             .stop = options.stop,
+                                                             .progress = options.progress});
+    if (!runs) return runs.error();
     auto result = std::make_shared<SceneResult>();
-    result->step = std::make_shared<nn::StepRecord>(running.step());
+    result->training = std::make_shared<const TrainingRuns>(std::move(runs).value());
+    result->step = result->training->step;
+    return std::shared_ptr<const SceneResult>(result);
+}
+
+Result<std::shared_ptr<const SceneResult>> run_tape_scene(const Lesson& lesson, const Scene& scene,
+                                                          const RunOptions& options) {
+    const std::filesystem::path file = lesson.folder / scene.tape;
+    const Result<std::string> text = read_file(file, 1 << 20);
+    if (!text) return text.error();
+    const Result<TapeText> parsed = parse_tape(text.value(), file.string());
+    if (!parsed) return parsed.error();
+    const auto run = run_tape(parsed.value(), {.device = "sim:" + gpu_of(lesson, scene, options),
+                                               .keep_runs = options.keep_runs,
+                                               .seed = lesson.seed + 1,
+                                               .stop = options.stop,
+                                               .progress = options.progress});
+    if (!run) return run.error();
+    auto result = std::make_shared<SceneResult>();
+    result->tape = run.value();
+    result->step = run.value()->step;
     return std::shared_ptr<const SceneResult>(result);
 }
 
@@ -224,7 +213,8 @@ Result<std::shared_ptr<const SceneResult>> run_timed(const KernelLaunch& launch,
 Result<std::shared_ptr<const SceneResult>> run_scene(const Lesson& lesson, const Scene& scene, const RunOptions& options) {
     try {
         if (!scene.host.empty()) return run_host_scene(lesson, scene, options);
-        return scene.train.empty() ? run_kernel(lesson, scene, options) : run_training(lesson, scene, options);
+        if (!scene.tape.empty()) return run_tape_scene(lesson, scene, options);
+        return scene.train.empty() ? run_kernel(lesson, scene, options) : run_training_scene(lesson, scene, options);
     } catch (const Failure& failure) {
         // Something the machine lacks keeps its exit status; wrong input is this scene's diagnostic.
         if (failure.status == ExitStatus::missing) throw;

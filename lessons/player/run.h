@@ -1,5 +1,6 @@
 // Running what a lesson shows. A kernel scene: checked-in PTX (or, when it is stale, the compiler) -> Program -> timed
-// launch on the lesson's GPU -> KernelRun. A training scene: one step of a Trainer on the modelled GPU -> StepRecord.
+// launch on the lesson's GPU -> KernelRun. A tensor program, or training -> StepRecord, and what tape_program.h and
+// training_runs.h say.
 #pragma once
 #include <functional>
 #include <map>
@@ -14,14 +15,17 @@
 
 namespace lockstep::lessons {
 
-struct HostRun;  // host_program.h
+struct HostRun;       // host_program.h
+struct TapeRun;       // tape_program.h
+struct TrainingRuns;  // training_runs.h
 
 struct RunOptions {
     std::string gpu;           // instead of the lesson's and the scene's; "" keeps theirs
     bool keep_runs = false;    // training scenes: the KernelRun of every launch
     bool keep_values = false;  // training scenes: values and gradients of every node
     std::stop_token stop;
-    std::function<void(double)> progress;  // 0..1 of a kernel; launches so far of a training step as a negative count
+    std::function<void(double)>
+        progress;  // 0..1 of a kernel or of training runs; launches so far of a training step as a negative count
 };
 
 struct GpuRun {  // the scene's kernel on another GPU, its figures alone
@@ -34,10 +38,12 @@ struct GpuRun {  // the scene's kernel on another GPU, its figures alone
 struct SceneResult {                                 // shared, immutable once made
     std::shared_ptr<const model::KernelRun> kernel;  // null for a training scene
     BoundArguments bound;
-    std::vector<Array> outputs;                  // out and inout buffers after the launch
-    std::shared_ptr<const nn::StepRecord> step;  // null for a kernel scene
-    std::shared_ptr<const HostRun> host;         // of a host program; the other two are null then
-    std::vector<GpuRun> generations;             // of a scene with gpus=, in its order
+    std::vector<Array> outputs;                    // out and inout buffers after the launch
+    std::shared_ptr<const nn::StepRecord> step;    // null for a kernel scene
+    std::shared_ptr<const HostRun> host;           // of a host program; the other two are null then
+    std::shared_ptr<const TapeRun> tape;           // of a tensor program; `step` is its last one
+    std::shared_ptr<const TrainingRuns> training;  // of a training scene; `step` is the first run's last one
+    std::vector<GpuRun> generations;               // of a scene with gpus=, in its order
 };
 
 // "even_odd.cu" of the folder, by its checked-in PTX (ptx/even_odd.ptx beside it) when that has the source's hash, else
@@ -49,14 +55,6 @@ Result<std::shared_ptr<const ptx::Program>> compile_kernel(const std::string& te
                                                            const std::string& kernel);
 // Whether ptx/<stem>.ptx beside the file holds the hash of its source; the Diagnostic says what to run.
 Result<bool> check_ptx(const std::filesystem::path& source);
-
-// "mlp data=digits batch=64 lr=0.1 steps=1"
-struct TrainScene {
-    std::string model, data = "digits";
-    int64_t batch = 64;
-    double learning_rate = 0.1;
-};
-Result<TrainScene> parse_train(const Scene& scene);
 
 struct KernelLaunch {
     model::GpuSpec gpu;

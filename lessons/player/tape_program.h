@@ -1,0 +1,105 @@
+// Tensor programs as a person writes them (*.tape): what a lesson's scene records on the tape, runs backward and trains.
+//
+//   line      = "dtype" ( "f32" | "f64" ) | "steps" N                        the whole program runs N times; f32 and 1
+//             | ( "param" | "input" ) NAME [ "[" extents "]" ] "=" fill      params get gradients and live on
+//             | "label" NAME "=" "{" whole numbers "}"
+//             | "op" NAME "(" names ")" "=" term                             an elementwise op of one's own; then, indented
+//             or
+//               [ "save" names ] { "backward" NAME "=" term } "end"          not: what it keeps, and an input's gradient; in
+//                                                                            it `up` is the output's gradient
+//             | NAME "=" term                                                records nodes; the last is called NAME
+//             | "backward" NAME | "update" RATE                              w -= RATE dw for every param
+//             | "gradcheck" NAME                                             in f64, against central differences
+//             | "let" NAME "=" expression | "for" NAME "=" A ".." B ... "end"
+//   fill      = number | "{" numbers "}" | "ramp" | "random" | "normal" DEVIATION
+//   term      = the usual signs (+ - * / and ^ with a number) over numbers, names and functions (tape_functions.cpp)
+// "$name" and "$(expression)" are filled in first; "#" begins a comment.
+#pragma once
+#include <map>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/nn/step_record.h"
+#include "core/tensor/gradcheck.h"
+
+namespace lockstep::lessons {
+
+struct Term {  // of an expression over tensors
+    enum class Kind : uint8_t { number, name, call, negate, add, subtract, multiply, divide, power } kind = Kind::number;
+    double number = 0;
+    std::string name;  // of a variable or function
+    std::vector<Term> parts;
+    std::string text;  // as written, without spaces: names its node
+};
+// A Diagnostic's column counts from 1 within `text`.
+Result<Term> parse_term(const std::string& text);
+
+struct TapeLeaf {
+    enum class Kind : uint8_t { parameter, input, label } kind = Kind::parameter;
+    enum class Fill : uint8_t { values, all, ramp, random, normal } fill = Fill::values;
+    std::string name;
+    std::vector<int64_t> shape;
+    std::vector<double> values;  // of `values`, in row-major order
+    double number = 0;           // of `all` and `normal`
+    int line = 0;
+};
+struct TapeOp {  // of one's own
+    std::string name;
+    std::vector<std::string> inputs, saved;
+    Term forward;
+    std::map<std::string, Term> backward;  // by input
+    int line = 0;
+};
+struct TapeStatement {  // loops unrolled
+    enum class Kind : uint8_t { assign, backward, update, gradcheck } kind = Kind::assign;
+    std::string name, place;  // place: "[3]" in round 3 of a loop
+    Term term;
+    double rate = 0;
+    int line = 0;
+};
+struct TapeText {
+    std::vector<TapeLeaf> leaves;
+    std::vector<TapeOp> ops;
+    std::vector<TapeStatement> statements;
+    DType dtype = DType::f32;
+    int64_t steps = 1;
+    std::string file, text;
+};
+// A Diagnostic has line and column.
+Result<TapeText> parse_tape(const std::string& text, const std::string& file);
+
+struct TapeRun {
+    struct Named {
+        std::vector<double> value, gradient;  // empty where there is none, or where there are more than 4096 elements
+    };
+    TapeText text;
+    std::vector<std::map<std::string, Named>> history;  // by step; one more for the params after the last update
+    std::vector<double> loss;                           // the root of backward, by step; its first element
+    std::vector<int> line_of_node;                      // of the last step
+    tensor::OpCost cost;                                // of the last step
+    int64_t chain = 0;  // ops of the longest chain of them in which each waits for the one before
+    int64_t parameters = 0;
+    std::vector<tensor::GradcheckResult> checks;  // one a gradcheck line, of the first step
+    std::shared_ptr<const nn::StepRecord> step;   // the last one
+};
+struct TapeRunOptions {
+    std::string device = "host";  // "sim:v100"
+    bool keep_runs = false;
+    uint64_t seed = 1;  // of random fills
+    std::stop_token stop = {};
+    std::function<void(double)> progress = {};  // as RunOptions::progress
+};
+Result<std::shared_ptr<const TapeRun>> run_tape(const TapeText& text, const TapeRunOptions& options);
+
+// NAME, NAME[i]: a value in the last step; d.NAME[i]: its gradient; with @step:N in step N (from 0; params also after the
+// last). loss (the root of backward), steps, ops, chain, operations, parameters, saved_bytes, cycles, forward_cycles,
+// backward_cycles, accumulations (gradients that were added to another); gradcheck.compared, .wrong (elements that differ),
+// .worst (in tolerances), .backward and .numeric (of the first that differs). And those of a training step: launches ...
+Result<double> tape_figure(const TapeRun& run, const std::string& name);
+
+// The functions that terms may call, and one line on each: for messages and the README.
+std::vector<std::string> tape_functions();
+
+}  // namespace lockstep::lessons

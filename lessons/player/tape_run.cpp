@@ -1,0 +1,345 @@
+// Running a tensor program: its statements on a tape, `steps` times, on one device; what it leaves behind as plain data.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "core/base/diagnostic.h"
+#include "core/base/nearest.h"
+#include "core/base/rng.h"
+#include "core/nn/graph_record.h"
+#include "core/nn/module.h"
+#include "lessons/player/tape_functions.h"
+
+namespace lockstep::lessons {
+
+namespace {
+
+constexpr size_t most_kept_elements = 4096;
+constexpr uint64_t most_tape_instructions = 60'000'000;  // warp instructions of one run
+
+std::vector<double> leaf_values(const TapeLeaf& leaf, uint64_t seed) {
+    size_t count = 1;
+    for (const int64_t extent : leaf.shape) count *= static_cast<size_t>(extent);
+    if (leaf.fill == TapeLeaf::Fill::values) return leaf.values;
+    std::vector<double> values(count, leaf.number);
+    Rng rng(seed);
+    for (size_t i = 0; i < count; ++i) switch (leaf.fill) {
+            case TapeLeaf::Fill::ramp:
+                values[i] = static_cast<double>(i);
+                break;
+            case TapeLeaf::Fill::random:
+                values[i] = rng.uniform(-1, 1);
+                break;
+            case TapeLeaf::Fill::normal:
+                values[i] = leaf.number * rng.normal();
+                break;
+            default:
+                break;
+        }
+    return values;
+}
+
+struct Runner {
+    const TapeText& text;
+    const TapeRunOptions& options;
+    TapeRun& run;
+    OwnOps own = {};
+    std::vector<std::vector<double>> start = {};  // of every leaf
+
+    explicit Runner(const TapeText& t, const TapeRunOptions& o, TapeRun& r) : text(t), options(o), run(r) {
+        for (const TapeOp& op : text.ops) own.emplace_back(op);
+        for (size_t i = 0; i < text.leaves.size(); ++i)
+            start.push_back(leaf_values(text.leaves[i], options.seed * 7919 + i));
+    }
+
+    [[noreturn]] void fail_at(int line, const Diagnostic& why) const {
+        std::string source;
+        size_t begin = 0;
+        for (int i = 1; i < line && begin != std::string::npos; ++i) {
+            begin = text.text.find('\n', begin);
+            if (begin != std::string::npos) ++begin;
+        }
+        if (begin != std::string::npos) source = text.text.substr(begin, text.text.find('\n', begin) - begin);
+        throw Failure(Diagnostic{why.message, {text.file, line, 1}, source});
+    }
+
+    tensor::Tensor on(tensor::Heap& heap, size_t i, const std::vector<double>& values, DType dtype) const {
+        const TapeLeaf& leaf = text.leaves[i];
+        if (leaf.kind == TapeLeaf::Kind::label) {
+            const std::vector<int32_t> labels(values.begin(), values.end());
+            return tensor::reshaped(tensor::labels_from(heap, labels, leaf.name), leaf.shape);
+        }
+        return tensor::tensor_from(
+            heap, leaf.shape, values, leaf.name,
+            leaf.kind == TapeLeaf::Kind::parameter ? tensor::Purpose::parameter : tensor::Purpose::data, dtype);
+    }
+
+    // The assignments down to `past`, as a function of the parameters: for gradcheck.
+    tensor::Variable assignments(tensor::Tape& tape, Names names, size_t past, const std::string& wanted) const {
+        for (size_t s = 0; s < past; ++s) {
+            const TapeStatement& one = text.statements[s];
+            if (one.kind == TapeStatement::Kind::assign)
+                names[one.name] = record(tape, one.term, names, own, one.name, one.place);
+        }
+        return names.at(wanted);
+    }
+
+    void check(size_t at) {
+        const auto host = device::open_device("host").value();
+        tensor::Heap heap(*host);
+        std::vector<tensor::GradcheckInput> inputs;
+        for (size_t i = 0; i < text.leaves.size(); ++i)
+            if (text.leaves[i].kind == TapeLeaf::Kind::parameter)
+                inputs.push_back({text.leaves[i].name, text.leaves[i].shape, start[i]});
+        run.checks.push_back(tensor::gradcheck(
+            heap,
+            [&](tensor::Tape& tape, std::span<const tensor::Variable> x) {
+                Names names;
+                size_t next = 0;
+                for (size_t i = 0; i < text.leaves.size(); ++i) {
+                    const TapeLeaf& leaf = text.leaves[i];
+                    if (leaf.kind == TapeLeaf::Kind::parameter)
+                        names[leaf.name] = x[next++];
+                    else if (leaf.kind == TapeLeaf::Kind::label)
+                        names[leaf.name] = tape.label(on(heap, i, start[i], DType::f64), leaf.name);
+                    else
+                        names[leaf.name] = tape.input(on(heap, i, start[i], DType::f64), leaf.name);
+                }
+                return assignments(tape, std::move(names), at, text.statements[at].name);
+            },
+            inputs));
+    }
+
+    void go() {
+        const auto device =
+            device::open_device(options.device, {.keep_runs = options.keep_runs, .stop = options.stop}).value();
+        tensor::Heap heap(*device);
+        tensor::Tape tape(heap);
+        std::vector<tensor::Tensor> leaves;
+        std::deque<nn::Parameter> parameters;
+        for (size_t i = 0; i < text.leaves.size(); ++i) {
+            leaves.push_back(on(heap, i, start[i], text.dtype));
+            if (text.leaves[i].kind != TapeLeaf::Kind::parameter) continue;
+            parameters.push_back({text.leaves[i].name, leaves.back()});
+            run.parameters += leaves.back().count();
+        }
+        std::vector<nn::Parameter*> all;
+        for (nn::Parameter& parameter : parameters) all.push_back(&parameter);
+
+        uint64_t instructions = 0;
+        for (int64_t step = 0; step < text.steps; ++step) {
+            if (options.stop.stop_requested()) throw Failure("cancelled");
+            auto record_of = std::make_shared<nn::StepRecord>();
+            device->on_launch = [&](const device::LaunchEvent& event) {
+                instructions += event.warp_instructions;
+                if (instructions > most_tape_instructions)
+                    throw Failure("this program is too long for a lesson: make its tensors or its steps fewer");
+                record_of->launches.push_back(event);
+                if (options.progress) options.progress(-static_cast<double>(record_of->launches.size()));
+            };
+            tape.clear();
+            heap.recycle();
+            one_step(tape, leaves, all, step, *record_of);
+            device->synchronize();
+            device->on_launch = nullptr;
+            if (step + 1 == text.steps) run.step = record_of;
+        }
+        auto& after = run.history.emplace_back();
+        for (const nn::Parameter& parameter : parameters)
+            if (parameter.value.count() <= static_cast<int64_t>(most_kept_elements))
+                after[parameter.name].value = tensor::values_of(heap, parameter.value);
+    }
+
+    void one_step(tensor::Tape& tape, const std::vector<tensor::Tensor>& leaves, std::vector<nn::Parameter*>& parameters,
+                  int64_t step, nn::StepRecord& made) {
+        Names names;
+        std::vector<std::vector<float>> before;  // of the parameters, by leaf: an update changes them
+        size_t next = 0;
+        auto& kept = run.history.emplace_back();
+        run.line_of_node.clear();
+        for (size_t i = 0; i < leaves.size(); ++i) {
+            const TapeLeaf& leaf = text.leaves[i];
+            tensor::Variable& variable = names[leaf.name];
+            before.emplace_back();
+            if (leaf.kind == TapeLeaf::Kind::parameter) {
+                variable = tape.parameter(leaves[i], leaf.name);
+                parameters[next++]->node = variable.node;
+                before.back() = tensor::to_host(tape.heap(), leaves[i]);
+                if (leaves[i].count() <= static_cast<int64_t>(most_kept_elements))
+                    kept[leaf.name].value = tensor::values_of(tape.heap(), leaves[i]);
+            } else {
+                variable =
+                    leaf.kind == TapeLeaf::Kind::label ? tape.label(leaves[i], leaf.name) : tape.input(leaves[i], leaf.name);
+            }
+            run.line_of_node.resize(tape.nodes().size(), leaf.line);
+        }
+        int root = -1;
+        for (size_t s = 0; s < text.statements.size(); ++s) {
+            const TapeStatement& one = text.statements[s];
+            try {
+                if (one.kind == TapeStatement::Kind::assign) {
+                    names[one.name] = record(tape, one.term, names, own, one.name, one.place);
+                } else if (one.kind == TapeStatement::Kind::gradcheck) {
+                    if (step == 0) check(s);
+                } else if (one.kind == TapeStatement::Kind::backward) {
+                    const tensor::Variable& from = names.at(one.name);
+                    if (from.value.count() != 1)
+                        throw Failure(
+                            fmt::format("backward starts from one number; {} has {}", one.name, from.value.count()));
+                    root = from.node;
+                    tape.backward(from);
+                    remember(tape, names, kept);
+                } else {
+                    nn::sgd_step(tape, parameters, one.rate);
+                }
+            } catch (const Failure& failure) {
+                if (failure.diagnostic.message == "cancelled" || failure.status == ExitStatus::missing) throw;
+                fail_at(one.line, failure.diagnostic);
+            }
+            run.line_of_node.resize(tape.nodes().size(), one.line);
+        }
+        if (root < 0) remember(tape, names, kept);
+        for (auto& [name, variable] : names) variable.value = {};
+        finish(tape, root, step, before, made);
+    }
+
+    static void remember(tensor::Tape& tape, const Names& names, std::map<std::string, TapeRun::Named>& kept) {
+        for (const auto& [name, variable] : names) {
+            const tensor::Node& node = tape.nodes()[static_cast<size_t>(variable.node)];
+            if (tensor::count_of(node.shape) > static_cast<int64_t>(most_kept_elements)) continue;
+            TapeRun::Named& named = kept[name];
+            if (node.kind != tensor::Node::Kind::parameter) named.value = tape.values(variable.node);
+            if (node.has_gradient) named.gradient = tape.gradient_values(variable.node);
+        }
+    }
+
+    void finish(tensor::Tape& tape, int root, int64_t step, const std::vector<std::vector<float>>& before,
+                nn::StepRecord& made) {
+        run.loss.push_back(root >= 0 ? tape.values(root)[0] : std::numeric_limits<double>::quiet_NaN());
+        if (step + 1 != text.steps) return;
+        made = nn::record_of(tape, root, std::move(made.launches));
+        made.step = step;
+        made.loss = run.loss.back();
+        made.device = options.device;
+        made.model = text.file.substr(text.file.find_last_of('/') + 1);
+        made.batch = 1;
+        std::vector<int64_t> chain;
+        for (nn::GraphNode& node : made.nodes) {
+            const auto id = static_cast<size_t>(node.id);
+            if (node.kind == nn::GraphNode::Kind::parameter && id < before.size()) node.value = kept_values(before[id]);
+            int64_t longest = 0;
+            for (const int input : node.inputs) longest = std::max(longest, chain[static_cast<size_t>(input)]);
+            chain.push_back(longest + (node.forward_launches.empty() ? 0 : 1));
+        }
+        run.chain = chain.empty() ? 0 : *std::max_element(chain.begin(), chain.end());
+        run.cost = tape.cost();
+    }
+    static nn::Values kept_values(std::vector<float> values) {
+        return values.empty() ? nullptr : std::make_shared<const std::vector<float>>(std::move(values));
+    }
+};
+
+// "d.w[1]@step:3"
+struct FigureName {
+    std::string name;
+    int64_t step = -1;
+    size_t index = 0;
+    bool indexed = false, gradient = false;
+};
+FigureName figure_name(const std::string& full) {
+    FigureName figure{full};
+    if (const size_t at = figure.name.find("@step:"); at != std::string::npos) {
+        std::from_chars(figure.name.data() + at + 6, figure.name.data() + figure.name.size(), figure.step);
+        figure.name.erase(at);
+    }
+    if (const size_t open = figure.name.find('['); open != std::string::npos) {
+        std::from_chars(figure.name.data() + open + 1, figure.name.data() + figure.name.size(), figure.index);
+        figure.indexed = true;
+        figure.name.erase(open);
+    }
+    if (figure.name.starts_with("d.")) {
+        figure.gradient = true;
+        figure.name.erase(0, 2);
+    }
+    return figure;
+}
+
+double cycles_of(const nn::StepRecord& step, std::string_view phase) {
+    double sum = 0;
+    for (const device::LaunchEvent& launch : step.launches)
+        if (phase.empty() || launch.phase == phase) sum += static_cast<double>(launch.cycles);
+    return sum;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const TapeRun>> run_tape(const TapeText& text, const TapeRunOptions& options) {
+    try {
+        auto run = std::make_shared<TapeRun>();
+        run->text = text;
+        Runner(run->text, options, *run).go();
+        return std::shared_ptr<const TapeRun>(std::move(run));
+    } catch (const Failure& failure) {
+        if (failure.status == ExitStatus::missing || failure.diagnostic.message == "cancelled") throw;
+        return failure.diagnostic;
+    }
+}
+
+Result<double> tape_figure(const TapeRun& run, const std::string& full) {
+    if (full.starts_with("gradcheck.")) {
+        if (run.checks.empty()) return Diagnostic{"the program has no gradcheck line"};
+        const tensor::GradcheckResult& check = run.checks.front();
+        const std::string what = full.substr(10);
+        if (what == "compared") return static_cast<double>(check.compared);
+        if (what == "wrong") return static_cast<double>(check.mismatches.size());
+        if (what == "worst") return check.worst;
+        if (what == "backward" || what == "numeric") {
+            if (check.mismatches.empty()) return Diagnostic{"gradcheck finds no difference"};
+            return what == "backward" ? check.mismatches.front().backward : check.mismatches.front().numeric;
+        }
+        return Diagnostic{"of gradcheck there are compared, wrong, worst, backward and numeric"};
+    }
+    const FigureName figure = figure_name(full);
+    const int64_t steps = run.text.steps, step = figure.step < 0 ? steps - 1 : figure.step;
+    if (step >= static_cast<int64_t>(run.history.size()))
+        return Diagnostic{fmt::format("'{}': the program runs {} step{}, from 0", full, steps, steps == 1 ? "" : "s")};
+    const auto& kept = run.history[static_cast<size_t>(step)];
+    if (const auto found = kept.find(figure.name); found != kept.end()) {
+        const std::vector<double>& values = figure.gradient ? found->second.gradient : found->second.value;
+        if (values.empty())
+            return Diagnostic{
+                fmt::format("'{}' has no {}", figure.name, figure.gradient ? "gradient" : "value that was kept")};
+        if (figure.index >= values.size())
+            return Diagnostic{fmt::format("'{}' is beyond the {} elements", full, values.size())};
+        if (!figure.indexed && values.size() > 1)
+            return Diagnostic{fmt::format("'{}' has {} elements: say which, as in {}[0]", figure.name, values.size(), full)};
+        return values[figure.index];
+    }
+    const nn::StepRecord& last = *run.step;
+    if (figure.name == "loss" && step < static_cast<int64_t>(run.loss.size())) return run.loss[static_cast<size_t>(step)];
+    if (figure.name == "steps") return static_cast<double>(steps);
+    if (figure.name == "chain") return static_cast<double>(run.chain);
+    if (figure.name == "operations") return run.cost.forward.operations;
+    if (figure.name == "parameters") return static_cast<double>(run.parameters);
+    if (figure.name == "cycles") return cycles_of(last, "");
+    if (figure.name == "forward_cycles") return cycles_of(last, "forward");
+    if (figure.name == "backward_cycles") return cycles_of(last, "backward");
+    if (figure.name == "ops")
+        return static_cast<double>(
+            std::count_if(last.nodes.begin(), last.nodes.end(), [](const nn::GraphNode& node) { return !node.op.empty(); }));
+    if (figure.name == "accumulations")
+        return static_cast<double>(
+            std::count_if(last.launches.begin(), last.launches.end(),
+                          [](const device::LaunchEvent& launch) { return launch.kernel.starts_with("accumulate"); }));
+    std::vector<std::string> known;
+    for (const auto& [name, unused] : kept) known.push_back(name);
+    const std::string near = nearest_name(figure.name, known);
+    return Diagnostic{near.empty()
+                          ? fmt::format("unknown figure '{}'; named in the program are {}", full, fmt::join(known, ", "))
+                          : fmt::format("unknown figure '{}', did you mean '{}'?", full, near)};
+}
+
+}  // namespace lockstep::lessons
