@@ -191,6 +191,14 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
     if (scene_view == "training")
         return row(1, {lesson, column(1144, {row(400, {slot("curves", 560, 380, 300), slot("batch", 576, 380, 300)}),
                                              slot("graph", 328, 760, 300), slot("kernels", 180, 640, 180)})});
+    if (scene_view == "tape")  // a tensor program
+        return row(1, {lesson, column(1144, {row(330, {slot("program", 560, 400, 220), slot("code", 576, 400, 200)}),
+                                             slot("graph", 400, 760, 300), slot("kernels", 180, 640, 180)})});
+    if (scene_view == "descent")  // a tensor program of several steps
+        return row(1, {lesson, column(1144, {row(400, {slot("program", 560, 400, 220), slot("curves", 576, 380, 300)}),
+                                             slot("graph", 340, 760, 300), slot("kernels", 180, 640, 180)})});
+    if (scene_view == "curves")  // several training runs
+        return row(1, {lesson, column(1144, {slot("curves", 560, 560, 330), slot("graph", 360, 760, 300)})});
     if (scene_view == "generations")
         return row(1, {lesson, column(1144, {slot("generations", 420, 760, 300),
                                              row(460, {slot("source", 560, 400, 240), slot("blocks", 576, 400, 290)})})});

@@ -72,6 +72,7 @@ struct Snapshot {
     std::shared_ptr<const KernelResult> own_result;
     std::shared_ptr<const KernelResult> own_run;       // the last that ran: what is stepped through
     std::shared_ptr<const lessons::HostRun> host;      // the host program shown; null: none is
+    std::shared_ptr<const lessons::TapeRun> tape;      // the tensor program shown, whose last step is `step`; null: none is
     std::shared_ptr<const nn::StepRecord> step;        // the training step shown
     std::shared_ptr<const nn::StepRecord> first_step;  // step 0's values, for "change since step 0"
     std::vector<Curve> curves;

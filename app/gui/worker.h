@@ -127,6 +127,7 @@ struct Session::Worker {
     void close_lesson();
     void show_lesson_step(int step);
     void show_host(const lessons::HostRun& host, const Focus& look_at);
+    void show_training(const lessons::SceneResult& shown, int32_t launch);
     void lock_prediction(int64_t index);
     void check_exercise();
 };

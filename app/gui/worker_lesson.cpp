@@ -1,5 +1,6 @@
 // Lessons: opening one, running a step's scene once, working out predictions, checking exercises.
 #include <algorithm>
+#include <cmath>
 
 #include "app/gui/progress.h"
 #include "app/gui/work_file.h"
@@ -8,6 +9,8 @@
 #include "core/base/files.h"
 #include "lessons/player/exercise.h"
 #include "lessons/player/predict.h"
+#include "lessons/player/tape_program.h"
+#include "lessons/player/training_runs.h"
 
 namespace lockstep::gui {
 
@@ -31,6 +34,27 @@ const lessons::Scene* scene_shown(const lessons::Lesson& lesson, int step) {
     for (const lessons::Step& any : lesson.steps)
         if (!any.scenes.empty()) return &any.scenes.front();
     return nullptr;
+}
+
+// The losses of a training scene's runs, or of a tensor program's steps.
+std::vector<Curve> curves_of(const lessons::SceneResult& shown) {
+    std::vector<Curve> curves;
+    if (shown.training)
+        for (const lessons::TrainedRun& run : shown.training->runs) {
+            Curve& curve = curves.emplace_back();
+            curve.name = run.loss.size() == 1 ? "one step" : run.spec.name;
+            std::replace(curve.name.begin(), curve.name.end(), '_', ' ');
+            curve.loss = run.loss;
+            curve.total_steps = static_cast<int64_t>(run.loss.size());
+            if (run.test) curve.accuracy = {*run.test};
+        }
+    if (shown.tape && std::isfinite(shown.tape->loss.back())) {
+        Curve& curve = curves.emplace_back();
+        curve.name = shown.tape->loss.size() == 1 ? "one step" : "loss";
+        curve.loss = shown.tape->loss;
+        curve.total_steps = static_cast<int64_t>(curve.loss.size());
+    }
+    return curves;
 }
 
 }  // namespace
@@ -58,6 +82,7 @@ void Session::Worker::close_lesson() {
     draft.generations.reset();
     draft.step.reset();
     draft.host.reset();
+    draft.tape.reset();
     draft.first_step.reset();
     draft.curves.clear();
     draft.problem.reset();
@@ -106,8 +131,9 @@ void Session::Worker::show_lesson_step(int step) {
     draft.problem.reset();  // it was another step's
     const std::string ran_on = lessons::gpu_of(*lesson, *scene, run_options());
     busy(!scene->host.empty()   ? "running " + scene->host + " on the modelled " + upper(ran_on)
+         : !scene->tape.empty() ? "running " + scene->tape + " on the modelled " + upper(ran_on)
          : scene->train.empty() ? "running " + scene->kernel + " on the modelled " + upper(ran_on)
-                                : "running one training step");
+                                : "training");
     auto& known = scene_results[scene];
     if (!known) {
         auto result = lessons::run_scene(*lesson, *scene, run_options());
@@ -123,21 +149,10 @@ void Session::Worker::show_lesson_step(int step) {
     if (!shown.generations.empty()) draft.generations = {known, &shown.generations};
     draft.step = shown.step;
     draft.host = shown.host;
+    draft.tape = shown.tape;
     draft.first_step = shown.step;
     draft.curves.clear();
-    if (shown.step) {
-        Curve curve;
-        curve.name = "one step";
-        curve.loss = {shown.step->loss};
-        curve.total_steps = 1;
-        draft.curves = {curve};
-        const auto& launches = shown.step->launches;
-        const auto longest = std::max_element(launches.begin(), launches.end(),
-                                              [](const auto& a, const auto& b) { return a.cycles < b.cycles; });
-        if (look_at.launch < 0 || look_at.launch >= static_cast<int32_t>(launches.size()))
-            look_at.launch = static_cast<int32_t>(longest - launches.begin());
-        open_kernel(look_at.launch, true);
-    }
+    if (shown.step) show_training(shown, look_at.launch);
     if (shown.host) show_host(*shown.host, look_at);
     draft.other.reset();
     if (const lessons::Scene* other = lessons::scene_named(*lesson, scene->compare)) {
@@ -159,6 +174,20 @@ void Session::Worker::show_lesson_step(int step) {
     }
     const std::lock_guard lock(mutex);
     results.gpu = ran_on;
+}
+
+// A training step or a tensor program's: its curves, and one of its kernels, the longest where none is asked for.
+void Session::Worker::show_training(const lessons::SceneResult& shown, int32_t launch) {
+    draft.tape = shown.tape;
+    draft.step = shown.step;
+    draft.first_step = shown.step;
+    draft.curves = curves_of(shown);
+    const auto& launches = shown.step->launches;
+    const auto longest =
+        std::max_element(launches.begin(), launches.end(), [](const auto& a, const auto& b) { return a.cycles < b.cycles; });
+    if (launch < 0 || launch >= static_cast<int32_t>(launches.size()))
+        launch = static_cast<int32_t>(longest - launches.begin());
+    open_kernel(launch, true);
 }
 
 // Of a host program's kernels the longest that was kept can be looked into.
@@ -216,6 +245,7 @@ void Session::Worker::check_exercise() {
         draft.host = report.value().timed->host;
         show_host(*draft.host, draft.look_at);
     }
+    if (report.value().timed && report.value().timed->step) show_training(*report.value().timed, -1);
     if (report.value().timed && report.value().timed->kernel)
         show_kernel(report.value().timed->kernel, exercises.front().kernel + "  (your kernel)", draft.look_at);
     const std::lock_guard lock(mutex);

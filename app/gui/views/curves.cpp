@@ -35,7 +35,9 @@ class CurvesView final : public View {
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
         const auto snapshot = session.snapshot();
         const auto& curves = snapshot->curves;
-        const std::string sentence = caption(*snapshot, focus);
+        // A lesson that asks how runs end does not show it first; one step's loss gives nothing away.
+        const bool hidden = session.reveal_steps >= 0 && !curves.empty() && curves.front().loss.size() > 1;
+        const std::string sentence = hidden ? std::string(hidden_curves) : caption(*snapshot, focus);
         const Rect body = ui.panel(area, {.title = "Learning curves",
                                           .right = fmt::format("{} run{}", curves.size(), curves.size() == 1 ? "" : "s"),
                                           .badge = Provenance::executed,
@@ -43,6 +45,13 @@ class CurvesView final : public View {
         if (curves.empty() || curves.front().loss.empty())
             return ui.say_nothing_yet(body, "No training step has finished yet.",
                                       "The first point appears when the first step has run.");
+        if (hidden) {
+            const Rect place{body.x, body.y + 4, body.w, 42};
+            ui.dashed(place, ui.theme->ink3, 3, 3);
+            ui.text(place.x + place.w / 2, place.y + 26, "Hidden until you lock an answer.",
+                    {.size = 13, .color = ui.theme->ink2, .align = Align::center});
+            return;
+        }
         if (const auto one = single_step(*snapshot)) return draw_single(ui, *one, body);
         ui.push_scope("curves");
         float x = body.x;
@@ -69,6 +78,8 @@ class CurvesView final : public View {
     std::string describe(const Session& session, const Focus& focus) const override {
         const auto snapshot = session.snapshot();
         std::string text = "Learning curves (executed)\n";
+        if (session.reveal_steps >= 0 && !snapshot->curves.empty() && snapshot->curves.front().loss.size() > 1)
+            return text + "  " + std::string(hidden_curves) + "\n";
         for (const Curve& curve : snapshot->curves) {
             if (curve.loss.empty()) continue;
             text += fmt::format("  {}: {} step{}, training loss {:.4f} at step 0, {:.4f} at step {}", curve.name,
@@ -83,6 +94,7 @@ class CurvesView final : public View {
     }
 
   private:
+    static constexpr std::string_view hidden_curves = "The runs have ended; their curves wait for your answer.";
     bool log_ = true;
 
     // A run of one step is no curve: its loss beside that of guessing evenly among the classes.

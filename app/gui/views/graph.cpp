@@ -137,6 +137,7 @@ class GraphView final : public View {
     // one of the forward pass.
     static int launch_of(const nn::StepRecord& step, const Focus& focus, bool hidden) {
         const int last = static_cast<int>(step.launches.size()) - 1;
+        if (hidden && step.model.ends_with(".tape")) return -1;  // a tensor program's values are what is asked for
         if (hidden) {
             int forward = -1;
             while (forward < last && step.launches[static_cast<size_t>(forward + 1)].phase == "forward") ++forward;

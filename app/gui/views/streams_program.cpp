@@ -1,11 +1,14 @@
-// The text of a lesson's host program, a line a row; the line of the operation that is chosen in the timeline is marked, and
-// lines between which nothing keeps order are named below.
+// The text of a lesson's host program or tensor program, a line a row. Marked is the line of the operation that is chosen in
+// the timeline, or of the node whose kernel is in focus; a click on a line goes there. Lines of a host program between which
+// nothing keeps order, and what gradcheck found, are named below.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "app/gui/views/streams_views.h"
 #include "lessons/player/host_program.h"
+#include "lessons/player/tape_program.h"
 
 namespace lockstep::gui {
 namespace {
@@ -14,21 +17,23 @@ constexpr float pitch = 19;
 
 class HostProgramView final : public View {
   public:
-    void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
+    void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
         const auto snapshot = session.snapshot();
-        if (!snapshot->host) {
-            const Rect body = ui.panel(area, {.title = "Host program"});
-            return ui.say_nothing_yet(body, "No host program has run yet.", snapshot->busy);
+        const Program program = program_of(*snapshot);
+        if (!program.text) {
+            const Rect body = ui.panel(area, {.title = "Program"});
+            return ui.say_nothing_yet(body, "No program has run yet.", snapshot->busy);
         }
-        const lessons::HostRun& run = *snapshot->host;
-        if (shown_ != snapshot->host) {
-            shown_ = snapshot->host;
+        if (shown_ != program.owner) {
+            shown_ = program.owner;
             session.host_line = -1;
-            lines_ = lines_of(run.text.text);
+            lines_ = lines_of(*program.text);
         }
-        const std::string name = run.text.file.substr(run.text.file.find_last_of('/') + 1), sentence = caption(run);
-        const Rect body =
-            ui.panel(area, {.title = "Host program", .right = name, .badge = Provenance::executed, .caption = sentence});
+        const int32_t marked = snapshot->host ? session.host_line : line_of_focus(*snapshot, focus);
+        const Rect body = ui.panel(area, {.title = program.title,
+                                          .right = program.name,
+                                          .badge = Provenance::executed,
+                                          .caption = session.reveal_steps >= 0 ? program.hidden : program.caption});
         ui.push_scope("program");
         // Lines that are too long go on in the next row.
         const float letter = ui.text_width("0", {.size = 13, .mono = true});
@@ -44,35 +49,81 @@ class HostProgramView final : public View {
             const Rect row{body.x, y, body.w - 8, pitch * static_cast<float>(rows[i].size())};
             y = row.bottom();
             if (row.bottom() < body.y || row.y > body.bottom()) continue;
-            if (number == session.host_line) ui.rect(row, ui.theme->selected, 3);
+            if (number == marked) ui.rect(row, ui.theme->selected, 3);
             ui.text(body.x + 22, row.y + 14, std::to_string(number),
                     {.size = 12, .color = ui.theme->quiet, .align = Align::right, .mono = true});
             const bool comment = lines_[i].find_first_not_of(" \t") == lines_[i].find('#');
             for (size_t part = 0; part < rows[i].size(); ++part)
                 ui.text(body.x + 34, row.y + 14 + pitch * static_cast<float>(part), rows[i][part],
                         {.size = 13, .color = comment ? ui.theme->quiet : ui.theme->ink, .mono = true});
-            if (ui.clicked(row)) session.host_line = number;
+            if (!ui.clicked(row)) continue;
+            if (snapshot->host)
+                session.host_line = number;
+            else
+                go_to_line(session, *snapshot, focus, number);
         }
         ui.unclip();
         ui.pop_scope();
     }
 
-    std::string describe(const Session& session, const Focus&) const override {
+    std::string describe(const Session& session, const Focus& focus) const override {
         const auto snapshot = session.snapshot();
-        if (!snapshot->host) return "Host program: none has run yet.\n";
-        const lessons::HostRun& run = *snapshot->host;
-        std::string text =
-            fmt::format("Host program (executed), {}\n", run.text.file.substr(run.text.file.find_last_of('/') + 1));
+        const Program program = program_of(*snapshot);
+        if (!program.text) return "Program: none has run yet.\n";
+        const int32_t marked = snapshot->host ? session.host_line : line_of_focus(*snapshot, focus);
+        std::string text = fmt::format("{} (executed), {}\n", program.title, program.name);
         int32_t number = 0;
-        for (const std::string& line : lines_of(run.text.text))
-            text += fmt::format("  {}{:>3} {}\n", ++number == session.host_line ? ">" : " ", number, line);
-        for (const std::string& hazard : run.hazards) text += "  " + hazard + "\n";
-        return text + "  " + caption(run) + "\n";
+        for (const std::string& line : lines_of(*program.text))
+            text += fmt::format("  {}{:>3} {}\n", ++number == marked ? ">" : " ", number, line);
+        if (snapshot->host)
+            for (const std::string& hazard : snapshot->host->hazards) text += "  " + hazard + "\n";
+        return text + "  " + (session.reveal_steps >= 0 ? program.hidden : program.caption) + "\n";
     }
 
   private:
-    std::shared_ptr<const lessons::HostRun> shown_;
+    const void* shown_ = nullptr;
     std::vector<std::string> lines_;
+
+    struct Program {  // what is shown
+        const std::string* text = nullptr;
+        const void* owner = nullptr;
+        std::string title, name, caption, hidden;
+    };
+    static Program program_of(const Snapshot& snapshot) {
+        Program program;
+        const auto base = [](const std::string& file) { return file.substr(file.find_last_of('/') + 1); };
+        if (snapshot.host) {
+            const lessons::HostRun& run = *snapshot.host;
+            program = {&run.text.text, &run, "Host program", base(run.text.file), caption(run), caption(run)};
+        } else if (snapshot.tape) {
+            const lessons::TapeRun& run = *snapshot.tape;
+            program = {&run.text.text,      &run,         "Tensor program",
+                       base(run.text.file), caption(run), "The program ran; its numbers wait for your answer."};
+        }
+        return program;
+    }
+
+    // The line of the node that the focused launch, or the picked node, belongs to.
+    static int32_t line_of_focus(const Snapshot& snapshot, const Focus& focus) {
+        if (!snapshot.tape || !snapshot.step) return -1;
+        const auto& nodes = snapshot.step->nodes;
+        const auto& lines = snapshot.tape->line_of_node;
+        for (size_t i = 0; i < nodes.size() && i < lines.size(); ++i)
+            for (const auto* launches : {&nodes[i].forward_launches, &nodes[i].backward_launches, &nodes[i].update_launches})
+                if (std::find(launches->begin(), launches->end(), focus.launch) != launches->end()) return lines[i];
+        return -1;
+    }
+    static void go_to_line(Session& session, const Snapshot& snapshot, Focus& focus, int32_t line) {
+        if (session.reveal_steps >= 0 || !snapshot.step) return;
+        const auto& nodes = snapshot.step->nodes;
+        const auto& lines = snapshot.tape->line_of_node;
+        for (size_t i = std::min(nodes.size(), lines.size()); i-- > 0;)
+            if (lines[i] == line && !nodes[i].forward_launches.empty()) {
+                focus.launch = nodes[i].forward_launches.back();
+                session.post({Request::Kind::open_kernel, focus.launch, {}});
+                return;
+            }
+    }
 
     static std::vector<std::string> lines_of(const std::string& text) {
         std::vector<std::string> lines;
@@ -96,6 +147,20 @@ class HostProgramView final : public View {
         }
         pieces.push_back(rest);
         return pieces;
+    }
+
+    static std::string caption(const lessons::TapeRun& run) {
+        if (!run.checks.empty()) {
+            const std::string text = run.checks.front().text();
+            return "gradcheck: " + text + ".";
+        }
+        const double loss = run.loss.empty() ? NAN : run.loss.back();
+        std::string text = fmt::format("{} op{}, {} launch{}", run.step->nodes.size() - run.text.leaves.size(),
+                                       run.step->nodes.size() - run.text.leaves.size() == 1 ? "" : "s",
+                                       run.step->launches.size(), run.step->launches.size() == 1 ? "" : "es");
+        if (run.text.steps > 1) text += fmt::format(" a step, {} steps", run.text.steps);
+        if (std::isfinite(loss)) text += fmt::format("; backward started from {:.5g}", loss);
+        return text + ".";
     }
 
     static std::string caption(const lessons::HostRun& run) {
