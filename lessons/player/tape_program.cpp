@@ -240,10 +240,10 @@ class TapeParser {
                 fail("an update follows a backward");
             add(std::move(one));
         } else {
-            const std::vector<std::string> verbs = {"dtype", "steps",    "param",  "input", "label",    "op",
+            const std::vector<std::string> known = {"dtype", "steps",    "param",  "input", "label",    "op",
                                                     "let",   "backward", "update", "for",   "gradcheck"};
-            const std::string near = nearest_name(verb, verbs);
-            fail(near.empty() ? fmt::format("unknown line '{}'; there are NAME = ..., {}", verb, fmt::join(verbs, ", "))
+            const std::string near = nearest_name(verb, known);
+            fail(near.empty() ? fmt::format("unknown line '{}'; there are NAME = ..., {}", verb, fmt::join(known, ", "))
                               : fmt::format("unknown line '{}', did you mean '{}'?", verb, near));
         }
     }

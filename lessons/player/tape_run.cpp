@@ -42,14 +42,14 @@ std::vector<double> leaf_values(const TapeLeaf& leaf, uint64_t seed) {
     return values;
 }
 
-struct Runner {
+struct TapeRunner {
     const TapeText& text;
     const TapeRunOptions& options;
     TapeRun& run;
     OwnOps own = {};
     std::vector<std::vector<double>> start = {};  // of every leaf
 
-    explicit Runner(const TapeText& t, const TapeRunOptions& o, TapeRun& r) : text(t), options(o), run(r) {
+    explicit TapeRunner(const TapeText& t, const TapeRunOptions& o, TapeRun& r) : text(t), options(o), run(r) {
         for (const TapeOp& op : text.ops) own.emplace_back(op);
         for (size_t i = 0; i < text.leaves.size(); ++i)
             start.push_back(leaf_values(text.leaves[i], options.seed * 7919 + i));
@@ -280,7 +280,7 @@ Result<std::shared_ptr<const TapeRun>> run_tape(const TapeText& text, const Tape
     try {
         auto run = std::make_shared<TapeRun>();
         run->text = text;
-        Runner(run->text, options, *run).go();
+        TapeRunner(run->text, options, *run).go();
         return std::shared_ptr<const TapeRun>(std::move(run));
     } catch (const Failure& failure) {
         if (failure.status == ExitStatus::missing || failure.diagnostic.message == "cancelled") throw;
