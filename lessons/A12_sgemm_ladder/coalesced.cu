@@ -1,4 +1,4 @@
-// Neighbouring threads take neighbouring columns: a warp reads one word of A and 128 bytes of B in a row.
+// Neighbouring threads take neighbouring columns of C.
 __global__ void coalesced(const float *a, const float *b, float *c, int n, int depth) {
     int row = blockIdx.y * 32 + threadIdx.y, column = blockIdx.x * 32 + threadIdx.x;
     float sum = 0;

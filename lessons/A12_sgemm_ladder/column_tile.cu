@@ -1,4 +1,4 @@
-// A block of 512 computes 64 x 64 elements, a thread 8 of a column: a word of B, once in a register, serves 8 products.
+// A thread makes 8 elements of a column, a block 64 x 64.
 __global__ void column_tile(const float *a, const float *b, float *c, int n, int depth) {
     __shared__ float ta[64][8], tb[8][64];
     int x = threadIdx.x % 64, y = threadIdx.x / 64;

@@ -1,5 +1,5 @@
-// A block computes a 32 x 32 tile of C, n x n. Its 32 x 8 threads take four rows each, one after the other: for every
-// product a word of A's tile and one of B's come from shared memory. Grid (n/32, n/32), block (32, 8).
+// A block of (32, 8) makes a 32 x 32 tile of C, a thread four
+// rows of it, one after the other.
 __global__ void four_each(const float *a, const float *b, float *c, int n) {
     __shared__ float ta[32][32], tb[32][32];
     int x = threadIdx.x, y = threadIdx.y * 4;

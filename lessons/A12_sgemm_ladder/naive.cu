@@ -1,4 +1,4 @@
-// One thread an element of C = A B, neighbouring threads in neighbouring rows. A is n x depth, B depth x n.
+// Neighbouring threads take neighbouring rows of C = A B.
 __global__ void naive(const float *a, const float *b, float *c, int n, int depth) {
     int row = blockIdx.x * 32 + threadIdx.x, column = blockIdx.y * 32 + threadIdx.y;
     float sum = 0;

@@ -1,4 +1,4 @@
-// A block of 256 computes 128 x 128 elements, a thread 8 x 8: 16 words from shared memory serve 64 products.
+// A thread makes 8 x 8 elements, a block 128 x 128.
 __global__ void square_tile(const float *a, const float *b, float *c, int n, int depth) {
     __shared__ float ta[128][8], tb[8][128];
     int x = threadIdx.x % 16, y = threadIdx.x / 16, t = threadIdx.x;

@@ -1,4 +1,4 @@
-// One thread an element of C, n x n. The 32 threads of a warp differ in threadIdx.x. Grid (n/32, n/32), block (32, 32).
+// One thread an element of C. Block (32, 32).
 __global__ void swap_axes(const float *a, const float *b, float *c, int n) {
     int row = blockIdx.x * 32 + threadIdx.x;
     int column = blockIdx.y * 32 + threadIdx.y;

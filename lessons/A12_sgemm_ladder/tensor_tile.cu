@@ -1,7 +1,7 @@
 #include <mma.h>
 using namespace nvcuda;
 
-// A block of 128 computes 128 x 128 elements, a warp 64 x 64 of them as 4 x 4 fragments. FP16 in, FP32 sums.
+// A warp makes 64 x 64 elements as 4 x 4 fragments.
 __global__ void tensor_tile(const half *a, const half *b, float *c, int n, int depth) {
     __shared__ __align__(32) half ta[128][16 + 8], tb[16][128 + 8];
     int t = threadIdx.x, warp = t / 32;

@@ -1,4 +1,4 @@
-// All copies take 16 bytes a lane; A's tile lies transposed, so that a thread's words are neighbours there.
+// All copies take 16 bytes a lane. A is transposed in ta.
 __global__ void vectorised(const float *a, const float *b, float *c, int n, int depth) {
     __shared__ float4 ta[8][32], tb[8][32];
     int x = threadIdx.x % 16, y = threadIdx.x / 16, t = threadIdx.x;

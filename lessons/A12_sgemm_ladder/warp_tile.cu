@@ -1,4 +1,4 @@
-// A block of 128 computes 128 x 128 elements, a warp 64 x 64 of them, a lane 8 x 16 in four strips of 4 columns.
+// A warp makes 64 x 64 elements, a lane 8 x 16 of them.
 __global__ void warp_tile(const float *a, const float *b, float *c, int n, int depth) {
     __shared__ float4 ta[16][32], tb[16][32];
     int t = threadIdx.x, warp = t / 32, lane = t % 32;
