@@ -1,0 +1,11 @@
+// A warp takes a row: neighbouring lanes read neighbouring entries, and a long row keeps 32 lanes busy.
+__global__ void uneven(const int *start, const int *column, const float *value, const float *x, float *y, int rows) {
+    int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
+    if (row >= rows) return;
+    float sum = 0;
+    for (int e = start[row] + lane; e < start[row + 1]; e += 32) {
+        sum += value[e] * x[column[e]];
+    }
+    for (int half = 16; half > 0; half /= 2) sum += __shfl_down_sync(~0u, sum, half);
+    if (lane == 0) y[row] = sum;
+}
