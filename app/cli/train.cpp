@@ -23,7 +23,7 @@
 namespace lockstep::cli {
 namespace {
 
-struct Options {
+struct TrainAsked {
     nn::TrainerOptions trainer;
     std::optional<int64_t> steps, batch;  // none: the model's own
     std::optional<double> learning_rate;
@@ -110,7 +110,7 @@ void check_can_save(const std::filesystem::path& folder) {
 }
 
 // The options of the run: those given, then the checkpoint's, then the model's own.
-nn::TrainerOptions trainer_options(const Options& options, const nn::Checkpoint* from, const CLI::App& command) {
+nn::TrainerOptions trainer_options(const TrainAsked& options, const nn::Checkpoint* from, const CLI::App& command) {
     nn::TrainerOptions trainer = options.trainer;
     const auto given = [&](std::string_view name) {  // some are no options of the command
         const CLI::Option* option = command.get_option_no_throw("--" + std::string(name));
@@ -142,7 +142,7 @@ nn::TrainerOptions trainer_options(const Options& options, const nn::Checkpoint*
     return trainer;
 }
 
-int train(const Options& options, const CLI::App& command) {
+int train(const TrainAsked& options, const CLI::App& command) {
     std::optional<nn::Checkpoint> from;
     if (!options.resume.empty()) from = open_checkpoint(options.resume);
     if (!options.save.empty()) check_can_save(options.save);
@@ -244,7 +244,7 @@ int train(const Options& options, const CLI::App& command) {
 
 void add_train(CLI::App& app, int& status) {
     CLI::App* command = app.add_subcommand("train", "train a model, on the host or on the modelled GPU");
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<TrainAsked>();
     nn::TrainerOptions& t = options->trainer;
     std::string names;
     for (const nn::ModelRow& row : nn::models())
