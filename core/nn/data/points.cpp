@@ -15,7 +15,7 @@
 namespace lockstep::nn {
 
 namespace {
-constexpr uint64_t test_seed = 0x7e57;
+constexpr uint64_t point_test_seed = 0x7e57;
 constexpr int64_t test_points = 1000;
 
 // A generator for one index of one set: neighbours have nothing in common.
@@ -31,7 +31,7 @@ void by_index(PointSet& set, uint64_t seed, uint64_t seed_of_tests, Draw draw) {
         return draw(rng, x);
     };
     set.test = [draw, seed_of_tests](uint64_t index, std::span<float> x) {
-        Rng rng = at(seed_of_tests ^ test_seed, index);
+        Rng rng = at(seed_of_tests ^ point_test_seed, index);
         return draw(rng, x);
     };
 }
@@ -152,9 +152,9 @@ PointSet open_points(const std::filesystem::path& path, const std::string& class
         for (float& value : x) value = static_cast<float>(*from++);
         return (*labels)[row];
     };
-    set.test = [read, rows](uint64_t index, std::span<float> x) { return read(shuffled(index, rows, test_seed), x); };
+    set.test = [read, rows](uint64_t index, std::span<float> x) { return read(shuffled(index, rows, point_test_seed), x); };
     set.train = [read, rows, tests, seed](uint64_t index, std::span<float> x) {
-        return read(shuffled(tests + place_of(index, rows - tests, seed), rows, test_seed), x);
+        return read(shuffled(tests + place_of(index, rows - tests, seed), rows, point_test_seed), x);
     };
     return set;
 }

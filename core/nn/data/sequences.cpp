@@ -10,7 +10,7 @@
 namespace lockstep::nn {
 
 namespace {
-constexpr uint64_t test_seed = 0x7e57;
+constexpr uint64_t sequence_test_seed = 0x7e57;
 
 void copy_sequence(uint64_t seed, uint64_t index, size_t payload, uint64_t symbols, std::span<int64_t> tokens,
                    std::span<int32_t> targets) {
@@ -44,7 +44,7 @@ SequenceSet copy_task(uint64_t seed, int payload, int symbols) {
         copy_sequence(seed, index, n, s, tokens, targets);
     };
     set.test = [=](uint64_t index, std::span<int64_t> tokens, std::span<int32_t> targets) {
-        copy_sequence(test_seed ^ ~uint64_t{0}, index, n, s, tokens, targets);
+        copy_sequence(sequence_test_seed ^ ~uint64_t{0}, index, n, s, tokens, targets);
     };
     return set;
 }

@@ -24,7 +24,7 @@ Evaluation judge(const Judging& judging, tensor::Heap& heap, const std::stop_tok
     return result;
 }
 
-int32_t largest(std::span<const double> logits) {
+int32_t place_of_largest(std::span<const double> logits) {
     return static_cast<int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
 }
 

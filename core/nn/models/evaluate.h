@@ -18,6 +18,6 @@ struct Judging {
 // Loss and accuracy an example. `heap` is recycled as it goes. Throws Failure("cancelled").
 Evaluation judge(const Judging& judging, tensor::Heap& heap, const std::stop_token& stop);
 
-int32_t largest(std::span<const double> logits);  // where the first largest stands
+int32_t place_of_largest(std::span<const double> logits);  // where the first largest stands
 
 }  // namespace lockstep::nn

@@ -216,7 +216,7 @@ std::unique_ptr<Task> language_task(const char* name, const TaskOptions& options
                                       const size_t classes = logits.size() / targets.size();
                                       double right = 0;
                                       for (size_t i = 0; i < targets.size(); ++i)
-                                          right += largest(logits.subspan(i * classes, classes)) == targets[i];
+                                          right += place_of_largest(logits.subspan(i * classes, classes)) == targets[i];
                                       return right / double(context);
                                   }};
         Evaluation result = judge(judging, on, stop);

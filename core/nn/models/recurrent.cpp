@@ -119,7 +119,7 @@ std::unique_ptr<Task> recurrent_task(const char* name, const TaskOptions& option
                                   const size_t classes = logits.size() / targets.size(), rows = static_cast<size_t>(width);
                                   std::vector<char> right(rows, 1);
                                   for (size_t place = 0; place < targets.size(); ++place)
-                                      if (largest(logits.subspan(place * classes, classes)) != targets[place])
+                                      if (place_of_largest(logits.subspan(place * classes, classes)) != targets[place])
                                           right[place % rows] = 0;
                                   return double(std::count(right.begin(), right.end(), 1));
                               }};
