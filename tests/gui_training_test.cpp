@@ -3,9 +3,12 @@
 #include <cmath>
 
 #include "app/gui/view.h"
+#include "app/gui/views/exhibit_data.h"
+#include "app/gui/views/tape_data.h"
 #include "app/gui/views/training_data.h"
+#include "core/nn/models/models.h"
 #include "core/nn/trainer.h"
-#include "tests/catch.h"
+#include "tests/gui_desk.h"
 
 using namespace lockstep;
 using namespace lockstep::gui;
@@ -16,42 +19,85 @@ nn::StepRecord real_step() {
     trainer.step();
     return trainer.step();
 }
-float at(const nn::Values& values, int64_t index) {
-    return values->at(static_cast<size_t>(index));
+nn::StepRecord step_of(const nn::ModelRow& row, int64_t batch) {
+    nn::TrainerOptions options{.model = std::string(row.name), .batch = batch};
+    options.learning_rate = row.learning_rate;
+    options.keep_graph = options.keep_values = true;
+    nn::Trainer trainer(options);
+    trainer.step();
+    nn::StepRecord step = trainer.step();
+    step.followed = std::make_shared<const nn::Followed>(nn::follow(step));
+    return step;
 }
 }  // namespace
 
-TEST_CASE("one scalar is followed through every node of the graph") {
+TEST_CASE("the tape's moments are its nodes forward, back in reverse, and updates; live bytes and pins follow them") {
     const nn::StepRecord step = real_step();
-    const Probe probe = probe_of(step);
-    CHECK(probe.unit >= 0);
-    CHECK(probe.pixel >= 0);
+    const TapePlan tape = plan_tape(step);
+    size_t ops = 0, back = 0, updates = 0;
     for (const nn::GraphNode& node : step.nodes) {
-        INFO(node.name);
-        if (node.kind == nn::GraphNode::Kind::label) continue;
-        REQUIRE(probe.index[static_cast<size_t>(node.id)] >= 0);
-        if (node.value) CHECK(probe.index[static_cast<size_t>(node.id)] < static_cast<int64_t>(node.value->size()));
+        ops += node.kind == nn::GraphNode::Kind::op || node.kind == nn::GraphNode::Kind::loss;
+        back += node.went_back;
+        updates += !node.update_launches.empty();
+    }
+    CHECK(tape.moments.size() == ops + back + updates);
+    CHECK(back == ops);
+    CHECK(updates == 4);  // two weights and two biases
+    for (size_t i = 1; i < tape.moments.size(); ++i) {
+        const Moment &before = tape.moments[i - 1], &now = tape.moments[i];
+        CHECK(now.launch >= before.launch);
+        if (now.kind == Moment::Kind::forward) CHECK(now.node > before.node);
+        if (now.kind == Moment::Kind::backward && before.kind == now.kind) CHECK(now.node < before.node);
+    }
+    CHECK(tape.moments.back().launch == static_cast<int>(step.launches.size()) - 1);
+    CHECK(step.live_bytes.size() == step.launches.size());
+    for (const nn::GraphNode& node : step.nodes) {
+        if (node.gradient && node.kind == nn::GraphNode::Kind::parameter) {
+            CHECK(tape.gradient_known(node.id, tape.last()));
+            CHECK_FALSE(tape.gradient_known(node.id, tape.last_forward()));
+        }
+        if (!node.saved.empty())
+            CHECK(tape.back_at[static_cast<size_t>(node.id)] > tape.forward_at[static_cast<size_t>(node.id)]);
+    }
+    for (int launch = 0; launch < static_cast<int>(step.launches.size()); ++launch)
+        CHECK(tape.moments[static_cast<size_t>(tape.of_launch(launch))].launch >= launch);
+}
+
+TEST_CASE("every op of every model's graph is in one box, left of what reads it, and folded graphs fit") {
+    for (const nn::ModelRow& row : nn::models()) {
+        INFO(row.name);
+        nn::Trainer trainer({.model = std::string(row.name),
+                             .batch = row.data == "stories" ? 1 : std::min<int64_t>(row.batch, 2),
+                             .keep_graph = true});
+        const nn::StepRecord step = trainer.step();
+        for (int level = 0; level < 3; ++level) {
+            const GraphPlan plan = arrange_graph(step, level, {});
+            std::vector<int> seen(step.nodes.size(), 0);
+            std::set<std::pair<int, int>> cells;
+            for (const GraphBox& box : plan.boxes) {
+                CHECK(cells.insert({box.column, box.row}).second);
+                for (const int node : box.nodes) ++seen[static_cast<size_t>(node)];
+            }
+            for (const nn::GraphNode& node : step.nodes)
+                if (node.kind == nn::GraphNode::Kind::op || node.kind == nn::GraphNode::Kind::loss)
+                    CHECK(seen[static_cast<size_t>(node.id)] == 1);
+            for (const GraphWire& wire : plan.wires) {
+                const GraphBox &from = plan.boxes[static_cast<size_t>(wire.from)],
+                               &to = plan.boxes[static_cast<size_t>(wire.to)];
+                CHECK((from.leaf ? from.column == to.column : from.column < to.column));
+            }
+            if (level == 2) CHECK(plan.columns <= 16);
+        }
     }
 }
 
-TEST_CASE("local derivative times upstream, summed over its terms, is the gradient that the engine computed") {
-    const nn::StepRecord step = real_step();
-    const Probe probe = probe_of(step);
-    int checked = 0;
-    for (const nn::GraphNode& node : step.nodes) {
-        if (node.kind != nn::GraphNode::Kind::op) continue;
-        for (int input : node.inputs) {
-            const nn::GraphNode& x = step.nodes[static_cast<size_t>(input)];
-            if (!x.gradient || x.kind == nn::GraphNode::Kind::input) continue;
-            const auto rule = chain_rule(step, probe, node.id, x.gradient_after);
-            if (!rule) continue;
-            CHECK(rule->product == Approx(rule->local * rule->upstream).margin(1e-12));
-            INFO(node.name << " to " << x.name);
-            CHECK(rule->total == Approx(at(x.gradient, probe.index[static_cast<size_t>(x.id)])).epsilon(1e-4).margin(1e-7));
-            ++checked;
-        }
-    }
-    CHECK(checked >= 7);  // two weights, two biases, and the three values between them
+TEST_CASE("an element's place is written by its tensor's axes") {
+    CHECK(element_text({64, 128}, 128 + 17) == "[1,17]");
+    CHECK(element_text({2, 3, 4}, 23) == "[1,2,3]");
+    CHECK(element_text({1}, 0).empty());
+    CHECK(layer_of("layers.3.attention.q matmul") == "layers.3");
+    CHECK(layer_of("fc1.weight") == "fc1");
+    CHECK(layer_of("lstm[7] cell") == "place 7");
 }
 
 TEST_CASE("values fill in launch order and gradients arrive after them") {
@@ -128,4 +174,191 @@ TEST_CASE("a simulated step without cycles says that it was not timed, and claim
         CHECK(text.find("busy") == std::string::npos);
         CHECK(text.find(step->launches.front().label) != std::string::npos);
     }
+}
+
+TEST_CASE("the tape is stepped node by node, on and back, by key and by the transport's buttons") {
+    auto step = std::make_shared<nn::StepRecord>(real_step());
+    step->followed = std::make_shared<const nn::Followed>(nn::follow(*step));
+    auto snapshot = std::make_shared<Snapshot>();
+    snapshot->step = step;
+    test::Desk desk;
+    desk.session.workspace = "training";
+    desk.show(snapshot);
+    desk.session.grain = Grain::node;
+    const TapePlan tape = plan_tape(*step);
+    const auto graph = [&] { return desk.shell.describe("graph"); };
+    desk.key(KeyCode::home);
+    CHECK(desk.session.tape_at == 0);
+    CHECK(graph().find(fmt::format("moment 1 of {}", tape.moments.size())) != std::string::npos);
+    CHECK(graph().find("grad not yet") != std::string::npos);
+    for (int i = 1; i <= tape.last(); ++i) {
+        desk.key(KeyCode::right);
+        REQUIRE(desk.session.tape_at == i);
+        const Moment& now = tape.moments[static_cast<size_t>(i)];
+        CHECK(desk.shell.focus.op == now.node);
+        CHECK(desk.shell.focus.launch == now.launch);
+        if (now.kind != Moment::Kind::backward) continue;
+        // What is written on the edge multiplies to what the box holds.
+        for (const nn::Passing& edge : step->followed->edges)
+            if (edge.node == now.node)
+                CHECK(graph().find(fmt::format("gives {:+.6g}", edge.local * edge.upstream)) != std::string::npos);
+    }
+    CHECK(graph().find("not yet") == std::string::npos);
+    for (int i = tape.last() - 1; i >= 0; --i) {
+        desk.key(KeyCode::left);
+        REQUIRE(desk.session.tape_at == i);
+    }
+    desk.click(155, 1000 - 56 + 28);  // the transport's step button
+    CHECK(desk.session.tape_at == 1);
+    // The node itself: a click goes to its forward run, another to its backward run.
+    const nn::GraphNode* relu = nullptr;
+    for (const nn::GraphNode& node : step->nodes)
+        if (node.op == "relu") relu = &node;
+    REQUIRE(relu != nullptr);
+    desk.session.workspace = "training";
+    desk.frames(2);
+    REQUIRE(desk.click_on("relu"));
+    CHECK(desk.session.tape_at == tape.forward_at[static_cast<size_t>(relu->id)]);
+    desk.frames(2);
+    REQUIRE(desk.click_on("relu"));
+    CHECK(desk.session.tape_at == tape.back_at[static_cast<size_t>(relu->id)]);
+}
+
+TEST_CASE("what attention looks at, worked out from queries and keys, times the values is what attention gave") {
+    const nn::StepRecord step = step_of(nn::model_named("llama"), 1);  // grouped: four heads, two of keys and values
+    int looked = 0;
+    for (const nn::GraphNode& node : step.nodes) {
+        if (node.op != "attention") continue;
+        const auto maps = attention_maps(step, node, 0);
+        REQUIRE(maps.size() == 4);
+        const nn::GraphNode& v = step.nodes[static_cast<size_t>(node.inputs[2])];
+        const int64_t places = node.shape[1], heads = node.shape[2], size = node.shape[3], groups = v.shape[2];
+        double worst = 0;
+        for (int64_t head = 0; head < heads; ++head)
+            for (int64_t t = 0; t < places; t += 17) {
+                double all = 0;
+                for (int64_t s = 0; s < places; ++s) {
+                    const double weight = static_cast<double>(maps[size_t(head)][size_t(t * places + s)]);
+                    CHECK((s <= t || weight == 0));
+                    all += weight;
+                }
+                CHECK(all == Approx(1).epsilon(1e-5));
+                for (int64_t e = 0; e < size; ++e) {
+                    double mixed = 0;
+                    for (int64_t s = 0; s < places; ++s)
+                        mixed += static_cast<double>(maps[size_t(head)][size_t(t * places + s)]) *
+                                 static_cast<double>(v.value->at(size_t((s * groups + head * groups / heads) * size + e)));
+                    const double kept = static_cast<double>(node.value->at(size_t((t * heads + head) * size + e)));
+                    worst = std::max(worst, std::abs(mixed - kept));
+                }
+            }
+        CHECK(worst < 1e-5);
+        ++looked;
+    }
+    CHECK(looked == 4);
+}
+
+TEST_CASE("every model has something to show of its step, and every view says so in words") {
+    for (const nn::ModelRow& row : nn::models()) {
+        INFO(row.name);
+        auto step = std::make_shared<const nn::StepRecord>(
+            step_of(row, row.data == "stories" ? 1 : std::min<int64_t>(row.batch, 8)));
+        const Exhibit exhibit = exhibit_of(*step, 0);
+        CHECK(exhibit.kind != Exhibit::Kind::none);
+        auto snapshot = std::make_shared<Snapshot>();
+        snapshot->step = snapshot->first_step = step;
+        snapshot->setup = setup_of(std::string(row.name));
+        snapshot->training = true;
+        snapshot->curves = {{.name = "one", .loss = {step->loss, step->loss}, .total_steps = 2}};
+        test::Desk desk;
+        desk.session.workspace = "training";
+        desk.show(snapshot);
+        desk.session.grain = Grain::node;
+        desk.key(KeyCode::home);
+        for (int i = 0; i < 6; ++i) desk.key(KeyCode::right);
+        CHECK(desk.clashes() == std::vector<std::string>{});
+        CHECK(desk.quads < 8000);
+        for (const ViewRow& view : views()) {
+            if (view.workspace != "training") continue;
+            INFO(view.name);
+            desk.shell.show_alone(view.name);
+            desk.frames(2);
+            CHECK(desk.clashes() == std::vector<std::string>{});
+            CHECK(desk.shell.describe(view.name).size() > 30);
+        }
+    }
+}
+
+TEST_CASE("the maze's path follows the policy, and clusters hold every point once") {
+    const Exhibit maze = exhibit_of(step_of(nn::model_named("policy"), 8), 0);
+    REQUIRE_FALSE(maze.path.empty());
+    CHECK(maze.cells[static_cast<size_t>(maze.path.front())] == 'S');
+    for (size_t i = 1; i < maze.path.size(); ++i) {
+        const int from = maze.path[i - 1], to = maze.path[i];
+        const int way = std::abs(from - to);
+        CHECK((way == 1 || way == maze.columns));
+        CHECK(maze.cells[static_cast<size_t>(to)] != '#');
+    }
+    double all = 0;
+    for (const float share : maze.visits) all += static_cast<double>(share);
+    CHECK(all == Approx(1).epsilon(1e-4));
+    const Exhibit clusters = exhibit_of(step_of(nn::model_named("kmeans"), 1), 0);
+    size_t points = 0;
+    for (const Exhibit::Cloud& cloud : clusters.clouds)
+        if (!cloud.ring) points += cloud.dots.size();
+    CHECK(points == 2000);
+    CHECK(clusters.clouds.back().dots.size() == 10);
+}
+
+TEST_CASE("the widest plane of points keeps the distances of points that lie in a plane") {
+    std::vector<float> values;
+    for (int i = 0; i < 20; ++i) {  // a plane in four dimensions
+        const float a = static_cast<float>(i % 5), b = 0.3f * static_cast<float>(i / 5);
+        values.insert(values.end(), {a, b, a - b, 2 * b});
+    }
+    const auto plane = principal_plane(values, 4);
+    REQUIRE(plane.size() == 20);
+    for (size_t i = 0; i < 20; ++i)
+        for (size_t j = 0; j < i; ++j) {
+            double there = 0;
+            for (size_t e = 0; e < 4; ++e)
+                there += std::pow(static_cast<double>(values[4 * i + e]) - static_cast<double>(values[4 * j + e]), 2);
+            const double here = std::pow(static_cast<double>(plane[i].first - plane[j].first), 2) +
+                                std::pow(static_cast<double>(plane[i].second - plane[j].second), 2);
+            CHECK(here == Approx(there).margin(1e-3));
+        }
+}
+
+TEST_CASE("another setup begins another run and keeps the one before as a curve; a step under way can be cancelled") {
+    SessionOptions options{.training_steps = 3};
+    options.setup = setup_of("linear_regression");
+    Session session(options);
+    REQUIRE(session.wait_until_idle(60));
+    auto snapshot = session.snapshot();
+    CHECK(snapshot->step->step == 2);
+    REQUIRE(snapshot->step->followed != nullptr);
+    CHECK(snapshot->curves.size() == 1);
+    auto faster = std::make_shared<TrainingSetup>(options.setup);
+    faster->learning_rate = 0.2;
+    session.post({.kind = Request::Kind::setup, .index = 0, .text = {}, .setup = faster});
+    session.post({Request::Kind::train, 4, {}});
+    REQUIRE(session.wait_until_idle(60));
+    snapshot = session.snapshot();
+    REQUIRE(snapshot->curves.size() == 2);
+    CHECK(snapshot->curves[0].name == "lr 0.2");
+    CHECK(snapshot->curves[1].name == "lr 0.05");
+    CHECK(snapshot->curves[0].loss.size() >= 4);
+    CHECK(snapshot->curves[1].loss.size() == 3);
+    CHECK(snapshot->curves[0].loss.back() < snapshot->curves[0].loss.front());
+    session.post({Request::Kind::show_step, 1, {}});  // rewound: the same step again
+    REQUIRE(session.wait_until_idle(60));
+    CHECK(session.snapshot()->step->step == 1);
+    CHECK(session.snapshot()->step->loss == snapshot->curves[0].loss[1]);
+    session.post({Request::Kind::train, -1, {}});
+    session.post({Request::Kind::cancel_own, 0, {}});
+    REQUIRE(session.wait_until_idle(60));
+    CHECK_FALSE(session.snapshot()->problem);
+    session.post({Request::Kind::train, 2, {}});  // and it goes on
+    REQUIRE(session.wait_until_idle(60));
+    CHECK(session.snapshot()->curves[0].loss.size() > snapshot->curves[0].loss.size());
 }

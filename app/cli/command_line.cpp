@@ -141,6 +141,8 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
         command.add_option("--step", picture.step, "at this step, from 1");
         command.add_option("--view", picture.view, "one picture alone, such as warps");
         command.add_option("--open,--kernel", picture.open, "open this .cu, .ptx or .host file in the Kernel workspace");
+        command.add_option("--model", picture.model, "train this model in the Training workspace, such as lenet5");
+        command.add_option("--moment", picture.moment, "with --screenshot or --describe: at this moment of the tape");
         command.add_option("--cycle", picture.cycle, "with --screenshot or --describe: at this cycle of the kernel");
         command.add_option("--sm", picture.sm, "with --screenshot or --describe: this SM traced");
         command.add_option("--screenshot", picture.screenshot, "render to this PNG and leave");

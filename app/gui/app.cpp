@@ -45,6 +45,7 @@ void check(const AppOptions& options) {
                       std::to_string(options.height));
     if ((options.cycle >= 0 || options.sm >= 0) && options.screenshot.empty() && !options.describe)
         throw Failure("--cycle and --sm are for --screenshot and --describe");
+    if (!options.model.empty()) setup_of(options.model);
     if (options.step < 0) throw Failure("--step counts from 1");
     theme_named(options.theme);
     if (options.view.empty() || is_workspace(page_of(options.view).first)) return;
@@ -91,6 +92,8 @@ int run_app(const AppOptions& options) {
     scene.lesson_step = options.lesson.empty() ? 0 : options.step - 1;
     if (still) scene.lesson_step = std::max(0, scene.lesson_step);
     scene.training_steps = options.lesson.empty() && options.step > 0 ? options.step : 42;
+    if (!options.model.empty()) scene.setup = setup_of(options.model);
+    if (!options.model.empty() && options.step == 0) scene.training_steps = 10;
     scene.paced = !still && has_display();
     if (scene.paced) {
         scene.progress_file = state_folder() / "progress.jsonl";
@@ -133,6 +136,15 @@ int run_app(const AppOptions& options) {
         }
         settle();
     };
+    const auto go_to_moment = [&](Shell& shell) {
+        if (options.moment < 1) return;
+        shell.session.wait_until_idle(120);
+        shell.describe("graph");
+        const auto snapshot = shell.session.snapshot();
+        shell.session.grain = Grain::node;
+        move(shell.session, shell.focus, *snapshot, Grain::node, -1, true);
+        if (options.moment > 1) move(shell.session, shell.focus, *snapshot, Grain::node, options.moment - 1);
+    };
     const auto draw = [&](Shell& shell, const std::string& file) {
         shell.session.wait_until_idle(120);
         render_to_png(shell, options.width, options.height, file);
@@ -142,6 +154,7 @@ int run_app(const AppOptions& options) {
         Shell shell(session, theme_named(options.theme), static_cast<float>(options.scale));
         open(shell);
         go_to_cycle(shell);
+        go_to_moment(shell);
         if (options.describe) {
             session.wait_until_idle(120);
             for (int i = 0; i < 6; ++i) {  // what is described first asks for a warp's history, then for its registers

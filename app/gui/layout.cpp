@@ -36,6 +36,7 @@ Point least(const LayoutNode& node) {
         const Point size = least(child);
         most = {std::max(most.x, size.x), std::max(most.y, size.y)};
     }
+    if (node.kind == Kind::pages) most.y += strip;
     return most;
 }
 
@@ -140,10 +141,10 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
                        column(664, {slot("roofline", 376, 440, 250), slot("banks", 500, 440, 330)})});
     if (workspace == "training")
         return column(
-            1, {row(356, {slot("curves", 528, 380, 300), slot("batch", 536, 380, 300), slot("weights", 504, 380, 300)}),
+            1, {row(356, {slot("curves", 528, 380, 290), slot("batch", 536, 380, 290), slot("weights", 504, 380, 290)}),
                 slot("graph", 312, 760, 300),
-                pages(200, {titled("Kernels", slot("kernels", 168, 640, 192)),
-                            titled("Copies and streams", slot("streams", 168, 640, 192))})});
+                pages(200, {titled("Kernels", slot("kernels", 168, 640, 184)),
+                            titled("Copies and streams", slot("streams", 168, 640, 184))})});
     if (workspace == "kernel" && scene_view == "host")
         return row(1, {column(664, {slot("editor", 636, 380, 250), slot("reports", 240, 380, 110)}),
                        column(912, {slot("streams", 470, 560, 300),

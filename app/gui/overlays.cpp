@@ -1,8 +1,13 @@
 // What lies over everything: menus, the keyboard map, the tooltip. While one is open the rest takes no input.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 
 #include "app/gui/shell.h"
+#include "app/gui/views/training_data.h"
 #include "core/model/gpu_spec.h"
+#include "core/nn/models/models.h"
 
 namespace lockstep::gui {
 
@@ -13,19 +18,19 @@ struct MenuItem {
     bool on = false;
 };
 
-// Draws a drop-down at (x, 42), in several columns where the window is low; returns the item pressed, -1 none, -2 pressed
+// Draws a drop-down at (x, y), in several columns where the window is low; returns the item pressed, -1 none, -2 pressed
 // elsewhere.
-int drop_down(Ui& ui, float x, float window_width, float window_height, const std::vector<MenuItem>& items) {
+int drop_down(Ui& ui, float x, float window_width, float window_height, const std::vector<MenuItem>& items, float y = 42) {
     const Theme& t = *ui.theme;
     float width = 160;
     for (const MenuItem& item : items)
         width = std::max(
             width, ui.text_width(item.name, {.size = 14, .weight = 600}) + ui.text_width(item.note, {.size = 13}) + 60);
-    const int count = static_cast<int>(items.size()), fit = std::max(1, static_cast<int>((window_height - 58) / 30)),
+    const int count = static_cast<int>(items.size()), fit = std::max(1, static_cast<int>((window_height - y - 16) / 30)),
               columns = (count + fit - 1) / fit, rows = (count + columns - 1) / columns;
     width = std::min(width, (window_width - 16) / static_cast<float>(columns));
     const float whole = width * static_cast<float>(columns);
-    const Rect box{std::clamp(x, 8.0f, std::max(8.0f, window_width - whole - 8)), 42, whole,
+    const Rect box{std::clamp(x, 8.0f, std::max(8.0f, window_width - whole - 8)), y, whole,
                    static_cast<float>(rows) * 30 + 12};
     ui.rect({box.x + 3, box.y + 4, box.w, box.h}, faded(data::black, 0.35f), 6);
     ui.rect(box, t.panel2, 6);
@@ -173,11 +178,77 @@ void Shell::overlay(Ui& ui) {
             if (ui.clicked({0, 0, width_, height_})) pressed = -2;
             break;
         }
+        case Menu::setting:
+            pressed = setting_menu(ui);
+            break;
         case Menu::none:
             break;
     }
     ui.pop_scope();
     if (pressed != -1) menu_ = next, state.animate = true;
+}
+
+// One setting of the training run: what is chosen begins another run.
+int Shell::setting_menu(Ui& ui) {
+    using Kind = Session::SettingMenu::Kind;
+    TrainingSetup wanted = snapshot_->setup;
+    std::vector<MenuItem> items;
+    std::vector<TrainingSetup> leads_to;
+    const auto add = [&](std::string name, std::string note, bool on, const TrainingSetup& setup) {
+        items.push_back({std::move(name), std::move(note), on});
+        leads_to.push_back(setup);
+    };
+    switch (session.setting_menu.kind) {
+        case Kind::model:
+            for (const nn::ModelRow& row : nn::models())
+                add(std::string(row.name), std::string(row.summary), row.name == wanted.model,
+                    setup_of(std::string(row.name)));
+            break;
+        case Kind::device:
+            for (const bool on_gpu : {false, true}) {
+                TrainingSetup setup = wanted;
+                setup.on_gpu = on_gpu;
+                add(on_gpu ? "sim:" + session.gpu : "host",
+                    on_gpu ? "every kernel from its PTX, the step on show timed" : "this machine's processor",
+                    on_gpu == wanted.on_gpu, setup);
+            }
+            break;
+        case Kind::optimizer:
+            for (const std::string_view name : {"", "sgd", "adam", "adamw", "lars", "larc", "novograd"}) {
+                TrainingSetup setup = wanted;
+                setup.optimizer = name;
+                add(name.empty() ? "the model's own" : std::string(name),
+                    name.empty() ? std::string(nn::model_named(wanted.model).optimizer) : "", name == wanted.optimizer,
+                    setup);
+            }
+            break;
+        case Kind::rate:
+            for (const double factor : {0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 10.0}) {
+                TrainingSetup setup = wanted;
+                setup.learning_rate = wanted.learning_rate * factor;
+                add(fmt::format("{:.3g}", setup.learning_rate), factor == 1 ? "now" : fmt::format("{:g} times", factor),
+                    factor == 1, setup);
+            }
+            break;
+        case Kind::batch:
+            for (const int64_t batch : {1, 4, 8, 16, 32, 64, 128, 256}) {
+                TrainingSetup setup = wanted;
+                setup.batch = batch;
+                add(std::to_string(batch), batch == wanted.batch ? "now" : "", batch == wanted.batch, setup);
+            }
+            break;
+        case Kind::none:
+            return -2;
+    }
+    const int pressed = drop_down(ui, session.setting_menu.x, width_, height_, items, session.setting_menu.y);
+    if (pressed >= 0 && !(leads_to[static_cast<size_t>(pressed)] == wanted)) {
+        session.playing = false;
+        session.post({.kind = Request::Kind::setup,
+                      .index = 0,
+                      .text = {},
+                      .setup = std::make_shared<const TrainingSetup>(leads_to[static_cast<size_t>(pressed)])});
+    }
+    return pressed;
 }
 
 void Shell::tooltip(Ui& ui) {

@@ -14,7 +14,7 @@ bool replaces(Request::Kind kind) {
     using Kind = Request::Kind;
     return kind == Kind::show_step || kind == Kind::lanes_at || kind == Kind::focus_warp || kind == Kind::open_kernel ||
            kind == Kind::lesson_step || kind == Kind::fetch_stretch || kind == Kind::trace_sm || kind == Kind::set_gpu ||
-           kind == Kind::own_kernel || kind == Kind::resident;
+           kind == Kind::own_kernel || kind == Kind::resident || kind == Kind::setup;
 }
 
 }  // namespace
@@ -38,6 +38,9 @@ void Session::post(Request request) {
         worker_->working = true;
         if (replaces(request.kind)) std::erase_if(worker_->queue, [&](const Request& r) { return r.kind == request.kind; });
         if (interrupts(request.kind)) worker_->job.request_stop();
+        if (request.kind == Request::Kind::cancel_own || request.kind == Request::Kind::setup ||
+            request.kind == Request::Kind::open_lesson || request.kind == Request::Kind::reload)
+            worker_->stepping.request_stop();
         if (request.kind != Request::Kind::lanes_at && request.kind != Request::Kind::dismiss)
             worker_->looking.request_stop();
         worker_->queue.push_back(std::move(request));

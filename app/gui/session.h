@@ -26,10 +26,27 @@ namespace lockstep::gui {
 
 struct Timeline;  // views/timeline_data.h
 
+struct TrainingSetup {          // what the Training workspace trains
+    std::string model = "mlp";  // a row of nn::models()
+    bool on_gpu = true;         // the modelled GPU that is chosen; else the host
+    std::string optimizer;      // "" the model's own
+    double learning_rate = 0.5;
+    int64_t batch = 64;
+    bool operator==(const TrainingSetup&) const = default;
+};
+TrainingSetup setup_of(const std::string& model);  // its own rate and batch, on the host; mlp: the opening scene
+std::string text_of(const TrainingSetup& setup);   // "lr 0.5", "adam, lr 0.001, batch 32"
+
+struct Written {  // by a language model as it learns
+    int64_t step = 0;
+    std::string text;
+};
+
 struct Curve {                             // one training run in the learning curves
     std::string name;                      // "lr 0.1, running"
     std::vector<double> loss;              // by step
     std::vector<nn::Evaluation> accuracy;  // on the test set, now and then
+    std::string measure = "";              // what the second plot shows instead of the accuracy: "held-out loss"
     int64_t total_steps = 0;               // how many the run will take
     bool running = false;
 };
@@ -76,13 +93,17 @@ struct Snapshot {
     std::shared_ptr<const nn::StepRecord> step;        // the training step shown
     std::shared_ptr<const nn::StepRecord> first_step;  // step 0's values, for "change since step 0"
     std::vector<Curve> curves;
-    std::string busy;                   // "timing kernel 3 of 11"; empty when idle
-    double progress = -1;               // 0..1, -1 unknown
+    TrainingSetup setup;
+    bool training = false;                                    // the setup's run is open
+    std::vector<Written> written;                             // the newest last; of a language model
+    std::shared_ptr<const std::vector<std::string>> symbols;  // of a language model, by token
+    std::string busy;                                         // "timing kernel 3 of 11"; empty when idle
+    double progress = -1;                                     // 0..1, -1 unknown
     std::optional<Diagnostic> problem;  // the last bad input or fault, shown in a strip until dismissed
     uint64_t version = 0;               // counts publications
 };
 
-enum class Grain { cycle, instruction, kernel, training_step };
+enum class Grain { cycle, instruction, node, kernel, training_step };  // node: of the autograd tape
 
 struct Request {  // what a view or the transport asks of the worker
     enum class Kind {
@@ -106,6 +127,7 @@ struct Request {  // what a view or the transport asks of the worker
         show_own,     // its last run in all pictures
         cancel_own,   // stop it
         resident,     // the kernel on show again, with at most `index` blocks on an SM; 0: as many as fit
+        setup,        // train this instead, from the beginning
         carve_out,    // the kernel on show again, with `index` bytes of L1's memory for shared memory; -1: as the GPU does
     };
     Kind kind = Kind::reload;
@@ -113,6 +135,7 @@ struct Request {  // what a view or the transport asks of the worker
     std::string text;
     std::shared_ptr<const KernelJob> job = nullptr;  // own_kernel
     int64_t cycle = -1;
+    std::shared_ptr<const TrainingSetup> setup = nullptr;
 };
 
 struct SessionOptions {
@@ -125,6 +148,7 @@ struct SessionOptions {
     std::filesystem::path progress_file = {};  // where the learner's progress is kept; empty: nowhere
     std::filesystem::path kernel_file = {};    // where the learner's kernels are kept; empty: nowhere
     uint64_t trace_limit = 2'000'000;          // of the learner's kernel: a longer run keeps a stretch, the rest is replayed
+    TrainingSetup setup = {};                  // of the training scene
     bool own_kernel = false;                   // begin with the learner's kernel instead of a training scene
 };
 
@@ -164,7 +188,12 @@ class Session {
     bool by_time = false;      // scrubbed at the grain of instructions: the step follows the clock
     int64_t history_step = 0;  // instruction of the focused warp that the lane pictures show
     int32_t host_line = -1;    // line of the host program that is looked at
-    RoofTrail roof;            // the runs that stand on the roofline
+    struct SettingMenu {       // asked for by the training strip: the shell opens it
+        enum class Kind { none, model, device, optimizer, rate, batch } kind = Kind::none;
+        float x = 0, y = 0;
+    } setting_menu;
+    int32_t tape_at = -1;  // moment of the tape that was stepped to (views/tape_data.h); -1: follows the launch
+    RoofTrail roof;        // the runs that stand on the roofline
 
     std::shared_ptr<const model::KernelRun> pinned;  // run A of the comparison, kept while B changes; null: none
     bool whole = false;   // numbers beside the time pictures are of the whole kernel, not of the cycles in view

@@ -184,6 +184,8 @@ std::string Shell::describe(std::string_view name) {
     if (session.workspace == "kernel") session.desk.update(session, *snapshot_, now_ += 1);
     if (const Shown* one = shown(name)) return one->view->describe(session, focus) + "\n";
     std::string all;
+    if (name == "training" && !session.lesson.lesson)
+        if (const Shown* strip = shown("setup")) all += strip->view->describe(session, focus) + "\n";
     for (const Placed& panel :
          arrange(layout_of(name, page_view_of(session, name)), {0, 0, 4000, 4000}, [](const std::string&) {
              return 0;

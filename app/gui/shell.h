@@ -50,7 +50,7 @@ class Shell {
     Fonts fonts;
 
   private:
-    enum class Menu { none, gpu, lesson, size, help, workspace, all };
+    enum class Menu { none, gpu, lesson, size, help, workspace, all, setting };
     struct Shown {
         const ViewRow* row;
         std::unique_ptr<View> view;
@@ -80,6 +80,7 @@ class Shell {
     void turn_page(int way);
     void overlay(Ui& ui);
     void tooltip(Ui& ui);
+    int setting_menu(Ui& ui);
     void choose_workspace(std::string_view name);
     void open_file(const std::string& file);
     void enter_workspace();
@@ -99,7 +100,7 @@ class Shell {
     std::map<std::string, int> tabs_;
     std::string maximised_;
     Menu menu_ = Menu::none;
-    float menu_x_ = 0;
+    float menu_x_ = 0, menu_y_ = 42;
     int menu_scroll_ = 0;                 // rows that the help is to be moved by
     uint32_t menu_from_ = 0;              // control that had the keyboard before
     float width_ = 1600, height_ = 1000;  // layout units
@@ -117,6 +118,7 @@ class Shell {
     std::string entered_;
     std::shared_ptr<const lessons::Lesson> grain_lesson_;
     std::shared_ptr<const simt::WarpHistory> reveal_history_;
+    bool setting_open_ = false;
     bool told_fonts_ = false;
     bool keyboard_ = false;  // the last input was Tab: show the keyboard focus
     std::vector<std::string> lesson_ids_, lesson_titles_;

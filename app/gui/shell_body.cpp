@@ -47,6 +47,7 @@ void Shell::panel(Ui& ui, std::string_view name, const Rect& where) {
         if (view->scrolled != before) ui.animate();
     }
     if (presenter.on) return ui.unclip(), ui.pop_scope();
+    if (where.h < 60) return ui.unclip(), ui.pop_scope();  // a strip
     const Rect mark{whole_view.right() - 30, whole_view.y + 4, 24, 22};
     const bool whole = maximised_ == name;
     if (ui.area("maximise", mark)) maximised_ = whole ? std::string() : std::string(name);
@@ -57,11 +58,20 @@ void Shell::panel(Ui& ui, std::string_view name, const Rect& where) {
     ui.pop_scope();
 }
 
-void Shell::body(Ui& ui, const Rect& area) {
+void Shell::body(Ui& ui, const Rect& whole) {
+    Rect area = whole;
     if (session.workspace != workspace_ && !workspace_.empty() && shown(maximised_) != nullptr &&
         shown(maximised_)->row->workspace != session.workspace)
         maximised_.clear();  // a view opened another workspace
     workspace_ = session.workspace;
+    if (session.workspace == "training" && !session.lesson.lesson && whole.h > 120 &&
+        maximised_ != "setup") {  // the run's own strip stays in sight
+        panel(ui, "setup", {whole.x, whole.y, whole.w, 40});
+        area = {whole.x, whole.y + 48, whole.w, whole.h - 48};
+        if (session.setting_menu.kind != Session::SettingMenu::Kind::none && menu_ == Menu::none && !setting_open_)
+            menu_ = Menu::setting, setting_open_ = true;
+    }
+    if (menu_ == Menu::none) setting_open_ = false, session.setting_menu.kind = Session::SettingMenu::Kind::none;
     if (!maximised_.empty()) {
         state.active_panel = area;
         return panel(ui, maximised_, area);

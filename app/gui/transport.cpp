@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "app/gui/shell.h"
+#include "app/gui/views/tape_data.h"
 
 namespace lockstep::gui {
 
@@ -96,18 +97,25 @@ int64_t cycles_shown(const Session& session, const Focus& focus, const Snapshot&
 }
 
 std::string_view name_of(Grain grain) {
-    static constexpr std::string_view names[] = {"cycle", "instruction", "kernel", "training step"};
+    static constexpr std::string_view names[] = {"cycle", "instruction", "node", "kernel", "training step"};
     return names[static_cast<size_t>(grain)];
 }
 
 std::vector<Grain> grains_of(const Session& session, const Snapshot& snapshot) {
-    if (session.workspace == "training" && !session.lesson.lesson) return {Grain::kernel, Grain::training_step};
-    if (session.workspace == "training") return {Grain::kernel};
+    const bool tape = snapshot.step && !snapshot.step->nodes.empty();
+    if (session.workspace == "training") {
+        std::vector<Grain> grains;
+        if (tape) grains.push_back(Grain::node);
+        grains.push_back(Grain::kernel);
+        if (!session.lesson.lesson) grains.push_back(Grain::training_step);
+        return grains;
+    }
     std::vector<Grain> grains = {Grain::cycle, Grain::instruction};
     if (session.workspace == "kernel") {
         if (snapshot.own_run && !snapshot.own_run->timed) grains.erase(grains.begin());
         return grains;
     }
+    if (tape && session.workspace == "learn") grains.push_back(Grain::node);
     if (snapshot.step) grains.push_back(Grain::kernel);
     if (snapshot.step && !session.lesson.lesson) grains.push_back(Grain::training_step);
     return grains;
@@ -143,6 +151,22 @@ void move(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain,
             }
             return;
         }
+        case Grain::node: {
+            if (!snapshot.step || snapshot.step->nodes.empty()) return;
+            const TapePlan tape = plan_tape(*snapshot.step);
+            const int last = session.reveal_steps >= 0 ? tape.last_forward() : tape.last();
+            if (last < 0) return;
+            const int at = tape_position(session, focus, tape);
+            session.tape_at = far ? (way < 0 ? 0 : last) : std::clamp(at + way, 0, last);
+            const Moment& moment = tape.moments[static_cast<size_t>(session.tape_at)];
+            focus.op = moment.node;
+            if (focus.launch == moment.launch) return;
+            focus.launch = moment.launch;
+            if (moment.launch >= 0 && static_cast<size_t>(moment.launch) < snapshot.step->launches.size() &&
+                snapshot.step->launches[static_cast<size_t>(moment.launch)].run)
+                session.post({Request::Kind::open_kernel, focus.launch, {}});
+            return;
+        }
         case Grain::kernel: {
             if (!snapshot.step || snapshot.step->launches.empty()) return;
             const auto count = static_cast<int32_t>(snapshot.step->launches.size());
@@ -166,7 +190,7 @@ Position position_of(const Session& session, const Focus& focus, const Snapshot&
     Position at;
     const KernelTrace* trace = trace_of(snapshot);
     const std::string step = snapshot.step ? "step " + with_commas(snapshot.step->step) : "";
-    const bool training = session.workspace == "training";
+    const bool training = session.workspace == "training" || session.grain == Grain::node;
     if (training) {
         if (!snapshot.step) {
             at.title = "no step yet";
@@ -174,7 +198,21 @@ Position position_of(const Session& session, const Focus& focus, const Snapshot&
             return at;
         }
         const auto& launches = snapshot.step->launches;
-        if (session.grain == Grain::kernel && focus.launch >= 0 && focus.launch < static_cast<int32_t>(launches.size())) {
+        if (session.grain == Grain::node && !snapshot.step->nodes.empty()) {
+            const TapePlan tape = plan_tape(*snapshot.step);
+            const int moment = tape_position(session, focus, tape);
+            if (moment >= 0) {
+                const Moment& now = tape.moments[static_cast<size_t>(moment)];
+                static constexpr std::string_view kinds[] = {"forward", "backward", "update"};
+                at.title = snapshot.step->nodes[static_cast<size_t>(now.node)].name;
+                at.text = std::string(kinds[static_cast<size_t>(now.kind)]);
+                if (session.reveal_steps < 0)
+                    at.text += ", moment " + std::to_string(moment + 1) + " of " + std::to_string(tape.moments.size());
+                at.share = (moment + 0.5) / static_cast<double>(tape.moments.size());
+                at.last = moment == tape.last();
+            }
+        } else if (session.grain == Grain::kernel && focus.launch >= 0 &&
+                   focus.launch < static_cast<int32_t>(launches.size())) {
             const auto& launch = launches[static_cast<size_t>(focus.launch)];
             at.title = launch.label + "  (kernel " + std::to_string(focus.launch + 1) + " of " +
                        std::to_string(launches.size()) + ")";
@@ -361,7 +399,14 @@ void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
             ui.cursor_line(cx, y + 15, y + 43);
             ui.arrow_head({cx, y + 19}, Way::down, t.ink, 6);
             if (wish >= 0) {
-                if (session.workspace == "training") {
+                if (session.grain == Grain::node && snapshot.step && session.reveal_steps < 0) {
+                    const TapePlan tape = plan_tape(*snapshot.step);
+                    const int to = static_cast<int>(wish * static_cast<double>(tape.last() + 1));
+                    if (const int from = tape_position(session, focus, tape); from != std::min(to, tape.last()))
+                        move(session, focus, snapshot, Grain::node, to - from);
+                } else if (session.grain == Grain::node) {
+                    // the way ahead is hidden
+                } else if (session.workspace == "training") {
                     int64_t total = 0;
                     for (const Curve& curve : snapshot.curves)
                         total = std::max({total, curve.total_steps, static_cast<int64_t>(curve.loss.size())});

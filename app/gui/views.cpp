@@ -37,6 +37,7 @@ std::span<const ViewRow> views() {
         ViewRow{"results", "Results", "kernel", make_results_view},
         ViewRow{"watch", "Registers", "kernel", make_watch_view},
         ViewRow{"bytes", "Memory", "kernel", make_memory_view},
+        ViewRow{"setup", "Training run", "training", make_setup_view},
         ViewRow{"curves", "Learning curves", "training", make_curves_view, 280},
         ViewRow{"batch", "Batch and gradient", "training", make_batch_view, 250},
         ViewRow{"weights", "Weights", "training", make_weights_view, 250},

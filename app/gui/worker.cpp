@@ -22,7 +22,7 @@ bool interrupts(Request::Kind kind) {
     using Kind = Request::Kind;
     return kind == Kind::train || kind == Kind::show_step || kind == Kind::set_gpu || kind == Kind::reload ||
            kind == Kind::open_lesson || kind == Kind::lesson_step || kind == Kind::own_kernel || kind == Kind::cancel_own ||
-           kind == Kind::resident || kind == Kind::carve_out;
+           kind == Kind::resident || kind == Kind::carve_out || kind == Kind::setup;
 }
 
 std::string upper(std::string text) {
@@ -41,6 +41,7 @@ Session::Worker::~Worker() {
     {
         const std::lock_guard lock(mutex);
         job.request_stop();
+        stepping.request_stop();
     }
     wake.notify_all();
 }
@@ -81,6 +82,7 @@ std::stop_token Session::Worker::job_token() {
 
 void Session::Worker::run(const std::stop_token& stop) {
     gpu = options.gpu;
+    setup = options.setup;
     guarded([&] {
         if (options.own_kernel && options.lesson.empty())
             busy("");
@@ -178,7 +180,11 @@ void Session::Worker::serve(const Request& request) {
         case Kind::show_own:
             return show_own();
         case Kind::cancel_own:
+            if (training) pause();
             return;  // its coming stopped what was under way
+        case Kind::setup:
+            if (request.setup) change_setup(*request.setup);
+            return;
         case Kind::resident:
             return run_resident(request.index);
         case Kind::carve_out:

@@ -29,10 +29,11 @@ struct Session::Worker {
     std::condition_variable settled;
     std::deque<Request> queue;
     std::shared_ptr<const Snapshot> newest;
-    bool working = true;       // false: nothing queued, nothing under way
-    std::stop_source job;      // of the work that a request may interrupt
-    std::stop_source looking;  // of a replay: any other wish but for values ends it
-    struct Results {           // what belongs to the interface
+    bool working = true;        // false: nothing queued, nothing under way
+    std::stop_source job;       // of the work that a request may interrupt
+    std::stop_source stepping;  // of a training step under way
+    std::stop_source looking;   // of a replay: any other wish but for values ends it
+    struct Results {            // what belongs to the interface
         std::optional<LessonState> lesson;
         bool lesson_closed = false;
         struct Truth {
@@ -60,8 +61,9 @@ struct Session::Worker {
     Snapshot draft;
     std::string gpu;
     std::unique_ptr<TrainingRun> training;
-    std::optional<Curve> compared;  // a finished run beside the live one
-    int64_t steps_to_run = 0;       // -1: until paused
+    TrainingSetup setup;
+    std::vector<Curve> compared;  // runs that have ended, beside the live one
+    int64_t steps_to_run = 0;     // -1: until paused
     bool wants_timing = false;
     std::chrono::steady_clock::time_point last_step;
     int64_t shown_kernel = -1;  // that somebody picked
@@ -88,6 +90,11 @@ struct Session::Worker {
     // worker_training.cpp
     void open_training();
     void train(int64_t steps);
+    void change_setup(const TrainingSetup& wanted);  // another run; the one before stays as a curve
+    std::string run_name(bool running) const;
+    void write_text();
+    std::stop_token step_token();
+    void renew_stopped();  // a run whose step was cancelled goes on from there
     void pause();
     void show_step(int64_t step);
     void train_one();

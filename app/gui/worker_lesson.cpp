@@ -7,6 +7,7 @@
 #include "app/gui/worker.h"
 #include "core/base/diagnostic.h"
 #include "core/base/files.h"
+#include "core/nn/follow.h"
 #include "lessons/player/exercise.h"
 #include "lessons/player/predict.h"
 #include "lessons/player/tape_program.h"
@@ -100,6 +101,7 @@ void Session::Worker::open_lesson(const std::string& id, int step) {
     if (!loaded.ok()) throw Failure(loaded.error());
     close_lesson();
     training.reset();
+    draft.training = false;
     steps_to_run = 0;
     wants_timing = false;
     lesson = std::make_shared<const lessons::Lesson>(std::move(loaded.value()));
@@ -148,9 +150,14 @@ void Session::Worker::show_lesson_step(int step) {
     draft.generations.reset();
     if (!shown.generations.empty()) draft.generations = {known, &shown.generations};
     draft.step = shown.step;
+    if (shown.step && !shown.step->followed && !shown.step->nodes.empty()) {
+        auto followed = std::make_shared<nn::StepRecord>(*shown.step);
+        followed->followed = std::make_shared<const nn::Followed>(nn::follow(*shown.step));
+        draft.step = std::move(followed);
+    }
     draft.host = shown.host;
     draft.tape = shown.tape;
-    draft.first_step = shown.step;
+    draft.first_step = draft.step;
     draft.curves.clear();
     if (shown.step) show_training(shown, look_at.launch);
     if (shown.host) show_host(*shown.host, look_at);

@@ -4,12 +4,12 @@
 #include "app/gui/worker.h"
 #include "core/base/diagnostic.h"
 #include "core/model/gpu_spec.h"
+#include "core/nn/data/text.h"
+#include "core/nn/models/models.h"
 
 namespace lockstep::gui {
 
 namespace {
-
-constexpr int64_t evaluate_every = 4;
 
 // The longest kernel of the backward pass is the one to look into, until somebody picks another.
 size_t most_telling(const std::vector<device::LaunchEvent>& launches) {
@@ -23,13 +23,60 @@ size_t most_telling(const std::vector<device::LaunchEvent>& launches) {
 
 }  // namespace
 
+// Stops with the worker, and when a step is cancelled; made anew after that.
+std::stop_token Session::Worker::step_token() {
+    const std::lock_guard lock(mutex);
+    if (stepping.stop_requested()) stepping = std::stop_source();
+    return stepping.get_token();
+}
+
+void Session::Worker::renew_stopped() {
+    bool stopped = false;
+    {
+        const std::lock_guard lock(mutex);
+        stopped = stepping.stop_requested();
+    }
+    if (stopped && training) training->reopen(step_token());
+}
+
 void Session::Worker::open_training() {
-    busy("drawing digits");
-    training = std::make_unique<TrainingRun>(gpu, thread.get_stop_token());
+    busy(setup.model == "mlp" ? std::string("drawing digits") : "building " + setup.model);
+    training = std::make_unique<TrainingRun>(setup, gpu, step_token());
     training->curve().total_steps = std::max<int64_t>(options.training_steps, 100);
     draft.kernel.reset();
+    draft.setup = setup;
+    draft.training = true;
+    draft.written.clear();
+    draft.symbols.reset();
+    if (const std::string data(nn::model_named(setup.model).data); data == "stories")
+        draft.symbols = std::make_shared<const std::vector<std::string>>(nn::open_text(data, 1).vocabulary.symbols);
     forget_warp();
     wants_timing = true;
+}
+
+void Session::Worker::change_setup(const TrainingSetup& wanted) {
+    nn::model_named(wanted.model);
+    own = false;
+    if (lesson) close_lesson();
+    // The run before stays as a curve where it can be compared: up to three of the same model.
+    if (wanted.model != setup.model) compared.clear();
+    if (training && wanted.model == setup.model && training->curve().loss.size() > 1) {
+        Curve before = training->curve();
+        before.name = run_name(false);
+        before.running = false;
+        std::erase_if(compared, [&](const Curve& curve) { return curve.name == before.name; });
+        compared.insert(compared.begin(), std::move(before));
+        if (compared.size() > 3) compared.pop_back();
+    }
+    setup = wanted;
+    draft.step.reset();
+    draft.first_step.reset();
+    training.reset();
+    draft.training = false;
+    steps_to_run = 0;
+    open_training();
+    show_curves();
+    steps_to_run = 1;
 }
 
 void Session::Worker::train(int64_t steps) {
@@ -40,11 +87,17 @@ void Session::Worker::train(int64_t steps) {
     if (training) training->curve().running = true;
 }
 
+std::string Session::Worker::run_name(bool running) const {
+    return text_of(training->setup()) + (running ? ", running" : "");
+}
+
 void Session::Worker::pause() {
+    const bool ran = steps_to_run != 0;
     steps_to_run = 0;
     if (!training) return;
     training->curve().running = false;
-    training->curve().name = "lr 0.5";
+    training->curve().name = run_name(false);
+    if (ran) write_text();
     show_curves();
 }
 
@@ -52,13 +105,24 @@ void Session::Worker::show_step(int64_t step) {
     if (!training) return;
     own = false;
     steps_to_run = 0;
+    renew_stopped();
     draft.step = training->at(step);
     wants_timing = true;
 }
 
 void Session::Worker::show_curves() {
     draft.curves = {training->curve()};
-    if (compared) draft.curves.push_back(*compared);
+    draft.curves.insert(draft.curves.end(), compared.begin(), compared.end());
+}
+
+// What a language model writes now; the first text and the newest seven are kept.
+void Session::Worker::write_text() {
+    const int64_t step = training->next_step() - 1;
+    if (step < 0 || (!draft.written.empty() && draft.written.back().step == step)) return;
+    const std::string text = training->write(160);
+    if (text.empty()) return;
+    draft.written.push_back({step, text});
+    if (draft.written.size() > 8) draft.written.erase(draft.written.begin() + 1);
 }
 
 void Session::Worker::train_one() {
@@ -68,16 +132,29 @@ void Session::Worker::train_one() {
     }
     const bool running = steps_to_run != 1;
     last_step = std::chrono::steady_clock::now();
-    draft.step = training->advance();
+    renew_stopped();
+    try {
+        draft.step = training->advance();
+    } catch (const Failure&) {
+        steps_to_run = 0;
+        wants_timing = false;
+        renew_stopped();
+        throw;
+    }
     if (steps_to_run > 0) --steps_to_run;
-    if ((training->next_step() - 1) % evaluate_every == 0 || steps_to_run == 0) training->evaluate();
-    training->curve().name = running ? "lr 0.5, running" : "lr 0.5";
+    const int64_t step = training->next_step() - 1;
+    if (training->evaluates(step) || steps_to_run == 0) {
+        training->evaluate();
+        write_text();
+    }
+    training->curve().name = run_name(running);
     training->curve().running = running;
     draft.first_step = training->first();
-    if (training->next_step() == 3) compared = training->comparison();
+    if (training->next_step() == 3 && setup == TrainingSetup{} && compared.empty())
+        compared.push_back(training->comparison());
     show_curves();
     wants_timing = true;
-    busy("step " + std::to_string(draft.step->step) + " on the modelled " + upper(gpu),
+    busy("step " + std::to_string(draft.step->step) + (setup.on_gpu ? " on the modelled " + upper(gpu) : " on the host"),
          options.training_steps > 0 && steps_to_run > 0
              ? 1 - static_cast<double>(steps_to_run) / static_cast<double>(options.training_steps)
              : -1);
@@ -86,16 +163,17 @@ void Session::Worker::train_one() {
 void Session::Worker::time_shown() {
     wants_timing = false;
     if (!training || !draft.step) return;
+    renew_stopped();
     const size_t all = draft.step->launches.size();
     const std::string count = " of " + std::to_string(all);
-    busy("timing kernel 1" + count, 0);
-    draft.step = training->timed(draft.step->step, job_token(), [&](size_t launches) {
+    busy(setup.on_gpu ? "timing kernel 1" + count : "following the graph", setup.on_gpu ? 0 : -1);
+    draft.step = training->looked_at(draft.step->step, job_token(), [&](size_t launches) {
         serve_light();
         if (launches < all)
             busy("timing kernel " + std::to_string(launches + 1) + count,
                  static_cast<double>(launches) / static_cast<double>(all));
     });
-    if (!lesson && !own) {
+    if (!lesson && !own && setup.on_gpu) {
         if (shown_kernel >= 0 && shown_kernel < static_cast<int64_t>(all))
             open_kernel(shown_kernel);
         else if (all > 0)
@@ -127,7 +205,7 @@ void Session::Worker::reload() {
     }
     open_training();
     draft.curves.clear();
-    steps_to_run = 41;
+    steps_to_run = setup == TrainingSetup{} ? 41 : 1;
 }
 
 }  // namespace lockstep::gui

@@ -1,10 +1,12 @@
-// D13, batch and gradient: the first images of the batch with prediction and confidence, and under them the histogram of
-// one parameter's gradient (the focused one, else the first).
+// D13, the batch: the first images with prediction and confidence, and under them the histogram of one parameter's gradient
+// (the focused one, else the first). Of models that see no labelled images: what they have to show (exhibit_data.h).
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/views/exhibit_picture.h"
+#include "app/gui/views/histogram.h"
 #include "app/gui/views/training_data.h"
 #include "app/gui/views/training_views.h"
 
@@ -16,7 +18,7 @@ const nn::GraphNode* parameter_of(const nn::StepRecord& step, const Focus& focus
     for (const nn::GraphNode& node : step.nodes)
         if (node.kind == nn::GraphNode::Kind::parameter && node.gradient) {
             if (node.id == focus.op) return &node;
-            if (!first) first = &node;
+            if (!first || (first->shape.size() < 2 && node.shape.size() > 1)) first = &node;
         }
     return first;
 }
@@ -24,13 +26,24 @@ const nn::GraphNode* parameter_of(const nn::StepRecord& step, const Focus& focus
 class BatchView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
-        const auto step = session.snapshot()->step;
+        const auto snapshot = session.snapshot();
+        const auto step = snapshot->step;
+        if (step) refresh(*step, focus);
+        if (step && exhibit_.kind != Exhibit::Kind::none && exhibit_.kind != Exhibit::Kind::pictures) {
+            const Rect body = ui.panel(area, {.title = exhibit_.title,
+                                              .right = exhibit_.right,
+                                              .badge = exhibit_.derived ? Provenance::derived : Provenance::executed,
+                                              .caption = exhibit_.caption});
+            const int before = layer_;
+            draw_exhibit(ui, *snapshot, exhibit_, layer_, body);
+            if (layer_ != before) seen_ = nullptr;
+            return;
+        }
         if (!step || !step->images || step->labels.empty()) {
             const Rect body = ui.panel(
                 area, {.title = "Batch and gradient", .badge = Provenance::executed, .caption = "No batch has run yet."});
             return ui.say_nothing_yet(body, "No batch has run yet.", "It appears with the first training step.");
         }
-        refresh(*step, focus);
         const int shown = std::min<int>(16, static_cast<int>(step->labels.size()));
         const std::string right = fmt::format("first {} of {} · prediction, confidence", shown, step->labels.size());
         const Rect body = ui.panel(
@@ -46,14 +59,23 @@ class BatchView final : public View {
                    56});
         const float top = body.y + row * static_cast<float>(rows) + 2;
         if (histogram_fits && parameter_)
-            histogram(ui, session.reveal_steps >= 0, {body.x, top, body.w, body.bottom() - top});
+            draw_histogram(ui, histogram_, "gradient of " + parameter_->name, session.reveal_steps >= 0,
+                           {body.x, top, body.w, body.bottom() - top});
     }
 
     std::string describe(const Session& session, const Focus& focus) const override {
         const auto step = session.snapshot()->step;
-        if (!step || step->labels.empty()) return "Batch and gradient: no batch has run yet.\n";
+        if (!step) return "Batch and gradient: no batch has run yet.\n";
         BatchView fresh;
+        fresh.layer_ = layer_;
         fresh.refresh(*step, focus);
+        if (fresh.exhibit_.kind != Exhibit::Kind::none && fresh.exhibit_.kind != Exhibit::Kind::pictures) {
+            const std::string written = written_text(*session.snapshot());
+            return fmt::format("{} ({}), {}\n  {}\n{}", fresh.exhibit_.title,
+                               fresh.exhibit_.derived ? "derived" : "executed", fresh.exhibit_.right, fresh.exhibit_.caption,
+                               written.empty() ? "" : "  " + written + "\n");
+        }
+        if (step->labels.empty()) return "Batch and gradient: no batch has run yet.\n";
         std::string text = fmt::format("Batch and gradient (executed), step {}\n  ", step->step);
         for (size_t i = 0; i < std::min<size_t>(16, step->labels.size()); ++i)
             text += step->predictions[i] == step->labels[i]
@@ -68,6 +90,8 @@ class BatchView final : public View {
     const nn::GraphNode* parameter_ = nullptr;
     Histogram histogram_;
     std::string caption_;
+    Exhibit exhibit_;
+    int layer_ = 0;
 
     void refresh(const nn::StepRecord& step, const Focus& focus) {
         const nn::GraphNode* parameter = parameter_of(step, focus);
@@ -75,7 +99,9 @@ class BatchView final : public View {
         seen_ = &step;
         seen_step_ = step.step;
         parameter_ = parameter;
+        exhibit_ = exhibit_of(step, layer_);
         size_t wrong = 0, first = step.labels.size();
+        if (step.predictions.size() != step.labels.size()) return;
         for (size_t i = step.labels.size(); i-- > 0;)
             if (step.predictions[i] != step.labels[i]) {
                 ++wrong;
@@ -112,44 +138,6 @@ class BatchView final : public View {
         ui.text(r.right(), r.bottom() + 16,
                 wrong ? fmt::format("not {}", step.labels[n]) : fmt::format("{:.0f} %", 100 * step.confidence[n]),
                 {.size = 12, .color = wrong ? theme.wrong : theme.ink2, .align = Align::right, .weight = wrong ? 600 : 400});
-    }
-
-    void histogram(Ui& ui, bool hidden, const Rect& r) const {
-        const Theme& theme = *ui.theme;
-        ui.text(r.x, r.y + 12,
-                fmt::format("gradient of {}", parameter_->name) +
-                    (hidden ? "" : fmt::format(", {} values", with_commas(histogram_.total))),
-                {.size = 12, .color = theme.ink2, .width = r.w - 110});
-        ui.text(r.right(), r.y + 12, "count, log scale", {.size = 12, .color = theme.ink2, .align = Align::right});
-        const Rect plot{r.x + 44, r.y + 24, r.w - 44, r.h - 24 - 20};
-        const double most = static_cast<double>(*std::max_element(histogram_.counts.begin(), histogram_.counts.end()));
-        const double decades = std::max(1.0, std::log10(std::max(most, 1.0)) + 0.3);
-        auto height = [&](double count) {
-            return count <= 0 ? 0.f : plot.h * static_cast<float>(std::max(std::log10(count), 0.1) / decades);
-        };
-        for (int d = 1; d < decades; ++d) {
-            if (decades > 4 && d % 2 == 0) continue;
-            const float y = plot.bottom() - height(std::pow(10.0, d));
-            ui.line({plot.x, y}, {plot.right(), y}, theme.grid);
-            ui.text(plot.x - 8, y + 4,
-                    d < 3 ? fmt::format("{:.0f}", std::pow(10.0, d)) : fmt::format("{:.0f} k", std::pow(10.0, d - 3)),
-                    {.size = 12, .color = theme.ink2, .align = Align::right});
-        }
-        const float bin = plot.w / static_cast<float>(histogram_.counts.size());
-        for (size_t i = 0; i < histogram_.counts.size(); ++i)
-            if (const float h = height(static_cast<double>(histogram_.counts[i])); h > 0)
-                ui.rect({plot.x + bin * static_cast<float>(i) + 1, plot.bottom() - h, bin - 2, h}, data::sky);
-        ui.line({plot.x, plot.bottom()}, {plot.right(), plot.bottom()}, theme.line);
-        for (int i = -2; i <= 2; ++i) {
-            const double value = histogram_.high * i / 2;
-            ui.text(plot.x + plot.w * (static_cast<float>(i) + 2) / 4, r.bottom() - 4,
-                    i == 0 ? "0" : fmt::format("{:+.2g}", value),
-                    {.size = 12,
-                     .color = theme.ink2,
-                     .align = i == -2  ? Align::left
-                              : i == 2 ? Align::right
-                                       : Align::center});
-        }
     }
 };
 

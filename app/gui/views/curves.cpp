@@ -19,7 +19,7 @@ int64_t rounded_up(int64_t steps) {
             if (factor * decade >= steps) return factor * decade;
 }
 
-struct Axis {
+struct CurveAxis {
     float from = 0, length = 1;  // layout units; `from` is the low end
     double low = 0, high = 1;
     bool log = false;
@@ -85,7 +85,10 @@ class CurvesView final : public View {
             text += fmt::format("  {}: {} step{}, training loss {:.4f} at step 0, {:.4f} at step {}", curve.name,
                                 curve.loss.size(), curve.loss.size() == 1 ? "" : "s", curve.loss.front(), curve.loss.back(),
                                 curve.loss.size() - 1);
-            if (!curve.accuracy.empty())
+            if (!curve.accuracy.empty() && !curve.measure.empty())
+                text += fmt::format(", {} {:.4g} at step {}", curve.measure, shown_value(curve, curve.accuracy.back()),
+                                    curve.accuracy.back().step);
+            else if (!curve.accuracy.empty())
                 text += fmt::format(", test accuracy {:.1f} % at step {}", 100 * curve.accuracy.back().accuracy,
                                     curve.accuracy.back().step);
             text += "\n";
@@ -155,6 +158,24 @@ class CurvesView final : public View {
                 {.size = 15, .align = Align::right, .weight = 700, .mono = true});
     }
 
+    static std::string tick_text(double value) {  // fits beside the axis
+        const double size = std::abs(value);
+        if (size >= 1e6) return fmt::format("{:.0e}", value);
+        if (size >= 1e4) return fmt::format("{:.0f} k", value / 1000);
+        return size >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+    }
+    static bool measured(const Snapshot& snapshot) { return !snapshot.curves.front().measure.empty(); }
+    static double shown_value(const Curve& curve, const nn::Evaluation& e) {
+        return curve.measure.empty() ? e.accuracy : e.measures.empty() ? NAN : e.measures.front().value;
+    }
+    // 1, 2 or 5 times a power of ten, not below.
+    static double rounded_top(double value) {
+        if (!(value > 0)) return 1;
+        const double decade = std::pow(10.0, std::floor(std::log10(value)));
+        for (const double factor : {1.0, 2.0, 5.0})
+            if (factor * decade >= value) return factor * decade;
+        return 10 * decade;
+    }
     static Color color(size_t run, const Theme& theme) {
         constexpr Color others[] = {data::orange, data::purple, data::green};
         return run == 0 ? theme.ink : others[(run - 1) % 3];
@@ -179,7 +200,8 @@ class CurvesView final : public View {
         std::string text = fmt::format("At step {} the batch's loss is {:.3f}, it began at {:.3f}", step,
                                        curve.loss[static_cast<size_t>(step)], curve.loss.front());
         if (const nn::Evaluation* e = accuracy_at(curve, step))
-            text += fmt::format("; {:.1f} % of the test set is read right", 100 * e->accuracy);
+            text += curve.measure.empty() ? fmt::format("; {:.1f} % of the test set is read right", 100 * e->accuracy)
+                                          : fmt::format("; {} {:.4g}", curve.measure, shown_value(curve, *e));
         return text + ".";
     }
 
@@ -196,10 +218,24 @@ class CurvesView final : public View {
                 }
         }
         const bool log = loss && log_ && low > 0;
-        Axis x{r.x + 44, r.w - 52, 0, static_cast<double>(rounded_up(steps)), false};
-        Axis y{r.bottom(), -r.h, 0, 1, log};
+        CurveAxis x{r.x + 44, r.w - 52, 0, static_cast<double>(rounded_up(steps)), false};
+        CurveAxis y{r.bottom(), -r.h, 0, 1, log};
         std::vector<std::pair<double, std::string>> ticks;
-        if (!loss) {
+        if (!loss && measured(snapshot)) {
+            double most = 0, least = INFINITY;
+            for (const Curve& curve : snapshot.curves)
+                for (const nn::Evaluation& e : curve.accuracy)
+                    if (const double v = shown_value(curve, e); std::isfinite(v))
+                        most = std::max(most, v), least = std::min(least, v);
+            const double top = rounded_top(most);
+            y.high = top;
+            if (least < 0) y.low = -rounded_top(-least);
+            if (least > 0.5 * most) y.low = std::floor(least / top * 5) / 5 * top;
+            for (int i = 0; i <= 2; ++i) {
+                const double at = y.low + (y.high - y.low) * i / 2;
+                ticks.emplace_back(at, tick_text(at));
+            }
+        } else if (!loss) {
             ticks = {{0, "0 %"}, {0.5, "50 %"}, {1, "100 %"}};
         } else if (log) {
             y.low = std::pow(10.0, std::floor(std::log10(low) * 2) / 2);
@@ -207,18 +243,28 @@ class CurvesView final : public View {
             for (double decade = 1e-8; decade < 1e6; decade *= 10)
                 for (double f : {1.0, 3.0})
                     if (f * decade >= y.low * 0.999 && f * decade <= y.high)
-                        ticks.emplace_back(f * decade, fmt::format("{:g}", f * decade));
+                        ticks.emplace_back(f * decade, tick_text(f * decade));
+            for (const double end : {y.low, y.high})
+                if (ticks.size() < 2 && (ticks.empty() || std::abs(y.at(end) - y.at(ticks[0].first)) > 14) &&
+                    (ticks.empty() || tick_text(end) != ticks[0].second))
+                    ticks.emplace_back(end, tick_text(end));
             if (ticks.size() > 5) std::erase_if(ticks, [](const auto& t) { return t.second.back() == '3'; });
         } else {
-            y.low = 0;
-            double unit = std::pow(10.0, std::floor(std::log10(std::max(high, 1e-9))));
-            if (high / unit < 2) unit /= 2;
-            y.high = std::ceil(high / unit) * unit;
-            const int every = y.high / unit > 6 ? 2 : 1;
-            for (int i = 0; i * unit <= y.high * 1.001; i += every)
-                ticks.emplace_back(i * unit, fmt::format("{:g}", i * unit));
+            double unit = std::pow(10.0, std::floor(std::log10(std::max({high, -low, 1e-9}))));
+            if (std::max(high, -low) / unit < 2) unit /= 2;
+            const double from = low < 0 ? std::floor(low / unit) : 0;  // a loss may lie below zero
+            y.low = from * unit;
+            y.high = std::max(std::ceil(high / unit), from + 1) * unit;
+            const int every = (y.high - y.low) / unit > 6 ? 2 : 1;
+            for (double i = from; i * unit <= y.high + 1e-3 * unit; i += every)
+                ticks.emplace_back(i * unit, tick_text(i * unit));
         }
-        ui.text(r.x, r.y - 14, loss ? "training loss" : "test accuracy", {.size = 12, .color = theme.ink2});
+        const std::string measure = loss ? "" : snapshot.curves.front().measure;
+        ui.text(r.x, r.y - 14,
+                loss              ? "training loss"
+                : measure.empty() ? "test accuracy"
+                                  : measure,
+                {.size = 12, .color = theme.ink2, .width = r.w * 0.55f});
         for (const auto& [value, label] : ticks) {
             const float at = y.at(value);
             ui.line({x.from, at}, {x.from + x.length, at}, theme.grid);
@@ -243,7 +289,7 @@ class CurvesView final : public View {
                     if (std::isfinite(curve.loss[s])) points.push_back({x.at(static_cast<double>(s)), y.at(curve.loss[s])});
             } else {
                 for (const nn::Evaluation& e : curve.accuracy)
-                    points.push_back({x.at(static_cast<double>(e.step)), y.at(e.accuracy)});
+                    points.push_back({x.at(static_cast<double>(e.step)), y.at(shown_value(curve, e))});
             }
             if (points.size() > 1)
                 ui.polyline(points, color(i, theme), i == 0 ? 2.5f : 1.6f, i == 0 ? 0.f : 6.f, i == 0 ? 0.f : 3.f);
@@ -251,11 +297,13 @@ class CurvesView final : public View {
         }
         ui.cursor_line(cursor, r.y - 4, r.bottom());
         const nn::Evaluation* e = accuracy_at(first, shown);
-        const double value = loss ? first.loss[static_cast<size_t>(shown)] : e ? e->accuracy : NAN;
+        const double value = loss ? first.loss[static_cast<size_t>(shown)] : e ? shown_value(first, *e) : NAN;
         if (std::isfinite(value)) {
             ui.circle({cursor, y.at(value)}, 6, theme.panel);
             ui.circle({cursor, y.at(value)}, 4.5f, theme.ink);
-            const std::string number = loss ? fmt::format("{:.3f}", value) : fmt::format("{:.1f} %", 100 * value);
+            const std::string number = loss                    ? fmt::format("{:.3f}", value)
+                                       : first.measure.empty() ? fmt::format("{:.1f} %", 100 * value)
+                                                               : fmt::format("{:.4g}", value);
             const float left = ui.text(r.right(), r.y - 14, number, {.size = 12, .align = Align::right, .weight = 600});
             ui.text(left - 10, r.y - 14, fmt::format("at step {}", loss ? shown : e->step),
                     {.size = 12, .color = theme.ink2, .align = Align::right});

@@ -11,7 +11,7 @@
 namespace lockstep::gui {
 namespace {
 
-Color color_of_phase(const std::string& phase) {
+Color step_phase_color(const std::string& phase) {
     if (phase == "forward") return data::green;
     if (phase == "backward") return data::sky;
     if (phase == "update") return data::purple;
@@ -114,9 +114,9 @@ class StepKernelsView final : public View {
                            total, 100 * busy / total, waits, slowest->label, slowest->end_us - slowest->begin_us);
     }
 
-    static void open_in_sm(Session& session, int launch) {
+    static void open_in_sm(Session& session, int launch, const char* workspace = "sm") {
         session.post({Request::Kind::open_kernel, launch, {}});
-        session.workspace = "sm";
+        session.workspace = workspace;
     }
 
     void gantt(Ui& ui, Session& session, Focus& focus, const nn::StepRecord& step, const Rect& r) {
@@ -143,7 +143,7 @@ class StepKernelsView final : public View {
             size_t j = i;
             while (j < step.launches.size() && step.launches[j].phase == step.launches[i].phase) ++j;
             const float a = x_of(step.launches[i].begin_us), b = x_of(step.launches[j - 1].end_us);
-            ui.rect({a + 1, phases, std::max(1.f, b - a - 2), 3}, color_of_phase(step.launches[i].phase));
+            ui.rect({a + 1, phases, std::max(1.f, b - a - 2), 3}, step_phase_color(step.launches[i].phase));
             if (ui.text_width(step.launches[i].phase, {.size = 12}) + 6 < b - a)
                 ui.text((a + b) / 2, phases - 4, step.launches[i].phase,
                         {.size = 12, .color = theme.ink2, .align = Align::center});
@@ -165,7 +165,7 @@ class StepKernelsView final : public View {
             const float a = x_of(e.begin_us), b = std::max(x_of(e.end_us), a + 2);
             const bool here = static_cast<int>(i) == focus.launch;
             const Rect bar{a + 0.5f, gpu, b - a - 1, 26};
-            const Color fill = mix(theme.panel, color_of_phase(e.phase), here ? 0.85f : 0.62f);
+            const Color fill = mix(theme.panel, step_phase_color(e.phase), here ? 0.85f : 0.62f);
             ui.rect(bar, fill);
             for (const std::string& label : {number + " " + e.label, number + " " + e.kernel, number})
                 if (ui.text_width(label, {.size = 12, .weight = 600}) + 6 < bar.w) {
@@ -220,7 +220,7 @@ class StepKernelsView final : public View {
                 phase = e.phase;
             }
             const bool here = static_cast<int>(i) == focus.launch;
-            const Color fill = mix(theme.panel, color_of_phase(e.phase), here ? 0.85f : 0.62f);
+            const Color fill = mix(theme.panel, step_phase_color(e.phase), here ? 0.85f : 0.62f);
             const Rect box{x + 0.5f, y + head, pitch - 1, row - head - 2};
             ui.rect(box, fill);
             const std::string number = std::to_string(i + 1);
@@ -267,7 +267,10 @@ class StepKernelsView final : public View {
             {.size = 12, .color = theme.ink2, .width = r.w});
         if (r.h < 74) return;
         if (ui.button({r.x, r.y + 52, 124, 26}, "open in SM", true, e.run != nullptr)) open_in_sm(session, launch);
-        if (!e.run) ui.text(r.x + 134, r.y + 70, "not timed", {.size = 12, .color = theme.quiet});
+        if (e.run && ui.button({r.x + 132, r.y + 52, 140, 26}, "open in Memory")) open_in_sm(session, launch, "memory");
+        if (!e.run)
+            ui.text(r.x + 134, r.y + 70, step.device == "host" ? "ran on the host" : "not timed",
+                    {.size = 12, .color = theme.quiet});
     }
 };
 

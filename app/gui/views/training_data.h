@@ -10,27 +10,6 @@
 
 namespace lockstep::gui {
 
-// One scalar followed through the whole graph: an image of the batch, and in every layer one feature of it.
-struct Probe {
-    int image = 0;
-    bool wrong = false;            // the image is misread
-    std::vector<int64_t> index;    // by node: flat index into its value and gradient; -1: nothing to follow
-    std::vector<int64_t> feature;  // by node: the column followed in a [batch, width] value; -1
-    int unit = -1;                 // feature of the first hidden layer
-    int pixel = -1;
-};
-Probe probe_of(const nn::StepRecord& step);
-
-// local derivative x upstream = product, with the numbers of the probe, for the gradient that `launch` writes: of the node's
-// weight or bias where it writes that, else of its input.
-struct ChainRule {
-    std::string local_name, upstream_name, total_name;  // "W[3,100]", "dz[9,3]", "da[9,100]"
-    double local = 0, upstream = 0, product = 0;
-    int term = 0, terms = 1;  // the product is term `term` of `terms` of the sum
-    double total = 0;         // the gradient that arrives
-};
-std::optional<ChainRule> chain_rule(const nn::StepRecord& step, const Probe& probe, int node, int launch);
-
 // How far the step is once launch number `launch` has finished (-1: nothing yet).
 bool value_known(const nn::GraphNode& node, int launch);
 bool gradient_known(const nn::GraphNode& node, int launch);

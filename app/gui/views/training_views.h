@@ -6,6 +6,7 @@
 
 namespace lockstep::gui {
 
+std::unique_ptr<View> make_setup_view();         // the strip: what is trained, run, step, rewind, cancel
 std::unique_ptr<View> make_curves_view();        // loss and accuracy by step
 std::unique_ptr<View> make_batch_view();         // the batch as pictures, the gradient's histogram
 std::unique_ptr<View> make_weights_view();       // a layer's weights as pictures
