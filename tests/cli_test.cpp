@@ -555,6 +555,27 @@ TEST_CASE("train prints one JSON object a step on stdout and nothing else") {
     CHECK(count == 3);
 }
 
+TEST_CASE("train shows the cheaper forms of a model beside f32, as a table and as JSON") {
+    const Outcome table =
+        lockstep_command("train --model mlp --steps 40 --batch 16 --quantize int8 --prune magnitude:0.5+2:4");
+    INFO(table.out << table.err);
+    CHECK(table.status == 0);
+    for (const char* part : {"int8 of mlp on digits", "int8 weights, per channel", "int8, per channel, 99.9 %",
+                             "pruning of mlp", "magnitude 50 %, tuned", "2:4, tuned", "accuracy", "operations"})
+        CHECK(table.out.find(part) != std::string::npos);
+    const Outcome json = lockstep_command("train --model mlp --steps 20 --batch 16 --dtype bf16 --compare --json -");
+    CHECK(json.status == 0);
+    const auto parsed = nlohmann::json::parse(json.out);
+    REQUIRE(parsed["rows"].size() == 2);
+    CHECK(parsed["rows"][1]["method"] == "bf16");
+    CHECK(parsed["rows"][1]["stored_ratio"] == 0.5);
+    refuses("train --model mlp --quantize int4", "--quantize int4: it is int8");
+    refuses("train --model mlp --prune magnitude:1.5", "a share from 0 to below 1 is needed, not '1.5'");
+    refuses("train --model mlp --prune random", "magnitude:SHARES, layer:SHARES or 2:4");
+    refuses("train --model mlp --distill nobody", "unknown model 'nobody'");
+    refuses("train --model kmeans --steps 1 --lora 8", "model kmeans has no batches of examples");
+}
+
 TEST_CASE("training saved and resumed by command gives the losses of training that was not stopped") {
     const auto losses = [](const std::string& arguments) {
         const Outcome outcome = lockstep_command("train " + arguments + " --json -");

@@ -133,6 +133,7 @@ inline KernelCase case_of(const KernelRow& row, Shape shape, uint64_t seed) {
         result.grid = {cover(n, 16), cover(m, 16)};
         result.block = {16, 16};
         if (kernel == "matmul_naive") result.grid = {cover(n, 24), cover(m, 3)}, result.block = {24, 3};
+        if (kernel.starts_with("matmul_tc")) result.grid = {cover(n, 32), cover(m, 32)}, result.block = {128};
         approximate();
     } else if (kernel == "add_bias") {
         given(elements), given(n), given(elements), numbers({m, n});

@@ -192,6 +192,38 @@ inline bool training_case(const KernelRow& row, Shape shape, Rng& rng, KernelCas
             w.numbers({rows, columns, entries});
             w.grid(static_cast<uint32_t>(entries)), w.block(128);
         }
+    } else if (row.file == "int8.cu" || row.file == "sparse24.cu") {
+        const int m = shape.m, n = shape.n, k = shape.k, words = (k + 3) / 4;
+        const auto bits = [&](int count) {  // any 32
+            w.buffer(DType::i32, count, [&] { return double(int64_t(rng.below(1ull << 32)) - (int64_t{1} << 31)); });
+        };
+        const auto sums = [&](int count) {
+            w.buffer(DType::i32, count, [&] { return double(int64_t(rng.below(400000)) - 200000); });
+        };
+        const auto scales = [&](int count) { w.buffer(DType::f32, count, [&] { return rng.uniform(0.005, 0.02); }); };
+        const int by_row = m % 2;
+        if (kernel == "quantize_int8") {  // x[m,k,n]
+            w.given(m * k * n), scales(m * n), w.buffer(DType::i32, m * n * words, [] { return 7.0; });
+            if (m == 3) result.buffers[0].values[0] = NAN, result.buffers[0].values[1] = INFINITY;
+            w.numbers({m * n, k, words, n, by_row, 0.01f}), w.grid(cover(m * n * words, 256));
+        } else if (kernel == "int8_matmul") {
+            bits(m * words), bits(n * words), w.buffer(DType::i32, m * n, [] { return 7.0; });
+            w.numbers({m, n, words}), w.grid(cover(n, 16), cover(m, 16)), w.block(16, 16);
+        } else if (kernel == "dequantize_int8") {  // y[m,k,n]
+            sums(m * n * k), scales(k), w.result_buffer(m * n * k);
+            w.numbers({m * n, k, n, by_row, 0.01f}), w.grid(cover(m * n * k, 256));
+        } else if (kernel == "requantize_int8") {
+            sums(m * k), scales(k), w.given(k), w.buffer(DType::i32, m * words, [] { return 7.0; });
+            w.numbers({m, k, words, by_row, n % 2, 0.01f, 0.2f}), w.grid(cover(m * words, 256));
+        } else if (kernel == "int8_weight_matmul") {
+            w.given(m * k), w.buffer(DType::u8, n * 4 * words, [&] { return double(rng.below(256)); }), scales(n);
+            w.result_buffer(m * n), w.numbers({m, n, k, 4 * words, by_row});
+            w.grid(cover(n, 16), cover(m, 16)), w.block(16, 16), w.approximate();
+        } else {
+            const int inner = 4 * words;
+            w.given(m * inner), w.given(n * inner / 2), bits(n * ((inner + 31) / 32)), w.result_buffer(m * n);
+            w.numbers({m, n, inner}), w.grid(cover(n, 16), cover(m, 16)), w.block(16, 16), w.approximate();
+        }
     } else if (kernel == "uniform" || kernel == "normal") {
         const int n = shape.m * shape.n;
         w.result_buffer(n);

@@ -5,7 +5,10 @@
 #include <cmath>
 
 #include "core/base/diagnostic.h"
+#include "core/nn/cheaper/cheaper.h"
+#include "core/nn/data/text.h"
 #include "core/nn/trainer.h"
+#include "core/tensor/cheap_ops.h"
 #include "tests/catch.h"
 
 using namespace lockstep;
@@ -107,6 +110,27 @@ TEST_CASE("a loss scale that overflows f16 leaves steps out until it fits, then 
     CHECK(trainer.export_parameters() != start);
 }
 
+TEST_CASE("gradients of parts of a batch add up to the whole batch's in half precision too") {
+    for (const DType type : {DType::f16, DType::bf16}) {
+        TrainerOptions options = cheap_options("mlp", type);
+        Trainer whole(options);
+        options.accumulate = 4;
+        Trainer parts(options);
+        for (int i = 0; i < 3; ++i) {
+            const double a = whole.step().loss, b = parts.step().loss;
+            INFO(name_of(type) << ": " << fmt::format("{:.9} {:.9}", a, b));
+            CHECK(std::abs(a - b) <= (type == DType::f16 ? 1e-3 : 8e-3) * a);
+        }
+        const auto a = whole.export_parameters(), b = parts.export_parameters();
+        double apart = 0, moved = 0;
+        const auto start = Trainer(cheap_options("mlp", type)).export_parameters();
+        for (size_t i = 0; i < a.size(); ++i)
+            apart += std::abs(double(a[i]) - double(b[i])), moved += std::abs(double(a[i]) - double(start[i]));
+        INFO(apart << " of " << moved);
+        CHECK(apart < 0.05 * moved);
+    }
+}
+
 TEST_CASE("half precision gives the host's losses on the modelled GPU") {
     for (const DType type : {DType::f16, DType::bf16}) {
         TrainerOptions options = cheap_options("mlp", type);
@@ -123,4 +147,237 @@ TEST_CASE("half precision gives the host's losses on the modelled GPU") {
 
 TEST_CASE("a model that has no half-precision form says which have one") {
     CHECK_THROWS_WITH(Trainer({.model = "kmeans", .dtype = DType::f16}), Catch::Matchers::Contains("mlp, mlp512, lenet5"));
+}
+
+// ---- int8
+
+static std::vector<float> drawn_weights(uint64_t seed, size_t count) {
+    Rng rng(seed);
+    std::vector<float> values(count);
+    for (float& value : values) value = static_cast<float>(rng.uniform(-1.0, 1.0));
+    return values;
+}
+
+TEST_CASE("an 8-bit matrix is off by half a scale at most, and as a uniform error is in the mean square") {
+    const int64_t rows = 20, columns = 501;
+    std::vector<float> w = drawn_weights(3, size_t(rows * columns));
+    for (int64_t i = 0; i < columns; ++i) w[size_t(i)] *= 0.01f;  // a small row: a scale of its own serves it
+    for (const bool by_row : {false, true}) {
+        const QuantizedMatrix q = quantize_matrix(w, rows, by_row);
+        REQUIRE(q.scales.size() == (by_row ? size_t(rows) : 1));
+        for (int64_t row = 0; row < rows; ++row) {
+            double largest = 0, square = 0;
+            for (int64_t i = 0; i < columns; ++i) {
+                const auto from = w.begin() + (by_row ? row * columns : 0);
+                const auto end = by_row ? from + columns : w.end();
+                if (i == 0)
+                    for (auto at = from; at != end; ++at) largest = std::max(largest, std::abs(double(*at)));
+                const double value = w[size_t(row * columns + i)], off = value - q.value(row, i);
+                CHECK(std::abs(off) <= largest / 127 / 2 * (1 + 1e-5));
+                CHECK(int(q.values[size_t(row * columns + i)]) >= -127);
+                square += off * off;
+            }
+            const double scale = largest / 127, error = std::sqrt(square / double(columns));
+            if (by_row || row > 0) CHECK(std::abs(error - scale / std::sqrt(12.0)) < 0.1 * scale / std::sqrt(12.0));
+        }
+    }
+    CHECK_THROWS_WITH(quantize_matrix(std::vector<float>{1, NAN}, 1, false), Catch::Matchers::Contains("8-bit"));
+    CHECK(quantize_matrix(std::vector<float>(6), 2, true).scales == std::vector<float>{1, 1});
+}
+
+TEST_CASE("an int8 layer computes what its integers say, and requantizing is quantizing what it gives") {
+    auto host = device::open_device("host").value();
+    tensor::Heap heap(*host);
+    tensor::Tape tape(heap);
+    const int64_t m = 5, k = 37, n = 18, padded = 40;
+    const auto x = drawn_weights(5, size_t(m * k)), w = drawn_weights(6, size_t(n * k)), b = drawn_weights(7, size_t(n));
+    const QuantizedMatrix q = quantize_matrix(w, n, true);
+    std::vector<double> bytes(size_t(n * padded));
+    for (int64_t row = 0; row < n; ++row)
+        for (int64_t i = 0; i < k; ++i) bytes[size_t(row * padded + i)] = uint8_t(q.values[size_t(row * k + i)]);
+    const double scale = 1.0 / 127, scale_out = 0.05;
+    const auto weight =
+        tape.label(tensor::tensor_from(heap, {n, padded}, bytes, "w", tensor::Purpose::data, DType::u8), "w");
+    const auto scales = tape.input(tensor::tensor_from(heap, {n}, q.scales, "scales"), "scales");
+    const auto bias = tape.input(tensor::tensor_from(heap, {n}, b, "bias"), "bias");
+    const auto in = tape.input(tensor::tensor_from(heap, {m, k}, x, "x"), "x");
+    const auto sums = tensor::int8_matmul(tape, tensor::quantize_int8(tape, in, scale, "quantize"), weight, "matmul");
+    const auto y = tensor::values_of(heap, tensor::dequantize_int8(tape, sums, scales, scale, "dequantize").value);
+    double worst = 0;
+    for (int64_t row = 0; row < m; ++row)
+        for (int64_t column = 0; column < n; ++column) {
+            double sum = 0, whole = 0;
+            for (int64_t i = 0; i < k; ++i) {
+                const float value = x[size_t(row * k + i)] / float(scale);
+                sum += std::clamp(std::nearbyint(value), -127.0f, 127.0f) * q.values[size_t(column * k + i)];
+                whole += double(x[size_t(row * k + i)]) * double(w[size_t(column * k + i)]);
+            }
+            const double wanted = sum * scale * double(q.scales[size_t(column)]);
+            CHECK(std::abs(y[size_t(row * n + column)] - wanted) < 1e-6 * (1 + std::abs(wanted)));
+            worst = std::max(worst, std::abs(wanted - whole));
+        }
+    CHECK(worst > 1e-4);
+    CHECK(worst < double(k) * (0.5 / 127 + 0.5 / 127));  // each product is off by half a step of either side at most
+    for (const bool relu : {false, true}) {
+        auto direct = tensor::dequantize_int8(tape, sums, scales, scale, "dequantize");
+        direct = tensor::add_bias(tape, direct, bias, "add");
+        if (relu) direct = tensor::relu(tape, direct, "relu");
+        const auto once = tensor::values_of(heap, tensor::quantize_int8(tape, direct, scale_out, "quantize").value);
+        const auto at_once = tensor::values_of(
+            heap, tensor::requantize_int8(tape, sums, scales, bias, scale, scale_out, relu, "requantize").value);
+        CHECK(once == at_once);
+    }
+}
+
+static double quality_of(const Comparison& c, const std::string& method) {
+    for (const CheaperRow& row : c.rows)
+        if (row.method == method) return row.quality;
+    throw Failure("no row " + method);
+}
+static const CheaperRow& row_of(const Comparison& c, const std::string& method) {
+    for (const CheaperRow& row : c.rows)
+        if (row.method == method) return row;
+    throw Failure("no row " + method);
+}
+
+TEST_CASE("int8 keeps an mlp's and LeNet-5's accuracy within a percent or two, for a quarter of the bytes") {
+    for (const std::string model : {"mlp", "lenet5"}) {
+        const Comparison c = compare_quantized({.model = model, .steps = model == "mlp" ? 400 : 150, .test_examples = 1000});
+        INFO(text_of(c));
+        CHECK(c.rows.front().quality > 0.5);
+        for (const CheaperRow& row : c.rows) {
+            CHECK(std::abs(row.quality - c.rows.front().quality) < 0.03);
+            if (row.method == "f32") continue;
+            CHECK(row.bytes < 0.28 * c.rows.front().bytes);
+            CHECK(row.bytes > 0.24 * c.rows.front().bytes);
+            CHECK(row.more.at(0).value > 0.1);  // percent
+            CHECK(row.more.at(0).value < 3);
+        }
+        CHECK(row_of(c, "int8, per channel, min-max").more[0].value < row_of(c, "int8, per tensor, min-max").more[0].value);
+    }
+}
+
+// ---- pruning
+
+TEST_CASE("masks by magnitude take the smallest, of each layer or of all together") {
+    const std::vector<std::vector<float>> layers = {{1, -2, 3, -4}, {0.1f, 0.2f, -0.3f, 5}};
+    const auto together = magnitude_masks(layers, 0.5, false), apart = magnitude_masks(layers, 0.5, true);
+    CHECK(together == std::vector<std::vector<float>>{{0, 1, 1, 1}, {0, 0, 0, 1}});
+    CHECK(apart == std::vector<std::vector<float>>{{0, 0, 1, 1}, {0, 0, 1, 1}});
+    CHECK(magnitude_masks(layers, 0, false) == std::vector<std::vector<float>>{{1, 1, 1, 1}, {1, 1, 1, 1}});
+    CHECK_THROWS_WITH(magnitude_masks(layers, 1.5, false), Catch::Matchers::Contains("0 to 1"));
+    CHECK(two_of_four_mask(std::vector<float>{1, -2, 3, -4, 1, 1, 1, 1, 7, 8, -9}, 1) ==
+          std::vector<float>{0, 0, 1, 1, 0, 0, 1, 1, 0, 1, 1});
+}
+
+TEST_CASE("two of four comes back whole from its compressed form, whose product is the masked dense one") {
+    const int64_t rows = 19, columns = 72, m = 6;
+    auto w = drawn_weights(8, size_t(rows * columns));
+    const auto mask = two_of_four_mask(w, rows);
+    for (size_t i = 0; i < w.size(); ++i) w[i] *= mask[i];
+    for (size_t i = 0; i < 8; ++i) w[i] = 0;  // groups that keep fewer
+    const Sparse24 s = compress_two_of_four(w, rows);
+    CHECK(s.dense() == w);
+    CHECK(s.bytes() == rows * columns / 2 * 4 + rows * columns / 2 / 4);
+    CHECK((s.places[0] & 0xff) == 0x44);
+    CHECK_THROWS_WITH(compress_two_of_four(std::vector<float>{1, 2, 3, 0}, 1), Catch::Matchers::Contains("two at most"));
+
+    for (const char* name : {"host", "sim:v100"}) {
+        auto on = device::open_device(name, {.functional = true}).value();
+        tensor::Heap heap(*on);
+        tensor::Tape tape(heap);
+        const auto x = tape.input(tensor::tensor_from(heap, {m, columns}, drawn_weights(9, size_t(m * columns)), "x"), "x");
+        const auto dense = tensor::matmul(tape, x, tape.input(tensor::tensor_from(heap, {rows, columns}, w, "w"), "w"),
+                                          "dense matmul", true);
+        std::vector<double> words;
+        for (const uint32_t word : s.places) words.push_back(int32_t(word));
+        const auto values = tape.input(tensor::tensor_from(heap, {rows, columns / 2}, s.values, "kept"), "kept");
+        const auto places = tape.label(
+            tensor::tensor_from(heap, {rows, (columns + 31) / 32}, words, "places", tensor::Purpose::data, DType::i32),
+            "places");
+        const auto sparse = tensor::values_of(heap, tensor::sparse24_matmul(tape, x, values, places, "matmul").value);
+        const auto wanted = tensor::values_of(heap, dense.value);
+        for (size_t i = 0; i < wanted.size(); ++i) CHECK(std::abs(sparse[i] - wanted[i]) <= 1e-5);
+    }
+}
+
+TEST_CASE("a pruned mlp loses accuracy with its weights, wins some back under the mask, and its zeros stay") {
+    const Comparison c =
+        compare_pruned({.model = "mlp", .steps = 400, .test_examples = 1000}, {.shares = {0.5, 0.95}, .fine_tune = 100});
+    INFO(text_of(c));
+    const double full = quality_of(c, "f32");
+    CHECK(quality_of(c, "magnitude 50 %") > full - 0.05);
+    CHECK(quality_of(c, "magnitude 95 %") < full - 0.02);
+    CHECK(quality_of(c, "magnitude 95 %, tuned") > quality_of(c, "magnitude 95 %"));
+    CHECK(quality_of(c, "2:4, tuned") > full - 0.05);
+    const CheaperRow &most = row_of(c, "magnitude 95 %, tuned"), &half = row_of(c, "2:4, tuned");
+    CHECK(most.operations < 0.1 * c.rows[0].operations);
+    CHECK(most.bytes < 0.1 * c.rows[0].bytes);
+    CHECK(half.operations < 0.51 * c.rows[0].operations);
+    CHECK(half.bytes < 0.54 * c.rows[0].bytes);
+    CHECK(half.more.at(0).value < 1e-5);  // against the masked dense form
+
+    Trainer trainer({.model = "mlp", .batch = 16, .optimizer = "adamw", .alter = [](Task& task, tensor::Heap& heap) {
+                         Parameter* weight = task.list.find("fc1.weight");
+                         std::vector<float> mask(size_t(weight->value.count()), 1);
+                         for (size_t i = 0; i < mask.size(); i += 3) mask[i] = 0;
+                         auto values = tensor::values_of(heap, weight->value);
+                         for (size_t i = 0; i < mask.size(); ++i) values[i] *= double(mask[i]);
+                         tensor::write_values(heap, weight->value, values, "fc1.weight");
+                         weight->mask = tensor::tensor_from(heap, weight->value.shape, mask, "mask");
+                     }});
+    const auto before = trainer.export_parameters();
+    for (int i = 0; i < 5; ++i) trainer.step();
+    const auto after = trainer.export_parameters();
+    int zeros = 0, moved = 0;
+    for (size_t i = 0; i < 784 * 128; ++i) zeros += i % 3 == 0 && after[i] == 0, moved += after[i] != before[i];
+    CHECK(zeros == (784 * 128 + 2) / 3);
+    CHECK(moved > 784 * 128 / 2);
+}
+
+// ---- distillation and LoRA
+
+TEST_CASE("a taught student's loss is its share of the labels' and of the teacher's, and gradients reach it alone") {
+    const Comparison c = compare_distilled({.model = "mlp", .steps = 60, .test_examples = 500},
+                                           {.teacher = "mlp512", .seeds = 2, .teacher_steps = 100});
+    INFO(text_of(c));
+    REQUIRE(c.rows.size() == 3);
+    for (const CheaperRow& row : c.rows) CHECK(std::isfinite(row.loss));
+    CHECK(c.rows[1].quality != c.rows[2].quality);
+    CHECK(c.rows[1].bytes == c.rows[2].bytes);
+    CHECK(c.rows[1].bytes < 0.2 * c.rows[0].bytes);
+    CHECK_THROWS_WITH(compare_distilled({.model = "gpt", .steps = 1}, {.teacher_steps = 1}),
+                      Catch::Matchers::Contains("classes apart"));
+}
+
+TEST_CASE("LoRA begins as the model that it adapts, trains its adapters alone, and merges into the same function") {
+    const Comparison c =
+        compare_lora({.model = "gpt", .steps = 12, .batch = 2, .test_examples = 4}, {.rank = 4, .tune_steps = 6});
+    INFO(text_of(c));
+    REQUIRE(c.rows.size() == 4);
+    const CheaperRow &whole = c.rows[1], &lora = c.rows[2], &merged = c.rows[3];
+    CHECK(lora.quality < c.rows[0].quality);
+    // Four layers: q, k, v, out are 128 by 128, up 512 by 128, down 128 by 512, each with rank (rows + columns).
+    CHECK(lora.trained == 4 * 4 * (4 * 256 + 2 * 640));
+    CHECK(lora.state_bytes == 8.0 * double(lora.trained));
+    CHECK(whole.state_bytes == 8.0 * double(whole.trained));
+    CHECK(lora.trained * 15 < whole.trained);
+    CHECK(lora.bytes == whole.bytes + 4.0 * double(lora.trained));
+    CHECK(merged.more.at(0).value < 2e-5 * lora.loss);
+    CHECK(merged.bytes == whole.bytes);
+}
+
+TEST_CASE("pig latin is the stories, word by word, in the same characters") {
+    const TextSet plain = stories(1), other = open_text("pig latin", 1);
+    CHECK(other.vocabulary.symbols == plain.vocabulary.symbols);
+    const auto words = [](const TextSet& set) {
+        const std::string text = set.vocabulary.decode(set.held_out);
+        return std::count(text.begin(), text.end(), ' ');
+    };
+    CHECK(words(plain) == words(other));
+    CHECK(other.held_out.size() > plain.held_out.size());
+    const std::string start = plain.vocabulary.decode(std::span(plain.held_out).first(400));
+    const std::string turned = other.vocabulary.decode(std::span(other.held_out).first(400));
+    CHECK(start != turned);
+    if (start.find(" the ") < 300) CHECK(turned.find(" ethay ") != std::string::npos);
 }

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <utility>
 
+#include "app/cli/cheaper.h"
 #include "app/cli/cli.h"
 #include "core/base/dtype.h"
 #include "core/base/files.h"
@@ -31,6 +32,7 @@ struct TrainAsked {
     std::string dtype = "f32", json, trace, prompt, save, resume;
     int64_t save_every = 0;
     std::string nan = "stop";
+    CheaperChoice cheaper;
     int64_t sample = 0;  // characters of text to write after the training
 };
 
@@ -150,6 +152,11 @@ int train(const TrainAsked& options, const CLI::App& command) {
     nn::TrainRequest request;
     request.options = trainer_options(options, from ? &*from : nullptr, command);
     request.from = from ? &*from : nullptr;
+    if (options.cheaper.any()) {
+        if (from || !options.save.empty()) throw Failure("comparisons of cheaper forms are neither saved nor resumed");
+        return train_cheaper(options.cheaper, request.options, request.options.dtype, options.steps, options.batch,
+                             options.learning_rate, options.json);
+    }
     const int64_t begin = from ? from->step : 0;
     const int64_t steps = options.steps.value_or(request.options.planned_steps - begin);
     if (steps < 1)
@@ -283,6 +290,7 @@ void add_train(CLI::App& app, int& status) {
     command->add_option("--dtype", options->dtype, "f32, f64, or mixed with f32 parameters: f16, bf16");
     command->add_option("--loss-scale", t.loss_scale, "that the loss begins with; 0: none; 65536 with f16")
         ->check(not_from_0);
+    add_cheaper(*command, options->cheaper);
     command->add_option("--seed", t.seed, "of parameters and data")->check(not_from_0);
     command->add_flag("--functional", t.functional, "modelled GPU without timing, much faster");
     command->add_option("--threads", t.threads, "of the host");

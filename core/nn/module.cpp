@@ -81,7 +81,8 @@ tensor::Variable Pass::operator()(Parameter* parameter) {
     tensor::Variable value = leaf(parameter);
     const bool rounds = parameter->compute != parameter->value.dtype;
     if (!rounds && !parameter->mask) return value;
-    if (parameter->seen < 0) {
+    const auto at = static_cast<size_t>(parameter->seen);
+    if (parameter->seen < 0 || at >= seen.size() || seen[at].first != parameter) {
         if (parameter->mask)
             value = tensor::mul(tape, value, tape.input(parameter->mask, parameter->name + " mask"),
                                 parameter->name + " masked");
@@ -89,9 +90,9 @@ tensor::Variable Pass::operator()(Parameter* parameter) {
             value = tensor::cast(tape, value, parameter->compute,
                                  fmt::format("{} {}", parameter->name, name_of(parameter->compute)));
         parameter->seen = static_cast<int>(seen.size());
-        seen.push_back(value);
+        seen.emplace_back(parameter, value);
     }
-    return seen[static_cast<size_t>(parameter->seen)];
+    return seen[static_cast<size_t>(parameter->seen)].second;
 }
 
 tensor::Variable Pass::operator()(Buffer* buffer) {

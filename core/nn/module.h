@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/rng.h"
@@ -25,8 +26,9 @@ struct Conv2d;
 struct Linear;
 struct Pass;
 
-struct StandIn {  // what takes a layer's product over, bias not included; shapes as the layer's own
+struct StandIn {  // what takes a layer's product over (a convolution's with its bias); shapes as the layer's own
     virtual ~StandIn() = default;
+    virtual int64_t bytes() const = 0;  // of what stands for the weight
     virtual tensor::Variable linear(Pass& pass, const Linear& layer, const tensor::Variable& x) const = 0;
     virtual tensor::Variable conv2d(Pass& pass, const Conv2d& layer, const tensor::Variable& x) const = 0;
 };
@@ -99,7 +101,8 @@ struct Pass {  // one forward pass
     tensor::RandomCounter random = {};  // of dropout and noise; counts on
     int64_t step = 0;                   // of the training
     uint64_t number = next_number();    // tells passes apart, so that a parameter used twice is one leaf
-    std::vector<tensor::Variable> seen = {};  // parameters as layers see them, where that is not as they are stored
+    // Parameters as layers see them, where that is not as they are stored: clear() before another forward on this tape.
+    std::vector<std::pair<const Parameter*, tensor::Variable>> seen = {};
 
     void renumber() { number = next_number(); }         // parameters become leaves anew
     tensor::Variable operator()(Parameter* parameter);  // as layers see it: masked, rounded to its compute type

@@ -263,6 +263,14 @@ double Optimizer::bytes_per_step() const {
     return bytes;
 }
 
+int64_t Optimizer::state_bytes() const {
+    int64_t bytes = 0;
+    for (const Slot& slot : slots_)
+        for (const Tensor* tensor : {&slot.first, &slot.second})
+            if (*tensor) bytes += tensor->bytes();
+    return bytes;
+}
+
 Optimizer::Report Optimizer::report() const {
     if (!settings_) return {};
     OptimizerSettings s;

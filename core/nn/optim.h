@@ -73,6 +73,7 @@ class Optimizer {
 
     // Derived: bytes that a step's launches move, each buffer once a kernel: gradients, weights, moments, norms.
     double bytes_per_step() const;
+    int64_t state_bytes() const;  // of moments, kept from step to step
 
     // For checkpoints, all that a step leaves behind: "optimizer.fc1.weight.exp_avg", "optimizer.settings".
     std::vector<NamedTensor> state() const;

@@ -290,6 +290,7 @@ StepRecord Trainer::step() {
         if (turn > 0 && s.options.keep_graph) earlier.push_back(gradients_of_turn(tape));
         s.let_learn(turn);
         for (size_t part = 0; part < s.parts.size(); ++part) {
+            pass.seen.clear();  // a part's backward frees what it went through
             last_part = static_cast<int>(part == 0 ? 0 : tape.nodes().size());
             made = s.task->forward(pass, s.parts[part], turn);
             if (!s.task->update) s.learn_part(record, made, turn, part);
@@ -378,6 +379,19 @@ Evaluation Trainer::evaluate(int64_t examples) {
 
 int64_t Trainer::next_step() const {
     return state_->next;
+}
+
+int64_t Trainer::trained_parameters() const {
+    int64_t count = 0;
+    for (const State::Player& player : state_->players)
+        for (const Parameter* parameter : player.group.parameters) count += parameter->value.count();
+    return count;
+}
+
+int64_t Trainer::optimizer_bytes() const {
+    int64_t bytes = 0;
+    for (const State::Player& player : state_->players) bytes += player.optimizer.state_bytes();
+    return bytes;
 }
 
 const TrainerOptions& Trainer::options() const {

@@ -81,6 +81,8 @@ class Trainer {
     int64_t next_step() const;                     // 0 before the first
     void set_learning_rate(double learning_rate);  // from the next step on
     const TrainerOptions& options() const;
+    int64_t trained_parameters() const;  // elements that optimisers update
+    int64_t optimizer_bytes() const;     // that they keep from step to step
 
     // Called after every launch of a step under way with the launches so far (progress); on the calling thread.
     std::function<void(const device::LaunchEvent&)> on_launch;

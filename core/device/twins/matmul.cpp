@@ -2,6 +2,7 @@
 // widened, multiplied in f32 and rounded once, as the kernels do.
 #include "core/device/matmul.h"
 
+#include <cmath>
 #include <type_traits>
 
 #include "core/device/plain_product.h"
@@ -46,8 +47,125 @@ void matmul_naive(ThreadPool& pool, const T* a, const T* b, T* c, int m, int n, 
     product(pool, false, false, a, b, c, m, n, k);
 }
 
-static const Twin table[] = {TWIN_FLOATS(matmul_nn), TWIN_FLOATS(matmul_nt), TWIN_FLOATS(matmul_tn),
-                             TWIN_FLOATS(matmul_naive)};
+// On tensor cores (kernels/matmul_tc.cu): the same products.
+template <class T>
+void matmul_tc_nn(ThreadPool& pool, const T* a, const T* b, T* c, int m, int n, int k) {
+    product(pool, false, false, a, b, c, m, n, k);
+}
+template <class T>
+void matmul_tc_nt(ThreadPool& pool, const T* a, const T* b, T* c, int m, int n, int k) {
+    product(pool, false, true, a, b, c, m, n, k);
+}
+template <class T>
+void matmul_tc_tn(ThreadPool& pool, const T* a, const T* b, T* c, int m, int n, int k) {
+    product(pool, true, false, a, b, c, m, n, k);
+}
+
+// Products of 8-bit integers and of two-of-four weights (kernels/int8.cu, sparse24.cu).
+inline int to_int8(float x, float scale) {
+    const float q = x / scale, within = q > 127 ? 127 : (q < -127 ? -127 : q);
+    return within != within ? 0 : static_cast<int>(std::nearbyint(within));
+}
+
+void quantize_int8(ThreadPool& pool, const float* x, const float* scales, int* q, int rows, int columns, int words,
+                   int inner, int by_row, float scale) {
+    each_row(pool, rows, columns, [=](int row) {
+        const float own = by_row ? scales[row] : scale;
+        const size_t step = static_cast<size_t>(inner);
+        const float* from = x + static_cast<size_t>(row / inner) * static_cast<size_t>(columns) * step + row % inner;
+        for (int word = 0; word < words; ++word) {
+            uint32_t bits = 0;
+            for (int b = 0; b < 4 && 4 * word + b < columns; ++b) {
+                const float value = from[static_cast<size_t>(4 * word + b) * step];
+                bits |= (static_cast<uint32_t>(to_int8(value, own)) & 255u) << 8 * b;
+            }
+            q[static_cast<size_t>(row) * static_cast<size_t>(words) + static_cast<size_t>(word)] = static_cast<int>(bits);
+        }
+    });
+}
+
+void int8_matmul(ThreadPool& pool, const int* a, const int* b, int* c, int m, int n, int words) {
+    const auto length = static_cast<size_t>(words);
+    each_row(pool, m, 4 * words, [=](int row) {
+        const auto* left = reinterpret_cast<const int8_t*>(a + static_cast<size_t>(row) * length);
+        for (int column = 0; column < n; ++column) {
+            const auto* right = reinterpret_cast<const int8_t*>(b + static_cast<size_t>(column) * length);
+            uint32_t sum = 0;
+            for (size_t i = 0; i < 4 * length; ++i) sum += static_cast<uint32_t>(left[i] * right[i]);
+            c[static_cast<size_t>(row) * static_cast<size_t>(n) + static_cast<size_t>(column)] = static_cast<int>(sum);
+        }
+    });
+}
+
+void dequantize_int8(ThreadPool& pool, const int* sums, const float* scales, float* y, int rows, int columns, int inner,
+                     int by_column, float scale) {
+    each_row(pool, rows, columns, [=](int row) {
+        const size_t width = static_cast<size_t>(columns), step = static_cast<size_t>(inner);
+        float* to = y + static_cast<size_t>(row / inner) * width * step + row % inner;
+        for (size_t i = 0; i < width; ++i) {
+            const float both = scale * scales[by_column ? i : 0];
+            to[i * step] = static_cast<float>(sums[static_cast<size_t>(row) * width + i]) * both;
+        }
+    });
+}
+
+void requantize_int8(ThreadPool& pool, const int* sums, const float* scales, const float* bias, int* q, int rows,
+                     int columns, int words, int by_column, int relu, float scale, float scale_out) {
+    each_row(pool, rows, columns, [=](int row) {
+        const int* from = sums + static_cast<size_t>(row) * static_cast<size_t>(columns);
+        for (int word = 0; word < words; ++word) {
+            uint32_t bits = 0;
+            for (int b = 0; b < 4 && 4 * word + b < columns; ++b) {
+                const int i = 4 * word + b;
+                const float both = scale * scales[by_column ? i : 0], y = static_cast<float>(from[i]) * both + bias[i];
+                bits |= (static_cast<uint32_t>(to_int8(relu && y < 0 ? 0 : y, scale_out)) & 255u) << 8 * b;
+            }
+            q[static_cast<size_t>(row) * static_cast<size_t>(words) + static_cast<size_t>(word)] = static_cast<int>(bits);
+        }
+    });
+}
+
+void int8_weight_matmul(ThreadPool& pool, const float* a, const uint8_t* b, const float* scales, float* c, int m, int n,
+                        int k, int padded, int by_column) {
+    if (m <= 0 || n <= 0 || k <= 0) return;
+    float* wide = scratch<float>(0, static_cast<size_t>(n) * static_cast<size_t>(k));
+    for (size_t row = 0; row < static_cast<size_t>(n); ++row)
+        for (size_t i = 0; i < static_cast<size_t>(k); ++i)
+            wide[row * static_cast<size_t>(k) + i] = static_cast<int8_t>(b[row * static_cast<size_t>(padded) + i]);
+    device::matmul(false, true, m, n, k, a, wide, c, pool);
+    each_row(pool, m, n, [=](int row) {
+        float* to = c + static_cast<size_t>(row) * static_cast<size_t>(n);
+        for (int i = 0; i < n; ++i) to[i] *= scales[by_column ? i : 0];
+    });
+}
+
+void sparse24_matmul(ThreadPool& pool, const float* a, const float* values, const int* which, float* c, int m, int n,
+                     int k) {
+    const size_t kept = static_cast<size_t>(k) / 2, words = (static_cast<size_t>(k) + 31) / 32;
+    each_row(pool, m, k, [=](int row) {
+        const float* left = a + static_cast<size_t>(row) * static_cast<size_t>(k);
+        for (size_t column = 0; column < static_cast<size_t>(n); ++column) {
+            const float* right = values + column * kept;
+            float sum = 0;
+            for (size_t i = 0; i < kept; ++i) {
+                const uint32_t places = static_cast<uint32_t>(which[column * words + i / 16]);
+                sum += left[i / 2 * 4 + (places >> 2 * (i % 16) & 3)] * right[i];
+            }
+            c[static_cast<size_t>(row) * static_cast<size_t>(n) + column] = sum;
+        }
+    });
+}
+
+#define TWIN_ALONE(name, suffix)       \
+    Twin {                             \
+#name "_" #suffix, run < name> \
+    }
+static const Twin table[] = {
+    TWIN_FLOATS(matmul_nn),           TWIN_FLOATS(matmul_nt),           TWIN_FLOATS(matmul_tn),
+    TWIN_FLOATS(matmul_naive),        TWIN(matmul_tc_nn, f16, f16),     TWIN(matmul_tc_nt, f16, f16),
+    TWIN(matmul_tc_tn, f16, f16),     TWIN_ALONE(quantize_int8, f32),   TWIN_ALONE(int8_matmul, i32),
+    TWIN_ALONE(dequantize_int8, f32), TWIN_ALONE(requantize_int8, f32), TWIN_ALONE(int8_weight_matmul, f32),
+    TWIN_ALONE(sparse24_matmul, f32)};
 std::span<const Twin> matmul() {
     return table;
 }

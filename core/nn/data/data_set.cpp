@@ -18,6 +18,7 @@ std::span<const DataSetRow> data_sets() {
         {"clusters", "points", "clouds of points, unlabelled, for k-means"},
         {"copy", "sequences", "symbols to be said again after a pause"},
         {"stories", "text", "short stories from a seeded grammar, a part held out"},
+        {"pig latin", "text", "the stories with every word's beginning behind its end, for tuning what knows the stories"},
         {"FILE.txt", "text", "any UTF-8 text, its last tenth held out"},
         {"planted-graph", "graph", "four communities with noisy features, for graph convolution"},
         {"grid-world", "world", "a maze with a goal and pits, for a policy to learn"},

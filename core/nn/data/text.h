@@ -44,9 +44,12 @@ struct TextSet {
 // same for every seed; at least so many characters each.
 TextSet stories(uint64_t seed, int64_t characters = 1'000'000, int64_t held_out = 50'000);
 
+// The stories in pig latin, in the same characters: another text for a model that knows the first.
+TextSet pig_latin(uint64_t seed);
+
 // Any UTF-8 text; its last `share` is held out. A byte order mark is skipped (offsets count from behind it).
 Result<TextSet> parse_text(std::string_view bytes, const std::string& name, double share = 0.1);
-// "stories", or a file. Throws Failure.
+// "stories", "pig latin", or a file. Throws Failure.
 TextSet open_text(const std::string& name, uint64_t seed);
 
 // Nats a character of the held-out text by a table of pairs: (count of (a, b) + 1) / (count of a + vocabulary), counted in

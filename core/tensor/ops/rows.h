@@ -24,5 +24,7 @@ extern const OpRow attention_row, rope_row, swiglu_row, glu_row, rnn_cell_row, g
 extern const OpRow conv2d_row, conv_transpose2d_row, max_pool2d_row, avg_pool2d_row, adaptive_avg_pool2d_row;
 extern const OpRow softmax_row, log_softmax_row, layer_norm_row, rms_norm_row, group_norm_row, batch_norm_row;
 extern const OpRow cross_entropy_row, nll_row, bce_with_logits_row, smooth_l1_row, kl_div_row;
+extern const OpRow quantize_int8_row, quantize_windows_row, int8_matmul_row, dequantize_int8_row, requantize_int8_row;  // int8.cpp
+extern const OpRow int8_weight_matmul_row, sparse24_matmul_row;  // int8.cpp
 
 }  // namespace lockstep::tensor
