@@ -179,7 +179,8 @@ Build random_chain(uint64_t seed, DType type, int64_t rows, int64_t columns) {
                 it.elementwise("add_bias", n, {at(newest), at(bias), at(made), num(rows), num(columns)}, label);
                 break;
             case 1: {
-                std::vector<Operand> operands = {at(it.rng.below(2) ? values[0] : values[1]), at(bias), at(made), num(n), num(2)};
+                std::vector<Operand> operands = {at(it.rng.below(2) ? values[0] : values[1]), at(bias), at(made), num(n),
+                                                 num(2)};
                 six(operands, {rows, columns});
                 strides(operands, {columns, 1});
                 strides(operands, {0, 1});
@@ -224,8 +225,10 @@ Build matmul_bias_relu(DType type, int64_t m, int64_t n, int64_t k, bool keep_su
     it.graph.buffers[size_t(y)].output = true;
     it.graph.buffers[size_t(sum)].output = keep_sum;
     it.launch("matmul_nt", {static_cast<uint32_t>((n + 15) / 16), static_cast<uint32_t>((m + 15) / 16), 1}, {16, 16, 1},
-              {Build::at(x), Build::at(w), Build::at(c), Build::number(m), Build::number(n), Build::number(k)}, "fc1 matmul");
-    it.elementwise("add_bias", m * n, {Build::at(c), Build::at(b), Build::at(sum), Build::number(m), Build::number(n)}, "fc1 add");
+              {Build::at(x), Build::at(w), Build::at(c), Build::number(m), Build::number(n), Build::number(k)},
+              "fc1 matmul");
+    it.elementwise("add_bias", m * n, {Build::at(c), Build::at(b), Build::at(sum), Build::number(m), Build::number(n)},
+                   "fc1 add");
     it.elementwise("relu", m * n, {Build::at(sum), Build::at(y), Build::number(m * n)}, "relu1");
     touch(it.graph);
     return it;
@@ -249,10 +252,38 @@ TEST_CASE("random chains give the same bits fused as one by one, on the host and
 }
 
 TEST_CASE("every elementwise kernel of the library can be read off its PTX") {
-    const std::set<std::string, std::less<>> elementwise = {
-        "relu", "relu_backward", "add", "sub", "mul", "div", "maximum", "minimum", "accumulate", "fill", "sgd", "adamw", "adam",
-        "sgd_momentum", "gelu", "gelu_backward", "silu", "silu_backward", "swiglu", "swiglu_backward", "scale_add", "mse", "mse_backward",
-        "add_bias", "add_broadcast", "copy_strided", "where", "clip_value", "gradient_scale", "neg", "exp_value", "tanh_value"};
+    const std::set<std::string, std::less<>> elementwise = {"relu",
+                                                            "relu_backward",
+                                                            "add",
+                                                            "sub",
+                                                            "mul",
+                                                            "div",
+                                                            "maximum",
+                                                            "minimum",
+                                                            "accumulate",
+                                                            "fill",
+                                                            "sgd",
+                                                            "adamw",
+                                                            "adam",
+                                                            "sgd_momentum",
+                                                            "gelu",
+                                                            "gelu_backward",
+                                                            "silu",
+                                                            "silu_backward",
+                                                            "swiglu",
+                                                            "swiglu_backward",
+                                                            "scale_add",
+                                                            "mse",
+                                                            "mse_backward",
+                                                            "add_bias",
+                                                            "add_broadcast",
+                                                            "copy_strided",
+                                                            "where",
+                                                            "clip_value",
+                                                            "gradient_scale",
+                                                            "neg",
+                                                            "exp_value",
+                                                            "tanh_value"};
     for (const device::KernelRow& row : device::kernels()) {
         if (row.type != DType::f32 && row.type != DType::f64 && row.type != DType::f16) continue;
         const KernelText& text = kernel_text(row.name);
@@ -290,7 +321,8 @@ TEST_CASE("a product of matrices takes bias and relu with it: one launch, and it
     const Fusion fusion = fuse(kept.graph);
     CHECK(fusion.graph.launches.size() == 1);
     CHECK(fusion.unwritten == std::vector<std::string>{"fc1 matmul"});
-    CHECK(fusion.decisions[2].why == "joins fc1 add: fc1 add stays in a register; fc1 add is written all the same: the host reads it");
+    CHECK(fusion.decisions[2].why ==
+          "joins fc1 add: fc1 add stays in a register; fc1 add is written all the same: the host reads it");
     CHECK(fusion.decisions[1].why.find("joins fc1 matmul: fc1 matmul stays in a register") == 0);
     CHECK(fuse(kept.graph, {.epilogues = false}).graph.launches.size() == 2);
     CHECK(fuse(kept.graph, {.chains = false, .epilogues = false, .together = false}).graph.launches.size() == 3);
@@ -305,9 +337,10 @@ TEST_CASE("the updates of all parameters become one launch, whatever their sizes
             const auto name = fmt::format("w{}", count);
             const int w = it.buffer(name, count, Role::persistent), m = it.buffer(name + " m", count, Role::persistent),
                       v = it.buffer(name + " v", count, Role::persistent), g = it.buffer(name + " dw", count, Role::feed);
-            it.elementwise("adamw", count,
-                           {Build::at(w), Build::at(g), Build::at(m), Build::at(v), Build::at(settings), Build::number(count)},
-                           name + " adamw", "update");
+            it.elementwise(
+                "adamw", count,
+                {Build::at(w), Build::at(g), Build::at(m), Build::at(v), Build::at(settings), Build::number(count)},
+                name + " adamw", "update");
         }
         touch(it.graph);
         const Fusion fusion = fuse(it.graph);
@@ -325,7 +358,8 @@ TEST_CASE("a launch in between keeps two elementwise launches apart where it nee
                   z = it.buffer("z", 600, Role::persistent);
         it.graph.buffers[size_t(total)].output = true;
         it.elementwise("square", 600, {Build::at(x), Build::at(y), Build::number(600)}, "square");
-        it.launch("reduce_sum", {1, 1, 1}, {256, 1, 1}, {Build::at(reads ? y : x), Build::at(total), Build::number(600)}, "sum");
+        it.launch("reduce_sum", {1, 1, 1}, {256, 1, 1}, {Build::at(reads ? y : x), Build::at(total), Build::number(600)},
+                  "sum");
         it.elementwise("mul", 600, {Build::at(y), Build::at(y), Build::at(z), Build::number(600)}, "mul");
         touch(it.graph);
         const Fusion fusion = fuse(it.graph);
@@ -367,19 +401,64 @@ TEST_CASE("generated kernels pass every checker") {
     }
     simt::LaunchOptions options;
     options.racecheck = options.initcheck = options.synccheck = true;
-    const auto result = simt::launch(*launch.generated->program,
-                                     {launch.grid, launch.block, 0, device::pack(*launch.generated->program, arguments)}, memory, options);
+    const auto result =
+        simt::launch(*launch.generated->program,
+                     {launch.grid, launch.block, 0, device::pack(*launch.generated->program, arguments)}, memory, options);
     CHECK(!result.fault);
     CHECK(result.reports.empty());
     CHECK(launch.generated->program->ptx.find("// fc1 add: y[R,C] = x[R,C] + bias[C]") != std::string::npos);
     CHECK(launch.generated->source.find("fc1 add is never written: it stays in a register") != std::string::npos);
 }
-TEST_CASE("list", "[.]") {
-    for (const device::KernelRow& row : device::kernels())
-        if (row.type == DType::f32 || row.type == DType::f64) {
-            const KernelText& text = kernel_text(row.name);
-            std::string uses;
-            for (const auto& u : text.uses) uses += fmt::format(" {}/{}{}", int(u.reads), int(u.writes), u.always_stored ? "!" : "");
-            fmt::print("{:30} {} {} |{}\n", row.name, text.pointwise ? "POINT" : text.why_not, text.by_position ? "position" : "", uses);
+
+TEST_CASE("a softmax, a norm, a sum and a convolution go on with what they have made, element by element") {
+    for (const DType type : {DType::f32, DType::f64, DType::f16, DType::bf16})
+        for (const auto& [rows, columns] : {std::pair{1, 1}, std::pair{5, 37}, std::pair{6, 300}, std::pair{3, 128}}) {
+            const int64_t n = rows * columns;
+            const auto by_rows = simt::Dim3{static_cast<uint32_t>((rows + 3) / 4), 1, 1};
+            const DType sums = type == DType::f64 ? DType::f64 : DType::f32;
+            Build it;
+            it.type = type;
+            it.rng = Rng(static_cast<uint64_t>(7 * n));
+            const int x = it.buffer("x", n, Role::feed), p = it.buffer("p", n), twice = it.buffer("twice", n),
+                      dy = it.buffer("dy", n, Role::feed), dx = it.buffer("dx", n),
+                      total = it.buffer("total", n, Role::persistent),
+                      weight = it.buffer("weight", columns, Role::persistent),
+                      mean = it.buffer("mean", rows, Role::feed, sums),
+                      inverse = it.buffer("inverse", rows, Role::feed, sums), sum = it.buffer("sum", rows),
+                      y = it.buffer("y", rows, Role::persistent), all = it.buffer("all", 1), loss = it.buffer("loss", 1);
+            it.graph.buffers[size_t(twice)].output = it.graph.buffers[size_t(loss)].output = true;
+            it.launch("softmax", by_rows, {128, 1, 1},
+                      {Build::at(x), Build::at(p), Build::number(rows), Build::number(columns)}, "softmax");
+            it.elementwise("scale_add", n, {Build::at(p), Build::at(twice), Build::number(n), it.real(2), it.real(0)},
+                           "twice");
+            it.launch("sum_rows", {static_cast<uint32_t>(rows), 1, 1}, {256, 1, 1},
+                      {Build::at(x), Build::at(sum), Build::number(rows), Build::number(columns)}, "sum");
+            it.elementwise("accumulate", rows, {Build::at(y), Build::at(sum), Build::number(rows)}, "y +=");
+            it.launch("reduce_mean", {1, 1, 1}, {256, 1, 1}, {Build::at(twice), Build::at(all), Build::number(n)}, "mean");
+            it.elementwise("square", 1, {Build::at(all), Build::at(loss), Build::number(1)}, "loss");
+            it.launch("layer_norm_backward", by_rows, {128, 1, 1},
+                      {Build::at(x), Build::at(weight), Build::at(mean), Build::at(inverse), Build::at(dy), Build::at(dx),
+                       Build::number(1), Build::number(rows), Build::number(columns)},
+                      "norm dx", "backward");
+            it.elementwise("accumulate", n, {Build::at(total), Build::at(dx), Build::number(n)}, "total +=", "backward");
+            touch(it.graph);
+            const Fusion fusion = fuse(it.graph);
+            INFO(text_of(fusion));
+            CHECK(fusion.graph.launches.size() == 4);
+            CHECK(fusion.unwritten == std::vector<std::string>{"p", "dx", "sum", "all"});
+            same_numbers(it, fusion);
         }
+    Build it;
+    const int x = it.buffer("x", 2 * 3 * 9 * 8, Role::feed), w = it.buffer("w", 5 * 3 * 4, Role::persistent),
+              b = it.buffer("b", 5, Role::persistent), c = it.buffer("conv1", 2 * 5 * 8 * 7),
+              y = it.buffer("relu1", 2 * 5 * 8 * 7);
+    it.graph.buffers[size_t(y)].output = true;
+    std::vector<Operand> operands = {Build::at(x), Build::at(w), Build::at(b), Build::at(c)};
+    for (const int64_t size : {1, 2, 3, 9, 8, 5, 8, 7, 2, 2, 1, 1, 0, 0, 1, 1, 1}) operands.push_back(Build::number(size));
+    it.elementwise("conv2d", 560, operands, "conv1");
+    it.elementwise("relu", 560, {Build::at(c), Build::at(y), Build::number(560)}, "relu1");
+    touch(it.graph);
+    const Fusion fusion = fuse(it.graph);
+    CHECK(fusion.graph.launches.size() == 1);
+    same_numbers(it, fusion);
 }

@@ -1,4 +1,5 @@
-// Which launches become one. Units stand in the order in which they will run; a launch joins a unit, and one of the two moves.
+// Which launches become one. Units stand in the order in which they will run; a launch joins a unit, and one of the two
+// moves.
 #include "core/graph/fusion.h"
 
 #include <fmt/format.h>
@@ -74,9 +75,9 @@ class Fuser {
         const KernelText* text = nullptr;
         std::vector<device::Argument> numbers;  // scalars; pointers are null
         std::vector<Touch> touches;
-        int64_t count = -1;     // elements, of a pointwise launch that the host can cut
-        int64_t product = -1;   // elements of the result, of a kernel that others can go on from
-        int result = -1;        // its parameter
+        int64_t count = -1;    // elements, of a pointwise launch that the host can cut
+        int64_t product = -1;  // elements of the result, of a kernel that others can go on from
+        int result = -1;       // its parameter
         std::string why_not;
     };
 
@@ -94,7 +95,8 @@ class Fuser {
         const KernelText& text = kernel_text(launch.kernel);
         looked.text = &text;
         for (const Operand& operand : launch.operands)
-            looked.numbers.push_back(operand.kind == Operand::Kind::buffer ? device::Argument(device::Pointer{}) : operand.value);
+            looked.numbers.push_back(operand.kind == Operand::Kind::buffer ? device::Argument(device::Pointer{})
+                                                                           : operand.value);
         const bool whole = text.uses.size() == launch.operands.size();
         if (whole && text.pointwise) {
             const int64_t count = elements_of(text, looked.numbers);
@@ -108,7 +110,7 @@ class Fuser {
         } else {
             looked.why_not = text.why_not;
         }
-        const graph::Result product = whole ? result_of(text, launch.base, looked.numbers) : graph::Result{};
+        const StoredResult product = whole ? result_of(text, launch.base, looked.numbers) : StoredResult{};
         if (product.parameter >= 0) looked.product = product.count, looked.result = product.parameter;
         for (size_t p = 0; p < launch.operands.size(); ++p) {
             const Operand& operand = launch.operands[p];
@@ -128,7 +130,8 @@ class Fuser {
                 if (use.bytes > 0 && reach == Reach::block) {
                     touch.end = std::min(touch.end, touch.begin + int64_t{launch.grid.x} * use.bytes);
                 } else if (use.bytes > 0 && (product_store || (reach == Reach::element && looked.count >= 0))) {
-                    touch.end = std::min(touch.end, touch.begin + (product_store ? product.count : looked.count) * use.bytes);
+                    touch.end =
+                        std::min(touch.end, touch.begin + (product_store ? product.count : looked.count) * use.bytes);
                     touch.element = true;
                     touch.always = product_store || use.always_stored;
                 }
@@ -163,7 +166,8 @@ class Fuser {
                 const std::string refused = join(u, launch);
                 if (refused.empty()) return;
                 const bool near = units_[u].count >= 0;  // the nearest that could have been one says why
-                if (near || !linked) why = fmt::format("not with {}: {}", captured(units_[u].launches.back()).label, refused);
+                if (near || !linked)
+                    why = fmt::format("not with {}: {}", captured(units_[u].launches.back()).label, refused);
                 if (near) break;
                 linked = true;
             }
@@ -191,7 +195,10 @@ class Fuser {
         const Looked& it = looked(launch);
         const Launch &first = captured(unit.launches.front()), &mine = captured(launch);
         const bool product = looked(unit.launches.front()).product >= 0 && unit.kind != Unit::Kind::chain;
-        if (unit.count < 0) return looked(unit.launches.front()).why_not;
+        if (unit.count < 0) {
+            const std::string& why = looked(unit.launches.front()).why_not;
+            return why.empty() ? "nothing goes on from it" : why;
+        }
         if (unit.count != it.count) return fmt::format("{} elements there, {} here", unit.count, it.count);
         if (!product && (first.grid != mine.grid || first.block != mine.block)) return "another launch shape";
         if (unit.launches.size() >= most_ops) return "the chain is long enough";
@@ -212,7 +219,9 @@ class Fuser {
         unit.kind = product ? Unit::Kind::epilogue : Unit::Kind::chain;
         unit.launches = std::move(together);
         unit.touches.insert(unit.touches.end(), it.touches.begin(), it.touches.end());
-        if (way) std::rotate(units_.begin() + static_cast<int64_t>(u), units_.begin() + static_cast<int64_t>(u) + 1, units_.end());
+        if (way)
+            std::rotate(units_.begin() + static_cast<int64_t>(u), units_.begin() + static_cast<int64_t>(u) + 1,
+                        units_.end());
         return {};
     }
 
@@ -223,9 +232,10 @@ class Fuser {
         for (const int launch : launches)
             for (const Operand& operand : captured(launch).operands) {
                 const auto* number = std::get_if<int32_t>(&operand.value);
-                const bool fresh = operand.kind == Operand::Kind::buffer ? buffers.emplace(operand.buffer, operand.offset).second
-                                   : number                              ? numbers.insert(*number).second
-                                                                         : true;
+                const bool fresh = operand.kind == Operand::Kind::buffer
+                                       ? buffers.emplace(operand.buffer, operand.offset).second
+                                   : number ? numbers.insert(*number).second
+                                            : true;
                 if (fresh) bytes += 8;
             }
         return bytes;
@@ -239,7 +249,8 @@ class Fuser {
                 Unit& group = units_[g];
                 if (!(group.kind == Unit::Kind::together || can_share(group))) continue;
                 const int first = group.launches.front(), launch = units_[u].launches.front();
-                if (captured(first).kernel != captured(launch).kernel || captured(first).block != captured(launch).block) continue;
+                if (captured(first).kernel != captured(launch).kernel || captured(first).block != captured(launch).block)
+                    continue;
                 std::vector<int> launches = group.launches;
                 launches.push_back(launch);
                 if (parameter_bytes(launches) > most_parameter_bytes) break;
@@ -347,8 +358,8 @@ class Fuser {
         Slots all;
         for (const int launch : unit.launches) {
             const Looked& it = looked(launch);
-            chain.ops.push_back({it.text, &device::kernel_named(captured(launch).kernel), slots_of(launch, all),
-                                 captured(launch).label});
+            chain.ops.push_back(
+                {it.text, &device::kernel_named(captured(launch).kernel), slots_of(launch, all), captured(launch).label});
         }
         std::vector<bool> written(all.slots.size()), whole(all.slots.size(), true);
         std::vector<std::string> joins(unit.launches.size());
@@ -416,8 +427,9 @@ class Fuser {
             const Launch& launch = captured(i);
             for (const Operand& operand : launch.operands)
                 if (operand.kind == Operand::Kind::buffer && operand.buffer == index)
-                    return launch.phase == "backward" && it.saved ? fmt::format("kept for backward, {} reads it", launch.label)
-                                                                  : fmt::format("{} reads it", launch.label);
+                    return launch.phase == "backward" && it.saved
+                               ? fmt::format("kept for backward, {} reads it", launch.label)
+                               : fmt::format("{} reads it", launch.label);
         }
         return {};
     }
@@ -433,7 +445,8 @@ class Fuser {
                 continue;
             bool alone = true;  // no other part of that buffer is in use, and the first op has nothing to do with it
             for (size_t third = 0; third < chain.slots.size(); ++third)
-                alone = alone && (third == other || !chain.slots[third].buffer || all.operands[third].buffer != operand.buffer);
+                alone =
+                    alone && (third == other || !chain.slots[third].buffer || all.operands[third].buffer != operand.buffer);
             for (const int mine : chain.ops[0].slots) alone = alone && mine != static_cast<int>(other);
             if (alone) chain.stand_in = static_cast<int>(other);
         }

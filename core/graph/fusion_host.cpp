@@ -60,7 +60,8 @@ void cut_arguments(const FusedOp& op, const Cut& cut, int64_t begin, int64_t cou
             const size_t axis = outer_axis(arguments, 5);
             for (size_t operand = 0; operand < 2; ++operand)
                 arguments[operand] =
-                    moved(arguments[operand], begin / cut.unit * integer(arguments[11 + 6 * operand + axis]) * text.uses[operand].bytes);
+                    moved(arguments[operand],
+                          begin / cut.unit * integer(arguments[11 + 6 * operand + axis]) * text.uses[operand].bytes);
             arguments[3] = size;
             arguments[5 + axis] = static_cast<int32_t>(count / cut.unit);
             break;
@@ -183,32 +184,23 @@ Cut cut_of(const KernelText& text, std::string_view base, std::span<const Argume
     return {Cut::Kind::elements, 1};
 }
 
-Result result_of(const KernelText& text, std::string_view base, std::span<const Argument> arguments) {
+StoredResult result_of(const KernelText& text, std::string_view base, std::span<const Argument> arguments) {
     struct Row {
         std::string_view base;
-        int parameter;                // the result
+        int parameter;               // the result
         std::array<int, 4> extents;  // parameters whose product is the number of elements; -1: none
     };
     static constexpr Row rows[] = {
-        {"matmul_nn", 2, {3, 4, -1, -1}},
-        {"matmul_nt", 2, {3, 4, -1, -1}},
-        {"matmul_tn", 2, {3, 4, -1, -1}},
-        {"matmul_naive", 2, {3, 4, -1, -1}},
+        {"matmul_nn", 2, {3, 4, -1, -1}},     {"matmul_nt", 2, {3, 4, -1, -1}},
+        {"matmul_tn", 2, {3, 4, -1, -1}},     {"matmul_naive", 2, {3, 4, -1, -1}},
         {"conv2d", 3, {5, 9, 10, 11}},  // batch, filters, height and width of y
-        {"softmax", 1, {2, 3, -1, -1}},
-        {"softmax_backward", 2, {3, 4, -1, -1}},
-        {"log_softmax", 1, {2, 3, -1, -1}},
-        {"log_softmax_backward", 2, {3, 4, -1, -1}},
-        {"layer_norm", 3, {7, 8, -1, -1}},
-        {"layer_norm_backward", 5, {7, 8, -1, -1}},
-        {"rms_norm", 2, {5, 6, -1, -1}},
-        {"rms_norm_backward", 4, {6, 7, -1, -1}},
-        {"rope", 2, {3, 4, -1, -1}},
-        {"index_select", 2, {3, 5, 6, -1}},
-        {"sum_rows", 1, {2, -1, -1, -1}},
-        {"mean_rows", 1, {2, -1, -1, -1}},
-        {"sum_strided", 1, {2, -1, -1, -1}},
-        {"reduce_sum", 1, {-1, -1, -1, -1}},
+        {"softmax", 1, {2, 3, -1, -1}},       {"softmax_backward", 2, {3, 4, -1, -1}},
+        {"log_softmax", 1, {2, 3, -1, -1}},   {"log_softmax_backward", 2, {3, 4, -1, -1}},
+        {"layer_norm", 3, {7, 8, -1, -1}},    {"layer_norm_backward", 5, {7, 8, -1, -1}},
+        {"rms_norm", 2, {5, 6, -1, -1}},      {"rms_norm_backward", 4, {6, 7, -1, -1}},
+        {"rope", 2, {3, 4, -1, -1}},          {"index_select", 2, {3, 5, 6, -1}},
+        {"sum_rows", 1, {2, -1, -1, -1}},     {"mean_rows", 1, {2, -1, -1, -1}},
+        {"sum_strided", 1, {2, -1, -1, -1}},  {"reduce_sum", 1, {-1, -1, -1, -1}},
         {"reduce_mean", 1, {-1, -1, -1, -1}},
     };
     for (const Row& row : rows) {
@@ -221,15 +213,15 @@ Result result_of(const KernelText& text, std::string_view base, std::span<const 
         int64_t count = 1;
         for (const int extent : row.extents)
             if (extent >= 0) count *= size_t(extent) < arguments.size() ? integer(arguments[size_t(extent)]) : 0;
-        return count > 0 ? Result{row.parameter, count} : Result{};
+        return count > 0 ? StoredResult{row.parameter, count} : StoredResult{};
     }
     return {};
 }
 
 NativeKernel native_chain(const Chain& chain) {
     if (chain.slots.size() > most_slots || chain.ops.size() > 64) return {};
-    return [host = std::make_shared<const HostChain>(HostChain{chain})](std::span<const Argument> arguments,
-                                                                       device::ThreadPool& pool) { host->run(arguments, pool); };
+    return [host = std::make_shared<const HostChain>(HostChain{chain})](
+               std::span<const Argument> arguments, device::ThreadPool& pool) { host->run(arguments, pool); };
 }
 
 NativeKernel native_together(const Together& together) {

@@ -66,8 +66,8 @@ struct Parameters {  // of the fused kernel: the slots that are kept, in order
         const int last = *std::max_element(place.begin(), place.end());
         for (size_t i = 0; i < slots.size(); ++i)
             if (place[i] >= 0)
-                out += fmt::format("\t.param {} {}{}{}\n", slots[i].type, of(static_cast<int>(i)), place[i] < last ? "," : "",
-                                   slots[i].buffer ? "  // " + one_line(slots[i].name) : "");
+                out += fmt::format("\t.param {} {}{}{}\n", slots[i].type, of(static_cast<int>(i)),
+                                   place[i] < last ? "," : "", slots[i].buffer ? "  // " + one_line(slots[i].name) : "");
         return out;
     }
 };
@@ -118,7 +118,8 @@ struct OpText {
             const auto access = memory.find(i);
             const bool first = thread.empty();  // an epilogue's first op: only its result matters
             if (access != memory.end() && access->second->parameter >= 0 &&
-                (first ? access->second->store && access->second->parameter == chain.result : !access->second->index.empty())) {
+                (first ? access->second->store && access->second->parameter == chain.result
+                       : !access->second->index.empty())) {
                 const MemoryUse& use = *access->second;
                 const int slot = op().slots[size_t(use.parameter)];
                 const std::string value = renamed(text, use.value, prefix);
@@ -238,7 +239,9 @@ void drop_dead_lines(std::vector<std::string>& lines) {
         for (size_t i = 0; i < lines.size(); ++i) {
             for_each_register(lines[i], [&](std::string_view name) { ++seen[std::string(name)]; });
             const std::string_view line = lines[i];
-            if (line.empty() || line.back() == ':' || line[0] == '.' || line[0] == '{' || line[0] == '}' || line.find('\n') != line.npos) continue;
+            if (line.empty() || line.back() == ':' || line[0] == '.' || line[0] == '{' || line[0] == '}' ||
+                line.find('\n') != line.npos)
+                continue;
             std::string_view statement = line.substr(0, line.size() - 1);
             const Statement it = parse_statement(statement);
             if (!it.guard.empty() || it.operands.empty() || it.operands[0][0] != '%') continue;
@@ -295,11 +298,10 @@ std::shared_ptr<const device::GeneratedKernel> generate_chain(const Chain& chain
         std::string out = comment_of(listing) + std::string(module_head);
         out += fmt::format(".visible .entry {}(\n{})\n{{\n", kernel, parameters.list(chain.slots));
         for (size_t i = 0; i < chain.ops.size(); ++i) declare(out, *chain.ops[i].text, prefix_of(i));
-        for (const std::set<int>& slots : holds)
-            for (const int slot : slots) {
-                const int bytes = std::max(2, chain.slots[size_t(slot)].bytes);
-                out += fmt::format("\t.reg .b{} {};\n", 8 * bytes, value_register(slot));
-            }
+        std::set<int> passed;
+        for (const std::set<int>& slots : holds) passed.insert(slots.begin(), slots.end());
+        for (const int slot : passed)
+            out += fmt::format("\t.reg .b{} {};\n", 8 * std::max(2, chain.slots[size_t(slot)].bytes), value_register(slot));
         const auto heading = [&](size_t i) {
             return fmt::format("\n\t// {}: {}\n\t.loc 1 {} 0\n", one_line(chain.ops[i].label), chain.ops[i].row->summary,
                                first_line + i);
@@ -308,7 +310,8 @@ std::shared_ptr<const device::GeneratedKernel> generate_chain(const Chain& chain
         const auto at_site = [&](std::string text, size_t site) {
             if (site == 0) return text;
             for (size_t i = 1; i < chain.ops.size(); ++i) {
-                const std::string label = fmt::format("${}_", prefix_of(i)), mine = fmt::format("${}_s{}_", prefix_of(i), site);
+                const std::string label = fmt::format("${}_", prefix_of(i)),
+                                  mine = fmt::format("${}_s{}_", prefix_of(i), site);
                 for (size_t at = text.find(label); at != std::string::npos; at = text.find(label, at + mine.size()))
                     text.replace(at, label.size(), mine);
             }
@@ -340,7 +343,9 @@ std::shared_ptr<const device::GeneratedKernel> generate_chain(const Chain& chain
                     text += fmt::format("\tld.param.u64 \t%place1, [{}];\n\tsub.s64 \t%place0, %place0, %place1;\n",
                                         parameters.of(slot));
                 text += fmt::format("\tshr.u64 \t%place0, %place0, {};\n\tcvt.u32.u64 \t%element, %place0;\n",
-                                    bytes == 8 ? 3 : bytes == 4 ? 2 : bytes - 1);
+                                    bytes == 8   ? 3
+                                    : bytes == 4 ? 2
+                                                 : bytes - 1);
                 return text + at_site(rest(1, "%element"), site);
             };
             OpText body{chain, parameters, 0, held[0], holds[0], "", go_on};

@@ -17,12 +17,12 @@
 
 namespace lockstep::graph {
 
-struct FusedSlot {          // something that ops are given: a buffer or a number
-    std::string type;       // ".u64"
-    std::string name;       // of a buffer, for people
+struct FusedSlot {     // something that ops are given: a buffer or a number
+    std::string type;  // ".u64"
+    std::string name;  // of a buffer, for people
     bool buffer = false;
-    bool kept = true;       // false: stays in registers (on the host: in a tile), and is no parameter of the kernel
-    int bytes = 0;          // of an element
+    bool kept = true;  // false: stays in registers (on the host: in a tile), and is no parameter of the kernel
+    int bytes = 0;     // of an element
 };
 
 struct FusedOp {
@@ -37,7 +37,8 @@ struct Chain {
     std::vector<FusedSlot> slots;
     bool epilogue = false;  // the first op is no pointwise one: the others go on from its stores
     int result = -1;        // epilogue: the parameter of the first op that it stores its result through
-    int stand_in = -1;      // epilogue whose result is not kept: the slot of the chain's whose memory the host lends it; -1: none
+    int stand_in =
+        -1;  // epilogue whose result is not kept: the slot of the chain's whose memory the host lends it; -1: none
 };
 
 // How the host cuts an op's launch into tiles: every tile begins at a multiple of `unit` elements.
@@ -51,11 +52,11 @@ Cut cut_of(const KernelText& text, std::string_view base, std::span<const device
 int64_t elements_of(const KernelText& text, std::span<const device::Argument> arguments);
 // The result of a kernel that stores each element of it once, wherever: the parameter, and how many elements. parameter -1:
 // the kernel is none of those that are known to.
-struct Result {
+struct StoredResult {
     int parameter = -1;
     int64_t count = 0;
 };
-Result result_of(const KernelText& text, std::string_view base, std::span<const device::Argument> arguments);
+StoredResult result_of(const KernelText& text, std::string_view base, std::span<const device::Argument> arguments);
 
 std::shared_ptr<const device::GeneratedKernel> generate_chain(const Chain& chain);
 

@@ -38,11 +38,23 @@ int number_in(std::string_view text, int otherwise = -1) {
 
 // What a register holds, as far as fusion asks.
 struct Form {
-    enum Kind : uint8_t { other, parameter, fixed, thread, block, block_size, thread_in_block, wide, scaled, address, product };
+    enum Kind : uint8_t {
+        other,
+        parameter,
+        fixed,
+        thread,
+        block,
+        block_size,
+        thread_in_block,
+        wide,
+        scaled,
+        address,
+        product
+    };
     Kind kind = other;
-    int number = -1;             // the parameter's
-    std::string index;           // wide, scaled, address: the 32-bit register
-    int bytes = 0;               // scaled, address: times this
+    int number = -1;                // the parameter's
+    std::string index;              // wide, scaled, address: the 32-bit register
+    int bytes = 0;                  // scaled, address: times this
     std::vector<int> factors = {};  // product of parameters
 };
 
@@ -114,7 +126,8 @@ void split_entry(KernelText& kernel, std::string_view text) {
         for (std::string_view special : {"%nctaid", "%ctaid.y", "%ctaid.z"})
             if (line.text.find(special) != std::string::npos) kernel.uses_grid_size = true;
     }
-    if (kernel.lines.size() >= 2 && kernel.lines.back().text == "ret" && is_label(kernel.lines[kernel.lines.size() - 2].text)) {
+    if (kernel.lines.size() >= 2 && kernel.lines.back().text == "ret" &&
+        is_label(kernel.lines[kernel.lines.size() - 2].text)) {
         kernel.end_label = kernel.lines[kernel.lines.size() - 2].text;
         kernel.end_label.pop_back();
     }
@@ -151,8 +164,9 @@ class Reading {  // follows the forms of registers through one kernel
 
     int parameter_named(std::string_view operand) const {  // "[gelu_f32_param_1]"
         const size_t at = operand.find("_param_");
-        return at == std::string_view::npos || operand.find('+') != std::string_view::npos ? -1
-                                                                                           : number_in(operand.substr(at + 7));
+        return at == std::string_view::npos || operand.find('+') != std::string_view::npos
+                   ? -1
+                   : number_in(operand.substr(at + 7));
     }
 
     // Which parameters' values may be in a register; by way of loads from memory nothing comes.
@@ -203,9 +217,12 @@ class Reading {  // follows the forms of registers through one kernel
         } else if (opcode == "cvta.to.global.u64" || opcode == "mov.u64" || opcode == "mov.b64") {
             made = form_of(operand(1));
         } else if (opcode == "mov.u32" || opcode == "mov.b32") {
-            if (operand(1) == "%ctaid.x") made.kind = Form::block;
-            else if (operand(1) == "%ntid.x") made.kind = Form::block_size;
-            else if (operand(1) == "%tid.x") made.kind = Form::thread_in_block;
+            if (operand(1) == "%ctaid.x")
+                made.kind = Form::block;
+            else if (operand(1) == "%ntid.x")
+                made.kind = Form::block_size;
+            else if (operand(1) == "%tid.x")
+                made.kind = Form::thread_in_block;
         } else if (opcode == "mad.lo.s32") {
             const Form a = form_of(operand(1)), b = form_of(operand(2)), c = form_of(operand(3));
             const bool blocks = (a.kind == Form::block && b.kind == Form::block_size) ||
@@ -255,7 +272,8 @@ class Reading {  // follows the forms of registers through one kernel
         // A pointer's own sum with sizes taints too: the pointer is the one that is 64 bits wide.
         if (access.parameter < 0 && found_pointer(base) >= 0) access.parameter = found_pointer(base);
         const std::string value = place == 1 ? it.operands[0] : it.operands.size() > 1 ? it.operands[1] : "";
-        const bool plain = !atomic && opcode.find(".v2") == std::string_view::npos && opcode.find(".v4") == std::string_view::npos;
+        const bool plain =
+            !atomic && opcode.find(".v2") == std::string_view::npos && opcode.find(".v4") == std::string_view::npos;
         access.address = address;
         if (plain && !value.empty() && value[0] == '%') {
             const int width = bytes_of_register(kernel_, value);
@@ -269,11 +287,11 @@ class Reading {  // follows the forms of registers through one kernel
         if (access.parameter >= 0 && size_t(access.parameter) < kernel_.uses.size()) {
             ParameterUse& use = kernel_.uses[size_t(access.parameter)];
             const Form index = form_of(access.index);
-            const Reach reach = fixed                              ? Reach::fixed
-                                : access.index.empty()             ? Reach::anywhere
-                                : index.kind == Form::thread       ? Reach::element
-                                : index.kind == Form::block        ? Reach::block
-                                                                   : Reach::anywhere;
+            const Reach reach = fixed                        ? Reach::fixed
+                                : access.index.empty()       ? Reach::anywhere
+                                : index.kind == Form::thread ? Reach::element
+                                : index.kind == Form::block  ? Reach::block
+                                                             : Reach::anywhere;
             const auto join = [&](Reach& known) {
                 known = known == Reach::none || known == reach ? reach : Reach::anywhere;
             };
@@ -320,7 +338,8 @@ class Reading {  // follows the forms of registers through one kernel
             if (opcode.substr(0, 3) == "bar" || opcode.substr(0, 4) == "shfl" || opcode.substr(0, 4) == "vote" ||
                 opcode.substr(0, 4) == "atom" || opcode.substr(0, 3) == "red" || opcode.substr(0, 5) == "membar")
                 refuse("its threads exchange values");
-            if (opcode == "mov.u64" && it.operands.size() > 1 && (std::isalpha(static_cast<unsigned char>(it.operands[1][0])) || it.operands[1][0] == '_')) {
+            if (opcode == "mov.u64" && it.operands.size() > 1 &&
+                (std::isalpha(static_cast<unsigned char>(it.operands[1][0])) || it.operands[1][0] == '_')) {
                 refuse("it reads a table");
                 k.self_contained = false;
             }
@@ -488,11 +507,13 @@ std::string renamed(const KernelText& kernel, std::string_view text, std::string
     for (size_t i = 0; i < text.size();) {
         if (text[i] == '%') {
             size_t letters = i + 1;
-            while (letters < text.size() && (std::isalpha(static_cast<unsigned char>(text[letters])) || text[letters] == '_'))
+            while (letters < text.size() &&
+                   (std::isalpha(static_cast<unsigned char>(text[letters])) || text[letters] == '_'))
                 ++letters;
             size_t digits = letters;
             while (digits < text.size() && std::isdigit(static_cast<unsigned char>(text[digits]))) ++digits;
-            const bool whole = digits == text.size() || (text[digits] != '.' && !std::isalnum(static_cast<unsigned char>(text[digits])));
+            const bool whole =
+                digits == text.size() || (text[digits] != '.' && !std::isalnum(static_cast<unsigned char>(text[digits])));
             if (digits > letters && whole && bytes_of_register(kernel, text.substr(i, digits - i)) >= 0) {
                 bool declared = false;
                 for (const std::string& it : kernel.registers)
