@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/diagnostic.h"
+#include "core/graph/fusion.h"
 
 namespace lockstep::nn {
 
@@ -28,7 +29,6 @@ std::unique_ptr<device::Device> with_mode(std::unique_ptr<device::Device> device
 }
 
 Execution::Execution(Mode mode, tensor::Heap& heap) : mode_(mode), heap_(heap) {
-    if (mode == Mode::fused) throw Failure("mode fused is not in this version: direct, eager and graph are");
     if (mode != Mode::direct) recorder_ = std::make_unique<graph::Recorder>(heap);
 }
 
@@ -37,6 +37,7 @@ graph::Executor* Execution::ready(const graph::StepInputs& inputs) {
     if (mode_ != Mode::graph && mode_ != Mode::fused) return nullptr;
     if (captured_) {  // nobody reads the recorded step any more
         heap_.release_free();
+        if (mode_ == Mode::fused) captured_ = graph::fuse(*captured_).graph;
         executors_.push_back(std::make_unique<graph::Executor>(heap_, std::move(*captured_)));
         captured_.reset();
         traffic_ = graph::traffic_of(executors_.back()->graph());
