@@ -22,6 +22,7 @@ struct MemoryUse {
     int parameter = -1;  // the pointer that the address was made from; -1: none or several
     bool store = false;
     int bytes = 0;        // an element's
+    int width = 0;        // of the register: a load of few bytes may fill a wider one with zeros
     std::string index;    // the register i where the address is parameter + i * bytes; "" where it is not of that form
     std::string value;    // the register that is loaded or stored; "" for vectors, atomics and constants
     std::string address;  // "%rd52+128"
