@@ -159,17 +159,16 @@ class Fuser {
         const Looked& it = looked(launch);
         if (it.count >= 0 && options_.chains) {
             std::string why = "no launch before it makes what it reads over the same elements";
-            bool linked = false;
+            bool linked = false, alike = false;  // the nearest unit over as many elements says why; else the nearest
             for (size_t u = units_.size(); u-- > 0;) {
-                const int link = linking_buffer(units_[u], it);
-                if (link < 0) continue;
+                if (linking_buffer(units_[u], it) < 0) continue;
                 const std::string refused = join(u, launch);
                 if (refused.empty()) return;
-                const bool near = units_[u].count >= 0;  // the nearest that could have been one says why
-                if (near || !linked)
-                    why = fmt::format("not with {}: {}", captured(units_[u].launches.back()).label, refused);
-                if (near) break;
+                const bool here = units_[u].count == it.count;
+                if (alike || (linked && !here)) continue;
+                why = fmt::format("not with {}: {}", captured(units_[u].launches.back()).label, refused);
                 linked = true;
+                alike = here;
             }
             why_[static_cast<size_t>(launch)] = "alone: " + why;
         } else {
