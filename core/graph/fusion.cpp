@@ -162,7 +162,10 @@ class Fuser {
             bool linked = false, alike = false;  // the nearest unit over as many elements says why; else the nearest
             for (size_t u = units_.size(); u-- > 0;) {
                 if (linking_buffer(units_[u], it) < 0) continue;
-                const std::string refused = join(u, launch);
+                // An update that joined its gradient's product would keep activations alive to the step's end.
+                const bool updates = captured(launch).phase == "update";
+                const bool apart = updates != (captured(units_[u].launches.front()).phase == "update");
+                const std::string refused = apart ? "updates wait for all gradients" : join(u, launch);
                 if (refused.empty()) return;
                 const bool here = units_[u].count == it.count;
                 if (alike || (linked && !here)) continue;
