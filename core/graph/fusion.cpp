@@ -402,10 +402,12 @@ class Fuser {
         for (size_t i = 1; i < chain.ops.size(); ++i) {
             std::string& why = why_[static_cast<size_t>(unit.launches[i])];
             why = fmt::format("joins {}: {} stays in a register", chain.ops[i - 1].label, joins[i]);
-            for (const int slot : chain.ops[i].slots)
-                if (const auto found = kept_for.find(static_cast<size_t>(slot));
-                    found != kept_for.end() && !found->second.empty() && chain.slots[found->first].kept)
-                    why += fmt::format("; {} is written all the same: {}", chain.slots[found->first].name, found->second);
+            for (size_t p = 0; p < chain.ops[i].slots.size(); ++p) {
+                const auto found = kept_for.find(static_cast<size_t>(chain.ops[i].slots[p]));
+                if (found == kept_for.end() || found->second.empty() || chain.ops[i].text->uses[p].reads == Reach::none)
+                    continue;
+                why += fmt::format("; {} is written all the same: {}", chain.slots[found->first].name, found->second);
+            }
         }
         if (why_[static_cast<size_t>(unit.launches[0])].substr(0, 6) == "alone:")
             why_[static_cast<size_t>(unit.launches[0])] = fmt::format("begins a chain of {}", chain.ops.size());

@@ -133,6 +133,34 @@ void split_entry(KernelText& kernel, std::string_view text) {
     }
 }
 
+// Shared memory that the module declares for several kernels becomes the kernel's own; any other name of the module's keeps
+// it from standing elsewhere.
+void share_module_memory(KernelText& kernel, const std::string& ptx) {
+    std::set<std::string> seen;
+    for (const PtxLine& line : kernel.lines)
+        for (size_t at = line.text.find("_Z"); at != std::string::npos; at = line.text.find("_Z", at + 2)) {
+            if (at > 0 && (std::isalnum(static_cast<unsigned char>(line.text[at - 1])) || line.text[at - 1] == '_'))
+                continue;
+            size_t end = at;
+            while (end < line.text.size() &&
+                   (std::isalnum(static_cast<unsigned char>(line.text[end])) || line.text[end] == '_'))
+                ++end;
+            const std::string name = line.text.substr(at, end - at);
+            if (!seen.insert(name).second) continue;
+            bool own = false;
+            for (const std::string& declared : kernel.shared)
+                own = own || declared.find(" " + name + "[") != std::string::npos;
+            if (own) continue;
+            const size_t place = ptx.find(" " + name + "[");
+            const size_t begin = place == std::string::npos ? place : ptx.rfind('\n', place) + 1;
+            const size_t word = begin == std::string::npos ? begin : ptx.find(".shared ", begin);
+            if (word == std::string::npos || word > place)
+                kernel.self_contained = false;
+            else
+                kernel.shared.push_back(ptx.substr(word, ptx.find(';', place) + 1 - word));
+        }
+}
+
 class Reading {  // follows the forms of registers through one kernel
   public:
     explicit Reading(KernelText& kernel) : kernel_(kernel), statements_(kernel.lines.size()) {
@@ -476,6 +504,7 @@ KernelText read_kernel(const std::string& ptx, const std::string& name, const st
         kernel.why_not = "its PTX cannot be read";
         return kernel;
     }
+    share_module_memory(kernel, ptx);
     const Reading reading(kernel);
     return kernel;
 }
