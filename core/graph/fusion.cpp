@@ -127,7 +127,7 @@ class Fuser {
                 touch.writes = touch.writes || use.writes != Reach::none;
                 touch.bytes = use.bytes;
                 const bool product_store = product.parameter == static_cast<int>(p);
-                if (use.bytes > 0 && reach == Reach::block) {
+                if (use.bytes > 0 && reach == Reach::block && !product_store) {
                     touch.end = std::min(touch.end, touch.begin + int64_t{launch.grid.x} * use.bytes);
                 } else if (use.bytes > 0 && (product_store || (reach == Reach::element && looked.count >= 0))) {
                     touch.end =
