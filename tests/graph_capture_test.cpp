@@ -4,10 +4,8 @@
 #include "core/base/diagnostic.h"
 #include "core/device/devices.h"
 #include "core/device/kernel_library.h"
-#include "core/graph/recorder.h"
-#include "core/tensor/ops.h"
-#include "core/tensor/sequence_ops.h"
 #include "tests/catch.h"
+#include "tests/graph_support.h"
 
 using namespace lockstep;
 using graph::Access;
@@ -15,56 +13,6 @@ using graph::Graph;
 using graph::Role;
 using tensor::Purpose;
 using tensor::Variable;
-
-namespace {
-// relu(x wᵀ), dropout, cross entropy, backward, w -= lr dw: as a model's step has it.
-struct SmallStep {
-    std::unique_ptr<device::Device> device = device::make_host({});
-    tensor::Heap heap{*device};
-    graph::Recorder recorder{heap};
-    tensor::Tape tape{heap};
-    std::vector<float> x = std::vector<float>(12, 0.5f);
-    std::vector<int32_t> labels = {0, 1, 1, 0};
-    tensor::Tensor w = tensor::tensor_from(heap, {2, 3}, std::span<const float>(std::vector<float>(6, 0.25f)), "fc.weight",
-                                           Purpose::parameter);
-    int64_t step = 0;
-
-    template <class Between>
-    Graph run(Between between) {
-        tape.clear();
-        heap.recycle();
-        const uint64_t base = static_cast<uint64_t>(step++) << 32;
-        recorder.begin(tape, {.sources = {{x.data(), x.size(), DType::f32}, {labels.data(), labels.size(), DType::i32}},
-                              .random_base = base});
-        tensor::RandomCounter counter{7, base};
-        const Variable in = tape.input(tensor::tensor_from(heap, {4, 3}, std::span<const float>(x), "x"), "x");
-        const Variable want = tape.label(tensor::labels_from(heap, labels, "labels"), "labels");
-        const Variable weight = tape.parameter(w, "fc.weight");
-        Variable h = tensor::relu(tape, tensor::matmul(tape, in, weight, "fc matmul", true), "relu");
-        between(h);
-        h = tensor::dropout(tape, h, 0.5, counter, "dropout");
-        const Variable loss = tensor::softmax_cross_entropy(tape, h, want, "loss");
-        tape.backward(loss);
-        const tensor::Tensor dw = tape.take_gradient(weight.node);
-        tensor::Launch sgd = tensor::elementwise(
-            "sgd", dw.count(),
-            {w.pointer(), dw.pointer(), 0.1f * static_cast<float>(step), tensor::size_argument(dw.count())});
-        sgd.learning_rate = 2;
-        tape.note_update(weight.node, tape.launch(sgd, {"fc.weight", "sgd"}, "update"));
-        const graph::Recorder::Result results[] = {{"loss", loss.node}};
-        return recorder.finish(results);
-    }
-    Graph run() {
-        return run([](const Variable&) {});
-    }
-};
-
-const graph::Buffer& buffer_named(const Graph& graph, const std::string& name) {
-    for (const graph::Buffer& buffer : graph.buffers)
-        if (buffer.name == name) return buffer;
-    throw Failure("no buffer " + name);
-}
-}  // namespace
 
 TEST_CASE("a recorded step lists its launches in order, each with what it reads and writes") {
     SmallStep step;
@@ -109,7 +57,7 @@ TEST_CASE("a launch names its op, its node and the model's line") {
     SmallStep step;
     const Graph graph = step.run();
     CHECK(graph.launches[1].op == "relu");
-    CHECK(std::string_view(graph.launches[1].where.file_name()).ends_with("graph_capture_test.cpp"));
+    CHECK(std::string_view(graph.launches[1].where.file_name()).ends_with("graph_support.h"));
     CHECK(graph.launches[7].where.line() == graph.launches[1].where.line());  // backward's is forward's
     CHECK(graph.launches[9].op.empty());
     CHECK(graph.nodes[static_cast<size_t>(graph.launches[9].node)].name == "fc.weight");

@@ -132,9 +132,10 @@ BenchRow timed_on(uint32_t sms) {
                  fmt::format("512^3 on V100 with {} SMs, no trace, 1 core", sms));
 }
 
-BenchRow training(const std::string& model, int threads, const std::string& device, int steps,
-                  bool functional_only = false) {
+BenchRow training(const std::string& model, int threads, const std::string& device, int steps, bool functional_only = false,
+                  nn::Mode mode = nn::Mode::direct) {
     nn::TrainerOptions options;
+    options.mode = mode;
     const nn::ModelRow& row = nn::model_named(model);
     options.model = model;
     options.batch = row.batch;
@@ -146,13 +147,14 @@ BenchRow training(const std::string& model, int threads, const std::string& devi
     options.keep_launches = false;
     options.prefetch = device == "host" && threads > 1;
     nn::Trainer trainer(options);
-    for (int i = 0; i < std::max(1, steps / 10); ++i) trainer.step();
+    for (int i = 0; i < std::max(mode == nn::Mode::direct ? 1 : 3, steps / 10); ++i) trainer.step();
     const double seconds = seconds_of([&] {
         for (int i = 0; i < steps; ++i) trainer.step();
     });
     const std::string where =
         device == "host" ? fmt::format("{}", threads) : device + (functional_only ? "/functional" : "");
-    return {fmt::format("train/{}/{}", model, where), steps / seconds, "steps/s",
+    const std::string how = mode == nn::Mode::direct ? "" : fmt::format("{}/", name_of(mode));
+    return {fmt::format("train/{}/{}{}", model, how, where), steps / seconds, "steps/s",
             fmt::format("batch {}, {}, data included", row.batch, row.optimizer)};
 }
 
@@ -243,6 +245,15 @@ std::vector<Bench> benches() {
         {"train/gpt/2", [] { return training("gpt", 2, "host", 10); }},
         {"train/llama/1", [] { return training("llama", 1, "host", 10); }},
         {"train/llama/2", [] { return training("llama", 2, "host", 10); }},
+        {"train/mlp/graph/1", [] { return training("mlp", 1, "host", 400, false, nn::Mode::graph); }},
+        {"train/mlp512/eager/1", [] { return training("mlp512", 1, "host", 200, false, nn::Mode::eager); }},
+        {"train/mlp512/graph/1", [] { return training("mlp512", 1, "host", 200, false, nn::Mode::graph); }},
+        {"train/mlp512/graph/2", [] { return training("mlp512", 2, "host", 200, false, nn::Mode::graph); }},
+        {"train/lenet5/graph/1", [] { return training("lenet5", 1, "host", 100, false, nn::Mode::graph); }},
+        {"train/lenet5/graph/2", [] { return training("lenet5", 2, "host", 100, false, nn::Mode::graph); }},
+        {"train/gpt/graph/1", [] { return training("gpt", 1, "host", 10, false, nn::Mode::graph); }},
+        {"train/gpt/graph/2", [] { return training("gpt", 2, "host", 10, false, nn::Mode::graph); }},
+        {"train/llama/graph/1", [] { return training("llama", 1, "host", 10, false, nn::Mode::graph); }},
         {"train/mlp/sim:v100", [] { return training("mlp", 1, "sim:v100", 3); }},
         {"train/mlp/sim:v100/functional", [] { return training("mlp", 1, "sim:v100", 20, true); }},
     };

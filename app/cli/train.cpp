@@ -13,6 +13,7 @@
 
 #include "app/cli/cheaper.h"
 #include "app/cli/cli.h"
+#include "app/cli/train_modes.h"
 #include "core/base/dtype.h"
 #include "core/base/files.h"
 #include "core/nn/finite.h"
@@ -31,7 +32,7 @@ struct TrainAsked {
     int64_t evaluate_every = 0;
     std::string dtype = "f32", json, trace, prompt, save, resume;
     int64_t save_every = 0;
-    std::string nan = "stop";
+    std::string nan = "stop", mode;
     CheaperChoice cheaper;
     int64_t sample = 0;  // characters of text to write after the training
 };
@@ -66,6 +67,7 @@ nlohmann::ordered_json step_json(const nn::StepRecord& step) {
         json["busy_us"] = cycles > 0 ? json_number(busy) : nlohmann::ordered_json();
         json["warp_instructions"] = instructions;
     }
+    add_mode(json, step);
     if (step.noise_scale) {
         const nn::NoiseScale& n = *step.noise_scale;
         json["noise_scale"] = {{"batches", {n.small_batch, n.big_batch}},
@@ -84,6 +86,7 @@ nlohmann::ordered_json step_json(const nn::StepRecord& step) {
 
 // The kernels of the last step on the host's and the device's track.
 Trace timeline_of(const nn::StepRecord& step) {
+    if (!step.queue.empty()) return queue_timeline(step);
     Trace trace;
     trace.tracks = {{"host"}, {step.device}};
     for (size_t i = 0; i < step.launches.size(); ++i) {
@@ -129,6 +132,7 @@ nn::TrainerOptions trainer_options(const TrainAsked& options, const nn::Checkpoi
     if (!type || (*type != DType::f32 && *type != DType::f64 && *type != DType::f16 && *type != DType::bf16))
         throw Failure(fmt::format("--dtype {} is not one of f32, f64, f16 and bf16", options.dtype));
     trainer.dtype = *type;
+    if (!options.mode.empty()) trainer.mode = nn::mode_named(options.mode);
     if (options.nan != "stop" && options.nan != "warn")
         throw Failure(fmt::format("--nan {} is neither stop nor warn", options.nan));
     trainer.nan = options.nan == "warn" ? nn::NanPolicy::warn : nn::NanPolicy::stop;
@@ -232,6 +236,7 @@ int train(const TrainAsked& options, const CLI::App& command) {
         status = static_cast<int>(failure.status);
         last = *failure.record;
     }
+    if (!lines) print_mode(last);
     if (last.noise_scale && !lines)
         fmt::print("gradient noise scale: {:.4g} examples, from batches of {:.4g} and {:.4g} (executed)\n",
                    last.noise_scale->simple, last.noise_scale->small_batch, last.noise_scale->big_batch);
@@ -290,6 +295,7 @@ void add_train(CLI::App& app, int& status) {
     command->add_option("--dtype", options->dtype, "f32, f64, or mixed with f32 parameters: f16, bf16");
     command->add_option("--loss-scale", t.loss_scale, "that the loss begins with; 0: none; 65536 with f16")
         ->check(not_from_0);
+    command->add_option("--mode", options->mode, modes_text());
     add_cheaper(*command, options->cheaper);
     command->add_option("--seed", t.seed, "of parameters and data")->check(not_from_0);
     command->add_flag("--functional", t.functional, "modelled GPU without timing, much faster");

@@ -56,6 +56,12 @@ Executor::Executor(tensor::Heap& heap, Graph graph)
     }
 }
 
+int64_t Executor::bytes() const {
+    int64_t sum = plan_.arena;
+    for (const auto& constant : constants_) sum += constant->bytes();
+    return sum;
+}
+
 device::Pointer Executor::address_of(int buffer) const {
     return address_[static_cast<size_t>(buffer)];
 }

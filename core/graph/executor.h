@@ -30,6 +30,7 @@ class Executor {
 
     const Graph& graph() const { return graph_; }
     const Plan& plan() const { return plan_; }
+    int64_t bytes() const;  // of the arena and the constants
     device::Pointer address_of(int buffer) const;
 
   private:

@@ -13,6 +13,7 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "core/base/diagnostic.h"
 #include "core/tensor/tape.h"
@@ -52,7 +53,7 @@ struct Queue::State {
     std::atomic<int> sleepers{0};
     std::condition_variable woken;
     std::exception_ptr failure;  // written before `failed`
-    bool timed = false, listens = false;
+    bool timed = false, hears_launches = false, hears_copies = false;
     std::vector<QueueEvent> events;             // of this synchronisation; filled by the dequeue thread
     std::vector<device::LaunchEvent> launches;  // likewise
     std::vector<device::CopyEvent> copies;
@@ -178,9 +179,8 @@ void Queue::copy_in(device::Pointer to, const void* from, size_t bytes, device::
     State& s = *state_;
     if (s.waiting() == 0 || bytes > largest_queued_copy) {
         drain();
-        const std::lock_guard lock(s.below_mutex);
         s.below->copy_in(to, from, bytes, stream);
-        return;
+        return hand_out();
     }
     State::Slot& slot = s.next_slot();
     slot.copies = true;
@@ -193,17 +193,19 @@ void Queue::copy_in(device::Pointer to, const void* from, size_t bytes, device::
 
 void Queue::copy_out(void* to, device::Pointer from, size_t bytes, device::Stream stream) {
     drain();
-    const std::lock_guard lock(state_->below_mutex);
     state_->below->copy_out(to, from, bytes, stream);
+    hand_out();
 }
 
 void Queue::launch(const device::LaunchRequest& request) {
     State& s = *state_;
-    const bool timed = on_queue != nullptr, listens = on_launch != nullptr || on_copy != nullptr;
-    if (timed != s.timed || listens != s.listens) {
+    const bool timed = on_queue != nullptr;
+    const bool launches = on_launch != nullptr, copies = on_copy != nullptr;
+    if (timed != s.timed || launches != s.hears_launches || copies != s.hears_copies) {
         drain();
         s.timed = timed;
-        s.listens = listens;
+        s.hears_launches = launches;
+        s.hears_copies = copies;
         s.last_put_us = s.now();
         s.below->on_launch = nullptr;
         s.below->on_copy = nullptr;
@@ -233,7 +235,7 @@ void Queue::launch_graph(std::span<const device::LaunchRequest> requests) {
     const std::lock_guard lock(s.below_mutex);
     s.below->on_launch = on_launch;
     s.below->on_copy = on_copy;
-    s.listens = !(on_launch || on_copy);  // the next launch() sets them anew
+    s.hears_launches = on_launch == nullptr;  // so that the next launch() sets them anew
     s.below->launch_graph(requests);
 }
 
@@ -256,6 +258,15 @@ void Queue::synchronize() {
 void Queue::drain() {
     State& s = *state_;
     s.wait_until([&] { return s.waiting() == 0; });
+    hand_out();
+    if (s.timed) s.last_put_us = s.now();
+    if (!s.failed) return;
+    s.failed = false;
+    std::rethrow_exception(std::exchange(s.failure, nullptr));
+}
+
+void Queue::hand_out() {
+    State& s = *state_;
     for (const device::LaunchEvent& event : s.launches)
         if (on_launch) on_launch(event);
     for (const device::CopyEvent& event : s.copies)
@@ -265,9 +276,6 @@ void Queue::drain() {
     s.launches.clear();
     s.copies.clear();
     s.events.clear();
-    if (!s.failed) return;
-    s.failed = false;
-    std::rethrow_exception(std::exchange(s.failure, nullptr));
 }
 
 Trace trace_of(const std::string& device, std::span<const QueueEvent> nodes, std::span<const device::LaunchEvent> launches,

@@ -16,6 +16,8 @@
 
 namespace lockstep::graph {
 
+constexpr int usual_depth = 64;  // nodes
+
 struct QueueEvent {  // one node. Microseconds of the steady clock from the queue's making: measured on the host
     std::string kernel, op, label;
     int depth = 0;               // nodes in the queue once this one is in, itself included
@@ -26,7 +28,7 @@ struct QueueEvent {  // one node. Microseconds of the steady clock from the queu
 
 class Queue final : public device::Device {
   public:
-    explicit Queue(std::unique_ptr<device::Device> below, int depth = 64);  // throws Failure: 1 to 65536 nodes
+    explicit Queue(std::unique_ptr<device::Device> below, int depth = usual_depth);  // throws Failure: 1 to 65536 nodes
     ~Queue() override;
 
     std::string name() const override;
@@ -46,7 +48,8 @@ class Queue final : public device::Device {
 
   private:
     struct State;
-    void drain();  // waits until the queue is empty, hands out events, throws what a launch threw
+    void drain();     // waits until the queue is empty, hands out events, throws what a launch threw
+    void hand_out();  // events, with nothing in the queue
     std::unique_ptr<State> state_;
 };
 

@@ -9,6 +9,7 @@
 
 #include "core/base/dtype.h"
 #include "core/device/device.h"
+#include "core/graph/queue.h"
 
 namespace lockstep::tensor {
 struct OpRow;
@@ -75,6 +76,14 @@ struct StepRecord {
            moved = 0;  // derived, with keep_cost: arithmetic and bytes of the step, each buffer moved once a kernel
     std::vector<device::LaunchEvent> launches;
     std::vector<device::CopyEvent> copies;  // simulated devices; of the step itself, not of reading its values afterwards
+    std::vector<graph::QueueEvent> queue;   // in eager mode with keep_launches: each node's way through the queue
+    std::string_view mode = "direct";       // execution.h: "direct", "eager", "graph", "fused"
+    bool replayed = false;                  // from a captured graph: there are no nodes
+    double issue_seconds = 0;               // host wall clock from the first op to the end of the last kernel
+    double traffic = -1;                    // bytes that the launches read and write; -1: not counted in this mode
+    int64_t peak_bytes = 0;                 // most at once of what is not a parameter, in this step
+    int64_t planned_bytes = -1;             // of a replayed step: what its plan said that would be
+    int64_t device_bytes = 0;               // taken from the device, parameters too
     std::vector<int64_t> live_bytes;  // after each launch: saved tensors, activations and gradients alive on the device
     std::vector<GraphNode> nodes;     // empty unless the trainer was asked to keep the graph
     std::shared_ptr<const Followed> followed;  // one element through all of the graph; null: nobody worked it out

@@ -38,10 +38,19 @@ std::unique_ptr<device::Device> open(const std::string& name, const device::Devi
     return device::open_device(name, options).value();
 }
 
-// Clears the device's callback however the step ends.
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// Clears the callbacks however the step ends.
 struct Listening {
     device::Device& device;
-    ~Listening() { device.on_launch = nullptr, device.on_copy = nullptr; }
+    Execution& execution;
+    ~Listening() {
+        device.on_launch = nullptr, device.on_copy = nullptr;
+        if (auto* queue = dynamic_cast<graph::Queue*>(&device)) queue->on_queue = nullptr;
+        execution.abandon();
+    }
 };
 }  // namespace
 
@@ -65,6 +74,7 @@ struct Trainer::State {
     const ModelRow& row;
     std::unique_ptr<device::Device> device;
     Heap heap;
+    Execution execution;
     Tape tape;
     std::unique_ptr<Task> task;
     struct Player {
@@ -89,11 +99,13 @@ struct Trainer::State {
     explicit State(TrainerOptions o)
         : options(std::move(o)),
           row(model_named(options.model)),
-          device(open(options.device, {.functional = options.functional,
-                                       .keep_runs = options.keep_runs,
-                                       .threads = options.threads,
-                                       .stop = options.stop})),
+          device(with_mode(open(options.device, {.functional = options.functional,
+                                                 .keep_runs = options.keep_runs,
+                                                 .threads = options.threads,
+                                                 .stop = options.stop}),
+                           options.mode)),
           heap(*device),
+          execution(options.mode, heap),
           tape(heap),
           task(make_task(heap)) {
         if (options.noise_scale) options.accumulate = std::max<int64_t>(2, options.accumulate);
@@ -104,6 +116,9 @@ struct Trainer::State {
                 fmt::format("model {} takes no batches of examples, so there is nothing to accumulate", task->model));
         if (options.noise_scale && task->groups.size() > 1)
             throw Failure(fmt::format("model {} has two losses: a gradient noise scale is of one", task->model));
+        if (options.accumulate > 1 && (options.mode == Mode::graph || options.mode == Mode::fused))
+            throw Failure(fmt::format("mode {} captures a batch that goes through in one part, not in {}",
+                                      name_of(options.mode), options.accumulate));
         parts.resize(static_cast<size_t>(options.accumulate));
         if (task->groups.empty()) task->groups.push_back({"", task->list.all()});
         const std::string rule(options.optimizer.empty() ? row.optimizer : options.optimizer);
@@ -112,6 +127,39 @@ struct Trainer::State {
         for (Group& group : task->groups)
             players.push_back({group, Optimizer(heap, with_options(rule_named(rule, options.learning_rate), options, row),
                                                 group.parameters, clipping, scaling())});
+    }
+
+    // What is new in this step, for recording and replay.
+    graph::StepInputs inputs(double rate) const {
+        const Batch& batch = parts.front();
+        return {.sources = {{batch.values.data(), batch.values.size(), DType::f32},
+                            {batch.labels.data(), batch.labels.size(), DType::i32},
+                            {batch.tokens.data(), batch.tokens.size(), DType::i64}},
+                .random_base = random_base(),
+                .learning_rate = rate};
+    }
+    uint64_t random_base() const { return static_cast<uint64_t>(next) << 32; }
+
+    // The step from a captured graph.
+    void replay(graph::Executor& executor, const graph::StepInputs& with, StepRecord& record) {
+        for (Player& player : players) {
+            player.optimizer.set_lr(with.learning_rate);
+            player.optimizer.send_lr();
+        }
+        executor.replay(with);
+        device->synchronize();
+        record.replayed = true;
+        record.planned_bytes = executor.bytes();
+        if (options.keep_launches) record.live_bytes = executor.plan().live;
+    }
+
+    void note_scale(StepRecord& record) {
+        if (!scaling()) return;
+        const Optimizer::Report report = players.front().optimizer.report();
+        record.loss_scale = next_scale;
+        record.left_out = static_cast<int64_t>(report.left_out);
+        record.grown = static_cast<int64_t>(report.grown);
+        next_scale = report.loss_scale;
     }
 
     // Only the parameters of the group whose turn it is get gradients.
@@ -200,10 +248,13 @@ struct Trainer::State {
 
     // What the step says of one part; its output must still be readable.
     void note(StepRecord& record, const Forward& made, const Batch& part) const {
-        const double loss = tape.values(made.loss.node)[0];
+        note(record, tape.values(made.loss.node)[0],
+             task->classifies ? tape.values(made.output.node) : std::vector<double>(), part);
+    }
+    void note(StepRecord& record, double loss, const std::vector<double>& logits, const Batch& part) const {
         record.loss += parts.size() == 1 ? loss : share(part) * loss;
         if (!task->classifies) return;
-        const Predictions predicted = predictions_of(tape.values(made.output.node), part.labels);
+        const Predictions predicted = predictions_of(logits, part.labels);
         record.train_accuracy += double(predicted.right) / double(options.batch);
         const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
         append(record.predictions, predicted.labels);
@@ -242,6 +293,9 @@ static void check(const TrainerOptions& options) {
     if (options.threads < 1 || options.threads > 1024)
         throw Failure(fmt::format("{} threads are impossible: 1 to 1024", options.threads));
     check_learning_rate(options.learning_rate);
+    if (options.keep_graph && (options.mode == Mode::graph || options.mode == Mode::fused))
+        throw Failure(fmt::format("mode {} keeps no values to look at: the graph is kept in modes direct and eager",
+                                  name_of(options.mode)));
 }
 
 Trainer::Trainer(TrainerOptions options) {
@@ -261,6 +315,7 @@ StepRecord Trainer::step() {
     record.device = s.device->name();
     record.model = s.task->model;
     record.batch = s.options.batch;
+    record.mode = name_of(s.options.mode);
     record.image_rows = s.task->rows;
     record.image_columns = s.task->columns;
 
@@ -272,19 +327,51 @@ StepRecord Trainer::step() {
     if (s.options.keep_graph && s.options.keep_values)
         for (const Parameter* parameter : parameters) before.push_back(tensor::to_host(s.heap, parameter->value));
 
-    const Listening listening{*s.device};
+    const Listening listening{*s.device, s.execution};
     if (s.options.keep_launches || on_launch)
         s.device->on_launch = [&](const device::LaunchEvent& event) {
             if (s.options.keep_launches) record.launches.push_back(event);
             if (on_launch) on_launch(event);
         };
     s.device->on_copy = [&](const device::CopyEvent& event) { record.copies.push_back(event); };
+    auto* queue = s.options.keep_launches ? dynamic_cast<graph::Queue*>(s.device.get()) : nullptr;
+    if (queue) queue->on_queue = [&](const graph::QueueEvent& event) { record.queue.push_back(event); };
     Tape& tape = s.tape;
-    Pass pass{
-        .tape = tape, .training = true, .random = {s.options.seed, static_cast<uint64_t>(s.next) << 32}, .step = s.next};
+    int last_part = 0;      // its first node
+    const auto end = [&] {  // what every step says at its end
+        record.peak_bytes = s.heap.peak_bytes();
+        record.device_bytes = s.heap.device_bytes();
+        if (s.execution.traffic()) record.traffic = s.execution.traffic()->bytes;
+        record.not_finite = s.watch.look(
+            {s.heap, tape, s.task->list, name_of(s.players[0].optimizer.rule()), s.next, record.loss, last_part});
+    };
+    const auto leave = [&] {
+        if (s.options.keep_images && s.task->rows > 0) {
+            std::vector<float> images;
+            for (const Batch& part : s.parts) images.insert(images.end(), part.values.begin(), part.values.end());
+            record.images = keep(std::move(images));
+        }
+        ++s.next;
+        record.seconds = seconds_since(started);
+        if (record.not_finite && s.options.nan == NanPolicy::stop)
+            throw NotFiniteFailure(std::make_shared<const StepRecord>(std::move(record)));
+    };
+    const graph::StepInputs inputs = s.inputs(record.learning_rate);
+    const auto issued = std::chrono::steady_clock::now();
+    if (graph::Executor* executor = s.execution.ready(inputs)) {
+        s.replay(*executor, inputs, record);
+        record.issue_seconds = seconds_since(issued);
+        s.device->on_copy = nullptr;
+        s.note_scale(record);
+        s.note(record, executor->scalar(0), s.task->classifies ? executor->values(1) : std::vector<double>(), s.parts[0]);
+        end();
+        leave();
+        return record;
+    }
+    if (s.parts.size() == 1) s.execution.begin(tape, inputs);
+    Pass pass{.tape = tape, .training = true, .random = {s.options.seed, s.random_base()}, .step = s.next};
     Forward made;
     std::vector<TurnGradients> earlier;
-    int last_part = 0;  // its first node
     for (size_t turn = 0; turn < s.players.size(); ++turn) {
         if (turn > 0) pass.renumber();
         if (turn > 0 && s.options.keep_graph) earlier.push_back(gradients_of_turn(tape));
@@ -304,16 +391,12 @@ StepRecord Trainer::step() {
     }
     made.output.value = {};
     s.device->synchronize();
+    record.issue_seconds = seconds_since(issued);
     s.device->on_copy = nullptr;
+    s.execution.end(made.loss.node, s.task->classifies ? made.output.node : -1);
 
     record.live_bytes = tape.live_bytes();
-    if (s.scaling()) {
-        const Optimizer::Report report = s.players.front().optimizer.report();
-        record.loss_scale = s.next_scale;
-        record.left_out = static_cast<int64_t>(report.left_out);
-        record.grown = static_cast<int64_t>(report.grown);
-        s.next_scale = report.loss_scale;
-    }
+    s.note_scale(record);
     if (s.options.keep_cost) {
         const tensor::OpCost cost = tape.cost();
         record.operations = cost.forward.operations + cost.backward.operations;
@@ -322,23 +405,14 @@ StepRecord Trainer::step() {
     }
     if (s.parts.size() == 1) s.note(record, made, s.parts[0]);
     if (s.options.noise_scale) record.noise_scale = s.noise.end();
-    record.not_finite =
-        s.watch.look({s.heap, tape, s.task->list, name_of(s.players[0].optimizer.rule()), s.next, record.loss, last_part});
+    end();
     if (s.options.keep_graph) record.nodes = record_nodes(tape, made.loss.node, s.options.keep_values, earlier);
     // What an update has changed since is shown as it was when it was read: before it in the player's own turn.
     for (GraphNode& node : record.nodes)
         for (size_t i = 0; i < before.size() && node.kind == GraphNode::Kind::parameter; ++i)
             if (node.name == parameters[i]->name && (node.requires_grad || node.turn == 0))
                 node.value = keep(std::vector<float>(before[i]));
-    if (s.options.keep_images && s.task->rows > 0) {
-        std::vector<float> images;
-        for (const Batch& part : s.parts) images.insert(images.end(), part.values.begin(), part.values.end());
-        record.images = keep(std::move(images));
-    }
-    ++s.next;
-    record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
-    if (record.not_finite && s.options.nan == NanPolicy::stop)
-        throw NotFiniteFailure(std::make_shared<const StepRecord>(std::move(record)));
+    leave();
     return record;
 }
 

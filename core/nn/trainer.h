@@ -19,6 +19,7 @@
 
 #include "core/base/dtype.h"
 #include "core/nn/data/checkpoint.h"
+#include "core/nn/execution.h"
 #include "core/nn/step_record.h"
 #include "core/nn/task.h"
 
@@ -54,6 +55,7 @@ struct TrainerOptions {
     DType dtype = DType::f32;      // of parameters and activations; f16 and bf16: of activations, beside f32 parameters
     double loss_scale = -1;        // to begin with; 0: none, below 0: 65536 with f16, otherwise none
     int64_t scale_interval = 200;  // good steps after which the loss scale doubles
+    Mode mode = Mode::direct;      // how launches get to the device: execution.h. The bits are the same
     bool keep_cost = false;        // fill StepRecord::operations and moved
     bool prefetch = false;         // batches are made ahead on a thread of their own
     bool keep_launches = true;     // fill StepRecord::launches

@@ -68,13 +68,15 @@ void Tape::backward_through(int id) {
         throw Failure(
             fmt::format("backward ran already through {}: what it saved is freed (retain_graph keeps it)", node.name));
     const Running running(*this, node);
-    std::vector<int> launches;
+    std::vector<int> launches = std::move(passed_);
+    launches.clear();
     if (node.gradient_is_one && !node.op->takes_unit_upstream) {
         node.gradient = ones(node, launches);
         node.gradient_at = node.gradient.pointer();
         node.gradient_is_one = false;
     }
-    const std::vector<TensorType> inputs = types_of(node);
+    std::vector<TensorType> inputs = std::move(types_);
+    types_of(node, inputs);
     const TensorType output{node.shape, node.dtype};
     BackwardCall call{*this,
                       *node.op,
@@ -86,8 +88,9 @@ void Tape::backward_through(int id) {
                       node.name,
                       compute_type(inputs, node.dtype),
                       std::move(node.gradient),
-                      {},
-                      std::move(launches)};
+                      std::move(gradients_),
+                      std::move(launches),
+                      std::move(ready_)};
     node.gradient = {};
     call.gradients.resize(inputs.size());
     call.ready.assign(inputs.size(), -1);
@@ -104,6 +107,9 @@ void Tape::backward_through(int id) {
         from.gradient_after = std::max(from.gradient_after, call.launches.size() > before ? call.launches.back() : written);
     }
     node.backward_launches.insert(node.backward_launches.end(), call.launches.begin(), call.launches.end());
+    call.gradients.clear();
+    gradients_ = std::move(call.gradients), passed_ = std::move(call.launches), ready_ = std::move(call.ready);
+    types_ = std::move(inputs);
     if (!retain_) free_saved(node);
 }
 

@@ -14,7 +14,8 @@ namespace lockstep::tensor {
 
 Variable Tape::leaf(Node::Kind kind, const Tensor& value, NodeName name, bool requires_grad) {
     if (!value) throw Failure(fmt::format("{} has no value", name.text));
-    Node& node = nodes_.emplace_back();
+    nodes_.push_back(fresh_node());
+    Node& node = nodes_.back();
     node.kind = kind;
     node.name = std::move(name.text);
     node.where = name.where;
@@ -39,7 +40,25 @@ Variable Tape::label(const Tensor& value, NodeName name) {
     return leaf(Node::Kind::label, value, std::move(name), false);
 }
 
+Node Tape::fresh_node() {
+    Node node;
+    if (nodes_.size() >= spare_.size()) return node;
+    Node& old = spare_[nodes_.size()];
+    const auto take = [](auto& to, auto& from) { to.swap(from), to.clear(); };
+    take(node.inputs, old.inputs);
+    take(node.saved, old.saved);
+    take(node.forward_launches, old.forward_launches);
+    take(node.backward_launches, old.backward_launches);
+    take(node.update_launches, old.update_launches);
+    return node;
+}
+
 void Tape::clear() {
+    for (Node& node : nodes_) {
+        node.gradient = {};
+        node.saved.clear();
+    }
+    nodes_.swap(spare_);
     nodes_.clear();
     live_bytes_.clear();
     hooks_.clear();
@@ -108,9 +127,10 @@ DType compute_type(Types inputs, DType otherwise) {
 Variable Tape::apply(const OpRow& op, std::span<const Variable> inputs, NodeName name, const Attributes& attributes) {
     check_inputs(op, inputs, name.text);
     const size_t count = inputs.size();
-    std::vector<TensorType> types(count);
-    std::vector<Tensor> values(count);
-    Node node;
+    std::vector<TensorType> types = std::move(types_);
+    std::vector<Tensor> values = std::move(values_);
+    types.resize(count), values.resize(count);
+    Node node = fresh_node();
     node.inputs.resize(count);
     for (size_t i = 0; i < count; ++i) {
         const Node& from = nodes_[size_t(inputs[i].node)];
@@ -173,6 +193,8 @@ Variable Tape::apply(const OpRow& op, std::span<const Variable> inputs, NodeName
     if (check_ != Check::none) look_at(node, call.output, false);
     Variable result{id, std::move(call.output)};
     nodes_.push_back(std::move(node));
+    types.clear(), values.clear();
+    types_ = std::move(types), values_ = std::move(values);
     return result;
 }
 
@@ -201,9 +223,12 @@ std::string Tape::saved_names(int id) const {
 
 std::vector<TensorType> Tape::types_of(const Node& node) const {
     std::vector<TensorType> types;
-    types.reserve(node.inputs.size());
-    for (int from : node.inputs) types.push_back({nodes_[size_t(from)].shape, nodes_[size_t(from)].dtype});
+    types_of(node, types);
     return types;
+}
+void Tape::types_of(const Node& node, std::vector<TensorType>& into) const {
+    into.clear();
+    for (int from : node.inputs) into.push_back({nodes_[size_t(from)].shape, nodes_[size_t(from)].dtype});
 }
 
 OpCost Tape::cost() const {

@@ -157,6 +157,7 @@ class Tape {
         Running& operator=(const Running&) = delete;
     };
 
+    Node fresh_node();  // with the memory of its place in the step before
     Variable leaf(Node::Kind kind, const Tensor& value, NodeName name, bool requires_grad);
     void check_inputs(const OpRow& op, std::span<const Variable> inputs, const std::string& name) const;
     void backward_through(int id);
@@ -170,9 +171,15 @@ class Tape {
                                     bool create_graph);
     void backward_recorded(std::span<const Root> roots);
     std::vector<TensorType> types_of(const Node& node) const;
+    void types_of(const Node& node, std::vector<TensorType>& into) const;
 
     Heap& heap_;
     std::vector<Node> nodes_;
+    // Kept for their memory: a step in steady state makes the same nodes as the one before.
+    std::vector<Node> spare_;
+    std::vector<TensorType> types_;
+    std::vector<Tensor> values_, gradients_;
+    std::vector<int> passed_, ready_;
     std::vector<int64_t> live_bytes_;
     std::vector<std::pair<int, GradientHook>> hooks_;
     device::LaunchRequest request_;  // kept for its memory

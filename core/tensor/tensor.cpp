@@ -17,11 +17,39 @@ std::string Label::text() const {
     return what.empty() ? std::string(name) : fmt::format("{} {}", name, what);
 }
 
+namespace {
+// Memory of the tensors' own bookkeeping, used again: one size, as all are of one type.
+struct Blocks {
+    std::vector<void*> free;
+    ~Blocks() {
+        for (void* block : free) ::operator delete(block);
+    }
+};
+template <class T>
+struct BlockAllocator {
+    using value_type = T;
+    std::shared_ptr<Blocks> blocks;
+
+    explicit BlockAllocator(std::shared_ptr<Blocks> of) : blocks(std::move(of)) {}
+    template <class U>
+    BlockAllocator(const BlockAllocator<U>& other) : blocks(other.blocks) {}
+    T* allocate(size_t count) {
+        if (count != 1 || blocks->free.empty()) return static_cast<T*>(::operator new(count * sizeof(T)));
+        void* block = blocks->free.back();
+        blocks->free.pop_back();
+        return static_cast<T*>(block);
+    }
+    void deallocate(T* block, size_t) { blocks->free.push_back(block); }
+    bool operator==(const BlockAllocator& other) const { return blocks == other.blocks; }
+};
+}  // namespace
+
 struct HeapState {
     device::Device* device = nullptr;
-    using Buffer = std::pair<uint64_t, uint64_t>;           // serial, address
-    std::unordered_map<int64_t, std::vector<Buffer>> free;  // by size, a heap with the oldest on top
-    std::vector<std::pair<int64_t, Buffer>> freed_now;      // since the last recycle()
+    std::shared_ptr<Blocks> blocks = std::make_shared<Blocks>();  // of Storage
+    using Buffer = std::pair<uint64_t, uint64_t>;                 // serial, address
+    std::unordered_map<int64_t, std::vector<Buffer>> free;        // by size, a heap with the oldest on top
+    std::vector<std::pair<int64_t, Buffer>> freed_now;            // since the last recycle()
     uint64_t allocations = 0;
     HeapListener* listener = nullptr;
     int64_t live = 0, peak = 0, taken = 0;
@@ -63,7 +91,7 @@ std::shared_ptr<Storage> Heap::allocate(int64_t bytes, const Label& name, Purpos
         serial = state_->allocations++;
         state_->taken += bytes;
     }
-    return std::make_shared<Storage>(state_, pointer, serial, bytes, purpose);
+    return std::allocate_shared<Storage>(BlockAllocator<Storage>(state_->blocks), state_, pointer, serial, bytes, purpose);
 }
 
 void Heap::recycle() {

@@ -85,9 +85,8 @@ struct Denoiser {
         return tensor::unary(tape, "sigmoid", decode2(pass, g), "picture");
     }
     tensor::Tensor on(tensor::Heap& heap, std::span<const float> values, const char* name) const {
-        const std::vector<double> wide(values.begin(), values.end());
         const auto width = static_cast<int64_t>(data.pixels());
-        return tensor::tensor_from(heap, {static_cast<int64_t>(wide.size()) / width, width}, wide, name,
+        return tensor::tensor_from(heap, {static_cast<int64_t>(values.size()) / width, width}, values, name,
                                    tensor::Purpose::data, dtype);
     }
 };

@@ -43,8 +43,7 @@ struct Game {
     DType dtype = DType::f32;
 
     tensor::Tensor on(tensor::Heap& heap, std::span<const float> values, int64_t columns, const char* name) const {
-        const std::vector<double> wide(values.begin(), values.end());
-        return tensor::tensor_from(heap, {static_cast<int64_t>(wide.size()) / columns, columns}, wide, name,
+        return tensor::tensor_from(heap, {static_cast<int64_t>(values.size()) / columns, columns}, values, name,
                                    tensor::Purpose::data, dtype);
     }
 };

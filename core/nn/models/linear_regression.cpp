@@ -41,8 +41,8 @@ std::unique_ptr<Task> make_linear_regression(const TaskOptions& options, tensor:
     };
     task->forward = [it, inputs](Pass& pass, const Batch& batch, size_t) {
         const int64_t rows = static_cast<int64_t>(batch.values.size()) / (inputs + 1);
-        const auto split = batch.values.begin() + rows * inputs;
-        const std::vector<double> x(batch.values.begin(), split), y(split, batch.values.end());
+        const std::span<const float> all(batch.values);
+        const auto x = all.first(static_cast<size_t>(rows * inputs)), y = all.last(static_cast<size_t>(rows));
         tensor::Heap& on = pass.tape.heap();
         const auto input = tensor::tensor_from(on, {rows, inputs}, x, "x", tensor::Purpose::data, it->dtype);
         const auto target = tensor::tensor_from(on, {rows, 1}, y, "y", tensor::Purpose::data, it->dtype);

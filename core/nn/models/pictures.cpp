@@ -39,9 +39,7 @@ Shape with_batch(int64_t batch, const Shape& picture) {
 }
 
 tensor::Tensor pictures_on(tensor::Heap& heap, const Shape& shape, std::span<const float> values, DType dtype) {
-    if (dtype == DType::f32) return tensor::tensor_from(heap, shape, values, "x");
-    const std::vector<double> wide(values.begin(), values.end());
-    return tensor::tensor_from(heap, shape, wide, "x", tensor::Purpose::data, dtype);
+    return tensor::tensor_from(heap, shape, values, "x", tensor::Purpose::data, dtype);
 }
 
 struct Pictures {

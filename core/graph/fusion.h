@@ -1,0 +1,45 @@
+// Fewer launches out of a captured graph: the same numbers, fewer bytes. Three steps, each over the launches in order:
+//
+//   chain     an elementwise launch joins the launch that made what it reads, when both go over the same elements
+//   epilogue  a chain joins the product of matrices that made its first value
+//   together  launches of one kernel that need nothing of each other become one: all parameters' updates, all norms
+//
+// A launch may move to another place in the order only past launches that touch nothing it writes and write nothing it
+// reads. A value that only the launch's own ops read is never written; what is kept for backward, persistent or an output
+// is.
+//
+//     const Fusion fused = fuse(graph);        // fused.graph goes to the planner and the executor
+//     for (const Decision& it : fused.decisions) print("{}: {}", it.label, it.why);
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/graph/graph.h"
+
+namespace lockstep::graph {
+
+struct FusionOptions {
+    bool chains = true, epilogues = true, together = true;
+};
+
+struct Decision {               // of one launch of the captured graph
+    int launch = -1;            // of the captured graph
+    int into = -1;              // of the fused graph
+    std::string kernel, label;  // "add_bias_f32", "fc1 add"
+    std::string why;            // a sentence: "joins fc1 matmul: fc1 matmul's value stays in a register", "alone: ..."
+};
+
+struct Fusion {
+    Graph graph;
+    Traffic before, after;
+    std::vector<Decision> decisions;     // one a launch of the captured graph, in its order
+    std::vector<std::string> unwritten;  // buffers that are no longer in memory: "fc1 matmul"
+    double unwritten_bytes = 0;          // of those buffers
+};
+
+Fusion fuse(const Graph& graph, const FusionOptions& options = {});
+
+// For people: what became of every launch, one line each, and the sums.
+std::string text_of(const Fusion& fusion);
+
+}  // namespace lockstep::graph

@@ -1,0 +1,237 @@
+// Fused kernels on the host. A launch is cut into tiles of about 4,096 elements; for each tile the ops' twins run one behind
+// the other. What a chain does not keep lies in a tile of its own, which stays in the L1 cache. Nothing is allocated once a
+// thread has seen the largest tile.
+#include "core/graph/fusion_host.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <numeric>
+
+#include "core/device/thread_pool.h"
+#include "core/graph/fusion_kernel.h"
+
+namespace lockstep::graph {
+
+namespace {
+using device::Argument;
+using device::Pointer;
+constexpr int64_t tile_elements = 4096;
+constexpr int64_t largest_unit = 1 << 16;
+constexpr size_t most_slots = 512, most_parameters = 40;
+using SlotArguments = std::array<Argument, most_slots>;
+
+int64_t integer(const Argument& argument) {
+    const auto* value = std::get_if<int32_t>(&argument);
+    return value ? *value : 0;
+}
+
+// The first axis that is longer than 1 of the six extents that begin at `first`; 5 where none is.
+size_t outer_axis(std::span<const Argument> arguments, size_t first) {
+    size_t axis = 0;
+    while (axis < 5 && integer(arguments[first + axis]) == 1) ++axis;
+    return axis;
+}
+int64_t inner_count(std::span<const Argument> arguments, size_t first) {
+    int64_t count = 1;
+    for (size_t axis = outer_axis(arguments, first) + 1; axis < 6; ++axis) count *= integer(arguments[first + axis]);
+    return count;
+}
+
+Argument moved(const Argument& pointer, int64_t bytes) {
+    return Pointer{std::get<Pointer>(pointer).address + static_cast<uint64_t>(bytes)};
+}
+
+// The arguments of one op for the elements begin .. begin + count - 1.
+void cut_arguments(const FusedOp& op, const Cut& cut, int64_t begin, int64_t count, const std::vector<FusedSlot>& slots,
+                   std::span<Argument> arguments) {
+    const KernelText& text = *op.text;
+    for (size_t p = 0; p < op.slots.size(); ++p) {
+        const ParameterUse& use = text.uses[p];
+        const bool element = use.reads == Reach::element || use.writes == Reach::element;
+        if (element && slots[size_t(op.slots[p])].kept) arguments[p] = moved(arguments[p], begin * use.bytes);
+    }
+    const auto size = static_cast<int32_t>(count);
+    switch (cut.kind) {
+        case Cut::Kind::rows:
+            arguments[3] = static_cast<int32_t>(count / cut.unit);
+            break;
+        case Cut::Kind::broadcast: {
+            const size_t axis = outer_axis(arguments, 5);
+            for (size_t operand = 0; operand < 2; ++operand)
+                arguments[operand] =
+                    moved(arguments[operand],
+                          begin / cut.unit * integer(arguments[11 + 6 * operand + axis]) * text.uses[operand].bytes);
+            arguments[3] = size;
+            arguments[5 + axis] = static_cast<int32_t>(count / cut.unit);
+            break;
+        }
+        case Cut::Kind::strided: {
+            const size_t axis = outer_axis(arguments, 4);
+            arguments[0] = moved(arguments[0], begin / cut.unit * integer(arguments[10 + axis]) * text.uses[0].bytes);
+            arguments[2] = size;
+            arguments[4 + axis] = static_cast<int32_t>(count / cut.unit);
+            break;
+        }
+        default:
+            arguments[size_t(text.bound[0])] = size;
+    }
+}
+
+struct HostChain {
+    Chain chain;
+
+    Pointer own_memory(const FusedOp& op, int slot, std::span<const Argument> its) const {
+        static thread_local std::vector<std::byte> memory;
+        const int64_t count = result_of(*op.text, op.row->base, its).count;
+        const auto bytes = size_t(count * chain.slots[size_t(slot)].bytes) + 64;
+        if (memory.size() < bytes) memory.resize(bytes);
+        return Pointer{(reinterpret_cast<uint64_t>(memory.data()) + 63) / 64 * 64};
+    }
+
+    void run(std::span<const Argument> given, device::ThreadPool& pool) const {
+        SlotArguments whole;
+        for (size_t slot = 0, next = 0; slot < chain.slots.size(); ++slot)
+            whole[slot] = chain.slots[slot].kept ? given[next++] : Argument(Pointer{0});
+        std::array<Argument, most_parameters> arguments;
+        const auto gather = [&](const FusedOp& op, const SlotArguments& from, std::span<Argument> into) {
+            for (size_t p = 0; p < op.slots.size(); ++p) into[p] = from[size_t(op.slots[p])];
+            return into.first(op.slots.size());
+        };
+        // A result that is not kept goes through the memory of what is made of it, or through memory of this thread's own.
+        int lent = -1;
+        Argument lender;
+        size_t from = 0;
+        if (chain.epilogue) {
+            const FusedOp& op = chain.ops[0];
+            const int slot = op.slots[size_t(chain.result)];
+            auto its = gather(op, whole, arguments);
+            if (!chain.slots[size_t(slot)].kept) {
+                lent = slot;
+                lender = chain.stand_in >= 0 ? whole[size_t(chain.stand_in)] : own_memory(op, slot, its);
+                its[size_t(chain.result)] = lender;
+            }
+            op.row->run(its, pool);
+            from = 1;
+        }
+        const int64_t count = elements_of(*chain.ops[from].text, gather(chain.ops[from], whole, arguments));
+        if (count <= 0) return;
+        std::array<Cut, 64> cuts;
+        int64_t unit = 1;
+        for (size_t i = from; i < chain.ops.size(); ++i) {
+            cuts[i] = cut_of(*chain.ops[i].text, chain.ops[i].row->base, gather(chain.ops[i], whole, arguments));
+            unit = std::lcm(unit, std::max<int64_t>(1, cuts[i].unit));
+        }
+        const int64_t tile = std::min(count, std::max(unit, tile_elements / unit * unit));
+        const auto parts = static_cast<int>((count + tile - 1) / tile);
+        const auto run_tile = [&](int part) {
+            // A tile's twins have this thread alone: the pool's others have tiles of their own.
+            static thread_local device::ThreadPool alone(1);
+            static thread_local std::vector<std::byte> memory;
+            const int64_t begin = part * tile, length = std::min(tile, count - begin);
+            SlotArguments here = whole;
+            size_t bytes = 64;
+            for (const FusedSlot& slot : chain.slots)
+                if (!slot.kept) bytes += (size_t(tile * slot.bytes) + 63) / 64 * 64;
+            if (memory.size() < bytes) memory.resize(bytes);
+            auto at = (reinterpret_cast<uint64_t>(memory.data()) + 63) / 64 * 64;
+            for (size_t slot = 0; slot < chain.slots.size(); ++slot) {
+                if (chain.slots[slot].kept) continue;
+                here[slot] = Pointer{at};
+                at += (size_t(tile * chain.slots[slot].bytes) + 63) / 64 * 64;
+            }
+            if (lent >= 0) {
+                const auto size = chain.slots[size_t(lent)].bytes;
+                const auto& source = std::get<Pointer>(lender);
+                std::memcpy(reinterpret_cast<void*>(std::get<Pointer>(here[size_t(lent)]).address),
+                            reinterpret_cast<const std::byte*>(source.address) + begin * size, size_t(length * size));
+            }
+            std::array<Argument, most_parameters> own;
+            for (size_t i = from; i < chain.ops.size(); ++i) {
+                const auto its = gather(chain.ops[i], here, own);
+                cut_arguments(chain.ops[i], cuts[i], begin, length, chain.slots, its);
+                chain.ops[i].row->run(its, alone);
+            }
+        };
+        if (parts == 1)
+            run_tile(0);
+        else
+            pool.run(parts, run_tile);
+    }
+};
+}  // namespace
+
+int64_t elements_of(const KernelText& text, std::span<const Argument> arguments) {
+    if (text.bound.empty()) return 0;
+    int64_t count = 1;
+    for (const int parameter : text.bound) count *= integer(arguments[size_t(parameter)]);
+    return count;
+}
+
+Cut cut_of(const KernelText& text, std::string_view base, std::span<const Argument> arguments) {
+    const auto fits = [](Cut::Kind kind, int64_t unit) {
+        return unit >= 1 && unit <= largest_unit ? Cut{kind, unit} : Cut{};
+    };
+    if (!text.pointwise || arguments.size() > most_parameters) return {};
+    if (base == "add_bias") return fits(Cut::Kind::rows, integer(arguments[4]));
+    if (base.size() > 10 && base.substr(base.size() - 10) == "_broadcast" && arguments.size() == 23)
+        return fits(Cut::Kind::broadcast, inner_count(arguments, 5));
+    if (base == "copy_strided") return fits(Cut::Kind::strided, inner_count(arguments, 4));
+    if (text.by_position || text.bound.size() != 1) return {};
+    for (const ParameterUse& use : text.uses)
+        for (const Reach reach : {use.reads, use.writes})
+            if (reach != Reach::none && reach != Reach::element && reach != Reach::fixed) return {};
+    return {Cut::Kind::elements, 1};
+}
+
+StoredResult result_of(const KernelText& text, std::string_view base, std::span<const Argument> arguments) {
+    struct Row {
+        std::string_view base;
+        int parameter;               // the result
+        std::array<int, 4> extents;  // parameters whose product is the number of elements; -1: none
+    };
+    static constexpr Row rows[] = {
+        {"matmul_nn", 2, {3, 4, -1, -1}},     {"matmul_nt", 2, {3, 4, -1, -1}},
+        {"matmul_tn", 2, {3, 4, -1, -1}},     {"matmul_naive", 2, {3, 4, -1, -1}},
+        {"conv2d", 3, {5, 9, 10, 11}},  // batch, filters, height and width of y
+        {"softmax", 1, {2, 3, -1, -1}},       {"softmax_backward", 2, {3, 4, -1, -1}},
+        {"log_softmax", 1, {2, 3, -1, -1}},   {"log_softmax_backward", 2, {3, 4, -1, -1}},
+        {"layer_norm", 3, {7, 8, -1, -1}},    {"layer_norm_backward", 5, {7, 8, -1, -1}},
+        {"rms_norm", 2, {5, 6, -1, -1}},      {"rms_norm_backward", 4, {6, 7, -1, -1}},
+        {"rope", 2, {3, 4, -1, -1}},          {"index_select", 2, {3, 5, 6, -1}},
+        {"sum_rows", 1, {2, -1, -1, -1}},     {"mean_rows", 1, {2, -1, -1, -1}},
+        {"sum_strided", 1, {2, -1, -1, -1}},  {"reduce_sum", 1, {-1, -1, -1, -1}},
+        {"reduce_mean", 1, {-1, -1, -1, -1}},
+    };
+    for (const Row& row : rows) {
+        if (row.base != base) continue;
+        if (!text.self_contained || size_t(row.parameter) >= text.uses.size()) return {};
+        const ParameterUse& use = text.uses[size_t(row.parameter)];
+        if (use.reads != Reach::none || use.writes == Reach::none || use.bytes <= 0) return {};
+        for (const MemoryUse& access : text.accesses)
+            if (access.parameter == row.parameter && (!access.store || access.value.empty())) return {};
+        int64_t count = 1;
+        for (const int extent : row.extents)
+            if (extent >= 0) count *= size_t(extent) < arguments.size() ? integer(arguments[size_t(extent)]) : 0;
+        return count > 0 ? StoredResult{row.parameter, count} : StoredResult{};
+    }
+    return {};
+}
+
+NativeKernel native_chain(const Chain& chain) {
+    if (chain.slots.size() > most_slots || chain.ops.size() > 64) return {};
+    return [host = std::make_shared<const HostChain>(HostChain{chain})](
+               std::span<const Argument> arguments, device::ThreadPool& pool) { host->run(arguments, pool); };
+}
+
+NativeKernel native_together(const Together& together) {
+    return [it = std::make_shared<const Together>(together)](std::span<const Argument> given, device::ThreadPool& pool) {
+        std::array<Argument, most_parameters> arguments;
+        for (const TogetherPart& part : it->parts) {
+            for (size_t p = 0; p < part.slots.size(); ++p) arguments[p] = given[size_t(part.slots[p])];
+            it->row->run(std::span(arguments).first(part.slots.size()), pool);
+        }
+    };
+}
+
+}  // namespace lockstep::graph
