@@ -38,9 +38,9 @@ __device__ inline void store(float* tile, const float* sum) {
 // Element (i, j) is a[i * a_row + j * a_step] of A[M,K], b likewise of B[K,N]; neighbouring threads read neighbours in memory.
 __device__ inline void product(const f16* a, const f16* b, f16* c, int m, int n, int k, int a_row, int a_step, int b_row,
                                int b_step) {
-    __shared__ alignas(32) f16 a_tile[32 * 40];                                // [row, k]
-    __shared__ alignas(32) f16 b_tile[32 * 40];                                // [k, column]
-    __shared__ alignas(32) float c_tile[4][256];                               // of each warp
+    __shared__ __align__(32) f16 a_tile[32 * 40];                               // [row, k]
+    __shared__ __align__(32) f16 b_tile[32 * 40];                               // [k, column]
+    __shared__ __align__(32) float c_tile[4][256];                              // of each warp
     int t = threadIdx.x, lane = t % 32, warp = t / 32, row0 = blockIdx.y * 32, column0 = blockIdx.x * 32;
     int down = warp / 2 * 16, right = warp % 2 * 16;
     float sum[8] = {0, 0, 0, 0, 0, 0, 0, 0};

@@ -43,8 +43,9 @@ Init Init::fan_in(int64_t inputs) {
 
 Parameter* Build::parameter(const std::string& name, const tensor::Shape& shape, Init init) {
     if (heap.device().name() == "meta")  // holds no values: a model of any size is made at once
-        return list.add(
-            Parameter{name, tensor::make_tensor(heap, shape, name, tensor::Purpose::parameter, dtype), true, -1, 0});
+        return list.add(Parameter{.name = name,
+                                  .value = tensor::make_tensor(heap, shape, name, tensor::Purpose::parameter, dtype),
+                                  .compute = compute.value_or(dtype)});
     std::vector<double> values(static_cast<size_t>(tensor::count_of(shape)), init.value);
     if (init.kind == Init::Kind::uniform)
         for (double& value : values) value = rng.uniform(-init.value, init.value);

@@ -141,8 +141,16 @@ void differentiate_batch_norm(DifferentiateCall& call) {
     const bool has_weight = call.inputs.size() > 3;
     const Variable x = call.kept(0);
     const Expression given(tape, x, name);
+    const size_t running = call.inputs.size() - 2;  // mean, then variance
+    std::vector<std::pair<size_t, Variable>> inputs = {{0, x}};
     Variable y;
-    if (a.training) {
+    if (a.training) {  // nothing depends on the running statistics
+        for (size_t input = running; input < running + 2; ++input)
+            if (call.wants(input))
+                call.gradients[input] =
+                    tape.input(tensor_from(tape.heap(), call.inputs[input].shape, std::vector<double>(size_t(shape[1])),
+                                           call.label(input).text, Purpose::gradient, call.inputs[input].dtype),
+                               call.label(input));
         Shape parts = {a.groups, shape[0] / a.groups}, axes = {1};  // [ghosts, N / ghosts, C, ...]
         for (size_t i = 1; i < shape.size(); ++i) {
             parts.push_back(shape[i]);
@@ -151,14 +159,16 @@ void differentiate_batch_norm(DifferentiateCall& call) {
         const Expression ghosts(tape, reshape(tape, x, parts, name), name);
         y = reshape(tape, normalised(tape, ghosts, axes, a.alpha, name).variable(), shape, name);
     } else {
-        const auto statistic = [&](size_t kept) {
+        const auto statistic = [&](size_t kept) {  // a leaf: a third derivative does not see the running statistics
             const Tensor& t = call.saved[kept].tensor;
-            const Variable constant = tape.input(reshaped(t, channel_shape(shape)), name);
-            return Expression(tape, t.dtype == x.dtype() ? constant : cast(tape, constant, x.dtype(), name), name);
+            const size_t input = running + kept - 1;
+            Variable leaf = tape.input(reshaped(t, call.inputs[input].shape), name, call.wants(input));
+            if (t.dtype != x.dtype()) leaf = tape.input(cast(tape, leaf, x.dtype(), name).value, name, call.wants(input));
+            inputs.push_back({input, leaf});
+            return Expression(tape, reshape(tape, leaf, channel_shape(shape), name), name);
         };
         y = ((given - statistic(1)) * (a.alpha + statistic(2)).through("rsqrt")).variable();
     }
-    std::vector<std::pair<size_t, Variable>> inputs = {{0, x}};
     if (has_weight) {
         const Variable weight = call.kept(3);
         inputs.push_back({1, weight});
