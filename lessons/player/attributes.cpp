@@ -21,8 +21,8 @@ const std::vector<DirectiveRow>& rows() {
     static const std::vector<DirectiveRow> table = {
         {"scene",
          false,
-         {"id", "file", "kernel", "grid", "block", "args", "shared", "gpu", "gpus", "train", "tape", "host", "view", "compare",
-          "focus", "expect"}},
+         {"id", "file", "kernel", "grid", "block", "args", "shared", "gpu", "gpus", "train", "tape", "host", "view",
+          "compare", "focus", "expect"}},
         {"predict", true, {"id*", "of*", "type*", "tolerance"}},
         {"hint", true, {"after"}},
         {"step", false, {"until*"}},

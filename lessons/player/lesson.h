@@ -23,8 +23,8 @@ struct TextBlock {
 
 using Attributes = std::map<std::string, std::string>;
 
-struct Scene {                 // what runs: a kernel of a file in the lesson's folder, a host program, a tensor program, or training
-    std::string id;            // for `of="cycles@scene:four"`; "" none
+struct Scene {       // what runs: a kernel of a file in the lesson's folder, a host program, a tensor program, or training
+    std::string id;  // for `of="cycles@scene:four"`; "" none
     std::string file, kernel;  // "even_odd.cu", "even_odd"; empty when train or host is set
     std::string grid = "1", block = "32";
     std::vector<std::string> arguments;  // as `--arg`, in order
