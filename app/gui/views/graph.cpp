@@ -32,7 +32,7 @@ class GraphView final : public View {
         refresh(*step);
         const bool hidden = session.reveal_steps >= 0;
         const GraphScene scene = scene_of(*step, session, focus, hidden);
-        const std::string sentence = hidden ? std::string(hidden_sentence) : caption(scene);
+        const std::string sentence = hidden ? std::string(hidden_sentence(*step)) : caption(scene);
         const Rect body = ui.panel(
             area,
             {.title = "Autograd graph", .right = followed_text(scene), .badge = Provenance::executed, .caption = sentence});
@@ -78,7 +78,7 @@ class GraphView final : public View {
                                     scene.tape.freed(node.id, scene.moment) ? ", freed" : "");
             text += "\n";
         }
-        if (hidden) return text + fmt::format("  {}\n", hidden_sentence);
+        if (hidden) return text + fmt::format("  {}\n", hidden_sentence(*step));
         if (const int launch = scene.launch(); launch >= 0 && static_cast<size_t>(launch) < step->live_bytes.size())
             text +=
                 fmt::format("  live on the device: {} bytes\n", with_commas(step->live_bytes[static_cast<size_t>(launch)]));
@@ -91,8 +91,11 @@ class GraphView final : public View {
     }
 
   private:
-    static constexpr std::string_view hidden_sentence =
-        "Only forward values are shown; gradients, launches and memory stay hidden until you lock an answer.";
+    static std::string_view hidden_sentence(const nn::StepRecord& step) {
+        return step.model.ends_with(".tape")
+                   ? "Only what goes in is shown; values, gradients and memory stay hidden until you lock an answer."
+                   : "Only forward values are shown; gradients, launches and memory stay hidden until you lock an answer.";
+    }
 
     const nn::StepRecord* seen_ = nullptr;
     int64_t seen_step_ = -1;
