@@ -44,7 +44,7 @@ std::span<const ViewRow> views() {
         ViewRow{"graph", "Autograd graph", "training", make_graph_view, 260},
         ViewRow{"kernels", "Kernels of one training step", "training", make_step_kernels_view, 180},
         ViewRow{"streams", "Streams and copy engines", "training", make_streams_view, 240},
-        ViewRow{"program", "Host program", "learn", make_host_program_view},
+        ViewRow{"program", "Program", "learn", make_host_program_view},
     };
     return rows;
 }

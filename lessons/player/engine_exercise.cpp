@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -17,16 +16,6 @@
 
 namespace lockstep::lessons {
 namespace {
-
-constexpr int most_tape_fillings = 20;
-
-int tape_fillings(const Exercise& exercise) {
-    int count = 0;
-    const size_t at = exercise.inputs.find("random:");
-    if (at != std::string::npos)
-        std::from_chars(exercise.inputs.data() + at + 7, exercise.inputs.data() + exercise.inputs.size(), count);
-    return std::clamp(count, 1, most_tape_fillings);
-}
 
 // Why the two do not start from the same tensors; empty when they do.
 std::string other_leaves(const TapeText& got, const TapeText& wanted) {
@@ -164,7 +153,7 @@ Result<ExerciseReport> check_engine_exercise(const Lesson& lesson, const Exercis
         if (!got) return refused(exercise, "it can be read", render(got.error()));
         if (const std::string why = other_leaves(got.value(), wanted.value()); !why.empty())
             return refused(exercise, "it starts from the task's tensors", why);
-        for (int i = 0; by_outputs && i < tape_fillings(exercise) && wrong.empty(); ++i) {
+        for (int i = 0; by_outputs && i < fillings_of(exercise) && wrong.empty(); ++i) {
             const TapeRunOptions how{.seed = lesson.seed + 1 + static_cast<uint64_t>(i), .stop = options.stop};
             const auto expected = run_tape(wanted.value(), how);
             if (!expected) return placed(expected.error());

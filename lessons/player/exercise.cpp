@@ -300,6 +300,14 @@ std::optional<Diagnostic> judge_clauses(ExerciseReport& report, const Expression
     return {};
 }
 
+int fillings_of(const Exercise& exercise) {
+    int count = 0;
+    const size_t at = exercise.inputs.find("random:");
+    if (at != std::string::npos)
+        std::from_chars(exercise.inputs.data() + at + 7, exercise.inputs.data() + exercise.inputs.size(), count);
+    return std::clamp(count, 1, 20);
+}
+
 ExerciseReport refused(const Exercise& exercise, const std::string& clause, const std::string& detail) {
     ExerciseReport report;
     report.exercise = exercise.id;

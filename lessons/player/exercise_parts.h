@@ -18,6 +18,9 @@ std::string difference(const std::vector<Array>& got, const std::vector<Array>& 
 std::optional<Diagnostic> judge_clauses(ExerciseReport& report, const Expression& check, const Expression::Lookup& lookup,
                                         const std::string& wrong, const std::string& right);
 
+// "random:3, edges" -> 3, at most 20: of programs, to which edges means nothing.
+int fillings_of(const Exercise& exercise);
+
 // A report with one clause that failed before anything could run.
 ExerciseReport refused(const Exercise& exercise, const std::string& clause, const std::string& detail);
 

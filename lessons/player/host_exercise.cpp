@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 #include "core/base/files.h"
@@ -14,17 +13,6 @@
 
 namespace lockstep::lessons {
 namespace {
-
-constexpr int most_fillings = 20;
-
-// "random:3, edges" -> 3: what edges adds to a kernel's inputs means nothing to a copy.
-int fillings_of(const Exercise& exercise) {
-    int count = 0;
-    const size_t at = exercise.inputs.find("random:");
-    if (at != std::string::npos)
-        std::from_chars(exercise.inputs.data() + at + 7, exercise.inputs.data() + exercise.inputs.size(), count);
-    return std::clamp(count, 1, most_fillings);
-}
 
 // Why the two do not start from the same; empty when they do.
 std::string other_start(const HostText& got, const HostText& wanted) {

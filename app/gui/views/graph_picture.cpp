@@ -34,7 +34,7 @@ bool holds_integers(const GraphNode& node) {
 }  // namespace
 
 std::string value_text(const GraphScene& scene, const GraphNode& node) {
-    if (!scene.value_known(node)) return "not yet";
+    if (!scene.value_known(node)) return scene.hidden ? "hidden" : "not yet";
     if (!node.value) return "not kept";
     if (!scene.followed && node.value->size() > 1)
         return holds_integers(node) ? "whole numbers" : fmt::format("rms {:.4g}", root_mean_square(*node.value));
