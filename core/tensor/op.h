@@ -32,6 +32,7 @@ struct Attributes {                         // what an op is told besides its in
     int mode = 0;                   // where an op has variants: the row says which
     int64_t ignored = -100;         // losses: rows with this label take no part
     DType dtype = DType::f32;       // of a cast
+    const void* context = nullptr;  // of a row made at run time: what it works with; outlives the tape
 };
 
 struct TensorType {  // what is known of a tensor before it has values

@@ -1,0 +1,38 @@
+// One rank of a parallel run: its place in the mesh, its device and memory, its groups, and how long its ops take on the
+// virtual clock. The same struct serves a thread of this process, an MPI process, and a rank that is only planned (`meta`).
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/comm/communicator.h"
+#include "core/parallel/mesh.h"
+#include "core/parallel/op_time.h"
+#include "core/parallel/plan.h"
+#include "core/tensor/tape.h"
+
+namespace lockstep::parallel {
+
+struct Rank {
+    const ParallelPlan& plan;
+    Mesh mesh;                  // axes pp, dp, cp, tp; tp fastest
+    comm::Communicator& world;  // all ranks, on stream 0, which computes
+    device::Device& device;
+    tensor::Heap& heap;
+    const OpTimes& times;
+
+    // This rank's group along an axis ("tp": those that differ in tp alone), on stream 0; null where the axis has extent 1.
+    std::unique_ptr<comm::Communicator> tp, dp, cp, pp;
+
+    int along(std::string_view axis) const { return mesh.coordinate(world.rank(), axis); }  // its coordinate
+    // Adds what the ops recorded since `from_node` took to the compute stream's clock, forward; backward of one node.
+    void forward_took(const tensor::Tape& tape, int from_node);
+    void backward_took(const tensor::Tape& tape, int node);
+};
+
+// Communication streams: messages of one never wait behind another's.
+inline constexpr int compute_stream = 0, gradient_stream = 1, parameter_stream = 2, pipeline_stream = 3;
+
+}  // namespace lockstep::parallel
