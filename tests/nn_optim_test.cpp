@@ -123,6 +123,20 @@ TEST_CASE("clipping scales all gradients to one norm, and says what it was") {
     bench.step(optimizer, {{0.3, 0.4}, {0}});  // within
     check_near(bench.values(0), {1 - 3 * factor - 0.3, 1 - 4 * factor - 0.4}, 1e-12);
 
+    Bench piece;  // of a larger set of parameters: the others' squares come from elsewhere
+    piece.add("a", {1, 1});
+    piece.add("b", {1});
+    Optimizer of_piece(piece.heap, SGD{.lr = 1}, piece.list.all(), {.max_norm = 1});
+    std::vector<double> own;
+    of_piece.sum_squares = [&](std::span<const double> squares) {
+        own.assign(squares.begin(), squares.end());
+        return squares[0] + squares[1] + 87;  // 256 in all
+    };
+    piece.step(of_piece, {{3, 4}, {12}});
+    CHECK(own == std::vector<double>{25, 144});
+    CHECK(of_piece.report().norm == 16);
+    check_near(piece.values(1), {1 - 12 / (16 + 1e-6)}, 1e-12);
+
     Bench single;
     single.add("a", {0, 0, 0});
     Optimizer by_value(single.heap, SGD{.lr = 1}, single.list.all(), {.max_value = 0.5});

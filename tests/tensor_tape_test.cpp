@@ -163,3 +163,42 @@ TEST_CASE("a shape that does not fit names the layer, the op and both shapes") {
           }) == "x of shape [1048576, 1048576] is too large: at most 2147483647 elements");
     CHECK(failure_of([&] { op_named("matmal"); }) == "unknown op 'matmal', did you mean 'matmul'?");
 }
+
+TEST_CASE("a heap says how many bytes of each purpose are alive, and tells when that changes") {
+    Host host;
+    int changes = 0;
+    HeapListener listener{.on_bytes = [&] { ++changes; }};
+    host.heap.listen(&listener);
+    const auto of = [&](Purpose purpose) { return host.heap.live_by_purpose()[static_cast<size_t>(purpose)]; };
+    {
+        const Tensor weight = make_tensor(host.heap, {6}, "w", Purpose::parameter);
+        const Tensor moment = make_tensor(host.heap, {6}, "m", Purpose::optimizer, DType::f64);
+        const Tensor gathered = make_tensor(host.heap, {3}, "g", Purpose::buffer);
+        CHECK(of(Purpose::parameter) == 24);
+        CHECK(of(Purpose::optimizer) == 48);
+        CHECK(of(Purpose::buffer) == 12);
+        CHECK(host.heap.live_bytes() == 12);  // neither weights nor what an optimizer keeps
+        CHECK(changes == 3);
+    }
+    CHECK(of(Purpose::parameter) == 0);
+    CHECK(changes == 6);
+    host.heap.listen(nullptr);
+}
+
+TEST_CASE("a weight can be let go between forward and backward, and brought back in other memory") {
+    Host host;
+    Tape tape(host.heap);
+    const std::vector<float> values = {1, 2, 3, 4};
+    Tensor weight = tensor_from(host.heap, {2, 2}, values, "w", Purpose::buffer);
+    const auto x = host.input(tape, {1, 2}, {5, 6}, "x");
+    const auto y = matmul(tape, x, tape.parameter(weight, "w"), "product");
+    const auto loss = sum(tape, y, "total");
+    const auto places = tape.let_go(*weight.storage, 0);
+    REQUIRE(places.size() == 1);  // the product keeps it for the gradient of x
+    weight = {};
+    CHECK(host.heap.live_by_purpose()[static_cast<size_t>(Purpose::buffer)] == 0);
+    tape.bring_back(places, tensor_from(host.heap, {2, 2}, values, "w again", Purpose::buffer).storage);
+    tape.backward(loss);
+    CHECK(tape.read_gradient(x.node) == std::vector<float>{3, 7});
+    CHECK(host.heap.live_by_purpose()[static_cast<size_t>(Purpose::buffer)] == 0);  // backward was done with it
+}

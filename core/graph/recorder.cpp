@@ -49,7 +49,7 @@ void Recorder::abandon() {
 void Recorder::made(const Tensor& tensor, const tensor::Label& label) {
     const uint64_t address = tensor.storage->pointer().address;
     const int64_t bytes = tensor.storage->bytes();
-    if (tensor.storage->purpose() == Purpose::parameter) {
+    if (tensor::kept_from_step_to_step(tensor.storage->purpose())) {
         if (tape_) refuse(fmt::format("{} is made in the middle of the step, to stay", label.text()));
         persistent_.insert_or_assign(address, Known{label.text(), tensor.shape, tensor.strides, tensor.dtype, bytes});
         return;

@@ -86,8 +86,9 @@ Optimizer::Optimizer(tensor::Heap& heap, const Rule& rule, std::vector<Parameter
     int64_t parts = 1, most = 1;
     const auto zeros = [&](const Parameter& like, const tensor::Shape& shape, std::string_view what, DType type) {
         const std::string name = fmt::format("optimizer.{}.{}", like.name, what);
-        const Tensor made = tensor::make_tensor(heap_, shape, name, Purpose::parameter, type);
-        tensor::write_values(heap_, made, std::vector<double>(static_cast<size_t>(made.count())), name);
+        const Tensor made = tensor::make_tensor(heap_, shape, name, Purpose::optimizer, type);
+        if (heap_.device().name() != "meta")  // which holds no values
+            tensor::write_values(heap_, made, std::vector<double>(static_cast<size_t>(made.count())), name);
         return made;
     };
     for (const Parameter* parameter : parameters_) {
@@ -109,13 +110,13 @@ Optimizer::Optimizer(tensor::Heap& heap, const Rule& rule, std::vector<Parameter
     places_.resize(parameters_.size());
     if (plain()) return;
     const auto numbers = [&](int64_t count, const char* name) {
-        return tensor::make_tensor(heap_, {count}, name, Purpose::parameter, DType::f64);
+        return tensor::make_tensor(heap_, {count}, name, Purpose::optimizer, DType::f64);
     };
     settings_ = numbers(sizeof s / sizeof(double), "optimizer.settings");
     heap_.device().copy_in(settings_.pointer(), &s, sizeof s);
     gradient_squares_ = numbers(parts, "gradient squares");
     if (has_layer_rate(rule_)) weight_squares_ = numbers(most, "weight squares");
-    if (scaling_) seed_ = tensor::make_tensor(heap_, {}, "loss scale", Purpose::parameter, dtype_);
+    if (scaling_) seed_ = tensor::make_tensor(heap_, {}, "loss scale", Purpose::optimizer, dtype_);
 }
 
 OptimizerSettings Optimizer::begin() const {
@@ -160,13 +161,24 @@ void Optimizer::take_norms(tensor::Tape& tape) {
         tape.launch(square_sum(gradients_[i], gradient_squares_, places_[i]), {parameters_[i]->name, "gradient norm"},
                     "update", dtype_);
     }
+    device::Pointer sums = gradient_squares_.pointer();
+    int64_t count = parts_;
+    if (clips && sum_squares) {
+        std::vector<double> parts(static_cast<size_t>(parts_)), squares(gradients_.size());
+        device::Device& device = heap_.device();
+        device.copy_out(parts.data(), gradient_squares_.pointer(), parts.size() * sizeof(double));
+        for (size_t i = 0; i < gradients_.size(); ++i)
+            for (int64_t part = 0; gradients_[i] && part < parts_of(gradients_[i].count()); ++part)
+                squares[i] += parts[static_cast<size_t>(places_[i] + part)];
+        const double sum = sum_squares(squares);  // goes behind the parts
+        sums.address += static_cast<uint64_t>(parts_) * sizeof(double);
+        device.copy_in(sums, &sum, sizeof sum);
+        count = 1;
+    }
     if (clips)
-        tape.launch({"optimizer_clip",
-                     {1, 1, 1},
-                     {256, 1, 1},
-                     {gradient_squares_.pointer(), settings_.pointer(), size_argument(parts_)},
-                     DType::f64},
-                    "gradient clipping", "update", dtype_);
+        tape.launch(
+            {"optimizer_clip", {1, 1, 1}, {256, 1, 1}, {sums, settings_.pointer(), size_argument(count)}, DType::f64},
+            "gradient clipping", "update", dtype_);
 }
 
 void Optimizer::update(tensor::Tape& tape, size_t i) {

@@ -8,6 +8,7 @@
 //     optimizer.step(tape);
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -60,6 +61,11 @@ class Optimizer {
     // Parameters: f32 or f64, all of one type. Throws Failure.
     Optimizer(tensor::Heap& heap, const Rule& rule, std::vector<Parameter*> parameters, Clipping clipping = {},
               std::optional<LossScaling> scaling = {});
+
+    // Where the parameters are pieces of a larger set on other ranks: gets the sum of the squares of each parameter's
+    // gradient (0: no gradient), in their order, and returns that of all gradients of all ranks. For clipping by norm and
+    // loss scaling.
+    std::function<double(std::span<const double> squares)> sum_squares;
 
     void set_lr(double lr) { lr_ = lr; }
     void send_lr();  // to the device, where it has changed: for a recorded step(), which does not send it

@@ -186,7 +186,7 @@ Variable Tape::apply(const OpRow& op, std::span<const Variable> inputs, NodeName
     node.strides = call.output.strides;
     if (node.requires_grad) {
         for (const Saved& saved : node.saved)
-            if (saved.tensor.storage->purpose() != Purpose::parameter) node.saved_bytes += saved.tensor.bytes();
+            if (!kept_from_step_to_step(saved.tensor.storage->purpose())) node.saved_bytes += saved.tensor.bytes();
     } else {
         node.saved.clear();
     }
@@ -204,12 +204,30 @@ int64_t Tape::saved_bytes() const {
     for (const Node& node : nodes_)
         for (const Saved& saved : node.saved) {
             const Storage* storage = saved.tensor.storage.get();
-            if (!storage || storage->purpose() == Purpose::parameter) continue;
+            if (!storage || kept_from_step_to_step(storage->purpose())) continue;
             if (std::find(seen.begin(), seen.end(), storage) != seen.end()) continue;
             seen.push_back(storage);
             bytes += storage->bytes();
         }
     return bytes;
+}
+
+std::vector<Tape::SavedPlace> Tape::let_go(const Storage& storage, int first_node) {
+    std::vector<SavedPlace> places;
+    for (size_t id = static_cast<size_t>(first_node); id < nodes_.size(); ++id)
+        for (size_t i = 0; i < nodes_[id].saved.size(); ++i)
+            if (Saved& saved = nodes_[id].saved[i]; saved.tensor.storage.get() == &storage) {
+                saved.tensor.storage.reset();
+                places.push_back({static_cast<int>(id), i});
+            }
+    return places;
+}
+
+void Tape::bring_back(std::span<const SavedPlace> places, const std::shared_ptr<Storage>& storage) {
+    for (const SavedPlace& place : places) {
+        Node& node = nodes_[static_cast<size_t>(place.node)];
+        if (place.index < node.saved.size() && !node.freed) node.saved[place.index].tensor.storage = storage;
+    }
 }
 
 std::string Tape::saved_names(int id) const {

@@ -10,6 +10,7 @@
 #pragma once
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -106,6 +107,15 @@ class Tape {
     // Called when the gradient of `variable` is complete, before it is used; what it returns replaces it (null: it stays).
     using GradientHook = std::function<Tensor(const Tensor& gradient)>;
     void on_gradient(const Variable& variable, GradientHook hook) { hooks_.emplace_back(variable.node, std::move(hook)); }
+
+    // Memory that backward will need, but not before it comes to these nodes (weights that are gathered again): nodes from
+    // `first_node` on no longer hold it, and bring_back() hands them the same bytes in memory of the same layout.
+    struct SavedPlace {
+        int node = -1;
+        size_t index = 0;
+    };
+    std::vector<SavedPlace> let_go(const Storage& storage, int first_node);
+    void bring_back(std::span<const SavedPlace> places, const std::shared_ptr<Storage>& storage);
 
     // Looks at every value and gradient: `stop` throws Failure at the first NaN or infinity, `note` goes on.
     enum class Check : uint8_t { none, note, stop };

@@ -53,6 +53,14 @@ struct HeapState {
     uint64_t allocations = 0;
     HeapListener* listener = nullptr;
     int64_t live = 0, peak = 0, taken = 0;
+    BytesByPurpose by_purpose = {};
+
+    void changed(Purpose purpose, int64_t bytes) {
+        if (!kept_from_step_to_step(purpose)) live += bytes;
+        peak = std::max(peak, live);
+        by_purpose[static_cast<size_t>(purpose)] += bytes;
+        if (listener && listener->on_bytes) listener->on_bytes();
+    }
 
     ~HeapState() {
         for (const auto& [bytes, buffer] : freed_now) device->release({buffer.second});
@@ -63,12 +71,11 @@ struct HeapState {
 
 Storage::Storage(std::shared_ptr<HeapState> heap, device::Pointer pointer, uint64_t serial, int64_t bytes, Purpose purpose)
     : heap_(std::move(heap)), pointer_(pointer), serial_(serial), bytes_(bytes), purpose_(purpose) {
-    if (purpose_ != Purpose::parameter) heap_->live += bytes_;
-    heap_->peak = std::max(heap_->peak, heap_->live);
+    heap_->changed(purpose_, bytes_);
 }
 
 Storage::~Storage() {
-    if (purpose_ != Purpose::parameter) heap_->live -= bytes_;
+    heap_->changed(purpose_, -bytes_);
     heap_->freed_now.push_back({bytes_, {serial_, pointer_.address}});
 }
 
@@ -109,6 +116,9 @@ int64_t Heap::live_bytes() const {
 }
 int64_t Heap::peak_bytes() const {
     return state_->peak;
+}
+const BytesByPurpose& Heap::live_by_purpose() const {
+    return state_->by_purpose;
 }
 int64_t Heap::device_bytes() const {
     return state_->taken;

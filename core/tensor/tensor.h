@@ -4,6 +4,7 @@
 // oldest first. So a step sees the same addresses every time, whether or not somebody looks at its tensors, and
 // the modelled GPU's timing stays the same; and until recycle() a freed tensor's contents can still be read.
 #pragma once
+#include <array>
 #include <functional>
 #include <memory>
 #include <span>
@@ -17,7 +18,12 @@
 
 namespace lockstep::tensor {
 
-enum class Purpose : uint8_t { parameter, data, activation, gradient };
+// optimizer: what it keeps from step to step; buffer: gathered weights, what is being sent.
+enum class Purpose : uint8_t { parameter, data, activation, gradient, optimizer, buffer };
+using BytesByPurpose = std::array<int64_t, 6>;  // in the order of Purpose
+inline bool kept_from_step_to_step(Purpose purpose) {
+    return purpose == Purpose::parameter || purpose == Purpose::optimizer;
+}
 
 struct Label {  // a name in two parts, put together only when somebody reads it: "loss", "probabilities"
     std::string_view name, what;
@@ -37,6 +43,7 @@ struct HeapListener {
     // Host values of type `type` went into all of a tensor.
     std::function<void(const Tensor&, const void* values, DType type)> on_fill;
     std::function<void(const Tensor&)> on_read;  // values went to the host
+    std::function<void()> on_bytes;              // live bytes changed
 };
 
 class Storage {  // one buffer, given back to its heap by the last owner
@@ -63,9 +70,10 @@ class Heap {
     explicit Heap(device::Device& device);  // the device must outlive the heap and all its tensors
 
     std::shared_ptr<Storage> allocate(int64_t bytes, const Label& name, Purpose purpose);
-    void recycle();                       // what was freed since the last call may be handed out again
-    int64_t live_bytes() const;           // of everything but parameters
-    int64_t peak_bytes() const;           // the most that live_bytes() was since the last recycle()
+    void recycle();              // what was freed since the last call may be handed out again
+    int64_t live_bytes() const;  // of everything but parameters and what optimizers keep
+    int64_t peak_bytes() const;  // the most that live_bytes() was since the last recycle()
+    const BytesByPurpose& live_by_purpose() const;
     int64_t device_bytes() const;         // taken from the device: live, freed in this step, and free
     uint64_t device_allocations() const;  // how often the device was asked: a step in steady state adds none
     void release_free();                  // gives back to the device what is free: of this step only after recycle()
