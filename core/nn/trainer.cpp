@@ -20,6 +20,7 @@
 #include "core/nn/models/pictures.h"
 #include "core/nn/noise_scale.h"
 #include "core/nn/optim.h"
+#include "core/nn/rules.h"
 #include "core/nn/task.h"
 #include "core/tensor/op.h"
 
@@ -54,8 +55,10 @@ struct Listening {
 };
 }  // namespace
 
-// What was asked for of a rule's options.
-static Rule with_options(Rule rule, const TrainerOptions& options, const ModelRow& row) {
+Rule rule_of(const TrainerOptions& options) {
+    const ModelRow& row = model_named(options.model);
+    Rule rule =
+        rule_named(std::string(options.optimizer.empty() ? row.optimizer : options.optimizer), options.learning_rate);
     std::visit(
         [&](auto& it) {
             if (options.weight_decay >= 0) it.weight_decay = options.weight_decay;
@@ -67,6 +70,36 @@ static Rule with_options(Rule rule, const TrainerOptions& options, const ModelRo
         },
         rule);
     return rule;
+}
+
+double rate_at(const TrainerOptions& options, int64_t next) {
+    const ModelRow& row = model_named(options.model);
+    const std::string_view schedule = options.schedule.empty() ? row.schedule : std::string_view(options.schedule);
+    const int64_t steps = options.planned_steps > 0 ? options.planned_steps : row.steps, now = std::min(next, steps);
+    double lr = options.learning_rate;
+    if (options.scale_rate == "linear") lr = linear_scaling(lr, double(options.batch), double(row.batch));
+    if (options.scale_rate == "sqrt") lr = square_root_scaling(lr, double(options.batch), double(row.batch));
+    if (schedule != "constant" && schedule != "step" && schedule != "cosine" && schedule != "warm_up" &&
+        schedule != "warm_up_cosine")
+        throw Failure(fmt::format("unknown schedule '{}': constant, step, cosine, warm_up or warm_up_cosine", schedule));
+    const bool warms = schedule == "warm_up" || schedule == "warm_up_cosine";
+    const int64_t warm = options.warm_up >= 0 ? options.warm_up : warms ? std::max<int64_t>(1, steps / 20) : 0;
+    if (next < warm && schedule != "warm_up") return lr * double(next + 1) / double(warm);
+    if (schedule == "cosine" || schedule == "warm_up_cosine")
+        return warm_up_cosine(lr, now, std::min(warm, now), std::max(steps, warm + 1), lr / 10);
+    if (schedule == "warm_up") return warm_up(lr, next, warm);
+    if (schedule == "step") return step_lr(lr, next, std::max<int64_t>(1, steps / 3), 0.1);
+    return lr;
+}
+
+Clipping clipping_of(const TrainerOptions& options) {
+    return {.max_norm = options.clip_norm < 0 ? model_named(options.model).clip_norm : options.clip_norm};
+}
+
+std::optional<LossScaling> scaling_of(const TrainerOptions& options) {
+    const double scale = options.loss_scale >= 0 ? options.loss_scale : options.dtype == DType::f16 ? 65536 : 0;
+    if (scale == 0) return {};
+    return LossScaling{.scale = scale, .growth_interval = options.scale_interval};
 }
 
 struct Trainer::State {
@@ -121,12 +154,10 @@ struct Trainer::State {
                                       name_of(options.mode), options.accumulate));
         parts.resize(static_cast<size_t>(options.accumulate));
         if (task->groups.empty()) task->groups.push_back({"", task->list.all()});
-        const std::string rule(options.optimizer.empty() ? row.optimizer : options.optimizer);
         if (const auto scale = scaling()) next_scale = scale->scale;
-        const Clipping clipping{.max_norm = options.clip_norm < 0 ? row.clip_norm : options.clip_norm};
         for (Group& group : task->groups)
-            players.push_back({group, Optimizer(heap, with_options(rule_named(rule, options.learning_rate), options, row),
-                                                group.parameters, clipping, scaling())});
+            players.push_back(
+                {group, Optimizer(heap, rule_of(options), group.parameters, clipping_of(options), scaling_of(options))});
     }
 
     // What is new in this step, for recording and replay.
@@ -169,32 +200,9 @@ struct Trainer::State {
             for (Parameter* parameter : players[i].group.parameters) parameter->trainable = i == turn;
     }
 
-    double scheduled_rate() const {
-        const std::string_view schedule = options.schedule.empty() ? row.schedule : std::string_view(options.schedule);
-        const int64_t steps = options.planned_steps > 0 ? options.planned_steps : row.steps, now = std::min(next, steps);
-        double lr = options.learning_rate;
-        if (options.scale_rate == "linear") lr = linear_scaling(lr, double(options.batch), double(row.batch));
-        if (options.scale_rate == "sqrt") lr = square_root_scaling(lr, double(options.batch), double(row.batch));
-        if (schedule != "constant" && schedule != "step" && schedule != "cosine" && schedule != "warm_up" &&
-            schedule != "warm_up_cosine")
-            throw Failure(fmt::format("unknown schedule '{}': constant, step, cosine, warm_up or warm_up_cosine", schedule));
-        const bool warms = schedule == "warm_up" || schedule == "warm_up_cosine";
-        const int64_t warm = options.warm_up >= 0 ? options.warm_up : warms ? std::max<int64_t>(1, steps / 20) : 0;
-        if (next < warm && schedule != "warm_up") return lr * double(next + 1) / double(warm);
-        if (schedule == "cosine" || schedule == "warm_up_cosine")
-            return warm_up_cosine(lr, now, std::min(warm, now), std::max(steps, warm + 1), lr / 10);
-        if (schedule == "warm_up") return warm_up(lr, next, warm);
-        if (schedule == "step") return step_lr(lr, next, std::max<int64_t>(1, steps / 3), 0.1);
-        return lr;
-    }
-
     bool mixed() const { return options.dtype == DType::f16 || options.dtype == DType::bf16; }
 
-    std::optional<LossScaling> scaling() const {
-        const double scale = options.loss_scale >= 0 ? options.loss_scale : options.dtype == DType::f16 ? 65536 : 0;
-        if (scale == 0) return {};
-        return LossScaling{.scale = scale, .growth_interval = options.scale_interval};
-    }
+    std::optional<LossScaling> scaling() const { return scaling_of(options); }
 
     std::unique_ptr<Task> make_task(Heap& on) const {
         auto made = row.make(task_options(), on);
@@ -311,7 +319,7 @@ StepRecord Trainer::step() {
     const auto started = std::chrono::steady_clock::now();
     StepRecord record;
     record.step = s.next;
-    record.learning_rate = s.scheduled_rate();
+    record.learning_rate = rate_at(s.options, s.next);
     record.device = s.device->name();
     record.model = s.task->model;
     record.batch = s.options.batch;
