@@ -1,10 +1,15 @@
 // Tensor programs and training runs of lessons: what they compute, the words of their mistakes, how exercises on them are
 // judged, and that no text harms.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <filesystem>
+#include <map>
+#include <set>
 
 #include "core/base/files.h"
 #include "core/base/rng.h"
+#include "lessons/player/cheaper_runs.h"
 #include "lessons/player/exercise.h"
 #include "lessons/player/model_figures.h"
 #include "lessons/player/predict.h"
@@ -116,6 +121,57 @@ TEST_CASE("the longest chain of a recurrence grows with its length, that of atte
                     "chain") == 3);
 }
 
+TEST_CASE("a program in each mode gives the same bits, with fewer launches and bytes when they are fused") {
+    const std::string body = R"(steps 4
+param w[32,32] = normal 0.2
+param b[32] = 0.1
+input x[16,32] = random
+h = relu(linear(x, w, b))
+z = mean(h * h)
+backward z
+update 0.1
+)";
+    std::map<std::string, std::shared_ptr<const TapeRun>> runs;
+    const auto figure = [&](const std::string& mode, const std::string& name) {
+        SceneResult result;
+        result.tape = runs[mode];
+        result.step = runs[mode]->step;
+        const Result<double> found = figure_of(result, name);
+        if (!found) FAIL(render(found.error()));
+        return found.value();
+    };
+    for (const char* mode : {"direct", "eager", "graph", "fused"})
+        runs[mode] = run_text(fmt::format("mode {}\n{}", mode, body), "sim:teaching");
+    for (const char* mode : {"eager", "graph", "fused"}) {
+        INFO(mode);
+        CHECK(runs[mode]->loss == runs["direct"]->loss);
+        for (int i : {0, 77, 1023}) {
+            const std::string name = fmt::format("w[{}]@step:4", i);
+            CHECK(value(runs[mode], name) == value(runs["direct"], name));
+        }
+        CHECK(value(runs[mode], "z") == value(runs["direct"], "z"));
+    }
+    CHECK(figure("eager", "launches") == figure("direct", "launches"));
+    CHECK(figure("graph", "launches") == figure("direct", "launches"));
+    CHECK(figure("fused", "launches") < figure("graph", "launches"));
+    CHECK(figure("graph", "bytes_moved") == figure("eager", "bytes_moved"));
+    CHECK(figure("fused", "bytes_moved") < figure("graph", "bytes_moved"));
+    CHECK(figure("graph", "dispatch_us") < figure("eager", "dispatch_us"));
+    CHECK(figure("graph", "replayed") == 1);
+    CHECK(figure("eager", "replayed") == 0);
+    CHECK(figure("eager", "queue_nodes") >= figure("eager", "launches"));
+    // Every launch of a replayed step is some node's.
+    for (const char* mode : {"graph", "fused"}) {
+        std::set<int> owned;
+        for (const nn::GraphNode& node : runs[mode]->step->nodes)
+            for (const auto* list : {&node.forward_launches, &node.backward_launches, &node.update_launches})
+                owned.insert(list->begin(), list->end());
+        CHECK(owned.size() == runs[mode]->step->launches.size());
+    }
+    CHECK_THAT(mistake("mode graph\ninput x = 1\ny = 2 * x"), Contains("steps 3 is the least"));
+    CHECK_THAT(mistake("mode jit\ninput x = 1\ny = 2 * x"), Contains("unknown execution mode 'jit'"));
+}
+
 TEST_CASE("convolution, norm, rope and attention give the textbook's numbers") {
     const auto conv = run_text(
         "input x[1,1,3,3] = {1,2,3,4,5,6,7,8,9}\nparam w[1,1,2,2] = {1,2,3,4}\nparam b = {1}\ny = conv2d(x, w, b)\nz = "
@@ -194,6 +250,34 @@ TEST_CASE("training runs are told by their curves") {
         REQUIRE(!bad.ok());
         if (std::string(text) != "mlp stesp=3") CHECK_THAT(bad.error().message, Contains(words));
     }
+}
+
+TEST_CASE("cheaper forms are told by the rows of their table") {
+    const Result<TrainingRuns> runs =
+        run_cheaper("cheaper int8 mlp steps=20 test=100", {"lesson.md", 1, 1}, 3, {.keep_values = false});
+    if (!runs) FAIL(render(runs.error()));
+    const auto figure = [&](const std::string& name) {
+        const auto found = training_run_figure(runs.value(), name);
+        REQUIRE(found);
+        if (!*found) FAIL(render(found->error()));
+        return found->value();
+    };
+    CHECK(runs.value().runs.size() == 1);
+    CHECK(figure("steps") == 20);
+    CHECK(figure("parameters") == 101770);
+    CHECK(figure("bytes") == 4 * 101770);
+    CHECK(figure("bytes_ratio@row:int8_weights_per_channel") ==
+          Approx((784 * 128 + 128 * 10 + 4 * (128 + 10) * 2) / (4 * 101770.0)).epsilon(1e-9));
+    CHECK(figure("quality@row:int8_weights_per_channel") <= 1);
+    CHECK_FALSE(*training_run_figure(runs.value(), "quality@row:int4"));
+    const auto wrong = [](const std::string& text) {
+        const Result<TrainingRuns> made = run_cheaper(text, {"lesson.md", 1, 1}, 3, {});
+        return made ? std::string("no mistake") : render(made.error());
+    };
+    CHECK_THAT(wrong("cheaper int9 mlp steps=1"), Contains("did you mean 'int8'"));
+    CHECK_THAT(wrong("cheaper int8 mlp"), Contains("steps="));
+    CHECK_THAT(wrong("cheaper prune mlp steps=1 shares=2"), Contains("shares is a number"));
+    CHECK_THAT(wrong("cheaper lora mlp steps=1 shares=0.5"), Contains("'shares' is no setting of lora"));
 }
 
 TEST_CASE("Llama 3's models have the paper's sizes") {

@@ -187,6 +187,13 @@ Result<double> training_figure(const nn::StepRecord& step, const std::string& fu
             if (!products_only || is_matmul(launch)) n += static_cast<double>(launch.cycles);
         return n;
     };
+    double dispatch_us = 0, kernel_us = 0, begin = 0, end = 0;  // of the modelled host and GPU
+    for (const device::LaunchEvent& launch : step.launches) {
+        dispatch_us += launch.enqueue_end_us - launch.enqueue_begin_us;
+        kernel_us += launch.end_us - launch.begin_us;
+        if (&launch == &step.launches.front()) begin = std::min(launch.enqueue_begin_us, launch.begin_us);
+        end = std::max(end, launch.end_us);
+    }
     const std::map<std::string, double> figures = {
         {"launches", static_cast<double>(step.launches.size())},
         {"forward_launches", count([](const auto& l) { return l.phase == "forward"; })},
@@ -202,7 +209,19 @@ Result<double> training_figure(const nn::StepRecord& step, const std::string& fu
         {"loss", step.loss},
         {"cycles", cycles(false)},
         {"matmul_cycles", cycles(true)},
+        {"bytes_moved", step.traffic},
+        {"dispatch_us", dispatch_us},
+        {"kernel_us", kernel_us},
+        {"step_us", step.launches.empty() ? 0 : end - begin},
+        {"peak_bytes", static_cast<double>(step.peak_bytes)},
+        {"planned_bytes", static_cast<double>(step.planned_bytes)},
+        {"queue_nodes", static_cast<double>(step.queue.size())},
+        {"replayed", step.replayed ? 1.0 : 0.0},
     };
+    if (name == "bytes_moved" && step.traffic < 0)
+        return Diagnostic{"bytes_moved is counted in the modes eager, graph and fused"};
+    if (name == "planned_bytes" && step.planned_bytes < 0)
+        return Diagnostic{"planned_bytes is of a replayed step: mode graph or fused, three steps or more"};
     if (const auto found = figures.find(name); found != figures.end()) return found->second;
     std::vector<std::string> known;
     for (const auto& [key, unused] : figures) known.push_back(key);

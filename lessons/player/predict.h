@@ -8,8 +8,9 @@
 //                         faults (0 or 1), races (places that racecheck reports: of a scene with expect="racecheck", and of
 //                         exercises), output[i] (element i of the first out or inout buffer)
 //   of a training scene:  launches, forward_launches, backward_launches, update_launches, matmul_launches, parameters,
-//                         flops, forward_flops, backward_flops, batch, loss, cycles, matmul_cycles, saved_bytes, and one
-//                         launch's metric: cycles@launch:LABEL
+//                         flops, forward_flops, backward_flops, batch, loss, cycles, matmul_cycles, saved_bytes,
+//                         bytes_moved, dispatch_us (of the host, launching), kernel_us, step_us, peak_bytes, planned_bytes,
+//                         queue_nodes, replayed, and one launch's metric: cycles@launch:LABEL
 //   of training runs:     those of training_run_figure (training_runs.h): mean_loss, accuracy, steps_to_target ...,
 //   @curve:NAME of a tensor program:  those of tape_figure (tape_program.h): z, d.x[1]@step:3, gradcheck.wrong, chain ... of
 //   a host program:    those of host_figure (host_program.h): total_us, overlap, speedup, us@line:7, y[3], ... of a GPU's

@@ -6,6 +6,7 @@
 #include "core/base/hash.h"
 #include "core/device/kernel_library.h"
 #include "core/ptx/ptx.h"
+#include "lessons/player/cheaper_runs.h"
 #include "lessons/player/host_program.h"
 #include "lessons/player/tape_program.h"
 #include "lessons/player/training_runs.h"
@@ -82,13 +83,18 @@ Result<std::shared_ptr<const SceneResult>> run_training_scene(const Lesson& less
         text = read.value();
         where = {(lesson.folder / scene.train).string(), 1, 1};
     }
-    const Result<std::vector<TrainingSpec>> specs = parse_training(text, where, lesson.seed);
-    if (!specs) return specs.error();
-    Result<TrainingRuns> runs = run_training(specs.value(), {.gpu = gpu_of(lesson, scene, options),
-                                                             .keep_runs = options.keep_runs,
-                                                             .keep_values = options.keep_values,
-                                                             .stop = options.stop,
-                                                             .progress = options.progress});
+    const TrainingRunOptions how{.gpu = gpu_of(lesson, scene, options),
+                                 .keep_runs = options.keep_runs,
+                                 .keep_values = options.keep_values,
+                                 .stop = options.stop,
+                                 .progress = options.progress};
+    const auto trained = [&]() -> Result<TrainingRuns> {
+        if (is_cheaper(text)) return run_cheaper(text, where, lesson.seed, how);
+        const Result<std::vector<TrainingSpec>> specs = parse_training(text, where, lesson.seed);
+        if (!specs) return specs.error();
+        return run_training(specs.value(), how);
+    };
+    Result<TrainingRuns> runs = trained();
     if (!runs) return runs.error();
     auto result = std::make_shared<SceneResult>();
     result->training = std::make_shared<const TrainingRuns>(std::move(runs).value());

@@ -47,6 +47,9 @@ class TapeParser {
     TapeText parse() {
         run(0, lines_.size());
         if (tape_.statements.empty()) fail("the program records nothing: a line such as z = x * y is missing");
+        if ((tape_.mode == nn::Mode::graph || tape_.mode == nn::Mode::fused) && tape_.steps < 3)
+            fail(fmt::format("mode {} records two steps and replays from the third on: steps 3 is the least",
+                             nn::name_of(tape_.mode)));
         return std::move(tape_);
     }
 
@@ -199,6 +202,12 @@ class TapeParser {
         if (verb == "dtype") {
             if (rest != "f32" && rest != "f64") fail("dtype is f32 or f64");
             tape_.dtype = rest == "f64" ? DType::f64 : DType::f32;
+        } else if (verb == "mode") {
+            try {
+                tape_.mode = nn::mode_named(rest);
+            } catch (const Failure& failure) {
+                fail(failure.diagnostic.message);
+            }
         } else if (verb == "steps") {
             tape_.steps = whole(rest, "the number of steps", 1, most_tape_steps);
         } else if (verb == "param" || verb == "input" || verb == "label") {
@@ -240,8 +249,8 @@ class TapeParser {
                 fail("an update follows a backward");
             add(std::move(one));
         } else {
-            const std::vector<std::string> known = {"dtype", "steps",    "param",  "input", "label",    "op",
-                                                    "let",   "backward", "update", "for",   "gradcheck"};
+            const std::vector<std::string> known = {"dtype", "steps", "mode",     "param",  "input", "label",
+                                                    "op",    "let",   "backward", "update", "for",   "gradcheck"};
             const std::string near = nearest_name(verb, known);
             fail(near.empty() ? fmt::format("unknown line '{}'; there are NAME = ..., {}", verb, fmt::join(known, ", "))
                               : fmt::format("unknown line '{}', did you mean '{}'?", verb, near));

@@ -1,6 +1,8 @@
 // Tensor programs as a person writes them (*.tape): what a lesson's scene records on the tape, runs backward and trains.
 //
 //   line      = "dtype" ( "f32" | "f64" ) | "steps" N                        the whole program runs N times; f32 and 1
+//             | "mode" ( "direct" | "eager" | "graph" | "fused" )            how launches reach the device (execution.h);
+//                                                                            graph and fused replay from the third step on
 //             | ( "param" | "input" ) NAME [ "[" extents "]" ] "=" fill      params get gradients and live on
 //             | "label" NAME "=" "{" whole numbers "}"
 //             | "op" NAME "(" names ")" "=" term                             an elementwise op of one's own; then, indented
@@ -21,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "core/nn/execution.h"
 #include "core/nn/step_record.h"
 #include "core/tensor/gradcheck.h"
 
@@ -65,6 +68,7 @@ struct TapeText {
     std::vector<TapeStatement> statements;
     DType dtype = DType::f32;
     int64_t steps = 1;
+    nn::Mode mode = nn::Mode::direct;
     std::string file, text;
 };
 // A Diagnostic has line and column.
@@ -94,9 +98,10 @@ struct TapeRunOptions {
 Result<std::shared_ptr<const TapeRun>> run_tape(const TapeText& text, const TapeRunOptions& options);
 
 // NAME, NAME[i]: a value in the last step; d.NAME[i]: its gradient; with @step:N in step N (from 0; params also after the
-// last). loss (the root of backward), steps, ops, chain, operations, parameters, saved_bytes, cycles, forward_cycles,
-// backward_cycles, accumulations (gradients that were added to another); gradcheck.compared, .wrong (elements that differ),
-// .worst (in tolerances), .backward and .numeric (of the first that differs). And those of a training step: launches ...
+// last; of a replayed step there are the params, the loss and what the last line makes). loss (the root of backward), steps,
+// ops, chain, operations, parameters, saved_bytes, cycles, forward_cycles, backward_cycles, accumulations (gradients that
+// were added to another); gradcheck.compared, .wrong (elements that differ), .worst (in tolerances), .backward and .numeric
+// (of the first that differs). And those of a training step: launches ...
 Result<double> tape_figure(const TapeRun& run, const std::string& name);
 
 // The functions that terms may call, and one line on each: for messages and the README.

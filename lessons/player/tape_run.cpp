@@ -9,6 +9,7 @@
 #include "core/base/diagnostic.h"
 #include "core/base/nearest.h"
 #include "core/base/rng.h"
+#include "core/nn/execution.h"
 #include "core/nn/graph_record.h"
 #include "core/nn/module.h"
 #include "lessons/player/tape_functions.h"
@@ -70,11 +71,18 @@ struct TapeRunner {
         const TapeLeaf& leaf = text.leaves[i];
         if (leaf.kind == TapeLeaf::Kind::label) {
             const std::vector<int32_t> labels(values.begin(), values.end());
-            return tensor::reshaped(tensor::labels_from(heap, labels, leaf.name), leaf.shape);
+            if (text.mode == nn::Mode::direct)
+                return tensor::reshaped(tensor::labels_from(heap, labels, leaf.name), leaf.shape);
+            tensor::Tensor stays = tensor::make_tensor(heap, leaf.shape, leaf.name, tensor::Purpose::parameter, DType::i32);
+            for (const int32_t label : labels) stays.largest = std::max(stays.largest, label);
+            heap.device().copy_in(stays.pointer(), labels.data(), labels.size() * sizeof(int32_t));
+            return stays;
         }
-        return tensor::tensor_from(
-            heap, leaf.shape, values, leaf.name,
-            leaf.kind == TapeLeaf::Kind::parameter ? tensor::Purpose::parameter : tensor::Purpose::data, dtype);
+        return tensor::tensor_from(heap, leaf.shape, values, leaf.name, purpose_of(leaf), dtype);
+    }
+    tensor::Purpose purpose_of(const TapeLeaf& leaf) const {  // what a graph reads in every replay stays
+        return leaf.kind == TapeLeaf::Kind::parameter || text.mode != nn::Mode::direct ? tensor::Purpose::parameter
+                                                                                       : tensor::Purpose::data;
     }
 
     // The assignments down to `past`, as a function of the parameters: for gradcheck.
@@ -114,10 +122,12 @@ struct TapeRunner {
     }
 
     void go() {
-        const auto device =
-            device::open_device(options.device, {.keep_runs = options.keep_runs, .stop = options.stop}).value();
+        const auto device = nn::with_mode(
+            device::open_device(options.device, {.keep_runs = options.keep_runs, .stop = options.stop}).value(), text.mode);
+        auto* queue = dynamic_cast<graph::Queue*>(device.get());
         tensor::Heap heap(*device);
         tensor::Tape tape(heap);
+        nn::Execution execution(text.mode, heap);
         std::vector<tensor::Tensor> leaves;
         std::deque<nn::Parameter> parameters;
         for (size_t i = 0; i < text.leaves.size(); ++i) {
@@ -128,8 +138,12 @@ struct TapeRunner {
         }
         std::vector<nn::Parameter*> all;
         for (nn::Parameter& parameter : parameters) all.push_back(&parameter);
+        graph::StepInputs inputs;
+        for (const TapeStatement& one : text.statements)
+            if (one.kind == TapeStatement::Kind::update) inputs.learning_rate = one.rate;
 
         uint64_t instructions = 0;
+        std::shared_ptr<const nn::StepRecord> recorded;  // the last step that ran op by op: has the graph
         for (int64_t step = 0; step < text.steps; ++step) {
             if (options.stop.stop_requested()) throw Failure("cancelled");
             auto record_of = std::make_shared<nn::StepRecord>();
@@ -140,48 +154,128 @@ struct TapeRunner {
                 record_of->launches.push_back(event);
                 if (options.progress) options.progress(-static_cast<double>(record_of->launches.size()));
             };
+            if (queue) queue->on_queue = [&](const graph::QueueEvent& event) { record_of->queue.push_back(event); };
             tape.clear();
             heap.recycle();
-            one_step(tape, leaves, all, step, *record_of);
+            if (graph::Executor* executor = execution.ready(inputs)) {
+                replay(heap, *executor, inputs, parameters, *recorded, step, *record_of);
+            } else {
+                one_step(tape, leaves, all, step, *record_of, execution, inputs);
+                recorded = record_of;
+            }
             device->synchronize();
             device->on_launch = nullptr;
+            if (queue) queue->on_queue = nullptr;
+            record_of->mode = nn::name_of(text.mode);
+            record_of->peak_bytes = heap.peak_bytes();
+            record_of->device_bytes = heap.device_bytes();
+            if (execution.traffic()) record_of->traffic = execution.traffic()->bytes;
             if (step + 1 == text.steps) run.step = record_of;
         }
         auto& after = run.history.emplace_back();
+        keep_parameters(heap, parameters, after);
+    }
+
+    static void keep_parameters(tensor::Heap& heap, const std::deque<nn::Parameter>& parameters,
+                                std::map<std::string, TapeRun::Named>& kept) {
         for (const nn::Parameter& parameter : parameters)
             if (parameter.value.count() <= static_cast<int64_t>(most_kept_elements))
-                after[parameter.name].value = tensor::values_of(heap, parameter.value);
+                kept[parameter.name].value = tensor::values_of(heap, parameter.value);
+    }
+
+    // The step from a captured graph: only its loss and the last line's values are read back. The nodes are those of the
+    // step that was recorded, with the launches that do their work now.
+    void replay(tensor::Heap& heap, graph::Executor& executor, const graph::StepInputs& inputs,
+                const std::deque<nn::Parameter>& parameters, const nn::StepRecord& recorded, int64_t step,
+                nn::StepRecord& made) {
+        auto& kept = run.history.emplace_back();
+        keep_parameters(heap, parameters, kept);
+        executor.replay(inputs);
+        heap.device().synchronize();
+        const std::vector<graph::Output>& outputs = executor.graph().outputs;
+        double loss = std::numeric_limits<double>::quiet_NaN();
+        for (size_t i = 0; i < outputs.size(); ++i) {
+            if (outputs[i].name == "loss")
+                loss = executor.scalar(i);
+            else if (tensor::count_of(outputs[i].shape) <= static_cast<int64_t>(most_kept_elements))
+                kept[last_made()].value = executor.values(i);
+        }
+        run.loss.push_back(loss);
+        made.nodes = recorded.nodes;
+        made.step = step;
+        made.loss = loss;
+        made.device = recorded.device;
+        made.model = recorded.model;
+        made.batch = 1;
+        made.replayed = true;
+        made.planned_bytes = executor.bytes();
+        made.live_bytes = executor.plan().live;
+        std::vector<int> now(recorded.launches.size(), -1);
+        const std::vector<graph::Launch>& launches = executor.graph().launches;
+        for (size_t i = 0; i < launches.size(); ++i) {
+            if (launches[i].replaces.empty() && text.mode == nn::Mode::graph && i < now.size()) now[i] = static_cast<int>(i);
+            for (const int old : launches[i].replaces)
+                if (old >= 0 && static_cast<size_t>(old) < now.size()) now[static_cast<size_t>(old)] = static_cast<int>(i);
+        }
+        const auto moved = [&](int launch) {
+            return launch >= 0 && static_cast<size_t>(launch) < now.size() ? now[static_cast<size_t>(launch)] : -1;
+        };
+        for (nn::GraphNode& node : made.nodes) {
+            for (auto* list : {&node.forward_launches, &node.backward_launches, &node.update_launches}) {
+                for (int& launch : *list) launch = moved(launch);
+                std::erase(*list, -1);
+            }
+            node.gradient_after = moved(node.gradient_after);
+            node.freed_after = moved(node.freed_after);
+            if (updates()) node.value = node.gradient = nullptr;  // they were the recorded step's
+        }
+        if (!updates()) made.followed = recorded.followed;
+    }
+    bool updates() const {
+        return std::any_of(text.statements.begin(), text.statements.end(),
+                           [](const TapeStatement& one) { return one.kind == TapeStatement::Kind::update; });
+    }
+    std::string last_made() const {  // by the last line that makes something
+        std::string name;
+        for (const TapeStatement& one : text.statements)
+            if (one.kind == TapeStatement::Kind::assign) name = one.name;
+        return name;
     }
 
     void one_step(tensor::Tape& tape, const std::vector<tensor::Tensor>& leaves, std::vector<nn::Parameter*>& parameters,
-                  int64_t step, nn::StepRecord& made) {
+                  int64_t step, nn::StepRecord& made, nn::Execution& execution, const graph::StepInputs& inputs) {
         Names names;
-        std::vector<std::vector<float>> before;  // of the parameters, by leaf: an update changes them
-        size_t next = 0;
+        std::vector<std::vector<float>> before(leaves.size());  // of the parameters, by leaf: an update changes them
         auto& kept = run.history.emplace_back();
+        for (size_t i = 0; i < leaves.size(); ++i) {
+            if (text.leaves[i].kind != TapeLeaf::Kind::parameter) continue;
+            before[i] = tensor::to_host(tape.heap(), leaves[i]);
+            if (leaves[i].count() <= static_cast<int64_t>(most_kept_elements))
+                kept[text.leaves[i].name].value = tensor::values_of(tape.heap(), leaves[i]);
+        }
+        const bool at_once = text.mode == nn::Mode::direct;  // otherwise nothing may be read before the step's end
+        execution.begin(tape, inputs);
+        size_t next = 0;
         run.line_of_node.clear();
         for (size_t i = 0; i < leaves.size(); ++i) {
             const TapeLeaf& leaf = text.leaves[i];
             tensor::Variable& variable = names[leaf.name];
-            before.emplace_back();
             if (leaf.kind == TapeLeaf::Kind::parameter) {
                 variable = tape.parameter(leaves[i], leaf.name);
                 parameters[next++]->node = variable.node;
-                before.back() = tensor::to_host(tape.heap(), leaves[i]);
-                if (leaves[i].count() <= static_cast<int64_t>(most_kept_elements))
-                    kept[leaf.name].value = tensor::values_of(tape.heap(), leaves[i]);
             } else {
                 variable =
                     leaf.kind == TapeLeaf::Kind::label ? tape.label(leaves[i], leaf.name) : tape.input(leaves[i], leaf.name);
             }
             run.line_of_node.resize(tape.nodes().size(), leaf.line);
         }
-        int root = -1;
+        int root = -1, made_last = -1;
         for (size_t s = 0; s < text.statements.size(); ++s) {
             const TapeStatement& one = text.statements[s];
             try {
                 if (one.kind == TapeStatement::Kind::assign) {
                     names[one.name] = record(tape, one.term, names, own, one.name, one.place);
+                    made_last = names[one.name].node;
                 } else if (one.kind == TapeStatement::Kind::gradcheck) {
                     if (step == 0) check(s);
                 } else if (one.kind == TapeStatement::Kind::backward) {
@@ -191,7 +285,7 @@ struct TapeRunner {
                             fmt::format("backward starts from one number; {} has {}", one.name, from.value.count()));
                     root = from.node;
                     tape.backward(from);
-                    remember(tape, names, kept);
+                    if (at_once) remember(tape, names, kept);
                 } else {
                     nn::sgd_step(tape, parameters, one.rate);
                 }
@@ -201,7 +295,9 @@ struct TapeRunner {
             }
             run.line_of_node.resize(tape.nodes().size(), one.line);
         }
-        if (root < 0) remember(tape, names, kept);
+        tape.heap().device().synchronize();
+        execution.end(root, made_last);
+        if (root < 0 || !at_once) remember(tape, names, kept);
         for (auto& [name, variable] : names) variable.value = {};
         finish(tape, root, step, before, made);
     }
@@ -219,8 +315,10 @@ struct TapeRunner {
     void finish(tensor::Tape& tape, int root, int64_t step, const std::vector<std::vector<float>>& before,
                 nn::StepRecord& made) {
         run.loss.push_back(root >= 0 ? tape.values(root)[0] : std::numeric_limits<double>::quiet_NaN());
-        if (step + 1 != text.steps) return;
+        if (step + 1 != text.steps && text.mode == nn::Mode::direct) return;
+        auto queue = std::move(made.queue);
         made = nn::record_of(tape, root, std::move(made.launches));
+        made.queue = std::move(queue);
         made.step = step;
         made.loss = run.loss.back();
         made.device = options.device;

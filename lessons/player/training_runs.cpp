@@ -14,6 +14,7 @@
 #include "core/base/diagnostic.h"
 #include "core/base/nearest.h"
 #include "core/nn/models/models.h"
+#include "lessons/player/cheaper_runs.h"
 
 namespace lockstep::lessons {
 namespace {
@@ -46,6 +47,14 @@ std::string set_training(TrainingSpec& spec, const std::string& word) {
     if (key == "optimizer") return options.optimizer = value, "";
     if (key == "schedule") return options.schedule = value, "";
     if (key == "scale") return options.scale_rate = value, "";
+    if (key == "loss_scale") return real(options.loss_scale);
+    if (key == "dtype") {
+        const auto type = dtype_named(value);
+        if (!type || (*type != DType::f32 && *type != DType::f16 && *type != DType::bf16))
+            return "dtype is f32, f16 or bf16";
+        options.dtype = *type;
+        return "";
+    }
     if (key == "batch") return whole(options.batch, 1, 4096);
     if (key == "lr") return real(options.learning_rate);
     if (key == "momentum") return real(options.momentum);
@@ -71,9 +80,9 @@ std::string set_training(TrainingSpec& spec, const std::string& word) {
         spec.timed = other == 1;
         return wrong;
     }
-    const std::vector<std::string> keys = {"name",     "data",     "batch",        "lr",     "steps",   "optimizer",
-                                           "schedule", "momentum", "weight_decay", "clip",   "warm_up", "scale",
-                                           "noise",    "seed",     "test",         "target", "timed"};
+    const std::vector<std::string> keys = {
+        "name",    "data",  "batch", "lr",   "steps", "optimizer", "schedule", "momentum", "weight_decay", "clip",
+        "warm_up", "scale", "noise", "seed", "test",  "target",    "timed",    "dtype",    "loss_scale"};
     const std::string near = nearest_name(key, keys);
     return near.empty() ? fmt::format("unknown setting '{}'; there are {}", word, fmt::join(keys, ", "))
                         : fmt::format("unknown setting '{}', did you mean '{}='?", word, near);
@@ -206,6 +215,8 @@ Result<TrainingRuns> run_training(const std::vector<TrainingSpec>& specs, const 
 }
 
 std::optional<Result<double>> training_run_figure(const TrainingRuns& training, const std::string& full) {
+    if (training.comparison)
+        if (auto figure = comparison_figure(*training.comparison, full)) return figure;
     std::string name = full;
     const std::string curve = take_out(name, "@curve:"), step_text = take_out(name, "@step:");
     const TrainedRun* run = &training.runs.front();

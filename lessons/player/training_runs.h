@@ -3,7 +3,7 @@
 //   train = run { ";" run }, or the name of a file *.train with a run a line ("#" begins a comment)
 //   run   = MODEL { key "=" value } of the first; the others say only what differs: { key "=" value }
 //   keys  = name data batch lr steps optimizer schedule momentum weight_decay clip warm_up scale noise seed test target
-//   timed
+//           dtype (f32, f16, bf16) loss_scale timed
 // Without steps: one step, timed on the lesson's GPU. With steps: on the host; `test=N` measures on N held-out examples
 // after the last step, `target=X` ends nothing but says when the mean of five losses first was X or less, and `timed=1` runs
 // the first run's last step again on the modelled GPU, so that its kernels can be opened.
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/nn/cheaper/cheaper.h"
 #include "core/nn/trainer.h"
 
 namespace lockstep::lessons {
@@ -42,6 +43,7 @@ struct TrainedRun {
 struct TrainingRuns {
     std::vector<TrainedRun> runs;
     std::shared_ptr<const nn::StepRecord> step;  // of the first run, the last one
+    std::optional<nn::Comparison> comparison;    // of cheaper forms: cheaper_runs.h
 };
 struct TrainingRunOptions {
     std::string gpu = {};
