@@ -124,7 +124,8 @@ struct IdleRun {  // a rank that does nothing, and why: "waits for B1", "waits f
 };
 struct ActivationStep {
     double time = 0;
-    int alive = 0;  // micro-batches of one stage whose activations are kept, from then on
+    int alive = 0;      // micro-batches of one stage whose activations are kept, from then on
+    int64_t bytes = 0;  // of activations alive; counted in a real run, 0 in a simulation
     bool operator==(const ActivationStep&) const = default;
 };
 
