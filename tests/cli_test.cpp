@@ -1,9 +1,7 @@
 // The command line as a contract: what is printed where, exit statuses, and one clear sentence for every bad input.
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,56 +12,12 @@
 #include <string>
 
 #include "core/base/files.h"
-#include "tests/catch.h"
+#include "tests/cli_support.h"
 
 using namespace lockstep;
 namespace fs = std::filesystem;
 
 namespace {
-
-struct Outcome {
-    int status = -1;
-    std::string out, err;
-};
-
-fs::path scratch() {
-    static const fs::path folder = [] {
-        fs::path p = fs::temp_directory_path() /
-                     ("lockstep-cli-test-" + std::to_string(static_cast<long>(std::rand())) + std::to_string(::getpid()));
-        fs::create_directories(p);
-        return p;
-    }();
-    return folder;
-}
-
-std::string write(const std::string& name, const std::string& text) {
-    const fs::path path = scratch() / name;
-    std::ofstream(path, std::ios::binary) << text;
-    return path.string();
-}
-
-Outcome lockstep_command(const std::string& arguments) {
-    const std::string error = (scratch() / "stderr").string();
-    FILE* pipe = ::popen((std::string(LOCKSTEP_BINARY) + " " + arguments + " 2>" + error).c_str(), "r");
-    REQUIRE(pipe);
-    Outcome outcome;
-    std::array<char, 4096> chunk{};
-    while (const size_t n = std::fread(chunk.data(), 1, chunk.size(), pipe)) outcome.out.append(chunk.data(), n);
-    const int status = ::pclose(pipe);
-    outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-    outcome.err = read_file(error).value();
-    return outcome;
-}
-
-void refuses(const std::string& arguments, const std::string& sentence) {
-    INFO("lockstep " << arguments);
-    const Outcome outcome = lockstep_command(arguments);
-    INFO(outcome.err);
-    CHECK(outcome.status == 2);
-    CHECK(outcome.out.empty());
-    CHECK(outcome.err.find(sentence) != std::string::npos);
-    CHECK(outcome.err.rfind('\n') == outcome.err.size() - 1);
-}
 
 const char* saxpy = R"(.version 6.5
 .target sm_70

@@ -55,7 +55,7 @@ namespace {
 // Options that the contract names and a later version brings: refused by name, not as a typing error.
 constexpr std::string_view later_options[] = {"--dtype", "--mode",     "--dp",     "--tp",           "--pp",  "--cp",
                                               "--zero",  "--schedule", "--chunks", "--microbatches", "--comm"};
-constexpr std::string_view later_commands[] = {"grade", "collective", "schedule", "plan", "silicon"};
+constexpr std::string_view later_commands[] = {"collective", "schedule", "plan", "silicon"};
 
 // The one sentence for what CLI11 refused.
 std::string sentence(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& words) {
@@ -160,6 +160,7 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
     add_train(app, status);
     add_experiment(app, status);
     add_lesson(app, status);
+    add_grade(app, status);
     add_gpus(app, status);
     add_occupancy(app, status);
     add_devices(app, status);

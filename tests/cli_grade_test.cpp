@@ -1,0 +1,81 @@
+// `lockstep grade`: points and reasons for submissions, in four formats, whatever a submission holds.
+#include <nlohmann/json.hpp>
+
+#include "tests/cli_support.h"
+
+namespace fs = std::filesystem;
+
+namespace {
+// A folder that answers A06: the first exercise by `by_warp`, the second by `sort_work`; "" leaves a file out.
+std::string answers(const std::string& name, const std::string& by_warp, const std::string& sort_work) {
+    const fs::path folder = scratch() / name;
+    fs::create_directories(folder);
+    if (!by_warp.empty()) std::ofstream(folder / "by_warp.cu") << by_warp;
+    if (!sort_work.empty()) std::ofstream(folder / "sort_work.cu") << sort_work;
+    return folder.string();
+}
+std::string lesson_text(const std::string& file) {
+    return lockstep::read_file(fs::path(LOCKSTEP_SOURCE_DIR) / "lessons/A06_divergence" / file).value();
+}
+}  // namespace
+
+TEST_CASE("A right submission has all points, a starter none, a missing file is named") {
+    const std::string right = answers("right", lesson_text("solution/by_warp.cu"), lesson_text("solution/sort_work.cu"));
+    const Outcome all = lockstep_command("grade --lesson A06 --submission " + right + " --format json");
+    INFO(all.out << all.err);
+    CHECK(all.status == 0);
+    const auto json = nlohmann::json::parse(all.out);
+    CHECK(json["submissions"][0]["points"] == json["submissions"][0]["of_points"]);
+    CHECK(json["submissions"][0]["of_points"] == 4);
+    CHECK(json["submissions"][0]["exercises"][1]["checks"].size() == 3);
+
+    const std::string half = answers("half", lesson_text("by_warp.cu"), "");
+    const Outcome none = lockstep_command("grade --lesson A06 --submission " + half);
+    CHECK(none.status == 1);
+    CHECK(none.out.find("0 of 4 points") != std::string::npos);
+    CHECK(none.out.find("there is no file sort_work.cu in the submission") != std::string::npos);
+}
+
+TEST_CASE("Gradescope and JUnit get what they read") {
+    const std::string mixed = answers("mixed", lesson_text("solution/by_warp.cu"), "this does not compile < & >");
+    const auto results =
+        nlohmann::json::parse(lockstep_command("grade --lesson A06 --submission " + mixed + " --format gradescope").out);
+    CHECK(results["score"] == 1);
+    REQUIRE(results["tests"].size() == 2);
+    CHECK(results["tests"][0]["status"] == "passed");
+    CHECK(results["tests"][1]["status"] == "failed");
+    CHECK(results["tests"][1]["max_score"] == 3);
+    CHECK(results["tests"][1]["output"].get<std::string>().find("sort_work.cu:1") != std::string::npos);
+
+    const Outcome junit = lockstep_command("grade --lesson A06 --submission " + mixed + " --format junit");
+    CHECK(junit.status == 1);
+    CHECK(junit.out.find("tests=\"2\" failures=\"1\"") != std::string::npos);
+    CHECK(junit.out.find("&lt; &amp; &gt;") != std::string::npos);
+}
+
+TEST_CASE("A kernel that never ends and one that faults cost a submission its points and nothing else") {
+    const std::string endless =
+        answers("endless", R"(extern "C" __global__ void by_warp(float* x) { while (x[0] < 1e30f) x[0] = 0; })",
+                R"(extern "C" __global__ void sort_work(const int* a, float* x) { x[1 << 28] = a[0]; })");
+    const std::string right = answers("after", lesson_text("solution/by_warp.cu"), lesson_text("solution/sort_work.cu"));
+    const Outcome both = lockstep_command("grade --lesson A06 --max-seconds 3 --submission " + endless + " --submission " +
+                                          right + " --format json");
+    CHECK(both.status == 1);
+    const auto json = nlohmann::json::parse(both.out);
+    CHECK(json["submissions"][0]["points"] == 0);
+    CHECK(json["submissions"][1]["points"] == 4);
+    INFO(json["submissions"][0].dump(2));
+    CHECK(json["submissions"][0]["exercises"][1]["reasons"].get<std::string>().find("sort_work") != std::string::npos);
+}
+
+TEST_CASE("What cannot be graded is refused in one sentence") {
+    const std::string file = write("answer.cu", lesson_text("solution/by_warp.cu"));
+    refuses("grade --lesson A06 --submission " + file, "say which one this file answers with --exercise");
+    refuses("grade --lesson A06 --exercise by_wrap --submission " + file, "did you mean by_warp?");
+    refuses("grade --lesson A06 --submission nowhere.cu", "there is no such submission");
+    refuses("grade --lesson A06 --format junitt --submission " + file, "did you mean junit?");
+    refuses("grade --lesson A99 --submission " + file, "A99");
+    refuses("grade --lesson A06 --format gradescope --submission " + file + " --submission " + file,
+            "one submission, not 2");
+    CHECK(lockstep_command("grade --lesson A06 --exercise by_warp --submission " + file).status == 0);
+}
