@@ -1,102 +1,279 @@
+// One lock for all ranks: they are few and messages large. A rank that waits sleeps on a condition of its own. `running`
+// counts the ranks that can go on; when none can, stalled() looks for what to do: turn loans into copies, end the run.
 #include "core/comm/in_process.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <condition_variable>
 #include <cstring>
-#include <deque>
 #include <map>
 #include <mutex>
 #include <thread>
+#include <unordered_map>
 
 #include "core/base/diagnostic.h"
+#include "core/comm/reduce.h"
 
 namespace lockstep::comm {
 
 namespace {
-struct Message {
-    std::vector<std::byte> bytes;
+
+struct MailMessage {
+    const void* data = nullptr;  // in `copy`, or in the sender's buffer while `lent`
+    std::vector<std::byte> copy;
+    int64_t bytes = 0;
+    bool lent = false;
     double arrival_us = 0;
 };
 
-struct Deadlocked {};  // ends a rank's program
+struct Mailbox {  // of one sender, receiver, group and stream: first in, first out
+    std::vector<MailMessage> messages;
+    size_t first = 0, count = 0;                // in a circle
+    std::vector<std::vector<std::byte>> spare;  // of copies that have been read
 
-// What all ranks share. One lock: ranks are few and messages large.
-struct Group {
-    std::mutex mutex;
-    std::condition_variable changed;
-    Link link;
-    std::map<std::pair<int, int>, std::deque<Message>> mail;  // by (from, to)
-    std::vector<int> waits_for;                               // by rank: -1 when it runs
-    std::vector<bool> finished;
-    std::optional<Deadlock> deadlock;
-
-    // With the lock held: a deadlock when every rank that has not finished waits for a message that is not there.
-    void look_for_deadlock() {
-        Deadlock found;
-        for (size_t rank = 0; rank < waits_for.size(); ++rank) {
-            if (finished[rank]) continue;
-            const int from = waits_for[rank];
-            if (from < 0 || !mail[{from, static_cast<int>(rank)}].empty()) return;
-            found.waits.push_back({static_cast<int>(rank), from, finished[static_cast<size_t>(from)]});
+    MailMessage& at(size_t i) { return messages[(first + i) % messages.size()]; }
+    MailMessage& push() {
+        if (count == messages.size()) {
+            std::rotate(messages.begin(), messages.begin() + static_cast<std::ptrdiff_t>(first), messages.end());
+            first = 0;
+            messages.resize(std::max<size_t>(2, 2 * count));
         }
-        if (found.waits.empty() || deadlock) return;
-        deadlock = std::move(found);
-        changed.notify_all();
+        return at(count++);
+    }
+    void pop() { first = (first + 1) % messages.size(), --count; }
+};
+
+struct RunEnded {};  // ends a rank's program
+
+struct RankState {
+    std::condition_variable wake;
+    const Mailbox* waits = nullptr;  // an empty box, or null
+    int waits_for = -1;              // the rank that would fill it
+    bool taking_back = false;        // waits until `lent` is empty
+    bool finished = false;
+    std::vector<std::pair<Mailbox*, int>> lent;  // one a loan that has not been read
+    // Touched by the rank's own thread alone.
+    std::array<double, max_streams> clock{}, link_free{};
+};
+
+struct World {
+    std::mutex mutex;
+    Link link;
+    std::vector<RankState> ranks;
+    int running = 0;  // ranks that neither wait nor have finished
+    bool ended = false;
+    std::optional<Deadlock> deadlock;
+    std::vector<RankResult>* results = nullptr;
+    struct Channel {
+        std::unordered_map<uint64_t, Mailbox> boxes;  // by from and to
+    };
+    std::map<std::pair<std::vector<int>, int>, Channel> channels;  // by group and stream; addresses stay
+
+    explicit World(int count) : ranks(static_cast<size_t>(count)), running(count) {}
+
+    // With the lock held, when no rank runs.
+    void stalled() {
+        bool freed = false;
+        for (RankState& rank : ranks) {
+            if (!rank.taking_back) continue;
+            for (auto& [box, to] : rank.lent)
+                for (size_t i = 0; i < box->count; ++i) keep_copy(box->at(i));
+            rank.lent.clear();
+            resume(rank);
+            freed = true;
+        }
+        if (freed) return;
+        Deadlock found;
+        bool died = false;
+        for (size_t i = 0; i < ranks.size(); ++i) {
+            died |= !(*results)[i].failure.empty();
+            if (!ranks[i].finished)
+                found.waits.push_back(
+                    {static_cast<int>(i), ranks[i].waits_for, ranks[static_cast<size_t>(ranks[i].waits_for)].finished});
+        }
+        if (found.waits.empty()) return;
+        if (!died) deadlock = std::move(found);
+        ended = true;
+        for (RankState& rank : ranks) rank.wake.notify_one();
+    }
+    static void keep_copy(MailMessage& message) {
+        if (!message.lent) return;
+        message.copy.resize(static_cast<size_t>(message.bytes));
+        std::memcpy(message.copy.data(), message.data, message.copy.size());
+        message.data = message.copy.data();
+        message.lent = false;
+    }
+    void resume(RankState& rank) {
+        rank.waits = nullptr;
+        rank.taking_back = false;
+        ++running;
+        rank.wake.notify_one();
+    }
+    void stops_running() {
+        if (--running == 0) stalled();
     }
 };
 
 class InProcess final : public Communicator {
   public:
-    InProcess(Group& group, int rank, RankResult& result) : group_(group), rank_(rank), result_(result) {}
-
-    int rank() const override { return rank_; }
-    int size() const override { return static_cast<int>(group_.finished.size()); }
-    double time_us() const override { return result_.time_us; }
-    void compute(double us) override { result_.time_us += us; }
-
-    // The link carries one message after the other; the sender goes on at once.
-    void send(int to, std::span<const std::byte> bytes) override {
-        check(to, "send to");
-        const double carry = group_.link.bytes_per_us > 0 ? double(bytes.size()) / group_.link.bytes_per_us : 0;
-        link_free_us_ = std::max(link_free_us_, result_.time_us) + carry;
-        Message message{{bytes.begin(), bytes.end()}, link_free_us_ + group_.link.latency_us};
-        result_.bytes_sent += bytes.size();
-        ++result_.messages_sent;
-        const std::lock_guard lock(group_.mutex);
-        group_.mail[{rank_, to}].push_back(std::move(message));
-        group_.changed.notify_all();
+    InProcess(World& world, std::vector<int> ranks, int rank, int stream)
+        : world_(world), ranks_(std::move(ranks)), rank_(rank), stream_(stream) {
+        const std::lock_guard lock(world_.mutex);
+        channel_ = &world_.channels[{ranks_, stream}];
+        boxes_.resize(ranks_.size());
     }
 
-    void receive(int from, std::span<std::byte> bytes) override {
-        check(from, "receive from");
-        std::unique_lock lock(group_.mutex);
-        auto& box = group_.mail[{from, rank_}];
-        group_.waits_for[static_cast<size_t>(rank_)] = from;
-        if (box.empty()) group_.look_for_deadlock();
-        group_.changed.wait(lock, [&] { return !box.empty() || group_.deadlock; });
-        if (box.empty()) throw Deadlocked{};
-        group_.waits_for[static_cast<size_t>(rank_)] = -1;
-        const Message message = std::move(box.front());
-        box.pop_front();
-        if (message.bytes.size() != bytes.size())
-            throw Failure(fmt::format("rank {} expects {} bytes from rank {}, which sent {}", rank_, bytes.size(), from,
-                                      message.bytes.size()));
-        std::copy(message.bytes.begin(), message.bytes.end(), bytes.begin());
-        result_.time_us = std::max(result_.time_us, message.arrival_us);
+    int rank() const override { return rank_; }
+    int size() const override { return static_cast<int>(ranks_.size()); }
+    int world_rank(int member) const override { return ranks_.at(static_cast<size_t>(member)); }
+    double time_us() const override { return clock(); }
+    void advance(double us, std::string_view) override { clock() += us; }
+    void wait_until(double us) override { clock() = std::max(clock(), us); }
+
+    std::unique_ptr<Communicator> group(std::span<const int> members) override {
+        std::vector<int> ranks;
+        int place = -1;
+        for (const int member : members) {
+            if (member < 0 || member >= size())
+                throw Failure(fmt::format("rank {} is not in a group of {}", member, size()));
+            if (member == rank_) place = static_cast<int>(ranks.size());
+            ranks.push_back(ranks_[static_cast<size_t>(member)]);
+            if (std::count(ranks.begin(), ranks.end(), ranks.back()) > 1)
+                throw Failure(fmt::format("rank {} is twice in a group", member));
+        }
+        if (place < 0) throw Failure(fmt::format("rank {} asks for a group without itself", rank_));
+        return std::make_unique<InProcess>(world_, std::move(ranks), place, stream_);
+    }
+    std::unique_ptr<Communicator> on(int stream) override {
+        if (stream < 0 || stream >= max_streams)
+            throw Failure(fmt::format("there is no stream {}: 0 to {}", stream, max_streams - 1));
+        return std::make_unique<InProcess>(world_, ranks_, rank_, stream);
+    }
+
+    void send(int to, const Buffer& buffer, std::string_view) override { post(to, buffer, false); }
+    void lend(int to, const Buffer& buffer, std::string_view) override { post(to, buffer, true); }
+    void take_back() override {
+        std::unique_lock lock(world_.mutex);
+        RankState& me = state();
+        if (world_.ended) throw RunEnded{};
+        if (me.lent.empty()) return;
+        me.taking_back = true;
+        world_.stops_running();
+        me.wake.wait(lock, [&] { return !me.taking_back || world_.ended; });
+        if (me.taking_back) throw RunEnded{};
+    }
+    void receive(int from, const Buffer& buffer, std::string_view) override {
+        take(from, buffer, [&](const void* data) {
+            if (buffer.count > 0) std::memcpy(buffer.data, data, static_cast<size_t>(buffer.bytes()));
+        });
+    }
+    void receive_reduce(int from, const Buffer& buffer, Reduction reduction, std::string_view) override {
+        take(from, buffer, [&](const void* data) { reduce_into(buffer, data, reduction); });
     }
 
   private:
-    void check(int peer, const char* verb) const {
+    RankState& state() const { return world_.ranks[static_cast<size_t>(ranks_[static_cast<size_t>(rank_)])]; }
+    double& clock() const { return state().clock[static_cast<size_t>(stream_)]; }
+
+    struct Boxes {
+        Mailbox *to = nullptr, *from = nullptr;
+    };
+    Boxes& boxes(int peer) {  // with the lock held
+        Boxes& found = boxes_[static_cast<size_t>(peer)];
+        if (!found.to) {
+            const auto key = [](int from, int to) { return static_cast<uint64_t>(from) << 32 | static_cast<uint64_t>(to); };
+            found.to = &channel_->boxes[key(rank_, peer)];
+            found.from = &channel_->boxes[key(peer, rank_)];
+        }
+        return found;
+    }
+    void expect_peer(int peer, const char* verb) const {
         if (peer < 0 || peer >= size() || peer == rank_)
             throw Failure(fmt::format("rank {} cannot {} rank {} in a group of {}", rank_, verb, peer, size()));
     }
 
-    Group& group_;
-    int rank_;
-    RankResult& result_;
-    double link_free_us_ = 0;
+    // The link carries one message after the other; the sender goes on at once.
+    void post(int to, const Buffer& buffer, bool lent) {
+        expect_peer(to, "send to");
+        RankState& me = state();
+        const int64_t bytes = buffer.bytes();
+        double& link_free = me.link_free[static_cast<size_t>(stream_)];
+        const double carry = world_.link.bytes_per_us > 0 ? static_cast<double>(bytes) / world_.link.bytes_per_us : 0;
+        link_free = std::max(link_free, clock()) + carry;
+        RankResult& result = (*world_.results)[static_cast<size_t>(world_rank(rank_))];
+        result.bytes_sent += static_cast<uint64_t>(bytes);
+        ++result.messages_sent;
+        MailMessage message;
+        message.bytes = bytes;
+        message.arrival_us = link_free + world_.link.latency_us;
+        message.data = buffer.data;
+        message.lent = buffer.data != nullptr && lent && bytes > 0;
+        std::unique_lock lock(world_.mutex);
+        if (world_.ended) throw RunEnded{};
+        Mailbox& box = *boxes(to).to;
+        if (message.lent) {
+            me.lent.emplace_back(&box, to);
+        } else if (buffer.data && bytes > 0) {
+            if (!box.spare.empty()) {
+                message.copy = std::move(box.spare.back());
+                box.spare.pop_back();
+            }
+            lock.unlock();
+            const auto* begin = static_cast<const std::byte*>(buffer.data);
+            message.copy.assign(begin, begin + bytes);
+            message.data = message.copy.data();
+            lock.lock();
+            if (world_.ended) throw RunEnded{};
+        }
+        box.push() = std::move(message);
+        RankState& receiver = world_.ranks[static_cast<size_t>(world_rank(to))];
+        if (receiver.waits == &box) world_.resume(receiver);
+    }
+
+    template <class Use>
+    void take(int from, const Buffer& buffer, Use use) {
+        expect_peer(from, "receive from");
+        RankState& me = state();
+        std::unique_lock lock(world_.mutex);
+        if (world_.ended) throw RunEnded{};
+        Mailbox& box = *boxes(from).from;
+        if (box.count == 0) {
+            me.waits = &box;
+            me.waits_for = world_rank(from);
+            world_.stops_running();
+            me.wake.wait(lock, [&] { return me.waits == nullptr || world_.ended; });
+            if (me.waits) throw RunEnded{};
+        }
+        MailMessage message = std::move(box.at(0));
+        box.pop();
+        lock.unlock();
+        const bool fits = message.bytes == buffer.bytes(), has_data = message.data || message.bytes == 0;
+        if (fits && has_data && buffer.data) use(message.data);
+        clock() = std::max(clock(), message.arrival_us);
+        lock.lock();
+        if (message.lent) {
+            RankState& lender = world_.ranks[static_cast<size_t>(world_rank(from))];
+            const auto loan = std::find(lender.lent.begin(), lender.lent.end(), std::pair{&box, rank_});
+            if (loan != lender.lent.end()) lender.lent.erase(loan);
+            if (lender.taking_back && lender.lent.empty()) world_.resume(lender);
+        }
+        if (message.copy.capacity() > 0) box.spare.push_back(std::move(message.copy));
+        lock.unlock();
+        if (!fits)
+            throw Failure(fmt::format("rank {} expects {} bytes from rank {}, which sent {}", world_rank(rank_),
+                                      buffer.bytes(), world_rank(from), message.bytes));
+        if (buffer.data && !has_data)
+            throw Failure(fmt::format("rank {} expects data from rank {}, which sent a size alone", world_rank(rank_),
+                                      world_rank(from)));
+    }
+
+    World& world_;
+    std::vector<int> ranks_;  // of the world, by place in this group
+    int rank_, stream_;
+    World::Channel* channel_ = nullptr;
+    std::vector<Boxes> boxes_;  // by peer
 };
 }  // namespace
 
@@ -108,31 +285,47 @@ std::string Deadlock::text() const {
     return fmt::format("{}", fmt::join(parts, "; "));
 }
 
+std::string Death::text() const {
+    return fmt::format("rank {} died: {}", rank, why);
+}
+
+std::string GroupResult::problem() const {
+    return died ? died->text() : deadlock ? "deadlock: " + deadlock->text() : std::string();
+}
+
 GroupResult run_in_process(int ranks, const Link& link, const std::function<void(Communicator&)>& program) {
     if (ranks < 1 || ranks > 1024) throw Failure(fmt::format("a group of {} ranks is impossible: 1 to 1024", ranks));
-    const auto count = static_cast<size_t>(ranks);
-    Group group;
-    group.link = link;
-    group.waits_for.assign(count, -1);
-    group.finished.assign(count, false);
+    World world(ranks);
+    world.link = link;
     GroupResult result;
-    result.ranks.resize(count);
+    result.ranks.resize(static_cast<size_t>(ranks));
+    world.results = &result.ranks;
+    std::vector<int> everyone;
+    for (int rank = 0; rank < ranks; ++rank) everyone.push_back(rank);
     std::vector<std::thread> threads;
-    for (size_t rank = 0; rank < count; ++rank)
+    for (int rank = 0; rank < ranks; ++rank)
         threads.emplace_back([&, rank] {
-            InProcess communicator(group, static_cast<int>(rank), result.ranks[rank]);
+            RankState& state = world.ranks[static_cast<size_t>(rank)];
+            RankResult& own = result.ranks[static_cast<size_t>(rank)];
+            std::string failure;
             try {
+                InProcess communicator(world, everyone, rank, 0);
                 program(communicator);
-            } catch (const Deadlocked&) {
-            } catch (const std::exception& failure) {
-                result.ranks[rank].failure = failure.what();
+            } catch (const RunEnded&) {
+            } catch (const std::exception& thrown) {
+                failure = *thrown.what() ? thrown.what() : "an exception without words";
             }
-            const std::lock_guard lock(group.mutex);
-            group.finished[rank] = true;
-            group.look_for_deadlock();
+            own.time_us = *std::max_element(state.clock.begin(), state.clock.end());
+            const std::lock_guard lock(world.mutex);
+            own.failure = std::move(failure);
+            state.finished = true;
+            state.waits = nullptr;
+            if (!world.ended) world.stops_running();
         });
     for (std::thread& thread : threads) thread.join();
-    result.deadlock = std::move(group.deadlock);
+    result.deadlock = std::move(world.deadlock);
+    for (size_t rank = result.ranks.size(); rank-- > 0;)
+        if (!result.ranks[rank].failure.empty()) result.died = Death{static_cast<int>(rank), result.ranks[rank].failure};
     return result;
 }
 
