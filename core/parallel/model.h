@@ -24,6 +24,7 @@ struct ModelShape {    // one row a model: what plans are held against, and what
     std::vector<int64_t> widths = {};  // perceptron: input first
     bool tied_head = false;            // the last product takes the embedding's weight
     double rope_base = 10000;
+    bool fused_attention = true;  // one kernel; otherwise products and a softmax with the matrix of scores between them
 };
 
 struct MicroBatch {                // this rank's part: of the batch over dp, of the sequence over cp
@@ -41,13 +42,15 @@ struct Block {
     std::function<tensor::TensorType(const MicroBatch& batch)> output;
 };
 
-struct ShardedParameter {  // beside each nn::Parameter: how the full one was cut
+struct ShardedParameter {  // beside each nn::Parameter: how the full one was cut over tp
     nn::Parameter* parameter = nullptr;
-    tensor::Shape full;  // shape before cutting
-    int axis = -1;       // cut over tp along this axis; -1: every tp rank holds all of it
-    // Of uncut parameters: their gradient is a part only and must be added over the tp group (norms under sequence
-    // parallelism).
-    bool add_over_tp = false;
+    tensor::Shape full;           // shape before cutting
+    int axis = -1;                // cut along this axis; -1: every tp rank holds all of it
+    int64_t parts = 1, part = 0;  // into so many equal parts, of which this is one: with few key heads fewer than tp ranks
+    // Ranks that hold the same elements and each have a part of their gradient only, which must be added: norms under
+    // sequence parallelism, key heads that several tp ranks share, a tied head on another stage. Null: it is whole.
+    comm::Communicator* add_over = nullptr;
+    bool counts = true;  // of all tp and pp ranks that hold these elements, the one that norms and checkpoints count
 };
 
 struct ParallelModel {
@@ -55,6 +58,7 @@ struct ParallelModel {
     nn::ParameterList list;                // of the blocks that this rank holds
     std::vector<ShardedParameter> shards;  // one a parameter of `list`, in its order
     std::vector<Block> blocks;             // all of the model; those that this rank does not hold have no forward
+    std::vector<std::unique_ptr<comm::Communicator>> groups;  // that shards and ops name
 };
 
 // Makes a model's blocks [held[i].first, held[i].last) for this rank. Throws Failure (refusal()).
@@ -69,6 +73,18 @@ std::unique_ptr<ParallelModel> make_model(const ModelShape& shape, const Paralle
                                           std::optional<DType> compute = {});
 
 const ModelShape& shape_named(const std::string& model);  // throws Failure with the nearest name
+// GPT-3's form with learnt positions and a tied head, without a fused attention: what Megatron-LM's table was measured with.
+ModelShape megatron_shape(const std::string& name, int64_t layers, int64_t width, int64_t heads, int64_t vocabulary,
+                          int64_t context);
+int64_t parameters_of(const ModelShape& shape);  // of the whole model, elements
+
+// Which places of a sequence of `context` a rank of the cp axis holds: runs [first, last), in the order of its rows. A
+// balanced ring gives rank r the pieces r and 2 cp - 1 - r of 2 cp, so that all see as many keys.
+struct PlaceRun {
+    int64_t first = 0, last = 0;
+    bool operator==(const PlaceRun&) const = default;
+};
+std::vector<PlaceRun> places_of(const ParallelPlan& plan, int cp_rank, int64_t context);
 // Why the plan cannot run this model with `batch` examples a step, and what would; nothing: it can.
 std::optional<std::string> refusal(const ParallelPlan& plan, const ModelShape& shape, int64_t batch);
 

@@ -27,12 +27,25 @@ struct Rank {
     std::unique_ptr<comm::Communicator> tp, dp, cp, pp;
 
     int along(std::string_view axis) const { return mesh.coordinate(world.rank(), axis); }  // its coordinate
-    // Adds what the ops recorded since `from_node` took to the compute stream's clock, forward; backward of one node.
-    void forward_took(const tensor::Tape& tape, int from_node);
+    // Adds what the ops recorded since `from_node` took to the compute stream's clock, forward, none of them twice; backward
+    // of one node. Blocks (model.h) do the former themselves, and ops that communicate before they do. Ops without kernels
+    // take no time: those that communicate or run others look after the clock themselves.
+    void forward_took(const tensor::Tape& tape, int from_node = 0);
     void backward_took(const tensor::Tape& tape, int node);
+    void forward_begins(const tensor::Tape& tape);  // what is recorded from here on has not been counted
+
+    struct Counted {  // how far forward_took() has come
+        const tensor::Tape* tape = nullptr;
+        int nodes = 0;
+    } counted = {};
 };
 
+// The rank of `world` that this thread or process is: its groups are made, which all ranks do together. What it refers to
+// must outlive it.
+Rank make_rank(const ParallelPlan& plan, comm::Communicator& world, device::Device& device, tensor::Heap& heap,
+               const OpTimes& times);
+
 // Communication streams: messages of one never wait behind another's.
-inline constexpr int compute_stream = 0, gradient_stream = 1, parameter_stream = 2, pipeline_stream = 3;
+inline constexpr int compute_stream = 0, gradient_stream = 1, parameter_stream = 2, pipeline_stream = 3, context_stream = 4;
 
 }  // namespace lockstep::parallel
