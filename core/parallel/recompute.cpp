@@ -1,0 +1,122 @@
+#include "core/parallel/recompute.h"
+
+#include "core/base/diagnostic.h"
+
+namespace lockstep::parallel {
+
+using tensor::BackwardCall;
+using tensor::ForwardCall;
+using tensor::Tape;
+using tensor::Variable;
+
+namespace {
+// While it lives, the parameters are leaves of another tape, and the rank counts that tape's ops.
+class ElsewhereOnly {
+  public:
+    explicit ElsewhereOnly(const Rerun& what) : what_(what), counted_(what.rank->counted) {
+        for (const nn::Parameter* parameter : what.parameters)
+            places_.push_back({parameter->node, parameter->pass, parameter->seen});
+    }
+    ~ElsewhereOnly() {
+        for (size_t i = 0; i < places_.size(); ++i) {
+            nn::Parameter& parameter = *what_.parameters[i];
+            parameter.node = places_[i].node, parameter.pass = places_[i].pass, parameter.seen = places_[i].seen;
+        }
+        what_.rank->counted = counted_;
+    }
+    ElsewhereOnly(const ElsewhereOnly&) = delete;
+    ElsewhereOnly& operator=(const ElsewhereOnly&) = delete;
+
+  private:
+    struct Place {
+        int node;
+        uint64_t pass;
+        int seen;
+    };
+    const Rerun& what_;
+    Rank::Counted counted_;
+    std::vector<Place> places_;
+};
+
+const Rerun& rerun_of(const tensor::Attributes& attributes) {
+    return *static_cast<const Rerun*>(attributes.context);
+}
+
+void rerun_forward(ForwardCall& call) {
+    const Rerun& what = rerun_of(call.attributes);
+    what.rank->forward_took(call.tape);
+    call.output = {};  // what comes out inside takes its place
+    const ElsewhereOnly elsewhere(what);
+    Tape tape(call.tape.heap());
+    const tensor::NoGrad no_gradients(tape);
+    nn::Pass pass{tape, call.attributes.training, {call.attributes.seed, call.attributes.offset}};
+    what.rank->forward_begins(tape);
+    const size_t activations = call.inputs.size() - what.parameters.size();
+    std::vector<Variable> inputs;
+    for (size_t i = 0; i < activations; ++i) inputs.push_back(tape.input(call.inputs[i], "kept"));
+    call.output = what.inside(pass, inputs).value;
+    what.rank->forward_took(tape);
+    what.cost = tape.cost();
+    what.drawn = pass.random.offset - call.attributes.offset;
+    if (!call.output.contiguous()) throw Failure("what a recomputed piece gives must have no gaps");
+    for (size_t i = 0; i < activations; ++i) call.save_input(i);
+}
+
+void rerun_backward(BackwardCall& call) {
+    const Rerun& what = rerun_of(call.attributes);
+    const ElsewhereOnly elsewhere(what);
+    Tape tape(call.tape.heap());
+    nn::Pass pass{tape, call.attributes.training, {call.attributes.seed, call.attributes.offset}};
+    what.rank->forward_begins(tape);
+    const size_t activations = call.inputs.size() - what.parameters.size();
+    std::vector<Variable> inputs;
+    for (size_t i = 0; i < activations; ++i) inputs.push_back(tape.input(call.kept(i), "kept", call.wants(i)));
+    const tensor::Root root{what.inside(pass, inputs), call.upstream};
+    what.rank->forward_took(tape);
+    tape.begin_backward(std::span(&root, 1));
+    while (const std::optional<int> node = tape.step_backward()) what.rank->backward_took(tape, *node);
+    for (size_t i = 0; i < call.inputs.size(); ++i) {
+        if (!call.wants(i)) continue;
+        const nn::Parameter* parameter = i < activations ? nullptr : what.parameters[i - activations];
+        if (parameter && parameter->pass != pass.number) continue;  // it took no part
+        call.gradients[i] = tape.take_gradient(parameter ? parameter->node : inputs[i].node);
+    }
+}
+
+const tensor::OpRow rerun_row = {
+    .name = "recompute",
+    .inputs = 1,
+    .variadic = true,
+    .any_inputs = ~0u,
+    .gradient_names = {"dx"},
+    .kernels = {},
+    .shape = [](tensor::Types, const tensor::Attributes& a) { return a.sizes; },
+    .result = [](tensor::Types, const tensor::Attributes& a) { return a.dtype; },
+    .forward = rerun_forward,
+    .backward = rerun_backward,
+    .cost =
+        [](tensor::Types, const tensor::Attributes& a) {
+            tensor::OpCost cost = rerun_of(a).cost;
+            cost.backward += cost.forward;
+            return cost;
+        },
+};
+}  // namespace
+
+Variable rerun(nn::Pass& pass, const Rerun& what, std::span<const Variable> given, const tensor::TensorType& result,
+               tensor::NodeName name) {
+    if (!pass.tape.recording() || !pass.training) return what.inside(pass, given);
+    std::vector<Variable> inputs(given.begin(), given.end());
+    for (nn::Parameter* parameter : what.parameters) inputs.push_back(pass.leaf(parameter));
+    const Variable y = pass.tape.apply(rerun_row, inputs, std::move(name),
+                                       {.training = pass.training,
+                                        .sizes = result.shape,
+                                        .seed = pass.random.seed,
+                                        .offset = pass.random.offset,
+                                        .dtype = result.dtype,
+                                        .context = &what});
+    pass.random.offset += what.drawn;
+    return y;
+}
+
+}  // namespace lockstep::parallel
