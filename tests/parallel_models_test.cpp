@@ -110,6 +110,30 @@ TEST_CASE("With a plan of 1s gpt and llama are the serial models, bit for bit") 
         }
 }
 
+TEST_CASE("With a plan of 1s the model that the Trainer trains loses what it does there, bit for bit") {
+    for (const char* name : {"gpt", "llama"}) {
+        const auto device = device::open_device("host").value();
+        tensor::Heap heap(*device);
+        const auto task = nn::model_named(name).make({.batch = 1, .seed = 5}, heap);
+        nn::Batch batch;
+        task->make_batch(0, batch);
+        tensor::Tape tape(heap);
+        nn::Pass pass{tape};
+        const double loss = tensor::values_of(heap, task->forward(pass, batch, 0).loss.value)[0];
+        run_ranks({}, [&](Rank& rank) {
+            ModelShape shape = shape_named(name);
+            shape.vocabulary = task->list.find("tokens.weight")->value.shape[0];
+            const auto model = own_stage(rank, shape, 5, DType::f32);
+            const std::span<const int32_t> all(batch.labels);
+            MicroBatch micro;
+            micro.input = tensor::reshaped(tensor::labels_from(rank.heap, all.first(all.size() / 2), "x"), {1, 128});
+            micro.target = tensor::labels_from(rank.heap, all.last(all.size() / 2), "y");
+            micro.examples = 128;
+            CHECK(step_of(rank, *model, micro).loss == loss);
+        });
+    }
+}
+
 TEST_CASE("With a plan of 1s mlp, mlp512, lenet5 and resnet8 are the serial models, bit for bit") {
     for (const char* name : {"mlp", "mlp512", "lenet5", "resnet8"}) check_pictures(name);
 }
@@ -121,14 +145,14 @@ struct Difference {
     std::string where;
 };
 Difference difference(const ModelShape& shape, const ParallelPlan& plan, const Tokens& tokens, const Serial& serial,
-                      DType dtype) {
+                      DType dtype, std::optional<DType> compute = {}) {
     std::mutex mutex;
     Difference worst;
     double least = 0;  // a bias of keys has no gradient but rounding: softmax does not see it
     for (const auto& [name, gradient] : serial.gradients)
         for (const double value : gradient) least = std::max(least, 1e-3 * std::abs(value));
     const auto result = run_ranks(plan, [&](Rank& rank) {
-        const auto model = own_stage(rank, shape, 11, dtype);
+        const auto model = own_stage(rank, shape, 11, dtype, compute);
         const Step step = step_of(rank, *model, micro_batch(rank, tokens));
         const std::scoped_lock lock(mutex);
         if (model->blocks.back().forward) {
@@ -183,6 +207,38 @@ TEST_CASE("Over tp, cp and pp a transformer's loss and every gradient are the se
                         }
     }
     CHECK(plans > 50);
+}
+
+TEST_CASE("In half precision the ranks stay as near to the serial run as its rounding") {
+    for (const auto kind : {ModelShape::Kind::gpt, ModelShape::Kind::llama}) {
+        const ModelShape shape = tiny(kind);
+        const Tokens tokens = tokens_of(2, shape.context, shape.vocabulary, 3);
+        const Serial serial = serial_language(shape, tokens, 11, DType::f32);
+        for (const DType half : {DType::bf16, DType::f16})
+            for (const ParallelPlan& plan : {ParallelPlan{.tp = 2, .sequence_parallel = true},
+                                             {.tp = 2, .cp = 2},
+                                             {.cp = 2, .context = Context::balanced_ring}}) {
+                INFO(shape.name << " " << name_of(half) << " " << text_of_plan(plan));
+                const Difference one = difference(shape, plan, tokens, serial, DType::f32, half);
+                const double bits = half == DType::bf16 ? 8 : 11;  // of a significand; some 25 roundings in a row
+                CHECK(one.loss < 0.5 * std::exp2(-bits));
+                INFO(one.where);
+                CHECK(one.gradient < 25 * std::exp2(-bits));
+            }
+    }
+}
+
+TEST_CASE("Attention by products and a softmax is the fused one, serial and over tp, with its scores recomputed too") {
+    ModelShape shape = tiny(ModelShape::Kind::gpt);
+    const Tokens tokens = tokens_of(2, shape.context, shape.vocabulary, 3);
+    const Serial serial = serial_language(shape, tokens, 11, DType::f64);
+    shape.fused_attention = false;
+    for (const int tp : {1, 2})
+        for (const Recompute recompute : {Recompute::none, Recompute::selective, Recompute::full}) {
+            const Difference one = difference(shape, {.tp = tp, .recompute = recompute}, tokens, serial, DType::f64);
+            CHECK(one.loss < 1e-12);
+            CHECK(one.gradient < 1e-10);
+        }
 }
 
 TEST_CASE("Recomputed activations give the same bits, and less is kept") {
@@ -262,7 +318,8 @@ TEST_CASE("Bytes sent a layer are the formulas of tensor and context parallelism
         const double kv = double(shape.kv_heads) / double(shape.heads);
         for (const double t : {2.0, 4.0})
             for (const bool sequence : {false, true})
-                CHECK(bytes_a_layer(shape, {.tp = int(t), .sequence_parallel = sequence}, batch) == 8 * (t - 1) / t * a);
+                CHECK(bytes_a_layer(shape, {.tp = int(t), .sequence_parallel = sequence}, batch) ==
+                      (sequence ? 8 + 2 : 8) * (t - 1) / t * a);  // two products gather their places once more in backward
         for (const double c : {2.0, 4.0}) {
             const double l = 2 * a / c * kv;  // keys and values of a rank
             for (const Context ring : {Context::ring, Context::balanced_ring})
@@ -328,7 +385,8 @@ TEST_CASE("A layer of Llama 3 405B runs on meta over 8 tp ranks: bytes of its pa
             },
             "meta");
         check_no_problem(result);
-        for (const comm::RankResult& rank : result.ranks) CHECK(double(rank.bytes_sent) == 8 * 7.0 / 8 * 8192 * d * 2);
+        for (const comm::RankResult& rank : result.ranks)
+            CHECK(double(rank.bytes_sent) == (sequence ? 10 : 8) * 7.0 / 8 * 8192 * d * 2);
     }
 }
 

@@ -158,6 +158,43 @@ TEST_CASE("Two ranks multiply [1 2 3; 4 5 6] by [1 2; 3 4; 5 6], by columns and 
     }
 }
 
+TEST_CASE("A column-parallel product is bitwise the whole one's columns") {
+    const int64_t rows = 5, inputs = 96, outputs = 48;
+    const std::vector<double> x = drawn(1, rows * inputs, 5)[0];
+    std::vector<double> whole;
+    for (const int n : {1, 2, 3, 4})
+        check_no_problem(run_ranks({.tp = n}, [&](Rank& rank) {
+            ParallelModel model;
+            ShardedBuild build{.rank = rank, .model = model, .rng = Rng(3)};
+            const nn::Linear linear = column_linear(build, "fc", inputs, outputs, true);
+            tensor::Tape tape(rank.heap);
+            nn::Pass pass{tape};
+            const tensor::Tensor in = tensor::tensor_from(rank.heap, {rows, inputs}, std::span<const double>(x), "x",
+                                                          tensor::Purpose::data, DType::f32);
+            const auto y = tensor::values_of(rank.heap, linear(pass, tape.input(in, "x")).value);
+            if (n == 1) whole = y;
+            if (y != part(whole, rows, n, rank.world.rank())) throw Failure("other bits");
+        }));
+}
+
+TEST_CASE("On the modelled GPU what communicates is copied out and in, and gives the same values") {
+    std::vector<std::vector<double>> sums(2), gathered(2);
+    check_no_problem(run_ranks(
+        {.tp = 2},
+        [&](Rank& rank) {
+            const auto me = size_t(rank.world.rank());
+            const Crossing tp{&rank, rank.tp.get()};
+            tensor::Tape tape(rank.heap);
+            const std::vector<float> x = {1.0f + float(me), 2, 3, 4};
+            const tensor::Variable in = tape.input(tensor::tensor_from(rank.heap, {2, 2}, x, "x"), "x");
+            sums[me] = tensor::values_of(rank.heap, sum_over(tape, in, tp, "sum").value);
+            gathered[me] = tensor::values_of(rank.heap, gather_parts(tape, in, 1, tp, "gather").value);
+        },
+        "sim:teaching"));
+    for (const auto& sum : sums) CHECK(sum == std::vector<double>{3, 4, 6, 8});
+    for (const auto& whole : gathered) CHECK(whole == std::vector<double>{1, 2, 2, 2, 3, 4, 3, 4});
+}
+
 TEST_CASE("Cross-entropy over a cut vocabulary is that of the whole one, and so is its gradient") {
     const int64_t rows = 6, classes = 12;
     const std::vector<double> logits = drawn(1, rows * classes, 7)[0];

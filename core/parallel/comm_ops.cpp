@@ -14,7 +14,6 @@ using tensor::BackwardCall;
 using tensor::ForwardCall;
 using tensor::NodeName;
 using tensor::OpRow;
-using tensor::Shape;
 using tensor::Tape;
 using tensor::Tensor;
 using tensor::Types;
@@ -65,7 +64,7 @@ struct Moves {
     const Crossing& crossing;
     Tape& tape;
     std::function<void(const tensor::Launch&)> launch;
-    std::function<Tensor(const Shape&)> fresh;  // a tensor of the call's type
+    std::function<Tensor(const tensor::Shape&)> fresh;  // a tensor of the call's type
 
     comm::Communicator& group() const { return *crossing.group; }
     device::Device& device() const { return tape.heap().device(); }
@@ -74,24 +73,24 @@ Moves moves_of(ForwardCall& call) {
     const Crossing& crossing = crossing_of(call.attributes);
     crossing.rank->forward_took(call.tape);
     return {crossing, call.tape, [&call](const tensor::Launch& launch) { call.launch(launch); },
-            [&call](const Shape& shape) { return call.temporary(shape, "parts"); }};
+            [&call](const tensor::Shape& shape) { return call.temporary(shape, "parts"); }};
 }
 Moves moves_of(BackwardCall& call) {
     return {crossing_of(call.attributes), call.tape, [&call](const tensor::Launch& launch) { call.launch(0, launch); },
-            [&call](const Shape& shape) { return call.temporary(shape, "parts", call.dtype); }};
+            [&call](const tensor::Shape& shape) { return call.temporary(shape, "parts", call.dtype); }};
 }
 
 struct Cut {  // a shape around one axis: [outer, parts, inner]
     int64_t outer = 1, parts = 1, inner = 1;
 };
-Cut cut_at(const Shape& shape, int64_t axis, int64_t parts) {
+Cut cut_at(const tensor::Shape& shape, int64_t axis, int64_t parts) {
     Cut cut{.parts = parts};
     const size_t at = tensor::axis_of(axis, shape.size());
     for (size_t i = 0; i < shape.size(); ++i) (i < at ? cut.outer : cut.inner) *= shape[i];
     cut.inner /= parts;
     return cut;
 }
-Shape with_axis(Shape shape, int64_t axis, int64_t times, int64_t over) {
+tensor::Shape with_axis(tensor::Shape shape, int64_t axis, int64_t times, int64_t over) {
     int64_t& extent = shape[tensor::axis_of(axis, shape.size())];
     if (extent % over)
         throw Failure(fmt::format("axis {} of {} does not divide into {} parts", axis, tensor::text_of(shape), over));
@@ -153,20 +152,20 @@ void shift_into(const Moves& moves, const Tensor& x, const Tensor& to, int64_t b
     receive(moves.group(), moves.device(), place(here - step), to, "shift");
 }
 
-Shape same_extents(Types in, const Attributes&) {
+tensor::Shape same_extents(Types in, const Attributes&) {
     return in[0].shape;
 }
-Shape joined_extents(Types in, const Attributes& a) {
+tensor::Shape joined_extents(Types in, const Attributes& a) {
     return with_axis(in[0].shape, a.axis, members_of(a), 1);
 }
-Shape part_extents(Types in, const Attributes& a) {
+tensor::Shape part_extents(Types in, const Attributes& a) {
     return with_axis(in[0].shape, a.axis, 1, members_of(a));
 }
 tensor::OpCost no_arithmetic(Types, const Attributes&) {
     return {};
 }
 
-OpRow crossing_row(std::string_view name, Shape (*extents)(Types, const Attributes&), void (*forward)(ForwardCall&),
+OpRow crossing_row(std::string_view name, tensor::Shape (*extents)(Types, const Attributes&), void (*forward)(ForwardCall&),
                    void (*backward)(BackwardCall&)) {
     OpRow row;
     row.name = name;
@@ -231,6 +230,17 @@ const OpRow shift_row = crossing_row(
         if (call.wants(0)) shift_into(moves_of(call), call.upstream, call.allocate(0), -call.attributes.start);
     });
 }  // namespace
+
+Tensor gathered_again(Tape& tape, const Tensor& part, int64_t axis, const Crossing& crossing, const std::string& name) {
+    const auto fresh = [&](const tensor::Shape& shape) {
+        return make_tensor(tape.heap(), shape, name, tensor::Purpose::activation, part.dtype);
+    };
+    const Moves moves = {crossing, tape,
+                         [&](const tensor::Launch& launch) { tape.launch(launch, name, "backward", part.dtype); }, fresh};
+    const Tensor whole = fresh(with_axis(part.shape, axis, crossing.group->size(), 1));
+    gather_into(moves, part, whole, axis);
+    return whole;
+}
 
 Variable spread_copy(Tape& tape, const Variable& x, const Crossing& crossing, NodeName name) {
     return tape.apply(spread_copy_row, {x}, std::move(name), {.context = &crossing});

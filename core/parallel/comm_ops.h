@@ -37,6 +37,10 @@ tensor::Variable exchange(tensor::Tape&, const tensor::Variable& x, int64_t spli
                           tensor::NodeName name);
 tensor::Variable shift(tensor::Tape&, const tensor::Variable& x, int by, const Crossing&, tensor::NodeName name);
 
+// What gather_parts gives, in memory of its own and without a node: for backward.
+tensor::Tensor gathered_again(tensor::Tape&, const tensor::Tensor& part, int64_t axis, const Crossing&,
+                              const std::string& name);
+
 // A contiguous tensor's memory as a message: in place on `host`, through a copy on a simulated GPU, a size alone on `meta`.
 class Message {
   public:

@@ -19,7 +19,6 @@ using tensor::elementwise;
 using tensor::ForwardCall;
 using tensor::Launch;
 using tensor::scalar_argument;
-using tensor::Shape;
 using tensor::size_argument;
 using tensor::Tape;
 using tensor::Tensor;
@@ -52,10 +51,10 @@ struct RingWork {  // of one call: sizes, and where to launch
     int number(int rank, int piece) const { return piece == 0 ? rank : 2 * ranks - 1 - rank; }
     int neighbour(int by) const { return (here + by + ranks) % ranks; }
     device::Device& device() const { return tape.heap().device(); }
-    Tensor fresh(const Shape& shape, std::string_view what, DType of) const {
+    Tensor fresh(const tensor::Shape& shape, std::string_view what, DType of) const {
         return make_tensor(tape.heap(), shape, {"ring attention", what}, purpose, of);
     }
-    Tensor zeros(const Shape& shape, std::string_view what, DType of) const {
+    Tensor zeros(const tensor::Shape& shape, std::string_view what, DType of) const {
         const Tensor y = fresh(shape, what, of);
         run("fill", y.count(), {y.pointer(), scalar_argument(0, of), size_argument(y.count())}, of);
         return y;
@@ -106,7 +105,7 @@ Sight sight_of(int query, int key) {
     return key > query ? Sight::none : key == query ? Sight::past : Sight::whole;
 }
 
-RingWork ring_work(const Ring& ring, Tape& tape, const Shape& q, const Shape& k, DType type, bool backward) {
+RingWork ring_work(const Ring& ring, Tape& tape, const tensor::Shape& q, const tensor::Shape& k, DType type, bool backward) {
     const DType sums = type == DType::f64 ? DType::f64 : DType::f32;
     return {ring,
             tape,
@@ -333,8 +332,8 @@ tensor::OpCost ring_cost(tensor::Types in, const tensor::Attributes& attributes)
     return cost;
 }
 
-Shape ring_shape(tensor::Types in, const tensor::Attributes& attributes) {
-    const Shape shape = tensor::attention_row.shape(in, {.causal = true, .mode = 1});
+tensor::Shape ring_shape(tensor::Types in, const tensor::Attributes& attributes) {
+    const tensor::Shape shape = tensor::attention_row.shape(in, {.causal = true, .mode = 1});
     if (in[0].shape[1] != in[1].shape[1]) throw Failure("ring attention takes as many keys as queries a rank");
     if (ring_of(attributes).balanced && in[0].shape[1] % 2)
         throw Failure("a balanced ring takes two pieces of the sequence a rank: an even number of places");

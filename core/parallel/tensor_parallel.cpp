@@ -7,13 +7,12 @@
 
 namespace lockstep::parallel {
 
-using tensor::Shape;
 using tensor::Tensor;
 using tensor::Variable;
 
 namespace {
 // Part `split` of values laid out as `full`.
-std::vector<double> part_of_values(const std::vector<double>& values, const Shape& full, const Split& split) {
+std::vector<double> part_of_values(const std::vector<double>& values, const tensor::Shape& full, const Split& split) {
     int64_t outer = 1, inner = 1;
     const auto axis = static_cast<size_t>(split.axis);
     for (size_t i = 0; i < full.size(); ++i)
@@ -29,7 +28,8 @@ std::vector<double> part_of_values(const std::vector<double>& values, const Shap
 }
 }  // namespace
 
-nn::Parameter* ShardedBuild::parameter(const std::string& name, const Shape& full, nn::Init init, const Split& split) {
+nn::Parameter* ShardedBuild::parameter(const std::string& name, const tensor::Shape& full, nn::Init init,
+                                       const Split& split) {
     const bool meta = rank.device.name() == "meta";
     std::vector<double> values;
     if (!meta && (held || init.kind != nn::Init::Kind::constant)) {
@@ -40,7 +40,7 @@ nn::Parameter* ShardedBuild::parameter(const std::string& name, const Shape& ful
             for (double& value : values) value = init.value * rng.normal();
     }
     if (!held) return nullptr;
-    Shape shape = full;
+    tensor::Shape shape = full;
     if (split.axis >= 0) {
         int64_t& extent = shape[static_cast<size_t>(split.axis)];
         if (extent % split.parts)
@@ -106,6 +106,24 @@ Variable TensorCrossing::out_of(nn::Pass& pass, const Variable& x, const std::st
                     : sum_over(pass.tape, x, *tp, name + " sum_over");
 }
 
+void TensorCrossing::keep_part(nn::Pass& pass, const Variable& x, const Variable& gathered, const Variable& last,
+                               const std::string& name) const {
+    tensor::Tape& tape = pass.tape;
+    if (!tp || !sequence || !tape.recording() || !tape.nodes()[size_t(last.node)].requires_grad) return;
+    struct Kept {
+        Tensor part;
+        std::vector<tensor::Tape::SavedPlace> places;
+    };
+    const auto kept = std::make_shared<Kept>();
+    kept->places = tape.let_go(*gathered.value.storage, gathered.node);
+    kept->part = x.value;
+    tape.on_gradient(last, [kept, &tape, crossing = tp, what = name + " gathered again"](const Tensor&) {
+        tape.bring_back(kept->places, gathered_again(tape, kept->part, 1, *crossing, what).storage);
+        kept->part = {};
+        return Tensor{};
+    });
+}
+
 RowParallelLinear::RowParallelLinear(ShardedBuild& build, const std::string& name, int64_t inputs, int64_t outputs,
                                      bool with_bias, const TensorCrossing& how)
     : crossing(how) {
@@ -160,7 +178,7 @@ Variable VocabularyParallelEmbedding::operator()(nn::Pass& pass, const Variable&
     if (!crossing.tp) return tensor::embedding(tape, table, tokens, name + " embedding");
     const comm::Communicator& tp = *crossing.tp->group;
     const LocalLabels local = local_labels(tape.heap(), tokens.value, vocabulary, tp.size(), tp.rank(), table.dtype(), name);
-    Shape places = tokens.shape();
+    tensor::Shape places = tokens.shape();
     const Variable rows = tape.label(tensor::reshaped(local.row, places), name + " here");
     places.push_back(1);
     const Variable mine = tape.input(tensor::reshaped(local.mine, places), name + " mine");

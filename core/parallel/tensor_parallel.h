@@ -59,6 +59,10 @@ struct TensorCrossing {
 
     tensor::Variable into(nn::Pass& pass, const tensor::Variable& x, const std::string& name) const;
     tensor::Variable out_of(nn::Pass& pass, const tensor::Variable& x, const std::string& name) const;
+    // After into(): backward keeps the places of `x` alone. What was gathered is let go, and gathered again when the
+    // gradient of `last` is there: the last that was made of it. The tape must stay where it is.
+    void keep_part(nn::Pass& pass, const tensor::Variable& x, const tensor::Variable& gathered, const tensor::Variable& last,
+                   const std::string& name) const;
 };
 
 struct RowParallelLinear {  // x[.., inputs / tp] -> [.., outputs]

@@ -15,13 +15,12 @@ using tensor::elementwise;
 using tensor::ForwardCall;
 using tensor::Launch;
 using tensor::scalar_argument;
-using tensor::Shape;
 using tensor::size_argument;
 using tensor::Tensor;
 
 namespace {
-Shape split_loss_shape(tensor::Types in, const tensor::Attributes&) {
-    const Shape &logits = in[0].shape, &labels = in[1].shape;
+tensor::Shape split_loss_shape(tensor::Types in, const tensor::Attributes&) {
+    const tensor::Shape &logits = in[0].shape, &labels = in[1].shape;
     if (logits.size() != 2 || labels.size() != 1 || logits[0] != labels[0])
         throw Failure(fmt::format("logits of shape {} need one label a row, but the labels have shape {}",
                                   tensor::text_of(logits), tensor::text_of(labels)));

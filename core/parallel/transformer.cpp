@@ -65,6 +65,8 @@ struct Outline {  // what all blocks of one model share
 
     int64_t head_size() const { return shape.width / shape.heads; }
     int cp_ranks() const { return rank.plan.cp; }
+    // Whether gathered places are gathered again for backward; where all is recomputed they are anyhow.
+    bool keeps_parts() const { return crossing.sequence && rank.plan.recompute != Recompute::full; }
     // Places that a row of activations [B,T,D] has outside of products.
     int64_t places_outside(int64_t places) const { return crossing.sequence ? places / rank.plan.tp : places; }
     void check_places(int64_t places) const {
@@ -125,6 +127,7 @@ Variable Decoder::attention(nn::Pass& pass, const Variable& x) const {
     };
     Variable queries = split(q, outline->heads, " q heads"), keys = split(k, outline->kv_heads, " k heads"),
              values = split(v, outline->kv_heads, " v heads");
+    if (outline->keeps_parts()) outline->crossing.keep_part(pass, x, all, values, name);
     if (outline->rope) {
         const Variable turns = tape.input(outline->rope, "rope table");
         queries = tensor::rope(tape, queries, turns, tensor::RopeLayout::half_split, 1, 0, name + " q rope");
@@ -143,14 +146,13 @@ Variable Decoder::forward(nn::Pass& pass, const Variable& x) const {
     const std::string prefix = at.substr(0, at.size() - 1) + " ";
     const Variable n = llama ? rms_norm1(pass, x) : layer_norm1(pass, x);
     const Variable h = tensor::add(tape, x, attention(pass, n), prefix + "residual 1");
-    const Variable m = outline->crossing.into(pass, llama ? rms_norm2(pass, h) : layer_norm2(pass, h), at + "mlp");
-    Variable inner;
-    if (llama) {
-        const Variable gates = gate(pass, m);
-        inner = tensor::swiglu(tape, gates, up(pass, m), prefix + "swiglu");
-    } else {
-        inner = tensor::unary(tape, "gelu_tanh", up(pass, m), prefix + "gelu");
-    }
+    const Variable normal = llama ? rms_norm2(pass, h) : layer_norm2(pass, h);
+    const Variable m = outline->crossing.into(pass, normal, at + "mlp");
+    const Variable gates = llama ? gate(pass, m) : Variable{};
+    const Variable wide = up(pass, m);
+    if (outline->keeps_parts()) outline->crossing.keep_part(pass, normal, m, wide, at + "mlp");
+    const Variable inner = llama ? tensor::swiglu(tape, gates, wide, prefix + "swiglu")
+                                 : tensor::unary(tape, "gelu_tanh", wide, prefix + "gelu");
     return tensor::add(tape, h, down(pass, inner), prefix + "residual 2");
 }
 
@@ -325,10 +327,12 @@ void add_transformer(ShardedBuild& build, const std::vector<bool>& held) {
     const nn::Linear head = tied ? nn::Linear{} : column_linear(build, "head", d, shape.vocabulary, false);
     const auto lose = [=](nn::Pass& pass, const Variable& x, const MicroBatch& batch) {
         tensor::Tape& tape = pass.tape;
-        Variable h = outline->crossing.into(pass, llama ? rms(pass, x) : norm(pass, x), "head");
-        const int64_t rows = h.shape()[0] * h.shape()[1];
-        h = tensor::reshape(tape, h, {rows, d}, "rows");
+        const Variable normal = llama ? rms(pass, x) : norm(pass, x);
+        const Variable all = outline->crossing.into(pass, normal, "head");
+        const int64_t rows = all.shape()[0] * all.shape()[1];
+        const Variable h = tensor::reshape(tape, all, {rows, d}, "rows");
         Variable logits = tied ? tensor::matmul(tape, h, pass(tokens.weight), "head matmul", true) : head(pass, h);
+        outline->crossing.keep_part(pass, normal, all, logits, "head");
         logits = nn::in_full(pass, logits, outline->dtype);
         const Variable loss =
             outline->crossing.tp
