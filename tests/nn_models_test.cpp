@@ -2,6 +2,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/device/device.h"
 #include "core/nn/experiments.h"
 #include "core/nn/models/models.h"
 #include "core/nn/trainer.h"
@@ -103,4 +104,55 @@ TEST_CASE("larger batches need fewer steps and more examples") {
     CHECK(fit.batch > 2);
     CHECK(fit.batch < 100);
     CHECK_THROWS_WITH(experiment_named("batch_size"), Catch::Matchers::Contains("did you mean 'batch_sizes'?"));
+}
+
+namespace {
+
+struct ModelGradients {
+    std::vector<std::vector<double>> parameters;
+    int reached_first = 0;  // parameters that had a gradient before backward_weights()
+    int64_t kept_between = 0, kept_after = 0;
+};
+ModelGradients gradients_of_model(const ModelRow& row, std::optional<DType> compute, bool defer) {
+    const auto device = device::open_device("host").value();
+    tensor::Heap heap(*device);
+    const auto task = row.make({.steps = 1, .batch = 4, .seed = 3, .compute = compute}, heap);
+    ModelGradients found;
+    if (task->update) return found;
+    Batch batch;
+    if (task->make_batch) task->make_batch(0, batch);
+    tensor::Tape tape(heap);
+    Pass pass{.tape = tape, .random = {3, 0}};
+    Forward made = task->forward(pass, batch, 0);
+    made.output.value = {};
+    tape.backward(made.loss, {}, {.defer_weights = defer});
+    for (const tensor::Node& node : tape.nodes())
+        found.reached_first += node.kind == tensor::Node::Kind::parameter && node.has_gradient;
+    found.kept_between = tape.saved_bytes();
+    if (defer) tape.backward_weights();
+    found.kept_after = tape.saved_bytes();
+    for (size_t id = 0; id < tape.nodes().size(); ++id)
+        if (tape.nodes()[id].kind == tensor::Node::Kind::parameter)
+            found.parameters.push_back(tape.gradient_values(static_cast<int>(id)));
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("every model's weight gradients are the same bits when they come after those of the activations") {
+    int layers = 0;
+    for (const ModelRow& row : models())
+        for (const std::optional<DType> compute : {std::optional<DType>(), std::optional(DType::bf16)}) {
+            if (compute && !row.mixed) continue;
+            INFO(row.name << (compute ? " bf16" : ""));
+            const ModelGradients whole = gradients_of_model(row, compute, false),
+                                 split = gradients_of_model(row, compute, true);
+            CHECK(split.parameters == whole.parameters);
+            CHECK(split.reached_first == 0);
+            if (whole.parameters.empty()) continue;
+            CHECK(whole.reached_first > 0);
+            CHECK(split.kept_after == whole.kept_after);
+            layers += split.kept_between > 0;
+        }
+    CHECK(layers >= 8);
 }

@@ -1,5 +1,8 @@
 // Walking back: node by node in reverse order, which is an order in which every gradient is complete before it is used.
 // A gradient that two nodes show is "borrowed": it is never added into in place.
+// With defer_weights the walk asks every op for its activations' gradients alone; an op that has parameters among its inputs
+// keeps what it saved and its upstream gradient, and backward_weights() walks once more, over those ops and what is made of
+// parameters alone (a cast of a weight). Both walks go down the same numbers, so sums are made in the same order as in one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -62,7 +65,7 @@ void Tape::add_gradient(int id, Tensor gradient, bool borrowed, std::string_view
     node.has_gradient = true;
 }
 
-void Tape::backward_through(int id) {
+void Tape::backward_through(int id, const std::vector<bool>* only) {
     Node& node = nodes_[size_t(id)];
     if (node.freed)
         throw Failure(
@@ -90,11 +93,19 @@ void Tape::backward_through(int id) {
                       std::move(node.gradient),
                       std::move(gradients_),
                       std::move(launches),
-                      std::move(ready_)};
+                      std::move(ready_),
+                      only};
     node.gradient = {};
     call.gradients.resize(inputs.size());
     call.ready.assign(inputs.size(), -1);
-    node.op->backward(call);
+    bool asked = false, later = false;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        asked = asked || call.wants(i);
+        later =
+            later || (deferring_ && only == &activations_ && nodes_[size_t(node.inputs[i])].requires_grad && !call.wants(i));
+    }
+    if (later) node.deferred_upstream = call.upstream;
+    if (asked) node.op->backward(call);
     for (size_t i = 0; i < inputs.size(); ++i) {
         if (!call.wants(i) || !call.gradients[i]) continue;
         if (check_ != Check::none) look_at(node, call.gradients[i], true);
@@ -110,7 +121,9 @@ void Tape::backward_through(int id) {
     call.gradients.clear();
     gradients_ = std::move(call.gradients), passed_ = std::move(call.launches), ready_ = std::move(call.ready);
     types_ = std::move(inputs);
-    if (!retain_) free_saved(node);
+    node.deferred = later;
+    if (!later) node.deferred_upstream = {};
+    if (!retain_ && !later) free_saved(node);
 }
 
 void Tape::free_saved(Node& node) {
@@ -166,6 +179,13 @@ void Tape::begin_backward(std::span<const Root> roots, BackwardOptions options) 
     position_ = -1;
     for (const Root& root : roots) position_ = std::max(position_, root.variable.node);
     retain_ = options.retain_graph;
+    deferring_ = options.defer_weights;
+    weights_position_ = deferring_ ? position_ : -1;
+    if (deferring_) {
+        activations_.resize(nodes_.size()), weights_.resize(nodes_.size());
+        for (size_t id = 0; id < nodes_.size(); ++id)
+            weights_[id] = nodes_[id].weights_only, activations_[id] = !weights_[id];
+    }
     for (int id = 0; id <= position_; ++id) {
         Node& node = nodes_[size_t(id)];
         if (node.kind != Node::Kind::op || !node.has_gradient) continue;
@@ -188,6 +208,7 @@ void Tape::begin_backward(std::span<const Root> roots, BackwardOptions options) 
 int Tape::next_backward() const {
     for (int id = position_; id >= 0; --id) {
         const Node& node = nodes_[size_t(id)];
+        if (deferring_ && node.weights_only) continue;
         if (node.kind == Node::Kind::op && node.has_gradient && node.requires_grad) return id;
     }
     return -1;
@@ -197,17 +218,44 @@ std::optional<int> Tape::step_backward() {
     while (position_ >= 0) {
         const int id = position_--;
         const Node& node = nodes_[size_t(id)];
-        if (!node.has_gradient || !node.requires_grad) continue;
+        if (!node.has_gradient || !node.requires_grad || (deferring_ && node.weights_only)) continue;
         if (!hooks_.empty()) run_hooks(id);
         if (nodes_[size_t(id)].kind != Node::Kind::op) continue;
-        backward_through(id);
+        backward_through(id, deferring_ ? &activations_ : nullptr);
         return id;
     }
     return std::nullopt;
 }
 
+std::optional<int> Tape::step_backward_weights() {
+    if (position_ >= 0 && weights_position_ >= 0)
+        throw Failure("backward_weights: the backward of the activations has not come to its end");
+    while (weights_position_ >= 0) {
+        const int id = weights_position_--;
+        Node& node = nodes_[size_t(id)];
+        if (node.deferred) {
+            node.gradient = std::move(node.deferred_upstream);
+            node.deferred = false;
+            backward_through(id, &weights_);
+            return id;
+        }
+        if (!node.weights_only || !node.has_gradient || !node.requires_grad) continue;
+        if (!hooks_.empty()) run_hooks(id);
+        if (nodes_[size_t(id)].kind != Node::Kind::op) continue;
+        backward_through(id, nullptr);
+        return id;
+    }
+    return std::nullopt;
+}
+
+void Tape::backward_weights() {
+    while (step_backward_weights()) {
+    }
+}
+
 void Tape::backward(std::span<const Root> roots, BackwardOptions options) {
     if (options.create_graph) {
+        if (options.defer_weights) throw Failure("create_graph records all gradients at once: it defers none");
         check_roots(roots);
         backward_recorded(roots);
         return;

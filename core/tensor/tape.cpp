@@ -23,6 +23,7 @@ Variable Tape::leaf(Node::Kind kind, const Tensor& value, NodeName name, bool re
     node.strides = value.strides;
     node.dtype = value.dtype;
     node.requires_grad = requires_grad;
+    node.weights_only = kind == Node::Kind::parameter;
     node.value = value.pointer();
     return {static_cast<int>(nodes_.size()) - 1, value};
 }
@@ -55,7 +56,7 @@ Node Tape::fresh_node() {
 
 void Tape::clear() {
     for (Node& node : nodes_) {
-        node.gradient = {};
+        node.gradient = node.deferred_upstream = {};
         node.saved.clear();
     }
     nodes_.swap(spare_);
@@ -64,7 +65,7 @@ void Tape::clear() {
     hooks_.clear();
     edges_.clear();
     launches_ = 0;
-    position_ = -1;
+    position_ = weights_position_ = -1;
     anomaly_.reset();
 }
 
@@ -132,8 +133,10 @@ Variable Tape::apply(const OpRow& op, std::span<const Variable> inputs, NodeName
     types.resize(count), values.resize(count);
     Node node = fresh_node();
     node.inputs.resize(count);
+    node.weights_only = count > 0;
     for (size_t i = 0; i < count; ++i) {
         const Node& from = nodes_[size_t(inputs[i].node)];
+        node.weights_only = node.weights_only && from.weights_only;
         types[i] = {inputs[i].value.shape, from.dtype};
         node.inputs[i] = inputs[i].node;
         node.requires_grad = node.requires_grad || from.requires_grad;

@@ -31,6 +31,7 @@ struct Node {
     Shape shape, strides;
     DType dtype = DType::f32;
     bool requires_grad = false;
+    bool weights_only = false;    // a parameter, or made of parameters alone: its gradient can wait (defer_weights)
     device::Pointer value;        // readable until the heap recycles
     device::Pointer gradient_at;  // likewise; set once has_gradient
     bool has_gradient = false;
@@ -40,8 +41,10 @@ struct Node {
     int gradient_node = -1;          // with create_graph: the gradient's own node
     std::vector<Saved> saved;        // tensors are null once freed
     bool freed = false;              // what it saved was used up
-    int64_t saved_bytes = 0;         // without parameters, which live anyway
-    int freed_after = -1;            // launch after which the saved tensors were freed
+    bool deferred = false;           // its weights' gradients are still to come; saved tensors and upstream stay until then
+    Tensor deferred_upstream;
+    int64_t saved_bytes = 0;  // without parameters, which live anyway
+    int freed_after = -1;     // launch after which the saved tensors were freed
     std::vector<int> forward_launches, backward_launches, update_launches;
     int gradient_after = -1;  // launch after which the gradient is complete
 
@@ -51,6 +54,8 @@ struct Node {
 struct BackwardOptions {
     bool retain_graph = false;  // what was saved stays, for another backward
     bool create_graph = false;  // gradients are nodes themselves; implies retain_graph
+    // Gradients of activations alone (I); those of parameters come with backward_weights() (W): the same values, bit by bit.
+    bool defer_weights = false;
 };
 
 struct Root {  // where backward starts: with the gradient 1 (one element), or with a seed of the root's shape
@@ -94,6 +99,9 @@ class Tape {
     void begin_backward(std::span<const Root> roots, BackwardOptions options = {});
     std::optional<int> step_backward();
     int next_backward() const;  // the node that the next step runs; -1: none
+    // After a backward with defer_weights: the gradients of the parameters, whole, or node by node.
+    void backward_weights();
+    std::optional<int> step_backward_weights();
 
     // Gradients of `root` for `inputs`, as Variables; with create_graph they are on the tape and can be differentiated.
     // Leaves keep what they had. A gradient that does not depend on an input has node -1.
@@ -170,7 +178,7 @@ class Tape {
     Node fresh_node();  // with the memory of its place in the step before
     Variable leaf(Node::Kind kind, const Tensor& value, NodeName name, bool requires_grad);
     void check_inputs(const OpRow& op, std::span<const Variable> inputs, const std::string& name) const;
-    void backward_through(int id);
+    void backward_through(int id, const std::vector<bool>* only);
     void add_gradient(int id, Tensor gradient, bool borrowed, std::string_view from, std::vector<int>& launches);
     Tensor ones(const Node& node, std::vector<int>& launches);
     void run_hooks(int id);
@@ -195,8 +203,10 @@ class Tape {
     device::LaunchRequest request_;  // kept for its memory
     const Node* running_ = nullptr;  // whose forward or backward launches
     int launches_ = 0;
-    int position_ = -1;  // of a backward under way: the highest node not yet looked at
-    bool retain_ = false, recording_ = true;
+    int position_ = -1;                        // of a backward under way: the highest node not yet looked at
+    int weights_position_ = -1;                // of backward_weights()
+    std::vector<bool> activations_, weights_;  // with defer_weights: nodes whose gradients come first, and then
+    bool retain_ = false, recording_ = true, deferring_ = false;
     Check check_ = Check::none;
     bool keep_edges_ = false;
     std::vector<Edge> edges_;
