@@ -19,10 +19,9 @@ struct DirectiveRow {
 
 const std::vector<DirectiveRow>& rows() {
     static const std::vector<DirectiveRow> table = {
-        {"scene",
-         false,
-         {"id", "file", "kernel", "grid", "block", "args", "shared", "gpu", "gpus", "train", "tape", "host", "view",
-          "compare", "focus", "expect"}},
+        {"scene", false, {"id",    "file",   "kernel",   "grid",       "block",    "args", "shared",
+                          "gpu",   "gpus",   "train",    "tape",       "host",     "view", "compare",
+                          "focus", "expect", "schedule", "collective", "parallel", "plan", "mesh"}},
         {"predict", true, {"id*", "of*", "type*", "tolerance"}},
         {"hint", true, {"after"}},
         {"step", false, {"until*"}},

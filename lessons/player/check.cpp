@@ -9,6 +9,7 @@
 
 #include "core/base/files.h"
 #include "lessons/player/host_program.h"
+#include "lessons/player/parallel_scene.h"
 #include "lessons/player/training_runs.h"
 
 namespace lockstep::lessons {
@@ -67,6 +68,7 @@ class Checker {
         if (!scene.host.empty()) kernel_file(scene.host);
         if (!scene.tape.empty()) kernel_file(scene.tape);
         if (is_engine_program(scene.train)) kernel_file(scene.train);
+        if (is_parallel_program(scene.parallel)) kernel_file(scene.parallel);
         Result<std::shared_ptr<const SceneResult>> result = runs_.of(scene);
         if (!result) return add(name + ", scene", false, render(result.error()));
         if (const auto& host = result.value()->host) {
@@ -79,6 +81,11 @@ class Checker {
                 : host->fault            ? simt::render(*host->fault)
                 : !host->hazards.empty() ? host->hazards.front()
                                          : fmt::format("it runs to its end, but '{}' should stop it", scene.expect));
+        }
+        if (const auto& parallel = result.value()->parallel) {
+            std::string rows;
+            for (const ParallelRow& row : parallel->rows) rows += (rows.empty() ? "" : ", ") + row.name;
+            return add(name + ", scene", true, fmt::format("{} of {}", parallel->kind, rows));
         }
         if (const auto& training = result.value()->training; training && training->runs.front().spec.steps > 0) {
             std::string runs;
@@ -131,7 +138,7 @@ class Checker {
     }
 
     Result<ExerciseReport> judge(const Exercise& exercise, const std::string& file) {
-        if (is_host_program(file) || is_engine_program(file))
+        if (is_host_program(file) || is_engine_program(file) || is_parallel_program(file))
             return check_submission(lesson_, exercise, text_of(lesson_.folder / file), file);
         Result<std::shared_ptr<const ptx::Program>> program = load_kernel(lesson_.folder, file, exercise.kernel);
         if (!program) return program.error();
@@ -151,7 +158,7 @@ class Checker {
                 for (const std::string& kernels : host.value().kernel_files) kernel_file(kernels);
             return;
         }
-        if (is_engine_program(file)) return;
+        if (is_engine_program(file) || is_parallel_program(file)) return;
         known_.insert((path.parent_path() / "ptx" / (path.stem().string() + ".ptx")).lexically_normal().string());
         if (Result<bool> current = check_ptx(lesson_.folder / file); !current)
             add("kernel " + file, false, render(current.error()));

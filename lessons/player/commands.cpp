@@ -6,6 +6,7 @@
 
 #include "lessons/player/check.h"
 #include "lessons/player/host_program.h"
+#include "lessons/player/parallel_scene.h"
 #include "lessons/player/tape_program.h"
 #include "lessons/player/training_runs.h"
 
@@ -28,6 +29,14 @@ void describe(const Lesson& lesson, const Scene& scene, const SceneResult& resul
         for (const char* name :
              {"total_us", "work_us", "copy_us", "kernel_us", "host_work_us", "overlap", "speedup", "hazards"})
             if (Result<double> value = figure_of(result, name)) run.figures.emplace_back(name, value.value());
+        return;
+    }
+    if (result.parallel) {
+        run.scene = fmt::format("{}: {}", result.parallel->kind, scene.parallel);
+        for (const ParallelRow& row : result.parallel->rows)
+            for (const auto& [name, value] : row.figures)
+                if (name.find('@') == std::string::npos)
+                    run.figures.emplace_back(result.parallel->rows.size() == 1 ? name : row.name + " " + name, value);
         return;
     }
     if (result.kernel) {

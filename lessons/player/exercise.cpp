@@ -405,6 +405,7 @@ Result<ExerciseReport> check_submission(const Lesson& lesson, const Exercise& ex
                                         const std::string& file, const RunOptions& options) {
     if (is_host_program(exercise.file)) return check_host_exercise(lesson, exercise, text, file, options);
     if (is_engine_program(exercise.file)) return check_engine_exercise(lesson, exercise, text, file, options);
+    if (is_parallel_program(exercise.file)) return check_parallel_exercise(lesson, exercise, text, file, options);
     Result<Program> program = compile_kernel(text, file, exercise.kernel);
     if (program)
         return check_exercise(lesson, exercise, program.value(), options,

@@ -30,4 +30,7 @@ Result<ExerciseReport> check_host_exercise(const Lesson& lesson, const Exercise&
 Result<ExerciseReport> check_engine_exercise(const Lesson& lesson, const Exercise& exercise, const std::string& text,
                                              const std::string& file, const RunOptions& options);
 
+Result<ExerciseReport> check_parallel_exercise(const Lesson& lesson, const Exercise& exercise, const std::string& text,
+                                               const std::string& file, const RunOptions& options);
+
 }  // namespace lockstep::lessons

@@ -34,6 +34,8 @@ struct Scene {       // what runs: a kernel of a file in the lesson's folder, a 
     std::string host;               // "overlap.host": a host program of the lesson's folder
     std::string train;              // "mlp data=digits batch=64 lr=0.1", or "rates.train": a training scene
     std::string tape;               // "chain_rule.tape": a tensor program of the lesson's folder
+    std::string parallel_kind;      // of many ranks: "schedule", "collective" ... (parallel_scene.h); "" none
+    std::string parallel;           // its rows: "gpipe ranks=4; 1f1b", or a file's name: "own.schedule"
     std::string view;               // what stands beside the lesson: "divergence", "threads", "blocks", "training"
     std::string compare;            // id of the scene that stands beside this one in the view "compare"; "" none
     std::string focus;              // "warp:0@line:7", "launch:3", "step:0"
@@ -97,6 +99,8 @@ struct Lesson {
 bool is_host_program(const std::string& file);
 // Whether it is a tensor program (*.tape) or training runs (*.train).
 bool is_engine_program(const std::string& file);
+// Whether it holds rows of a scene of many ranks (*.schedule, *.plan ...: the kinds of parallel_scene.h).
+bool is_parallel_program(const std::string& file);
 
 // The scene that a step shows: its own, or else the nearest one before it. Null before the first scene.
 const Scene* scene_at(const Lesson& lesson, size_t step);

@@ -17,6 +17,7 @@
 #include "lessons/player/front_matter.h"
 #include "lessons/player/kernel_arguments.h"
 #include "lessons/player/lesson.h"
+#include "lessons/player/parallel_scene.h"
 #include "lessons/player/prose.h"
 
 namespace lockstep::lessons {
@@ -96,7 +97,7 @@ class LessonParser {
         finish_step();
         for (const Directive& d : compared_) {
             const Scene* other = scene_named(lesson_, d.get("compare"));
-            if (!other || other->id == d.get("id") || !other->train.empty() || !other->tape.empty())
+            if (!other || other->id == d.get("id") || other->file.empty())
                 throw Failure(d.problem(*d.find("compare"), 0,
                                         fmt::format("no other kernel scene has the id '{}'", d.get("compare"))));
         }
@@ -304,14 +305,24 @@ class LessonParser {
         file_name(d, "host", scene.host);
         file_name(d, "tape", scene.tape);
         if (is_engine_program(scene.train)) file_name(d, "train", scene.train);
+        for (const ParallelKind& kind : parallel_kinds()) {
+            const std::string rows = d.get(kind.name);
+            if (rows.empty()) continue;
+            if (!scene.parallel.empty()) fail(d.where.line, 1, "a scene shows one thing");
+            scene.parallel_kind = kind.name;
+            scene.parallel = rows;
+            if (is_parallel_program(rows)) file_name(d, kind.name, scene.parallel);
+        }
         extents(d, "grid", scene.grid);
         extents(d, "block", scene.block);
         scene.arguments = argument_list(d);
         scene.dynamic_shared = static_cast<uint32_t>(whole(d, "shared", 0, 0, 1 << 20));
-        if (!scene.file.empty() + !scene.train.empty() + !scene.host.empty() + !scene.tape.empty() != 1)
+        if (!scene.file.empty() + !scene.train.empty() + !scene.host.empty() + !scene.tape.empty() +
+                !scene.parallel.empty() !=
+            1)
             fail(d.where.line, 1,
-                 "a scene has either file=... (a kernel), host=... (a host program), tape=... (a tensor program) or "
-                 "train=... (training)");
+                 "a scene has either file=... (a kernel), host=... (a host program), tape=... (a tensor program), "
+                 "train=... (training), or schedule=, collective=, parallel=, plan= or mesh= (many ranks)");
         if (!scene.gpus.empty() && scene.file.empty())
             throw Failure(d.problem(*d.find("gpus"), 0, "gpus= goes with file=: a kernel that runs on each of them"));
         if (!step_->scenes.empty()) fail(d.where.line, 1, "this step has a scene already");
@@ -383,7 +394,8 @@ class LessonParser {
         file_name(d, "file", exercise.file);
         file_name(d, "reference", exercise.reference);
         if (exercise.reference.empty()) exercise.reference = "solution/" + exercise.file;
-        if (!is_host_program(exercise.file) && !is_engine_program(exercise.file) && !d.find("args"))
+        if (!is_host_program(exercise.file) && !is_engine_program(exercise.file) && !is_parallel_program(exercise.file) &&
+            !d.find("args"))
             throw Failure(Diagnostic{"this exercise needs the attribute 'args'", {file_, d.where.line, 5}, d.source_line});
         extents(d, "grid", exercise.grid);
         extents(d, "block", exercise.block);
@@ -481,6 +493,9 @@ Result<Lesson> parse_lesson(const std::string& text, const std::filesystem::path
 
 bool is_host_program(const std::string& file) {
     return file.ends_with(".host");
+}
+bool is_parallel_program(const std::string& file) {
+    return parallel_kind_of(file) != nullptr;
 }
 bool is_engine_program(const std::string& file) {
     return file.ends_with(".tape") || file.ends_with(".train");

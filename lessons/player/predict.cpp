@@ -13,6 +13,7 @@
 #include "lessons/player/expression.h"
 #include "lessons/player/host_program.h"
 #include "lessons/player/model_figures.h"
+#include "lessons/player/parallel_scene.h"
 #include "lessons/player/tape_program.h"
 #include "lessons/player/training_runs.h"
 
@@ -290,6 +291,7 @@ Result<double> figure_of(const SceneResult& result, const std::string& name) {
     if (std::optional<Result<double>> named = figure_of_named_gpu(name)) return *named;
     if (std::optional<Result<double>> named = figure_of_named_model(name)) return *named;
     if (result.host) return host_figure(*result.host, name);
+    if (result.parallel) return parallel_figure(*result.parallel, name);
     if (result.tape) {
         Result<double> value = tape_figure(*result.tape, name);
         if (value) return value;

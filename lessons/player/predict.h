@@ -18,6 +18,7 @@
 //                         @gpu:NAME: gpu.sms@gpu:jetson-nano, which needs no scene
 //   of a named model:     model.parameters@model:llama3_8b (model_figures.h), which needs no scene
 //   of a scene with gpus=: a metric of the launch on one of them, time_us@gpu:a100
+//   of many ranks:        those that its kind leaves (parallel_scene.h): bubble_of_total@row:zb_h1, peak_activations@rank:0
 //   of another scene:     any of these with @scene:ID
 #pragma once
 #include "lessons/player/run.h"

@@ -8,6 +8,7 @@
 #include "core/ptx/ptx.h"
 #include "lessons/player/cheaper_runs.h"
 #include "lessons/player/host_program.h"
+#include "lessons/player/parallel_scene.h"
 #include "lessons/player/tape_program.h"
 #include "lessons/player/training_runs.h"
 
@@ -99,6 +100,24 @@ Result<std::shared_ptr<const SceneResult>> run_training_scene(const Lesson& less
     auto result = std::make_shared<SceneResult>();
     result->training = std::make_shared<const TrainingRuns>(std::move(runs).value());
     result->step = result->training->step;
+    return std::shared_ptr<const SceneResult>(result);
+}
+
+Result<std::shared_ptr<const SceneResult>> run_parallel(const Lesson& lesson, const Scene& scene,
+                                                        const RunOptions& options) {
+    std::string text = scene.parallel;
+    SourceLocation where = scene.where;
+    if (is_parallel_program(scene.parallel)) {
+        Result<std::string> read = read_file(lesson.folder / scene.parallel, 1 << 20);
+        if (!read) return read.error();
+        text = read.value();
+        where = {(lesson.folder / scene.parallel).string(), 1, 1};
+    }
+    const auto made = run_parallel_scene(scene.parallel_kind, text, where,
+                                         {.seed = lesson.seed, .stop = options.stop, .progress = options.progress});
+    if (!made) return made.error();
+    auto result = std::make_shared<SceneResult>();
+    result->parallel = made.value();
     return std::shared_ptr<const SceneResult>(result);
 }
 
@@ -220,6 +239,7 @@ Result<std::shared_ptr<const SceneResult>> run_scene(const Lesson& lesson, const
     try {
         if (!scene.host.empty()) return run_host_scene(lesson, scene, options);
         if (!scene.tape.empty()) return run_tape_scene(lesson, scene, options);
+        if (!scene.parallel.empty()) return run_parallel(lesson, scene, options);
         return scene.train.empty() ? run_kernel(lesson, scene, options) : run_training_scene(lesson, scene, options);
     } catch (const Failure& failure) {
         // Something the machine lacks keeps its exit status; wrong input is this scene's diagnostic.

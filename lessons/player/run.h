@@ -15,9 +15,10 @@
 
 namespace lockstep::lessons {
 
-struct HostRun;       // host_program.h
-struct TapeRun;       // tape_program.h
-struct TrainingRuns;  // training_runs.h
+struct HostRun;        // host_program.h
+struct ParallelScene;  // parallel_scene.h
+struct TapeRun;        // tape_program.h
+struct TrainingRuns;   // training_runs.h
 
 struct RunOptions {
     std::string gpu;           // instead of the lesson's and the scene's; "" keeps theirs
@@ -38,12 +39,13 @@ struct GpuRun {  // the scene's kernel on another GPU, its figures alone
 struct SceneResult {                                 // shared, immutable once made
     std::shared_ptr<const model::KernelRun> kernel;  // null for a training scene
     BoundArguments bound;
-    std::vector<Array> outputs;                    // out and inout buffers after the launch
-    std::shared_ptr<const nn::StepRecord> step;    // null for a kernel scene
-    std::shared_ptr<const HostRun> host;           // of a host program; the other two are null then
-    std::shared_ptr<const TapeRun> tape;           // of a tensor program; `step` is its last one
-    std::shared_ptr<const TrainingRuns> training;  // of a training scene; `step` is the first run's last one
-    std::vector<GpuRun> generations;               // of a scene with gpus=, in its order
+    std::vector<Array> outputs;                     // out and inout buffers after the launch
+    std::shared_ptr<const nn::StepRecord> step;     // null for a kernel scene
+    std::shared_ptr<const HostRun> host;            // of a host program; the other two are null then
+    std::shared_ptr<const TapeRun> tape;            // of a tensor program; `step` is its last one
+    std::shared_ptr<const TrainingRuns> training;   // of a training scene; `step` is the first run's last one
+    std::shared_ptr<const ParallelScene> parallel;  // of a scene of many ranks; all others are null then
+    std::vector<GpuRun> generations;                // of a scene with gpus=, in its order
 };
 
 // "even_odd.cu" of the folder, by its checked-in PTX (ptx/even_odd.ptx beside it) when that has the source's hash, else
