@@ -16,7 +16,6 @@ constexpr EfficiencyRow efficiency_table[] = {
     {"memory", "share of the DRAM bandwidth that kernels which only move bytes reach", &Efficiencies::memory, 0.5, 0.95},
     {"network", "share of a link's bandwidth that collectives and messages reach", &Efficiencies::network, 0.3, 0.95},
     {"launch_us", "microseconds between two kernels of a stream", &Efficiencies::launch_us, 0.5, 8},
-    {"jitter", "share of a step by which the slowest GPU is behind", &Efficiencies::jitter, 0, 0.15},
 };
 
 struct ProductTile {

@@ -16,14 +16,13 @@ struct OpTime {
     double backward_input_us = 0;  // the share of backward_us that is the input's gradient; the rest is the weights'
 };
 
-// What no row of a GPU says: five numbers for all GPUs, models and plans together, fitted on the thirteen published training
+// What no row of a GPU says: four numbers for all GPUs, models and plans together, fitted on the thirteen published training
 // runs of `lockstep validate cluster`, which prints the error without the fit too.
 struct Efficiencies {
-    double arithmetic = 0.72;  // of the peak, inside a product's inner loop: clocks fall under load, issue slots are missed
-    double memory = 0.80;      // of the DRAM bandwidth, by kernels that only move bytes
-    double network = 0.75;     // of a link's bandwidth, by a collective or a message between GPUs
+    double arithmetic = 0.69;  // of the peak, inside a product's inner loop: clocks fall under load, issue slots are missed
+    double memory = 0.75;      // of the DRAM bandwidth, by kernels that only move bytes
+    double network = 0.65;     // of a link's bandwidth, by a collective or a message between GPUs
     double launch_us = 2.0;    // between two kernels of a stream
-    double jitter = 0.0;       // by how much the slowest of all GPUs is behind in a step that all finish together
     bool operator==(const Efficiencies&) const = default;
 };
 struct EfficiencyRow {
