@@ -18,6 +18,8 @@
 #include "core/model/replay.h"
 #include "core/nn/models/models.h"
 #include "core/nn/trainer.h"
+#include "core/parallel/cluster_tables.h"
+#include "core/parallel/search.h"
 #include "core/ptx/ptx.h"
 #include "core/simt/launch.h"
 
@@ -197,6 +199,28 @@ std::vector<BenchRow> travel(const std::string& wanted) {
     return rows;
 }
 
+// A planner of its own each time: nothing was measured before.
+BenchRow plan_of_16384() {
+    const auto begin = std::chrono::steady_clock::now();
+    parallel::Planner planner;
+    const parallel::PlanResult plan = planner.plan(parallel::request_of(parallel::llama_rows()[1]));
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    return {"plan/16384", took.count(), "s",
+            fmt::format("{} on {} GPUs, from nothing", plan.request.shape.name, plan.request.plan.ranks())};
+}
+
+BenchRow search_of_500() {
+    const auto begin = std::chrono::steady_clock::now();
+    parallel::Planner planner;
+    parallel::SearchRequest request{.base = parallel::request_of(parallel::llama_rows()[1])};
+    request.gpus = 16384;
+    request.most = 500;
+    const parallel::SearchResult found = search_plans(planner, request);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    return {"plan/search500", took.count(), "s",
+            fmt::format("{} plans of 16384 GPUs, {} fit", found.tried, found.best.size())};
+}
+
 struct Bench {
     std::string name;
     std::function<BenchRow()> run;
@@ -235,6 +259,8 @@ std::vector<Bench> benches() {
         {"timed/sms/32", [] { return timed_on(32); }},
         {"timed/sms/80", [] { return timed_on(80); }},
         {"timed/sms/132", [] { return timed_on(132); }},
+        {"plan/16384", plan_of_16384},
+        {"plan/search500", search_of_500},
         {"train/mlp/1", [] { return training("mlp", 1, "host", 400); }},
         {"train/mlp/2", [] { return training("mlp", 2, "host", 400); }},
         {"train/mlp512/1", [] { return training("mlp512", 1, "host", 200); }},

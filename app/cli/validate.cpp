@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/cli.h"
+#include "core/parallel/cluster_tables.h"
 
 namespace lockstep::cli {
 namespace {
@@ -63,7 +64,8 @@ void add_validate(CLI::App& app, int&) {
         bool quick = false;
     };
     auto chosen = std::make_shared<Chosen>();
-    command->add_option("TABLE", chosen->table, "one table: latency, rate, bandwidth, peak, sgemm or silicon; default: all");
+    command->add_option("TABLE", chosen->table,
+                        "one table: latency, rate, bandwidth, peak, sgemm, silicon or cluster; default: all");
     command->add_flag("--quick", chosen->quick, "the rows that take seconds");
     command->add_option("--json", chosen->json, "write the rows as JSON; '-' for stdout");
     command->callback([chosen] {
@@ -71,7 +73,13 @@ void add_validate(CLI::App& app, int&) {
         options.table = chosen->table;
         options.quick = chosen->quick;
         options.started = [](std::string_view row) { fmt::print(stderr, "{} ...\n", row); };
-        const validate::Report report = validate::validate(options).value();
+        validate::Report report;
+        if (options.table != "cluster") report = validate::validate(options).value();
+        if (options.table.empty() || options.table == "cluster") {
+            const validate::Report cluster = parallel::cluster_report(options);
+            report.rows.insert(report.rows.end(), cluster.rows.begin(), cluster.rows.end());
+            report.remarks.insert(report.remarks.end(), cluster.remarks.begin(), cluster.remarks.end());
+        }
         if (chosen->json != "-") print(report);
         if (!chosen->json.empty()) write_json(json_of(report), chosen->json);
     });

@@ -1,0 +1,418 @@
+// From the bottom: plan() takes a request through the stages refuse -> measure blocks -> cut into stages -> play the
+// schedule
+// -> add up time and memory. measure_block() is where the training program runs, on `meta`.
+#include "core/parallel/planner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/diagnostic.h"
+#include "core/base/nearest.h"
+#include "core/device/meta.h"
+#include "core/parallel/cluster_tables.h"
+#include "core/parallel/models.h"
+
+namespace lockstep::parallel {
+
+namespace {
+// One rank of the mesh, on `meta`, with the groups that it would have.
+struct PlannedRank {
+    device::Meta device;
+    tensor::Heap heap;
+    std::shared_ptr<PlannedWorld> world;
+    PlannedCommunicator everyone;
+    OpTimes times;
+    Rank rank;
+
+    PlannedRank(const PlanRequest& request, int place)
+        : device(device::DeviceOptions{}),
+          heap(device),
+          world(std::make_shared<PlannedWorld>(
+              PlannedWorld{.machine = request.machine, .rank = place, .size = request.plan.ranks()})),
+          everyone(world),
+          times(request.gpu, request.efficiencies),
+          rank(make_rank(request.plan, everyone, device, heap, times)) {
+        world->machine.efficiency = request.efficiencies.network;
+        const auto name = [](const std::unique_ptr<comm::Communicator>& group, const char* axis) {
+            if (group) static_cast<PlannedCommunicator&>(*group).call_it(axis);
+        };
+        name(rank.tp, "tp");
+        name(rank.cp, "cp");
+    }
+};
+
+bool is_product(std::string_view op) {
+    return op == "matmul" || op == "bmm" || op == "attention" || op == "ring_attention";
+}
+
+// The program's forward and backward of one block and micro-batch, with its messages.
+BlockCost measure_block(PlannedRank& one, const Block& block, const tensor::TensorType* x_type, const MicroBatch& batch) {
+    tensor::Heap& heap = one.heap;
+    PlannedWorld& world = *one.world;
+    heap.recycle();
+    tensor::Tape tape(heap);
+    nn::Pass pass{tape};
+    const tensor::Variable x =
+        x_type ? tape.input(make_tensor(heap, x_type->shape, "x", tensor::Purpose::activation, x_type->dtype), "x", true)
+               : tape.label(batch.input, "tokens");
+    world.clocks.clear();
+    world.traffic.clear();
+    world.forward_us = world.other_us = 0;
+    one.rank.counted = {};
+    const int64_t before = heap.live_bytes();
+    BlockCost cost;
+    const tensor::Variable y = block.forward(pass, x, batch);
+    cost.forward_us = one.everyone.time_us();
+    cost.forward_work_us = world.forward_us + world.other_us;
+    const int64_t kept = heap.live_bytes();
+    cost.saved_bytes = double(kept - before);
+    cost.output_bytes = double(y.value.bytes());
+    world.forward_us = world.other_us = 0;
+    double input_us = 0, all_us = 0;
+    for (const tensor::Node& node : tape.nodes()) {
+        if (!node.op) continue;
+        std::vector<tensor::TensorType> inputs;
+        for (const int from : node.inputs)
+            inputs.push_back({tape.nodes()[size_t(from)].shape, tape.nodes()[size_t(from)].dtype});
+        if (is_product(node.op->name)) {
+            const tensor::OpCost products = node.op->cost(inputs, node.attributes);
+            cost.forward_operations += products.forward.operations;
+            cost.backward_operations += products.backward.operations;
+        }
+        if (node.op->kernels.empty()) continue;
+        const OpTime t = one.times.of(*node.op, inputs, node.attributes);
+        input_us += t.backward_input_us;
+        all_us += t.backward_us;
+    }
+    if (all_us > 0) cost.input_share = input_us / all_us;
+    heap.recycle();
+    const bool loss = y.value.count() == 1;
+    tensor::Root root{y, loss ? tensor::Tensor{} : make_tensor(heap, y.shape(), "dy", tensor::Purpose::gradient, y.dtype())};
+    tape.begin_backward(std::span(&root, 1));
+    root = {};
+    while (const std::optional<int> node = tape.step_backward()) one.rank.backward_took(tape, *node);
+    cost.backward_us = one.everyone.time_us() - cost.forward_us;
+    cost.recompute_us = world.forward_us;
+    cost.backward_work_us = world.forward_us + world.other_us;
+    cost.working_bytes = std::max(0.0, double(heap.peak_bytes() - kept));
+    const PlannedTraffic &tp = world.traffic["tp"], &cp = world.traffic["cp"];
+    cost.tensor_us = tp.us;
+    cost.tensor_bytes = tp.bytes;
+    cost.context_us = cp.us;
+    cost.context_bytes = cp.bytes;
+    cost.context_exposed_us =
+        std::max(0.0, cost.forward_us + cost.backward_us - cost.forward_work_us - cost.backward_work_us - cost.tensor_us);
+    return cost;
+}
+
+double parameters_of_block(ParallelModel& model, const Block& block, std::string_view without = {}) {
+    double count = 0;
+    for (const nn::Parameter& parameter : model.list.parameters())
+        for (const std::string& prefix : block.prefixes)
+            if (parameter.name.rfind(prefix, 0) == 0 && (without.empty() || parameter.name.rfind(without, 0) != 0)) {
+                count += double(parameter.value.count());
+                break;
+            }
+    return count;
+}
+
+BlockCost& operator+=(BlockCost& sum, const BlockCost& one) {
+    sum.input_share = (sum.input_share * (sum.backward_work_us - sum.recompute_us) +
+                       one.input_share * (one.backward_work_us - one.recompute_us)) /
+                      std::max(1e-9, sum.backward_work_us - sum.recompute_us + one.backward_work_us - one.recompute_us);
+    for (double BlockCost::*field :
+         {&BlockCost::forward_us, &BlockCost::backward_us, &BlockCost::recompute_us, &BlockCost::forward_work_us,
+          &BlockCost::backward_work_us, &BlockCost::tensor_us, &BlockCost::tensor_bytes, &BlockCost::context_us,
+          &BlockCost::context_bytes, &BlockCost::context_exposed_us, &BlockCost::saved_bytes, &BlockCost::parameters,
+          &BlockCost::forward_operations, &BlockCost::backward_operations})
+        sum.*field += one.*field;
+    sum.working_bytes = std::max(sum.working_bytes, one.working_bytes);
+    sum.output_bytes = one.output_bytes;
+    return sum;
+}
+
+std::string key_of_blocks(const PlanRequest& r) {
+    std::string key = fmt::format("{} {} {} {} tp{} cp{} pp{} sp{} c{} r{} b{} s{} {} {}/{}", r.shape.name, r.shape.layers,
+                                  r.shape.width, r.gpu.name, r.plan.tp, r.plan.cp, r.plan.pp > 1, r.plan.sequence_parallel,
+                                  int(r.plan.context), int(r.plan.recompute), r.microbatch, r.sequence, int(r.compute),
+                                  r.machine.inside.name, r.machine.between.name);
+    for (const EfficiencyRow& row : efficiency_rows()) key += fmt::format(" {}", r.efficiencies.*row.value);
+    return key + fmt::format(" {}", r.machine.gpus_per_node);
+}
+
+void refuse_plan(const PlanRequest& r) {
+    if (r.shape.kind != ModelShape::Kind::gpt && r.shape.kind != ModelShape::Kind::llama)
+        throw Failure(
+            fmt::format("plans are made for language models, and {} is none: gpt, llama and llama3-8b are", r.shape.name));
+    if (r.sequence < 1 || r.batch < 1 || r.microbatch < 1)
+        throw Failure("a plan needs sequences of at least 1 token, and a batch and micro-batches of at least 1 sequence");
+    if (r.batch % (int64_t{r.plan.dp} * r.microbatch))
+        throw Failure(fmt::format("--dp {} times --microbatch {} does not divide a batch of {}: a batch of {} would do",
+                                  r.plan.dp, r.microbatch, r.batch,
+                                  (r.batch / (r.plan.dp * r.microbatch) + 1) * r.plan.dp * r.microbatch));
+    ParallelPlan without_chunks = r.plan;
+    without_chunks.chunks = without_chunks.microbatches = 1;
+    if (const auto why = refusal(without_chunks, r.shape, r.batch)) throw Failure(*why);
+    const int stages = r.plan.pp * r.plan.chunks, blocks = count_blocks(r.shape);
+    if (r.plan.pp > 1 && stages > blocks)
+        throw Failure(fmt::format("--pp {} x --chunks {} makes {} stages of {} blocks: {} or fewer would do", r.plan.pp,
+                                  r.plan.chunks, stages, blocks, blocks));
+}
+}  // namespace
+
+ModelShape plan_shape_named(const std::string& name) {
+    std::vector<std::string> known;
+    for (const MegatronRow& row : megatron_rows()) {
+        if (row.name == name) return shape_of(row);
+        known.emplace_back(row.name);
+    }
+    try {
+        return shape_named(name);
+    } catch (const Failure&) {
+        const std::string near = nearest_name(name, known);
+        if (near.empty()) throw;
+        throw Failure(fmt::format("no model '{}' can be planned, did you mean '{}'?", name, near));
+    }
+}
+
+PlanMemory state_memory(double parameters, int zero, int ranks, DType compute, DType gradients) {
+    const double n = ranks;
+    PlanMemory memory;
+    memory.weights = parameters * double(size_of(compute)) / (zero >= 3 ? n : 1);
+    memory.gradients = parameters * double(size_of(gradients)) / (zero >= 2 ? n : 1);
+    memory.optimizer = parameters * 12 / (zero >= 1 ? n : 1);  // f32: weights, mean, mean of squares
+    return memory;
+}
+
+const Planner::ModelCost& Planner::cost_of(const PlanRequest& whole) {
+    const std::string key = key_of_blocks(whole);
+    if (const auto found = blocks_.find(key); found != blocks_.end()) return found->second;
+    PlanRequest request = whole;  // a block does not know how many there are on its rank
+    request.plan.chunks = request.plan.microbatches = 1;
+    ModelShape shape = request.shape;
+    shape.context = request.sequence;
+    const int last = count_blocks(shape) - 1;
+    const Mesh mesh = mesh_of(request.plan);
+    const ParallelPlan& plan = request.plan;
+    // The last rank of cp: with plain runs of places it has the most keys to look at.
+    const auto rank_of_stage = [&](int stage) { return mesh.rank_at({stage, 0, plan.cp - 1, 0}); };
+    ModelCost made;
+    const auto measure = [&](int stage, const std::vector<BlockRange>& held, bool tokens, bool layer, bool head) {
+        PlannedRank one(request, rank_of_stage(stage));
+        const auto model = make_model(shape, plan, one.rank, held, 0, request.compute);
+        const int64_t places = request.sequence / plan.cp;
+        const MicroBatch batch{
+            .input = make_tensor(one.heap, {request.microbatch, places}, "tokens", tensor::Purpose::data, DType::i32),
+            .target = make_tensor(one.heap, {request.microbatch * places}, "next", tensor::Purpose::data, DType::i32),
+            .examples = request.batch * request.sequence};
+        const tensor::TensorType between = model->blocks[0].output(batch);
+        if (tokens) {
+            made.tokens = measure_block(one, model->blocks[0], nullptr, batch);
+            made.tokens.parameters = parameters_of_block(*model, model->blocks[0]);
+        }
+        if (layer) {
+            made.layer = measure_block(one, model->blocks[1], &between, batch);
+            made.layer.parameters = parameters_of_block(*model, model->blocks[1]);
+        }
+        if (head) {
+            const Block& block = model->blocks[size_t(last)];
+            made.head = measure_block(one, block, &between, batch);
+            made.head.parameters = parameters_of_block(*model, block, tokens ? "tokens." : "");
+        }
+    };
+    if (plan.pp == 1) {
+        measure(0, {{0, 2}, {last, last + 1}}, true, true, true);
+    } else {
+        measure(0, {{0, 2}}, true, true, false);
+        measure(plan.pp - 1, {{last, last + 1}}, false, false, true);
+    }
+    return blocks_.emplace(key, made).first->second;
+}
+
+PlanResult Planner::plan(const PlanRequest& given) {
+    PlanRequest request = given;
+    refuse_plan(request);
+    ParallelPlan& plan = request.plan;
+    plan.microbatches = static_cast<int>(request.batch / (plan.dp * request.microbatch));
+    request.machine.efficiency = request.efficiencies.network;
+    const Machine& machine = request.machine;
+    const ModelCost cost = cost_of(request);
+    const double m = plan.microbatches;
+    const int last = count_blocks(request.shape) - 1, data_ranks = plan.dp * plan.cp;
+    ModelShape shape = request.shape;
+    shape.context = request.sequence;
+
+    PlanResult result;
+    // Stages: what each costs one micro-batch.
+    const int pieces = plan.pp == 1 ? 1 : plan.pp * plan.chunks;
+    std::vector<BlockRange>& cut = cuts_[fmt::format("{} {} {} {}", shape.name, shape.layers, shape.context, pieces)];
+    if (cut.empty()) cut = cut_into_stages(shape, pieces);
+    std::vector<BlockCost> stages;
+    for (const BlockRange& range : cut) {
+        BlockCost sum;
+        for (int block = range.first; block < range.last; ++block)
+            sum += block == 0 ? cost.tokens : block == last ? cost.head : cost.layer;
+        stages.push_back(sum);
+    }
+    // Between stages each tp rank sends its part, and the node gathers them.
+    double hop = 0;
+    if (plan.pp > 1) {
+        const int inside = plan.ranks() <= machine.gpus_per_node;
+        const bool whole = plan.tp > 1 && !plan.sequence_parallel;
+        const double bytes = cost.layer.output_bytes;
+        hop = collective_us(machine, {2, inside ? 2 : 1}, PlannedCollective::message, whole ? bytes / plan.tp : bytes);
+        if (whole)
+            hop += collective_us(machine, {plan.tp, std::min(plan.tp, machine.gpus_per_node)}, PlannedCollective::all_gather,
+                                 bytes);
+    }
+    // The schedule, and which rank is the busiest and which the fullest.
+    std::vector<std::vector<int>> stages_of = {{0}};
+    std::vector<double> activation(size_t(plan.pp), stages[0].saved_bytes);
+    double pipeline_us = m * (stages[0].forward_us + stages[0].backward_us);
+    size_t busiest = 0;
+    if (plan.pp > 1) {
+        Schedule& schedule = schedules_[fmt::format("{} {} {} {}", plan.schedule, plan.pp, plan.microbatches, plan.chunks)];
+        if (schedule.actions.empty())
+            schedule =
+                make_schedule(plan.schedule, {.ranks = plan.pp, .microbatches = plan.microbatches, .chunks = plan.chunks});
+        if (schedule.stages() != pieces || schedule.copies != 1)
+            throw Failure(fmt::format("{} cuts a model into {} stages of its own: --chunks {} plans it", plan.schedule,
+                                      schedule.stages(), schedule.chunks));
+        double forward = 0, input = 0, weight = 0;
+        for (const BlockCost& stage : stages) {
+            const double arithmetic = stage.backward_work_us - stage.recompute_us;
+            const double later = arithmetic * (1 - stage.input_share);
+            forward += stage.forward_us, weight += later, input += stage.backward_us - later;
+        }
+        const double mean = (forward + input + weight) / pieces, unit = 1.0 / plan.pp;
+        Durations durations{.forward = forward * unit, .input = input * unit, .weight = weight * unit, .hop = hop};
+        for (const BlockCost& stage : stages) durations.of_stage.push_back((stage.forward_us + stage.backward_us) / mean);
+        const ScheduleRun run = time_schedule(schedule, durations);
+        result.durations = std::move(durations);
+        pipeline_us = run.cost;
+        result.bubble_of_total = run.bubble_of_total();
+        stages_of = schedule.stages_of;
+        busiest = size_t(std::max_element(run.busy.begin(), run.busy.end()) - run.busy.begin());
+        for (size_t rank = 0; rank < run.actions.size(); ++rank) {
+            double alive = 0;
+            activation[rank] = 0;
+            for (const ActionRun& action : run.actions[rank]) {
+                if (!computes(action.action.kind) || action.action.stage < 0) continue;
+                const double bytes = stages[size_t(action.action.stage)].saved_bytes;
+                if (action.action.kind == ActionKind::forward) alive += bytes;
+                activation[rank] = std::max(activation[rank], alive);
+                if (action.action.kind == ActionKind::backward || action.action.kind == ActionKind::backward_weight)
+                    alive -= bytes;
+            }
+        }
+    }
+    const auto of_rank = [&](size_t rank) {
+        BlockCost sum;
+        for (const int stage : stages_of[rank]) sum += stages[size_t(stage)];
+        return sum;
+    };
+    const BlockCost busy = of_rank(busiest);
+
+    // Memory of the fullest rank.
+    size_t fullest = 0;
+    for (size_t rank = 0; rank < stages_of.size(); ++rank) {
+        const BlockCost sum = of_rank(rank);
+        PlanMemory memory = state_memory(sum.parameters, plan.zero, data_ranks, request.compute, request.gradients);
+        if (plan.offload) memory.optimizer = 0;
+        memory.activations = activation[rank];
+        memory.buffers = sum.working_bytes + 2 * double(plan.bucket_bytes);
+        if (plan.zero >= 3) memory.buffers += 2 * cost.layer.parameters * double(size_of(request.compute));
+        if (memory.total() > result.memory.total()) {
+            result.memory = memory;
+            result.parameters_here = sum.parameters;
+            fullest = rank;
+        }
+    }
+
+    // Gradients and weights over the data-parallel ranks, hidden behind the last backward and the first forward.
+    const BlockCost full = of_rank(fullest);
+    const GroupPlace data{data_ranks, std::clamp(machine.gpus_per_node / plan.tp, 1, data_ranks)};
+    const double gradient_bytes = full.parameters * double(size_of(request.gradients));
+    const double weight_bytes = full.parameters * double(size_of(request.compute));
+    const bool hides = plan.bucket_bytes > 0;
+    const double blocks = std::max(1.0, double(last + 1) / plan.pp);
+    const double behind_backward = hides ? full.backward_us * (blocks - 1) / blocks : 0;
+    const double behind_forward = hides ? full.forward_us * (blocks - 1) / blocks : 0;
+    PlanAxis dp{.name = "dp"};
+    const double share = double(data_ranks - 1) / data_ranks;
+    const auto scatter = collective_us(machine, data, PlannedCollective::reduce_scatter, gradient_bytes);
+    const auto gather = collective_us(machine, data, PlannedCollective::all_gather, weight_bytes);
+    if (plan.zero == 0) {
+        dp.us = collective_us(machine, data, PlannedCollective::all_reduce, gradient_bytes);
+        dp.bytes = 2 * share * gradient_bytes;
+        dp.exposed_us = std::max(0.0, dp.us - behind_backward);
+    } else if (plan.zero < 3) {
+        dp.us = scatter + gather;
+        dp.bytes = share * (gradient_bytes + weight_bytes);
+        dp.exposed_us = std::max(0.0, scatter - behind_backward) + std::max(0.0, gather - behind_forward);
+    } else {  // gathered for every forward and backward of every micro-batch
+        dp.us = scatter + 2 * m * gather;
+        dp.bytes = share * (gradient_bytes + 2 * m * weight_bytes);
+        dp.exposed_us = std::max(0.0, scatter - behind_backward) + m * std::max(0.0, gather - behind_forward) +
+                        m * std::max(0.0, gather - behind_backward);
+    }
+    const double updated = full.parameters / (plan.zero >= 1 ? data_ranks : 1);
+    const OpTimes times(request.gpu, request.efficiencies);
+    PlanTime& time = result.time;
+    time.update = times.bytes_us(updated * (double(size_of(request.gradients)) + 24 + double(size_of(request.compute))));
+    if (plan.offload)  // gradients go to the host, weights come back
+        time.update += updated * double(size_of(request.gradients) + size_of(request.compute)) /
+                       (request.gpu.pinned_gb_per_second * 1e3);
+    time.forward = m * busy.forward_work_us;
+    time.backward = m * (busy.backward_work_us - busy.recompute_us);
+    time.recompute = m * busy.recompute_us;
+    time.tensor = m * busy.tensor_us;
+    time.context = m * busy.context_exposed_us;
+    time.data = dp.exposed_us;
+    time.bubble = pipeline_us - time.forward - time.backward - time.recompute - time.tensor - time.context;
+    result.step_us = time.total();
+
+    if (plan.tp > 1) result.axes.push_back({"tp", m * busy.tensor_bytes, time.tensor, time.tensor});
+    if (plan.cp > 1) result.axes.push_back({"cp", m * busy.context_bytes, m * busy.context_us, time.context});
+    if (plan.pp > 1) {
+        const double each = 2 * m * plan.chunks;  // an activation and a gradient a stage
+        result.axes.push_back({"pp", each * cost.layer.output_bytes, each * hop, 0});
+    }
+    if (data_ranks > 1) result.axes.push_back(dp);
+
+    result.parameters = double(parameters_of(shape));
+    result.tokens = double(request.batch) * double(request.sequence);
+    const double gpus = plan.ranks(), seconds = result.step_us * 1e-6;
+    for (size_t block = 1; const int64_t operations : operations_of_blocks(shape))
+        if (block++ > 1) result.model_operations += 3 * double(operations) * result.tokens;
+    const double rows = gpus / plan.pp * m;  // ranks of a stage, times micro-batches
+    double each = 0;
+    ModelCost plain = cost;
+    if (plan.recompute != Recompute::none) {
+        PlanRequest without = request;
+        without.plan.recompute = Recompute::none;
+        plain = cost_of(without);
+    }
+    each +=
+        (plain.layer.forward_operations * (plan.recompute == Recompute::full ? 2 : 1) + plain.layer.backward_operations) *
+        double(shape.layers);
+    each += plain.head.forward_operations + plain.head.backward_operations;
+    result.executed_operations = each * rows;
+    result.tokens_per_second = result.tokens / seconds;
+    result.tflops = result.model_operations / gpus / seconds * 1e-12;
+    result.executed_tflops = result.executed_operations / gpus / seconds * 1e-12;
+    result.mfu = result.tflops / times.peak_tflops(request.compute);
+    result.fits = result.memory.total() <= request.gpu.memory_gb * 1e9;
+    result.power = step_power(request.gpu, plan.ranks(), result.step_us, result.tokens, request.power);
+    result.request = std::move(request);
+    return result;
+}
+
+PlanResult plan_step(const PlanRequest& request) {
+    Planner planner;
+    return planner.plan(request);
+}
+
+}  // namespace lockstep::parallel
