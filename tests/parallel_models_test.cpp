@@ -209,6 +209,27 @@ TEST_CASE("Over tp, cp and pp a transformer's loss and every gradient are the se
     CHECK(plans > 50);
 }
 
+TEST_CASE("On eight ranks along one axis, or along two, a transformer is the serial one") {
+    for (const auto kind : {ModelShape::Kind::gpt, ModelShape::Kind::llama}) {
+        ModelShape shape = tiny(kind);
+        shape.width = 32, shape.heads = 8, shape.context = 16;  // llama: two heads of keys, each on four of eight tp ranks
+        if (kind == ModelShape::Kind::gpt) shape.kv_heads = 8;
+        const Tokens tokens = tokens_of(1, shape.context, shape.vocabulary, 3);
+        const Serial serial = serial_language(shape, tokens, 11, DType::f64);
+        for (const Context context : {Context::ring, Context::balanced_ring, Context::all_to_all})
+            for (const auto& [tp, cp] : {std::pair{8, 1}, {1, 8}, {2, 4}, {4, 2}})
+                for (const bool sequence : {false, true}) {
+                    const ParallelPlan plan = {.tp = tp, .cp = cp, .sequence_parallel = sequence, .context = context};
+                    if (refusal(plan, shape, 1)) continue;
+                    INFO(shape.name << " " << text_of_plan(plan));
+                    const Difference one = difference(shape, plan, tokens, serial, DType::f64);
+                    CHECK(one.loss < 1e-12);
+                    INFO(one.where);
+                    CHECK(one.gradient < 1e-10);
+                }
+    }
+}
+
 TEST_CASE("In half precision the ranks stay as near to the serial run as its rounding") {
     for (const auto kind : {ModelShape::Kind::gpt, ModelShape::Kind::llama}) {
         const ModelShape shape = tiny(kind);

@@ -80,11 +80,11 @@ Moves moves_of(BackwardCall& call) {
             [&call](const tensor::Shape& shape) { return call.temporary(shape, "parts", call.dtype); }};
 }
 
-struct Cut {  // a shape around one axis: [outer, parts, inner]
+struct AxisCut {  // a shape around one axis: [outer, parts, inner]
     int64_t outer = 1, parts = 1, inner = 1;
 };
-Cut cut_at(const tensor::Shape& shape, int64_t axis, int64_t parts) {
-    Cut cut{.parts = parts};
+AxisCut cut_at(const tensor::Shape& shape, int64_t axis, int64_t parts) {
+    AxisCut cut{.parts = parts};
     const size_t at = tensor::axis_of(axis, shape.size());
     for (size_t i = 0; i < shape.size(); ++i) (i < at ? cut.outer : cut.inner) *= shape[i];
     cut.inner /= parts;
@@ -99,12 +99,12 @@ tensor::Shape with_axis(tensor::Shape shape, int64_t axis, int64_t times, int64_
 }
 
 // Parts in the order of ranks, [parts, outer, inner], and back.
-Tensor by_rank(const Moves& moves, const Tensor& x, const Cut& cut) {
+Tensor by_rank(const Moves& moves, const Tensor& x, const AxisCut& cut) {
     const Tensor to = moves.fresh({cut.parts, cut.outer, cut.inner});
     moves.launch(copy_strided(permuted(reshaped(x, {cut.outer, cut.parts, cut.inner}), {1, 0, 2}), to));
     return to;
 }
-void from_ranks(const Moves& moves, const Tensor& parts, const Tensor& to, const Cut& cut) {
+void from_ranks(const Moves& moves, const Tensor& parts, const Tensor& to, const AxisCut& cut) {
     moves.launch(copy_strided(permuted(reshaped(parts, {cut.parts, cut.outer, cut.inner}), {1, 0, 2}),
                               reshaped(to, {cut.outer, cut.parts, cut.inner})));
 }
@@ -115,7 +115,7 @@ void sum_into(const Moves& moves, const Tensor& x, const Tensor& to) {
 }
 
 void gather_into(const Moves& moves, const Tensor& part, const Tensor& to, int64_t axis) {
-    const Cut cut = cut_at(to.shape, axis, moves.group().size());
+    const AxisCut cut = cut_at(to.shape, axis, moves.group().size());
     const Tensor parts = cut.outer == 1 ? to : moves.fresh({cut.parts, cut.outer, cut.inner});
     Message piece(moves.device(), part, Message::Way::out), whole(moves.device(), parts, Message::Way::in);
     moves.group().all_gather(piece.buffer(), whole.buffer());

@@ -127,7 +127,7 @@ const tensor::OpRow synchronised_row = {
         },
 };
 
-struct Pictures {  // layers of one block, by name
+struct PictureLayers {  // layers of one block, by name
     ShardedBuild& build;
 
     nn::Conv2d conv(const std::string& name, int64_t inputs, int64_t outputs, int64_t kernel, int64_t stride = 1,
@@ -156,7 +156,7 @@ struct Pictures {  // layers of one block, by name
     }
 };
 
-struct Norm {  // over this rank's pictures, or over all dp ranks'
+struct PictureNorm {  // over this rank's pictures, or over all dp ranks'
     nn::BatchNorm2d layer;
     std::shared_ptr<const Crossing> dp;
 
@@ -173,7 +173,7 @@ struct Norm {  // over this rank's pictures, or over all dp ranks'
 };
 
 void add_lenet5(ShardedBuild& build, const std::vector<bool>& held, const auto& add) {
-    Pictures pictures{build};
+    PictureLayers pictures{build};
     const tensor::Window two{.stride = {2, 2}};
     build.held = held[0];
     const nn::Conv2d conv1 = pictures.conv("conv1", 1, 6, 3);
@@ -200,13 +200,13 @@ void add_lenet5(ShardedBuild& build, const std::vector<bool>& held, const auto& 
 }
 
 void add_resnet8(ShardedBuild& build, const std::vector<bool>& held, const auto& add) {
-    Pictures pictures{build};
+    PictureLayers pictures{build};
     std::shared_ptr<const Crossing> dp;
     if (build.rank.plan.sync_batch_norm && build.rank.dp)
         dp = std::make_shared<const Crossing>(Crossing{&build.rank, build.rank.dp.get()});
     build.held = held[0];
     const nn::Conv2d stem = pictures.conv("stem", 1, 16, 3, 2, 1, false);
-    const Norm norm{pictures.norm("stem.bn", 16), dp};
+    const PictureNorm norm{pictures.norm("stem.bn", 16), dp};
     add("stem", {16, 14, 14},
         [=](nn::Pass& pass, Variable x) { return tensor::relu(pass.tape, norm(pass, stem(pass, x)), "stem relu"); });
     for (size_t i = 1; i <= 3; ++i) {
@@ -215,7 +215,7 @@ void add_resnet8(ShardedBuild& build, const std::vector<bool>& held, const auto&
         build.held = held[i];
         const nn::Conv2d conv1 = pictures.conv(name + ".conv1", inputs, outputs, 3, stride, 1, false),
                          conv2 = pictures.conv(name + ".conv2", outputs, outputs, 3, 1, 1, false);
-        const Norm bn1{pictures.norm(name + ".bn1", outputs), dp}, bn2{pictures.norm(name + ".bn2", outputs), dp};
+        const PictureNorm bn1{pictures.norm(name + ".bn1", outputs), dp}, bn2{pictures.norm(name + ".bn2", outputs), dp};
         const bool projects = inputs != outputs;
         const nn::Conv2d shortcut =
             projects ? pictures.conv(name + ".shortcut", inputs, outputs, 1, stride, 0) : nn::Conv2d{};

@@ -15,12 +15,13 @@ class ElsewhereOnly {
   public:
     explicit ElsewhereOnly(const Rerun& what) : what_(what), counted_(what.rank->counted) {
         for (const nn::Parameter* parameter : what.parameters)
-            places_.push_back({parameter->node, parameter->pass, parameter->seen});
+            places_.push_back({parameter->node, parameter->pass, parameter->seen, parameter->trainable});
     }
     ~ElsewhereOnly() {
         for (size_t i = 0; i < places_.size(); ++i) {
             nn::Parameter& parameter = *what_.parameters[i];
             parameter.node = places_[i].node, parameter.pass = places_[i].pass, parameter.seen = places_[i].seen;
+            parameter.trainable = places_[i].trainable;
         }
         what_.rank->counted = counted_;
     }
@@ -32,6 +33,7 @@ class ElsewhereOnly {
         int node;
         uint64_t pass;
         int seen;
+        bool trainable;
     };
     const Rerun& what_;
     Rank::Counted counted_;
@@ -69,6 +71,8 @@ void rerun_backward(BackwardCall& call) {
     nn::Pass pass{tape, call.attributes.training, {call.attributes.seed, call.attributes.offset}};
     what.rank->forward_begins(tape);
     const size_t activations = call.inputs.size() - what.parameters.size();
+    for (size_t i = 0; i < what.parameters.size(); ++i)  // no products for gradients that nobody asks for now
+        what.parameters[i]->trainable = call.wants(activations + i);
     std::vector<Variable> inputs;
     for (size_t i = 0; i < activations; ++i) inputs.push_back(tape.input(call.kept(i), "kept", call.wants(i)));
     const tensor::Root root{what.inside(pass, inputs), call.upstream};
