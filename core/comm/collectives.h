@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/comm/communicator.h"
+#include "core/comm/link.h"
 
 namespace lockstep::comm {
 
@@ -62,6 +63,9 @@ Piece piece_of(int64_t elements, const Collective& collective, int chunk, int ru
 struct CollectiveRow {
     std::string_view operation, algorithm, summary;
     Collective (*make)(const CollectiveShape& shape) = nullptr;
+    // Microseconds of a whole buffer of `bytes` when nothing is shared and all begin at once; null or NaN: no formula holds.
+    double (*formula)(const CollectiveShape& shape, double bytes, const Link& link) = nullptr;
+    std::string_view formula_text = {};  // n ranks, S bytes, latency a, bandwidth B
 };
 std::span<const CollectiveRow> collectives();
 const CollectiveRow& collective_named(const std::string& operation, const std::string& algorithm);  // Failure: the nearest

@@ -1,5 +1,6 @@
 // One lock for all ranks: they are few and messages large. A rank that waits sleeps on a condition of its own. `running`
-// counts the ranks that can go on; when none can, stalled() looks for what to do: turn loans into copies, end the run.
+// counts the ranks that can go on; when none can, stalled() looks for what to do: turn loans into copies, settle messages on
+// shared links, end the run.
 #include "core/comm/in_process.h"
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include <array>
 #include <condition_variable>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -24,14 +26,18 @@ struct MailMessage {
     const void* data = nullptr;  // in `copy`, or in the sender's buffer while `lent`
     std::vector<std::byte> copy;
     int64_t bytes = 0;
-    bool lent = false;
+    bool lent = false, settled = false;
+    uint64_t number = 0;  // of the sender's messages, from 1 on
     double arrival_us = 0;
 };
 
 struct Mailbox {  // of one sender, receiver, group and stream: first in, first out
     std::vector<MailMessage> messages;
     size_t first = 0, count = 0;                // in a circle
+    uint64_t taken = 0;                         // messages so far
     std::vector<std::vector<std::byte>> spare;  // of copies that have been read
+
+    bool ready() { return count > 0 && at(0).settled; }
 
     MailMessage& at(size_t i) { return messages[(first + i) % messages.size()]; }
     MailMessage& push() {
@@ -42,25 +48,30 @@ struct Mailbox {  // of one sender, receiver, group and stream: first in, first 
         }
         return at(count++);
     }
-    void pop() { first = (first + 1) % messages.size(), --count; }
+    void pop() { first = (first + 1) % messages.size(), --count, ++taken; }
 };
 
 struct RunEnded {};  // ends a rank's program
 
 struct RankState {
     std::condition_variable wake;
-    const Mailbox* waits = nullptr;  // an empty box, or null
-    int waits_for = -1;              // the rank that would fill it
-    bool taking_back = false;        // waits until `lent` is empty
+    const Mailbox* waits = nullptr;  // a box whose first message is not there or not settled; or null
+    double waits_since_us = 0;
+    int waits_for = -1;        // the rank that would fill it
+    bool taking_back = false;  // waits until `lent` is empty
     bool finished = false;
     std::vector<std::pair<Mailbox*, int>> lent;  // one a loan that has not been read
     // Touched by the rank's own thread alone.
-    std::array<double, max_streams> clock{}, link_free{};
+    std::array<double, max_streams> clock{};
+    uint64_t messages = 0;
 };
 
 struct World {
     std::mutex mutex;
-    Link link;
+    const Network& network;
+    Traffic traffic;
+    PendingMessages pending;
+    size_t most_events = 0;
     std::vector<RankState> ranks;
     int running = 0;  // ranks that neither wait nor have finished
     bool ended = false;
@@ -71,7 +82,7 @@ struct World {
     };
     std::map<std::pair<std::vector<int>, int>, Channel> channels;  // by group and stream; addresses stay
 
-    explicit World(int count) : ranks(static_cast<size_t>(count)), running(count) {}
+    explicit World(const Network& n) : network(n), traffic(n), ranks(static_cast<size_t>(n.ranks())), running(n.ranks()) {}
 
     // With the lock held, when no rank runs.
     void stalled() {
@@ -85,6 +96,18 @@ struct World {
             freed = true;
         }
         if (freed) return;
+        pending.settle(traffic, [&](const PendingMessage& message, const Traffic::Passage& passage) {
+            auto& box = *static_cast<Mailbox*>(message.box);
+            MailMessage& sent = box.at(static_cast<size_t>(message.place - box.taken));
+            sent.arrival_us = passage.arrival_us;
+            sent.settled = true;
+            RankState& receiver = ranks[static_cast<size_t>(message.to)];
+            if (receiver.waits != &box || !box.ready()) return std::numeric_limits<double>::infinity();
+            const double goes_on = std::max(receiver.waits_since_us, sent.arrival_us);
+            resume(receiver);
+            return goes_on;
+        });
+        if (running > 0) return;
         Deadlock found;
         bool died = false;
         for (size_t i = 0; i < ranks.size(); ++i) {
@@ -129,8 +152,17 @@ class InProcess final : public Communicator {
     int size() const override { return static_cast<int>(ranks_.size()); }
     int world_rank(int member) const override { return ranks_.at(static_cast<size_t>(member)); }
     double time_us() const override { return clock(); }
-    void advance(double us, std::string_view) override { clock() += us; }
-    void wait_until(double us) override { clock() = std::max(clock(), us); }
+    void advance(double us, std::string_view label) override {
+        const double begin = clock();
+        clock() += us * world_.network.slowness[static_cast<size_t>(world_rank(rank_))];
+        log(RankEvent::Kind::work, -1, 0, begin, 0, label);
+    }
+    void wait_until(double us) override {
+        const double begin = clock();
+        if (us <= begin) return;
+        clock() = us;
+        log(RankEvent::Kind::wait, -1, 0, begin, 0, {});
+    }
 
     std::unique_ptr<Communicator> group(std::span<const int> members) override {
         std::vector<int> ranks;
@@ -152,8 +184,8 @@ class InProcess final : public Communicator {
         return std::make_unique<InProcess>(world_, ranks_, rank_, stream);
     }
 
-    void send(int to, const Buffer& buffer, std::string_view) override { post(to, buffer, false); }
-    void lend(int to, const Buffer& buffer, std::string_view) override { post(to, buffer, true); }
+    void send(int to, const Buffer& buffer, std::string_view label) override { post(to, buffer, false, label); }
+    void lend(int to, const Buffer& buffer, std::string_view label) override { post(to, buffer, true, label); }
     void take_back() override {
         std::unique_lock lock(world_.mutex);
         RankState& me = state();
@@ -164,13 +196,13 @@ class InProcess final : public Communicator {
         me.wake.wait(lock, [&] { return !me.taking_back || world_.ended; });
         if (me.taking_back) throw RunEnded{};
     }
-    void receive(int from, const Buffer& buffer, std::string_view) override {
-        take(from, buffer, [&](const void* data) {
+    void receive(int from, const Buffer& buffer, std::string_view label) override {
+        take(from, buffer, label, [&](const void* data) {
             if (buffer.count > 0) std::memcpy(buffer.data, data, static_cast<size_t>(buffer.bytes()));
         });
     }
-    void receive_reduce(int from, const Buffer& buffer, Reduction reduction, std::string_view) override {
-        take(from, buffer, [&](const void* data) { reduce_into(buffer, data, reduction); });
+    void receive_reduce(int from, const Buffer& buffer, Reduction reduction, std::string_view label) override {
+        take(from, buffer, label, [&](const void* data) { reduce_into(buffer, data, reduction); });
     }
 
   private:
@@ -194,20 +226,27 @@ class InProcess final : public Communicator {
             throw Failure(fmt::format("rank {} cannot {} rank {} in a group of {}", rank_, verb, peer, size()));
     }
 
-    // The link carries one message after the other; the sender goes on at once.
-    void post(int to, const Buffer& buffer, bool lent) {
+    RankResult& result() const { return (*world_.results)[static_cast<size_t>(world_rank(rank_))]; }
+    void log(RankEvent::Kind kind, int peer, int64_t bytes, double begin, uint64_t message, std::string_view label) {
+        RankResult& own = result();
+        if (own.events.size() < world_.most_events)
+            own.events.push_back(
+                {stream_, kind, peer < 0 ? peer : world_rank(peer), bytes, begin, clock(), message, std::string(label)});
+        else
+            ++own.events_left_out;
+    }
+
+    // The sender goes on at once.
+    void post(int to, const Buffer& buffer, bool lent, std::string_view label) {
         expect_peer(to, "send to");
         RankState& me = state();
         const int64_t bytes = buffer.bytes();
-        double& link_free = me.link_free[static_cast<size_t>(stream_)];
-        const double carry = world_.link.bytes_per_us > 0 ? static_cast<double>(bytes) / world_.link.bytes_per_us : 0;
-        link_free = std::max(link_free, clock()) + carry;
-        RankResult& result = (*world_.results)[static_cast<size_t>(world_rank(rank_))];
-        result.bytes_sent += static_cast<uint64_t>(bytes);
-        ++result.messages_sent;
+        result().bytes_sent += static_cast<uint64_t>(bytes);
+        result().messages_sent = ++me.messages;
+        log(RankEvent::Kind::send, to, bytes, clock(), me.messages, label);
         MailMessage message;
         message.bytes = bytes;
-        message.arrival_us = link_free + world_.link.latency_us;
+        message.number = me.messages;
         message.data = buffer.data;
         message.lent = buffer.data != nullptr && lent && bytes > 0;
         std::unique_lock lock(world_.mutex);
@@ -227,20 +266,28 @@ class InProcess final : public Communicator {
             lock.lock();
             if (world_.ended) throw RunEnded{};
         }
+        const int here = world_rank(rank_), there = world_rank(to);
+        if (world_.network.shared) {
+            world_.pending.push({clock(), here, message.number, there, bytes, &box, box.taken + box.count});
+        } else {  // nobody else uses these links
+            message.arrival_us = world_.traffic.carry(here, there, bytes, clock()).arrival_us;
+            message.settled = true;
+        }
         box.push() = std::move(message);
-        RankState& receiver = world_.ranks[static_cast<size_t>(world_rank(to))];
-        if (receiver.waits == &box) world_.resume(receiver);
+        RankState& receiver = world_.ranks[static_cast<size_t>(there)];
+        if (receiver.waits == &box && box.ready()) world_.resume(receiver);
     }
 
     template <class Use>
-    void take(int from, const Buffer& buffer, Use use) {
+    void take(int from, const Buffer& buffer, std::string_view label, Use use) {
         expect_peer(from, "receive from");
         RankState& me = state();
         std::unique_lock lock(world_.mutex);
         if (world_.ended) throw RunEnded{};
         Mailbox& box = *boxes(from).from;
-        if (box.count == 0) {
+        if (!box.ready()) {
             me.waits = &box;
+            me.waits_since_us = clock();
             me.waits_for = world_rank(from);
             world_.stops_running();
             me.wake.wait(lock, [&] { return me.waits == nullptr || world_.ended; });
@@ -251,7 +298,9 @@ class InProcess final : public Communicator {
         lock.unlock();
         const bool fits = message.bytes == buffer.bytes(), has_data = message.data || message.bytes == 0;
         if (fits && has_data && buffer.data) use(message.data);
-        clock() = std::max(clock(), message.arrival_us);
+        const double begin = clock();
+        clock() = std::max(begin, message.arrival_us);
+        log(RankEvent::Kind::receive, from, message.bytes, begin, message.number, label);
         lock.lock();
         if (message.lent) {
             RankState& lender = world_.ranks[static_cast<size_t>(world_rank(from))];
@@ -293,10 +342,17 @@ std::string GroupResult::problem() const {
     return died ? died->text() : deadlock ? "deadlock: " + deadlock->text() : std::string();
 }
 
-GroupResult run_in_process(int ranks, const Link& link, const std::function<void(Communicator&)>& program) {
+GroupResult run_in_process(int ranks, const Link& link, const std::function<void(Communicator&)>& program,
+                           const RunOptions& options) {
+    return run_in_process(ideal_network(std::max(0, ranks), link), program, options);
+}
+
+GroupResult run_in_process(const Network& network, const std::function<void(Communicator&)>& program,
+                           const RunOptions& options) {
+    const int ranks = network.ranks();
     if (ranks < 1 || ranks > 1024) throw Failure(fmt::format("a group of {} ranks is impossible: 1 to 1024", ranks));
-    World world(ranks);
-    world.link = link;
+    World world(network);
+    world.most_events = options.events;
     GroupResult result;
     result.ranks.resize(static_cast<size_t>(ranks));
     world.results = &result.ranks;
@@ -324,6 +380,7 @@ GroupResult run_in_process(int ranks, const Link& link, const std::function<void
         });
     for (std::thread& thread : threads) thread.join();
     result.deadlock = std::move(world.deadlock);
+    result.use = world.traffic.use();
     for (size_t rank = result.ranks.size(); rank-- > 0;)
         if (!result.ranks[rank].failure.empty()) result.died = Death{static_cast<int>(rank), result.ranks[rank].failure};
     return result;
