@@ -28,7 +28,8 @@ struct ImGuiScope {
 };
 
 bool is_workspace(const std::string& name) {
-    return name == "learn" || name == "sm" || name == "memory" || name == "training" || name == "kernel";
+    return name == "learn" || name == "sm" || name == "memory" || name == "training" || name == "kernel" ||
+           name == "cluster";
 }
 
 // "kernel.2" is the second page of a workspace that has pages.
@@ -49,7 +50,7 @@ void check(const AppOptions& options) {
     if (options.step < 0) throw Failure("--step counts from 1");
     theme_named(options.theme);
     if (options.view.empty() || is_workspace(page_of(options.view).first)) return;
-    std::string known = "learn, sm, memory, training, kernel";
+    std::string known = "learn, sm, memory, training, kernel, cluster";
     for (const ViewRow& row : views()) {
         if (row.name == options.view) return;
         known += ", " + std::string(row.name);
@@ -102,6 +103,9 @@ int run_app(const AppOptions& options) {
     bool own = !options.open.empty() || page_of(options.view).first == "kernel";
     for (const ViewRow& row : views()) own = own || (row.name == options.view && row.workspace == "kernel");
     scene.own_kernel = own && options.lesson.empty();
+    bool cluster = page_of(options.view).first == "cluster";
+    for (const ViewRow& row : views()) cluster = cluster || (row.name == options.view && row.workspace == "cluster");
+    scene.cluster = cluster && options.lesson.empty();
     const std::pair<std::string, int> place = page_of(options.view);
     const ImGuiScope imgui;
     const auto open = [&](Shell& shell) {
@@ -114,9 +118,10 @@ int run_app(const AppOptions& options) {
         if (!options.open.empty() && options.view.empty()) shell.session.workspace = "kernel";
         if (!options.open.empty())
             if (const auto problem = shell.session.desk.open(options.open)) throw Failure(*problem);
-        shell.session.grain = shell.session.workspace == "training" ? Grain::kernel
-                              : shell.session.workspace == "sm"     ? Grain::cycle
-                                                                    : Grain::instruction;
+        shell.session.grain = shell.session.workspace == "training"  ? Grain::kernel
+                              : shell.session.workspace == "sm"      ? Grain::cycle
+                              : shell.session.workspace == "cluster" ? Grain::action
+                                                                     : Grain::instruction;
     };
     const auto go_to_cycle = [&](Shell& shell) {  // stills only: once the kernel has run
         if (options.cycle < 0 && options.sm < 0) return;

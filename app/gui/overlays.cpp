@@ -106,7 +106,7 @@ void Shell::overlay(Ui& ui) {
         }
         case Menu::workspace: {
             static constexpr std::string_view names[] = {"learn", "sm", "memory", "training", "kernel"},
-                                              titles[] = {"Learn", "SM", "Memory", "Training", "Kernel"};
+                                              titles[] = {"Learn", "SM", "Memory", "Training", "Kernel", "Cluster"};
             std::vector<MenuItem> items;
             for (size_t i = 0; i < std::size(names); ++i)
                 items.push_back({std::string(titles[i]), "key " + std::to_string(i + 1), session.workspace == names[i]});
@@ -141,7 +141,7 @@ void Shell::overlay(Ui& ui) {
                         {"C", "compare: keep this run as A, on one axis with what comes; again: end it"},
                         {"V", "numbers of the cycles in view, or of the whole kernel"},
                         {"Tab  Shift + Tab", "next control, control before; Enter presses it"},
-                        {"1  2  3  4  5", "Learn, SM, Memory, Training, Kernel"},
+                        {"1 to 6", "Learn, SM, Memory, Training, Kernel, Cluster"},
                         {"F5  Shift + F5", "Kernel: run, cancel"},
                         {"F8  Shift + F8", "Kernel: next report, report before"},
                         {"Ctrl O  S  F", "Kernel: open, save, find"},

@@ -14,7 +14,7 @@ bool replaces(Request::Kind kind) {
     using Kind = Request::Kind;
     return kind == Kind::show_step || kind == Kind::lanes_at || kind == Kind::focus_warp || kind == Kind::open_kernel ||
            kind == Kind::lesson_step || kind == Kind::fetch_stretch || kind == Kind::trace_sm || kind == Kind::set_gpu ||
-           kind == Kind::own_kernel || kind == Kind::resident || kind == Kind::setup;
+           kind == Kind::own_kernel || kind == Kind::resident || kind == Kind::setup || kind == Kind::cluster;
 }
 
 }  // namespace

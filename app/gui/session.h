@@ -22,6 +22,11 @@
 #include "lessons/player/lesson.h"
 #include "lessons/player/run.h"
 
+namespace lockstep::lessons {
+struct ClusterScene;  // cluster.h
+struct ClusterSetup;
+}  // namespace lockstep::lessons
+
 namespace lockstep::gui {
 
 struct Timeline;  // views/timeline_data.h
@@ -36,6 +41,13 @@ struct TrainingSetup {          // what the Training workspace trains
 };
 TrainingSetup setup_of(const std::string& model);  // its own rate and batch, on the host; mlp: the opening scene
 std::string text_of(const TrainingSetup& setup);   // "lr 0.5", "adam, lr 0.001, batch 32"
+
+struct ClusterLook {   // what is looked at in the Cluster workspace
+    double time = -1;  // of the schedules, in their unit; -1: where the picked micro-batch starts on the picked rank
+    double collective_time = -1;  // of the collective, microseconds; -1: in its middle
+    int microbatch = -1;          // picked; -1: one in the middle
+    bool collective = false;      // the transport moves the collective; else the schedules
+};
 
 struct Written {  // by a language model as it learns
     int64_t step = 0;
@@ -87,11 +99,12 @@ struct Snapshot {
     // The learner's own kernel: what the newest text compiled to, the last text that compiled, and its last run.
     std::shared_ptr<const CompiledKernel> compiled, runnable;
     std::shared_ptr<const KernelResult> own_result;
-    std::shared_ptr<const KernelResult> own_run;       // the last that ran: what is stepped through
-    std::shared_ptr<const lessons::HostRun> host;      // the host program shown; null: none is
-    std::shared_ptr<const lessons::TapeRun> tape;      // the tensor program shown, whose last step is `step`; null: none is
-    std::shared_ptr<const nn::StepRecord> step;        // the training step shown
-    std::shared_ptr<const nn::StepRecord> first_step;  // step 0's values, for "change since step 0"
+    std::shared_ptr<const KernelResult> own_run;   // the last that ran: what is stepped through
+    std::shared_ptr<const lessons::HostRun> host;  // the host program shown; null: none is
+    std::shared_ptr<const lessons::TapeRun> tape;  // the tensor program shown, whose last step is `step`; null: none is
+    std::shared_ptr<const lessons::ClusterScene> cluster;  // what the Cluster workspace shows; null until it has run
+    std::shared_ptr<const nn::StepRecord> step;            // the training step shown
+    std::shared_ptr<const nn::StepRecord> first_step;      // step 0's values, for "change since step 0"
     std::vector<Curve> curves;
     TrainingSetup setup;
     bool training = false;                                    // the setup's run is open
@@ -103,7 +116,8 @@ struct Snapshot {
     uint64_t version = 0;               // counts publications
 };
 
-enum class Grain { cycle, instruction, node, kernel, training_step };  // node: of the autograd tape
+// node: of the autograd tape; action: of a pipeline schedule, or a collective's round
+enum class Grain { cycle, instruction, node, kernel, training_step, action };
 
 struct Request {  // what a view or the transport asks of the worker
     enum class Kind {
@@ -128,6 +142,7 @@ struct Request {  // what a view or the transport asks of the worker
         cancel_own,   // stop it
         resident,     // the kernel on show again, with at most `index` blocks on an SM; 0: as many as fit
         setup,        // train this instead, from the beginning
+        cluster,      // run what `cluster` asks for
         carve_out,    // the kernel on show again, with `index` bytes of L1's memory for shared memory; -1: as the GPU does
     };
     Kind kind = Kind::reload;
@@ -136,6 +151,7 @@ struct Request {  // what a view or the transport asks of the worker
     std::shared_ptr<const KernelJob> job = nullptr;  // own_kernel
     int64_t cycle = -1;
     std::shared_ptr<const TrainingSetup> setup = nullptr;
+    std::shared_ptr<const lessons::ClusterSetup> cluster = nullptr;
 };
 
 struct SessionOptions {
@@ -150,6 +166,7 @@ struct SessionOptions {
     uint64_t trace_limit = 2'000'000;          // of the learner's kernel: a longer run keeps a stretch, the rest is replayed
     TrainingSetup setup = {};                  // of the training scene
     bool own_kernel = false;                   // begin with the learner's kernel instead of a training scene
+    bool cluster = false;                      // begin with the Cluster workspace's own scene
 };
 
 class Session {
@@ -175,7 +192,7 @@ class Session {
     Grain grain = Grain::kernel;
     bool playing = false;
     KernelDesk desk;                     // the learner's own kernels
-    std::string workspace = "training";  // learn, sm, memory, training, kernel
+    std::string workspace = "training";  // learn, sm, memory, training, kernel, cluster
     std::string gpu = "v100";
     int64_t cycles_begin = 0, cycles_end = 0;  // cycles in view of the time pictures; equal: the view fits them
     int64_t reveal_steps = -1;                 // while a prediction is open: the warp's instructions from here on
@@ -193,7 +210,9 @@ class Session {
         float x = 0, y = 0;
     } setting_menu;
     int32_t tape_at = -1;  // moment of the tape that was stepped to (views/tape_data.h); -1: follows the launch
-    RoofTrail roof;        // the runs that stand on the roofline
+    ClusterLook cluster;
+    std::shared_ptr<const lessons::ClusterSetup> cluster_asked;  // by hand, until the worker has run it; null: nothing is
+    RoofTrail roof;                                              // the runs that stand on the roofline
 
     std::shared_ptr<const model::KernelRun> pinned;  // run A of the comparison, kept while B changes; null: none
     bool whole = false;   // numbers beside the time pictures are of the whole kernel, not of the cycles in view

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/views/cluster_data.h"
 #include "core/base/diagnostic.h"
 
 namespace lockstep::gui {
@@ -78,6 +79,11 @@ void Shell::enter_workspace() {
     if (session.workspace == entered_) return;
     const bool left_kernel = entered_ == "kernel";
     entered_ = session.workspace;
+    if (entered_ == "cluster") {
+        session.playing = false;
+        session.grain = Grain::action;
+        if (!snapshot_->cluster && !session.cluster_asked) ask_cluster(session, {});
+    }
     if (entered_ == "kernel") {
         session.playing = false;
         session.grain = Grain::instruction;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "app/gui/shell.h"
+#include "app/gui/views/cluster_data.h"
 
 namespace lockstep::gui {
 
@@ -64,6 +65,7 @@ bool shows(const Snapshot& snapshot, int32_t track) {
 
 void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
     session.adopt_results(focus);
+    adopt_cluster(session, *snapshot);
     const auto step = static_cast<size_t>(std::max(0, session.lesson.step));
     const bool guess = session.lesson.lesson && scene_view_of(session) == "roofline" &&  // where nothing else is asked
                        step < session.lesson.predictions.size() && session.lesson.predictions[step].empty();
@@ -129,7 +131,8 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
         grain_lesson_ = session.lesson.lesson;
         grain_step_ = session.lesson.step;
         const std::string view = scene_view_of(session);
-        session.grain = view == "graph" || view == "tape"                             ? Grain::node
+        session.grain = shows_cluster(session)                                        ? Grain::action
+                        : view == "graph" || view == "tape"                           ? Grain::node
                         : view == "training" || view == "descent" || view == "curves" ? Grain::kernel
                         : view == "divergence" || view == "threads" || view == "coalesce" || view == "banks"
                             ? Grain::instruction
@@ -341,6 +344,14 @@ void Shell::follow_jump(const Snapshot& snapshot) {
 
 void Shell::play(double now) {
     if (!session.playing) return;
+    if (shows_cluster(session)) {  // its clock runs smoothly
+        if (last_play_ == 0 && position_of(session, focus, *snapshot_).last)
+            move(session, focus, *snapshot_, session.grain, -1, true);
+        const double passed = last_play_ == 0 ? 0 : now - last_play_;
+        last_play_ = now;
+        session.playing = play_cluster(session, focus, *snapshot_, std::min(passed, 0.25));
+        return;
+    }
     const double rate = session.grain == Grain::cycle         ? 30
                         : session.grain == Grain::instruction ? 4
                                                               : 1.5;  // moves a second

@@ -23,7 +23,7 @@ constexpr struct {
                  {static_cast<KeyCode>('V'), Key::v},
                  {KeyCode::plus, Key::plus},
                  {KeyCode::minus, Key::minus}};
-constexpr std::string_view spaces[] = {"learn", "sm", "memory", "training", "kernel"};  // 1 to 5
+constexpr std::string_view spaces[] = {"learn", "sm", "memory", "training", "kernel", "cluster"};  // 1 to 6
 
 bool is(const KeyPress& key, char sign) {
     return key.code == static_cast<KeyCode>(sign);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/gui/shell.h"
+#include "app/gui/views/cluster_data.h"
 
 namespace lockstep::gui {
 
@@ -11,11 +12,8 @@ namespace {
 
 constexpr struct {
     std::string_view name, title, key;
-} workspace_tabs[] = {{"learn", "Learn", "1"},
-                      {"sm", "SM", "2"},
-                      {"memory", "Memory", "3"},
-                      {"training", "Training", "4"},
-                      {"kernel", "Kernel", "5"}};
+} workspace_tabs[] = {{"learn", "Learn", "1"},       {"sm", "SM", "2"},         {"memory", "Memory", "3"},
+                      {"training", "Training", "4"}, {"kernel", "Kernel", "5"}, {"cluster", "Cluster", "6"}};
 
 // How the bar is laid out where it gets narrow: first what explains goes, then words become signs, then menus.
 struct BarPlan {
@@ -136,6 +134,7 @@ void Shell::top_bar(Ui& ui, const Snapshot& snapshot) {
 // The lesson, or what runs.
 std::string Shell::shown_title(const Snapshot& snapshot) const {
     if (session.workspace == "kernel") return "Your kernel: " + session.desk.document().shown_name();
+    if (session.workspace == "cluster" && !session.lesson.lesson) return cluster_title(session, snapshot);
     if (session.lesson.lesson) return session.lesson.lesson->id + "  " + session.lesson.lesson->title;
     return snapshot.step ? "A training step: " + snapshot.step->model + " on " + snapshot.step->device : "Lessons";
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "app/gui/shell.h"
+#include "app/gui/views/cluster_data.h"
 #include "app/gui/views/tape_data.h"
 
 namespace lockstep::gui {
@@ -97,11 +98,12 @@ int64_t cycles_shown(const Session& session, const Focus& focus, const Snapshot&
 }
 
 std::string_view name_of(Grain grain) {
-    static constexpr std::string_view names[] = {"cycle", "instruction", "node", "kernel", "training step"};
+    static constexpr std::string_view names[] = {"cycle", "instruction", "node", "kernel", "training step", "action"};
     return names[static_cast<size_t>(grain)];
 }
 
 std::vector<Grain> grains_of(const Session& session, const Snapshot& snapshot) {
+    if (shows_cluster(session)) return {Grain::action, Grain::training_step};
     const bool tape = snapshot.step && !snapshot.step->nodes.empty();
     if (session.workspace == "training") {
         std::vector<Grain> grains;
@@ -122,8 +124,11 @@ std::vector<Grain> grains_of(const Session& session, const Snapshot& snapshot) {
 }
 
 void move(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain, int way, bool far) {
+    if (shows_cluster(session)) return move_cluster(session, focus, snapshot, grain, way, far);
     const KernelTrace* trace = trace_of(snapshot);
     switch (grain) {
+        case Grain::action:
+            return;
         case Grain::cycle: {
             if (trace == nullptr || trace->cycles <= 0) return;
             const int64_t last = std::max<int64_t>(0, cycles_shown(session, focus, snapshot) - 1);
@@ -187,6 +192,7 @@ void move(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain,
 }
 
 Position position_of(const Session& session, const Focus& focus, const Snapshot& snapshot) {
+    if (shows_cluster(session)) return position_in_cluster(session, focus, snapshot);
     Position at;
     const KernelTrace* trace = trace_of(snapshot);
     const std::string step = snapshot.step ? "step " + with_commas(snapshot.step->step) : "";
@@ -399,7 +405,9 @@ void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
             ui.cursor_line(cx, y + 15, y + 43);
             ui.arrow_head({cx, y + 19}, Way::down, t.ink, 6);
             if (wish >= 0) {
-                if (session.grain == Grain::node && snapshot.step && session.reveal_steps < 0) {
+                if (shows_cluster(session)) {
+                    scrub_cluster(session, snapshot, wish);
+                } else if (session.grain == Grain::node && snapshot.step && session.reveal_steps < 0) {
                     const TapePlan tape = plan_tape(*snapshot.step);
                     const int to = static_cast<int>(wish * static_cast<double>(tape.last() + 1));
                     if (const int from = tape_position(session, focus, tape); from != std::min(to, tape.last()))

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "app/gui/view.h"
+#include "app/gui/views/cluster_views.h"
 #include "app/gui/views/kernel_views.h"
 #include "app/gui/views/memory_views.h"
 #include "app/gui/views/roofline.h"
@@ -44,6 +45,7 @@ std::span<const ViewRow> views() {
         ViewRow{"graph", "Autograd graph", "training", make_graph_view, 260},
         ViewRow{"kernels", "Kernels of one training step", "training", make_step_kernels_view, 180},
         ViewRow{"streams", "Streams and copy engines", "training", make_streams_view, 240},
+        ViewRow{"pipeline", "Pipeline schedule", "cluster", make_pipeline_view, 330},
         ViewRow{"program", "Program", "learn", make_host_program_view},
     };
     return rows;

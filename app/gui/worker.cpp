@@ -13,7 +13,8 @@ constexpr auto frame_of_training = std::chrono::milliseconds(90);  // a run that
 
 bool is_light(Request::Kind kind) {
     return kind == Request::Kind::focus_warp || kind == Request::Kind::lanes_at || kind == Request::Kind::fetch_stretch ||
-           kind == Request::Kind::trace_sm || kind == Request::Kind::dismiss || kind == Request::Kind::tell;
+           kind == Request::Kind::trace_sm || kind == Request::Kind::dismiss || kind == Request::Kind::tell ||
+           kind == Request::Kind::cluster;
 }
 
 }  // namespace
@@ -84,7 +85,9 @@ void Session::Worker::run(const std::stop_token& stop) {
     gpu = options.gpu;
     setup = options.setup;
     guarded([&] {
-        if (options.own_kernel && options.lesson.empty())
+        if (options.cluster && options.lesson.empty())
+            show_cluster(nullptr);
+        else if (options.own_kernel && options.lesson.empty())
             busy("");
         else if (options.lesson.empty())
             open_training();
@@ -189,6 +192,8 @@ void Session::Worker::serve(const Request& request) {
             return run_resident(request.index);
         case Kind::carve_out:
             return run_carved(request.index);
+        case Kind::cluster:
+            return show_cluster(request.cluster);
         case Kind::tell:
             draft.problem = Diagnostic{request.text, {}, {}, Severity::warning};
             return;

@@ -1,8 +1,8 @@
 // The session's worker thread, its requests and what it keeps. It takes requests in order, runs the engine, and publishes
 // snapshots. A request that makes the work under way pointless stops it; looking at another warp is served between two
 // kernels. Whatever goes wrong becomes Snapshot::problem, and the worker goes on.
-// worker.cpp: the loop; worker_training.cpp, worker_kernel.cpp, worker_lesson.cpp, worker_own.cpp, worker_host.cpp: what it
-// does.
+// worker.cpp: the loop; worker_training.cpp, worker_kernel.cpp, worker_lesson.cpp, worker_own.cpp, worker_host.cpp,
+// worker_cluster.cpp: what it does.
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -124,6 +124,9 @@ struct Session::Worker {
     void compile_own(const KernelJob& job);
     void run_own(const KernelJob& job);
     void show_own();
+
+    // worker_cluster.cpp
+    void show_cluster(const std::shared_ptr<const lessons::ClusterSetup>& wanted);  // null: its own scene
 
     // worker_host.cpp
     void own_host(const KernelJob& job);

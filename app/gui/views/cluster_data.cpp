@@ -1,0 +1,193 @@
+// The Cluster workspace's setup, picks and clock.
+#include "app/gui/views/cluster_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace lockstep::gui {
+
+namespace {
+
+constexpr double cluster_seconds = 14;  // that a whole schedule plays
+
+// All times at which a rank begins to work, of both schedules, sorted, and the end.
+std::vector<double> beginnings(const lessons::ClusterScene& scene) {
+    std::vector<double> times = {0};
+    for (const lessons::ScheduleShown& one : scene.schedules)
+        for (const auto& rank : one.run.actions)
+            for (const parallel::ActionRun& run : rank)
+                if (parallel::computes(run.action.kind)) times.push_back(run.begin);
+    times.push_back(schedule_end(scene));
+    std::sort(times.begin(), times.end());
+    const auto same = [](double a, double b) { return std::abs(a - b) < 1e-9; };
+    times.erase(std::unique(times.begin(), times.end(), same), times.end());
+    return times;
+}
+
+// Where batches end, for schedules that hold several.
+std::vector<double> step_ends(const lessons::ClusterScene& scene) {
+    std::vector<double> times = {0, schedule_end(scene)};
+    for (const lessons::ScheduleShown& one : scene.schedules) {
+        if (one.run.schedule.batches < 2) continue;
+        for (const auto& rank : one.run.actions)
+            for (const parallel::ActionRun& run : rank)
+                if (run.action.kind == parallel::ActionKind::update) times.push_back(run.end);
+    }
+    std::sort(times.begin(), times.end());
+    times.erase(std::unique(times.begin(), times.end()), times.end());
+    return times;
+}
+
+double next_of(const std::vector<double>& times, double now, int way) {
+    if (way > 0) {
+        for (const double time : times)
+            if (time > now + 1e-9) return time;
+        return times.back();
+    }
+    for (auto time = times.rbegin(); time != times.rend(); ++time)
+        if (*time < now - 1e-9) return *time;
+    return times.front();
+}
+
+const lessons::ClusterScene* scene_of(const Snapshot& snapshot) {
+    return snapshot.cluster.get();
+}
+
+}  // namespace
+
+bool shows_cluster(const Session& session) {
+    if (session.workspace != "learn") return session.workspace == "cluster";
+    const std::string view = scene_view_of(session);
+    return view == "cluster" || view == "pipeline" || view == "collective" || view == "rank_memory" || view == "mesh" ||
+           view == "network";
+}
+
+lessons::ClusterSetup cluster_setup(const Session& session) {
+    if (session.cluster_asked) return *session.cluster_asked;
+    const auto snapshot = session.snapshot();
+    return snapshot->cluster ? snapshot->cluster->setup : lessons::ClusterSetup();
+}
+
+void ask_cluster(Session& session, const lessons::ClusterSetup& setup) {
+    session.cluster_asked = std::make_shared<const lessons::ClusterSetup>(lessons::within_limits(setup));
+    session.post({.kind = Request::Kind::cluster, .index = 0, .text = {}, .cluster = session.cluster_asked});
+}
+
+void adopt_cluster(Session& session, const Snapshot& snapshot) {
+    if (!snapshot.cluster || !session.cluster_asked) return;
+    if (snapshot.cluster->setup == *session.cluster_asked || !snapshot.cluster->source.empty())
+        session.cluster_asked.reset();
+}
+
+std::string cluster_title(const Session& session, const Snapshot&) {
+    const lessons::PipelineSetup setup = cluster_setup(session).pipeline;
+    return fmt::format("{} pipeline ranks × {} micro-batches", setup.ranks, setup.microbatches);
+}
+
+int picked_rank(const Focus& focus, int ranks) {
+    return focus.rank >= 0 && focus.rank < ranks ? focus.rank : ranks / 2;
+}
+
+int picked_microbatch(const Session& session, const lessons::ClusterScene& scene) {
+    int microbatches = scene.setup.pipeline.microbatches;
+    for (const lessons::ScheduleShown& one : scene.schedules)
+        microbatches = std::max(microbatches, one.run.schedule.microbatches);
+    const int picked = session.cluster.microbatch;
+    return picked >= 0 && picked < microbatches ? picked : scene.setup.pipeline.microbatches / 2;
+}
+
+double schedule_end(const lessons::ClusterScene& scene) {
+    double end = 0;
+    for (const lessons::ScheduleShown& one : scene.schedules) end = std::max(end, one.run.total);
+    return end;
+}
+
+double schedule_time(const Session& session, const Focus& focus, const lessons::ClusterScene& scene) {
+    const double end = schedule_end(scene);
+    if (session.cluster.time >= 0) return std::min(session.cluster.time, end);
+    if (scene.schedules.empty() || scene.schedules.front().run.actions.empty()) return 0;
+    const parallel::ScheduleRun& run = scene.schedules.front().run;
+    const int rank = picked_rank(focus, static_cast<int>(run.actions.size()));
+    const int microbatch = picked_microbatch(session, scene);
+    for (const parallel::ActionRun& one : run.actions[static_cast<size_t>(rank)])
+        if (one.action.kind == parallel::ActionKind::forward && one.action.microbatch == microbatch) return one.begin;
+    return end / 2;
+}
+
+std::string amount(double value) {
+    if (std::abs(value - std::round(value)) < 5e-4 && std::abs(value) < 1e9)
+        return with_commas(static_cast<int64_t>(std::llround(value)));
+    std::string text = std::abs(value) < 10 ? fmt::format("{:.2f}", value) : fmt::format("{:.1f}", value);
+    while (text.back() == '0') text.pop_back();
+    if (text.back() == '.') text.pop_back();
+    return text;
+}
+
+void move_cluster(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain, int way, bool far) {
+    const lessons::ClusterScene* scene = scene_of(snapshot);
+    if (scene == nullptr || session.reveal_steps >= 0) return;
+    const std::vector<double> times = grain == Grain::training_step ? step_ends(*scene) : beginnings(*scene);
+    const double now = schedule_time(session, focus, *scene);
+    session.cluster.time = far ? (way < 0 ? times.front() : times.back()) : way == 0 ? now : next_of(times, now, way);
+}
+
+Position position_in_cluster(const Session& session, const Focus& focus, const Snapshot& snapshot) {
+    Position at;
+    const lessons::ClusterScene* scene = scene_of(snapshot);
+    if (scene == nullptr) {
+        at.title = "nothing has run yet";
+        at.text = snapshot.busy;
+        return at;
+    }
+    if (session.reveal_steps >= 0) {
+        at.title = "hidden";
+        at.text = "until you lock an answer";
+        return at;
+    }
+    const double end = schedule_end(*scene), now = schedule_time(session, focus, *scene);
+    at.share = end > 0 ? now / end : 0;
+    at.last = now >= end - 1e-9;
+    std::string unit = "units";
+    for (const lessons::ScheduleShown& one : scene->schedules)
+        if (!one.run.unit.empty()) unit = one.run.unit;
+    at.text = fmt::format("time {} of {} {}", amount(now), amount(end), unit);
+    // What begins now: on the picked rank rather than elsewhere, in the first schedule rather than in the second.
+    int best = -1, others = 0;
+    for (const lessons::ScheduleShown& one : scene->schedules)
+        for (size_t rank = 0; rank < one.run.actions.size(); ++rank)
+            for (const parallel::ActionRun& run : one.run.actions[rank]) {
+                if (!parallel::computes(run.action.kind) || std::abs(run.begin - now) > 1e-9) continue;
+                const bool mine = static_cast<int>(rank) == picked_rank(focus, static_cast<int>(one.run.actions.size()));
+                const int worth = mine ? 1 : 0;
+                ++others;
+                if (worth <= best) continue;
+                best = worth;
+                at.title = fmt::format("{} starts on {} {}", parallel::text_of(run.action),
+                                       one.run.schedule.chunks > 1 ? "rank" : "stage", rank);
+            }
+    if (at.last)
+        at.title = "the end of the step";
+    else if (best < 0)
+        at.title = "between two actions";
+    else if (others > 1)
+        at.title += fmt::format(", {} more", others - 1);
+    return at;
+}
+
+void scrub_cluster(Session& session, const Snapshot& snapshot, double share) {
+    if (snapshot.cluster == nullptr || session.reveal_steps >= 0) return;
+    session.cluster.time = schedule_end(*snapshot.cluster) * std::clamp(share, 0.0, 1.0);
+}
+
+bool play_cluster(Session& session, const Focus& focus, const Snapshot& snapshot, double seconds) {
+    if (snapshot.cluster == nullptr || session.reveal_steps >= 0) return false;
+    const double end = schedule_end(*snapshot.cluster);
+    const double speed = session.grain == Grain::training_step ? 3 : 1;
+    const double now = schedule_time(session, focus, *snapshot.cluster) + speed * seconds * end / cluster_seconds;
+    session.cluster.time = std::min(now, end);
+    return now < end;
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,30 @@
+// What the Cluster workspace's views and the transport share: what is asked for, what is picked, and the clock.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "app/gui/shell.h"
+#include "lessons/player/cluster.h"
+
+namespace lockstep::gui {
+
+bool shows_cluster(const Session& session);                   // the workspace, or a lesson's scene with one of its views
+lessons::ClusterSetup cluster_setup(const Session& session);  // as asked by hand, else as the scene on show was
+void ask_cluster(Session& session, const lessons::ClusterSetup& setup);
+void adopt_cluster(Session& session, const Snapshot& snapshot);               // a new scene has arrived
+std::string cluster_title(const Session& session, const Snapshot& snapshot);  // "4 ranks x 8 micro-batches"
+
+int picked_rank(const Focus& focus, int ranks);  // that is looked at: Focus::rank where there is such a rank
+int picked_microbatch(const Session& session, const lessons::ClusterScene& scene);
+// The schedules' clock: never behind the end of the longest.
+double schedule_time(const Session& session, const Focus& focus, const lessons::ClusterScene& scene);
+double schedule_end(const lessons::ClusterScene& scene);  // 0: nothing ran
+std::string amount(double value);                         // "33", "28.5", "0.25"
+
+// The transport in this workspace: an action is the next time at which any rank begins something.
+void move_cluster(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain, int way, bool far);
+Position position_in_cluster(const Session& session, const Focus& focus, const Snapshot& snapshot);
+void scrub_cluster(Session& session, const Snapshot& snapshot, double share);
+bool play_cluster(Session& session, const Focus& focus, const Snapshot& snapshot, double seconds);  // false: at its end
+
+}  // namespace lockstep::gui

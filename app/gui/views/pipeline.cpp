@@ -1,0 +1,381 @@
+// D9, pipeline schedules: one, or two on one time axis. The chips pick which; the numbers under them (ranks, micro-batches,
+// chunks, the times of F, I and W, the hop, a slow rank, the limit) run them again. Clicking an action picks its micro-batch
+// and rank, clicking idle dots or Enter says whom the rank waits for. Up and Down choose the rank, Page Up and Page Down the
+// micro-batch, W and S or the wheel zoom, A and D pan, Home shows everything; dragging the axis moves the cursor.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/views/cluster_controls.h"
+#include "app/gui/views/cluster_views.h"
+#include "app/gui/views/pipeline_picture.h"
+
+namespace lockstep::gui {
+namespace {
+
+constexpr std::string_view pipeline_title = "Pipeline schedule";
+constexpr std::string_view pipeline_hidden = "The schedule stays hidden until you lock an answer.";
+
+class PipelineView final : public View {
+  public:
+    void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
+        const auto snapshot = session.snapshot();
+        const auto& scene = snapshot->cluster;
+        if (!scene) {
+            const Rect body = ui.panel(area, {.title = pipeline_title});
+            return ui.say_nothing_yet(body, "No schedule has run yet.", snapshot->busy);
+        }
+        adopt(scene);
+        const bool hidden = session.reveal_steps >= 0;
+        const std::string caption = hidden ? std::string(pipeline_hidden) : pipeline_caption(*scene);
+        const Rect body = ui.panel(area, {.title = pipeline_title, .right = header(*scene, area.w), .caption = caption});
+        ui.push_scope("pipeline");
+        const float used = controls(ui, session, body, false);
+        controls(ui, session, body, true);
+        const Rect picture{body.x, body.y + used, body.w, body.h - used};
+        if (hidden) {
+            ui.dashed({picture.x, picture.y, picture.w, std::min(60.0f, picture.h)}, ui.theme->ink3);
+            ui.text(picture.x + picture.w / 2, picture.y + 35, "Hidden until you lock an answer.",
+                    {.size = 13, .color = ui.theme->ink2, .align = Align::center});
+            return ui.pop_scope();
+        }
+        if (picture.h > 90) show(ui, session, focus, *scene, picture, area);
+        ui.pop_scope();
+    }
+
+    std::string describe(const Session& session, const Focus& focus) const override {
+        const auto snapshot = session.snapshot();
+        const auto& scene = snapshot->cluster;
+        if (!scene) return std::string(pipeline_title) + ": nothing has run yet.\n";
+        const lessons::PipelineSetup& setup = scene->setup.pipeline;
+        std::string text =
+            fmt::format("{} ({}): {} ranks, {} micro-batches, F {}, I {}, W {}, hop {}", pipeline_title,
+                        scene->schedules.front().executed ? "executed" : "simulated", setup.ranks, setup.microbatches,
+                        amount(setup.forward), amount(setup.input), amount(setup.weight), amount(setup.hop));
+        if (setup.slow_rank >= 0)
+            text += fmt::format(", rank {} {} times slower", setup.slow_rank, amount(setup.slow_factor));
+        text += "\n";
+        if (session.reveal_steps >= 0) return text + "  " + std::string(pipeline_hidden) + "\n";
+        const double now = schedule_time(session, focus, *scene);
+        for (const lessons::ScheduleShown& one : scene->schedules) {
+            text += "  " + schedule_facts(one) + "\n";
+            if (!one.refusal.empty()) continue;
+            const auto ranks = static_cast<int>(one.run.actions.size());
+            const char* row = one.run.schedule.chunks > 1 ? "rank" : "stage";
+            for (int rank = 0; rank < ranks && rank < 64; ++rank) {
+                text += fmt::format("    {} {}{}: idle {}, peak {} of {} micro-batches", row, rank,
+                                    rank == picked_rank(focus, ranks) ? " (picked)" : "", amount(idle_of(one.run, rank)),
+                                    amount(peak_of(one.run, rank)), setup.activation_limit());
+                if (one.run.weight_versions.size() > static_cast<size_t>(rank) &&
+                    one.run.weight_versions[static_cast<size_t>(rank)] > 1)
+                    text += fmt::format(", {} versions of the weights", one.run.weight_versions[static_cast<size_t>(rank)]);
+                text += fmt::format("; at {} {}\n", amount(now), doing(one.run, rank, now));
+            }
+        }
+        if (why_.block >= 0 && scene == seen_) text += "  why: " + why_.text + "\n";
+        return text + "  " + pipeline_caption(*scene) + "\n";
+    }
+
+  private:
+    std::shared_ptr<const lessons::ClusterScene> seen_;
+    uint64_t version_ = 0;
+    double begin_ = 0, end_ = 0;  // in view; equal: everything
+    double pan_begin_ = 0;
+    bool scrubbing_ = false, panned_ = false;
+    Why why_;
+    float scrolled_ = 0;
+
+    void adopt(const std::shared_ptr<const lessons::ClusterScene>& scene) {
+        if (scene == seen_) return;
+        seen_ = scene;
+        ++version_;
+        why_ = {};
+        begin_ = end_ = 0;
+    }
+
+    static std::string header(const lessons::ClusterScene& scene, float width) {
+        if (width < 700) return scene.source;
+        std::string text = scene.source.empty() ? std::string() : scene.source + ", ";
+        for (const lessons::ScheduleShown& one : scene.schedules)
+            if (one.executed) return text + "times of the virtual clock";
+        return text + "1 unit: one forward of one micro-batch on one stage";
+    }
+
+    static std::string doing(const parallel::ScheduleRun& run, int rank, double now) {
+        for (const parallel::ActionRun& one : run.actions[static_cast<size_t>(rank)])
+            if (parallel::computes(one.action.kind) && one.begin <= now + 1e-9 && one.end > now + 1e-9)
+                return "runs " + parallel::text_of(one.action);
+        for (const parallel::IdleRun& idle : run.idle[static_cast<size_t>(rank)])
+            if (idle.begin <= now + 1e-9 && idle.end > now + 1e-9) return idle.reason;
+        return "has ended";
+    }
+
+    // Chips and numbers; returns their height.
+    float controls(Ui& ui, Session& session, const Rect& body, bool draw) {
+        lessons::ClusterSetup wanted = cluster_setup(session);
+        lessons::PipelineSetup& setup = wanted.pipeline;
+        const lessons::PipelineSetup before = setup;
+        ControlRow row(ui, body, draw);
+        bool chunks = false;
+        for (const parallel::ScheduleRow& one : parallel::schedules()) {
+            const auto at = std::find(setup.kinds.begin(), setup.kinds.end(), one.name);
+            if (at != setup.kinds.end()) chunks = chunks || one.chunks == 0;
+            if (!row.chip(one.title, at != setup.kinds.end())) continue;
+            if (at == setup.kinds.end()) {  // the older of the two gives way
+                if (setup.kinds.size() > 1) setup.kinds.erase(setup.kinds.begin());
+                setup.kinds.emplace_back(one.name);
+            } else if (setup.kinds.size() > 1) {
+                setup.kinds.erase(at);
+            }
+        }
+        row.gap(6);
+        setup.ranks += row.number("ranks", std::to_string(setup.ranks), "pipeline ranks: 1 to 64");
+        setup.microbatches += row.number("micro-batches", std::to_string(setup.microbatches), "of one step: 1 to 128");
+        if (chunks) setup.chunks += row.number("chunks", std::to_string(setup.chunks), "of the model that a rank holds");
+        const auto time = [&](std::string_view name, double value, double least, std::string_view tip) {
+            return std::max(least, value + 0.25 * row.number(name, amount(value), tip));
+        };
+        setup.forward = time("F", setup.forward, 0.25, "units a forward takes");
+        setup.input = time("I", setup.input, 0.25, "units the gradient of the input takes");
+        setup.weight = time("W", setup.weight, 0.25, "units the gradient of the weights takes");
+        setup.hop = time("hop", setup.hop, 0, "units from one rank to the next");
+        setup.slow_rank +=
+            row.number("slow rank", setup.slow_rank < 0 ? "none" : std::to_string(setup.slow_rank), "a straggler");
+        if (setup.slow_rank >= 0) setup.slow_factor = time("by", setup.slow_factor, 1, "how many times slower it is");
+        setup.limit = std::max(1, setup.activation_limit() + row.number("limit", std::to_string(setup.activation_limit()),
+                                                                        "micro-batches whose activations fit"));
+        if (setup.limit == setup.ranks) setup.limit = 0;
+        if (draw && !(setup == before)) ask_cluster(session, wanted);
+        return row.height() + 2;
+    }
+
+    PipelinePlaces place(Ui& ui, const Session& session, const Focus& focus, const lessons::ClusterScene& scene,
+                         const Rect& area) const {
+        PipelinePlaces p;
+        const lessons::PipelineSetup& setup = scene.setup.pipeline;
+        const float labels = area.w > 560 ? 88.0f : 66.0f;
+        p.label_x = area.x;
+        p.plot = {area.x + labels, area.y, area.w - labels - 8, area.h - 26};
+        p.axis_y = area.bottom() - 24;
+        const double all = std::max(schedule_end(scene), 1e-9);
+        p.begin = end_ > begin_ ? begin_ : 0;
+        p.end = end_ > begin_ ? end_ : all;
+        p.split = setup.input / (setup.input + setup.weight);
+        p.limit = setup.activation_limit();
+        int ranks = 0, lines = 0;
+        size_t visible = 0;
+        double shortest = 1e300;
+        for (const lessons::ScheduleShown& one : scene.schedules) {
+            const auto count = static_cast<int>(one.run.actions.size());
+            ranks = std::max(ranks, count);
+            lines += std::max(count, 1);
+            for (const auto& rank : one.run.actions)
+                for (const parallel::ActionRun& run : rank) {
+                    if (run.end <= p.begin || run.begin >= p.end) continue;
+                    ++visible;
+                    if (parallel::computes(run.action.kind) && run.action.kind != parallel::ActionKind::update)
+                        shortest = std::min(shortest, run.end - run.begin);
+                }
+        }
+        p.rank = picked_rank(focus, std::max(1, ranks));
+        p.microbatch = picked_microbatch(session, scene);
+        const float cell = static_cast<float>(shortest / (p.end - p.begin)) * p.plot.w;
+        p.coarse = visible > 700 && (cell < 6 || visible > 1500);
+        const auto blocks = static_cast<float>(scene.schedules.size());
+        const float heads = 26 * blocks, room = p.axis_y - 6 - area.y - heads;
+        const float pitch = std::clamp(room / static_cast<float>(std::max(1, lines)), 2.0f, 52.0f);
+        float y = area.y;
+        for (const lessons::ScheduleShown& one : scene.schedules) {
+            PipelineBlock block;
+            block.shown = &one;
+            block.ranks = static_cast<int>(one.run.actions.size());
+            block.pitch = pitch;
+            const bool curves = pitch >= 30 && !p.coarse;
+            block.bar = curves ? std::min(20.0f, std::floor(pitch * 0.45f)) : pitch >= 6 ? pitch - 2 : pitch;
+            block.bar = std::min(block.bar, 22.0f);
+            block.curve = curves ? pitch - block.bar - 6 : 0;
+            block.head = {area.x, y, area.w - 8, 24};
+            block.rows = {area.x, y + 26, area.w, pitch * static_cast<float>(std::max(1, block.ranks))};
+            y = block.rows.bottom();
+            p.blocks.push_back(block);
+        }
+        (void)ui;
+        return p;
+    }
+
+    void show(Ui& ui, Session& session, Focus& focus, const lessons::ClusterScene& scene, const Rect& whole,
+              const Rect& panel) {
+        Rect area = whole;
+        int chunks = 1;
+        for (const lessons::ScheduleShown& one : scene.schedules) chunks = std::max(chunks, one.run.schedule.chunks);
+        const bool legend = whole.h > 150;
+        if (legend) area = {whole.x, whole.y + 24, whole.w, whole.h - 24};
+        PipelinePlaces p = place(ui, session, focus, scene, area);
+        react(ui, session, focus, scene, p, panel);
+        p = place(ui, session, focus, scene, area);
+        if (legend) draw_pipeline_legend(ui, whole.x, whole.y + 14, whole.right(), p, chunks);
+        for (const PipelineBlock& block : p.blocks) draw_pipeline_block(ui, p, block, version_);
+        draw_pipeline_axis(ui, p, scene, schedule_time(session, focus, scene));
+        draw_saving(ui, p);
+        if (why_.block >= 0) draw_why(ui, p, why_);
+    }
+
+    void zoom(double factor, double around, double all) {
+        double begin = end_ > begin_ ? begin_ : 0, end = end_ > begin_ ? end_ : all;
+        begin = around - (around - begin) * factor;
+        end = around + (end - around) * factor;
+        look_at(begin, end, all);
+    }
+    void look_at(double begin, double end, double all) {
+        const double length = std::max(end - begin, all / 400);
+        if (length >= all) return static_cast<void>(begin_ = end_ = 0);
+        begin_ = std::clamp(begin, 0.0, all - length);
+        end_ = begin_ + length;
+    }
+
+    void react(Ui& ui, Session& session, Focus& focus, const lessons::ClusterScene& scene, const PipelinePlaces& p,
+               const Rect& panel) {
+        const double all = std::max(schedule_end(scene), 1e-9), length = p.end - p.begin;
+        const double now = schedule_time(session, focus, scene);
+        const Rect time_area{p.plot.x, p.plot.y, p.plot.w, p.axis_y + 22 - p.plot.y};
+        const double middle = now >= p.begin && now <= p.end ? now : (p.begin + p.end) / 2;
+        if (const float turned = ui.wheel(time_area); turned != 0) zoom(std::pow(0.8, turned), p.time(ui.mouse.x), all);
+        if (ui.pressed(Key::w, panel)) zoom(0.7, middle, all);
+        if (ui.pressed(Key::s, panel)) zoom(1 / 0.7, middle, all);
+        if (ui.pressed(Key::a, panel)) look_at(p.begin - length / 8, p.end - length / 8, all);
+        if (ui.pressed(Key::d, panel)) look_at(p.begin + length / 8, p.end + length / 8, all);
+        if (ui.pressed(Key::home, panel)) begin_ = end_ = 0;
+        int ranks = 1;
+        for (const PipelineBlock& block : p.blocks) ranks = std::max(ranks, block.ranks);
+        if (const int by = (ui.pressed(Key::down, panel) ? 1 : 0) - (ui.pressed(Key::up, panel) ? 1 : 0); by != 0)
+            focus.rank = std::clamp(p.rank + by, 0, ranks - 1), why_ = {};
+        int microbatches = scene.setup.pipeline.microbatches;
+        for (const lessons::ScheduleShown& one : scene.schedules)
+            microbatches = std::max(microbatches, one.run.schedule.microbatches);
+        if (const int by = (ui.pressed(Key::page_down, panel) ? 1 : 0) - (ui.pressed(Key::page_up, panel) ? 1 : 0); by != 0)
+            session.cluster.microbatch = std::clamp(p.microbatch + by, 0, microbatches - 1);
+        if (ui.pressed(Key::enter, panel)) explain(p, p.rank, now, -1);
+
+        const Drag drag = ui.drag("time", time_area);
+        if (drag.started) {
+            scrubbing_ = drag.from.y >= p.axis_y - 4 || std::abs(drag.from.x - p.x(now)) < 4;
+            pan_begin_ = p.begin;
+            panned_ = false;
+        }
+        if (drag.active && scrubbing_) {
+            session.cluster.time = std::clamp(p.time(drag.at.x), 0.0, all);
+            session.cluster.collective = false;
+        } else if (drag.active && std::abs(drag.at.x - drag.from.x) > 4 && end_ > begin_) {
+            panned_ = true;
+            const double by = static_cast<double>((drag.from.x - drag.at.x) / std::max(1.0f, p.plot.w)) * length;
+            look_at(pan_begin_ + by, pan_begin_ + by + length, all);
+        }
+        if (drag.ended && !scrubbing_ && !panned_) pick(session, focus, p, drag.from);
+        if (!drag.active && ui.hovered(time_area)) hint(ui, p);
+    }
+
+    struct Under {
+        int block = -1, rank = -1;
+        double time = 0;
+    };
+    static Under under(const PipelinePlaces& p, Point at) {
+        Under found;
+        for (size_t i = 0; i < p.blocks.size(); ++i) {
+            const PipelineBlock& block = p.blocks[i];
+            if (at.y < block.rows.y || at.y >= block.rows.bottom() || block.ranks == 0) continue;
+            found.block = static_cast<int>(i);
+            found.rank = std::clamp(static_cast<int>((at.y - block.rows.y) / block.pitch), 0, block.ranks - 1);
+            found.time = p.time(at.x);
+        }
+        return found;
+    }
+
+    void pick(Session& session, Focus& focus, const PipelinePlaces& p, Point at) {
+        const Under spot = under(p, at);
+        why_ = {};
+        if (spot.block < 0) return;
+        focus.rank = spot.rank;
+        session.cluster.collective = false;
+        session.cluster.time = std::max(0.0, spot.time);
+        const parallel::ScheduleRun& run = p.blocks[static_cast<size_t>(spot.block)].shown->run;
+        for (const parallel::ActionRun& one : run.actions[static_cast<size_t>(spot.rank)])
+            if (parallel::computes(one.action.kind) && one.begin <= spot.time && one.end > spot.time) {
+                if (one.action.kind != parallel::ActionKind::update) session.cluster.microbatch = one.action.microbatch;
+                session.cluster.time = one.begin;
+                return;
+            }
+        explain(p, spot.rank, spot.time, spot.block);
+    }
+
+    // The idle span at that time on that rank, of that schedule or of the first that idles there.
+    void explain(const PipelinePlaces& p, int rank, double time, int block) {
+        const bool same = why_.block >= 0 && why_.rank == rank && block < 0;
+        why_ = {};
+        if (same) return;
+        for (size_t i = 0; i < p.blocks.size(); ++i) {
+            if (block >= 0 && static_cast<int>(i) != block) continue;
+            const parallel::ScheduleRun& run = p.blocks[i].shown->run;
+            if (rank >= static_cast<int>(run.idle.size())) continue;
+            const auto& spans = run.idle[static_cast<size_t>(rank)];
+            for (size_t k = 0; k < spans.size(); ++k)
+                if (spans[k].begin <= time + 1e-9 && spans[k].end > time + 1e-9)
+                    return static_cast<void>(why_ = explain_idle(*p.blocks[i].shown, static_cast<int>(i), rank, k));
+        }
+        // None here: the rank's longest, so that Enter always answers.
+        for (size_t i = 0; i < p.blocks.size() && block < 0; ++i) {
+            const parallel::ScheduleRun& run = p.blocks[i].shown->run;
+            if (rank >= static_cast<int>(run.idle.size()) || run.idle[static_cast<size_t>(rank)].empty()) continue;
+            const auto& spans = run.idle[static_cast<size_t>(rank)];
+            const auto longest = std::max_element(
+                spans.begin(), spans.end(), [](const auto& a, const auto& b) { return a.end - a.begin < b.end - b.begin; });
+            why_ = explain_idle(*p.blocks[i].shown, static_cast<int>(i), rank, static_cast<size_t>(longest - spans.begin()));
+            return;
+        }
+    }
+
+    static void hint(Ui& ui, const PipelinePlaces& p) {
+        const Under spot = under(p, ui.mouse);
+        if (spot.block < 0) return;
+        const parallel::ScheduleRun& run = p.blocks[static_cast<size_t>(spot.block)].shown->run;
+        const auto rank = static_cast<size_t>(spot.rank);
+        for (const parallel::ActionRun& one : run.actions[rank])
+            if (one.begin <= spot.time && one.end > spot.time && one.end > one.begin)
+                return ui.tooltip(fmt::format(
+                    "{} of micro-batch {}, stage {}{}\n{} to {} {}",
+                    one.action.kind == parallel::ActionKind::backward ? "backward in one piece" : long_name(one.action.kind),
+                    one.action.microbatch + 1, one.action.stage,
+                    one.action.version > 0 ? fmt::format(", weights of version {}", one.action.version) : std::string(),
+                    amount(one.begin), amount(one.end), run.unit));
+        for (const parallel::IdleRun& idle : run.idle[rank])
+            if (idle.begin <= spot.time && idle.end > spot.time)
+                return ui.tooltip(fmt::format("idle, {} to {} {}: {}\nclick: who is it waiting for?", amount(idle.begin),
+                                              amount(idle.end), run.unit, idle.reason));
+    }
+
+    static std::string long_name(parallel::ActionKind kind) {
+        using Kind = parallel::ActionKind;
+        switch (kind) {
+            case Kind::forward:
+                return "forward";
+            case Kind::backward_input:
+                return "gradient of the input";
+            case Kind::backward_weight:
+                return "gradient of the weights";
+            case Kind::update:
+                return "update";
+            case Kind::recompute:
+                return "forward once more";
+            default:
+                return std::string(parallel::name_of(kind));
+        }
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_pipeline_view() {
+    return std::make_unique<PipelineView>();
+}
+
+}  // namespace lockstep::gui

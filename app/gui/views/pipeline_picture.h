@@ -1,0 +1,55 @@
+// D9's picture: where the rows of up to two schedules stand, and what is drawn in them. Rows are ranks; a bar is an action;
+// dots are idle; under a row, where it is high enough, how many micro-batches' activations are alive, with the limit.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "app/gui/views/cluster_data.h"
+
+namespace lockstep::gui {
+
+struct PipelineBlock {
+    const lessons::ScheduleShown* shown = nullptr;
+    Rect head, rows;  // one line of facts; all rows' bars, curves and gaps
+    float pitch = 0, bar = 0, curve = 0;
+    int ranks = 0;
+    float scrolled = 0;
+    float row_y(int rank) const { return rows.y + pitch * static_cast<float>(rank) - scrolled; }
+};
+
+struct PipelinePlaces {
+    Rect plot;  // x and width of the time axis; from the first block's head to the axis
+    float label_x = 0, axis_y = 0;
+    double begin = 0, end = 1;
+    std::vector<PipelineBlock> blocks;
+    bool coarse = false;  // too many actions for boxes: a texture of what each pixel's time went to
+    double split = 0.5;   // of a backward in one piece, the input gradient's share
+    int limit = 1, rank = 0, microbatch = 0;
+
+    float x(double time) const { return plot.x + static_cast<float>((time - begin) / (end - begin)) * plot.w; }
+    double time(float at) const { return begin + static_cast<double>((at - plot.x) / plot.w) * (end - begin); }
+};
+
+struct Why {  // one idle span explained
+    int block = -1, rank = -1;
+    size_t idle = 0;
+    std::string text;
+    std::vector<std::pair<double, int>> path;  // from its end back to what it waited for: time and rank
+};
+
+Color fill_of(parallel::ActionKind kind, int chunk, int chunks);
+void draw_pipeline_legend(Ui& ui, float x, float baseline, float right, const PipelinePlaces& places, int chunks);
+void draw_pipeline_block(Ui& ui, const PipelinePlaces& places, const PipelineBlock& block, uint64_t version);
+void draw_pipeline_axis(Ui& ui, const PipelinePlaces& places, const lessons::ClusterScene& scene, double now);
+void draw_saving(Ui& ui, const PipelinePlaces& places);  // the arrow from the shorter schedule's end to the longer's
+void draw_why(Ui& ui, const PipelinePlaces& places, const Why& why);
+float legend_width(const Ui& ui, int chunks);
+
+// The facts in words.
+std::string schedule_facts(const lessons::ScheduleShown& shown);
+std::string pipeline_caption(const lessons::ClusterScene& scene);
+double idle_of(const parallel::ScheduleRun& run, int rank);
+double peak_of(const parallel::ScheduleRun& run, int rank);  // in whole micro-batches: chunks count their share
+Why explain_idle(const lessons::ScheduleShown& shown, int block, int rank, size_t idle);
+
+}  // namespace lockstep::gui
