@@ -40,7 +40,7 @@ TEST_CASE("every workspace draws an empty session, at every text size and in eve
         Desk desk(scale);
         for (const char* theme : {"dark", "light", "high-contrast", "print"}) {
             desk.shell.theme = &theme_named(theme);
-            for (const char* workspace : {"learn", "sm", "memory", "training", "kernel"}) {
+            for (const char* workspace : {"learn", "sm", "memory", "training", "kernel", "cluster"}) {
                 desk.session.workspace = workspace;
                 desk.frame();
                 INFO(workspace << " " << theme << " " << scale);
@@ -173,7 +173,7 @@ TEST_CASE("menus and help open, take the input, and close") {
 }
 
 TEST_CASE("windows of every size are laid out without overlap") {
-    for (const char* workspace : {"learn", "sm", "memory", "training", "kernel"})
+    for (const char* workspace : {"learn", "sm", "memory", "training", "kernel", "cluster"})
         for (const char* scene : {"divergence", "warps", "blocks", "coalesce", "banks", "chart", "training", "graph"})
             for (const auto& [w, h] : {std::pair{1584.0f, 884.0f}, {1264.0f, 604.0f}, {784.0f, 384.0f}, {420.0f, 240.0f}}) {
                 const Arrangement plan =
@@ -266,7 +266,7 @@ TEST_CASE("arrows and Enter work a menu, and the transport stands still meanwhil
     desk.session.grain = Grain::kernel;
     desk.shell.focus.launch = 0;
     desk.frame();
-    // Tab to the text size: Learn, SM, Memory, Training, Kernel, help, theme, size.
+    // Tab to the text size: Learn, SM, Memory, Training, Kernel, Cluster, help, theme, size.
     for (int i = 0; i < 8; ++i) desk.key(KeyCode::tab);
     desk.key(KeyCode::enter);
     desk.key(KeyCode::right);

@@ -139,7 +139,8 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
     if (workspace == "memory")
         return row(1, {column(912, {slot("coalesce", 456, 560, 340), slot("chart", 420, 560, 346)}),
                        column(664, {slot("roofline", 376, 440, 250), slot("banks", 500, 440, 330)})});
-    if (workspace == "cluster") return row(1, {slot("pipeline", 1064, 620, 330)});
+    if (workspace == "cluster") 
+        return row(1, {slot("pipeline", 1064, 620, 330), slot("rank_memory", 512, 400, 300)});
     if (workspace == "training")
         return column(
             1, {row(356, {slot("curves", 528, 380, 290), slot("batch", 536, 380, 290), slot("weights", 504, 380, 290)}),

@@ -46,6 +46,7 @@ std::span<const ViewRow> views() {
         ViewRow{"kernels", "Kernels of one training step", "training", make_step_kernels_view, 180},
         ViewRow{"streams", "Streams and copy engines", "training", make_streams_view, 240},
         ViewRow{"pipeline", "Pipeline schedule", "cluster", make_pipeline_view, 330},
+        ViewRow{"rank_memory", "Memory per rank", "cluster", make_rank_memory_view, 330},
         ViewRow{"program", "Program", "learn", make_host_program_view},
     };
     return rows;

@@ -8,7 +8,7 @@ void Session::Worker::show_cluster(const std::shared_ptr<const lessons::ClusterS
     busy("running the cluster's scene");
     draft.cluster =
         std::make_shared<const lessons::ClusterScene>(lessons::run_cluster(wanted ? *wanted : lessons::ClusterSetup()));
-    draft.busy.clear();
+    busy("");
 }
 
 }  // namespace lockstep::gui

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/parallel/schedule.h"
+#include "core/parallel/trainer.h"
 
 namespace lockstep::lessons {
 
@@ -21,8 +22,29 @@ struct PipelineSetup {                                   // D9: one schedule, or
     int activation_limit() const { return limit > 0 ? limit : ranks; }
 };
 
+struct MemorySetup {  // D11: weights, gradients and Adam's state in mixed precision, by the formulas of ZeRO
+    double parameters = 7.5e9;
+    int gpus = 64;    // that share
+    int layers = 36;  // equal ones: what stage 3 gathers one at a time
+    int zero = -1;    // the stage that is looked at, rank by rank; -1: all four side by side
+    std::string gpu = "a100-80";
+    bool operator==(const MemorySetup&) const = default;
+};
+
+struct CollectiveSetup {                                       // D10: one collective on one buffer
+    std::string operation = "all-reduce", algorithm = "ring";  // a row of comm::collectives()
+    int ranks = 4, servers = 1;
+    double bytes = 64e6;
+    std::string link = "ib-hdr";  // a row of comm::links(): between any two ranks
+    int late_rank = 2;            // that begins `late_us` after the others; -1: none
+    double late_us = 500;
+    bool operator==(const CollectiveSetup&) const = default;
+};
+
 struct ClusterSetup {
     PipelineSetup pipeline;
+    CollectiveSetup collective;
+    MemorySetup memory;
     bool operator==(const ClusterSetup&) const = default;
 };
 // The setup with every number brought into the range that the workspace draws: 1-64 ranks, 1-128 micro-batches, ...
@@ -36,10 +58,49 @@ struct ScheduleShown {
     bool executed = false;      // on real micro-batches; else its times are simulated
 };
 
+struct MessageShown {  // of a collective, as it crossed its link
+    int round = 0, from = 0, to = 0;
+    int chunk = 0, run = 1;  // so many chunks from that one on
+    bool reduces = false;    // the receiver adds it to what it has
+    int64_t bytes = 0;
+    double begin = 0, end = 0;  // microseconds: from the sender's start to its arrival
+};
+struct CollectiveShown {
+    std::string operation, algorithm, summary, refusal;
+    std::string link;  // "InfiniBand HDR, 25 GB/s, 1 us"
+    int ranks = 0, chunks = 0, rounds = 0;
+    std::vector<MessageShown> messages;              // by begin
+    double total_us = 0, on_time_us = 0;             // on_time: were no rank late
+    int64_t bytes = 0, most_sent = 0, all_sent = 0;  // of the buffer; by the rank that sends most; by all
+    double latency_us = 0, bytes_per_us = 0;         // of a link
+};
+
+struct MemoryColumn {     // one bar
+    std::string name;     // "ZeRO-1"; of a run: "rank 3"
+    std::string sharded;  // "Adam", "+ gradients"
+    double sends = 0;     // a rank and step, in units of all parameters: 2 (N-1)/N, 3 (N-1)/N
+    int zero = 0;
+    parallel::MemoryBytes bytes = {};
+};
+struct MemoryShown {
+    std::vector<MemoryColumn> columns;  // by ZeRO stage; of a run: by rank
+    double capacity = 0;                // bytes; 0: not known
+    std::string gpu;                    // "A100"
+    bool counted = false;               // from what a run allocated; else by the formulas
+    // One step of the column that is looked at, as shares of the step: from then on, until the next one.
+    std::vector<parallel::MemoryPoint> over_step;
+    std::string step_of;   // "ZeRO-3"
+    int64_t peak() const;  // of over_step
+};
+// Bytes a rank of `parameters` weights in 16 bits, their gradients and 12 bytes of Adam's state (copy, both moments).
+parallel::MemoryBytes zero_bytes(double parameters, int zero, int gpus);
+
 struct ClusterScene {  // immutable once made
     ClusterSetup setup;
     std::string source;  // "C06, step 3"; empty: set up by hand
     std::vector<ScheduleShown> schedules;
+    CollectiveShown collective;
+    MemoryShown memory;
 };
 ClusterScene run_cluster(const ClusterSetup& setup);
 

@@ -6,6 +6,7 @@
 
 namespace lockstep::gui {
 
-std::unique_ptr<View> make_pipeline_view();  // D9: pipeline schedules
+std::unique_ptr<View> make_pipeline_view();     // D9: pipeline schedules
+std::unique_ptr<View> make_rank_memory_view();  // D11: memory per rank
 
 }  // namespace lockstep::gui

@@ -150,7 +150,7 @@ class PipelineView final : public View {
         return row.height() + 2;
     }
 
-    PipelinePlaces place(Ui& ui, const Session& session, const Focus& focus, const lessons::ClusterScene& scene,
+    PipelinePlaces place(const Session& session, const Focus& focus, const lessons::ClusterScene& scene,
                          const Rect& area) const {
         PipelinePlaces p;
         const lessons::PipelineSetup& setup = scene.setup.pipeline;
@@ -200,7 +200,7 @@ class PipelineView final : public View {
             y = block.rows.bottom();
             p.blocks.push_back(block);
         }
-        (void)ui;
+        p.axis_y = std::min(p.axis_y, y + 6);
         return p;
     }
 
@@ -211,9 +211,9 @@ class PipelineView final : public View {
         for (const lessons::ScheduleShown& one : scene.schedules) chunks = std::max(chunks, one.run.schedule.chunks);
         const bool legend = whole.h > 150;
         if (legend) area = {whole.x, whole.y + 24, whole.w, whole.h - 24};
-        PipelinePlaces p = place(ui, session, focus, scene, area);
+        PipelinePlaces p = place(session, focus, scene, area);
         react(ui, session, focus, scene, p, panel);
-        p = place(ui, session, focus, scene, area);
+        p = place(session, focus, scene, area);
         if (legend) draw_pipeline_legend(ui, whole.x, whole.y + 14, whole.right(), p, chunks);
         for (const PipelineBlock& block : p.blocks) draw_pipeline_block(ui, p, block, version_);
         draw_pipeline_axis(ui, p, scene, schedule_time(session, focus, scene));

@@ -1,0 +1,162 @@
+// The Cluster workspace in the whole interface without a window: two schedules on one axis, edited and run again; who waits
+// for whom; the transport; memory by ZeRO stage. Expected figures are those of the papers and of the closed formulas.
+#include "app/gui/views/cluster_data.h"
+#include "app/gui/views/cluster_views.h"
+#include "tests/gui_desk.h"
+
+using namespace lockstep;
+using namespace lockstep::gui;
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::shared_ptr<const Snapshot> cluster_snapshot(const lessons::ClusterSetup& setup = {}) {
+    auto snapshot = std::make_shared<Snapshot>();
+    snapshot->cluster = std::make_shared<const lessons::ClusterScene>(lessons::run_cluster(setup));
+    return snapshot;
+}
+
+struct ClusterDesk : test::Desk {
+    explicit ClusterDesk(const char* view, const lessons::ClusterSetup& setup = {}, const char* theme = "dark")
+        : test::Desk({.start = false}, theme) {
+        session.workspace = "cluster";
+        if (std::string(view) != "cluster") shell.show_alone(view);
+        show(cluster_snapshot(setup));
+    }
+    std::string text(const char* view) { return shell.describe(view); }
+    // What was asked for by hand, run as the worker would.
+    void run_asked() {
+        REQUIRE(session.cluster_asked);
+        show(cluster_snapshot(*session.cluster_asked));
+    }
+};
+
+}  // namespace
+
+TEST_CASE("two schedules say their totals and both bubbles: 1F1B 33 units, ZB-H1 27") {
+    ClusterDesk desk("pipeline");
+    CHECK_THAT(desk.text("pipeline"),
+               Contains("1F1B: 33 units, ideal 24, idle 9 a rank, bubble 27.3 % of total, 37.5 % over ideal") &&
+                   Contains("ZB-H1: 27 units, ideal 24, idle 3 a rank, bubble 11.1 % of total, 12.5 % over ideal"));
+    CHECK(desk.shows("33 units"));
+    CHECK(desk.shows("6 units sooner"));
+    CHECK(desk.shows("F5"));
+    CHECK(desk.quads < 8000);
+}
+
+TEST_CASE("a chip replaces the older of two schedules, and pressing one of two leaves the other alone") {
+    ClusterDesk desk("pipeline");
+    REQUIRE(desk.click_on("GPipe"));
+    CHECK(desk.session.cluster_asked->pipeline.kinds == std::vector<std::string>{"zb-h1", "gpipe"});
+    desk.run_asked();
+    CHECK(!desk.session.cluster_asked);
+    CHECK_THAT(desk.text("pipeline"), Contains("GPipe: 33 units") && Contains("peak 8 of 4"));
+    REQUIRE(desk.click_on("GPipe"));
+    CHECK(desk.session.cluster_asked->pipeline.kinds == std::vector<std::string>{"zb-h1"});
+}
+
+TEST_CASE("a number that cannot be says why in its schedule's place and leaves the other standing") {
+    lessons::ClusterSetup setup;
+    setup.pipeline.kinds = {"interleaved", "1f1b"};
+    setup.pipeline.microbatches = 7;
+    ClusterDesk desk("pipeline", setup);
+    CHECK_THAT(desk.text("pipeline"), Contains("Interleaved") || Contains("nterleaved"));
+    CHECK_THAT(desk.text("pipeline"), Contains("1F1B: 30 units"));
+    CHECK(!desk.session.snapshot()->cluster->schedules.front().refusal.empty());
+}
+
+TEST_CASE("Enter on an idle rank says whom it waits for, and again takes it away") {
+    ClusterDesk desk("pipeline");
+    desk.shell.focus.rank = 0;
+    desk.session.cluster.time = 5;
+    desk.frames(2);
+    desk.key(KeyCode::enter);
+    CHECK_THAT(desk.text("pipeline"), Contains("why: stage 0 waits for"));
+    CHECK_THAT(desk.text("pipeline"), Contains("stage 3 runs"));
+    desk.key(KeyCode::enter);
+    CHECK_THAT(desk.text("pipeline"), !Contains("why:"));
+}
+
+TEST_CASE("Up and Down choose the rank, Page Down the micro-batch, and arrows step from beginning to beginning") {
+    ClusterDesk desk("pipeline");
+    CHECK_THAT(desk.text("pipeline"), Contains("stage 2 (picked)"));
+    desk.key(KeyCode::up);
+    CHECK(desk.shell.focus.rank == 1);
+    desk.key(KeyCode::page_down);
+    CHECK(desk.session.cluster.microbatch == 5);
+    desk.session.grain = Grain::action;
+    desk.key(KeyCode::home);
+    CHECK(desk.session.cluster.time == 0);
+    desk.key(KeyCode::right);
+    CHECK(desk.session.cluster.time == 1);
+    desk.key(KeyCode::end);
+    CHECK(desk.session.cluster.time == 33);
+    CHECK(position_in_cluster(desk.session, desk.shell.focus, *desk.session.snapshot()).last);
+    desk.key(KeyCode::left);
+    CHECK(desk.session.cluster.time < 33);
+}
+
+TEST_CASE("playing moves the clock to the end and stops there") {
+    ClusterDesk desk("pipeline");
+    desk.session.cluster.time = 30;
+    desk.session.playing = true;
+    for (int i = 0; i < 60 && desk.session.playing; ++i) desk.frame();
+    CHECK(!desk.session.playing);
+    CHECK(desk.session.cluster.time == 33);
+}
+
+TEST_CASE("the wheel zooms, the picture stays inside the budget with 64 ranks and 128 micro-batches") {
+    lessons::ClusterSetup setup;
+    setup.pipeline.ranks = 64;
+    setup.pipeline.microbatches = 128;
+    {
+        ClusterDesk whole("cluster", setup);
+        CHECK(whole.quads < 8000);
+    }
+    ClusterDesk desk("pipeline", setup);
+    CHECK(desk.quads < 8000);
+    CHECK(desk.quads > 200);
+    for (int i = 0; i < 12; ++i) {
+        desk.input.mouse_x = 700;
+        desk.input.mouse_y = 500;
+        desk.input.wheel = 2;
+        desk.frame();
+        CHECK(desk.quads < 8000);
+    }
+}
+
+TEST_CASE("an open prediction hides the schedules and the memory") {
+    ClusterDesk desk("pipeline");
+    desk.session.reveal_steps = 0;
+    CHECK_THAT(make_pipeline_view()->describe(desk.session, desk.shell.focus),
+               Contains("stays hidden until you lock an answer") && !Contains("33"));
+    CHECK_THAT(make_rank_memory_view()->describe(desk.session, desk.shell.focus),
+               Contains("stays hidden") && !Contains("31.4"));
+}
+
+TEST_CASE("memory per rank follows ZeRO's formulas: 120, 31.4, 16.6 and 1.88 GB for 7.5 billion on 64") {
+    ClusterDesk desk("rank_memory");
+    const std::string text = desk.text("rank_memory");
+    CHECK_THAT(text, Contains("plain: 120 GB") && Contains("ZeRO-1: 31.4 GB") && Contains("ZeRO-2: 16.6 GB"));
+    CHECK_THAT(text, Contains("ZeRO-3: 1.88 GB") && Contains("out of memory by 40 GB"));
+    CHECK(desk.shows("OOM by 40 GB"));
+    CHECK(desk.shows("3P"));
+    desk.key(KeyCode::down);
+    CHECK(desk.session.cluster_asked->memory.zero == 0);
+}
+
+TEST_CASE("no text of the Cluster workspace clashes at any size or in any theme") {
+    for (const auto& [width, height, scale] : {std::tuple{1600.f, 1000.f, 1.f},
+                                               {1280.f, 720.f, 1.f},
+                                               {1600.f, 1000.f, 2.f},
+                                               {1600.f, 1000.f, 0.75f},
+                                               {1280.f, 720.f, 2.5f}})
+        for (const char* theme : {"dark", "print"}) {
+            ClusterDesk desk("cluster", {}, theme);
+            desk.size(width, height, scale);
+            desk.frames(3);
+            for (const std::string& clash : desk.clashes())
+                FAIL_CHECK(width << " x " << height << " at " << scale << ": " << clash);
+            CHECK(desk.quads < 8000);
+        }
+}
