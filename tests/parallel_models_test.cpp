@@ -286,6 +286,20 @@ TEST_CASE("Recomputed activations give the same bits, and less is kept") {
     }
 }
 
+TEST_CASE("With the weights' backward later, a cut transformer's gradients keep their bits") {
+    const ModelShape shape = tiny(ModelShape::Kind::llama);
+    const Tokens tokens = tokens_of(2, shape.context, shape.vocabulary, 3);
+    for (const Recompute recompute : {Recompute::none, Recompute::selective, Recompute::full}) {
+        const ParallelPlan plan = {.tp = 2, .cp = 2, .sequence_parallel = true, .recompute = recompute};
+        check_no_problem(run_ranks(plan, [&](Rank& rank) {
+            const auto model = own_stage(rank, shape, 11, DType::f32);
+            const MicroBatch batch = micro_batch(rank, tokens);
+            if (step_of(rank, *model, batch, true).gradients != step_of(rank, *model, batch).gradients)
+                throw Failure("other bits");
+        }));
+    }
+}
+
 TEST_CASE("A parallel step sends the same bytes, takes the same virtual time and gives the same bits twice") {
     const ModelShape shape = tiny(ModelShape::Kind::llama);
     const Tokens tokens = tokens_of(2, shape.context, shape.vocabulary, 3);

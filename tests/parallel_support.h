@@ -107,7 +107,8 @@ struct Step {  // of one rank: its loss and gradients, added over the ranks that
     int64_t kept_bytes = 0;  // for backward, at the end of forward
 };
 // Stages one after another: what leaves one rank's blocks goes to the next pipeline rank, and its gradient comes back.
-inline Step step_of(Rank& rank, ParallelModel& model, const MicroBatch& batch) {
+// `deferred`: backward of the activations first, of the weights later.
+inline Step step_of(Rank& rank, ParallelModel& model, const MicroBatch& batch, bool deferred = false) {
     tensor::Tape tape(rank.heap);
     nn::Pass pass{tape};
     const int stage = rank.along("pp"), stages = rank.plan.pp;
@@ -138,7 +139,8 @@ inline Step step_of(Rank& rank, ParallelModel& model, const MicroBatch& batch) {
         receive(*rank.pp, rank.device, stage + 1, gradient, "gradient");
         tape.backward(x, gradient);
     } else {
-        tape.backward(x);
+        tape.backward(x, {}, {.defer_weights = deferred});
+        if (deferred) tape.backward_weights();
         for (comm::Communicator* group : {rank.cp.get(), rank.dp.get()})
             if (group) all_reduce(*group, rank.device, x.value);
         step.loss = tensor::values_of(rank.heap, x.value)[0];
