@@ -22,7 +22,15 @@ inline void* counted(size_t bytes, size_t alignment) {
 [[gnu::noinline]] void* operator new(size_t bytes, std::align_val_t alignment) {
     return counted(bytes, static_cast<size_t>(alignment));
 }
+// What std::stable_sort takes its buffer with.
+[[gnu::noinline]] void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+    ++allocations;
+    return std::malloc(bytes ? bytes : 1);
+}
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
+    std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, const std::nothrow_t&) noexcept {
     std::free(memory);
 }
 [[gnu::noinline]] void operator delete(void* memory, size_t) noexcept {

@@ -1,4 +1,4 @@
-// Every lesson's folder proves itself: scenes run, predictions hold, starters fail, solutions pass. And the proof can fail.
+// The proof of a lesson can fail; an unknown lesson is refused. The lessons' own proofs are every_lesson_*_test.
 #include <filesystem>
 
 #include "core/base/files.h"
@@ -9,16 +9,11 @@ using namespace lockstep;
 using namespace lockstep::lessons;
 namespace fs = std::filesystem;
 
-TEST_CASE("every lesson passes its check") {
-    const std::vector<fs::path> folders = lesson_folders();
-    REQUIRE(folders.size() >= 3);
-    for (const fs::path& folder : folders) {
-        const LessonCheck check = check_lesson(folder);
-        for (const CheckItem& item : check.items) {
-            INFO(check.id << " " << item.what << ": " << item.detail);
-            CHECK(item.passed);
-        }
-        CHECK(check.passed());
+TEST_CASE("every lesson belongs to a part whose lessons are checked") {
+    // every_lesson_a_test, every_lesson_b_test and every_lesson_c_test: apart, so that they run beside each other
+    for (const fs::path& folder : lesson_folders()) {
+        INFO(folder);
+        CHECK(std::string("ABC").find(folder.filename().string().front()) != std::string::npos);
     }
 }
 

@@ -36,7 +36,11 @@ endfunction()
 
 function(test_of file program)  # ARGN: further arguments
   add_test(NAME ${file} COMMAND ${program} ${ARGN} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-  set_tests_properties(${file} PROPERTIES TIMEOUT 600)
+  set(seconds 600)
+  if(LOCKSTEP_SANITIZE)  # several times as slow
+    set(seconds 1800)
+  endif()
+  set_tests_properties(${file} PROPERTIES TIMEOUT ${seconds})
 endfunction()
 
 # Writes the file that compiles the named tests at once, if it is not written yet as it should be.

@@ -56,7 +56,7 @@ void Session::Worker::own_host(const KernelJob& wanted) {
     if (!spec.ok()) return refuse(spec.error());
     busy("running " + wanted.name + " on the modelled " + upper(result->gpu), 0);
     std::stop_source source;
-    const Watchdog watchdog(wanted.on_change ? most_unasked_seconds : 0, source);
+    const Watchdog watchdog(wanted.on_change && options.paced ? most_unasked_seconds : 0, source);
     const std::stop_callback newer(job_token(), [&] { source.request_stop(); });
     lessons::HostRunOptions how;
     how.stop = source.get_token();
