@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -175,11 +176,43 @@ TEST_CASE("bad input is refused in one sentence with exit status 2") {
     refuses("train --model mlp --steps 0", "--steps");
     refuses("train --model mlp --dp 2", "--dp is not in this version yet");
     refuses("gpus v1000", "v100");
+    refuses("plan --model llama3-8b --gpu h100 --tp 3 --batch 8", "does not divide 32 attention heads");
+    refuses("plan --model llama3-8b --gpu h100 --dp 3 --batch 8", "a batch of 9 would do");
+    refuses("plan --model llama3-8c --gpu h100 --batch 8", "did you mean 'llama3-8b'?");
+    refuses("plan --model llama3-8b --gpu h100 --batch 8 --link ib-hdd", "did you mean ib-hdr?");
+    refuses("plan --model llama3-8b --gpu h100 --batch 8 --recompute some", "none, selective, full");
+    refuses("plan --model lenet5 --gpu h100 --batch 8", "plans are made for language models");
+    refuses("plan --model llama3-8b --gpu h100 --dp 2000000 --batch 2000000", "at most 1,048,576 GPUs");
     refuses("lesson run A99", "A99");
     refuses("lesson check /no/such/lesson", "/no/such/lesson");
     refuses("bench nothing", "nothing");
     refuses("app --size 10x10 --screenshot x.png", "--size");
     refuses("compile missing.cu", "missing.cu");
+}
+
+TEST_CASE("plan prints the contract's JSON, every figure derived, and a search lists what fell out") {
+    const std::string llama =
+        "plan --model llama3-405b --gpu h100 --tp 8 --cp 1 --pp 16 --dp 64 --seq 8192 --batch 2048 "
+        "--schedule interleaved --chunks 8 --zero 2 --json -";
+    const Outcome outcome = lockstep_command(llama);
+    REQUIRE(outcome.status == 0);
+    const auto plan = nlohmann::json::parse(outcome.out);
+    CHECK(plan["gpus"] == 8192);
+    CHECK(plan["microbatches"] == 32);
+    CHECK(plan["provenance"] == "derived");
+    CHECK(plan["tflops"].get<double>() > 0.9 * 430);  // arXiv 2407.21783, table 4
+    CHECK(plan["tflops"].get<double>() < 1.1 * 430);
+    double sum = 0;
+    for (const auto& part : plan["time_us"]) sum += part.get<double>();
+    CHECK(std::abs(sum - plan["step_us"].get<double>()) < 1e-6 * sum);
+    const Outcome found =
+        lockstep_command("plan --model llama3-8b --gpu h100 --gpus 16 --batch 64 --search --most 60 --zero 1 --json -");
+    REQUIRE(found.status == 0);
+    const auto search = nlohmann::json::parse(found.out);
+    CHECK(search["tried"] == 60);
+    CHECK(search["best"].size() + search["fell_out"].size() == 60);
+    CHECK(!search["best"].empty());
+    CHECK(!search["fell_out"][0]["reason"].get<std::string>().empty());
 }
 
 TEST_CASE("numbers, buffers and files that cannot be are refused before anything runs") {

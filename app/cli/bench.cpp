@@ -212,13 +212,15 @@ BenchRow plan_of_16384() {
 BenchRow search_of_500() {
     const auto begin = std::chrono::steady_clock::now();
     parallel::Planner planner;
-    parallel::SearchRequest request{.base = parallel::request_of(parallel::llama_rows()[1])};
-    request.gpus = 16384;
+    parallel::SearchRequest request{.base = parallel::request_of(parallel::llama_rows()[0])};
+    request.base.shape = parallel::plan_shape_named("llama3-70b");
+    request.base.batch = request.gpus = 1024;
     request.most = 500;
     const parallel::SearchResult found = search_plans(planner, request);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     return {"plan/search500", took.count(), "s",
-            fmt::format("{} plans of 16384 GPUs, {} fit", found.tried, found.best.size())};
+            fmt::format("{} plans of 1024 GPUs, the best {:.0f} tokens/s", found.tried,
+                        found.best.empty() ? 0.0 : found.best[0].tokens_per_second)};
 }
 
 struct Bench {

@@ -97,8 +97,8 @@ std::string time_text(double us) {
 
 void print_plan(const PlanResult& r) {
     const PlanRequest& q = r.request;
-    fmt::print("{} ({:.2f} thousand million parameters) on {} x {}\n", q.shape.name, r.parameters * 1e-9,
-               with_commas(q.plan.ranks()), q.gpu.title);
+    fmt::print("{} ({:.2f} billion parameters) on {} x {}\n", q.shape.name, r.parameters * 1e-9, with_commas(q.plan.ranks()),
+               q.gpu.title);
     fmt::print("  {}{}\n", text_of(q.plan, q.microbatch), q.plan.sequence_parallel ? ", sequence parallel" : "");
     fmt::print("  {} sequences of {} tokens a step: {} micro-batches a pipeline; {} between nodes of {} GPUs\n\n",
                with_commas(double(q.batch)), with_commas(double(q.sequence)), q.plan.microbatches, q.machine.between.title,
@@ -227,6 +227,7 @@ void compare_links(const PlanOptions& o, bool quiet, nlohmann::ordered_json& jso
 void search(const PlanOptions& o, bool quiet, nlohmann::ordered_json& json) {
     parallel::SearchRequest request{.base = plan_request_of(o, o.link)};
     request.gpus = o.gpus > 0 ? o.gpus : request.base.plan.ranks();
+    if (request.gpus > 1 << 20) throw Failure("a plan is for at most 1,048,576 GPUs");
     request.memory_limit_gb = o.memory_limit;
     request.most = o.most;
     request.progress = [](size_t tried, size_t of) {

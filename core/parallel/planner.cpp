@@ -148,10 +148,21 @@ void refuse_plan(const PlanRequest& r) {
             fmt::format("plans are made for language models, and {} is none: gpt, llama and llama3-8b are", r.shape.name));
     if (r.sequence < 1 || r.batch < 1 || r.microbatch < 1)
         throw Failure("a plan needs sequences of at least 1 token, and a batch and micro-batches of at least 1 sequence");
+    constexpr int64_t longest = 1 << 24, largest = 1 << 30;
+    if (r.sequence > longest || r.microbatch > 65536 || r.batch > largest)
+        throw Failure(
+            fmt::format("a plan is for sequences of at most {} tokens, micro-batches of at most 65536 sequences and "
+                        "batches of at most {}",
+                        longest, largest));
     if (r.batch % (int64_t{r.plan.dp} * r.microbatch))
         throw Failure(fmt::format("--dp {} times --microbatch {} does not divide a batch of {}: a batch of {} would do",
                                   r.plan.dp, r.microbatch, r.batch,
                                   (r.batch / (r.plan.dp * r.microbatch) + 1) * r.plan.dp * r.microbatch));
+    if (r.plan.pp > 1 && r.batch / (r.plan.dp * r.microbatch) * r.plan.pp * r.plan.chunks > 1 << 21)
+        throw Failure(
+            fmt::format("{} micro-batches through {} stages are more than can be played: more --dp or a larger "
+                        "--microbatch would do",
+                        r.batch / (r.plan.dp * r.microbatch), r.plan.pp * r.plan.chunks));
     ParallelPlan without_chunks = r.plan;
     without_chunks.chunks = without_chunks.microbatches = 1;
     if (const auto why = refusal(without_chunks, r.shape, r.batch)) throw Failure(*why);
@@ -272,14 +283,20 @@ PlanResult Planner::plan(const PlanRequest& given) {
     std::vector<double> activation(size_t(plan.pp), stages[0].saved_bytes);
     double pipeline_us = m * (stages[0].forward_us + stages[0].backward_us);
     size_t busiest = 0;
+    std::vector<int> versions(size_t(plan.pp), 1);  // of the weights, where a pipeline never flushes
     if (plan.pp > 1) {
         Schedule& schedule = schedules_[fmt::format("{} {} {} {}", plan.schedule, plan.pp, plan.microbatches, plan.chunks)];
         if (schedule.actions.empty())
             schedule =
                 make_schedule(plan.schedule, {.ranks = plan.pp, .microbatches = plan.microbatches, .chunks = plan.chunks});
-        if (schedule.stages() != pieces || schedule.copies != 1)
-            throw Failure(fmt::format("{} cuts a model into {} stages of its own: --chunks {} plans it", plan.schedule,
-                                      schedule.stages(), schedule.chunks));
+        if (schedule.copies != 1)
+            throw Failure(
+                fmt::format("{} holds the model twice, which plans do not count: 1f1b, interleaved, zb-h1, zb-h2 "
+                            "and zb-v can be planned",
+                            plan.schedule));
+        if (schedule.stages() != pieces)
+            throw Failure(fmt::format("{} cuts the model into {} pieces a rank: --chunks {} plans it", plan.schedule,
+                                      schedule.chunks, schedule.chunks));
         double forward = 0, input = 0, weight = 0;
         for (const BlockCost& stage : stages) {
             const double arithmetic = stage.backward_work_us - stage.recompute_us;
@@ -291,7 +308,8 @@ PlanResult Planner::plan(const PlanRequest& given) {
         for (const BlockCost& stage : stages) durations.of_stage.push_back((stage.forward_us + stage.backward_us) / mean);
         const ScheduleRun run = time_schedule(schedule, durations);
         result.durations = std::move(durations);
-        pipeline_us = run.cost;
+        pipeline_us = run.cost / schedule.batches;
+        versions.assign(run.weight_versions.begin(), run.weight_versions.end());
         result.bubble_of_total = run.bubble_of_total();
         stages_of = schedule.stages_of;
         busiest = size_t(std::max_element(run.busy.begin(), run.busy.end()) - run.busy.begin());
@@ -321,6 +339,7 @@ PlanResult Planner::plan(const PlanRequest& given) {
         const BlockCost sum = of_rank(rank);
         PlanMemory memory = state_memory(sum.parameters, plan.zero, data_ranks, request.compute, request.gradients);
         if (plan.offload) memory.optimizer = 0;
+        memory.weights *= versions[rank];
         memory.activations = activation[rank];
         memory.buffers = sum.working_bytes + 2 * double(plan.bucket_bytes);
         if (plan.zero >= 3) memory.buffers += 2 * cost.layer.parameters * double(size_of(request.compute));
@@ -372,6 +391,7 @@ PlanResult Planner::plan(const PlanRequest& given) {
     time.context = m * busy.context_exposed_us;
     time.data = dp.exposed_us;
     time.bubble = pipeline_us - time.forward - time.backward - time.recompute - time.tensor - time.context;
+    if (std::abs(time.bubble) < 1e-9 * pipeline_us) time.bubble = 0;
     result.step_us = time.total();
 
     if (plan.tp > 1) result.axes.push_back({"tp", m * busy.tensor_bytes, time.tensor, time.tensor});
