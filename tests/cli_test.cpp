@@ -179,7 +179,7 @@ TEST_CASE("bad input is refused in one sentence with exit status 2") {
     refuses("plan --model llama3-8b --gpu h100 --tp 3 --batch 8", "does not divide 32 attention heads");
     refuses("plan --model llama3-8b --gpu h100 --dp 3 --batch 8", "a batch of 9 would do");
     refuses("plan --model llama3-8c --gpu h100 --batch 8", "did you mean 'llama3-8b'?");
-    refuses("plan --model llama3-8b --gpu h100 --batch 8 --link ib-hdd", "did you mean ib-hdr?");
+    refuses("plan --model llama3-8b --gpu h100 --batch 8 --link ib-hdd", "did you mean 'ib-hdr'?");
     refuses("plan --model llama3-8b --gpu h100 --batch 8 --recompute some", "none, selective, full");
     refuses("plan --model lenet5 --gpu h100 --batch 8", "plans are made for language models");
     refuses("plan --model llama3-8b --gpu h100 --dp 2000000 --batch 2000000", "at most 1,048,576 GPUs");

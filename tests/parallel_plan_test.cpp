@@ -78,7 +78,7 @@ TEST_CASE("Attention in tiles skips what causality hides") {
 }
 
 TEST_CASE("Messages take the closed formulas' time, over as many rails as a node has members") {
-    const Machine machine{.gpus_per_node = 8, .inside = {"in", "in", 300, 1, ""}, .between = {"out", "out", 25, 5, ""}};
+    const Machine machine{.gpus_per_node = 8, .inside = {"in", "in", 1, 300, ""}, .between = {"out", "out", 5, 25, ""}};
     const double s = 1e9;
     CHECK(collective_us(machine, {8, 8}, PlannedCollective::all_reduce, s) == Approx(2 * 7 + 2 * 7.0 / 8 * s / 300e3));
     CHECK(collective_us(machine, {64, 1}, PlannedCollective::all_gather, s) == Approx(63 * 5 + 63.0 / 64 * s / 25e3));
@@ -214,7 +214,7 @@ TEST_CASE("What cannot be planned is refused in a sentence that says what would 
     request.shape = shape_named("lenet5");
     CHECK_THROWS_WITH(planner.plan(request), Catch::Matchers::Contains("language models"));
     CHECK_THROWS_WITH(plan_shape_named("megatron-17b"), Catch::Matchers::Contains("megatron-1"));
-    CHECK_THROWS_WITH(plan_link_named("ib-hdd"), Catch::Matchers::Contains("ib-hdr"));
+    CHECK_THROWS_WITH(machine_of(request.gpu, "ib-hdd"), Catch::Matchers::Contains("ib-hdr"));
 }
 
 TEST_CASE("The same plan twice gives the same bits") {

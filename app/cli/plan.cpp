@@ -207,8 +207,7 @@ nlohmann::ordered_json json_of(const PlanResult& r) {
 // The same step over each network between nodes, and with all GPUs in one node.
 void compare_links(const PlanOptions& o, bool quiet, nlohmann::ordered_json& json) {
     json = nlohmann::ordered_json::array();
-    std::vector<std::string> names;
-    for (const parallel::PlanLink& link : parallel::plan_links()) names.emplace_back(link.name);
+    std::vector<std::string> names = {"10gbe", "40gbe", "ib-edr", "ib-hdr", "ib-ndr"};
     if (model::gpu_named(o.gpu).value().nvlink_gb_per_second > 0) names.emplace_back("nvlink");
     parallel::Planner planner;
     if (!quiet)
@@ -297,8 +296,7 @@ void add_plan(CLI::App& app, int&) {
     command->add_flag("--offload", o->offload, "the optimiser's state lives in the host's memory");
     command->add_option("--bucket", o->bucket, "bytes of a bucket of gradients; 0: all at the end of backward");
     command->add_option("--dtype", o->dtype, "of weights and activations: bf16, f16 or f32");
-    command->add_option("--link", o->link,
-                        "between nodes: 10gbe, 40gbe, ib-edr, ib-hdr, ib-ndr, roce-400g, nvlink; all: each");
+    command->add_option("--link", o->link, "between nodes: 10gbe, 40gbe, ib-edr, ib-hdr, ib-ndr or nvlink; all: each");
     command->add_option("--gpus-per-node", o->gpus_per_node, "that NVLink or PCI Express joins");
     command->add_flag("--search", o->search, "look for the best plan for as many GPUs");
     command->add_option("--gpus", o->gpus, "with --search: how many; unless said, tp x cp x pp x dp");

@@ -87,11 +87,11 @@ PlanRequest request_of(const MegatronRow& row) {
     return request;
 }
 
-// The 126 layers, the embedding and the head are 128 chunks of the model, 8 on each of 16 pipeline ranks (section 3.3.2).
+// 400 Gbit/s a GPU (RoCE in the paper, with NDR's figures here). The 126 layers, the embedding and the head are 128 chunks
+// of the model, 8 on each of 16 pipeline ranks (section 3.3.2).
 PlanRequest request_of(const LlamaRow& row) {
     const model::GpuSpec gpu = model::gpu_named("h100").value();
-    PlanRequest request{
-        .shape = shape_named("llama3-405b"), .plan = {}, .gpu = gpu, .machine = machine_of(gpu, "roce-400g")};
+    PlanRequest request{.shape = shape_named("llama3-405b"), .plan = {}, .gpu = gpu, .machine = machine_of(gpu, "ib-ndr")};
     request.plan = {.dp = row.dp,
                     .tp = 8,
                     .pp = 16,
@@ -250,7 +250,7 @@ void add_memory(validate::Report& report) {
 
 // Step lists run by ranks with virtual clocks over equal links, beside the closed formulas that plans use.
 void add_collectives(validate::Report& report) {
-    const Machine machine{.gpus_per_node = 16, .inside = {"link", "link", 25, 5, "chosen"}, .between = {}};
+    const Machine machine{.gpus_per_node = 16, .inside = {"link", "link", 5, 25, "chosen"}, .between = {}};
     constexpr double bytes = 64 << 20;
     for (const int ranks : {4, 16})
         for (const auto& [operation, what] : {std::pair{"all_reduce", PlannedCollective::all_reduce},
@@ -259,7 +259,7 @@ void add_collectives(validate::Report& report) {
             const auto list = comm::collective(operation, "ring", {.ranks = ranks});
             const comm::Buffer buffer{nullptr, int64_t(bytes / 4), DType::f32};
             const comm::GroupResult run =
-                comm::run_in_process(ranks, {machine.inside.latency_us, machine.inside.gb_per_second * 1e3},
+                comm::run_in_process(ranks, {machine.inside.latency_us, machine.inside.gigabytes_per_s * 1e3},
                                      [&](comm::Communicator& one) { run_collective(*list, one, buffer); });
             if (!run.problem().empty()) throw Failure(run.problem());
             double latest = 0;

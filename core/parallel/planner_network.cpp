@@ -8,54 +8,22 @@
 #include <cmath>
 
 #include "core/base/diagnostic.h"
-#include "core/base/nearest.h"
 
 namespace lockstep::parallel {
-
-namespace {
-constexpr std::string_view sheet = "vendor's data sheet; latency: published ping-pong tests (recalled)";
-constexpr PlanLink link_table[] = {
-    {"10gbe", "10 Gigabit Ethernet", 1.25, 30, "IEEE 802.3ae; latency: over TCP, published (recalled)"},
-    {"40gbe", "40 Gigabit Ethernet", 5, 15, "IEEE 802.3ba; latency: over TCP, published (recalled)"},
-    {"ib-edr", "InfiniBand EDR, 100 Gbit/s", 12.5, 5, sheet},
-    {"ib-hdr", "InfiniBand HDR, 200 Gbit/s", 25, 5, sheet},
-    {"roce-400g", "400 Gbit/s RoCE", 50, 5, sheet},
-    {"ib-ndr", "InfiniBand NDR, 400 Gbit/s", 50, 5, sheet},
-};
-constexpr double nvlink_latency_us = 1.5, pcie_latency_us = 3;
-}  // namespace
-
-std::span<const PlanLink> plan_links() {
-    return link_table;
-}
-
-const PlanLink& plan_link_named(const std::string& name) {
-    std::vector<std::string> known = {"nvlink"};
-    for (const PlanLink& link : link_table) {
-        if (link.name == name) return link;
-        known.emplace_back(link.name);
-    }
-    const std::string near = nearest_name(name, known);
-    throw Failure(fmt::format("there is no link '{}'{}; there are {}", name,
-                              near.empty() ? "" : ", did you mean " + near + "?", fmt::join(known, ", ")));
-}
 
 Machine machine_of(const model::GpuSpec& gpu, const std::string& link, int gpus_per_node) {
     Machine machine{.gpus_per_node = gpus_per_node, .inside = {}, .between = {}};
     if (gpu.nvlink_gb_per_second > 0)
-        machine.inside = {"nvlink", "NVLink", gpu.nvlink_gb_per_second / 2, nvlink_latency_us,
+        machine.inside = {"nvlink", "NVLink", comm::link_named("nvlink3").latency_us, gpu.nvlink_gb_per_second / 2,
                           gpu.nvlink_gb_per_second.source};
     else
-        machine.inside = {"pcie", "PCI Express", gpu.pcie_gb_per_second, pcie_latency_us, gpu.pcie_gb_per_second.source};
+        machine.inside = {"pcie", "PCI Express", comm::link_named("pcie4").latency_us, gpu.pcie_gb_per_second,
+                          gpu.pcie_gb_per_second.source};
     if (link == "nvlink" && gpu.nvlink_gb_per_second <= 0)
-        throw Failure(
-            fmt::format("{} has no NVLink; --link takes 10gbe, 40gbe, ib-edr, ib-hdr, ib-ndr or roce-400g", gpu.title));
+        throw Failure(fmt::format("{} has no NVLink: --link takes 10gbe, 40gbe, ib-edr, ib-hdr or ib-ndr", gpu.title));
     const uint32_t year = gpu.year;
-    machine.between = link == "nvlink" ? machine.inside
-                      : !link.empty()  ? plan_link_named(link)
-                                       : plan_link_named(year >= 2022   ? "roce-400g"
-                                                         : year >= 2020 ? "ib-hdr"
-                                                                        : "ib-edr");
+    const std::string sold = year >= 2022 ? "ib-ndr" : year >= 2020 ? "ib-hdr" : "ib-edr";
+    machine.between = link == "nvlink" ? machine.inside : comm::link_named(link.empty() ? sold : link);
     return machine;
 }
 
@@ -63,8 +31,8 @@ double collective_us(const Machine& machine, GroupPlace place, PlannedCollective
     const double n = place.members;
     if (n <= 1 || bytes <= 0) return 0;
     const bool inside = place.in_node >= place.members;
-    const double rails = inside ? machine.inside.gb_per_second
-                                : std::min(machine.inside.gb_per_second, machine.between.gb_per_second * place.in_node);
+    const double rails = inside ? machine.inside.gigabytes_per_s
+                                : std::min(machine.inside.gigabytes_per_s, machine.between.gigabytes_per_s * place.in_node);
     const double a = inside ? machine.inside.latency_us : machine.between.latency_us;
     const double b = rails * machine.efficiency * 1e3;  // bytes a microsecond
     const double ring = (n - 1) * a + (n - 1) / n * bytes / b, tree = std::ceil(std::log2(n)) * a + bytes / b;
@@ -75,7 +43,7 @@ double collective_us(const Machine& machine, GroupPlace place, PlannedCollective
         case PlannedCollective::reduce:
             return tree;
         case PlannedCollective::message:
-            return a + bytes / ((inside ? machine.inside : machine.between).gb_per_second * machine.efficiency * 1e3);
+            return a + bytes / ((inside ? machine.inside : machine.between).gigabytes_per_s * machine.efficiency * 1e3);
         default:
             return ring;
     }

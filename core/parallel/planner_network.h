@@ -14,30 +14,22 @@
 #include <vector>
 
 #include "core/comm/communicator.h"
+#include "core/comm/network.h"
 #include "core/model/gpu_spec.h"
 
 namespace lockstep::parallel {
 
-struct PlanLink {           // one direction, of one GPU
-    std::string_view name;  // "ib-hdr"
-    std::string_view title;
-    double gb_per_second = 0, latency_us = 0;
-    std::string_view source;
-};
-std::span<const PlanLink> plan_links();
-const PlanLink& plan_link_named(const std::string& name);  // throws Failure with the nearest name
-
 struct Machine {
     int gpus_per_node = 8;
-    PlanLink inside, between;  // of a node; between nodes
-    double efficiency = 1;     // share of the bandwidths that is reached
+    comm::LinkRow inside, between;  // of a node; between nodes. One direction, of one GPU
+    double efficiency = 1;          // share of the bandwidths that is reached
     bool operator==(const Machine& other) const {
         return gpus_per_node == other.gpus_per_node && inside.name == other.inside.name &&
                between.name == other.between.name && efficiency == other.efficiency;
     }
 };
-// Eight GPUs a node over NVLink (PCI Express where the GPU has none); `link` between nodes: a row of plan_links(), or
-// "nvlink" for one node without end; empty: the network that was sold with this GPU.
+// Eight GPUs a node over NVLink, or PCI Express where the GPU has none, as its row says. `link` between nodes: a row of
+// comm::links(), or "nvlink" for one node without end; empty: the network that was sold with this GPU.
 Machine machine_of(const model::GpuSpec& gpu, const std::string& link = {}, int gpus_per_node = 8);
 
 struct GroupPlace {  // where the members of a group are
