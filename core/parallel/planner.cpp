@@ -188,6 +188,10 @@ ModelShape plan_shape_named(const std::string& name) {
     }
 }
 
+double memory_bytes(const model::GpuSpec& gpu) {
+    return gpu.memory_gb * double(1 << 30);
+}
+
 PlanMemory state_memory(double parameters, int zero, int ranks, DType compute, DType gradients) {
     const double n = ranks;
     PlanMemory memory;
@@ -424,7 +428,7 @@ PlanResult Planner::plan(const PlanRequest& given) {
     result.tflops = result.model_operations / gpus / seconds * 1e-12;
     result.executed_tflops = result.executed_operations / gpus / seconds * 1e-12;
     result.mfu = result.tflops / times.peak_tflops(request.compute);
-    result.fits = result.memory.total() <= request.gpu.memory_gb * 1e9;
+    result.fits = result.memory.total() <= memory_bytes(request.gpu);
     result.power = step_power(request.gpu, plan.ranks(), result.step_us, result.tokens, request.power);
     result.request = std::move(request);
     return result;

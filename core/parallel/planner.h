@@ -99,6 +99,7 @@ class Planner {
 };
 PlanResult plan_step(const PlanRequest& request);
 
+double memory_bytes(const model::GpuSpec& gpu);  // a board's GB are 2^30 bytes
 // Bytes of weights, gradients and optimiser a parameter takes on a rank, as allocated on `meta`, in the fullest case.
 PlanMemory state_memory(double parameters, int zero, int data_ranks, DType compute, DType gradients);
 

@@ -67,7 +67,7 @@ SearchResult search_plans(Planner& planner, const SearchRequest& request) {
     if (candidates.empty())
         throw Failure(fmt::format("no split of {} GPUs divides a batch of {}: a batch of {} would", request.gpus,
                                   request.base.batch, request.gpus));
-    const double limit = (request.memory_limit_gb > 0 ? request.memory_limit_gb : double(request.base.gpu.memory_gb)) * 1e9;
+    const double limit = request.memory_limit_gb > 0 ? request.memory_limit_gb * 1e9 : memory_bytes(request.base.gpu);
     const double parameters = double(parameters_of(request.base.shape));
     SearchResult result;
     result.possible = candidates.size();
