@@ -1,6 +1,8 @@
 // Plans: how long ops take on a GPU row, what a step moves and keeps, and what refuses a plan. Expected values are
 // arithmetic on the rows, or published figures.
 #include <cmath>
+#include <map>
+#include <string>
 
 #include "core/base/diagnostic.h"
 #include "core/parallel/cluster_tables.h"
@@ -91,6 +93,7 @@ TEST_CASE("Messages take the closed formulas' time, over as many rails as a node
 TEST_CASE("Published training runs stay as near as they were, and the formulas for parameters and operations hold") {
     const validate::Report report = cluster_report({.table = {}, .quick = true, .started = {}, .finished = {}});
     double mean = 0, worst = 0, rows = 0;
+    std::map<std::string, std::map<std::string, double>> bubbles;  // by model and schedule
     for (const validate::Row& row : report.rows) {
         INFO(row.table << " " << row.name << ": expected " << row.expected << " " << row.unit << ", got " << row.got);
         REQUIRE(std::isfinite(row.error()));
@@ -99,9 +102,18 @@ TEST_CASE("Published training runs stay as near as they were, and the formulas f
         if (row.table == "cluster_formulas") CHECK(error < 0.002);
         if (row.table == "cluster_memory") CHECK(error < 0.01);
         if (row.table == "cluster_collectives") CHECK(error < 0.01);
-        if (row.table == "cluster_bubbles") CHECK(error < 0.45);
+        if (row.table != "cluster_bubbles") continue;
+        CHECK(error < 0.45);
+        bubbles[row.name.substr(0, row.name.find('/'))][row.name.substr(row.name.rfind('/') + 1)] = row.got;
     }
     CHECK(rows == 13);
+    CHECK(bubbles.size() == 4);
+    for (auto& [model, of] : bubbles) {
+        CAPTURE(model);
+        CHECK(of["1f1b"] > of["zb-h1"]);
+        CHECK(of["zb-h1"] > of["zb-h2"]);
+        CHECK(of["1f1b"] > of["interleaved"]);
+    }
     CHECK(mean / rows < 0.03);  // to be tightened, never widened
     CHECK(worst < 0.075);
     CHECK(efficiency_rows().size() <= 5);
@@ -164,6 +176,20 @@ TEST_CASE("A pipeline's activations and waits are its schedule's") {
     const double m = plain.request.plan.microbatches;
     CHECK(plain.memory.activations < 3 * gpipe.memory.activations / m);  // 2 of m micro-batches
     CHECK(plain.bubble_of_total == Approx(1 / (m + 1)).epsilon(0.3));    // (p-1)/(m+p-1), the head makes stages uneven
+}
+
+TEST_CASE("A V-shaped schedule cuts the model into two pieces a rank by itself, and hides what 1F1B waits for") {
+    Planner planner;
+    PlanRequest request = request_of(megatron_rows()[5]);  // four pipeline ranks
+    request.plan.chunks = 1;
+    request.plan.schedule = "1f1b";
+    const PlanResult plain = planner.plan(request);
+    request.plan.schedule = "zb-v";
+    const PlanResult v = planner.plan(request);
+    CHECK(v.request.plan.chunks == 2);
+    CHECK(v.time.bubble < 0.5 * plain.time.bubble);
+    request.plan.schedule = "dualpipe";
+    CHECK_THROWS_WITH(planner.plan(request), Catch::Matchers::Contains("zb-v can be planned"));
 }
 
 TEST_CASE("The same step is slower over slower networks, and costs more energy") {

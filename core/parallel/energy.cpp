@@ -21,6 +21,7 @@ constexpr BoardPower power_table[] = {
     {"rtx3090", 350, 100, "vendor's data sheet (recalled); the computer's share is an estimate"},
     {"a6000", 300, 100, "vendor's data sheet (recalled); the computer's share is an estimate"},
     {"rtx4090", 450, 100, "vendor's data sheet (recalled); the computer's share is an estimate"},
+    {"teaching", 10, 0, "chosen for teaching"},
 };
 }  // namespace
 

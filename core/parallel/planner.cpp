@@ -251,6 +251,11 @@ PlanResult Planner::plan(const PlanRequest& given) {
     refuse_plan(request);
     ParallelPlan& plan = request.plan;
     plan.microbatches = static_cast<int>(request.batch / (plan.dp * request.microbatch));
+    if (plan.pp > 1 && plan.schedule == "dualpipe")
+        throw Failure(
+            "dualpipe holds the model twice, which plans do not count: 1f1b, interleaved, zb-h1, zb-h2 and zb-v can be "
+            "planned");
+    if (plan.pp > 1 && plan.chunks == 1) plan.chunks = std::max(1, schedule_named(plan.schedule).chunks);
     request.machine.efficiency = request.efficiencies.network;
     const Machine& machine = request.machine;
     const ModelCost cost = cost_of(request);
@@ -293,11 +298,6 @@ PlanResult Planner::plan(const PlanRequest& given) {
         if (schedule.actions.empty())
             schedule =
                 make_schedule(plan.schedule, {.ranks = plan.pp, .microbatches = plan.microbatches, .chunks = plan.chunks});
-        if (schedule.copies != 1)
-            throw Failure(
-                fmt::format("{} holds the model twice, which plans do not count: 1f1b, interleaved, zb-h1, zb-h2 "
-                            "and zb-v can be planned",
-                            plan.schedule));
         if (schedule.stages() != pieces)
             throw Failure(fmt::format("{} cuts the model into {} pieces a rank: --chunks {} plans it", plan.schedule,
                                       schedule.chunks, schedule.chunks));
