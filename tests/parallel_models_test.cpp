@@ -322,8 +322,8 @@ TEST_CASE("A parallel step sends the same bytes, takes the same virtual time and
 }
 
 namespace {
-// What a rank sends for one layer more, forward and backward, without what is added up at the end of a step.
-double bytes_a_layer(ModelShape shape, const ParallelPlan& plan, int64_t batch) {
+// What a rank sends with one and with two layers, forward and backward, without what is added up at the end of a step.
+std::array<uint64_t, 2> bytes_of_layers(ModelShape shape, const ParallelPlan& plan, int64_t batch) {
     std::array<uint64_t, 2> sent = {};
     for (const int64_t layers : {1, 2}) {
         shape.layers = layers;
@@ -341,6 +341,10 @@ double bytes_a_layer(ModelShape shape, const ParallelPlan& plan, int64_t batch) 
         for (const comm::RankResult& rank : result.ranks) CHECK(rank.bytes_sent == result.ranks[0].bytes_sent);
         sent[size_t(layers - 1)] = result.ranks[0].bytes_sent;
     }
+    return sent;
+}
+double bytes_a_layer(const ModelShape& shape, const ParallelPlan& plan, int64_t batch) {
+    const auto sent = bytes_of_layers(shape, plan, batch);
     return double(sent[1] - sent[0]);
 }
 }  // namespace
@@ -363,6 +367,18 @@ TEST_CASE("Bytes sent a layer are the formulas of tensor and context parallelism
         const double c = 2;  // all-to-all: queries and results, keys and values, each way
         CHECK(bytes_a_layer(shape, {.cp = 2, .context = Context::all_to_all}, batch) ==
               2 * (2 + 2 * kv) * (c - 1) / c * a / c);
+    }
+}
+
+TEST_CASE("Of a cut vocabulary rows and three numbers each cross, never the logits") {
+    ModelShape shape = tiny(ModelShape::Kind::llama);
+    const int64_t batch = 2, rows = batch * shape.context;
+    const double a = double(rows * shape.width * 4);
+    for (const double t : {2.0, 4.0}) {
+        const auto sent = bytes_of_layers(shape, {.tp = int(t)}, batch);
+        const double ends = double(sent[0]) - double(sent[1] - sent[0]);  // without the one layer
+        // All-reduces: the embedding's rows, the gradient of what the head reads; of a row: maximum, sum, target's logit.
+        CHECK(ends == 2 * (t - 1) / t * (2 * a + 3 * double(rows) * 4));
     }
 }
 
