@@ -223,7 +223,7 @@ void compare_links(const PlanOptions& o, bool quiet, nlohmann::ordered_json& jso
     }
 }
 
-void search(const PlanOptions& o, bool quiet, nlohmann::ordered_json& json) {
+void search_and_print(const PlanOptions& o, bool quiet, nlohmann::ordered_json& json) {
     parallel::SearchRequest request{.base = plan_request_of(o, o.link)};
     request.gpus = o.gpus > 0 ? o.gpus : request.base.plan.ranks();
     if (request.gpus > 1 << 20) throw Failure("a plan is for at most 1,048,576 GPUs");
@@ -311,7 +311,7 @@ void add_plan(CLI::App& app, int&) {
         const bool quiet = o->json == "-";
         nlohmann::ordered_json json;
         if (o->search) {
-            search(*o, quiet, json);
+            search_and_print(*o, quiet, json);
         } else if (o->link == "all") {
             compare_links(*o, quiet, json);
         } else {

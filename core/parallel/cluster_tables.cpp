@@ -53,8 +53,8 @@ constexpr BubbleRow bubble_table[] = {
     {"28.3B", 62, 6144, 48, 1, 32, 96, .2646, .1493, .1421, .0641},
 };
 
-validate::Row row_of(std::string table, std::string name, double expected, double got, std::string_view unit,
-                     std::string_view source, validate::Kind kind = validate::Kind::predicted) {
+validate::Row cluster_row(std::string table, std::string name, double expected, double got, std::string_view unit,
+                          std::string_view source, validate::Kind kind = validate::Kind::predicted) {
     return {std::move(table), std::move(name), expected, got, kind, std::string(unit), std::string(source)};
 }
 }  // namespace
@@ -133,12 +133,12 @@ std::vector<Throughput> throughputs(Planner& planner, const Efficiencies& effici
 }
 
 namespace {
-struct Errors {
+struct FitErrors {
     double mean = 0, worst = 0;
     double badness() const { return mean + 0.25 * worst; }  // what a fit makes small
 };
-Errors errors_without(std::span<const double> errors, size_t left_out) {
-    Errors sum;
+FitErrors errors_without(std::span<const double> errors, size_t left_out) {
+    FitErrors sum;
     double count = 0;
     for (size_t i = 0; i < errors.size(); ++i) {
         if (i == left_out) continue;
@@ -197,13 +197,13 @@ void add_throughput(validate::Report& report, Planner& planner, bool quick) {
     for (size_t i = 0; i < now.size(); ++i) {
         std::string source(i < std::size(megatron_table) ? megatron_paper : llama_paper);
         if (!quick) source += fmt::format("; left out of the fit: {:+.1f} %", 100 * fit.left_out[i]);
-        report.rows.push_back(row_of("cluster", now[i].name, now[i].published, now[i].planned, "TFLOP/s a GPU", source,
-                                     validate::Kind::calibrated));
+        report.rows.push_back(cluster_row("cluster", now[i].name, now[i].published, now[i].planned, "TFLOP/s a GPU", source,
+                                          validate::Kind::calibrated));
         mean += std::abs(now[i].error()) / double(now.size());
         worst = std::max(worst, std::abs(now[i].error()));
     }
     for (size_t i = 0; i < fit.left_out.size(); ++i)
-        report.rows.push_back(row_of(
+        report.rows.push_back(cluster_row(
             "cluster_left_out", now[i].name, now[i].published, now[i].published * (1 + fit.left_out[i]), "TFLOP/s a GPU",
             fmt::format("numbers fitted on the other twelve rows; on all: {:+.1f} %", 100 * now[i].error())));
     std::string numbers;
@@ -220,12 +220,12 @@ void add_throughput(validate::Report& report, Planner& planner, bool quick) {
 void add_formulas(validate::Report& report, Planner& planner) {
     for (const MegatronRow& row : megatron_table) {
         const PlanResult plan = planner.plan(request_of(row));
-        report.rows.push_back(row_of("cluster_formulas", fmt::format("{}/parameters", row.name),
-                                     megatron_parameters(row) * 1e-9, plan.parameters * 1e-9, "10^9, counted",
-                                     megatron_paper));
-        report.rows.push_back(row_of("cluster_formulas", fmt::format("{}/operations", row.name),
-                                     megatron_operations(row) * 1e-15, plan.executed_operations * 1e-15,
-                                     "10^15 a step, counted", megatron_paper));
+        report.rows.push_back(cluster_row("cluster_formulas", fmt::format("{}/parameters", row.name),
+                                          megatron_parameters(row) * 1e-9, plan.parameters * 1e-9, "10^9, counted",
+                                          megatron_paper));
+        report.rows.push_back(cluster_row("cluster_formulas", fmt::format("{}/operations", row.name),
+                                          megatron_operations(row) * 1e-15, plan.executed_operations * 1e-15,
+                                          "10^15 a step, counted", megatron_paper));
     }
 }
 
@@ -243,8 +243,8 @@ void add_memory(validate::Report& report) {
         allocate(2, zero >= 3);
         allocate(2, zero >= 2);
         allocate(12, zero >= 1);
-        report.rows.push_back(row_of("cluster_memory", fmt::format("zero-{}/7.5b/64", zero), published[zero],
-                                     double(meta.use().bytes) * 1e-9, "GB a GPU, allocated", zero_paper));
+        report.rows.push_back(cluster_row("cluster_memory", fmt::format("zero-{}/7.5b/64", zero), published[zero],
+                                          double(meta.use().bytes) * 1e-9, "GB a GPU, allocated", zero_paper));
     }
 }
 
@@ -264,9 +264,9 @@ void add_collectives(validate::Report& report) {
             if (!run.problem().empty()) throw Failure(run.problem());
             double latest = 0;
             for (const comm::RankResult& rank : run.ranks) latest = std::max(latest, rank.time_us);
-            report.rows.push_back(row_of("cluster_collectives", fmt::format("{}/ring/{}", operation, ranks),
-                                         collective_us(machine, {ranks, ranks}, what, bytes), latest, "us, 64 MiB",
-                                         "closed formula; got: the steps, run"));
+            report.rows.push_back(cluster_row("cluster_collectives", fmt::format("{}/ring/{}", operation, ranks),
+                                              collective_us(machine, {ranks, ranks}, what, bytes), latest, "us, 64 MiB",
+                                              "closed formula; got: the steps, run"));
         }
 }
 
@@ -295,8 +295,8 @@ void add_bubbles(validate::Report& report, Planner& planner) {
                      h1 = bubble("zb-h1", 1), h2 = bubble("zb-h2", 1);
         ordered = ordered && plain > h1 && h1 > h2 && plain > interleaved;
         const auto add = [&](const char* kind, double published, double got) {
-            report.rows.push_back(row_of("cluster_bubbles", fmt::format("{}/p{}/m{}/{}", row.name, row.p, row.m, kind),
-                                         published, got, "of total", bubble_paper));
+            report.rows.push_back(cluster_row("cluster_bubbles", fmt::format("{}/p{}/m{}/{}", row.name, row.p, row.m, kind),
+                                              published, got, "of total", bubble_paper));
         };
         add("1f1b", row.one_f_one_b, plain);
         add("interleaved", row.interleaved, interleaved);

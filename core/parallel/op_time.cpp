@@ -24,7 +24,7 @@ struct ProductTile {
 constexpr ProductTile product_tiles[] = {{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 128}, {64, 64}, {32, 32}};
 constexpr double inner_step = 32;  // elements of K a turn of the inner loop: K is filled up to it
 
-double up(double count, double unit) {
+double whole_units(double count, double unit) {
     return std::ceil(count / unit);
 }
 }  // namespace
@@ -58,13 +58,13 @@ double OpTimes::product_us(const Product& p, DType dtype) const {
     const bool clusters = gpu_.compute[0] >= '9' && dtype != DType::f64;  // two blocks load what both need once (Hopper)
     double best = INFINITY;
     for (const ProductTile& tile : product_tiles) {
-        const double tiles = up(p.m, tile.m) * up(p.n, tile.n) * p.batch;
+        const double tiles = whole_units(p.m, tile.m) * whole_units(p.n, tile.n) * p.batch;
         const double operands = (tile.m + tile.n - (clusters ? std::max(tile.m, tile.n) / 2.0 : 0)) * el;  // a step of K
         const double step = std::max(2.0 * tile.m * tile.n / rate, operands / l2);
         const double behind = tile.m * tile.n * el / gpu_.sm_write_bytes_per_cycle;
         for (double split = 1; split <= 16; split *= 2) {
             if (split > 1 && (tiles * split > 2 * sms || p.k / split < 4 * inner_step)) break;
-            const double k = up(p.k / split, inner_step) * inner_step, waves = up(tiles * split, sms);
+            const double k = whole_units(p.k / split, inner_step) * inner_step, waves = whole_units(tiles * split, sms);
             double us = waves * (k * step + gpu_.dram_latency + behind) / clock;
             const double moved = (p.m * p.k + p.k * p.n + p.m * p.n) * el * p.batch;
             us = std::max(us, moved / dram);
@@ -88,7 +88,8 @@ OpTime OpTimes::attention(tensor::Types in, const tensor::Attributes& attributes
     const double rate = peak_tflops(dtype) * 1e6 / sms / clock * efficiencies_.arithmetic;
     const double keys =
         attributes.causal ? s - t + (t + std::min(tile, t)) / 2 : s;  // of a query; whole tiles on the diagonal
-    const double waves = up(heads * up(t, tile), sms), dram = gpu_.dram_gb_per_second * 1e3 * efficiencies_.memory;
+    const double waves = whole_units(heads * whole_units(t, tile), sms),
+                 dram = gpu_.dram_gb_per_second * 1e3 * efficiencies_.memory;
     const auto us = [&](double products, double operations, double moved) {
         const double pair = 2 * products * d / rate + 1 / (gpu_.sfu_lanes * cores) + operations / (gpu_.fp32_lanes * cores);
         return std::max(waves * (tile * keys * pair + gpu_.dram_latency) / clock, moved / dram) + efficiencies_.launch_us;
