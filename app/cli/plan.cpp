@@ -117,8 +117,8 @@ void print_plan(const PlanResult& r) {
     phase("update", r.time.update, "the optimiser");
     phase("bubble", r.time.bubble, "waits in the pipeline");
     if (q.plan.pp > 1) fmt::print("  the schedule alone: {:.1f} % of its time is bubble\n", 100 * r.bubble_of_total);
-    fmt::print("\nmemory of the fullest GPU {:>8.2f} of {:.1f} GB{}\n", r.memory.total() * 1e-9, memory_bytes(q.gpu) * 1e-9,
-               r.fits ? "" : ": IT DOES NOT FIT");
+    fmt::print("\nmemory of the fullest GPU {:>8.2f} of {:.1f} GB{}\n", r.memory.total() * 1e-9,
+               parallel::memory_bytes(q.gpu) * 1e-9, r.fits ? "" : ": IT DOES NOT FIT");
     for (const auto& [name, bytes] : {std::pair{"weights", r.memory.weights},
                                       {"gradients", r.memory.gradients},
                                       {"optimiser", r.memory.optimizer},
@@ -245,7 +245,7 @@ void search_and_print(const PlanOptions& o, bool quiet, nlohmann::ordered_json& 
         json["fell_out"].back()["reason"] = one.reason;
     }
     if (quiet) return;
-    const double limit = o.memory_limit > 0 ? o.memory_limit : memory_bytes(request.base.gpu) * 1e-9;
+    const double limit = o.memory_limit > 0 ? o.memory_limit : parallel::memory_bytes(request.base.gpu) * 1e-9;
     fmt::print("{} on {} x {}, {} sequences of {} tokens, {:.1f} GB a GPU: {} plans of {} possible\n\n",
                request.base.shape.name, with_commas(request.gpus), request.base.gpu.title,
                with_commas(double(request.base.batch)), with_commas(double(request.base.sequence)), limit, found.tried,
