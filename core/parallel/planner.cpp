@@ -343,6 +343,8 @@ PlanResult Planner::plan(const PlanRequest& given) {
         const BlockCost sum = of_rank(rank);
         PlanMemory memory = state_memory(sum.parameters, plan.zero, data_ranks, request.compute, request.gradients);
         if (plan.offload) memory.optimizer = 0;
+        if (plan.zero == 2 && m > 1)  // whole until the last micro-batch's are added: reducing each sends m times as much
+            memory.gradients = sum.parameters * double(size_of(request.gradients));
         memory.weights *= versions[rank];
         memory.activations = activation[rank];
         memory.buffers = sum.working_bytes + 2 * double(plan.bucket_bytes);
@@ -375,11 +377,10 @@ PlanResult Planner::plan(const PlanRequest& given) {
         dp.us = scatter + gather;
         dp.bytes = share * (gradient_bytes + weight_bytes);
         dp.exposed_us = std::max(0.0, scatter - behind_backward) + std::max(0.0, gather - behind_forward);
-    } else {  // gathered for every forward and backward of every micro-batch
-        dp.us = scatter + 2 * m * gather;
-        dp.bytes = share * (gradient_bytes + 2 * m * weight_bytes);
-        dp.exposed_us = std::max(0.0, scatter - behind_backward) + m * std::max(0.0, gather - behind_forward) +
-                        m * std::max(0.0, gather - behind_backward);
+    } else {  // no rank has room for whole ones: gathered for every forward and backward, reduced behind every backward
+        dp.us = m * (scatter + 2 * gather);
+        dp.bytes = m * share * (gradient_bytes + 2 * weight_bytes);
+        dp.exposed_us = m * (std::max(0.0, gather - behind_forward) + std::max(0.0, scatter + gather - behind_backward));
     }
     const double updated = full.parameters / (plan.zero >= 1 ? data_ranks : 1);
     const OpTimes times(request.gpu, request.efficiencies);

@@ -36,6 +36,8 @@ struct PlanRequest {
 // The model's name as `--model` takes it: those of shape_named(), and the rows of Megatron-LM's table, "megatron-1.7b" ...
 ModelShape plan_shape_named(const std::string& name);  // throws Failure with the nearest name
 
+// ZeRO-2 reduces gradients once a step, and so keeps them whole where there are several micro-batches; ZeRO-3 gathers and
+// reduces for each.
 struct PlanMemory {  // bytes of the fullest GPU
     double weights = 0, gradients = 0, optimizer = 0, activations = 0, buffers = 0;
     double total() const { return weights + gradients + optimizer + activations + buffers; }
