@@ -14,6 +14,7 @@
 #include "app/cli/torch_bench.h"
 #include "core/base/files.h"
 #include "core/base/rng.h"
+#include "core/comm/in_process.h"
 #include "core/model/launch.h"
 #include "core/model/replay.h"
 #include "core/nn/models/models.h"
@@ -223,6 +224,34 @@ BenchRow search_of_500() {
                         found.best.empty() ? 0.0 : found.best[0].tokens_per_second)};
 }
 
+// Bus bandwidth as nccl-tests has it; the wall clock of rank 0 from barrier to barrier.
+BenchRow ring_all_reduce_of(int ranks) {
+    constexpr int64_t count = 25'000'000;
+    constexpr int repetitions = 6;  // the first warms up
+    double best = 1e30;
+    comm::RunOptions options;
+    options.events = 0;
+    const comm::GroupResult result = comm::run_in_process(
+        ranks, {},
+        [&](comm::Communicator& world) {
+            std::vector<float> data(count, 0.5f);
+            const comm::Buffer buffer{data.data(), count, DType::f32};
+            for (int i = 0; i < repetitions; ++i) {
+                world.barrier();
+                const auto begin = std::chrono::steady_clock::now();
+                world.all_reduce(buffer);
+                world.barrier();
+                const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+                if (i > 0 && world.rank() == 0) best = std::min(best, took);
+            }
+        },
+        options);
+    if (!result.problem().empty()) throw Failure(result.problem());
+    return {fmt::format("comm/ring_all_reduce/{}", ranks),
+            static_cast<double>(count) * 4 / best / 1e9 * 2 * (ranks - 1) / ranks, "GB/s of bus bandwidth",
+            fmt::format("100 MB of f32 over {} ranks in one process", ranks)};
+}
+
 struct Bench {
     std::string name;
     std::function<BenchRow()> run;
@@ -263,6 +292,7 @@ std::vector<Bench> benches() {
         {"timed/sms/132", [] { return timed_on(132); }},
         {"plan/16384", plan_of_16384},
         {"plan/search500", search_of_500},
+        {"comm/ring_all_reduce/8", [] { return ring_all_reduce_of(8); }},
         {"train/mlp/1", [] { return training("mlp", 1, "host", 400); }},
         {"train/mlp/2", [] { return training("mlp", 2, "host", 400); }},
         {"train/mlp512/1", [] { return training("mlp512", 1, "host", 200); }},

@@ -50,6 +50,7 @@ void add_gpus(CLI::App& app, int& status);
 void add_occupancy(CLI::App& app, int& status);
 void add_devices(CLI::App& app, int& status);
 void add_lesson(CLI::App& app, int& status);
+void add_collective(CLI::App& app, int& status);
 void add_grade(CLI::App& app, int& status);
 void add_plan(CLI::App& app, int& status);
 void add_validate(CLI::App& app, int& status);

@@ -16,6 +16,7 @@
 #include <unordered_map>
 
 #include "core/base/diagnostic.h"
+#include "core/comm/checks.h"
 #include "core/comm/reduce.h"
 
 namespace lockstep::comm {
@@ -166,21 +167,11 @@ class InProcess final : public Communicator {
 
     std::unique_ptr<Communicator> group(std::span<const int> members) override {
         std::vector<int> ranks;
-        int place = -1;
-        for (const int member : members) {
-            if (member < 0 || member >= size())
-                throw Failure(fmt::format("rank {} is not in a group of {}", member, size()));
-            if (member == rank_) place = static_cast<int>(ranks.size());
-            ranks.push_back(ranks_[static_cast<size_t>(member)]);
-            if (std::count(ranks.begin(), ranks.end(), ranks.back()) > 1)
-                throw Failure(fmt::format("rank {} is twice in a group", member));
-        }
-        if (place < 0) throw Failure(fmt::format("rank {} asks for a group without itself", rank_));
+        const int place = group_members(*this, members, ranks);
         return std::make_unique<InProcess>(world_, std::move(ranks), place, stream_);
     }
     std::unique_ptr<Communicator> on(int stream) override {
-        if (stream < 0 || stream >= max_streams)
-            throw Failure(fmt::format("there is no stream {}: 0 to {}", stream, max_streams - 1));
+        expect_stream(stream);
         return std::make_unique<InProcess>(world_, ranks_, rank_, stream);
     }
 
@@ -221,11 +212,6 @@ class InProcess final : public Communicator {
         }
         return found;
     }
-    void expect_peer(int peer, const char* verb) const {
-        if (peer < 0 || peer >= size() || peer == rank_)
-            throw Failure(fmt::format("rank {} cannot {} rank {} in a group of {}", rank_, verb, peer, size()));
-    }
-
     RankResult& result() const { return (*world_.results)[static_cast<size_t>(world_rank(rank_))]; }
     void log(RankEvent::Kind kind, int peer, int64_t bytes, double begin, uint64_t message, std::string_view label) {
         RankResult& own = result();
@@ -238,7 +224,7 @@ class InProcess final : public Communicator {
 
     // The sender goes on at once.
     void post(int to, const Buffer& buffer, bool lent, std::string_view label) {
-        expect_peer(to, "send to");
+        expect_peer(*this, to, "send to");
         RankState& me = state();
         const int64_t bytes = buffer.bytes();
         result().bytes_sent += static_cast<uint64_t>(bytes);
@@ -280,7 +266,7 @@ class InProcess final : public Communicator {
 
     template <class Use>
     void take(int from, const Buffer& buffer, std::string_view label, Use use) {
-        expect_peer(from, "receive from");
+        expect_peer(*this, from, "receive from");
         RankState& me = state();
         std::unique_lock lock(world_.mutex);
         if (world_.ended) throw RunEnded{};
@@ -296,8 +282,8 @@ class InProcess final : public Communicator {
         MailMessage message = std::move(box.at(0));
         box.pop();
         lock.unlock();
-        const bool fits = message.bytes == buffer.bytes(), has_data = message.data || message.bytes == 0;
-        if (fits && has_data && buffer.data) use(message.data);
+        const bool has_data = message.data != nullptr;
+        if (has_data && buffer.data && message.bytes == buffer.bytes()) use(message.data);
         const double begin = clock();
         clock() = std::max(begin, message.arrival_us);
         log(RankEvent::Kind::receive, from, message.bytes, begin, message.number, label);
@@ -310,12 +296,7 @@ class InProcess final : public Communicator {
         }
         if (message.copy.capacity() > 0) box.spare.push_back(std::move(message.copy));
         lock.unlock();
-        if (!fits)
-            throw Failure(fmt::format("rank {} expects {} bytes from rank {}, which sent {}", world_rank(rank_),
-                                      buffer.bytes(), world_rank(from), message.bytes));
-        if (buffer.data && !has_data)
-            throw Failure(fmt::format("rank {} expects data from rank {}, which sent a size alone", world_rank(rank_),
-                                      world_rank(from)));
+        expect_message(world_rank(rank_), world_rank(from), buffer, message.bytes, has_data);
     }
 
     World& world_;

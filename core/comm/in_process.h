@@ -50,8 +50,6 @@ struct GroupResult {
     std::string problem() const;       // what ended the run early, in one sentence; empty: nothing
 };
 
-inline constexpr int max_streams = 64;  // a rank
-
 struct RunOptions {
     size_t events = 1 << 16;  // that a rank keeps; 0: none
 };
