@@ -181,7 +181,8 @@ std::vector<T> read_back(const Memory& memory, uint64_t address, size_t count) {
 template <class T>
 uint64_t put(Memory& memory, const std::vector<T>& values, const std::string& name) {
     const uint64_t address = memory.allocate(values.size() * sizeof(T), name);
-    std::memcpy(memory.write(address, values.size() * sizeof(T)), values.data(), values.size() * sizeof(T));
+    if (!values.empty())
+        std::memcpy(memory.write(address, values.size() * sizeof(T)), values.data(), values.size() * sizeof(T));
     return address;
 }
 
