@@ -2,6 +2,7 @@
 // for whom; the transport; memory by ZeRO stage. Expected figures are those of the papers and of the closed formulas.
 #include "app/gui/views/cluster_data.h"
 #include "app/gui/views/cluster_views.h"
+#include "app/gui/views/collective_data.h"
 #include "tests/gui_desk.h"
 
 using namespace lockstep;
@@ -159,4 +160,64 @@ TEST_CASE("no text of the Cluster workspace clashes at any size or in any theme"
                 FAIL_CHECK(width << " x " << height << " at " << scale << ": " << clash);
             CHECK(desk.quads < 8000);
         }
+}
+
+TEST_CASE("a ring all-reduce sends 2(N-1)/N of the buffer a rank in 2(N-1) steps, and a late rank delays all") {
+    ClusterDesk desk("collective");
+    const std::string text = desk.text("collective");
+    CHECK_THAT(text, Contains("6 steps; the rank that sends most sends 96,000,000 bytes, 1.5 of the buffer"));
+    // 6 steps of 16 MB at 25 GB/s and 1 us: 3.846 ms; rank 2 begins half a millisecond late.
+    CHECK_THAT(text, Contains("4.35 ms in all, 3.85 ms without the late rank"));
+    CHECK(desk.shows("6 steps"));
+    CHECK(desk.shows("late"));
+    const auto& shown = desk.session.snapshot()->cluster->collective;
+    desk.session.cluster.collective_time = 0;
+    CHECK_THAT(desk.text("collective"), Contains("a 1/4"));
+    desk.session.cluster.collective_time = shown.run.total_us;
+    CHECK_THAT(desk.text("collective"), Contains("rank 3: a 4/4 complete, b 4/4 complete, c 4/4 complete, d 4/4 complete"));
+    desk.key(KeyCode::home);
+    CHECK(desk.session.cluster.collective_time == 0);
+    desk.key(KeyCode::right);
+    CHECK(desk.session.cluster.collective_time > 0);
+}
+
+TEST_CASE("every algorithm ends with every chunk complete on every rank") {
+    for (const char* algorithm : {"ring", "tree", "halving_doubling", "parameter_server", "hierarchical"})
+        for (const int ranks : {2, 4, 7, 8}) {
+            lessons::ClusterSetup setup;
+            setup.collective.algorithm = algorithm;
+            setup.collective.ranks = ranks;
+            const lessons::ClusterScene scene = lessons::run_cluster(setup);
+            CAPTURE(algorithm, ranks, scene.collective.refusal);
+            if (!scene.collective.refusal.empty()) continue;
+            CollectiveBoard board;
+            board.adopt(scene.collective);
+            for (const ChunkState& one : board.at(scene.collective.run.total_us)) CHECK(one.here == board.complete());
+        }
+}
+
+TEST_CASE(
+    "a layout's change names its collective and its bytes: columns of 32 MB gathered over two ranks are 16 MB a rank") {
+    ClusterDesk desk("mesh");
+    CHECK_THAT(desk.text("mesh"), Contains("along tp: all-gather, 16,777,216 bytes sent a rank"));
+    CHECK_THAT(desk.text("mesh"), Contains("rank 0: layers 1-18 of 36, to rank 2"));
+    CHECK(desk.shows("tp: all-gather, 16.8 MB"));
+    lessons::ClusterSetup setup;
+    setup.mesh.before[2] = lessons::Placement::partial;
+    const lessons::ClusterScene sum = lessons::run_cluster(setup);
+    REQUIRE(sum.mesh.steps.size() == 1);
+    CHECK(sum.mesh.steps[0].collective == "all-reduce");
+    CHECK(sum.mesh.steps[0].bytes == 33'554'432);
+    setup.mesh.after[2] = lessons::Placement::shard_rows;
+    CHECK(lessons::run_cluster(setup).mesh.steps[0].collective == "reduce-scatter");
+    setup.mesh.before[2] = lessons::Placement::shard_columns;
+    CHECK(lessons::run_cluster(setup).mesh.steps[0].bytes == 8'388'608);  // all-to-all: half of the 16 MB that a rank holds
+}
+
+TEST_CASE("a network shows what every algorithm takes on it and its busiest link") {
+    ClusterDesk desk("network");
+    const std::string text = desk.text("network");
+    CHECK_THAT(text, Contains("ring all-reduce of 1 GB") && Contains("hierarchical:") && Contains("busy"));
+    CHECK(desk.shows("what each algorithm takes"));
+    CHECK(desk.quads < 8000);
 }

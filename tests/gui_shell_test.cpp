@@ -267,7 +267,7 @@ TEST_CASE("arrows and Enter work a menu, and the transport stands still meanwhil
     desk.shell.focus.launch = 0;
     desk.frame();
     // Tab to the text size: Learn, SM, Memory, Training, Kernel, Cluster, help, theme, size.
-    for (int i = 0; i < 8; ++i) desk.key(KeyCode::tab);
+    for (int i = 0; i < 9; ++i) desk.key(KeyCode::tab);
     desk.key(KeyCode::enter);
     desk.key(KeyCode::right);
     CHECK(desk.shell.focus.launch == 0);

@@ -139,8 +139,11 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
     if (workspace == "memory")
         return row(1, {column(912, {slot("coalesce", 456, 560, 340), slot("chart", 420, 560, 346)}),
                        column(664, {slot("roofline", 376, 440, 250), slot("banks", 500, 440, 330)})});
-    if (workspace == "cluster") 
-        return row(1, {slot("pipeline", 1064, 620, 330), slot("rank_memory", 512, 400, 300)});
+    if (workspace == "cluster")
+        return row(1, {column(1064, {slot("pipeline", 556, 620, 440), slot("collective", 320, 620, 270)}),
+                       column(512, {slot("rank_memory", 556, 400, 340),
+                                    pages(320, {titled("Devices", slot("mesh", 288, 400, 260)),
+                                                titled("Network", slot("network", 288, 400, 260))})})});
     if (workspace == "training")
         return column(
             1, {row(356, {slot("curves", 528, 380, 290), slot("batch", 536, 380, 290), slot("weights", 504, 380, 290)}),
@@ -202,6 +205,13 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
                                              slot("graph", 340, 760, 300), slot("kernels", 180, 640, 180)})});
     if (scene_view == "curves")  // several training runs
         return row(1, {lesson, column(1144, {slot("curves", 560, 560, 330), slot("graph", 360, 760, 300)})});
+    if (scene_view == "pipeline" || scene_view == "collective" || scene_view == "rank_memory" || scene_view == "mesh" ||
+        scene_view == "network")
+        return row(1, {lesson, slot(scene_view, 1144, 560, 330)});
+    if (scene_view == "cluster")
+        return row(
+            1, {lesson, column(1144, {slot("pipeline", 520, 560, 330),
+                                      row(416, {slot("collective", 660, 480, 250), slot("rank_memory", 476, 400, 300)})})});
     if (scene_view == "generations")
         return row(1, {lesson, column(1144, {slot("generations", 420, 760, 300),
                                              row(460, {slot("source", 560, 400, 240), slot("blocks", 576, 400, 290)})})});

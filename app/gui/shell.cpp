@@ -112,6 +112,7 @@ bool Shell::show_alone(std::string_view view) {
     if (found == nullptr) return false;
     session.workspace = found->row->workspace;
     maximised_ = view;
+    session.cluster.collective = view == "collective";
     return true;
 }
 

@@ -45,8 +45,11 @@ std::span<const ViewRow> views() {
         ViewRow{"graph", "Autograd graph", "training", make_graph_view, 260},
         ViewRow{"kernels", "Kernels of one training step", "training", make_step_kernels_view, 180},
         ViewRow{"streams", "Streams and copy engines", "training", make_streams_view, 240},
-        ViewRow{"pipeline", "Pipeline schedule", "cluster", make_pipeline_view, 330},
-        ViewRow{"rank_memory", "Memory per rank", "cluster", make_rank_memory_view, 330},
+        ViewRow{"pipeline", "Pipeline schedule", "cluster", make_pipeline_view, 440},
+        ViewRow{"rank_memory", "Memory per rank", "cluster", make_rank_memory_view, 340},
+        ViewRow{"collective", "Collective", "cluster", make_collective_view, 270},
+        ViewRow{"mesh", "Devices and layout", "cluster", make_mesh_view, 260},
+        ViewRow{"network", "Network and machine room", "cluster", make_network_view, 260},
         ViewRow{"program", "Program", "learn", make_host_program_view},
     };
     return rows;

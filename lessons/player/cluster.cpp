@@ -1,6 +1,8 @@
 // Runs what the Cluster workspace shows: schedules timed, collectives and layouts worked out, memory counted.
 #include "lessons/player/cluster.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -23,8 +25,10 @@ ScheduleShown shown_schedule(const std::string& kind, const PipelineSetup& setup
         shown.title = row.title;
         shown.summary = row.summary;
         shown.takes_chunks = row.chunks == 0;
-        const parallel::Schedule schedule = parallel::make_schedule(
-            kind, {.ranks = setup.ranks, .microbatches = setup.microbatches, .chunks = row.chunks == 0 ? setup.chunks : row.chunks});
+        const parallel::Schedule schedule =
+            parallel::make_schedule(kind, {.ranks = setup.ranks,
+                                           .microbatches = setup.microbatches,
+                                           .chunks = row.chunks == 0 ? setup.chunks : row.chunks});
         parallel::Durations durations;
         durations.forward = setup.forward;
         durations.input = setup.input;
@@ -89,7 +93,148 @@ MemoryShown shown_memory(const MemorySetup& setup) {
     return shown;
 }
 
+// The r-th of n even pieces of [0, whole): sizes differ by one at most.
+std::pair<int64_t, int64_t> even_piece(int64_t whole, int n, int r) {
+    const int64_t begin = whole * r / n;
+    return {begin, whole * (r + 1) / n - begin};
+}
+
+std::string link_text(const comm::LinkRow& row) {
+    return fmt::format("{}, {:g} GB/s, {:g} us", row.title, row.gigabytes_per_s, row.latency_us);
+}
+
+CollectiveShown shown_collective(const CollectiveSetup& setup) {
+    CollectiveShown shown;
+    shown.operation = setup.operation;
+    shown.algorithm = setup.algorithm;
+    try {
+        const comm::CollectiveRow& row = comm::collective_named(setup.operation, setup.algorithm);
+        const comm::LinkRow& link = comm::link_named(setup.link);
+        shown.summary = row.summary;
+        shown.link = link_text(link);
+        const auto elements = static_cast<int64_t>(setup.bytes / 4);
+        comm::CollectiveShape shape{.ranks = setup.ranks, .servers = setup.servers};
+        // As many pieces as can still be told apart.
+        shape.pieces = std::clamp(comm::pipeline_pieces(elements * 4), 1, 8);
+        const auto steps = comm::collective(setup.operation, setup.algorithm, shape);
+        const auto network = std::make_shared<const comm::Network>(comm::ideal_network(setup.ranks, link.link()));
+        shown.on_time_us = comm::time_collective(steps, network, elements, DType::f32, {.detail = false}).total_us;
+        comm::TimingOptions options;
+        if (setup.late_rank >= 0 && setup.late_us > 0) {
+            options.start_us.assign(static_cast<size_t>(setup.ranks), 0.0);
+            options.start_us[static_cast<size_t>(setup.late_rank)] = setup.late_us;
+        }
+        shown.run = comm::time_collective(steps, network, elements, DType::f32, options);
+        shown.messages = shown.run.transfers;
+        std::stable_sort(shown.messages.begin(), shown.messages.end(),
+                         [](const comm::Transfer& a, const comm::Transfer& b) { return a.begin_us < b.begin_us; });
+        for (const int64_t sent : shown.run.bytes_sent) {
+            shown.most_sent = std::max(shown.most_sent, sent);
+            shown.all_sent += sent;
+        }
+    } catch (const Failure& failure) {
+        shown.run = {};
+        shown.messages.clear();
+        shown.refusal = failure.diagnostic.message;
+    }
+    return shown;
+}
+
+NetworkShown shown_network(const NetworkSetup& setup) {
+    NetworkShown shown;
+    shown.title = setup.topology;
+    std::replace(shown.title.begin(), shown.title.end(), '_', ' ');
+    try {
+        comm::TopologyShape shape;
+        shape.ranks = setup.ranks;
+        shape.link = comm::link_named(setup.link).link();
+        shape.inner = comm::link_named(setup.inner).link();
+        shape.node_size = std::min(setup.node_size, setup.ranks);
+        const auto network = std::make_shared<const comm::Network>(comm::make_network(setup.topology, shape));
+        const auto elements = static_cast<int64_t>(setup.bytes / 4);
+        const auto timed = [&](const std::string& algorithm) {
+            comm::CollectiveShape wanted{.ranks = setup.ranks, .node_size = shape.node_size};
+            wanted.pieces = std::clamp(comm::pipeline_pieces(elements * 4), 1, 16);
+            return comm::time_collective(comm::collective("all_reduce", algorithm, wanted), network, elements, DType::f32,
+                                         {.detail = false});
+        };
+        shown.run = timed(setup.algorithm);
+        for (const comm::CollectiveRow& row : comm::collectives()) {
+            if (row.operation != "all_reduce") continue;
+            try {
+                shown.others.emplace_back(std::string(row.algorithm), timed(std::string(row.algorithm)).total_us);
+            } catch (const Failure&) {  // an algorithm that these numbers do not allow
+            }
+        }
+    } catch (const Failure& failure) {
+        shown.run = {};
+        shown.refusal = failure.diagnostic.message;
+    }
+    return shown;
+}
+
+ShardShown shard_of(const MeshSetup& setup, const parallel::Mesh& mesh, const std::vector<Placement>& placements, int rank) {
+    ShardShown shard{0, setup.rows, 0, setup.columns, false};
+    const std::vector<int> at = mesh.coordinates(rank);
+    for (size_t axis = 0; axis < mesh.axes.size() && axis < placements.size(); ++axis) {
+        const int n = mesh.axes[axis].size;
+        if (placements[axis] == Placement::shard_rows) {
+            const auto [begin, count] = even_piece(shard.rows, n, at[axis]);
+            shard.row += begin, shard.rows = count;
+        } else if (placements[axis] == Placement::shard_columns) {
+            const auto [begin, count] = even_piece(shard.columns, n, at[axis]);
+            shard.column += begin, shard.columns = count;
+        } else if (placements[axis] == Placement::partial && n > 1) {
+            shard.partial = true;
+        }
+    }
+    return shard;
+}
+
+MeshShown shown_mesh(const MeshSetup& setup) {
+    MeshShown shown;
+    shown.mesh.axes = setup.axes;
+    for (int rank = 0; rank < shown.mesh.ranks(); ++rank) {
+        shown.before.push_back(shard_of(setup, shown.mesh, setup.before, rank));
+        shown.after.push_back(shard_of(setup, shown.mesh, setup.after, rank));
+    }
+    // Axis by axis, the last first: what the group of one axis holds together, and the collective that changes its layout.
+    std::vector<Placement> now = setup.before;
+    const auto cuts = [](Placement p) { return p == Placement::shard_rows || p == Placement::shard_columns; };
+    for (size_t axis = setup.axes.size(); axis-- > 0;) {
+        const Placement from = now[axis], to = setup.after[axis];
+        const int n = setup.axes[axis].size;
+        if (from == to || n == 1) continue;
+        double whole =
+            static_cast<double>(setup.rows) * static_cast<double>(setup.columns) * static_cast<double>(setup.element_bytes);
+        for (size_t other = 0; other < now.size(); ++other)
+            if (other != axis && cuts(now[other])) whole /= setup.axes[other].size;
+        const double share = static_cast<double>(n - 1) / n;
+        RedistributionShown step{setup.axes[axis].name, "local", 0};
+        if (cuts(from) && cuts(to)) step.collective = "all-to-all", step.bytes = std::llround(share * whole / n);
+        if (cuts(from) && !cuts(to)) step.collective = "all-gather", step.bytes = std::llround(share * whole);
+        if (from == Placement::partial && to == Placement::replicate)
+            step.collective = "all-reduce", step.bytes = std::llround(2 * share * whole);
+        if (from == Placement::partial && cuts(to))
+            step.collective = "reduce-scatter", step.bytes = std::llround(share * whole);
+        shown.steps.push_back(std::move(step));
+        now[axis] = to;
+    }
+    return shown;
+}
+
 }  // namespace
+
+std::string_view name_of(Placement placement) {
+    static constexpr std::string_view names[] = {"whole", "rows cut", "columns cut", "partial sums"};
+    return names[static_cast<size_t>(placement)];
+}
+
+int64_t MeshShown::bytes() const {
+    int64_t all = 0;
+    for (const RedistributionShown& step : steps) all += step.bytes;
+    return all;
+}
 
 parallel::MemoryBytes zero_bytes(double parameters, int zero, int gpus) {
     const double n = std::max(1, gpus);
@@ -138,6 +283,24 @@ ClusterSetup within_limits(ClusterSetup setup) {
     m.gpus = std::clamp(m.gpus, 1, 16384);
     m.layers = std::clamp(m.layers, 1, 256);
     m.zero = std::clamp(m.zero, -1, 3);
+    NetworkSetup& n = setup.network;
+    n.ranks = std::clamp(n.ranks, 1, 64);
+    n.node_size = std::clamp(n.node_size, 1, 16);
+    n.bytes = in_range(n.bytes, 4, 1e12, 1e9);
+    MeshSetup& d = setup.mesh;
+    if (d.axes.empty()) d.axes = {{"dp", 1}};
+    if (d.axes.size() > 4) d.axes.resize(4);
+    int devices = 1;
+    for (parallel::MeshAxis& axis : d.axes) {  // 256 devices at most
+        axis.size = std::clamp(axis.size, 1, std::max(1, 256 / devices));
+        devices *= axis.size;
+    }
+    d.before.resize(d.axes.size(), Placement::replicate);
+    d.after.resize(d.axes.size(), Placement::replicate);
+    d.rows = std::clamp<int64_t>(d.rows, 1, 1 << 20);
+    d.columns = std::clamp<int64_t>(d.columns, 1, 1 << 20);
+    d.element_bytes = std::clamp<int64_t>(d.element_bytes, 1, 8);
+    d.layers = std::clamp(d.layers, 1, 256);
     return setup;
 }
 
@@ -146,7 +309,10 @@ ClusterScene run_cluster(const ClusterSetup& wanted) {
     scene.setup = within_limits(wanted);
     for (const std::string& kind : scene.setup.pipeline.kinds)
         scene.schedules.push_back(shown_schedule(kind, scene.setup.pipeline));
+    scene.collective = shown_collective(scene.setup.collective);
+    scene.network = shown_network(scene.setup.network);
     scene.memory = shown_memory(scene.setup.memory);
+    scene.mesh = shown_mesh(scene.setup.mesh);
     return scene;
 }
 

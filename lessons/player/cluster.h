@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/comm/timing.h"
+#include "core/parallel/mesh.h"
 #include "core/parallel/schedule.h"
 #include "core/parallel/trainer.h"
 
@@ -32,7 +34,7 @@ struct MemorySetup {  // D11: weights, gradients and Adam's state in mixed preci
 };
 
 struct CollectiveSetup {                                       // D10: one collective on one buffer
-    std::string operation = "all-reduce", algorithm = "ring";  // a row of comm::collectives()
+    std::string operation = "all_reduce", algorithm = "ring";  // a row of comm::collectives()
     int ranks = 4, servers = 1;
     double bytes = 64e6;
     std::string link = "ib-hdr";  // a row of comm::links(): between any two ranks
@@ -41,10 +43,32 @@ struct CollectiveSetup {                                       // D10: one colle
     bool operator==(const CollectiveSetup&) const = default;
 };
 
+enum class Placement : uint8_t { replicate, shard_rows, shard_columns, partial };  // partial: a summand of the whole
+std::string_view name_of(Placement placement);                                     // "whole", "rows cut", ...
+struct MeshSetup {  // D14: devices by named axes, and a matrix laid out over them before and after a redistribution
+    std::vector<parallel::MeshAxis> axes = {{"dp", 2}, {"pp", 2}, {"tp", 2}};  // the last fastest
+    std::vector<Placement> before = {Placement::replicate, Placement::replicate, Placement::shard_columns},
+                           after = {Placement::replicate, Placement::replicate, Placement::replicate};  // by axis
+    int64_t rows = 4096, columns = 4096, element_bytes = 2;
+    int layers = 36;  // of the model whose stages "pp" holds
+    bool operator==(const MeshSetup&) const = default;
+};
+
+struct NetworkSetup {                    // D15: one all-reduce on a machine
+    std::string topology = "two_level";  // a row of comm::topologies()
+    int ranks = 16, node_size = 8;
+    std::string link = "ib-hdr", inner = "nvlink3";  // between nodes (or ranks); inside a node
+    std::string algorithm = "ring";
+    double bytes = 1e9;
+    bool operator==(const NetworkSetup&) const = default;
+};
+
 struct ClusterSetup {
     PipelineSetup pipeline;
     CollectiveSetup collective;
     MemorySetup memory;
+    MeshSetup mesh;
+    NetworkSetup network;
     bool operator==(const ClusterSetup&) const = default;
 };
 // The setup with every number brought into the range that the workspace draws: 1-64 ranks, 1-128 micro-batches, ...
@@ -58,21 +82,21 @@ struct ScheduleShown {
     bool executed = false;      // on real micro-batches; else its times are simulated
 };
 
-struct MessageShown {  // of a collective, as it crossed its link
-    int round = 0, from = 0, to = 0;
-    int chunk = 0, run = 1;  // so many chunks from that one on
-    bool reduces = false;    // the receiver adds it to what it has
-    int64_t bytes = 0;
-    double begin = 0, end = 0;  // microseconds: from the sender's start to its arrival
-};
 struct CollectiveShown {
     std::string operation, algorithm, summary, refusal;
-    std::string link;  // "InfiniBand HDR, 25 GB/s, 1 us"
-    int ranks = 0, chunks = 0, rounds = 0;
-    std::vector<MessageShown> messages;              // by begin
-    double total_us = 0, on_time_us = 0;             // on_time: were no rank late
-    int64_t bytes = 0, most_sent = 0, all_sent = 0;  // of the buffer; by the rank that sends most; by all
-    double latency_us = 0, bytes_per_us = 0;         // of a link
+    std::string link;                      // "InfiniBand HDR, 25 GB/s, 1 us"
+    comm::CollectiveRun run;               // empty when refused
+    std::vector<comm::Transfer> messages;  // of the run, by begin
+    double on_time_us = 0;                 // what it would take were no rank late
+    int64_t most_sent = 0, all_sent = 0;   // by the rank that sends most; by all
+    int ranks() const { return run.collective ? run.collective->ranks : 0; }
+    int chunks() const { return run.collective ? run.collective->chunks : 0; }
+    int rounds() const { return run.collective ? run.collective->rounds : 0; }
+};
+struct NetworkShown {                                    // the same kind of collective, on a machine's network
+    std::string title, refusal;                          // "Two levels: ..."
+    comm::CollectiveRun run;                             // without its messages
+    std::vector<std::pair<std::string, double>> others;  // what other algorithms take there, microseconds
 };
 
 struct MemoryColumn {     // one bar
@@ -95,12 +119,30 @@ struct MemoryShown {
 // Bytes a rank of `parameters` weights in 16 bits, their gradients and 12 bytes of Adam's state (copy, both moments).
 parallel::MemoryBytes zero_bytes(double parameters, int zero, int gpus);
 
+struct ShardShown {  // what of the matrix a rank holds
+    int64_t row = 0, rows = 0, column = 0, columns = 0;
+    bool partial = false;
+    bool operator==(const ShardShown&) const = default;
+};
+struct RedistributionShown {       // along one axis
+    std::string axis, collective;  // "tp", "all-gather"; "local": nothing is sent
+    int64_t bytes = 0;             // that a rank sends
+};
+struct MeshShown {
+    parallel::Mesh mesh;
+    std::vector<ShardShown> before, after;  // by rank
+    std::vector<RedistributionShown> steps;
+    int64_t bytes() const;  // of all steps, a rank
+};
+
 struct ClusterScene {  // immutable once made
     ClusterSetup setup;
     std::string source;  // "C06, step 3"; empty: set up by hand
     std::vector<ScheduleShown> schedules;
     CollectiveShown collective;
     MemoryShown memory;
+    MeshShown mesh;
+    NetworkShown network;
 };
 ClusterScene run_cluster(const ClusterSetup& setup);
 

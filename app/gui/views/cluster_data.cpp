@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/views/collective_data.h"
+
 namespace lockstep::gui {
 
 namespace {
@@ -87,7 +89,7 @@ std::string cluster_title(const Session& session, const Snapshot&) {
 }
 
 int picked_rank(const Focus& focus, int ranks) {
-    return focus.rank >= 0 && focus.rank < ranks ? focus.rank : ranks / 2;
+    return focus.rank >= 0 && focus.rank < ranks ? focus.rank : std::min(2, ranks - 1);
 }
 
 int picked_microbatch(const Session& session, const lessons::ClusterScene& scene) {
@@ -125,9 +127,37 @@ std::string amount(double value) {
     return text;
 }
 
+// The transport moves the collective: it was touched last, or it alone is on show.
+bool moves_collective(const Session& session, const lessons::ClusterScene& scene) {
+    if (session.workspace == "learn") return scene_view_of(session) == "collective" && !scene.collective.messages.empty();
+    return session.cluster.collective && !scene.collective.messages.empty();
+}
+
+namespace {
+
+std::vector<double> message_times(const lessons::CollectiveShown& shown) {
+    std::vector<double> times = {0, shown.run.total_us};
+    for (const comm::Transfer& one : shown.messages) times.push_back(one.begin_us);
+    std::sort(times.begin(), times.end());
+    const auto same = [](double a, double b) { return std::abs(a - b) < 1e-6; };
+    times.erase(std::unique(times.begin(), times.end(), same), times.end());
+    return times;
+}
+
+}  // namespace
+
 void move_cluster(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain, int way, bool far) {
     const lessons::ClusterScene* scene = scene_of(snapshot);
     if (scene == nullptr || session.reveal_steps >= 0) return;
+    if (moves_collective(session, *scene)) {
+        const std::vector<double> times = grain == Grain::training_step
+                                              ? std::vector<double>{0, scene->collective.run.total_us}
+                                              : message_times(scene->collective);
+        double& at = session.cluster.collective_time;
+        at = collective_time(session, *scene);
+        if (far || way != 0) at = far ? (way < 0 ? times.front() : times.back()) : next_of(times, at, way);
+        return;
+    }
     const std::vector<double> times = grain == Grain::training_step ? step_ends(*scene) : beginnings(*scene);
     const double now = schedule_time(session, focus, *scene);
     session.cluster.time = far ? (way < 0 ? times.front() : times.back()) : way == 0 ? now : next_of(times, now, way);
@@ -144,6 +174,19 @@ Position position_in_cluster(const Session& session, const Focus& focus, const S
     if (session.reveal_steps >= 0) {
         at.title = "hidden";
         at.text = "until you lock an answer";
+        return at;
+    }
+    if (moves_collective(session, *scene)) {
+        const lessons::CollectiveShown& shown = scene->collective;
+        const double now = collective_time(session, *scene);
+        at.share = shown.run.total_us > 0 ? now / shown.run.total_us : 0;
+        at.last = now >= shown.run.total_us - 1e-9;
+        int round = 0;
+        for (const comm::Transfer& one : shown.messages)
+            if (one.begin_us <= now + 1e-9) round = std::max(round, one.round + 1);
+        at.title = at.last ? collective_title(shown) + " is done"
+                           : fmt::format("{}: step {} of {}", collective_title(shown), round, shown.rounds());
+        at.text = fmt::format("time {} of {}", time_si(now), time_si(shown.run.total_us));
         return at;
     }
     const double end = schedule_end(*scene), now = schedule_time(session, focus, *scene);
@@ -178,11 +221,21 @@ Position position_in_cluster(const Session& session, const Focus& focus, const S
 
 void scrub_cluster(Session& session, const Snapshot& snapshot, double share) {
     if (snapshot.cluster == nullptr || session.reveal_steps >= 0) return;
+    if (moves_collective(session, *snapshot.cluster)) {
+        session.cluster.collective_time = snapshot.cluster->collective.run.total_us * std::clamp(share, 0.0, 1.0);
+        return;
+    }
     session.cluster.time = schedule_end(*snapshot.cluster) * std::clamp(share, 0.0, 1.0);
 }
 
 bool play_cluster(Session& session, const Focus& focus, const Snapshot& snapshot, double seconds) {
     if (snapshot.cluster == nullptr || session.reveal_steps >= 0) return false;
+    if (moves_collective(session, *snapshot.cluster)) {
+        const double end = snapshot.cluster->collective.run.total_us;
+        const double at = collective_time(session, *snapshot.cluster) + seconds * end / cluster_seconds;
+        session.cluster.collective_time = std::min(at, end);
+        return at < end;
+    }
     const double end = schedule_end(*snapshot.cluster);
     const double speed = session.grain == Grain::training_step ? 3 : 1;
     const double now = schedule_time(session, focus, *snapshot.cluster) + speed * seconds * end / cluster_seconds;

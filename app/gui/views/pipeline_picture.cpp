@@ -222,7 +222,7 @@ void draw_picked(Ui& ui, const PipelinePlaces& p, const PipelineBlock& block) {
             if (one.action.kind == ActionKind::update) continue;
             const float x0 = p.x(one.begin), x1 = p.x(one.end);
             if (x1 < p.plot.x || x0 > p.plot.right()) continue;
-            ui.outline({x0, block.row_y(rank), std::max(2.0f, x1 - x0), block.bar}, 2);
+            ui.outline({x0, block.row_y(rank), std::max(2.0f, x1 - x0), block.bar}, block.bar >= 19 ? 2.0f : 0.8f);
         }
     }
 }

@@ -357,7 +357,8 @@ class RankMemoryView final : public View {
             ui.rect({plot.x, y - 1, plot.w, 2}, data::vermillion);
             // The label stands where no bar is: at the right end over low bars.
             const double last = bars.empty() ? 0 : sum(bars.back().bytes);
-            const std::string label = fmt::format("{}: {}", scene.memory.gpu, gigabytes(capacity));
+            const std::string bytes = gigabytes(capacity), &name = scene.memory.gpu;
+            const std::string label = name.find(bytes) != std::string::npos ? name + " capacity" : name + ", " + bytes;
             const float room = slot * static_cast<float>(count_low(bars, capacity));
             const float length = ui.text_width(label, {.size = 13, .weight = 600});
             if (last < capacity * 0.9 && length + 8 <= room)
