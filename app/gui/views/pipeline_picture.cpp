@@ -36,9 +36,9 @@ Hatch hatch_of(ActionKind kind) {
     }
 }
 
-void box(Ui& ui, const Rect& r, ActionKind kind, Color fill) {
+void box(Ui& ui, const Rect& r, ActionKind kind, Color fill, bool lettered) {
     ui.rect(r, fill);
-    if (r.w < 24 && hatch_of(kind) != Hatch::solid) ui.hatch(r, faded(text_on(fill), 0.55f), hatch_of(kind));
+    if (!lettered && hatch_of(kind) != Hatch::solid) ui.hatch(r, faded(text_on(fill), 0.55f), hatch_of(kind));
 }
 
 void draw_action(Ui& ui, const PipelinePlaces& p, const PipelineBlock& block, const parallel::ActionRun& run, float y) {
@@ -51,18 +51,20 @@ void draw_action(Ui& ui, const PipelinePlaces& p, const PipelineBlock& block, co
     const float gap = width >= 6 ? 1.0f : 0.0f;
     const int chunk = schedule.chunks > 1 ? schedule.chunk_of(run.action.stage, run.action.microbatch) : 0;
     const Rect whole{x0 + gap, y, std::max(1.0f, width - 2 * gap), block.bar};
-    const std::string label = parallel::text_of(run.action);
-    const bool fits = block.bar >= 13 && ui.text_width(label, {.size = letter_size, .weight = 600}) + 6 <= width;
+    std::string label = parallel::text_of(run.action);
+    const auto room = [&](std::string_view text) { return ui.text_width(text, {.size = letter_size, .weight = 600}) + 5; };
+    if (room(label) > width && !label.empty()) label.resize(1);  // the letter alone
+    const bool fits = block.bar >= 13 && room(label) <= width;
     if (run.action.kind == ActionKind::backward) {  // in one piece: two fills, no gap
         const Color input = fill_of(ActionKind::backward_input, chunk, schedule.chunks),
                     weight = fill_of(ActionKind::backward_weight, chunk, schedule.chunks);
         const float cut = whole.w * static_cast<float>(p.split);
-        box(ui, {whole.x, y, cut, block.bar}, ActionKind::backward_input, input);
-        box(ui, {whole.x + cut, y, whole.w - cut, block.bar}, ActionKind::backward_weight, weight);
-        const float words = ui.text_width(label, {.size = letter_size, .weight = 600});
-        if (fits && words + 4 <= cut) {
+        const float rest = whole.w - cut;
+        box(ui, {whole.x, y, cut, block.bar}, ActionKind::backward_input, input, fits && room(label) <= cut + 2);
+        box(ui, {whole.x + cut, y, rest, block.bar}, ActionKind::backward_weight, weight, fits && room("+W") <= rest + 2);
+        if (fits && room(label) <= cut + 2) {
             ui.text(whole.x + cut / 2, y + block.bar / 2 + 4.5f, label, letter_style(input));
-            if (whole.w - cut > 14)
+            if (room("+W") <= rest + 2)
                 ui.text(whole.x + cut + (whole.w - cut) / 2, y + block.bar / 2 + 4.5f, "+W", letter_style(weight));
         } else if (fits) {
             ui.text(whole.x + whole.w / 2, y + block.bar / 2 + 4.5f, label, letter_style(input));
@@ -70,7 +72,7 @@ void draw_action(Ui& ui, const PipelinePlaces& p, const PipelineBlock& block, co
         return;
     }
     const Color fill = fill_of(run.action.kind, chunk, schedule.chunks);
-    box(ui, whole, run.action.kind, fill);
+    box(ui, whole, run.action.kind, fill, fits);
     if (run.action.kind == ActionKind::recompute && whole.w >= 24)
         ui.hatch(whole, faded(text_on(fill), 0.4f), Hatch::diagonal);
     if (fits) ui.text(whole.x + whole.w / 2, y + block.bar / 2 + 4.5f, label, letter_style(fill));

@@ -368,7 +368,7 @@ class RankMemoryView final : public View {
                 const std::string oom = fmt::format("OOM by {}", gigabytes(sum(bars.front().bytes) - capacity));
                 const float middle = (y_of(sum(bars.front().bytes)) + y) / 2 + 5;
                 if (sum(bars[1].bytes) < capacity && x + ui.text_width(oom, {.size = 15, .weight = 700}) < plot.right() &&
-                    y - middle > 8)
+                    y - middle > 24)
                     ui.text(x, middle, oom, {.size = 15, .color = theme.wrong, .weight = 700});
             }
         }
