@@ -14,6 +14,7 @@
 #include "app/cli/cheaper.h"
 #include "app/cli/cli.h"
 #include "app/cli/train_modes.h"
+#include "app/cli/train_parallel.h"
 #include "core/base/dtype.h"
 #include "core/base/files.h"
 #include "core/nn/finite.h"
@@ -34,6 +35,7 @@ struct TrainAsked {
     int64_t save_every = 0;
     std::string nan = "stop", mode;
     CheaperChoice cheaper;
+    ParallelChoice parallel;
     int64_t sample = 0;  // characters of text to write after the training
 };
 
@@ -168,6 +170,15 @@ int train(const TrainAsked& options, const CLI::App& command) {
             begin == 0
                 ? fmt::format("--steps is at least 1, not {}", steps)
                 : fmt::format("the checkpoint is after step {}, the end of its plan: --steps N trains N more", begin));
+    if (options.parallel.any())
+        return train_parallel(options.parallel, {.training = request.options,
+                                                 .from = request.from,
+                                                 .steps = steps,
+                                                 .evaluate_every = options.evaluate_every,
+                                                 .save_every = options.save_every,
+                                                 .save = options.save,
+                                                 .json = options.json,
+                                                 .trace = options.trace});
     const int64_t end = begin + steps;
     const bool lines = options.json == "-";
     for (const std::string& file : {lines ? "" : options.json, options.trace})
@@ -273,7 +284,10 @@ void add_train(CLI::App& app, int& status) {
     command->add_option("--weight-decay", t.weight_decay, "of the optimizer");
     command->add_flag("--nesterov", t.nesterov, "sgd looks ahead");
     command->add_option("--clip-norm", t.clip_norm, "largest norm of all gradients together; 0: none");
-    command->add_option("--schedule", t.schedule, "constant, step, cosine, warm_up or warm_up_cosine");
+    command->add_option(
+        "--schedule", t.schedule,
+        "of the learning rate: constant, step, cosine, warm_up or warm_up_cosine; or of the pipeline: 1f1b, gpipe, "
+        "interleaved, zb-h1, ...");
     command->add_option("--warm-up", t.warm_up, "steps in which the rate rises to the schedule's")->check(not_from_0);
     command->add_option("--scale-lr", t.scale_rate,
                         "linear or sqrt: the learning rate is for the model's own batch and grows with this one");
@@ -297,6 +311,7 @@ void add_train(CLI::App& app, int& status) {
         ->check(not_from_0);
     command->add_option("--mode", options->mode, modes_text());
     add_cheaper(*command, options->cheaper);
+    add_parallel(*command, options->parallel);
     command->add_option("--seed", t.seed, "of parameters and data")->check(not_from_0);
     command->add_flag("--functional", t.functional, "modelled GPU without timing, much faster");
     command->add_option("--threads", t.threads, "of the host");
@@ -306,7 +321,10 @@ void add_train(CLI::App& app, int& status) {
         ->check(not_from_0);
     command->add_option("--json", options->json, "one JSON object a step; '-' for stdout");
     command->add_option("--trace", options->trace, "write the last step's timeline as Perfetto JSON");
-    command->callback([options, command, &status] { status = train(*options, *command); });
+    command->callback([options, command, &status] {
+        take_pipeline_schedule(options->parallel, options->trainer.schedule);
+        status = train(*options, *command);
+    });
 }
 
 }  // namespace lockstep::cli

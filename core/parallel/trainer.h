@@ -76,8 +76,9 @@ struct ParallelStepRecord {
 struct ParallelOptions {
     nn::TrainerOptions training;  // batch: of all ranks together. What is recorded of a serial step does not apply
     ParallelPlan plan;
-    std::string gpu = "h100";      // whose times the ops take on the virtual clocks
-    comm::Link link = {2, 300e3};  // between ranks: latency, bytes a microsecond
+    std::string gpu = "h100";          // whose times the ops take on the virtual clocks
+    comm::Link link = {2, 300e3};      // between ranks: latency, bytes a microsecond
+    bool library_collectives = false;  // MPI's or NCCL's own instead of our step lists
     bool keep_spans = true, keep_memory = true;
     bool partition = false;  // each data-parallel worker draws from its own part of the data; otherwise from the whole set
     // A model that is no row of shape_named(), and the examples of a step's whole batch, [first, first + count) of it, as

@@ -1,0 +1,40 @@
+// `lockstep train` on many ranks: --dp, --tp, --pp, --cp, --zero and what belongs to them.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "core/parallel/plan.h"
+
+namespace CLI {
+class App;
+}
+namespace lockstep::nn {
+struct Checkpoint;
+struct TrainerOptions;
+}  // namespace lockstep::nn
+
+namespace lockstep::cli {
+
+struct ParallelChoice {
+    parallel::ParallelPlan plan;
+    std::string context = "ring", compression = "none", recompute = "none", comm = "in_process", link = "", gpu = "h100";
+    double bucket_mb = 25;
+    bool library_collectives = false;
+    CLI::App* command = nullptr;
+
+    bool any() const;  // whether an option of many ranks was given
+};
+void add_parallel(CLI::App& command, ParallelChoice& choice);
+// --schedule names the learning rate's schedule, or the pipeline's: then it is taken out of `schedule`.
+void take_pipeline_schedule(ParallelChoice& choice, std::string& schedule);
+
+struct ParallelRun {
+    const nn::TrainerOptions& training;
+    const nn::Checkpoint* from = nullptr;
+    int64_t steps = 1, evaluate_every = 0, save_every = 0;
+    std::string save, json, trace;
+};
+int train_parallel(const ParallelChoice& choice, const ParallelRun& run);
+
+}  // namespace lockstep::cli

@@ -1,0 +1,467 @@
+// A step of one rank: micro-batches forward and back, buckets of gradients on their way meanwhile, the update of what it
+// owns, weights shared again. state of checkpoints: rank_state.cpp.
+#include "core/parallel/rank_trainer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/diagnostic.h"
+#include "core/nn/rules.h"
+#include "core/parallel/comm_ops.h"
+#include "core/parallel/rank_learning.h"
+#include "core/tensor/ops.h"
+#include "core/tensor/ops/walk.h"
+
+namespace lockstep::parallel {
+
+using tensor::Purpose;
+using tensor::Tensor;
+using tensor::Variable;
+
+namespace {
+std::unique_ptr<device::Device> device_of_rank(const nn::TrainerOptions& training) {
+    return device::open_device(training.device, {.functional = training.functional, .threads = 1, .stop = training.stop})
+        .value();
+}
+
+bool half_precision(DType type) {
+    return type == DType::f16 || type == DType::bf16;
+}
+
+std::vector<int> ranks_with_the_same_weights(const Mesh& mesh, int rank) {
+    std::vector<int> ranks;
+    for (int other = 0; other < mesh.ranks(); ++other)
+        if (mesh.coordinate(other, "pp") == mesh.coordinate(rank, "pp") &&
+            mesh.coordinate(other, "tp") == mesh.coordinate(rank, "tp"))
+            ranks.push_back(other);
+    return ranks;
+}
+
+constexpr double host_link_gigabytes_per_s = 32;  // PCIe 4.0 x16, one direction (PCI-SIG)
+}  // namespace
+
+RankTrainer::RankTrainer(const ParallelOptions& options, comm::Communicator& world, const OpTimes& times,
+                         const Examples& examples)
+    : options_(options),
+      examples_(examples),
+      log_{.mesh = mesh_of(options.plan), .keep_spans = options.keep_spans, .library = options.library_collectives},
+      world_(counted(world, log_)),
+      device_(device_of_rank(options.training)),
+      heap_(*device_),
+      tape_(heap_),
+      launches_(heap_),
+      rank_(make_rank(options_.plan, *world_, *device_, heap_, times)) {
+    listener_.on_bytes = [this] { note_memory(); };
+    heap_.listen(&listener_);
+    build();
+    make_learning();
+    wrap_blocks();
+    log_.clear();
+}
+
+RankTrainer::~RankTrainer() {
+    heap_.listen(nullptr);
+}
+
+// Blocks, with half precision their half weights, and buckets.
+void RankTrainer::build() {
+    const ParallelPlan& plan = options_.plan;
+    const nn::TrainerOptions& training = options_.training;
+    const ModelShape& shape = examples_.shape();
+    if (plan.pp > 1) {
+        schedule_ =
+            make_schedule(plan.schedule, {.ranks = plan.pp, .microbatches = plan.microbatches, .chunks = plan.chunks});
+        stages_ = cut_into_stages(shape, schedule_.stages());
+        for (const int stage : schedule_.stages_of[static_cast<size_t>(rank_.along("pp"))])
+            held_.push_back(stages_[static_cast<size_t>(stage)]);
+    } else {
+        held_ = {{0, count_blocks(shape)}};
+    }
+    const bool mixed = half_precision(training.dtype);
+    const DType full = mixed ? DType::f32 : training.dtype;
+    model_ =
+        make_model(shape, plan, rank_, held_, training.seed, full, mixed ? std::optional(training.dtype) : std::nullopt);
+    learning_ = std::make_unique<Learning>();
+    // Batch norm reads its weights in full, so convolutional models keep f32 weights that layers round for each pass.
+    learning_->half_weights = mixed && shape.kind != ModelShape::Kind::convolutional;
+    if (learning_->half_weights)
+        for (const ShardedParameter& shard : model_->shards) {
+            nn::Parameter& parameter = *shard.parameter;
+            learning_->full.push_back(parameter.value);
+            const tensor::NoGrad none(launches_);
+            parameter.value = make_tensor(heap_, parameter.value.shape, parameter.name, Purpose::parameter, training.dtype);
+            const Variable rounded =
+                tensor::cast(launches_, launches_.input(learning_->full.back(), "full"), training.dtype, "half");
+            launches_.launch(tensor::copy_strided(rounded.value, parameter.value), "half", "update", training.dtype);
+            launches_.clear();
+        }
+
+    const std::vector<int> same = ranks_with_the_same_weights(rank_.mesh, rank_.world.rank());
+    if (same.size() > 1) replicas_ = rank_.world.group(same);
+    BucketPlan buckets{.zero = plan.zero, .bytes = plan.bucket_bytes, .passes = plan.pp > 1 ? 1 : plan.microbatches};
+    for (const ShardedParameter& shard : model_->shards) {
+        int block = held_.front().first, run = 0;
+        for (size_t r = 0; r < held_.size(); ++r)
+            for (int b = held_[r].first; b < held_[r].last; ++b)
+                for (const std::string& prefix : model_->blocks[static_cast<size_t>(b)].prefixes)
+                    if (shard.parameter->name.starts_with(prefix)) block = b, run = static_cast<int>(r);
+        buckets.block_of.push_back(block);
+        buckets.run_of.push_back(run);
+    }
+    if (plan.compression != Compression::none) compressor_ = std::make_unique<Compressor>(plan, *model_);
+    buckets_ = std::make_unique<Buckets>(buckets, rank_, *model_, replicas_.get(), log_, launches_);
+    buckets_->compressor = compressor_.get();
+}
+
+// What the optimiser updates: with zero 0 the model's parameters, otherwise the pieces of buckets; of half weights, and of
+// an offloaded optimiser, copies that it keeps.
+void RankTrainer::make_learning() {
+    const ParallelPlan& plan = options_.plan;
+    const nn::TrainerOptions& training = options_.training;
+    Learning& l = *learning_;
+    if (plan.offload) {
+        host_ = device::open_device(device_->name() == "meta" ? "meta" : "host", {.threads = 1}).value();
+        host_heap_.emplace(*host_);
+    }
+    tensor::Heap& on = plan.offload ? *host_heap_ : heap_;
+    update_.emplace(on);
+    const DType full = l.half_weights || half_precision(training.dtype) ? DType::f32 : training.dtype;
+    l.type = full;
+    const bool copies = l.half_weights || plan.offload;
+    const bool meta = device_->name() == "meta";
+    for (size_t b = 0; b < buckets_->all().size(); ++b) {
+        Bucket& bucket = buckets_->all()[b];
+        std::vector<double> flat;  // the full values, where a copy of them begins
+        if (copies && !meta) {
+            flat.resize(static_cast<size_t>(bucket.count));
+            for (const BucketSlot& slot : bucket.slots) {
+                const Tensor& from = l.half_weights ? l.full[slot.parameter] : Tensor();
+                if (!from) continue;
+                const auto values = tensor::values_of(heap_, from);
+                std::copy(values.begin(), values.end(), flat.begin() + slot.offset);
+            }
+            if (!l.half_weights) {  // as they were put into the bucket
+                const std::vector<std::byte> bytes =
+                    buckets_->whole_of(bucket, bucket.own_weights(), bucket.dtype, *device_);
+                for (size_t i = 0; i < flat.size(); ++i)
+                    flat[i] = bucket.dtype == DType::f64 ? reinterpret_cast<const double*>(bytes.data())[i]
+                                                         : double(reinterpret_cast<const float*>(bytes.data())[i]);
+            }
+        }
+        const auto learn = [&](const std::string& name, const tensor::Shape& shape, const Tensor& in_place, int64_t offset,
+                               int slot) {
+            Tensor value = in_place;
+            if (copies) {
+                value = make_tensor(on, shape, name, Purpose::optimizer, full);
+                if (!meta)
+                    tensor::write_values(on, value,
+                                         std::span(flat).subspan(static_cast<size_t>(offset), size_t(value.count())), name);
+            }
+            l.own.push_back(nn::Parameter{.name = name, .value = value, .compute = full});
+            l.rows.push_back({b, slot});
+        };
+        if (plan.zero == 0)
+            for (size_t s = 0; s < bucket.slots.size(); ++s) {
+                const BucketSlot& slot = bucket.slots[s];
+                const nn::Parameter& parameter = *model_->shards[slot.parameter].parameter;
+                learn(parameter.name, parameter.value.shape, parameter.value, slot.offset, static_cast<int>(s));
+            }
+        else if (bucket.piece.count > 0)
+            learn(bucket.name, {bucket.piece.count}, bucket.own_weights(), bucket.piece.begin, -1);
+    }
+    // In the model's order, as nn::Trainer updates them: norms are then added up in the same order.
+    if (plan.zero == 0) {
+        std::vector<size_t> order(l.own.size());
+        const auto place = [&](size_t i) {
+            return buckets_->all()[l.rows[i].bucket].slots[size_t(l.rows[i].slot)].parameter;
+        };
+        for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+        std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return place(a) < place(b); });
+        std::deque<nn::Parameter> own;
+        std::vector<Learning::Row> rows;
+        for (const size_t i : order) own.push_back(l.own[i]), rows.push_back(l.rows[i]);
+        l.own.swap(own), l.rows.swap(rows);
+    }
+    l.full.clear();
+    std::vector<nn::Parameter*> list;
+    for (nn::Parameter& parameter : l.own) list.push_back(&parameter);
+    const auto in_use = [&] { return on.live_by_purpose()[static_cast<size_t>(Purpose::optimizer)]; };
+    const int64_t before = in_use();
+    l.optimizer.emplace(on, nn::rule_of(training), list, nn::clipping_of(training), nn::scaling_of(training));
+    l.settings_bytes = plan.offload ? 0 : in_use() - before - l.optimizer->state_bytes();
+    l.clips = nn::clipping_of(training).max_norm > 0 || nn::scaling_of(training).has_value();
+    if (l.clips && (plan.zero > 0 || plan.tp > 1 || plan.pp > 1) && !meta)
+        l.optimizer->sum_squares = [this](std::span<const double> squares) { return sum_squares(squares); };
+}
+
+// Of all ranks' gradients, each element once.
+double RankTrainer::sum_squares(std::span<const double> squares) {
+    double sum = 0;
+    const bool first = !replicas_ || replicas_->rank() == 0;
+    for (size_t i = 0; i < squares.size(); ++i)
+        if (buckets_->all()[learning_->rows[i].bucket].counts && (first || options_.plan.zero > 0)) sum += squares[i];
+    const Purposeful purpose(log_, "norms");
+    rank_.world.all_reduce({&sum, 1, DType::f64});
+    return sum;
+}
+
+// Blocks tell when a parameter's gradient is there; with zero 3 their weights come and go.
+void RankTrainer::wrap_blocks() {
+    const bool gathers = options_.plan.zero == 3;
+    if (gathers) {
+        std::vector<std::vector<size_t>> buckets_of(model_->blocks.size());
+        std::vector<int> run_of(model_->blocks.size(), -1);
+        for (size_t r = 0; r < held_.size(); ++r)
+            for (int b = held_[r].first; b < held_[r].last; ++b) run_of[static_cast<size_t>(b)] = static_cast<int>(r);
+        for (size_t b = 0; b < buckets_->all().size(); ++b)
+            buckets_of[static_cast<size_t>(buckets_->all()[b].block)].push_back(b);
+        if (model_->shape.tied_head && run_of.front() >= 0 && run_of.back() >= 0)  // the head takes the tokens' weight
+            for (const size_t b : std::vector<size_t>(buckets_of.front()))
+                if (run_of.front() == run_of.back()) buckets_of.back().push_back(b);
+        gathered_ = std::make_unique<GatheredBlocks>(*buckets_, rank_, std::move(buckets_of), std::move(run_of));
+    }
+    hooked_.assign(model_->shards.size(), 0);
+    for (size_t b = 0; b < model_->blocks.size(); ++b) {
+        Block& block = model_->blocks[b];
+        if (!block.forward) continue;
+        const auto hook = [this](nn::Pass& pass) {  // not in a pipeline, whose executor adds up gradients itself
+            if (options_.plan.pp > 1 || !pass.tape.recording()) return;
+            for (size_t i = 0; i < model_->shards.size(); ++i) {
+                const nn::Parameter& parameter = *model_->shards[i].parameter;
+                if (parameter.pass != pass.number || parameter.node < 0 || hooked_[i] == pass.number) continue;
+                hooked_[i] = pass.number;
+                const int node = parameter.node;
+                tensor::Tape* tape = &pass.tape;
+                pass.tape.on_gradient({node, parameter.value}, [this, i, node, tape](const Tensor&) {
+                    if (Tensor gradient = tape->take_gradient(node)) buckets_->arrived(i, std::move(gradient));
+                    return Tensor();
+                });
+            }
+        };
+        block.forward = [this, b, hook, gathers, inside = std::move(block.forward)](nn::Pass& pass, const Variable& x,
+                                                                                    const MicroBatch& batch) {
+            const auto run = [&] {
+                Variable y = inside(pass, x, batch);
+                hook(pass);
+                return y;
+            };
+            return gathers ? gathered_->forward(pass.tape, static_cast<int>(b), run) : run();
+        };
+    }
+}
+
+MemoryBytes RankTrainer::memory_now() const {
+    const tensor::BytesByPurpose& live = heap_.live_by_purpose();
+    const auto of = [&](Purpose purpose) { return live[static_cast<size_t>(purpose)]; };
+    const int64_t settings = learning_ ? learning_->settings_bytes : 0;  // a few numbers that no formula counts
+    return {of(Purpose::parameter), of(Purpose::gradient), of(Purpose::optimizer) - settings,
+            of(Purpose::activation) + of(Purpose::data), of(Purpose::buffer) + settings};
+}
+
+void RankTrainer::note_memory() {
+    if (!noting_) return;
+    const MemoryBytes now = memory_now();
+    if (const int64_t sum = sum_of(now); sum > peak_) {
+        peak_ = sum;
+        noting_->peak = now;
+    }
+    if (!options_.keep_memory) return;
+    const double time = rank_.world.time_us();
+    std::vector<MemoryPoint>& points = noting_->memory;
+    // At one moment the largest and the last are kept.
+    const size_t n = points.size();
+    if (n >= 2 && points[n - 1].time_us == time && points[n - 2].time_us == time &&
+        sum_of(points[n - 1].bytes) <= sum_of(points[n - 2].bytes))
+        points.pop_back();
+    else if (n >= 2 && points[n - 1].time_us == time && points[n - 2].time_us == time)
+        points.erase(points.end() - 2);
+    points.push_back({time, now});
+}
+
+double RankTrainer::loss_over_all(double own) {
+    const Purposeful purpose(log_, "losses");
+    const bool meta = device_->name() == "meta";
+    double loss = rank_.along("tp") == 0 ? own : 0;
+    if (rank_.world.size() > 1) rank_.world.all_reduce({meta ? nullptr : &loss, 1, DType::f64});
+    return loss;
+}
+
+bool RankTrainer::has_batch() const {
+    const auto worker = static_cast<size_t>(rank_.along("dp"));
+    return worker >= options_.batches_of_worker.size() || next_ < options_.batches_of_worker[worker];
+}
+
+RankTrainer::Stepped RankTrainer::step() {
+    Stepped stepped;
+    RankStep& record = stepped.rank;
+    log_.clear();
+    heap_.recycle();
+    if (host_heap_) host_heap_->recycle();
+    record.begin_us = rank_.world.time_us();
+    noting_ = &record;
+    peak_ = 0;
+    struct Stop {
+        RankStep*& noting;
+        ~Stop() { noting = nullptr; }
+    } stop{noting_};
+    note_memory();
+    buckets_->begin_step();
+    if (gathered_) gathered_->begin_step();
+    if (options_.plan.pp > 1)
+        train_pipeline(stepped);
+    else
+        train_alone(stepped);
+    if (gathered_) gathered_->let_go_all();
+    buckets_->finish();
+    tape_.clear();
+    record.kept = memory_now();
+    update();
+    buckets_->share_weights();
+    stepped.loss = loss_over_all(record.loss);
+    record.end_us = rank_.world.time_us();
+    record.compute_us = log_.compute_us;
+    record.sent = log_.sent;
+    record.spans = log_.spans;
+    record.copied_bytes = learning_->copied_bytes;
+    if (host_heap_) {
+        for (const int64_t bytes : host_heap_->live_by_purpose()) record.host_bytes += bytes;
+    }
+    ++next_;
+    return stepped;
+}
+
+void RankTrainer::train_alone(Stepped& stepped) {
+    const ParallelPlan& plan = options_.plan;
+    const nn::TrainerOptions& training = options_.training;
+    const bool meta = device_->name() == "meta";
+    for (int part = 0; part < plan.microbatches; ++part) {
+        tape_.clear();
+        if (part > 0) heap_.recycle();
+        rank_.forward_begins(tape_);
+        const MicroBatch batch = examples_.micro_batch(rank_, next_, part, training.dtype);
+        nn::Pass pass{.tape = tape_,
+                      .training = true,
+                      .random = {training.seed, (static_cast<uint64_t>(next_) << 32) + (static_cast<uint64_t>(part) << 24)},
+                      .step = next_};
+        Variable x =
+            tensor::floating(batch.input.dtype) ? tape_.input(batch.input, "x") : tape_.label(batch.input, "tokens");
+        for (int b = held_[0].first; b < held_[0].last; ++b)
+            x = model_->blocks[static_cast<size_t>(b)].forward(pass, x, batch);
+        Tensor seed = learning_->optimizer->seed(*update_);
+        const double share = examples_.share(rank_, part);
+        if ((share != 1 || (seed && host_heap_)) && !meta) {
+            const double scale = seed ? tensor::values_of(update_->heap(), seed)[0] : 1, weight[] = {share * scale};
+            seed = tensor::tensor_from(heap_, x.shape(), weight, "share", Purpose::data, x.dtype());
+        }
+        const int loss = x.node;
+        const tensor::Root root{x, seed};
+        x.value = {};
+        tape_.begin_backward(std::span(&root, 1));
+        while (const std::optional<int> node = tape_.step_backward()) rank_.backward_took(tape_, *node);
+        if (!meta) stepped.rank.loss += share == 1 ? tape_.values(loss)[0] : share * tape_.values(loss)[0];
+    }
+}
+
+void RankTrainer::train_pipeline(Stepped& stepped) {
+    const nn::TrainerOptions& training = options_.training;
+    const bool meta = device_->name() == "meta";
+    double scale = 1;
+    if (const Tensor seed = learning_->optimizer->seed(*update_); seed && !meta)
+        scale = tensor::values_of(update_->heap(), seed)[0];
+    const auto take = [this](PipelineResult& result, size_t parameter) {
+        if (Tensor gradient = std::move(result.gradients[parameter])) {
+            result.gradients[parameter] = {};
+            buckets_->arrived(parameter, std::move(gradient));
+        }
+    };
+    const double share = examples_.share(rank_, 0);
+    PipelineResult result =
+        run_pipeline({.rank = rank_,
+                      .model = *model_,
+                      .schedule = schedule_,
+                      .stages = stages_,
+                      .batch = [&](int i) { return examples_.micro_batch(rank_, next_, i, training.dtype); },
+                      .share = [&](int) { return share * scale; },
+                      .gradient_done = take,
+                      .after =
+                          [this](const Action& action, tensor::Tape&) {
+                              if (gathered_ && action.kind != ActionKind::update) gathered_->let_go_all();
+                          },
+                      .step = next_});
+    for (size_t i = 0; i < result.gradients.size(); ++i) take(result, i);
+    if (!meta)
+        for (const double loss : result.losses)
+            if (!std::isnan(loss) || schedule_.stages_of[size_t(rank_.along("pp"))].back() + 1 == schedule_.stages())
+                stepped.rank.loss += std::isnan(loss) ? 0 : share * loss;
+    stepped.row = std::move(result.row);
+}
+
+// Gradients as the optimiser takes them -> its step -> weights as layers see them.
+void RankTrainer::update() {
+    Learning& l = *learning_;
+    tensor::Tape& tape = *update_;
+    tape.clear();
+    const bool meta = device_->name() == "meta", offload = host_heap_.has_value();
+    std::vector<tensor::Root> roots;
+    l.copied_bytes = 0;
+    std::vector<std::byte> bytes;
+    const auto moved = [&](device::Device& from, const Tensor& source, device::Device& to, const Tensor& target) {
+        bytes.resize(static_cast<size_t>(source.bytes()));
+        l.copied_bytes += source.bytes();
+        if (meta) return;
+        from.copy_out(bytes.data(), source.pointer(), bytes.size());
+        to.copy_in(target.pointer(), bytes.data(), bytes.size());
+    };
+    {
+        const tensor::NoGrad none(tape);
+        for (size_t i = 0; i < l.own.size(); ++i) {
+            const Bucket& bucket = buckets_->all()[l.rows[i].bucket];
+            Tensor gradient = l.rows[i].slot < 0 ? bucket.own_gradients()
+                                                 : buckets_->gradient_of(bucket, bucket.slots[size_t(l.rows[i].slot)]);
+            if (offload) {
+                const Tensor there = make_tensor(*host_heap_, gradient.shape, "gradient", Purpose::buffer, gradient.dtype);
+                moved(*device_, gradient, *host_, there);
+                gradient = there;
+            }
+            if (gradient.dtype != l.own[i].value.dtype)
+                gradient = tensor::cast(tape, tape.input(gradient, "gradient"), l.own[i].value.dtype, "full").value;
+            roots.push_back({{-1, l.own[i].value}, gradient});
+        }
+    }
+    for (size_t i = 0; i < l.own.size(); ++i) {
+        roots[i].variable = tape.parameter(l.own[i].value, l.own[i].name);
+        l.own[i].node = roots[i].variable.node;
+    }
+    l.optimizer->set_lr(nn::rate_at(options_.training, next_));
+    if (!roots.empty()) {
+        tape.backward(roots);
+        roots.clear();
+        buckets_->release_gradients();
+        l.optimizer->step(tape);
+    } else if (l.optimizer->sum_squares) {
+        sum_squares({});  // the others wait for it
+    }
+    rank_.world.advance(rank_.times.bytes_us(l.optimizer->bytes_per_step()), "update");
+    if (l.half_weights || offload) {
+        const tensor::NoGrad none(tape);
+        for (size_t i = 0; i < l.own.size(); ++i) {
+            const Bucket& bucket = buckets_->all()[l.rows[i].bucket];
+            const Tensor to = l.rows[i].slot < 0
+                                  ? bucket.own_weights()
+                                  : model_->shards[bucket.slots[size_t(l.rows[i].slot)].parameter].parameter->value;
+            Tensor from = l.own[i].value;
+            if (from.dtype != to.dtype) from = tensor::cast(tape, tape.input(from, "full"), to.dtype, "half").value;
+            if (offload)
+                moved(*host_, from, *device_, to);
+            else
+                launches_.launch(tensor::copy_strided(from, to), "half", "update", to.dtype);
+        }
+    }
+    if (l.copied_bytes > 0) rank_.world.advance(double(l.copied_bytes) / (host_link_gigabytes_per_s * 1000), "offload");
+    tape.clear();
+    launches_.clear();
+}
+
+}  // namespace lockstep::parallel

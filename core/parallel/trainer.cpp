@@ -1,0 +1,356 @@
+// All ranks of a run: threads that wait for commands, or this process's one rank. A command is run by every rank at once;
+// what they say comes back by rank.
+#include "core/parallel/trainer.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "core/base/diagnostic.h"
+#include "core/model/gpu_spec.h"
+#include "core/nn/kept_options.h"
+#include "core/nn/models/models.h"
+#include "core/nn/rules.h"
+#include "core/parallel/rank_trainer.h"
+
+namespace lockstep::parallel {
+
+std::string_view name_of(MemoryKind kind) {
+    constexpr std::string_view names[] = {"weights", "gradients", "optimizer", "activations", "buffers"};
+    return names[static_cast<size_t>(kind)];
+}
+
+int64_t sum_of(const MemoryBytes& bytes) {
+    int64_t sum = 0;
+    for (const int64_t one : bytes) sum += one;
+    return sum;
+}
+
+namespace {
+void check_parallel_options(const ParallelOptions& options, const ModelShape& shape) {
+    const ParallelPlan& plan = options.plan;
+    const nn::TrainerOptions& training = options.training;
+    if (plan.zero < 0 || plan.zero > 3) throw Failure(fmt::format("--zero {} is not one of 0, 1, 2 and 3", plan.zero));
+    for (const auto& [name, value] : {std::pair{"dp", plan.dp},
+                                      {"tp", plan.tp},
+                                      {"pp", plan.pp},
+                                      {"cp", plan.cp},
+                                      {"microbatches", plan.microbatches},
+                                      {"chunks", plan.chunks}})
+        if (value < 1 || value > 1024) throw Failure(fmt::format("--{} {} is impossible: 1 to 1024", name, value));
+    if (plan.ranks() > 256) throw Failure(fmt::format("{} ranks are too many to run here: 256 at most", plan.ranks()));
+    if (plan.compression != Compression::none && plan.zero > 0)
+        throw Failure("compressed gradients are all-reduced whole: --compression works with --zero 0");
+    if (plan.compression != Compression::none && training.dtype != DType::f32 && training.dtype != DType::f64)
+        throw Failure("gradients are compressed from f32 or f64: --compression works with --dtype f32");
+    if (plan.compression == Compression::top_k && !(plan.keep > 0 && plan.keep <= 1))
+        throw Failure(fmt::format("top-k keeps a share of {}: more than 0, 1 at most", plan.keep));
+    if (plan.compression == Compression::power_sgd && plan.rank < 1)
+        throw Failure(fmt::format("PowerSGD's rank of {} is impossible: 1 or more", plan.rank));
+    const std::string_view rule = name_of(nn::rule_of(training));
+    if ((rule == "lars" || rule == "larc" || rule == "novograd") && (plan.zero > 0 || plan.tp > 1))
+        throw Failure(
+            fmt::format("{} takes the norm of whole layers, which --zero and --tp cut: sgd, adam and adamw go", rule));
+    if (training.accumulate > 1) throw Failure("parts of a batch are micro-batches here: --microbatches, not --accumulate");
+    if (const std::optional<std::string> why = refusal(plan, shape, training.batch)) throw Failure(*why);
+    if (training.batch % (int64_t{plan.dp} * plan.microbatches))
+        throw Failure(fmt::format(
+            "a batch of {} does not divide into {} workers x {} micro-batches: {} would", training.batch, plan.dp,
+            plan.microbatches, (training.batch / (int64_t{plan.dp} * plan.microbatches) + 1) * plan.dp * plan.microbatches));
+    if (plan.pp > 1) {
+        const Schedule schedule =
+            make_schedule(plan.schedule, {.ranks = plan.pp, .microbatches = plan.microbatches, .chunks = plan.chunks});
+        if (!schedule.flushes)
+            throw Failure(
+                fmt::format("{} updates in the middle of a batch, with stale weights: train with 1f1b, interleaved, "
+                            "gpipe or a zb schedule",
+                            plan.schedule));
+        if (schedule.copies > 1)
+            throw Failure(fmt::format("{} holds every stage twice: train with 1f1b, interleaved, gpipe or a zb schedule",
+                                      plan.schedule));
+    }
+}
+
+double seconds_from(std::chrono::steady_clock::time_point begin) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+}  // namespace
+
+struct ParallelTrainer::State {
+    ParallelOptions options;
+    Mesh mesh;
+    OpTimes times;
+    Examples examples;
+    comm::Communicator* world = nullptr;
+    std::unique_ptr<RankTrainer> own;  // of a process that is one rank
+    int64_t next = 0;
+    std::unique_ptr<nn::Trainer> evaluator;
+
+    using Command = std::function<void(RankTrainer& trainer, int rank)>;
+    std::mutex mutex;
+    std::condition_variable changed;
+    Command command;
+    uint64_t number = 0;  // of the command
+    int left = 0;         // ranks that are still at it
+    bool stop = false, ended = false;
+    comm::GroupResult result;
+    std::thread driver;
+
+    State(ParallelOptions o, comm::Communicator* of)
+        : options(std::move(o)),
+          mesh(mesh_of(options.plan)),
+          times(model::gpu_named(options.gpu).value()),
+          examples(options),
+          world(of) {
+        check_parallel_options(options, examples.shape());
+        if (world) {
+            own = std::make_unique<RankTrainer>(options, *world, times, examples);
+            return;
+        }
+        driver = std::thread([this] { drive(); });
+        try {
+            run([](RankTrainer&, int) {});
+        } catch (...) {
+            end();
+            throw;
+        }
+    }
+    ~State() { end(); }
+
+    void drive() {
+        comm::GroupResult made = comm::run_in_process(mesh.ranks(), options.link,
+                                                      [this](comm::Communicator& communicator) { serve(communicator); });
+        const std::lock_guard lock(mutex);
+        result = std::move(made);
+        ended = true;
+        changed.notify_all();
+    }
+
+    // A rank's thread. When one ends early, those without anything to do end too; the others' receives end by themselves.
+    void serve(comm::Communicator& communicator) {
+        try {
+            RankTrainer trainer(options, communicator, times, examples);
+            for (uint64_t seen = 0;;) {
+                Command now;
+                {
+                    std::unique_lock lock(mutex);
+                    changed.wait(lock, [&] { return stop || number > seen; });
+                    if (stop) return;
+                    seen = number;
+                    now = command;
+                }
+                now(trainer, communicator.rank());
+                const std::lock_guard lock(mutex);
+                if (--left == 0) changed.notify_all();
+                if (!trainer.has_batch()) return;
+            }
+        } catch (...) {
+            const std::lock_guard lock(mutex);
+            stop = true;
+            changed.notify_all();
+            throw;
+        }
+    }
+
+    void end() {
+        if (!driver.joinable()) return;
+        {
+            const std::lock_guard lock(mutex);
+            stop = true;
+            changed.notify_all();
+        }
+        driver.join();
+    }
+
+    void run(Command what) {
+        if (own) return what(*own, world->rank());
+        std::unique_lock lock(mutex);
+        if (ended) throw Failure(result.problem().empty() ? "the ranks have ended" : result.problem());
+        command = std::move(what);
+        ++number;
+        left = mesh.ranks();
+        changed.notify_all();
+        changed.wait(lock, [&] { return left == 0 || ended; });
+        if (left == 0) return;
+        if (result.died) {  // its own words, where it is a refusal
+            const std::string why = result.problem();
+            throw Failure(why);
+        }
+        throw Failure(result.problem().empty() ? "the ranks have ended" : result.problem());
+    }
+
+    // Whole arrays, in no particular order.
+    std::map<std::string, Array> whole() {
+        std::vector<std::vector<RankPiece>> pieces(static_cast<size_t>(mesh.ranks()));
+        run([&](RankTrainer& trainer, int rank) { pieces[static_cast<size_t>(rank)] = trainer.pieces(); });
+        if (own) gather_pieces(*world, pieces);
+        std::map<std::string, Array> arrays;
+        for (const auto& of_rank : pieces)
+            for (const RankPiece& piece : of_rank) paste_into(arrays[piece.name], piece);
+        return arrays;
+    }
+
+    // Names in nn::Trainer's order, where it has them.
+    nn::Trainer& serial() {
+        if (!evaluator) {
+            nn::TrainerOptions training = options.training;
+            training.device = "host";
+            training.accumulate = 1;
+            evaluator = std::make_unique<nn::Trainer>(training);
+        }
+        return *evaluator;
+    }
+
+    static void gather_pieces(comm::Communicator& world, std::vector<std::vector<RankPiece>>& pieces);
+};
+
+// To rank 0, a piece as a line of text and its bytes.
+void ParallelTrainer::State::gather_pieces(comm::Communicator& world, std::vector<std::vector<RankPiece>>& pieces) {
+    const auto rank = static_cast<size_t>(world.rank());
+    const auto send_bytes = [&](std::vector<std::byte> bytes) {
+        auto size = static_cast<int64_t>(bytes.size());
+        world.send(0, {&size, 1, DType::i64}, "checkpoint");
+        if (size > 0) world.send(0, {bytes.data(), size, DType::u8}, "checkpoint");
+    };
+    const auto receive_bytes = [&](int from) {
+        int64_t size = 0;
+        world.receive(from, {&size, 1, DType::i64}, "checkpoint");
+        std::vector<std::byte> bytes(static_cast<size_t>(size));
+        if (size > 0) world.receive(from, {bytes.data(), size, DType::u8}, "checkpoint");
+        return bytes;
+    };
+    const auto bytes_of_numbers = [](std::vector<int64_t> numbers) {
+        std::vector<std::byte> bytes(numbers.size() * sizeof(int64_t));
+        std::memcpy(bytes.data(), numbers.data(), bytes.size());
+        return bytes;
+    };
+    const auto numbers_of_bytes = [](const std::vector<std::byte>& bytes) {
+        std::vector<int64_t> numbers(bytes.size() / sizeof(int64_t));
+        std::memcpy(numbers.data(), bytes.data(), bytes.size());
+        return numbers;
+    };
+    if (rank != 0) {
+        send_bytes(bytes_of_numbers({static_cast<int64_t>(pieces[rank].size())}));
+        for (const RankPiece& piece : pieces[rank]) {
+            std::vector<int64_t> head = {piece.axis, piece.parts, piece.part, static_cast<int64_t>(piece.array.dtype),
+                                         static_cast<int64_t>(piece.full.size())};
+            head.insert(head.end(), piece.full.begin(), piece.full.end());
+            send_bytes(bytes_of_numbers(head));
+            const auto* name = reinterpret_cast<const std::byte*>(piece.name.data());
+            send_bytes({name, name + piece.name.size()});
+            send_bytes(piece.array.bytes);
+        }
+        pieces[rank].clear();
+        return;
+    }
+    for (int from = 1; from < world.size(); ++from) {
+        const int64_t count = numbers_of_bytes(receive_bytes(from)).at(0);
+        for (int64_t i = 0; i < count; ++i) {
+            const std::vector<int64_t> head = numbers_of_bytes(receive_bytes(from));
+            RankPiece piece{.axis = static_cast<int>(head.at(0)), .parts = head.at(1), .part = head.at(2)};
+            piece.full.assign(head.begin() + 5, head.end());
+            const std::vector<std::byte> name = receive_bytes(from);
+            piece.name.assign(reinterpret_cast<const char*>(name.data()), name.size());
+            piece.array = {static_cast<DType>(head.at(3)), piece.full, receive_bytes(from)};
+            pieces[static_cast<size_t>(from)].push_back(std::move(piece));
+        }
+    }
+}
+
+ParallelTrainer::ParallelTrainer(ParallelOptions options, comm::Communicator* world)
+    : state_(std::make_unique<State>(std::move(options), world)) {}
+ParallelTrainer::~ParallelTrainer() = default;
+ParallelTrainer::ParallelTrainer(ParallelTrainer&&) noexcept = default;
+ParallelTrainer& ParallelTrainer::operator=(ParallelTrainer&&) noexcept = default;
+
+ParallelStepRecord ParallelTrainer::step() {
+    State& s = *state_;
+    const auto started = std::chrono::steady_clock::now();
+    ParallelStepRecord record;
+    record.step = s.next;
+    record.learning_rate = nn::rate_at(s.options.training, s.next);
+    record.ranks.resize(static_cast<size_t>(s.mesh.ranks()));
+    std::vector<PipelineRow> rows(record.ranks.size());
+    s.run([&](RankTrainer& trainer, int rank) {
+        RankTrainer::Stepped stepped = trainer.step();
+        record.ranks[static_cast<size_t>(rank)] = std::move(stepped.rank);
+        if (stepped.row) rows[static_cast<size_t>(rank)] = std::move(*stepped.row);
+        if (rank == 0 || s.own) record.loss = stepped.loss;
+    });
+    ++s.next;
+    bool any = false;
+    for (const RankStep& rank : record.ranks) {
+        if (rank.end_us <= 0) continue;
+        record.begin_us = any ? std::min(record.begin_us, rank.begin_us) : rank.begin_us;
+        record.end_us = std::max(record.end_us, rank.end_us);
+        any = true;
+    }
+    const ParallelPlan& plan = s.options.plan;
+    if (plan.pp > 1 && !s.own) {
+        std::vector<PipelineRow> column;
+        for (const int rank : s.mesh.group(0, "pp")) column.push_back(std::move(rows[static_cast<size_t>(rank)]));
+        const Schedule schedule =
+            make_schedule(plan.schedule, {.ranks = plan.pp, .microbatches = plan.microbatches, .chunks = plan.chunks});
+        record.schedule = joined_run(schedule, column);
+    }
+    record.seconds = seconds_from(started);
+    return record;
+}
+
+int64_t ParallelTrainer::next_step() const {
+    return state_->next;
+}
+const Mesh& ParallelTrainer::mesh() const {
+    return state_->mesh;
+}
+const ParallelOptions& ParallelTrainer::options() const {
+    return state_->options;
+}
+
+nn::NamedArrays ParallelTrainer::parameters() {
+    nn::NamedArrays all;
+    for (auto& [name, array] : state_->whole())
+        if (!name.starts_with("optimizer.")) all.push_back({name, std::move(array)});
+    return all;
+}
+
+nn::Checkpoint ParallelTrainer::checkpoint() {
+    State& s = *state_;
+    nn::TrainerOptions training = s.options.training;
+    if (training.planned_steps == 0) training.planned_steps = nn::model_named(training.model).steps;
+    nn::Checkpoint made{.model = training.model, .step = s.next, .seed = training.seed, .options = nn::texts_of(training)};
+    for (auto& [name, array] : s.whole()) made.tensors.push_back({name, std::move(array)});
+    return made;
+}
+
+void ParallelTrainer::restore(const nn::Checkpoint& checkpoint) {
+    State& s = *state_;
+    nn::check_goes_on(s.options.training, checkpoint);
+    if (checkpoint.step < 0) throw Failure(fmt::format("there is no step {}", checkpoint.step));
+    s.run([&](RankTrainer& trainer, int) { trainer.restore(checkpoint.tensors, checkpoint.step); });
+    s.next = checkpoint.step;
+}
+
+nn::Evaluation ParallelTrainer::evaluate(int64_t examples) {
+    State& s = *state_;
+    std::map<std::string, Array> whole = s.whole();
+    if (s.own && s.world->rank() != 0) return {};
+    nn::Trainer& serial = s.serial();
+    std::vector<float> values;
+    for (const nn::Trainer::ParameterInfo& info : serial.parameters()) {
+        const Array& array = whole[info.name];
+        if (array.shape != info.shape)
+            throw Failure(fmt::format("{} is not what model {} has", info.name, serial.options().model));
+        for (size_t i = 0; i < array.count(); ++i)
+            values.push_back(array.dtype == DType::f64 ? static_cast<float>(array.as<double>()[i]) : array.as<float>()[i]);
+    }
+    serial.import_parameters(values, s.next);
+    return serial.evaluate(examples);
+}
+
+}  // namespace lockstep::parallel
