@@ -604,6 +604,25 @@ TEST_CASE("an experiment says of every run where it came to, and which one diver
     refuses("experiment batch_size", "unknown experiment 'batch_size', did you mean 'batch_sizes'?");
 }
 
+TEST_CASE("schedule draws, times and refuses") {
+    const Outcome drawn = lockstep_command("schedule --kind 1f1b --stages 2 --microbatches 2");
+    CHECK(drawn.status == 0);
+    CHECK(drawn.out.find("rank 0   F1 F2 ......B1    ...B2") != std::string::npos);
+    CHECK(drawn.out.find("bubble 33.3 % of the total, 50.0 % over the ideal (simulated)") != std::string::npos);
+    CHECK(drawn.out.find("idle (p-1)(F+B) = 3 a rank (derived)") != std::string::npos);
+    const auto json = nlohmann::json::parse(
+        lockstep_command("schedule --kind interleaved --stages 4 --microbatches 8 --chunks 4 --times 1,1,1 --json -").out);
+    CHECK(json["total"] == 26.25);
+    CHECK(json["per_rank"].size() == 4);
+    CHECK(json["per_rank"][0]["peak_activations"] == json["per_rank"][0]["activations_formula"]);
+    refuses("schedule --kind zbh1 --stages 4 --microbatches 8", "no pipeline schedule 'zbh1', did you mean 'zb-h1'?");
+    refuses("schedule --kind interleaved --stages 4 --microbatches 6", "6 is no multiple, 4 or 8 would be");
+    refuses("schedule --kind 1f1b --stages 4 --microbatches 8 --times 1,2", "as in 1,1,1");
+    refuses("schedule --kind 1f1b --stages 4 --microbatches 8 --slow 7:2", "a rank from 0 to 3");
+    refuses("schedule --kind 1f1b --stages 4 --microbatches 8 --slow 2", "as in 2:1.5, not '2'");
+    refuses("schedule --kind zb-v --stages 4 --microbatches 8 --chunks 3", "2 pieces");
+}
+
 TEST_CASE("gpus, devices and occupancy print what they promise") {
     CHECK(lockstep_command("gpus").out.find("v100") != std::string::npos);
     const std::string v100 = lockstep_command("gpus v100").out;

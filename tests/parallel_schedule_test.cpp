@@ -277,3 +277,17 @@ TEST_CASE("The picture of a small schedule is its text") {
           "rank 0   F1 F2 ......B1    ...B2    \n"
           "rank 1   ...F1 B1    F2 B2    ......\n");
 }
+
+TEST_CASE("A trace of a schedule has its work, its waits, and an arrow a message") {
+    const ScheduleRun run = time_schedule(make_schedule("1f1b", {2, 2}), {});
+    const Trace trace = trace_of(run);
+    CHECK(trace.arrows.size() == 4);
+    CHECK(std::count_if(trace.spans.begin(), trace.spans.end(), [](const TraceSpan& span) { return span.name == "B2"; }) ==
+          2);
+    for (const TraceArrow& arrow : trace.arrows) {
+        const TraceSpan &from = trace.spans[size_t(arrow.from_span)], &to = trace.spans[size_t(arrow.to_span)];
+        CHECK(from.name == to.name);
+        CHECK(from.end <= to.begin);
+        CHECK(from.track != to.track);
+    }
+}

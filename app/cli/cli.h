@@ -53,6 +53,7 @@ void add_lesson(CLI::App& app, int& status);
 void add_collective(CLI::App& app, int& status);
 void add_grade(CLI::App& app, int& status);
 void add_plan(CLI::App& app, int& status);
+void add_schedule(CLI::App& app, int& status);
 void add_validate(CLI::App& app, int& status);
 void add_bench(CLI::App& app, int& status, const Hooks& hooks);
 

@@ -55,7 +55,7 @@ namespace {
 // Options that the contract names and a later version brings: refused by name, not as a typing error.
 constexpr std::string_view later_options[] = {"--dtype", "--mode",     "--dp",     "--tp",           "--pp",  "--cp",
                                               "--zero",  "--schedule", "--chunks", "--microbatches", "--comm"};
-constexpr std::string_view later_commands[] = {"schedule", "silicon"};
+constexpr std::string_view later_commands[] = {"silicon"};
 
 // The one sentence for what CLI11 refused.
 std::string sentence(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& words) {
@@ -166,6 +166,7 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
     add_devices(app, status);
     add_plan(app, status);
     add_collective(app, status);
+    add_schedule(app, status);
     add_validate(app, status);
     add_bench(app, status, hooks);
     for (CLI::App* command : app.get_subcommands({})) command->set_help_flag("--help", "print this help");

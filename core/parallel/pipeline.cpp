@@ -259,9 +259,9 @@ void PipelineRunner::backward(const Action& action, const HandOver& given) {
     const bool again = !pass.tape;  // only its input was kept
     if (again) pass.tape = fresh_tape();
     if (job.before) job.before(action, *pass.tape);
+    const WeightsOfVersion weights(*this, action.version);  // for what runs forward once more, here or in a block
     if (again) {
         const double begin = now();
-        const WeightsOfVersion weights(*this, action.version);
         forward_stage(job, pass, pass.kept_input, batch_of(action.microbatch), true);
         for (const StagePass::Leaf& leaf : pass.leaves) stage_of_parameter[leaf.parameter] = action.stage;
         result.row.actions.push_back(

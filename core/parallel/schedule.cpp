@@ -187,8 +187,9 @@ const ScheduleRow& schedule_named(const std::string& name) {
         known.emplace_back(row.name);
     }
     const std::string nearest = nearest_name(name, known);
-    throw Failure(fmt::format("there is no pipeline schedule '{}'{}: there are {}", name,
-                              nearest.empty() ? "" : fmt::format(", did you mean '{}'?", nearest), fmt::join(known, ", ")));
+    throw Failure(nearest.empty()
+                      ? fmt::format("there is no pipeline schedule '{}': known are {}", name, fmt::join(known, ", "))
+                      : fmt::format("there is no pipeline schedule '{}', did you mean '{}'?", name, nearest));
 }
 
 Schedule make_schedule(const std::string& kind, const PipelineShape& asked) {

@@ -16,6 +16,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/trace/trace.h"
+
 namespace lockstep::parallel {
 
 enum class ActionKind : uint8_t {
@@ -157,5 +159,7 @@ void settle_run(ScheduleRun& run);
 // The rows as text, one line a rank, one token a unit of time ("F5 B1 ..." or, where it is wide, a letter): what
 // `lockstep schedule` prints.
 std::string picture_of(const ScheduleRun& run, int width = 160);
+// A track a rank with its actions and, below, its messages; a counter of activations; arrows along the messages.
+Trace trace_of(const ScheduleRun& run);
 
 }  // namespace lockstep::parallel

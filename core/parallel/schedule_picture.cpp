@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <tuple>
 
 #include "core/parallel/schedule.h"
 
@@ -55,6 +57,48 @@ std::string picture_of(const ScheduleRun& run, int width) {
         text += fmt::format("rank {:<3} {}\n", rank,
                             fits ? tokens_of(run, rank, column) : letters_of(run, rank, std::max(width, 1)));
     return text;
+}
+
+Trace trace_of(const ScheduleRun& run) {
+    Trace trace;
+    // One unit, of whatever kind, is shown as one microsecond, with three decimals.
+    const auto at = [](double time) { return static_cast<int64_t>(std::llround(time * 1000)); };
+    trace.tracks.push_back({fmt::format("pipeline {}", run.schedule.kind), -1});
+    std::map<std::tuple<int, int, bool>, int> sent;  // spans by receiving stage, micro-batch, gradient or not
+    std::vector<std::tuple<std::tuple<int, int, bool>, int>> received;
+    for (size_t rank = 0; rank < run.actions.size(); ++rank) {
+        const int track = static_cast<int>(trace.tracks.size());
+        trace.tracks.push_back({fmt::format("rank {}", rank), 0});
+        trace.tracks.push_back({fmt::format("rank {} activations", rank), 0});
+        const std::vector<ActionRun>& list = run.actions[rank];
+        const auto span = [&](const ActionRun& one) {
+            trace.spans.push_back({track, at(one.begin), at(one.end), text_of(one.action), -1});
+            return static_cast<int>(trace.spans.size()) - 1;
+        };
+        int before = -1;  // the span of the last work
+        std::vector<std::tuple<int, int, bool>> awaited;
+        for (const ActionRun& one : list) {
+            const Action& action = one.action;
+            if (computes(action.kind)) {
+                before = span(one);
+                for (const auto& key : awaited) received.emplace_back(key, before);
+                awaited.clear();
+            } else if (action.kind == ActionKind::send_activation) {
+                sent[{action.stage + 1, action.microbatch, false}] = before;
+            } else if (action.kind == ActionKind::send_gradient) {
+                sent[{action.stage - 1, action.microbatch, true}] = before;
+            } else {
+                awaited.emplace_back(action.stage, action.microbatch, action.kind == ActionKind::receive_gradient);
+            }
+        }
+        for (const IdleRun& one : run.idle[rank]) trace.spans.push_back({track, at(one.begin), at(one.end), one.reason, -1});
+        for (const ActivationStep& step : run.activations[rank])
+            trace.counters.push_back({track + 1, at(step.time), static_cast<double>(step.alive)});
+    }
+    for (const auto& [key, span] : received)
+        if (const auto from = sent.find(key); from != sent.end() && from->second >= 0)
+            trace.arrows.push_back({from->second, span});
+    return trace;
 }
 
 }  // namespace lockstep::parallel
