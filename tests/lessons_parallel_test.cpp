@@ -58,6 +58,84 @@ TEST_CASE("a schedule of one's own runs, and a wrong one is refused with its rea
     CHECK_THAT(refusal_of("schedule", "own ranks=2 microbatches=2\nrank 0: F1 F3\nrank 1: F1\n"), Contains("'F3'"));
 }
 
+TEST_CASE("rows of collectives send what the formulas say") {
+    const auto scene = scene_of("collective",
+                                "ring ranks=8 bytes=64000000 latency=1 gigabytes=100; halving_doubling; "
+                                "parameter_server name=server; ring name=odd ranks=7 bytes=4000");
+    CHECK(figure(scene, "share") == Approx(2 * 7.0 / 8));  // 2(n-1)/n
+    CHECK(figure(scene, "rounds") == 14);
+    CHECK(figure(scene, "time_us") == Approx(14 * 1 + 1.75 * 64e6 / 100e3).epsilon(1e-6));
+    CHECK(figure(scene, "rounds@row:halving_doubling") == 6);
+    CHECK(figure(scene, "received_per_rank@row:server") == Approx(7 * 64e6));
+    CHECK(figure(scene, "wrong") == 0);
+    CHECK(figure(scene, "wrong@row:server") == 0);
+    CHECK(figure(scene, "wrong@row:odd") == 0);
+    CHECK(figure(scene, "total_bytes@row:odd") == Approx(2 * 6 * 4000));
+}
+
+TEST_CASE("a collective of one's own is judged by its sums") {
+    const std::string half = "own ranks=3 chunks=3\nround 1: 0>1:0+ 1>2:1+ 2>0:2+\nround 2: 0>1:2+ 1>2:0+ 2>0:1+\n";
+    const std::string rest = "round 3: 0>1:1 1>2:2 2>0:0\nround 4: 0>1:0 1>2:1 2>0:2\n";
+    CHECK(figure(scene_of("collective", half), "wrong") == 20);  // 10 elements: each rank holds the sums of a third
+    CHECK(figure(scene_of("collective", half + rest), "wrong") == 0);
+    CHECK(figure(scene_of("collective", half + rest), "share") == Approx(4.0 / 3));
+    CHECK_THAT(refusal_of("collective", "own ranks=2\nround 1: 0>0:0\n"), Contains("no message"));
+    CHECK_THAT(refusal_of("collective", "own ranks=2\nround 2: 0>1:0\n"), Contains("round 1 comes next"));
+    CHECK_THAT(refusal_of("collective", "rung ranks=2"), Contains("ring"));
+}
+
+TEST_CASE("rows of plans have ZeRO's memory and add up") {
+    const auto state = scene_of("plan",
+                                "state parameters=7500000000 dp=64 zero=0; state name=os zero=1; state name=os_g zero=2; "
+                                "state name=os_g_p zero=3");
+    CHECK(figure(state, "memory") == Approx(120e9).epsilon(0.01));
+    CHECK(figure(state, "memory@row:os") == Approx(31.4e9).epsilon(0.01));
+    CHECK(figure(state, "memory@row:os_g") == Approx(16.6e9).epsilon(0.01));
+    CHECK(figure(state, "memory@row:os_g_p") == Approx(1.88e9).epsilon(0.01));
+    const auto plan = scene_of("plan", "llama3-8b dp=8 tp=8 zero=1 sequence=8192 batch=64");
+    CHECK(figure(plan, "gpus") == 64);
+    double sum = 0;
+    for (const char* part : {"compute", "recompute", "tensor", "context", "data", "update", "bubble"})
+        sum += figure(plan, std::string("share.") + part);
+    CHECK(sum == Approx(1).epsilon(1e-6));
+    CHECK_THAT(refusal_of("plan", "llama3-8b tp=7 sequence=8192 batch=64"), Contains("7"));
+}
+
+TEST_CASE("tensors cut over a mesh come back whole, with the collective that their layouts ask for") {
+    const auto cut = scene_of("mesh",
+                              "tensor mesh=x:3,y:2 shape=6x4 layout=x,y; tensor name=gathered to=-,-; tensor name=turned "
+                              "layout=x,- to=-,x shape=6x6; tensor name=sliced layout=-,- to=x,y");
+    CHECK(figure(cut, "devices") == 6);
+    CHECK(figure(cut, "elements") == 4);
+    CHECK(figure(cut, "first@rank:3") == 10);  // x 1, y 1: row 2, column 2
+    CHECK(figure(cut, "coordinate@axis:x@rank:3") == 1);
+    CHECK(figure(cut, "wrong@row:gathered") == 0);
+    CHECK(figure(cut, "all_gathers@row:gathered") == 2);
+    CHECK(figure(cut, "copies@row:gathered") == 6);
+    CHECK(figure(cut, "all_to_alls@row:turned") == 1);
+    CHECK(figure(cut, "wrong@row:turned") == 0);
+    CHECK(figure(cut, "bytes@row:sliced") == 0);
+    CHECK(figure(cut, "wrong@row:sliced") == 0);
+    const auto product =
+        scene_of("mesh",
+                 "product mesh=x:2,y:2 shape=4x6x4 a=-,x b=x,-; product name=sum to=-,-; product name=scatter "
+                 "to=x,-; product name=both a=x,- b=-,y to=-,-; product name=all a=y,x b=x,- to=-,-");
+    CHECK(figure(product, "partial") == 1);
+    for (const char* name : {"sum", "scatter", "both", "all"}) {
+        INFO(name);
+        CHECK(figure(product, std::string("wrong@row:") + name) == 0);
+    }
+    CHECK(figure(product, "all_reduces@row:sum") == 1);
+    CHECK(figure(product, "reduce_scatters@row:scatter") == 1);
+    CHECK(figure(product, "bytes@row:sum") == 2 * figure(product, "bytes@row:scatter"));  // 2(n-1)/n against (n-1)/n
+    CHECK(figure(product, "all_gathers@row:both") == 2);
+    CHECK(figure(product, "all_reduces@row:all") + figure(product, "all_gathers@row:all") == 2);
+    CHECK_THAT(refusal_of("mesh", "tensor mesh=x:4 shape=6x6 layout=x,-"), Contains("multiple of 4"));
+    CHECK_THAT(refusal_of("mesh", "tensor mesh=x:2 shape=6x6 layout=z,-"), Contains("z"));
+    CHECK_THAT(refusal_of("mesh", "product mesh=x:2 a=-,x b=-,-"), Contains("both are cut alike"));
+    CHECK_THAT(refusal_of("mesh", "tensor mesh=x:2 layout=x,x"), Contains("rows and columns both"));
+}
+
 TEST_CASE("mistakes in rows name the setting and what would be right") {
     CHECK_THAT(refusal_of("schedule", "1f2b ranks=4"), Contains("1f1b"));
     CHECK_THAT(refusal_of("schedule", "1f1b rank=4"), Contains("did you mean 'ranks='"));

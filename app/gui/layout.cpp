@@ -203,11 +203,16 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
     if (scene_view == "descent")  // a tensor program of several steps
         return row(1, {lesson, column(1144, {row(400, {slot("program", 560, 400, 220), slot("curves", 576, 380, 300)}),
                                              slot("graph", 340, 760, 300), slot("kernels", 180, 640, 180)})});
+    if (scene_view == "rows")  // of many ranks
+        return row(1, {lesson, column(1144, {slot("rows", 560, 560, 260)})});
+    if (scene_view == "cheaper")  // training runs, and what each form costs
+        return row(1, {lesson, column(1144, {slot("curves", 460, 560, 300), slot("rows", 300, 560, 200),
+                                             slot("graph", 240, 760, 220)})});
     if (scene_view == "curves")  // several training runs
         return row(1, {lesson, column(1144, {slot("curves", 560, 560, 330), slot("graph", 360, 760, 300)})});
     if (scene_view == "pipeline" || scene_view == "collective" || scene_view == "rank_memory" || scene_view == "mesh" ||
         scene_view == "network")
-        return row(1, {lesson, slot(scene_view, 1144, 560, 330)});
+        return row(1, {lesson, column(1144, {slot(scene_view, 580, 560, 330), slot("rows", 260, 560, 200)})});
     if (scene_view == "cluster")
         return row(
             1, {lesson, column(1144, {slot("pipeline", 520, 560, 330),

@@ -39,6 +39,7 @@ std::span<const ViewRow> views() {
         ViewRow{"watch", "Registers", "kernel", make_watch_view},
         ViewRow{"bytes", "Memory", "kernel", make_memory_view},
         ViewRow{"setup", "Training run", "training", make_setup_view},
+        ViewRow{"rows", "Rows of figures", "learn", make_figure_rows_view, 200},
         ViewRow{"curves", "Learning curves", "training", make_curves_view, 280},
         ViewRow{"batch", "Batch and gradient", "training", make_batch_view, 250},
         ViewRow{"weights", "Weights", "training", make_weights_view, 250},

@@ -1,4 +1,6 @@
 // Lessons: opening one, running a step's scene once, working out predictions, checking exercises.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -9,6 +11,7 @@
 #include "core/base/files.h"
 #include "core/nn/follow.h"
 #include "lessons/player/exercise.h"
+#include "lessons/player/parallel_picture.h"
 #include "lessons/player/predict.h"
 #include "lessons/player/tape_program.h"
 #include "lessons/player/training_runs.h"
@@ -132,10 +135,11 @@ void Session::Worker::show_lesson_step(int step) {
     if (scene == nullptr) return;
     draft.problem.reset();  // it was another step's
     const std::string ran_on = lessons::gpu_of(*lesson, *scene, run_options());
-    busy(!scene->host.empty()   ? "running " + scene->host + " on the modelled " + upper(ran_on)
-         : !scene->tape.empty() ? "running " + scene->tape + " on the modelled " + upper(ran_on)
-         : scene->train.empty() ? "running " + scene->kernel + " on the modelled " + upper(ran_on)
-                                : "training");
+    busy(!scene->parallel.empty() ? "running the scene's ranks"
+         : !scene->host.empty()   ? "running " + scene->host + " on the modelled " + upper(ran_on)
+         : !scene->tape.empty()   ? "running " + scene->tape + " on the modelled " + upper(ran_on)
+         : scene->train.empty()   ? "running " + scene->kernel + " on the modelled " + upper(ran_on)
+                                  : "training");
     auto& known = scene_results[scene];
     if (!known) {
         auto result = lessons::run_scene(*lesson, *scene, run_options());
@@ -147,6 +151,8 @@ void Session::Worker::show_lesson_step(int step) {
     look_at.warp = number_after(scene->focus, "warp:");
     look_at.line = number_after(scene->focus, "line:");
     look_at.launch = number_after(scene->focus, "launch:");
+    if (auto picture = lessons::cluster_picture(shown, fmt::format("{}, step {}", lesson->id, lesson_step + 1)))
+        draft.cluster = std::move(picture);
     draft.generations.reset();
     if (!shown.generations.empty()) draft.generations = {known, &shown.generations};
     draft.step = shown.step;

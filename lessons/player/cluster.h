@@ -2,6 +2,7 @@
 // app's worker fills it with run_cluster(); so does whoever sets the workspace up, a lesson's scene for instance. Views only
 // read it. A part that cannot run says why in `refusal` and leaves the others as they are.
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,8 @@
 #include "core/parallel/trainer.h"
 
 namespace lockstep::lessons {
+
+struct FigureTable;  // figure_table.h
 
 struct PipelineSetup {                                   // D9: one schedule, or two on one axis
     std::vector<std::string> kinds = {"1f1b", "zb-h1"};  // rows of parallel::schedules(), one or two
@@ -143,6 +146,7 @@ struct ClusterScene {  // immutable once made
     MemoryShown memory;
     MeshShown mesh;
     NetworkShown network;
+    std::shared_ptr<const FigureTable> table;  // of a lesson's scene: the figures of its rows; null: none
 };
 ClusterScene run_cluster(const ClusterSetup& setup);
 

@@ -17,6 +17,9 @@ constexpr size_t most_parallel_rows = 8, most_parallel_text = 1 << 16;
 
 constexpr ParallelKind kind_rows[] = {
     {"schedule", run_schedule_row},
+    {"collective", run_collective_row},
+    {"plan", run_plan_row},
+    {"mesh", run_mesh_row},
 };
 
 std::string figure_word(const std::string& text) {

@@ -18,10 +18,14 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/parallel/plan.h"
 
 namespace lockstep::parallel {
 struct ScheduleRun;
 struct ParallelStepRecord;
+}
+namespace lockstep::comm {
+struct CollectiveRun;
 }  // namespace lockstep::parallel
 
 namespace lockstep::lessons {
@@ -31,6 +35,7 @@ struct ParallelRow {
     std::map<std::string, std::string> settings;               // as written, the first row's too
     std::map<std::string, double> figures;                     // "bubble_of_total", "peak_activations@rank:0"
     std::shared_ptr<const parallel::ScheduleRun> schedule;     // of a schedule, or of training in a pipeline
+    std::shared_ptr<const comm::CollectiveRun> collective;     // of a collective
     std::shared_ptr<const parallel::ParallelStepRecord> step;  // of training: the last step
     std::vector<double> losses;                                // of training, by step
     std::vector<double> parameters;                            // of training, after the last step: all of them, whole
@@ -79,5 +84,10 @@ Result<double> parallel_figure(const ParallelScene& scene, const std::string& na
 
 // The kinds, a function each.
 ParallelRow run_schedule_row(ParallelText& row, const ParallelSceneOptions& options);  // schedule_scene.cpp
+ParallelRow run_collective_row(ParallelText& row, const ParallelSceneOptions& options);  // collective_scene.cpp
+ParallelRow run_mesh_row(ParallelText& row, const ParallelSceneOptions& options);        // mesh_scene.cpp
+ParallelRow run_plan_row(ParallelText& row, const ParallelSceneOptions& options);      // plan_scene.cpp
+// dp= tp= pp= cp= zero= ... of a row. Throws Failure.
+parallel::ParallelPlan parallel_plan_of(ParallelText& row, int64_t most_ranks);  // plan_settings.cpp
 
 }  // namespace lockstep::lessons

@@ -7,6 +7,7 @@
 namespace lockstep::gui {
 
 std::unique_ptr<View> make_pipeline_view();     // D9: pipeline schedules
+std::unique_ptr<View> make_figure_rows_view();  // the rows of a lesson's scene, with their figures
 std::unique_ptr<View> make_rank_memory_view();  // D11: memory per rank
 std::unique_ptr<View> make_collective_view();   // D10: a collective chunk by chunk
 std::unique_ptr<View> make_mesh_view();         // D14: devices and layouts

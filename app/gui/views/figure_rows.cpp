@@ -1,0 +1,160 @@
+// The rows of a lesson's scene as a table: schedules, collectives, plans, runs on many ranks, cheaper forms. A bar a figure,
+// as long as its share of the column's largest. One row is the base: the others say how many times its figure theirs is.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/views/cluster_views.h"
+#include "lessons/player/cluster.h"
+#include "lessons/player/figure_table.h"
+
+namespace lockstep::gui {
+namespace {
+
+using lessons::FigureRow;
+using lessons::FigureTable;
+
+std::string times_of(double value, double base) {
+    if (!(std::fabs(base) > 0) || std::isnan(value)) return {};
+    return fmt::format("x {:.3g}", value / base);
+}
+
+std::string figures_caption(const FigureTable& table, size_t base) {
+    if (table.rows.size() < 2 || table.columns.empty())
+        return table.rows.empty() ? "Nothing ran."
+                                  : fmt::format("{}: {} figures.", table.rows.front().name, table.columns.size());
+    // The largest change of any figure against the base row.
+    double most = 0;
+    std::string text;
+    for (const FigureRow& row : table.rows)
+        for (size_t c = 0; c < table.columns.size(); ++c) {
+            const double from = table.rows[base].values[c], to = row.values[c];
+            if (!(from > 0) || !(to > 0)) continue;
+            const double change = std::fabs(std::log(to / from));
+            if (change <= most) continue;
+            most = change;
+            text = fmt::format(
+                "{} has {:.3g} times the {} of {}.", row.name, to / from,
+                table.columns[c].title + (table.columns[c].unit.starts_with("%") ? " (" + table.columns[c].unit + ")" : ""),
+                table.rows[base].name);
+        }
+    return text.empty() ? "All rows have the same figures." : text;
+}
+
+const FigureTable* table_shown(const Snapshot& snapshot) {
+    return snapshot.cluster && snapshot.cluster->table && !snapshot.cluster->table->rows.empty()
+               ? snapshot.cluster->table.get()
+               : nullptr;
+}
+
+Provenance provenance_of(const FigureTable& table) {
+    return table.provenance == "executed"    ? Provenance::executed
+           : table.provenance == "simulated" ? Provenance::simulated
+                                             : Provenance::derived;
+}
+
+class FigureRowsView final : public View {
+  public:
+    void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
+        const auto snapshot = session.snapshot();
+        const bool hidden = session.reveal_steps >= 0;
+        const FigureTable* found = table_shown(*snapshot);
+        if (!found) {
+            const Rect body =
+                ui.panel(area, {.title = "Figures", .badge = Provenance::derived, .caption = "No rows have run yet."});
+            ui.text(body.x, body.y + 24, "A scene with several rows shows its figures here.",
+                    {.size = 13, .color = ui.theme->ink2});
+            return;
+        }
+        const FigureTable& table = *found;
+        const size_t base = std::min(base_, table.rows.size() - 1);
+        const std::string sentence =
+            hidden ? "The figures stay hidden until you lock an answer." : figures_caption(table, base);
+        const Rect body = ui.panel(
+            area, {.title = table.title,
+                   .right = table.rows.size() > 1 ? "bars: share of the column's largest; x: times the base row" : "",
+                   .badge = provenance_of(table),
+                   .caption = sentence});
+        ui.push_scope("figure rows");
+        const Theme& theme = *ui.theme;
+        const float name = std::clamp(body.w * 0.16f, 90.0f, 190.0f), head = 40;
+        const float pitch = (body.w - name) / static_cast<float>(std::max<size_t>(1, table.columns.size()));
+        const float height = std::clamp((body.h - head) / static_cast<float>(table.rows.size()), 22.0f, 58.0f);
+        for (size_t c = 0; c < table.columns.size(); ++c) {
+            const float right = body.x + name + pitch * static_cast<float>(c + 1) - 10;
+            ui.text(right, body.y + 14, table.columns[c].title,
+                    {.size = 12, .color = theme.ink2, .align = Align::right, .width = pitch - 6});
+            ui.text(right, body.y + 30, table.columns[c].unit == "B" ? "bytes" : table.columns[c].unit,
+                    {.size = 12, .color = theme.quiet, .align = Align::right, .width = pitch - 6});
+        }
+        float y = body.y + head;
+        for (size_t r = 0; r < table.rows.size() && y + height <= body.bottom() + 1; ++r, y += height) {
+            const FigureRow& row = table.rows[r];
+            const Rect line{body.x, y, body.w, height};
+            if (r == base && table.rows.size() > 1) ui.rect({line.x - 4, line.y, line.w + 8, line.h - 2}, theme.grid);
+            ui.line({line.x, line.y}, {line.right(), line.y}, theme.line);
+            ui.text(line.x, line.y + 16, row.name, {.size = 13, .weight = r == base ? 700 : 600, .width = name - 6});
+            if (r == base && table.rows.size() > 1 && height >= 38)
+                ui.text(line.x, line.y + 32, "base", {.size = 12, .color = theme.quiet, .width = name - 6});
+            for (size_t c = 0; c < table.columns.size(); ++c) {
+                const float right = body.x + name + pitch * static_cast<float>(c + 1) - 10, width = pitch - 20;
+                ui.text(right, line.y + 16, hidden ? "?" : lessons::figure_text(row.values[c], table.columns[c].unit),
+                        {.size = 13, .align = Align::right, .mono = true, .width = pitch - 6});
+                if (hidden) continue;
+                double most = 0;
+                for (const FigureRow& each : table.rows)
+                    if (std::fabs(each.values[c]) > most) most = std::fabs(each.values[c]);
+                if (height >= 34 && most > 0 && !std::isnan(row.values[c])) {
+                    const Rect track{right - width, line.y + 22, width, 6};
+                    ui.rect(track, theme.grid);
+                    ui.rect({track.x, track.y, std::max(1.0f, track.w * static_cast<float>(std::fabs(row.values[c]) / most)),
+                             track.h},
+                            sequential(0.6f, theme));
+                }
+                if (height >= 50 && r != base)
+                    ui.text(right, line.y + 44, times_of(row.values[c], table.rows[base].values[c]),
+                            {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true, .width = pitch - 6});
+            }
+            if (table.rows.size() > 1) {
+                if (ui.hovered(line))
+                    ui.tooltip(r == base ? "the base: the others are told in its figures" : "click: compare with this row");
+                if (ui.area(fmt::format("row {}", r), line)) base_ = r;
+            }
+        }
+        ui.pop_scope();
+    }
+
+    std::string describe(const Session& session, const Focus&) const override {
+        const auto snapshot = session.snapshot();
+        const FigureTable* found = table_shown(*snapshot);
+        if (!found) return "Figures: no rows have run yet.\n";
+        const FigureTable& table = *found;
+        const bool hidden = session.reveal_steps >= 0;
+        std::string text = fmt::format("{} ({})\n", table.title, table.provenance);
+        for (const FigureRow& row : table.rows) {
+            text += fmt::format("  {}:", row.name);
+            for (size_t c = 0; c < table.columns.size(); ++c)
+                text += fmt::format(
+                    " {}{} {};", table.columns[c].title,
+                    table.columns[c].unit.empty() || table.columns[c].unit == "B" ? "" : " (" + table.columns[c].unit + ")",
+                    hidden ? "hidden" : lessons::figure_text(row.values[c], table.columns[c].unit));
+            text += "\n";
+        }
+        return text + "  " +
+               (hidden ? std::string("The figures stay hidden until you lock an answer.")
+                       : figures_caption(table, std::min(base_, table.rows.size() - 1))) +
+               "\n";
+    }
+
+  private:
+    size_t base_ = 0;  // row
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_figure_rows_view() {
+    return std::make_unique<FigureRowsView>();
+}
+
+}  // namespace lockstep::gui

@@ -1,0 +1,29 @@
+// The figures of a scene's rows as a table: of many ranks (parallel_scene.h), or of cheaper forms beside f32
+// (cheaper_runs.h). What the view "rows" draws and reads out.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace lockstep::lessons {
+
+struct SceneResult;
+
+struct FigureColumn {
+    std::string title, unit;  // "bubble", "% of the whole"; unit "B": bytes
+};
+struct FigureRow {
+    std::string name;            // "zb-h1"
+    std::vector<double> values;  // by column; NaN: it has none
+};
+struct FigureTable {
+    std::string title, provenance;  // "Pipeline schedules"; "simulated", "derived", "executed"
+    std::vector<FigureColumn> columns;
+    std::vector<FigureRow> rows;
+};
+std::shared_ptr<const FigureTable> figure_table(const SceneResult& result);  // null: the scene has no rows
+
+// "12.8 MB", "27.3", "1,024", "1.2e-07"; "-" for what is not there.
+std::string figure_text(double value, const std::string& unit);
+
+}  // namespace lockstep::lessons
