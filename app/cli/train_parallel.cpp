@@ -8,7 +8,8 @@
 
 #include "app/cli/cli.h"
 #include "core/base/files.h"
-#include "core/base/nearest.h"
+#include "core/comm/mpi.h"
+#include "core/comm/nccl.h"
 #include "core/parallel/trainer.h"
 #include "core/trace/perfetto.h"
 
@@ -106,12 +107,14 @@ parallel::ParallelOptions options_of(const ParallelChoice& choice, const nn::Tra
     options.plan.bucket_bytes = static_cast<int64_t>(choice.bucket_mb * (1 << 20));
     options.gpu = choice.gpu;
     options.keep_memory = false;
-    options.library_collectives = choice.library_collectives;
+    options.library_collectives = choice.comm == "mpi" && !choice.own_steps;
+    if (!choice.link.empty()) options.link = comm::link_named(choice.link).link();
     return options;
 }
 
 void print_end(const parallel::ParallelTrainer& trainer, const parallel::ParallelStepRecord& last) {
     const parallel::RankStep& rank = last.ranks[0];
+    if (rank.end_us <= 0) return;
     fmt::print("a step takes {:.1f} us on {} ranks of {} (derived), {:.1f} us of them rank 0 computes\n",
                last.end_us - last.begin_us, trainer.mesh().ranks(), trainer.options().gpu, rank.compute_us);
     for (const parallel::Traffic& row : rank.sent)
@@ -132,7 +135,7 @@ bool ParallelChoice::any() const {
     if (!command) return false;
     for (const char* name : {"--dp", "--tp", "--pp", "--cp", "--zero", "--chunks", "--microbatches", "--sequence-parallel",
                              "--context", "--compression", "--recompute", "--offload", "--bucket-mb", "--all-reduce",
-                             "--comm", "--link", "--gpu", "--sync-batch-norm", "--library-collectives"})
+                             "--comm", "--link", "--gpu", "--sync-batch-norm", "--own-steps"})
         if (command->get_option(name)->count() > 0) return true;
     return plan.schedule != parallel::ParallelPlan().schedule;
 }
@@ -172,22 +175,21 @@ void add_parallel(CLI::App& command, ParallelChoice& choice) {
     command.add_option("--rank", plan.rank, "of power_sgd");
     command.add_flag("--sync-batch-norm", plan.sync_batch_norm, "statistics of batch norm over all workers");
     command.add_option("--comm", choice.comm, "in_process (ranks are threads), mpi or nccl");
-    command.add_flag("--library-collectives", choice.library_collectives, "mpi, nccl: the library's own collectives");
+    command.add_flag("--own-steps", choice.own_steps, "with mpi: our own lists of steps, not the library's collectives");
     command.add_option("--link", choice.link, "between ranks, for the virtual clocks");
     command.add_option("--gpu", choice.gpu, "whose times the virtual clocks take, see 'lockstep gpus'");
 }
 
-int train_parallel(const ParallelChoice& choice, const ParallelRun& run) {
-    if (choice.comm != "in_process" && choice.comm != "mpi" && choice.comm != "nccl")
-        throw Failure(fmt::format("--comm {} does not exist: there are in_process, mpi, nccl", choice.comm));
-    if (choice.comm != "in_process")
-        throw Failure(fmt::format("--comm {} is not in this build: in_process runs the ranks as threads", choice.comm),
-                      ExitStatus::missing);
-    parallel::ParallelTrainer trainer(options_of(choice, run.training));
+namespace {
+// On all ranks as threads, or on one of MPI's processes, of which the first one alone says what happens.
+void train_ranks(const parallel::ParallelOptions& options, const ParallelRun& run, comm::Communicator* world) {
+    const bool speaks = !world || world->rank() == 0;
+    parallel::ParallelTrainer trainer(options, world);
     if (run.from) trainer.restore(*run.from);
-    const bool lines = run.json == "-";
+    const bool lines = run.json == "-", text = speaks && !lines;
     std::string collected;
     const auto emit = [&](const nlohmann::ordered_json& json) {
+        if (!speaks) return;
         if (lines) {
             fmt::print("{}\n", json.dump());
             std::fflush(stdout);
@@ -204,25 +206,45 @@ int train_parallel(const ParallelChoice& choice, const ParallelRun& run) {
             const nn::Evaluation e = trainer.evaluate();
             line["test_loss"] = json_number(e.loss);
             line["test_accuracy"] = json_number(e.accuracy);
-            if (!lines)
+            if (text)
                 fmt::print("test set after step {}: loss {:.5f}, accuracy {:.2f} % (executed)\n", last.step, e.loss,
                            100 * e.accuracy);
         }
         emit(line);
-        if (!lines && (run.steps <= 20 || i % (run.steps / 20) == 0 || end))
+        if (text && (run.steps <= 20 || i % (run.steps / 20) == 0 || end))
             fmt::print("step {:>6}  loss {:.5f}  {:.1f} ms\n", last.step, last.loss, 1000 * last.seconds);
         if (!run.save.empty() && (end || (run.save_every > 0 && (i + 1) % run.save_every == 0))) {
-            nn::save_checkpoint(run.save, trainer.checkpoint());
-            if (!lines) fmt::print("after step {}: saved in {}\n", trainer.next_step(), run.save);
+            const nn::Checkpoint whole = trainer.checkpoint();
+            if (speaks) nn::save_checkpoint(run.save, whole);
+            if (text) fmt::print("after step {}: saved in {}\n", trainer.next_step(), run.save);
         }
     }
-    if (!lines) print_end(trainer, last);
-    if (!run.json.empty() && !lines) write_file(run.json, collected);
-    if (!run.trace.empty()) {
+    if (text) print_end(trainer, last);
+    if (!run.json.empty() && text) write_file(run.json, collected);
+    if (!run.trace.empty() && speaks) {
         std::ostringstream out;
         write_perfetto(trace_of_ranks(trainer, last), out);
         write_file(run.trace, out.str());
     }
+}
+}  // namespace
+
+int train_parallel(const ParallelChoice& choice, const ParallelRun& run) {
+    if (choice.comm != "in_process" && choice.comm != "mpi" && choice.comm != "nccl")
+        throw Failure(fmt::format("--comm {} does not exist: there are in_process, mpi, nccl", choice.comm));
+    if (choice.comm == "nccl") {
+        const std::string why = comm::why_no_nccl();
+        throw Failure(why.empty() ? "--comm nccl runs collectives; training takes in_process or mpi" : why,
+                      ExitStatus::missing);
+    }
+    const parallel::ParallelOptions options = options_of(choice, run.training);
+    if (choice.comm == "in_process") {
+        if (comm::started_by_mpirun()) throw Failure("mpirun started this process: --comm mpi trains on its ranks");
+        train_ranks(options, run, nullptr);
+        return 0;
+    }
+    comm::run_mpi({.link = options.link, .own_steps = choice.own_steps},
+                  [&](comm::Communicator& world) { train_ranks(options, run, &world); });
     return 0;
 }
 

@@ -20,7 +20,7 @@ struct ParallelChoice {
     parallel::ParallelPlan plan;
     std::string context = "ring", compression = "none", recompute = "none", comm = "in_process", link = "", gpu = "h100";
     double bucket_mb = 25;
-    bool library_collectives = false;
+    bool own_steps = false;
     CLI::App* command = nullptr;
 
     bool any() const;  // whether an option of many ranks was given

@@ -102,11 +102,12 @@ void RankTrainer::build() {
     if (same.size() > 1) replicas_ = rank_.world.group(same);
     BucketPlan buckets{.zero = plan.zero, .bytes = plan.bucket_bytes, .passes = plan.pp > 1 ? 1 : plan.microbatches};
     for (const ShardedParameter& shard : model_->shards) {
-        int block = held_.front().first, run = 0;
+        int block = -1, run = 0;  // the first block that owns it
         for (size_t r = 0; r < held_.size(); ++r)
-            for (int b = held_[r].first; b < held_[r].last; ++b)
-                for (const std::string& prefix : model_->blocks[static_cast<size_t>(b)].prefixes)
-                    if (shard.parameter->name.starts_with(prefix)) block = b, run = static_cast<int>(r);
+            for (int at = held_[r].first; at < held_[r].last; ++at)
+                for (const std::string& prefix : model_->blocks[static_cast<size_t>(at)].prefixes)
+                    if (block < 0 && shard.parameter->name.starts_with(prefix)) block = at, run = static_cast<int>(r);
+        if (block < 0) block = held_.back().last - 1, run = static_cast<int>(held_.size()) - 1;  // a tied head's
         buckets.block_of.push_back(block);
         buckets.run_of.push_back(run);
     }
@@ -217,9 +218,9 @@ void RankTrainer::wrap_blocks() {
             for (int b = held_[r].first; b < held_[r].last; ++b) run_of[static_cast<size_t>(b)] = static_cast<int>(r);
         for (size_t b = 0; b < buckets_->all().size(); ++b)
             buckets_of[static_cast<size_t>(buckets_->all()[b].block)].push_back(b);
-        if (model_->shape.tied_head && run_of.front() >= 0 && run_of.back() >= 0)  // the head takes the tokens' weight
-            for (const size_t b : std::vector<size_t>(buckets_of.front()))
-                if (run_of.front() == run_of.back()) buckets_of.back().push_back(b);
+        const bool tied = model_->shape.tied_head || model_->shape.kind == ModelShape::Kind::gpt;
+        if (tied && run_of.front() >= 0 && run_of.back() >= 0)  // the head takes the tokens' weight
+            for (const size_t b : std::vector<size_t>(buckets_of.front())) buckets_of.back().push_back(b);
         gathered_ = std::make_unique<GatheredBlocks>(*buckets_, rank_, std::move(buckets_of), std::move(run_of));
     }
     hooked_.assign(model_->shards.size(), 0);
