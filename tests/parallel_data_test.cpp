@@ -225,3 +225,41 @@ TEST_CASE("a plan that cannot be is refused in one sentence that says what would
           "compressed gradients are all-reduced whole: --compression works with --zero 0");
     CHECK(why_not(small_options({.dp = 2, .zero = 1}, DType::f64, "lars")).find("whole layers") != std::string::npos);
 }
+
+TEST_CASE("a run goes on from a whole checkpoint with another plan and number of ranks") {
+    ParallelTrainer serial(small_options({}));
+    ParallelTrainer first(small_options({.dp = 4, .zero = 3}));
+    for (int i = 0; i < 3; ++i) CHECK(std::abs(first.step().loss / serial.step().loss - 1) < 1e-10);
+    const nn::Checkpoint whole = first.checkpoint();
+    CHECK(whole.step == 3);
+    for (const ParallelPlan& plan :
+         {ParallelPlan{.dp = 2, .zero = 1}, ParallelPlan{.tp = 2}, ParallelPlan{.dp = 3, .tp = 2, .zero = 2},
+          ParallelPlan{.dp = 2, .zero = 3, .offload = true}}) {
+        ParallelTrainer again(small_options(plan));
+        again.restore(whole);
+        ParallelTrainer expected(small_options({}));
+        expected.restore(serial.checkpoint());
+        for (int i = 0; i < 2; ++i) {
+            const double loss = expected.step().loss;
+            CHECK(std::abs(again.step().loss / loss - 1) < 1e-10);
+        }
+    }
+}
+
+TEST_CASE("compressed gradients: all of them is no compression, less of them still learns and sends less") {
+    const Ran plain = run_steps(small_options({.dp = 2}));
+    CHECK(worst_difference(run_steps(small_options({.dp = 2, .compression = Compression::top_k, .keep = 1})), plain) <
+          1e-10);
+    CHECK(worst_difference(run_steps(small_options({.dp = 2, .compression = Compression::fp16})), plain) < 0.5);
+    const int64_t whole = sent_for(plain.last.ranks[0], "gradients");
+    for (const Compression compression : {Compression::fp16, Compression::top_k, Compression::power_sgd}) {
+        const Ran less = run_steps(small_options({.dp = 2, .compression = compression, .keep = 0.05, .rank = 2}), 20);
+        CHECK(less.losses.back() > 0);
+        CHECK(sent_for(less.last.ranks[0], "gradients") < whole / 2);
+    }
+    // 8 k (N - 1) bytes with f32.
+    const Ran pairs =
+        run_steps(small_options({.dp = 4, .compression = Compression::top_k, .keep = 0.1}, DType::f32, "sgd"), 1);
+    const auto k = static_cast<int64_t>(std::llround(0.1 * double(small_parameters)));
+    CHECK(sent_for(pairs.last.ranks[2], "gradients") == 8 * k * 3);
+}
