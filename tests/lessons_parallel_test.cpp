@@ -2,7 +2,8 @@
 #include <cmath>
 
 #include "core/base/rng.h"
-#include "lessons/player/parallel_scene.h"
+#include "lessons/player/figure_table.h"
+#include "lessons/player/parallel_picture.h"
 #include "tests/catch.h"
 
 using namespace lockstep;
@@ -134,6 +135,32 @@ TEST_CASE("tensors cut over a mesh come back whole, with the collective that the
     CHECK_THAT(refusal_of("mesh", "tensor mesh=x:2 shape=6x6 layout=z,-"), Contains("z"));
     CHECK_THAT(refusal_of("mesh", "product mesh=x:2 a=-,x b=-,-"), Contains("both are cut alike"));
     CHECK_THAT(refusal_of("mesh", "tensor mesh=x:2 layout=x,x"), Contains("rows and columns both"));
+}
+
+TEST_CASE("the rows of a scene are a table, and what the cluster's pictures show") {
+    SceneResult result;
+    result.parallel = scene_of("schedule", "gpipe ranks=4 microbatches=8; 1f1b; zb-h1");
+    const auto picture = cluster_picture(result, "C06, step 3");
+    REQUIRE(picture);
+    CHECK(picture->source == "C06, step 3");
+    REQUIRE(picture->table);
+    REQUIRE(picture->table->rows.size() == 3);
+    CHECK(picture->table->rows[2].name == "zb-h1");
+    CHECK(figure_text(picture->table->rows[0].values[1], picture->table->columns[1].unit) == "27.27");
+    REQUIRE(picture->schedules.size() == 2);  // the first and the last
+    CHECK(picture->schedules[1].kind == "zb-h1");
+    CHECK(picture->schedules[1].run.total == figure(result.parallel, "total@row:zb_h1"));
+    result.parallel = scene_of("collective", "ring ranks=4 bytes=4000");
+    CHECK(cluster_picture(result, "")->collective.run.total_us == figure(result.parallel, "time_us"));
+    result.parallel = scene_of("mesh", "tensor mesh=x:3,y:2 shape=6x4 layout=x,y to=-,-");
+    const auto mesh = cluster_picture(result, "");
+    REQUIRE(mesh->mesh.before.size() == 6);
+    CHECK(mesh->mesh.before[3].rows == 2);
+    CHECK(static_cast<double>(mesh->mesh.bytes()) == figure(result.parallel, "bytes"));
+    CHECK(cluster_picture({}, "") == nullptr);
+    CHECK(figure_text(1234567, "") == "1,234,567");
+    CHECK(figure_text(64e6, "B") == "64 MB");
+    CHECK(figure_text(std::nan(""), "") == "-");
 }
 
 TEST_CASE("mistakes in rows name the setting and what would be right") {

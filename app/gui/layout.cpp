@@ -206,8 +206,7 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
     if (scene_view == "rows")  // of many ranks
         return row(1, {lesson, column(1144, {slot("rows", 560, 560, 260)})});
     if (scene_view == "cheaper")  // training runs, and what each form costs
-        return row(1, {lesson, column(1144, {slot("curves", 460, 560, 300), slot("rows", 300, 560, 200),
-                                             slot("graph", 240, 760, 220)})});
+        return row(1, {lesson, column(1144, {slot("curves", 500, 560, 300), slot("rows", 360, 560, 240)})});
     if (scene_view == "curves")  // several training runs
         return row(1, {lesson, column(1144, {slot("curves", 560, 560, 330), slot("graph", 360, 760, 300)})});
     if (scene_view == "pipeline" || scene_view == "collective" || scene_view == "rank_memory" || scene_view == "mesh" ||

@@ -45,9 +45,11 @@ constexpr TableColumn training_columns[] = {{"loss", "loss", ""},
 constexpr TableColumn plan_columns[] = {{"gpus", "GPUs", ""},
                                         {"tflops", "a GPU", "TFLOP/s"},
                                         {"mfu", "MFU", "%", 100},
+                                        {"step_us", "step", "s", 1e-6},
                                         {"weights", "weights", "B"},
                                         {"gradients", "gradients", "B"},
                                         {"optimizer", "optimiser", "B"},
+                                        {"activations", "activations", "B"},
                                         {"memory", "all memory", "B"},
                                         {"share.bubble", "bubble", "% of step", 100},
                                         {"share.tensor", "TP waits", "% of step", 100},
@@ -79,6 +81,8 @@ void leave_out_empty(FigureTable& table) {
 std::shared_ptr<const FigureTable> table_of(const nn::Comparison& comparison) {
     auto table = std::make_shared<FigureTable>();
     table->title = fmt::format("{} of {}", comparison.method, comparison.model);
+    if (!table->title.empty() && table->title[0] >= 'a' && table->title[0] <= 'z')
+        table->title[0] = static_cast<char>(table->title[0] - 'a' + 'A');
     table->provenance = "executed";
     const bool share = !comparison.lower_is_better;
     table->columns = {

@@ -72,7 +72,7 @@ void show_collective(const ParallelRow& row, ClusterScene& picture) {
     shown = {};
     shown.run = *row.collective;
     shown.operation = shown.run.collective->operation;
-    shown.algorithm = shown.run.collective->algorithm;
+    shown.algorithm = row.title == "own" ? "your" : shown.run.collective->algorithm;
     shown.on_time_us = shown.run.total_us;
     shown.messages = shown.run.transfers;
     std::stable_sort(shown.messages.begin(), shown.messages.end(),
@@ -132,8 +132,9 @@ void show_memory(const ParallelScene& scene, ClusterScene& picture) {
     static constexpr std::string_view sharded[] = {"nothing", "Adam", "+ gradients", "+ weights"};
     MemoryShown& shown = picture.memory;
     shown.columns.clear();
-    shown.counted = scene.kind == "parallel";
-    if (shown.counted) shown.capacity = 0, shown.gpu.clear();
+    shown.counted = true;
+    shown.capacity = 0;
+    shown.gpu.clear();
     for (const ParallelRow& row : scene.rows) {
         MemoryColumn& column = shown.columns.emplace_back();
         column.name = row.name;
@@ -172,13 +173,17 @@ std::shared_ptr<const ClusterScene> cluster_picture(const SceneResult& result, c
     ClusterSetup setup;
     if (scene.rows.front().schedule) set_up_pipeline(scene, setup.pipeline);
     if (scene.rows.front().collective) set_up_collective(scene.rows.front(), setup.collective);
+    if (scene.rows.front().title == "state") {  // its memory is what the picture works out
+        setup.memory.parameters = setting_of(scene.rows.front(), "parameters", setup.memory.parameters);
+        setup.memory.gpus = static_cast<int>(setting_of(scene.rows.front(), "dp", setup.memory.gpus));
+    }
     if (scene.kind == "mesh") set_up_mesh(scene.rows.front(), setup.mesh);
     auto picture = std::make_shared<ClusterScene>(run_cluster(setup));
     picture->source = source;
     picture->table = std::move(table);
     if (scene.rows.front().schedule) show_schedules(scene, *picture);
     if (scene.rows.front().collective) show_collective(scene.rows.front(), *picture);
-    if (scene.kind == "parallel" || scene.kind == "plan") show_memory(scene, *picture);
+    if (scene.kind == "parallel") show_memory(scene, *picture);
     return picture;
 }
 

@@ -20,10 +20,19 @@ std::string times_of(double value, double base) {
     return fmt::format("x {:.3g}", value / base);
 }
 
+// "own: time 14 units, bubble 14.3 % of total."
+std::string one_row(const FigureTable& table) {
+    std::string text = table.rows.front().name + ":";
+    for (size_t c = 0; c < std::min<size_t>(2, table.columns.size()); ++c)
+        text +=
+            fmt::format("{} {} {}{}", c > 0 ? "," : "", table.columns[c].title,
+                        lessons::figure_text(table.rows.front().values[c], table.columns[c].unit),
+                        table.columns[c].unit.empty() || table.columns[c].unit == "B" ? "" : " " + table.columns[c].unit);
+    return text + ".";
+}
+
 std::string figures_caption(const FigureTable& table, size_t base) {
-    if (table.rows.size() < 2 || table.columns.empty())
-        return table.rows.empty() ? "Nothing ran."
-                                  : fmt::format("{}: {} figures.", table.rows.front().name, table.columns.size());
+    if (table.rows.size() < 2 || table.columns.empty()) return table.rows.empty() ? "Nothing ran." : one_row(table);
     // The largest change of any figure against the base row.
     double most = 0;
     std::string text;
