@@ -188,3 +188,72 @@ TEST_CASE("no text harms the reader of rows") {
     }
     CHECK_THAT(refusal_of("schedule", std::string(100'000, 'x')), Contains("64 KiB"));
 }
+
+TEST_CASE("training rows on many ranks take the serial run's steps, and count what they send") {
+    const auto scene =
+        scene_of("parallel",
+                 "mlp widths=16,32,8 name=one batch=24 steps=3 dtype=f64; name=four dp=4; name=zero dp=4 zero=2; "
+                 "name=other batch=12");
+    CHECK(figure(scene, "losses_off@row:four") < 1e-10);
+    CHECK(figure(scene, "weights_off@row:four") < 1e-10);
+    CHECK(figure(scene, "losses_off@row:zero") < 1e-10);
+    CHECK(figure(scene, "losses_off@row:other") > 1e-3);  // another batch
+    const double parameters = 16 * 32 + 32 + 32 * 8 + 8;
+    CHECK(figure(scene, "parameters") == parameters);
+    CHECK(figure(scene, "bytes@purpose:gradients@row:four") == 2 * 3.0 / 4 * 8 * parameters);  // 2(n-1)/n, f64
+    CHECK(figure(scene, "weights@row:four") == figure(scene, "weights"));
+    CHECK(figure(scene, "optimizer@row:zero") < figure(scene, "optimizer@row:four") + 1);
+    CHECK(figure(scene, "gradients@row:zero") == figure(scene, "gradients@row:four") / 4);
+    CHECK(figure(scene, "hidden_us@row:four") + figure(scene, "exposed_us@row:four") ==
+          Approx(figure(scene, "gradients_us@row:four")));
+    const auto resumed = scene_of("parallel",
+                                  "mlp widths=16,32,8 name=one batch=24 steps=4 dtype=f64 optimizer=adamw; "
+                                  "name=eight dp=8 restart=2 before_dp=4");
+    CHECK(figure(resumed, "losses_off@row:eight") < 1e-10);
+    CHECK(figure(resumed, "weights_off@row:eight") < 1e-10);
+    const auto tokens = scene_of("parallel",
+                                 "llama layers=2 width=16 heads=4 kv_heads=2 ffn=32 vocabulary=16 length=16 batch=4 steps=2 "
+                                 "dtype=f64 name=one; name=ring cp=2; name=cut tp=2; name=pipe pp=2 microbatches=2");
+    for (const char* name : {"ring", "cut", "pipe"}) {
+        INFO(name);
+        CHECK(figure(tokens, std::string("losses_off@row:") + name) < 1e-10);
+    }
+    CHECK(figure(tokens, "bytes@axis:cp@row:ring") > 0);
+    CHECK(figure(tokens, "bubble_of_total@row:pipe") > 0);
+}
+
+TEST_CASE("records go to workers in parts or are drawn from all; uneven parts end in a dead-lock that says who waits") {
+    const auto even = scene_of("parallel",
+                               "mlp widths=8,16,4 dp=3 batch=12 records=96 name=parts; name=whole feed=whole; "
+                               "name=again epochs=2; name=same epochs=2 reshuffle=0");
+    CHECK(figure(even, "batches@rank:2") == 8);
+    CHECK(figure(even, "steps") == 8);
+    CHECK(figure(even, "seen") == 96);
+    CHECK(figure(even, "repeated") == 0);
+    CHECK(figure(even, "seen@row:whole") < 75);  // 1 - 1/e of 96 is 61
+    CHECK(figure(even, "seen@row:whole") > 45);
+    CHECK(figure(even, "seen@row:whole") + figure(even, "repeated@row:whole") == 96);
+    CHECK(figure(even, "steps@row:again") == 16);
+    CHECK(figure(even, "kept_part@row:again") < 24);
+    CHECK(figure(even, "kept_part@row:same") == 32);
+    const auto odd = scene_of("parallel", "mlp widths=8,16,4 dp=3 batch=12 records=97 name=all; name=drop drop=1");
+    CHECK(figure(odd, "batches@rank:0") == 9);
+    CHECK(figure(odd, "batches@rank:1") == 8);
+    CHECK(figure(odd, "deadlock") == 1);
+    CHECK(figure(odd, "waiting") == 1);
+    CHECK(figure(odd, "waits_for@rank:0") == 2);  // its neighbour in the ring
+    CHECK(figure(odd, "steps") == 8);
+    CHECK(figure(odd, "deadlock@row:drop") == 0);
+    CHECK(figure(odd, "seen@row:drop") == 96);
+}
+
+TEST_CASE("training rows that cannot run say what could") {
+    CHECK_THAT(refusal_of("parallel", "mlp widths=16,8 dp=5 batch=24"), Contains("24"));
+    CHECK_THAT(refusal_of("parallel", "llama3-8b"), Contains("unknown model"));
+    CHECK_THAT(refusal_of("parallel", "llama layers=16 width=512 heads=8"), Contains("parameters"));
+    CHECK_THAT(refusal_of("parallel", "mlp widths=16,8 records=3 dp=4 batch=4"), Contains("too few"));
+    CHECK_THAT(refusal_of("parallel", "resnet8 records=100 dp=2 batch=4"), Contains("shape of one's own"));
+    CHECK_THAT(refusal_of("parallel", "mlp widths=16,8 batches=1,2 dp=3 batch=6"), Contains("3 workers"));
+    CHECK_THAT(refusal_of("parallel", "mlp widths=16,0,8"), Contains("widths"));
+    CHECK_THAT(refusal_of("parallel", "mlp wide=16"), Contains("setting"));
+}

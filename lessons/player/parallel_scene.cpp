@@ -16,10 +16,8 @@ namespace {
 constexpr size_t most_parallel_rows = 8, most_parallel_text = 1 << 16;
 
 constexpr ParallelKind kind_rows[] = {
-    {"schedule", run_schedule_row},
-    {"collective", run_collective_row},
-    {"plan", run_plan_row},
-    {"mesh", run_mesh_row},
+    {"schedule", run_schedule_row}, {"parallel", run_parallel_row}, {"collective", run_collective_row},
+    {"plan", run_plan_row},         {"mesh", run_mesh_row},
 };
 
 std::string figure_word(const std::string& text) {
@@ -161,7 +159,16 @@ Result<std::shared_ptr<const ParallelScene>> run_parallel_scene(const std::strin
         made.settings = row.settings;
         if (options.progress) options.progress(static_cast<double>(scene->rows.size()) / static_cast<double>(texts.size()));
     }
-    const std::vector<double>& first = scene->rows.front().parameters;
+    const std::vector<double>&first_losses = scene->rows.front().losses, &first = scene->rows.front().parameters;
+    for (ParallelRow& row : scene->rows) {
+        if (row.losses.empty() || row.losses.size() != first_losses.size()) continue;
+        double off = 0;
+        for (size_t i = 0; i < row.losses.size(); ++i) {
+            const double one = std::fabs(row.losses[i] - first_losses[i]) / std::fabs(first_losses[i]);
+            off = one <= off ? off : one;  // a NaN is the worst
+        }
+        row.figures["losses_off"] = off;
+    }
     for (ParallelRow& row : scene->rows) {
         if (first.empty() || row.parameters.size() != first.size()) continue;
         double off = 0;

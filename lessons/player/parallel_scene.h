@@ -23,10 +23,10 @@
 namespace lockstep::parallel {
 struct ScheduleRun;
 struct ParallelStepRecord;
-}
+}  // namespace lockstep::parallel
 namespace lockstep::comm {
 struct CollectiveRun;
-}  // namespace lockstep::parallel
+}  // namespace lockstep::comm
 
 namespace lockstep::lessons {
 
@@ -83,10 +83,11 @@ Result<std::shared_ptr<const ParallelScene>> run_parallel_scene(const std::strin
 Result<double> parallel_figure(const ParallelScene& scene, const std::string& name);
 
 // The kinds, a function each.
-ParallelRow run_schedule_row(ParallelText& row, const ParallelSceneOptions& options);  // schedule_scene.cpp
+ParallelRow run_parallel_row(ParallelText& row, const ParallelSceneOptions& options);    // parallel_runs.cpp
+ParallelRow run_schedule_row(ParallelText& row, const ParallelSceneOptions& options);    // schedule_scene.cpp
 ParallelRow run_collective_row(ParallelText& row, const ParallelSceneOptions& options);  // collective_scene.cpp
 ParallelRow run_mesh_row(ParallelText& row, const ParallelSceneOptions& options);        // mesh_scene.cpp
-ParallelRow run_plan_row(ParallelText& row, const ParallelSceneOptions& options);      // plan_scene.cpp
+ParallelRow run_plan_row(ParallelText& row, const ParallelSceneOptions& options);        // plan_scene.cpp
 // dp= tp= pp= cp= zero= ... of a row. Throws Failure.
 parallel::ParallelPlan parallel_plan_of(ParallelText& row, int64_t most_ranks);  // plan_settings.cpp
 
