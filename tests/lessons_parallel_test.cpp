@@ -202,6 +202,8 @@ TEST_CASE("training rows on many ranks take the serial run's steps, and count wh
     CHECK(figure(scene, "parameters") == parameters);
     CHECK(figure(scene, "bytes@purpose:gradients@row:four") == 2 * 3.0 / 4 * 8 * parameters);  // 2(n-1)/n, f64
     CHECK(figure(scene, "weights@row:four") == figure(scene, "weights"));
+    CHECK(figure(scene, "activations@row:four") > figure(scene, "activations") / 8);  // of 6 examples instead of 24
+    CHECK(figure(scene, "activations@row:four") < figure(scene, "activations") / 2);
     CHECK(figure(scene, "optimizer@row:zero") < figure(scene, "optimizer@row:four") + 1);
     CHECK(figure(scene, "gradients@row:zero") == figure(scene, "gradients@row:four") / 4);
     CHECK(figure(scene, "hidden_us@row:four") + figure(scene, "exposed_us@row:four") ==

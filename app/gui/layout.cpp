@@ -205,6 +205,8 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
                                              slot("graph", 340, 760, 300), slot("kernels", 180, 640, 180)})});
     if (scene_view == "rows")  // of many ranks
         return row(1, {lesson, column(1144, {slot("rows", 560, 560, 260)})});
+    if (scene_view == "ranks")  // training on many ranks
+        return row(1, {lesson, column(1144, {slot("curves", 480, 560, 300), slot("rows", 360, 560, 220)})});
     if (scene_view == "cheaper")  // training runs, and what each form costs
         return row(1, {lesson, column(1144, {slot("curves", 500, 560, 300), slot("rows", 360, 560, 240)})});
     if (scene_view == "curves")  // several training runs

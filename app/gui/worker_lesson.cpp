@@ -12,6 +12,7 @@
 #include "core/nn/follow.h"
 #include "lessons/player/exercise.h"
 #include "lessons/player/parallel_picture.h"
+#include "lessons/player/parallel_scene.h"
 #include "lessons/player/predict.h"
 #include "lessons/player/tape_program.h"
 #include "lessons/player/training_runs.h"
@@ -51,6 +52,15 @@ std::vector<Curve> curves_of(const lessons::SceneResult& shown) {
             curve.loss = run.loss;
             curve.total_steps = static_cast<int64_t>(run.loss.size());
             if (run.test) curve.accuracy = {*run.test};
+        }
+    if (shown.parallel)
+        for (const lessons::ParallelRow& row : shown.parallel->rows) {
+            if (row.losses.empty()) continue;
+            Curve& curve = curves.emplace_back();
+            curve.name = row.name;
+            std::replace(curve.name.begin(), curve.name.end(), '_', ' ');
+            curve.loss = row.losses;
+            curve.total_steps = static_cast<int64_t>(row.losses.size());
         }
     if (shown.tape && std::isfinite(shown.tape->loss.back())) {
         Curve& curve = curves.emplace_back();
@@ -165,6 +175,7 @@ void Session::Worker::show_lesson_step(int step) {
     draft.tape = shown.tape;
     draft.first_step = draft.step;
     draft.curves.clear();
+    if (shown.parallel) draft.curves = curves_of(shown);
     if (shown.step) show_training(shown, look_at.launch);
     if (shown.host) show_host(*shown.host, look_at);
     draft.other.reset();

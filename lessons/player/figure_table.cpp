@@ -33,9 +33,13 @@ constexpr TableColumn collective_columns[] = {{"rounds", "rounds", ""},
                                               {"fan_in", "fan-in", "messages"},
                                               {"time_us", "time", "us"},
                                               {"bus_gigabytes", "bus bandwidth", "GB/s"}};
-constexpr TableColumn training_columns[] = {{"loss", "loss", ""},
-                                            {"weights_off", "weights off by", ""},
-                                            {"step_us", "step", "us"},
+constexpr TableColumn training_columns[] = {{"steps", "steps", "done"},
+                                            {"seen", "records seen", ""},
+                                            {"repeated", "seen again", ""},
+                                            {"loss", "loss", ""},
+                                            {"losses_off", "losses off", "relative"},
+                                            {"weights_off", "weights off", ""},
+                                            {"step_us", "a step", "us, derived"},
                                             {"bytes_sent", "sent a rank", "B"},
                                             {"weights", "weights", "B"},
                                             {"gradients", "gradients", "B"},
@@ -114,6 +118,8 @@ std::shared_ptr<const FigureTable> figure_table(const SceneResult& result) {
             shown.values.push_back(found == row.figures.end() ? std::numeric_limits<double>::quiet_NaN()
                                                               : column.factor * found->second);
         }
+        if (!row.problem.empty() && table->note.empty())
+            table->note = fmt::format("{}: after {} steps, {}.", shown.name, row.losses.size(), row.problem);
     }
     leave_out_empty(*table);
     return table;

@@ -20,6 +20,7 @@ struct FigureTable {
     std::string title, provenance;  // "Pipeline schedules"; "simulated", "derived", "executed"
     std::vector<FigureColumn> columns;
     std::vector<FigureRow> rows;
+    std::string note;  // "all: after 8 steps rank 0 waits for rank 2, which has finished"; empty: every row ran to its end
 };
 std::shared_ptr<const FigureTable> figure_table(const SceneResult& result);  // null: the scene has no rows
 

@@ -224,11 +224,12 @@ void put_step_figures(const ParallelStepRecord& step, std::map<std::string, doub
     f["gradients_us"] = within_spans(first, parallel::gradient_stream, false);
     f["hidden_us"] = within_spans(first, parallel::gradient_stream, true);
     f["exposed_us"] = f["gradients_us"] - f["hidden_us"];
-    for (size_t kind = 0; kind < parallel::memory_kinds; ++kind) {
-        const bool kept = kind < 3;  // weights, gradients, optimizer
+    parallel::MemoryBytes most = first.peak;  // of each kind, at any time
+    for (const parallel::MemoryPoint& point : first.memory)
+        for (size_t kind = 0; kind < parallel::memory_kinds; ++kind) most[kind] = std::max(most[kind], point.bytes[kind]);
+    for (size_t kind = 0; kind < parallel::memory_kinds; ++kind)
         f[std::string(name_of(static_cast<parallel::MemoryKind>(kind)))] =
-            static_cast<double>(kept ? first.kept[kind] : first.peak[kind]);
-    }
+            static_cast<double>(kind < 3 ? first.kept[kind] : most[kind]);
     f["memory"] = static_cast<double>(parallel::sum_of(first.peak));
     f["host_bytes"] = static_cast<double>(first.host_bytes);
     if (step.schedule) f["bubble_of_total"] = step.schedule->bubble_of_total();

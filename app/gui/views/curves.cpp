@@ -67,6 +67,15 @@ class CurvesView final : public View {
             }
         }
         const float top = body.y + (room ? 36 : 0), bottom = body.bottom() - 20, between = 38;
+        // Runs on many ranks in a lesson measure nothing but their losses: no step of one device stands behind them.
+        alone_ = !snapshot->step && std::all_of(curves.begin(), curves.end(), [](const Curve& curve) {
+            return curve.accuracy.empty() && !curve.running;
+        });
+        if (alone_) {
+            plot(ui, session, focus, *snapshot, {body.x, top + 24, body.w, bottom - top - 24}, true);
+            ui.pop_scope();
+            return;
+        }
         const float heights = bottom - top - between - 24;
         const float loss_height = heights * 0.56f;
         plot(ui, session, focus, *snapshot, {body.x, top + 24, body.w, loss_height}, true);
@@ -98,7 +107,7 @@ class CurvesView final : public View {
 
   private:
     static constexpr std::string_view hidden_curves = "The runs have ended; their curves wait for your answer.";
-    bool log_ = true;
+    bool log_ = true, alone_ = false;  // alone_: losses, without a second plot
 
     // A run of one step is no curve: its loss beside that of guessing evenly among the classes.
     struct Single {
@@ -273,7 +282,7 @@ class CurvesView final : public View {
         const Curve& first = snapshot.curves.front();
         const int64_t shown = step_shown(first, focus);
         const float cursor = x.at(static_cast<double>(shown));
-        if (!loss)
+        if (!loss || alone_)
             for (int i = 0; i <= 5; ++i) {
                 const double step = x.high * i / 5;
                 if (std::abs(x.at(step) - cursor) > 46)

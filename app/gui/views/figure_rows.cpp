@@ -32,6 +32,7 @@ std::string one_row(const FigureTable& table) {
 }
 
 std::string figures_caption(const FigureTable& table, size_t base) {
+    if (!table.note.empty()) return table.note;
     if (table.rows.size() < 2 || table.columns.empty()) return table.rows.empty() ? "Nothing ran." : one_row(table);
     // The largest change of any figure against the base row.
     double most = 0;
