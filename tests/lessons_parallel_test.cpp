@@ -258,4 +258,16 @@ TEST_CASE("training rows that cannot run say what could") {
     CHECK_THAT(refusal_of("parallel", "mlp widths=16,8 batches=1,2 dp=3 batch=6"), Contains("3 workers"));
     CHECK_THAT(refusal_of("parallel", "mlp widths=16,0,8"), Contains("widths"));
     CHECK_THAT(refusal_of("parallel", "mlp wide=16"), Contains("setting"));
+    CHECK_THAT(refusal_of("parallel", "mlp batch=512 steps=200 widths=512,512,256"), Contains("too long for a scene"));
+    CHECK_THAT(refusal_of("parallel", "mlp widths=16,8 batch=8 steps=2 restart=2"), Contains("leave steps"));
+    CHECK_THAT(refusal_of("parallel", "mlp widths=16,8 batch=8 records=64 feed=parts drop=2"), Contains("drop"));
+    const std::string good = "mlp widths=8,16,4 dp=2 batch=8 records=33 drop=1; name=b restart=1 before_dp=4 batches=2,1";
+    Rng rng(7);
+    for (int i = 0; i < 200; ++i) {
+        std::string text = good;
+        for (int k = 0; k < 3; ++k)
+            text[static_cast<size_t>(rng.uniform(0, 0.999) * static_cast<double>(text.size()))] =
+                static_cast<char>(rng.uniform(32, 127));
+        static_cast<void>(run_parallel_scene("parallel", text, {"lesson.md", 1, 1}, {}));
+    }
 }

@@ -42,6 +42,7 @@ using parallel::ModelShape;
 using parallel::ParallelOptions;
 using parallel::ParallelStepRecord;
 
+constexpr double most_parallel_work = 2e10;
 constexpr int64_t most_parallel_ranks = 16, most_parallel_steps = 200, most_parallel_parameters = 500'000;
 
 std::vector<int64_t> counts_of(const std::string& key, const std::string& text, int64_t most) {
@@ -314,6 +315,15 @@ ParallelRow run_parallel_row(ParallelText& row, const ParallelSceneOptions& scen
     }
     if (steps < 1 || steps > most_parallel_steps)
         throw Failure(fmt::format("{} steps: from 1 to {} run in a scene", steps, most_parallel_steps));
+    // Multiplications of a forward pass, about: a weight meets every token, or every place of a picture.
+    const double places = shape.kind == ModelShape::Kind::perceptron      ? 1
+                          : shape.kind == ModelShape::Kind::convolutional ? 200
+                                                                          : static_cast<double>(shape.context);
+    const double work = static_cast<double>(parallel::parameters_of(shape)) * static_cast<double>(options.training.batch) *
+                        places * static_cast<double>(steps);
+    if (work > most_parallel_work)
+        throw Failure(fmt::format("{} steps of this model are too long for a scene: about {} would do", steps,
+                                  std::max<int64_t>(1, static_cast<int64_t>(most_parallel_work / work * double(steps)))));
     const int64_t restart = row.whole("restart", 0, 0, most_parallel_steps);
     ParallelOptions before = options;
     before.plan = {};
