@@ -4,12 +4,12 @@
 #include <cmath>
 
 #include "core/base/diagnostic.h"
+#include "core/parallel/compression.h"
 #include "core/parallel/trainer.h"
 #include "core/parallel/zero.h"
-#include "tests/catch.h"
+#include "tests/parallel_support.h"
 
-using namespace lockstep;
-using namespace lockstep::parallel;
+using namespace parallel_test;
 
 namespace {
 // 16-32-32-8, every extent a multiple of eight, so that no bucket is padded.
@@ -130,7 +130,7 @@ TEST_CASE("data parallelism and every ZeRO stage take the serial run's steps, wi
                 ParallelPlan plan{.dp = dp, .zero = zero, .microbatches = microbatches, .bucket_bytes = 4096};
                 CHECK(worst_difference(run_steps(small_options(plan)), serial) < 1e-10);
             }
-    for (const char* algorithm : {"halving_doubling"})
+    for (const char* algorithm : {"tree", "halving_doubling", "parameter_server"})
         CHECK(worst_difference(run_steps(small_options({.dp = 4, .all_reduce = algorithm})), serial) < 1e-10);
     auto clipped = small_options({});
     clipped.training.clip_norm = 0.1;
@@ -223,6 +223,8 @@ TEST_CASE("a plan that cannot be is refused in one sentence that says what would
     CHECK(why_not(small_options({.dp = 5})).find("24") != std::string::npos);
     CHECK(why_not(small_options({.dp = 2, .zero = 1, .compression = Compression::fp16})) ==
           "compressed gradients are all-reduced whole: --compression works with --zero 0");
+    CHECK(why_not(small_options({.dp = 2, .sync_batch_norm = true})) ==
+          "--sync-batch-norm works on batch norm, and mlp has none: resnet8 has");
     CHECK(why_not(small_options({.dp = 2, .zero = 1}, DType::f64, "lars")).find("whole layers") != std::string::npos);
 }
 
@@ -262,4 +264,213 @@ TEST_CASE("compressed gradients: all of them is no compression, less of them sti
         run_steps(small_options({.dp = 4, .compression = Compression::top_k, .keep = 0.1}, DType::f32, "sgd"), 1);
     const auto k = static_cast<int64_t>(std::llround(0.1 * double(small_parameters)));
     CHECK(sent_for(pairs.last.ranks[2], "gradients") == 8 * k * 3);
+}
+
+namespace {
+// Plain SGD on one rank, without ZeRO or buckets: every worker's gradient by itself, its share of the batch's mean, given to
+// `joined`, which says what the workers' exchange makes of them.
+using Gradients = std::map<std::string, std::vector<double>>;
+using Exchange = std::function<Gradients(const std::vector<Gradients>& of_worker)>;
+
+std::map<std::string, std::vector<double>> compressed_serially(int workers, int steps, double rate, const Exchange& joined) {
+    std::map<std::string, std::vector<double>> weights;
+    check_no_problem(run_ranks({}, [&](Rank& rank) {
+        const auto model = own_stage(rank, small_perceptron(), 1, DType::f64);
+        for (int step = 0; step < steps; ++step) {
+            std::vector<Gradients> of_worker;
+            for (int worker = 0; worker < workers; ++worker) {
+                nn::Batch batch;
+                batch.count = 24 / workers, batch.first = worker * batch.count;
+                small_examples(uint64_t(step), batch);
+                const std::vector<double> values(batch.values.begin(), batch.values.end());
+                const MicroBatch part{tensor::tensor_from(rank.heap, {batch.count, 16}, values, "x"),
+                                      tensor::labels_from(rank.heap, batch.labels, "labels"), batch.count};
+                of_worker.push_back(step_of(rank, *model, part).gradients);
+                for (auto& [name, gradient] : of_worker.back())
+                    for (double& value : gradient) value /= workers;
+            }
+            const Gradients sum = joined(of_worker);
+            for (nn::Parameter& parameter : model->list.parameters()) {
+                std::vector<double> value = tensor::values_of(rank.heap, parameter.value);
+                for (size_t i = 0; i < value.size(); ++i) value[i] -= rate * sum.at(parameter.name)[i];
+                tensor::write_values(rank.heap, parameter.value, value, "w");
+            }
+        }
+        for (const nn::Parameter& parameter : model->list.parameters())
+            weights[parameter.name] = tensor::values_of(rank.heap, parameter.value);
+    }));
+    return weights;
+}
+
+// As a bucket lies in memory: the last parameter first.
+const std::vector<std::string> bucket_order = {"fc3.bias", "fc3.weight", "fc2.bias", "fc2.weight", "fc1.bias", "fc1.weight"};
+
+void check_weights(const Ran& ran, const std::map<std::string, std::vector<double>>& expected) {
+    REQUIRE(ran.weights.size() == expected.size());
+    for (const auto& [name, values] : expected) {
+        INFO(name);
+        CHECK(apart(ran.weights.at(name), values) < 1e-10);
+    }
+}
+ParallelOptions compressed(const ParallelPlan& plan, DType dtype = DType::f64) {
+    ParallelOptions options = small_options(plan, dtype, "sgd");
+    options.training.momentum = 0, options.training.learning_rate = 0.5, options.training.schedule = "constant";
+    options.training.clip_norm = 0;
+    return options;
+}
+}  // namespace
+
+TEST_CASE("gradients rounded to half precision are a serial program's that rounds them the same") {
+    const auto half = [](double value) { return double(f16_to_f32(f32_to_f16(float(value)))); };
+    const auto expected = compressed_serially(2, 5, 0.5, [&](const std::vector<Gradients>& of_worker) {
+        Gradients sum = of_worker[0];
+        for (auto& [name, values] : sum)
+            for (size_t i = 0; i < values.size(); ++i) values[i] = half(half(values[i]) + half(of_worker[1].at(name)[i]));
+        return sum;
+    });
+    const Ran ran = run_steps(compressed({.dp = 2, .compression = Compression::fp16}));
+    check_weights(ran, expected);
+    CHECK(worst_difference(run_steps(compressed({.dp = 2})), ran) > 1e-6);    // it is not the plain run
+    CHECK(sent_for(ran.last.ranks[0], "gradients") == 2 * small_parameters);  // a ring of two: its size once, 2 bytes each
+}
+
+TEST_CASE("top-k with error feedback is a serial program that keeps what each worker did not send") {
+    const int n = 4;
+    const auto k = static_cast<size_t>(std::llround(0.05 * double(small_parameters)));
+    std::vector<std::vector<double>> error(n, std::vector<double>(small_parameters));
+    const auto expected = compressed_serially(n, 5, 0.5, [&](const std::vector<Gradients>& of_worker) {
+        std::vector<double> sum(small_parameters);
+        for (size_t worker = 0; worker < n; ++worker) {
+            std::vector<double>& left = error[worker];
+            size_t at = 0;
+            for (const std::string& name : bucket_order)
+                for (const double value : of_worker[worker].at(name)) left[at++] += value;
+            std::vector<double> sizes;
+            for (const double value : left) sizes.push_back(std::abs(value));
+            std::sort(sizes.begin(), sizes.end(), std::greater<>());
+            for (size_t i = 0; i < left.size(); ++i)
+                if (std::abs(left[i]) >= sizes[k - 1]) sum[i] += left[i], left[i] = 0;
+        }
+        Gradients joined;
+        size_t at = 0;
+        for (const std::string& name : bucket_order)
+            for (size_t i = 0; i < of_worker[0].at(name).size(); ++i) joined[name].push_back(sum[at++]);
+        return joined;
+    });
+    const ParallelPlan plan{.dp = n, .compression = Compression::top_k, .keep = 0.05};
+    check_weights(run_steps(compressed(plan)), expected);
+    for (const RankStep& rank : run_steps(compressed(plan, DType::f32), 2).last.ranks)
+        CHECK(sent_for(rank, "gradients") == 8 * int64_t(k) * (n - 1));
+}
+
+TEST_CASE("PowerSGD with error feedback is a serial program that keeps what low rank leaves out") {
+    const int n = 4;
+    const int64_t r = 2;
+    std::vector<Gradients> error(n);
+    Gradients factor;  // q[columns, r] by parameter
+    const std::map<std::string, std::array<int64_t, 2>> extents = {
+        {"fc1.weight", {32, 16}}, {"fc2.weight", {32, 32}}, {"fc3.weight", {8, 32}}};
+    const std::vector<std::string> names = {"fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias", "fc3.weight", "fc3.bias"};
+    const auto expected = compressed_serially(n, 5, 0.5, [&](const std::vector<Gradients>& of_worker) {
+        Gradients joined;
+        for (size_t number = 0; number < names.size(); ++number) {
+            const std::string& name = names[number];
+            std::vector<double> sum(of_worker[0].at(name).size());  // of gradient and error, over the workers
+            std::vector<Gradients::mapped_type> own(n);
+            for (size_t worker = 0; worker < n; ++worker) {
+                own[worker] = of_worker[worker].at(name);
+                std::vector<double>& left = error[worker][name];
+                left.resize(sum.size());
+                for (size_t i = 0; i < sum.size(); ++i) sum[i] += own[worker][i] += left[i];
+            }
+            const auto found = extents.find(name);
+            if (found == extents.end()) {
+                joined[name] = sum;
+                continue;
+            }
+            const auto [rows, columns] = found->second;
+            std::vector<double>& q = factor[name];
+            if (q.empty()) q = first_q(number, columns, r);
+            std::vector<std::vector<double>> p(static_cast<size_t>(r),
+                                               std::vector<double>(static_cast<size_t>(rows)));  // by column
+            for (int64_t c = 0; c < r; ++c) {
+                std::vector<double>& column = p[size_t(c)];
+                for (int64_t i = 0; i < rows; ++i)
+                    for (int64_t j = 0; j < columns; ++j)
+                        column[size_t(i)] += sum[size_t(i * columns + j)] * q[size_t(j * r + c)];
+                const auto times = [&](const std::vector<double>& a, const std::vector<double>& b) {
+                    double dot = 0;
+                    for (size_t i = 0; i < a.size(); ++i) dot += a[i] * b[i];
+                    return dot;
+                };
+                for (int64_t before = 0; before < c; ++before) {
+                    const double along = times(column, p[size_t(before)]);
+                    for (size_t i = 0; i < column.size(); ++i) column[i] -= along * p[size_t(before)][i];
+                }
+                const double length = std::sqrt(times(column, column));
+                for (double& value : column) value /= length;
+            }
+            std::fill(q.begin(), q.end(), 0.0);
+            std::vector<double> low(sum.size());
+            for (int64_t c = 0; c < r; ++c)
+                for (int64_t j = 0; j < columns; ++j) {
+                    double& value = q[size_t(j * r + c)];
+                    for (int64_t i = 0; i < rows; ++i) value += sum[size_t(i * columns + j)] * p[size_t(c)][size_t(i)];
+                    for (int64_t i = 0; i < rows; ++i) low[size_t(i * columns + j)] += p[size_t(c)][size_t(i)] * value;
+                }
+            for (size_t worker = 0; worker < n; ++worker)
+                for (size_t i = 0; i < low.size(); ++i) error[worker][name][i] = own[worker][i] - low[i] / n;
+            joined[name] = low;
+        }
+        return joined;
+    });
+    const ParallelPlan plan{.dp = n, .compression = Compression::power_sgd, .rank = int(r)};
+    check_weights(run_steps(compressed(plan)), expected);
+    int64_t elements = 32 + 32 + 8;  // vectors go whole
+    for (const auto& [name, extent] : extents) elements += r * (extent[0] + extent[1]);
+    for (const RankStep& rank : run_steps(compressed(plan, DType::f32), 2).last.ranks)
+        CHECK(sent_for(rank, "gradients") == 4 * elements * 2 * (n - 1) / n);
+}
+
+TEST_CASE("batch norm over all workers is the serial run; each worker's own is ghost batches") {
+    ParallelOptions options;
+    options.training.model = "resnet8";
+    options.training.batch = 8;
+    options.training.dtype = DType::f64;
+    options.training.learning_rate = 0.05;
+    const auto far = [&](const ParallelPlan& plan, int64_t parts, bool with_statistics) {
+        options.plan = plan;
+        nn::TrainerOptions training = options.training;
+        training.accumulate = parts;
+        nn::Trainer serial(training);
+        ParallelTrainer ranks(options);
+        double worst = 0;
+        for (int step = 0; step < 5; ++step) {
+            const double loss = serial.step().loss, off = std::abs(ranks.step().loss - loss) / loss;
+            worst = off <= worst ? worst : off;
+        }
+        const nn::Checkpoint whole = ranks.checkpoint(), expected = serial.checkpoint();
+        size_t compared = 0;
+        for (const nn::NamedArray& row : expected.tensors) {
+            const bool statistics = row.name.find(".running_") != std::string::npos;
+            if (row.name.starts_with("optimizer.") || row.array.dtype != DType::f64) continue;
+            if (statistics && !with_statistics) continue;
+            const Array* array = nn::find(whole.tensors, row.name);
+            REQUIRE(array);
+            const auto values = [](const Array& of) {
+                return std::vector<double>(of.as<double>(), of.as<double>() + of.count());
+            };
+            const double off = apart(values(*array), values(row.array), 1e-6);
+            worst = off <= worst ? worst : off;
+            ++compared;
+        }
+        CHECK(compared > 20);
+        if (with_statistics) CHECK(std::abs(ranks.evaluate(16).loss / serial.evaluate(16).loss - 1) < 1e-9);
+        return worst;
+    };
+    CHECK(far({.dp = 2, .sync_batch_norm = true}, 1, true) < 1e-10);
+    CHECK(far({.dp = 4, .zero = 2, .sync_batch_norm = true}, 1, true) < 1e-10);
+    CHECK(far({.dp = 2}, 2, false) < 1e-10);
+    CHECK(far({.dp = 4}, 4, false) < 1e-10);
+    CHECK(far({.dp = 2}, 1, false) > 1e-4);  // otherwise the two would be the same
 }

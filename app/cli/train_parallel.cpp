@@ -118,8 +118,8 @@ void print_end(const parallel::ParallelTrainer& trainer, const parallel::Paralle
     fmt::print("a step takes {:.1f} us on {} ranks of {} (derived), {:.1f} us of them rank 0 computes\n",
                last.end_us - last.begin_us, trainer.mesh().ranks(), trainer.options().gpu, rank.compute_us);
     for (const parallel::Traffic& row : rank.sent)
-        fmt::print("rank 0 sends {:>12} bytes of {} over {}, {} messages (executed)\n", row.bytes, row.purpose, row.axis,
-                   row.messages);
+        fmt::print("rank 0 sends {:>12} bytes of {} over {}, {} message{} (executed)\n", row.bytes, row.purpose, row.axis,
+                   row.messages, row.messages == 1 ? "" : "s");
     fmt::print("rank 0 keeps");
     for (size_t i = 0; i < rank.kept.size(); ++i)
         fmt::print("{} {} {}", i ? "," : "", rank.kept[i], name_of(static_cast<parallel::MemoryKind>(i)));
@@ -201,6 +201,8 @@ void train_ranks(const parallel::ParallelOptions& options, const ParallelRun& ru
     for (int64_t i = 0; i < run.steps; ++i) {
         last = trainer.step();
         const bool end = i + 1 == run.steps;
+        if (text && (run.steps <= 20 || i % (run.steps / 20) == 0 || end))
+            fmt::print("step {:>6}  loss {:.5f}  {:.1f} ms\n", last.step, last.loss, 1000 * last.seconds);
         nlohmann::ordered_json line = record_json(last, run.training.batch);
         if (end || (run.evaluate_every > 0 && (last.step + 1) % run.evaluate_every == 0)) {
             const nn::Evaluation e = trainer.evaluate();
@@ -211,8 +213,6 @@ void train_ranks(const parallel::ParallelOptions& options, const ParallelRun& ru
                            100 * e.accuracy);
         }
         emit(line);
-        if (text && (run.steps <= 20 || i % (run.steps / 20) == 0 || end))
-            fmt::print("step {:>6}  loss {:.5f}  {:.1f} ms\n", last.step, last.loss, 1000 * last.seconds);
         if (!run.save.empty() && (end || (run.save_every > 0 && (i + 1) % run.save_every == 0))) {
             const nn::Checkpoint whole = trainer.checkpoint();
             if (speaks) nn::save_checkpoint(run.save, whole);
@@ -220,6 +220,11 @@ void train_ranks(const parallel::ParallelOptions& options, const ParallelRun& ru
         }
     }
     if (text) print_end(trainer, last);
+    if (text && world && world->size() > 1 && (!run.json.empty() || !run.trace.empty()))
+        fmt::print("{} rank 0 alone: the other ranks are processes of their own\n",
+                   run.trace.empty()  ? "the JSON lines hold"
+                   : run.json.empty() ? "the trace holds"
+                                      : "the JSON lines and the trace hold");
     if (!run.json.empty() && text) write_file(run.json, collected);
     if (!run.trace.empty() && speaks) {
         std::ostringstream out;

@@ -56,6 +56,8 @@ void check_parallel_options(const ParallelOptions& options, const ModelShape& sh
     if ((rule == "lars" || rule == "larc" || rule == "novograd") && (plan.zero > 0 || plan.tp > 1))
         throw Failure(
             fmt::format("{} takes the norm of whole layers, which --zero and --tp cut: sgd, adam and adamw go", rule));
+    if (plan.sync_batch_norm && shape.name != "resnet8")
+        throw Failure(fmt::format("--sync-batch-norm works on batch norm, and {} has none: resnet8 has", shape.name));
     if (training.accumulate > 1) throw Failure("parts of a batch are micro-batches here: --microbatches, not --accumulate");
     if (const std::optional<std::string> why = refusal(plan, shape, training.batch)) throw Failure(*why);
     if (training.batch % (int64_t{plan.dp} * plan.microbatches))
@@ -338,18 +340,15 @@ void ParallelTrainer::restore(const nn::Checkpoint& checkpoint) {
 
 nn::Evaluation ParallelTrainer::evaluate(int64_t examples) {
     State& s = *state_;
-    std::map<std::string, Array> whole = s.whole();
+    nn::Checkpoint whole = checkpoint();  // with the running statistics of batch norm, of worker 0
     if (s.own && s.world->rank() != 0) return {};
     nn::Trainer& serial = s.serial();
-    std::vector<float> values;
     for (const nn::Trainer::ParameterInfo& info : serial.parameters()) {
-        const Array& array = whole[info.name];
-        if (array.shape != info.shape)
+        const Array* array = nn::find(whole.tensors, info.name);
+        if (!array || array->shape != info.shape)
             throw Failure(fmt::format("{} is not what model {} has", info.name, serial.options().model));
-        for (size_t i = 0; i < array.count(); ++i)
-            values.push_back(array.dtype == DType::f64 ? static_cast<float>(array.as<double>()[i]) : array.as<float>()[i]);
     }
-    serial.import_parameters(values, s.next);
+    serial.restore(whole);
     return serial.evaluate(examples);
 }
 
