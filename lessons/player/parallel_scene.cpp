@@ -172,7 +172,10 @@ Result<std::shared_ptr<const ParallelScene>> run_parallel_scene(const std::strin
     for (ParallelRow& row : scene->rows) {
         if (first.empty() || row.parameters.size() != first.size()) continue;
         double off = 0;
-        for (size_t i = 0; i < first.size(); ++i) off = std::max(off, std::fabs(row.parameters[i] - first[i]));
+        for (size_t i = 0; i < first.size(); ++i) {
+            const double one = std::fabs(row.parameters[i] - first[i]);
+            off = one <= off ? off : one;
+        }
         row.figures["weights_off"] = off;
     }
     return std::shared_ptr<const ParallelScene>(std::move(scene));
