@@ -55,6 +55,7 @@ void add_grade(CLI::App& app, int& status);
 void add_plan(CLI::App& app, int& status);
 void add_schedule(CLI::App& app, int& status);
 void add_validate(CLI::App& app, int& status);
+void add_silicon(CLI::App& app, int& status);
 void add_bench(CLI::App& app, int& status, const Hooks& hooks);
 
 // Writes to stdout for "-", else to the file.

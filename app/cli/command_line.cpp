@@ -168,6 +168,7 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
     add_collective(app, status);
     add_schedule(app, status);
     add_validate(app, status);
+    add_silicon(app, status);
     add_bench(app, status, hooks);
     for (CLI::App* command : app.get_subcommands({})) command->set_help_flag("--help", "print this help");
     refuse_options_as_values(app);

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/cli.h"
+#include "app/cli/silicon.h"
 #include "core/parallel/cluster_tables.h"
 
 namespace lockstep::cli {
@@ -60,7 +61,7 @@ nlohmann::ordered_json json_of(const validate::Report& report) {
 void add_validate(CLI::App& app, int&) {
     CLI::App* command = app.add_subcommand("validate", "published figures of real GPUs beside those of the model");
     struct Chosen {
-        std::string table, json;
+        std::string table, json, file, gpu;
         bool quick = false;
     };
     auto chosen = std::make_shared<Chosen>();
@@ -68,7 +69,15 @@ void add_validate(CLI::App& app, int&) {
                         "one table: latency, rate, bandwidth, peak, sgemm, silicon or cluster; default: all");
     command->add_flag("--quick", chosen->quick, "the rows that take seconds");
     command->add_option("--json", chosen->json, "write the rows as JSON; '-' for stdout");
+    command->add_option("--file", chosen->file, "silicon: these measurements instead of those in assets/silicon");
+    command->add_option("--gpu", chosen->gpu, "silicon: against this modelled GPU instead of the file's own");
     command->callback([chosen] {
+        if (chosen->table != "silicon" && !(chosen->file + chosen->gpu).empty())
+            throw Failure("--file and --gpu are for the table silicon");
+        if (chosen->table == "silicon") {
+            const auto files = chosen->file.empty() ? stored_silicon() : std::vector{chosen->file};
+            if (!files.empty()) return validate_silicon(files, chosen->gpu, chosen->json);
+        }
         validate::Options options;
         options.table = chosen->table;
         options.quick = chosen->quick;

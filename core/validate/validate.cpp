@@ -20,7 +20,7 @@ std::string silicon_remark() {
         if (entry.path().extension() == ".json") ++files;
     return files == 0
                ? "silicon: nothing was measured on a real GPU; assets/silicon is empty"
-               : "silicon: " + std::to_string(files) + " files in assets/silicon, which this version does not compare";
+               : "silicon: " + std::to_string(files) + " files in assets/silicon; `lockstep validate silicon` compares them";
 }
 
 }  // namespace

@@ -1,0 +1,203 @@
+// The file of measurements, format 1:
+//   {"format": 1, "gpu": "...", "driver": "13.0", "made_up": false, "modelled": false, "parts": {NAME: PART, ...}}
+//   PART of kernels: {"clock_before_mhz": n, "clock_after_mhz": n, "rows": [{"name", "grid": [x,y,z], "block": [x,y,z],
+//                     "repeats", "time_us", "fastest_us", "slowest_us", "cycles", "half": "fit" | "judge"}, ...]}
+//   other PARTs: the same with rows of {"name", "value", "unit"}
+// Every field is needed and none other is allowed. A reader knows where it is, so that each complaint names the place.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "core/base/hash.h"
+#include "core/device/silicon.h"
+
+namespace lockstep::device {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr std::string_view part_names[] = {"properties", "kernels", "copies", "launch"};
+constexpr size_t most_rows = 10'000, longest_text = 400;
+
+struct SiliconPlace {  // a value and where it is
+    const Json& json;
+    std::string path;
+    const std::string& file;
+
+    [[noreturn]] void refuse(std::string_view what) const {
+        throw Failure(Diagnostic{fmt::format("{}: {}", path.empty() ? "the file" : path, what), {file}});
+    }
+    void fields(std::initializer_list<std::string_view> names) const {
+        if (!json.is_object()) refuse(fmt::format("an object is needed, not {}", article(json)));
+        for (const auto& [key, value] : json.items())
+            if (std::find(names.begin(), names.end(), key) == names.end())
+                refuse(fmt::format("unknown field '{}'", key.substr(0, 60)));
+    }
+    SiliconPlace at(const std::string& key) const {
+        const auto found = json.find(key);
+        if (found == json.end()) refuse(fmt::format("the field '{}' is missing", key));
+        return {*found, path.empty() ? key : path + "." + key, file};
+    }
+    SiliconPlace at(size_t index) const { return {json[index], fmt::format("{}[{}]", path, index), file}; }
+    size_t rows() const {
+        if (!json.is_array()) refuse(fmt::format("a list is needed, not {}", article(json)));
+        if (json.size() > most_rows) refuse(fmt::format("{} rows, at most {} are read", json.size(), most_rows));
+        return json.size();
+    }
+    std::string text() const {
+        if (!json.is_string()) refuse(fmt::format("a text is needed, not {}", article(json)));
+        const auto& value = json.get_ref<const std::string&>();
+        if (value.empty() || value.size() > longest_text)
+            refuse(fmt::format("a text of 1 to {} bytes is needed, not {}", longest_text, value.size()));
+        for (const char c : value)
+            if (static_cast<unsigned char>(c) < 32 || c == 127) refuse("control characters are not allowed in a text");
+        return value;
+    }
+    bool flag() const {
+        if (!json.is_boolean()) refuse(fmt::format("true or false is needed, not {}", article(json)));
+        return json.get<bool>();
+    }
+    double number(double low, double high) const {
+        if (!json.is_number()) refuse(fmt::format("a number is needed, not {}", article(json)));
+        const double value = json.get<double>();
+        if (!(value >= low && value <= high)) refuse(fmt::format("{} is not from {} to {}", value, low, high));
+        return value;
+    }
+    double positive() const { return number(1e-9, 1e15); }
+    uint32_t whole(double low, double high) const {
+        const double value = number(low, high);
+        if (value != std::floor(value)) refuse(fmt::format("a whole number is needed, not {}", value));
+        return static_cast<uint32_t>(value);
+    }
+    simt::Dim3 extent() const {
+        if (rows() != 3) refuse(fmt::format("three numbers x, y and z are needed, not {}", json.size()));
+        return {at(size_t{0}).whole(1, 2147483647), at(1).whole(1, 65535), at(2).whole(1, 65535)};
+    }
+    static std::string article(const Json& json) {
+        const std::string name = json.type_name();
+        return name == "null" ? name : (name == "array" || name == "object" ? "an " : "a ") + name;
+    }
+};
+
+SiliconKernel kernel_at(const SiliconPlace& row) {
+    row.fields({"name", "grid", "block", "repeats", "time_us", "fastest_us", "slowest_us", "cycles", "half"});
+    SiliconKernel kernel;
+    kernel.name = row.at("name").text();
+    kernel.grid = row.at("grid").extent();
+    kernel.block = row.at("block").extent();
+    kernel.repeats = row.at("repeats").whole(1, 1e6);
+    kernel.time_us = row.at("time_us").positive();
+    kernel.fastest_us = row.at("fastest_us").positive();
+    kernel.slowest_us = row.at("slowest_us").positive();
+    if (kernel.fastest_us > kernel.time_us || kernel.time_us > kernel.slowest_us)
+        row.refuse("the median does not lie between the fastest and the slowest");
+    kernel.cycles = row.at("cycles").positive();
+    const SiliconPlace half = row.at("half");
+    if (half.text() != name_of(half_of(kernel.name)))
+        half.refuse(fmt::format("'{}' is of the half '{}', by the hash of its name, not '{}'", kernel.name,
+                                name_of(half_of(kernel.name)), half.text()));
+    return kernel;
+}
+
+SiliconPart part_at(const SiliconPlace& place, std::string name) {
+    place.fields({"clock_before_mhz", "clock_after_mhz", "rows"});
+    SiliconPart part{.name = std::move(name)};
+    part.clock_before_mhz = place.at("clock_before_mhz").positive();
+    part.clock_after_mhz = place.at("clock_after_mhz").positive();
+    const SiliconPlace rows = place.at("rows");
+    std::set<std::string> names;
+    for (size_t i = 0, count = rows.rows(); i < count; ++i) {
+        const SiliconPlace row = rows.at(i);
+        if (part.name == "kernels") {
+            part.kernels.push_back(kernel_at(row));
+        } else {
+            row.fields({"name", "value", "unit"});
+            part.figures.push_back({row.at("name").text(), row.at("value").number(0, 1e18), row.at("unit").text()});
+        }
+        const std::string& added = part.name == "kernels" ? part.kernels.back().name : part.figures.back().name;
+        if (!names.insert(added).second) row.refuse(fmt::format("'{}' is there twice", added));
+    }
+    return part;
+}
+
+}  // namespace
+
+SiliconHalf half_of(std::string_view kernel) {
+    return fnv1a64(kernel) >> 32 & 1 ? SiliconHalf::judge : SiliconHalf::fit;
+}
+std::string_view name_of(SiliconHalf half) {
+    return half == SiliconHalf::fit ? "fit" : "judge";
+}
+std::span<const std::string_view> silicon_parts() {
+    return part_names;
+}
+const SiliconPart* SiliconFile::part(std::string_view name) const {
+    for (const SiliconPart& it : parts)
+        if (it.name == name) return &it;
+    return nullptr;
+}
+
+Result<SiliconFile> parse_silicon(const std::string& text, const std::string& file) {
+    Json json;
+    try {
+        json = Json::parse(text);
+    } catch (const nlohmann::json::parse_error& error) {
+        const size_t end = std::min(error.byte > 0 ? error.byte - 1 : 0, text.size());
+        const auto line = std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(end), '\n');
+        const size_t newline = text.rfind('\n', end == 0 ? 0 : end - 1);
+        const size_t column = newline == std::string::npos || newline >= end ? end : end - newline - 1;
+        return Diagnostic{end >= text.size() ? "the JSON ends too early" : "this is no JSON",
+                          {file, static_cast<int>(line) + 1, static_cast<int>(column) + 1}};
+    } catch (const nlohmann::json::exception&) {
+        return Diagnostic{"the JSON holds a number that is too large", {file}};
+    }
+    try {
+        const SiliconPlace top{json, "", file};
+        top.fields({"format", "gpu", "driver", "made_up", "modelled", "parts"});
+        if (top.at("format").whole(0, 1e9) != 1) top.at("format").refuse("this version reads format 1 alone");
+        SiliconFile it{.gpu = top.at("gpu").text(),
+                       .driver = top.at("driver").text(),
+                       .made_up = top.at("made_up").flag(),
+                       .modelled = top.at("modelled").flag()};
+        const SiliconPlace parts = top.at("parts");
+        parts.fields({"properties", "kernels", "copies", "launch"});
+        for (const std::string_view name : part_names)
+            if (parts.json.contains(std::string(name)))
+                it.parts.push_back(part_at(parts.at(std::string(name)), std::string(name)));
+        return it;
+    } catch (const Failure& failure) {
+        return failure.diagnostic;
+    }
+}
+
+std::string format_silicon(const SiliconFile& file) {
+    Json parts = Json::object();
+    for (const SiliconPart& part : file.parts) {
+        Json rows = Json::array();
+        for (const SiliconKernel& k : part.kernels)
+            rows.push_back({{"name", k.name},
+                            {"grid", {k.grid.x, k.grid.y, k.grid.z}},
+                            {"block", {k.block.x, k.block.y, k.block.z}},
+                            {"repeats", k.repeats},
+                            {"time_us", k.time_us},
+                            {"fastest_us", k.fastest_us},
+                            {"slowest_us", k.slowest_us},
+                            {"cycles", k.cycles},
+                            {"half", name_of(half_of(k.name))}});
+        for (const SiliconFigure& f : part.figures) rows.push_back({{"name", f.name}, {"value", f.value}, {"unit", f.unit}});
+        parts[part.name] = {{"clock_before_mhz", part.clock_before_mhz},
+                            {"clock_after_mhz", part.clock_after_mhz},
+                            {"rows", std::move(rows)}};
+    }
+    const Json json = {{"format", 1},
+                       {"gpu", file.gpu},
+                       {"driver", file.driver},
+                       {"made_up", file.made_up},
+                       {"modelled", file.modelled},
+                       {"parts", std::move(parts)}};
+    return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace lockstep::device

@@ -1,0 +1,326 @@
+// Measurements of a GPU: the file, its reader, the pack of kernels, measuring over the modelled driver (tests/driver), the
+// comparison. tests/golden/silicon_made_up.json was typed for these tests: nothing in it was measured.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <set>
+
+#include "core/base/files.h"
+#include "core/base/rng.h"
+#include "core/device/arguments.h"
+#include "core/device/devices.h"
+#include "core/device/kernel_library.h"
+#include "core/device/silicon.h"
+#include "tests/catch.h"
+
+using namespace lockstep;
+using namespace lockstep::device;
+using Catch::Contains;
+
+namespace {
+constexpr std::string_view own = "kernels/silicon/ptx/pack.ptx";
+using Kind = PackArgument::Kind;
+PackArgument floats(int64_t count) {
+    return {Kind::reals, DType::f32, count};
+}
+PackArgument whole(int64_t value) {
+    return {Kind::whole, DType::i32, value};
+}
+const std::vector<PackRow>& small_pack() {
+    static const std::vector<PackRow> rows = {
+        {"small relu", "", "relu_f32", {4}, {256}, {floats(1024), floats(1024), whole(1024)}},
+        {"small scan", own, "scan_shuffle", {4}, {256}, {floats(1024), floats(1024)}},
+        {"small transpose", own, "transpose_padded", {2, 2}, {32, 8}, {floats(4096), floats(4096), whole(64)}}};
+    return rows;
+}
+SiliconOptions small_options() {
+    SiliconOptions options;
+    options.pack = small_pack();
+    options.clock_rounds = 1 << 12;  // a functional launch counts its clock in turns of a warp
+    return options;
+}
+std::string made_up() {
+    return read_file(std::string(LOCKSTEP_SOURCE_DIR) + "/tests/golden/silicon_made_up.json").value();
+}
+std::string refusal(const std::string& text) {
+    const auto file = parse_silicon(text, "f.json");
+    return file ? "accepted" : render(file.error());
+}
+std::string changed(const std::string& from, const std::string& to) {
+    std::string text = made_up();
+    const size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, from.size(), to);
+}
+template <class F>
+Failure failure_of(const F& f) {
+    try {
+        f();
+    } catch (const Failure& failure) {
+        return failure;
+    }
+    return Failure("nothing was refused");
+}
+// A kernel of the pack on the modelled GPU: what its buffers hold afterwards.
+template <class T>
+std::vector<T> run_own(std::string_view kernel, simt::Dim3 grid, simt::Dim3 block, std::vector<std::vector<T>> buffers,
+                       std::vector<int32_t> numbers, size_t wanted) {
+    const auto sim = open_device("sim:v100", {.functional = true}).value();
+    LaunchRequest request{.kernel = kernel, .grid = grid, .block = block, .generated = pack_program(own, kernel)};
+    std::vector<Pointer> pointers;
+    for (const auto& buffer : buffers) {
+        pointers.push_back(sim->allocate(buffer.size() * sizeof(T), "buffer"));
+        sim->copy_in(pointers.back(), buffer.data(), buffer.size() * sizeof(T));
+        request.arguments.emplace_back(pointers.back());
+    }
+    for (const int32_t value : numbers) request.arguments.emplace_back(value);
+    sim->launch(request);
+    sim->copy_out(buffers[wanted].data(), pointers[wanted], buffers[wanted].size() * sizeof(T));
+    return buffers[wanted];
+}
+std::vector<float> whole_floats(size_t count) {  // sums of them are exact
+    Rng rng(7);
+    std::vector<float> values(count);
+    for (float& value : values) value = static_cast<float>(static_cast<int>(rng.below(17)) - 8);
+    return values;
+}
+}  // namespace
+
+TEST_CASE("the pack has at least forty kernels with names of their own, half of them to judge, and launches that fit") {
+    std::set<std::string> names;
+    size_t judges = 0;
+    for (const PackRow& row : silicon_pack()) {
+        INFO(row.name);
+        CHECK(names.insert(row.name).second);
+        judges += half_of(row.name) == SiliconHalf::judge;
+        const GeneratedKernel* const generated = pack_program(row.file, row.kernel);
+        const auto program = generated ? generated->program : program_of(row.kernel);
+        std::vector<Argument> arguments;
+        size_t bytes = 0;
+        for (const PackArgument& it : row.arguments) {
+            if (it.kind == Kind::whole)
+                arguments.emplace_back(static_cast<int32_t>(it.count));
+            else if (it.kind == Kind::real)
+                arguments.emplace_back(static_cast<float>(it.high));
+            else
+                arguments.emplace_back(Pointer{256}), bytes += static_cast<size_t>(it.count) * size_of(it.type);
+        }
+        const simt::LaunchConfig config{row.grid, row.block, 0, pack(*program, arguments)};
+        CHECK_FALSE(simt::check_launch(*program, config, model::limits_of(model::gpu_named("h200").value())));
+        CHECK(bytes < size_t{512} << 20);
+    }
+    CHECK(names.size() >= 40);
+    CHECK(judges * 3 >= names.size());
+    CHECK(judges * 3 <= names.size() * 2);
+}
+
+TEST_CASE("a kernel's half follows from the published hash of its name alone") {
+    // FNV-1a 64 of "a" and "foobar" are printed in the authors' test vectors: af63dc4c8601ec8c and 85944171f73967e8.
+    CHECK(half_of("a") == SiliconHalf::fit);         // bit 32 of ...4c'8601ec8c
+    CHECK(half_of("foobar") == SiliconHalf::judge);  // bit 32 of ...71'f73967e8
+}
+
+TEST_CASE("the pack's own kernels transpose, add up, scan, sort, smooth and count") {
+    const size_t n = 64;
+    const auto x = whole_floats(n * n);
+    std::vector<float> transposed(n * n), empty(n * n);
+    for (size_t i = 0; i < n * n; ++i) transposed[i % n * n + i / n] = x[i];
+    for (const std::string_view kernel : {"transpose_plain", "transpose_tile", "transpose_padded"})
+        CHECK(run_own<float>(kernel, {2, 2}, {32, 8}, {x, empty}, {64}, 1) == transposed);
+    for (const std::string_view kernel : {"reduce_tree", "reduce_shuffle"}) {
+        const auto sums = run_own<float>(kernel, {3}, {256}, {x, std::vector<float>(3)}, {4096}, 1);
+        CHECK(std::accumulate(sums.begin(), sums.end(), 0.0f) == std::accumulate(x.begin(), x.end(), 0.0f));
+    }
+    std::vector<float> scanned(n * n);
+    for (size_t i = 0; i < n * n; i += 256)
+        std::partial_sum(x.begin() + static_cast<ptrdiff_t>(i), x.begin() + static_cast<ptrdiff_t>(i + 256),
+                         scanned.begin() + static_cast<ptrdiff_t>(i));
+    for (const std::string_view kernel : {"scan_shared", "scan_shuffle"})
+        CHECK(run_own<float>(kernel, {16}, {256}, {x, empty}, {}, 1) == scanned);
+
+    Rng rng(11);
+    std::vector<int32_t> values(2048), sorted, bins(256), expected(256);
+    for (int32_t& value : values) value = static_cast<int32_t>(rng.below(1000)), ++expected[value & 255];
+    CHECK(run_own<int32_t>("histogram", {3}, {256}, {values, bins}, {2048}, 1) == expected);
+    sorted = run_own<int32_t>("sort_blocks", {2}, {512}, {values}, {}, 0);  // up, up
+    for (size_t i = 0; i < 2048; i += 1024) {
+        auto part = std::vector<int32_t>(values.begin() + static_cast<ptrdiff_t>(i),
+                                         values.begin() + static_cast<ptrdiff_t>(i + 1024));
+        std::sort(part.begin(), part.end());
+        CHECK(std::equal(part.begin(), part.end(), sorted.begin() + static_cast<ptrdiff_t>(i)));
+    }
+    std::vector<int32_t> passes = values;
+    for (int32_t size = 2; size <= 2048; size *= 2)
+        for (int32_t apart = size / 2; apart > 0; apart /= 2)
+            passes = run_own<int32_t>("sort_pass", {4}, {256}, {passes}, {size, apart}, 0);
+    std::sort(values.begin(), values.end());
+    CHECK(passes == values);
+
+    std::vector<float> smooth(n * n), line(n * n), cube(32768);
+    const auto at = [&](int64_t i) { return i < 0 || i >= 4096 ? 0.0f : x[static_cast<size_t>(i)]; };
+    for (int64_t i = 0; i < 4096; ++i) {
+        const int64_t c = i % 64, r = i / 64;
+        const bool edge = c == 0 || r == 0 || c == 63 || r == 63;
+        smooth[static_cast<size_t>(i)] = edge ? at(i) : 0.25f * (at(i - 1) + at(i + 1) + at(i - 64) + at(i + 64));
+        float sum = 0;
+        for (int64_t j = i - 3; j <= i + 3; ++j) sum += at(j);
+        line[static_cast<size_t>(i)] = sum / 7;
+    }
+    CHECK(run_own<float>("stencil_plane", {2, 8}, {32, 8}, {x, empty}, {64}, 1) == smooth);
+    CHECK(run_own<float>("stencil_line", {16}, {256}, {x, empty}, {4096}, 1) == line);
+    const auto solid = whole_floats(32768);
+    for (size_t i = 0; i < 32768; ++i) {
+        const size_t c = i % 32, r = i / 32 % 32, p = i / 1024;
+        const bool edge = c % 31 == 0 || r % 31 == 0 || p % 31 == 0;
+        cube[i] =
+            edge ? solid[i]
+                 : (solid[i - 1] + solid[i + 1] + solid[i - 32] + solid[i + 32] + solid[i - 1024] + solid[i + 1024]) / 6;
+    }
+    CHECK(run_own<float>("stencil_cube", {1, 4, 32}, {32, 8}, {solid, std::vector<float>(32768)}, {32}, 1) == cube);
+}
+
+TEST_CASE("a file is read as it was written") {
+    const SiliconFile file = parse_silicon(made_up(), "f.json").value();
+    CHECK(file.made_up);
+    CHECK(file.gpu == "Made-up V100");
+    REQUIRE(file.part("kernels"));
+    CHECK(file.part("kernels")->kernels.size() == 3);
+    CHECK(file.part("kernels")->kernels[1].grid.x == 4);
+    CHECK(file.part("copies")->figures.at(0).value == 12.5);
+    CHECK_FALSE(file.part("launch"));
+    const std::string again = format_silicon(file);
+    CHECK(nlohmann::json::parse(again) == nlohmann::json::parse(made_up()));
+    CHECK(format_silicon(parse_silicon(again, "f.json").value()) == again);
+}
+
+TEST_CASE("a file that is cut short or wrong is refused in one sentence with the place") {
+    const std::string text = made_up();
+    const size_t body = text.find_last_of('}');
+    for (size_t size = 0; size < body; size += 7) {
+        const std::string words = refusal(text.substr(0, size));
+        CHECK_THAT(words, Contains("f.json:"));
+        CHECK_THAT(words, Contains("the JSON ends too early"));
+    }
+    CHECK_THAT(refusal(changed("\"format\": 1", "\"format\": 2")), Contains("format: this version reads format 1 alone"));
+    CHECK_THAT(refusal(changed("\"made_up\": true,", "")), Contains("the field 'made_up' is missing"));
+    CHECK_THAT(refusal(changed("\"made_up\": true", "\"made_up\": 1")), Contains("made_up: true or false is needed"));
+    CHECK_THAT(refusal(changed("\"cycles\"", "\"circles\"")), Contains("parts.kernels.rows[0]: unknown field 'circles'"));
+    CHECK_THAT(refusal(changed("\"time_us\": 4.0", "\"time_us\": -4.0")),
+               Contains("parts.kernels.rows[0].time_us: -4 is not from"));
+    CHECK_THAT(refusal(changed("\"time_us\": 4.0", "\"time_us\": 9.0")), Contains("the median does not lie between"));
+    CHECK_THAT(refusal(changed("\"time_us\": 4.0", "\"time_us\": 1e999")), Contains("a number that is too large"));
+    CHECK_THAT(refusal(changed("[4, 1, 1]", "[4, 1]")), Contains("grid: three numbers x, y and z are needed, not 2"));
+    CHECK_THAT(refusal(changed("[4, 1, 1]", "[4.5, 1, 1]")), Contains("grid[0]: a whole number is needed, not 4.5"));
+    CHECK_THAT(refusal(changed("small scan", "small relu")), Contains("rows[1]"));
+    CHECK_THAT(refusal(changed("\"copies\"", "\"copy\"")), Contains("parts: unknown field 'copy'"));
+    const bool fit = half_of("small relu") == SiliconHalf::fit;
+    CHECK_THAT(refusal(changed(fit ? "\"fit\"" : "\"judge\"", fit ? "\"judge\"" : "\"fit\"")), Contains(".half: '"));
+    CHECK_THAT(refusal("{\n \"format\": 1,\n ]"), Contains("f.json:3:2: error: this is no JSON"));
+    CHECK_THAT(refusal(std::string(200'000, '[')), Contains("the JSON ends too early"));
+    CHECK_THAT(refusal("[]"), Contains("the file: an object is needed, not an array"));
+}
+
+TEST_CASE("measuring goes part by part, keeps what the file holds, and says that the driver's GPU is a modelled one") {
+    setenv("LOCKSTEP_LIBCUDA", LOCKSTEP_MODELLED_DRIVER, 1);
+    SiliconFile file;
+    SiliconOptions options = small_options();
+    size_t saved = 0;
+    options.finished = [&](const SiliconFile& so_far) { saved = so_far.parts.size(); };
+    options.parts = {"kernels"};
+    measure_silicon(file, "cuda:0", options);
+    CHECK(file.gpu == "Modelled GPU");
+    CHECK(file.driver == "13.0");
+    CHECK(file.modelled);
+    CHECK_FALSE(file.made_up);
+    REQUIRE(file.parts.size() == 1);
+    REQUIRE(file.parts[0].kernels.size() == 3);
+    for (const SiliconKernel& kernel : file.parts[0].kernels) {
+        CHECK(kernel.repeats >= 5);
+        CHECK(kernel.fastest_us > 0);
+        CHECK(kernel.fastest_us <= kernel.time_us);
+        CHECK(kernel.time_us <= kernel.slowest_us);
+        const double mean = (file.parts[0].clock_before_mhz + file.parts[0].clock_after_mhz) / 2;
+        CHECK(kernel.cycles == Approx(kernel.time_us * mean));
+    }
+    file.parts[0].kernels[0].repeats = 77;  // would be lost by measuring again
+    options.parts = {};
+    measure_silicon(file, "cuda:0", options);
+    CHECK(saved == 4);
+    CHECK(file.part("kernels")->kernels[0].repeats == 77);
+    CHECK(file.part("copies")->figures.size() == 6);
+    CHECK(file.part("launch")->figures.size() == 2);
+    CHECK(file.part("properties")->figures.at(0).value == 80);
+    CHECK(parse_silicon(format_silicon(file), "f.json").ok());
+    const SiliconReport report = compare_silicon(file, "teaching", small_pack());
+    CHECK(report.rows.size() == 3);
+    REQUIRE_FALSE(report.remarks.empty());
+    CHECK_THAT(report.remarks[0], Contains("nothing was measured on a real GPU"));
+
+    file.gpu = "Another GPU";
+    CHECK_THAT(failure_of([&] { measure_silicon(file, "cuda:0", options); }).what(), Contains("choose another file"));
+    SiliconFile typed = parse_silicon(made_up(), "f.json").value();
+    CHECK_THAT(failure_of([&] { measure_silicon(typed, "cuda:0", options); }).what(), Contains("made up"));
+    options.parts = {"kernel"};
+    CHECK_THAT(failure_of([&] { measure_silicon(file, "cuda:0", options); }).what(), Contains("did you mean 'kernels'?"));
+    options.parts = {};
+    CHECK_THAT(failure_of([&] { measure_silicon(file, "host", options); }).what(), Contains("not on 'host'"));
+    const Failure none = failure_of([&] { measure_silicon(file, "cuda:7", options); });
+    CHECK(none.status == ExitStatus::missing);
+    CHECK_THAT(none.what(), Contains("there is no cuda:7"));
+}
+
+TEST_CASE("the model held against itself has no error") {
+    SiliconFile file;
+    measure_silicon(file, "sim:teaching", small_options());
+    CHECK(file.modelled);
+    REQUIRE(file.parts.size() == 1);
+    CHECK(file.parts[0].clock_before_mhz ==
+          Approx(1000).epsilon(0.2));  // the teaching GPU's clock, and what starts a kernel
+    for (SiliconKernel& kernel : file.parts[0].kernels) {
+        const double cycles = kernel.time_us * 1000;
+        kernel.cycles = cycles;
+    }
+    const SiliconReport report = compare_silicon(file, "", small_pack());
+    CHECK(report.model == "teaching");
+    REQUIRE(report.rows.size() == 3);
+    for (const SiliconRow& row : report.rows) CHECK(std::abs(row.error()) < 0.02);
+}
+
+TEST_CASE("errors and correlation of each half are those of their plain definitions") {
+    std::vector<SiliconRow> rows;
+    for (const double measured : {100.0, 1000.0, 10000.0, 100000.0}) {
+        rows.push_back({"k", SiliconHalf::judge, measured, 2 * measured});        // twice as long: as straight as can be
+        rows.push_back({"k", SiliconHalf::fit, measured, 1e6 / measured * 1.0});  // the other way round
+    }
+    CHECK(total_of(rows, SiliconHalf::judge).rows == 4);
+    CHECK(total_of(rows, SiliconHalf::judge).mean_error == Approx(1.0));
+    CHECK(total_of(rows, SiliconHalf::judge).correlation == Approx(1.0));
+    CHECK(total_of(rows, SiliconHalf::fit).correlation == Approx(-1.0));
+    rows[0].modelled = NAN;
+    CHECK(std::isnan(total_of(rows, SiliconHalf::judge).mean_error));
+    CHECK(std::isnan(total_of({}, SiliconHalf::fit).correlation));
+}
+
+TEST_CASE("a made-up file is compared kernel by kernel and says that it is made up") {
+    SiliconFile file = parse_silicon(made_up(), "f.json").value();
+    const SiliconReport report = compare_silicon(file, "", small_pack());
+    CHECK(report.model == "v100");
+    CHECK_THAT(report.remarks.at(0), Contains("made up"));
+    CHECK_THAT(report.remarks.at(1), Contains("no such kernel: the pack has no kernel of that name"));
+    REQUIRE(report.rows.size() == 2);
+    for (const SiliconRow& row : report.rows) {
+        CHECK(row.modelled > 0);
+        CHECK(row.error() == Approx(row.modelled / row.measured - 1));
+    }
+    CHECK(model_of("NVIDIA H200") == "h200");
+    CHECK(model_of("NVIDIA GeForce RTX 3090") == "rtx3090");
+    CHECK(model_of("NVIDIA H100 PCIe") == "h100-pcie");
+    CHECK_FALSE(model_of("Voodoo 2"));
+    file.gpu = "Voodoo 2";
+    CHECK_THAT(failure_of([&] { compare_silicon(file, "", small_pack()); }).what(), Contains("name one"));
+}
