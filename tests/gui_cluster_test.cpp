@@ -3,6 +3,8 @@
 #include "app/gui/views/cluster_data.h"
 #include "app/gui/views/cluster_views.h"
 #include "app/gui/views/collective_data.h"
+#include "core/base/diagnostic.h"
+#include "lessons/player/cluster_training.h"
 #include "tests/gui_desk.h"
 
 using namespace lockstep;
@@ -220,4 +222,133 @@ TEST_CASE("a network shows what every algorithm takes on it and its busiest link
     CHECK_THAT(text, Contains("ring all-reduce of 1 GB") && Contains("hierarchical:") && Contains("busy"));
     CHECK(desk.shows("what each algorithm takes"));
     CHECK(desk.quads < 8000);
+}
+
+namespace {
+
+lessons::ClusterSetup training_setup(const std::string& plan) {
+    lessons::ClusterSetup setup;
+    setup.training = lessons::training_named(plan);
+    return setup;
+}
+
+}  // namespace
+
+TEST_CASE("a training run shows the schedule that ran, memory as it was allocated, and the serial run's loss") {
+    const lessons::ClusterSetup setup = training_setup("dp=2 pp=2 zero=1 schedule=1f1b microbatches=4 steps=3");
+    const auto snapshot = cluster_snapshot(setup);
+    const lessons::ClusterScene& scene = *snapshot->cluster;
+    REQUIRE(scene.training);
+    const lessons::TrainingShown& shown = *scene.training;
+    CAPTURE(shown.refusal);
+    REQUIRE(trained(scene));
+
+    REQUIRE(shown.loss.size() == 3);
+    CHECK(shown.loss[2] < shown.loss[0]);
+    for (size_t i = 0; i < 3; ++i) CHECK(std::abs(shown.loss[i] - shown.alone[i]) < 1e-4);
+
+    REQUIRE(scene.schedules.size() == 1);
+    CHECK(scene.schedules[0].executed);
+    const parallel::ScheduleRun& run = scene.schedules[0].run;
+    CHECK(run.unit == "us");
+    REQUIRE(run.actions.size() == 2);
+    for (int rank = 0; rank < 2; ++rank) {  // 1F1B on two stages: the first warms up with one micro-batch more
+        std::string order;
+        for (const parallel::ActionRun& one : run.actions[static_cast<size_t>(rank)])
+            if (parallel::computes(one.action.kind) && one.action.kind != parallel::ActionKind::update)
+                order += parallel::text_of(one.action) + " ";
+        CHECK(order == (rank == 0 ? "F1 F2 B1 F3 B2 F4 B3 B4 " : "F1 B1 F2 B2 F3 B3 F4 B4 "));
+        CHECK(run.peak_activations[static_cast<size_t>(rank)] == 2 - rank);
+        int64_t bytes = 0;
+        for (const parallel::ActivationStep& step : run.activations[static_cast<size_t>(rank)])
+            bytes = std::max(bytes, step.bytes);
+        CHECK(bytes > 0);
+    }
+
+    // Ranks 0 and 2 hold the model once, in f32; Adam's two moments are halved between two data-parallel ranks.
+    REQUIRE(scene.memory.columns.size() == 4);
+    CHECK(scene.memory.counted);
+    const auto& columns = scene.memory.columns;
+    const int64_t weights = columns[0].bytes[0] + columns[2].bytes[0];  // buckets are padded to whole pieces
+    CHECK(weights >= 4 * shown.parameters);
+    CHECK(weights < 4 * shown.parameters * 101 / 100);
+    for (const lessons::MemoryColumn& column : columns) {
+        for (size_t kind = 0; kind < 3; ++kind)
+            CHECK(std::abs(static_cast<double>(column.bytes[kind] - column.formula[kind])) <=
+                  0.01 * static_cast<double>(column.formula[kind]));
+        CHECK(column.bytes[2] <= column.bytes[0] + 1024);
+        CHECK(column.peak > column.bytes[0]);
+        CHECK(column.over_step.size() > 10);
+    }
+    int64_t data = 0;  // gradients and weights over dp: 2 (N - 1) / N of 4 bytes a parameter, both copies of the model
+    for (const parallel::Traffic& row : shown.sent)
+        if (row.axis == "dp") data += row.bytes;
+    CHECK(std::abs(static_cast<double>(data) / (8.0 * static_cast<double>(shown.parameters)) - 1) < 0.02);
+
+    ClusterDesk desk("cluster", setup);
+    CHECK_THAT(desk.text("pipeline"), Contains("executed, times derived") && Contains("step 3: loss") &&
+                                          Contains("dp gradients") && Contains("peak 2 of 2"));
+    CHECK_THAT(desk.text("rank_memory"), Contains("rank 3") && Contains("by formula"));
+    CHECK(desk.shows("executed"));
+    CHECK(desk.shows("4 ranks trained step 3"));
+    CHECK(desk.quads < 8000);
+    desk.shell.focus.rank = 3;  // dp rank 1 of the second stage
+    CHECK_THAT(desk.text("pipeline"), Contains("stage 1 (picked)"));
+    CHECK_THAT(desk.text("rank_memory"), Contains("rank 3 over one step"));
+}
+
+TEST_CASE("the switch asks for a training run, and a training step forward trains one more on the same ranks") {
+    ClusterDesk desk("pipeline");
+    REQUIRE(desk.click_on("training run"));
+    REQUIRE(desk.session.cluster_asked);
+    CHECK(desk.session.cluster_asked->training.on);
+    desk.run_asked();
+    desk.session.grain = Grain::training_step;
+    move_cluster(desk.session, desk.shell.focus, *desk.session.snapshot(), Grain::training_step, 1, false);
+    REQUIRE(desk.session.cluster_asked);
+    CHECK(desk.session.cluster_asked->training.steps == 2);
+
+    lessons::ClusterTrainer trainer;  // the losses are those of a run from the beginning
+    lessons::ClusterSetup setup = *desk.session.cluster_asked;
+    std::vector<double> last;
+    for (const int64_t steps : {1, 2, 4, 2}) {
+        setup.training.steps = steps;
+        const lessons::ClusterScene scene = lessons::run_cluster(setup, &trainer);
+        REQUIRE(trained(scene));
+        CHECK(scene.training->record.step == steps - 1);
+        if (steps == 4) last = scene.training->loss;
+    }
+    setup.training.steps = 4;
+    CHECK(lessons::run_cluster(setup).training->loss == last);
+    trainer.stop = [] { return true; };
+    setup.training.steps = 9;
+    CHECK_THAT(lessons::run_cluster(setup, &trainer).training->refusal, Contains("Stopped after 4 of 9 steps"));
+}
+
+TEST_CASE("a plan that cannot be says why in the schedule's place, as the core says it") {
+    const auto refusal = [](const std::string& plan) {
+        return lessons::run_cluster(training_setup(plan)).training->refusal;
+    };
+    CHECK_THAT(refusal("dp=3 batch=16"), Contains("batch"));
+    CHECK_THAT(refusal("pp=2 schedule=pipedream microbatches=4"), Contains("stale weights"));
+    CHECK_THAT(refusal("tp=3"), Contains("attention heads"));
+    CHECK_THROWS_AS(lessons::training_named("dp=2 colour=red"), Failure);
+    CHECK_THROWS_AS(lessons::training_named("schedule=none"), Failure);
+    ClusterDesk desk("cluster", training_setup("tp=3"));
+    CHECK_THAT(desk.text("pipeline"), Contains("--tp 3 does not divide"));
+    CHECK_THAT(desk.text("rank_memory"), Contains("nothing has been counted"));
+}
+
+TEST_CASE("no text of a training run's pictures clashes at any size") {
+    const auto snapshot = cluster_snapshot(training_setup("dp=2 pp=4 zero=2 microbatches=8"));
+    for (const auto& [width, height, scale] :
+         {std::tuple{1600.f, 1000.f, 1.f}, {1280.f, 720.f, 1.f}, {1600.f, 1000.f, 2.f}}) {
+        ClusterDesk desk("cluster");
+        desk.size(width, height, scale);
+        desk.show(snapshot);
+        desk.frames(6);
+        for (const std::string& clash : desk.clashes())
+            FAIL_CHECK(width << " x " << height << " at " << scale << ": " << clash);
+        CHECK(desk.quads < 8000);
+    }
 }

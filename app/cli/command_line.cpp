@@ -142,6 +142,8 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
         command.add_option("--view", picture.view, "one picture alone, such as warps");
         command.add_option("--open,--kernel", picture.open, "open this .cu, .ptx or .host file in the Kernel workspace");
         command.add_option("--model", picture.model, "train this model in the Training workspace, such as lenet5");
+        command.add_option("--plan", picture.plan,
+                           "train on ranks in the Cluster workspace, such as \"dp=2 pp=2 zero=1 schedule=1f1b\"");
         command.add_option("--moment", picture.moment, "with --screenshot or --describe: at this moment of the tape");
         command.add_option("--cycle", picture.cycle, "with --screenshot or --describe: at this cycle of the kernel");
         command.add_option("--sm", picture.sm, "with --screenshot or --describe: this SM traced");

@@ -9,8 +9,10 @@
 #include <filesystem>
 
 #include "app/gui/renderer.h"
+#include "app/gui/views/cluster_data.h"
 #include "app/gui/work_file.h"
 #include "core/base/diagnostic.h"
+#include "lessons/player/cluster_training.h"
 
 namespace lockstep::gui {
 
@@ -105,15 +107,19 @@ int run_app(const AppOptions& options) {
     scene.own_kernel = own && options.lesson.empty();
     bool cluster = page_of(options.view).first == "cluster";
     for (const ViewRow& row : views()) cluster = cluster || (row.name == options.view && row.workspace == "cluster");
+    cluster = cluster || !options.plan.empty();
     scene.cluster = cluster && options.lesson.empty();
+    lessons::ClusterSetup trained;
+    if (!options.plan.empty()) trained.training = lessons::training_named(options.plan);
     const std::pair<std::string, int> place = page_of(options.view);
     const ImGuiScope imgui;
     const auto open = [&](Shell& shell) {
-        shell.session.workspace = options.lesson.empty() ? "training" : "learn";
+        shell.session.workspace = !options.lesson.empty() ? "learn" : options.plan.empty() ? "training" : "cluster";
         if (is_workspace(place.first))
             shell.session.workspace = place.first, shell.show_page(place.second - 1);
         else if (!options.view.empty())
             shell.show_alone(options.view);
+        if (!options.plan.empty()) ask_cluster(shell.session, trained);
         shell.presenter.on = options.present;
         if (!options.open.empty() && options.view.empty()) shell.session.workspace = "kernel";
         if (!options.open.empty())

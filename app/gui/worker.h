@@ -13,6 +13,7 @@
 #include "app/gui/session.h"
 #include "app/gui/training_run.h"
 #include "core/model/replay.h"
+#include "lessons/player/cluster_training.h"
 #include "lessons/player/run.h"
 
 namespace lockstep::gui {
@@ -75,6 +76,7 @@ struct Session::Worker {
     std::map<const lessons::Scene*, std::shared_ptr<const lessons::SceneResult>> scene_results;  // of the open lesson
     int lesson_step = 0;
     std::string lesson_gpu;  // chosen by hand; empty: the lesson's own
+    lessons::ClusterTrainer ranks;  // the Cluster workspace's training run
     bool own = false;        // the learner's kernel is on show: a training step that is timed late does not push it away
     std::jthread thread;     // last: it uses all of the above
 

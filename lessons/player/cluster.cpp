@@ -8,6 +8,7 @@
 
 #include "core/base/diagnostic.h"
 #include "core/model/gpu_spec.h"
+#include "lessons/player/cluster_training.h"
 
 namespace lockstep::lessons {
 
@@ -283,6 +284,7 @@ ClusterSetup within_limits(ClusterSetup setup) {
     m.gpus = std::clamp(m.gpus, 1, 16384);
     m.layers = std::clamp(m.layers, 1, 256);
     m.zero = std::clamp(m.zero, -1, 3);
+    setup.training = within_limits(std::move(setup.training));
     NetworkSetup& n = setup.network;
     n.ranks = std::clamp(n.ranks, 1, 64);
     n.node_size = std::clamp(n.node_size, 1, 16);
@@ -304,7 +306,7 @@ ClusterSetup within_limits(ClusterSetup setup) {
     return setup;
 }
 
-ClusterScene run_cluster(const ClusterSetup& wanted) {
+ClusterScene run_cluster(const ClusterSetup& wanted, ClusterTrainer* trainer) {
     ClusterScene scene;
     scene.setup = within_limits(wanted);
     for (const std::string& kind : scene.setup.pipeline.kinds)
@@ -313,6 +315,9 @@ ClusterScene run_cluster(const ClusterSetup& wanted) {
     scene.network = shown_network(scene.setup.network);
     scene.memory = shown_memory(scene.setup.memory);
     scene.mesh = shown_mesh(scene.setup.mesh);
+    if (!scene.setup.training.on) return scene;
+    ClusterTrainer own;
+    (trainer ? *trainer : own).show(scene);
     return scene;
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/comm/timing.h"
 #include "core/parallel/mesh.h"
+#include "core/parallel/plan.h"
 #include "core/parallel/schedule.h"
 #include "core/parallel/trainer.h"
 
@@ -66,8 +67,19 @@ struct NetworkSetup {                    // D15: one all-reduce on a machine
     bool operator==(const NetworkSetup&) const = default;
 };
 
+struct ClusterTraining {  // a model trained on ranks of this process, instead of schedules that are timed and formulas
+    bool on = false;
+    std::string model = "tiny llama";  // a row of cluster_models()
+    parallel::ParallelPlan plan = {.dp = 2, .pp = 2, .zero = 1, .microbatches = 4};
+    int64_t batch = 16;  // sequences or pictures of a step, of all ranks together
+    int64_t steps = 1;   // that are trained from the beginning; the last one is shown
+    uint64_t seed = 1;
+    bool operator==(const ClusterTraining&) const = default;
+};
+
 struct ClusterSetup {
     PipelineSetup pipeline;
+    ClusterTraining training;
     CollectiveSetup collective;
     MemorySetup memory;
     MeshSetup mesh;
@@ -102,12 +114,27 @@ struct NetworkShown {                                    // the same kind of col
     std::vector<std::pair<std::string, double>> others;  // what other algorithms take there, microseconds
 };
 
+struct TrainingShown {                // what the ranks did in the step that is shown
+    std::string title;                // "tiny llama on 4 ranks: dp 2, pp 2, ZeRO-1"
+    std::string refusal;              // why nothing ran, or not all
+    int64_t parameters = 0;           // of the whole model
+    std::vector<double> loss, alone;  // by step, from the first: of the ranks, of the serial run
+    parallel::Mesh mesh;
+    parallel::ParallelStepRecord record;  // of the last step; without its memory and spans
+    std::vector<parallel::Traffic> sent;  // of all ranks together, by axis and purpose
+    double difference() const;            // of the last step's loss from the serial run's
+};
+
 struct MemoryColumn {     // one bar
     std::string name;     // "ZeRO-1"; of a run: "rank 3"
     std::string sharded;  // "Adam", "+ gradients"
     double sends = 0;     // a rank and step, in units of all parameters: 2 (N-1)/N, 3 (N-1)/N
     int zero = 0;
     parallel::MemoryBytes bytes = {};
+    // Of a run. Bytes stand between backward and update, of which the formulas speak.
+    parallel::MemoryBytes formula = {};                 // weights, gradients and optimiser
+    int64_t peak = 0, sent = 0;                         // bytes: in use at most; sent in the step
+    std::vector<parallel::MemoryPoint> over_step = {};  // as MemoryShown::over_step
 };
 struct MemoryShown {
     std::vector<MemoryColumn> columns;  // by ZeRO stage; of a run: by rank
@@ -146,8 +173,10 @@ struct ClusterScene {  // immutable once made
     MemoryShown memory;
     MeshShown mesh;
     NetworkShown network;
-    std::shared_ptr<const FigureTable> table;  // of a lesson's scene: the figures of its rows; null: none
+    std::shared_ptr<const TrainingShown> training;  // null: schedules and memory are simulated and derived
+    std::shared_ptr<const FigureTable> table;       // of a lesson's scene: the figures of its rows; null: none
 };
-ClusterScene run_cluster(const ClusterSetup& setup);
+class ClusterTrainer;  // cluster_training.h: keeps the ranks from scene to scene; null: they end with this one
+ClusterScene run_cluster(const ClusterSetup& setup, ClusterTrainer* trainer = nullptr);
 
 }  // namespace lockstep::lessons

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "app/gui/views/collective_data.h"
+#include "lessons/player/cluster_training.h"
 
 namespace lockstep::gui {
 
@@ -83,21 +84,63 @@ void adopt_cluster(Session& session, const Snapshot& snapshot) {
         session.cluster_asked.reset();
 }
 
-std::string cluster_title(const Session& session, const Snapshot&) {
+std::string cluster_title(const Session& session, const Snapshot& snapshot) {
+    if (snapshot.cluster && snapshot.cluster->training) return snapshot.cluster->training->title;
     const lessons::PipelineSetup setup = cluster_setup(session).pipeline;
     return fmt::format("{} pipeline ranks × {} micro-batches", setup.ranks, setup.microbatches);
+}
+
+bool trained(const lessons::ClusterScene& scene) {
+    return scene.training && scene.training->refusal.empty() && !scene.training->loss.empty();
 }
 
 int picked_rank(const Focus& focus, int ranks) {
     return focus.rank >= 0 && focus.rank < ranks ? focus.rank : std::min(2, ranks - 1);
 }
 
+int picked_rank(const Focus& focus, const lessons::ClusterScene& scene, int rows) {
+    if (trained(scene)) {
+        const parallel::Mesh& mesh = scene.training->mesh;
+        return focus.rank >= 0 && focus.rank < mesh.ranks() ? mesh.coordinate(focus.rank, "pp") : 0;
+    }
+    return picked_rank(focus, rows);
+}
+
+int rank_of_row(const lessons::ClusterScene& scene, int row) {
+    if (!trained(scene)) return row;
+    const std::vector<int> column = scene.training->mesh.group(0, "pp");
+    return row >= 0 && row < static_cast<int>(column.size()) ? column[static_cast<size_t>(row)] : 0;
+}
+
+int activation_limit(const lessons::ClusterScene& scene) {
+    return scene.training ? scene.setup.training.plan.pp : scene.setup.pipeline.activation_limit();
+}
+
+std::string training_words(const lessons::TrainingShown& shown) {
+    if (shown.loss.empty()) return {};
+    const double off = std::abs(shown.difference());
+    return fmt::format("step {}: loss {:.5f}, {}", shown.loss.size(), shown.loss.back(),
+                       off == 0 ? std::string("the serial run's to the last bit")
+                                : fmt::format("{:.1e} from the serial run's {:.5f}", off, shown.alone.back()));
+}
+
+std::string sent_words(const lessons::TrainingShown& shown) {
+    std::string words;
+    for (const parallel::Traffic& row : shown.sent)
+        if (row.bytes >= 1000)
+            words += fmt::format("{}{} {} {}", words.empty() ? "" : ", ", row.axis, row.purpose,
+                                 row.bytes >= 1'000'000 ? fmt::format("{:.3g} MB", static_cast<double>(row.bytes) / 1e6)
+                                                        : fmt::format("{:.3g} kB", static_cast<double>(row.bytes) / 1e3));
+    return words.empty() ? "less than 1 kB" : words;
+}
+
 int picked_microbatch(const Session& session, const lessons::ClusterScene& scene) {
-    int microbatches = scene.setup.pipeline.microbatches;
+    int microbatches = scene.training ? 1 : scene.setup.pipeline.microbatches;
+    const int middle = scene.training ? scene.setup.training.plan.microbatches / 2 : microbatches / 2;
     for (const lessons::ScheduleShown& one : scene.schedules)
         microbatches = std::max(microbatches, one.run.schedule.microbatches);
     const int picked = session.cluster.microbatch;
-    return picked >= 0 && picked < microbatches ? picked : scene.setup.pipeline.microbatches / 2;
+    return picked >= 0 && picked < microbatches ? picked : std::min(middle, microbatches - 1);
 }
 
 double schedule_end(const lessons::ClusterScene& scene) {
@@ -111,7 +154,7 @@ double schedule_time(const Session& session, const Focus& focus, const lessons::
     if (session.cluster.time >= 0) return std::min(session.cluster.time, end);
     if (scene.schedules.empty() || scene.schedules.front().run.actions.empty()) return 0;
     const parallel::ScheduleRun& run = scene.schedules.front().run;
-    const int rank = picked_rank(focus, static_cast<int>(run.actions.size()));
+    const int rank = picked_rank(focus, scene, static_cast<int>(run.actions.size()));
     const int microbatch = picked_microbatch(session, scene);
     for (const parallel::ActionRun& one : run.actions[static_cast<size_t>(rank)])
         if (one.action.kind == parallel::ActionKind::forward && one.action.microbatch == microbatch) return one.begin;
@@ -158,6 +201,13 @@ void move_cluster(Session& session, Focus& focus, const Snapshot& snapshot, Grai
         if (far || way != 0) at = far ? (way < 0 ? times.front() : times.back()) : next_of(times, at, way);
         return;
     }
+    if (grain == Grain::training_step && scene->training) {  // trains one step more, or shows one before
+        lessons::ClusterSetup wanted = cluster_setup(session);
+        if (far && way > 0) return;
+        wanted.training.steps = far ? 1 : wanted.training.steps + way;
+        if (way != 0) ask_cluster(session, wanted);
+        return;
+    }
     const std::vector<double> times = grain == Grain::training_step ? step_ends(*scene) : beginnings(*scene);
     const double now = schedule_time(session, focus, *scene);
     session.cluster.time = far ? (way < 0 ? times.front() : times.back()) : way == 0 ? now : next_of(times, now, way);
@@ -189,6 +239,14 @@ Position position_in_cluster(const Session& session, const Focus& focus, const S
         at.text = fmt::format("time {} of {}", time_si(now), time_si(shown.run.total_us));
         return at;
     }
+    if (session.grain == Grain::training_step && scene->training) {
+        const lessons::TrainingShown& shown = *scene->training;
+        at.title = shown.loss.empty() ? "no step has been trained" : fmt::format("training step {}", shown.loss.size());
+        at.text = shown.loss.empty() ? snapshot.busy : fmt::format("loss {:.4f}", shown.loss.back());
+        at.share =
+            static_cast<double>(shown.loss.size()) / static_cast<double>(std::max<int64_t>(20, scene->setup.training.steps));
+        return at;
+    }
     const double end = schedule_end(*scene), now = schedule_time(session, focus, *scene);
     at.share = end > 0 ? now / end : 0;
     at.last = now >= end - 1e-9;
@@ -202,7 +260,8 @@ Position position_in_cluster(const Session& session, const Focus& focus, const S
         for (size_t rank = 0; rank < one.run.actions.size(); ++rank)
             for (const parallel::ActionRun& run : one.run.actions[rank]) {
                 if (!parallel::computes(run.action.kind) || std::abs(run.begin - now) > 1e-9) continue;
-                const bool mine = static_cast<int>(rank) == picked_rank(focus, static_cast<int>(one.run.actions.size()));
+                const bool mine =
+                    static_cast<int>(rank) == picked_rank(focus, *scene, static_cast<int>(one.run.actions.size()));
                 const int worth = mine ? 1 : 0;
                 ++others;
                 if (worth <= best) continue;
@@ -225,6 +284,7 @@ void scrub_cluster(Session& session, const Snapshot& snapshot, double share) {
         session.cluster.collective_time = snapshot.cluster->collective.run.total_us * std::clamp(share, 0.0, 1.0);
         return;
     }
+    if (session.grain == Grain::training_step && snapshot.cluster->training) return;
     session.cluster.time = schedule_end(*snapshot.cluster) * std::clamp(share, 0.0, 1.0);
 }
 
@@ -235,6 +295,13 @@ bool play_cluster(Session& session, const Focus& focus, const Snapshot& snapshot
         const double at = collective_time(session, *snapshot.cluster) + seconds * end / cluster_seconds;
         session.cluster.collective_time = std::min(at, end);
         return at < end;
+    }
+    if (session.grain == Grain::training_step && snapshot.cluster->training) {  // one step after the other
+        if (session.cluster_asked) return true;
+        lessons::ClusterSetup wanted = cluster_setup(session);
+        if (++wanted.training.steps > lessons::most_cluster_steps || !trained(*snapshot.cluster)) return false;
+        ask_cluster(session, wanted);
+        return true;
     }
     const double end = schedule_end(*snapshot.cluster);
     const double speed = session.grain == Grain::training_step ? 3 : 1;

@@ -1,4 +1,5 @@
-// D9, pipeline schedules: one, or two on one time axis. The chips pick which; the numbers under them (ranks, micro-batches,
+// D9, pipeline schedules: one, or two on one time axis; or, by the switch in front of the chips, the one that a training run
+// executed, with the numbers of its plan. The chips pick which; the numbers under them (ranks, micro-batches,
 // chunks, the times of F, I and W, the hop, a slow rank, the limit) run them again. Clicking an action picks its micro-batch
 // and rank, clicking idle dots or Enter says whom the rank waits for. Up and Down choose the rank, Page Up and Page Down the
 // micro-batch, W and S or the wheel zoom, A and D pan, Home shows everything; dragging the axis moves the cursor.
@@ -10,6 +11,7 @@
 #include "app/gui/views/cluster_controls.h"
 #include "app/gui/views/cluster_views.h"
 #include "app/gui/views/pipeline_picture.h"
+#include "lessons/player/cluster_training.h"
 
 namespace lockstep::gui {
 namespace {
@@ -33,7 +35,11 @@ class PipelineView final : public View {
         ui.push_scope("pipeline");
         const float used = controls(ui, session, body, false);
         controls(ui, session, body, true);
-        const Rect picture{body.x, body.y + used, body.w, body.h - used};
+        Rect picture{body.x, body.y + used, body.w, body.h - used};
+        if (!hidden && trained(*scene) && picture.h > 150) {
+            const float high = training_facts(ui, *scene->training, picture);
+            picture = {picture.x, picture.y + high, picture.w, picture.h - high};
+        }
         if (hidden) {
             ui.dashed({picture.x, picture.y, picture.w, std::min(60.0f, picture.h)}, ui.theme->ink3);
             ui.text(picture.x + picture.w / 2, picture.y + 35, "Hidden until you lock an answer.",
@@ -49,13 +55,20 @@ class PipelineView final : public View {
         const auto& scene = snapshot->cluster;
         if (!scene) return std::string(pipeline_title) + ": nothing has run yet.\n";
         const lessons::PipelineSetup& setup = scene->setup.pipeline;
-        std::string text =
-            fmt::format("{} ({}): {} ranks, {} micro-batches, F {}, I {}, W {}, hop {}", pipeline_title,
-                        scene->schedules.front().executed ? "executed" : "simulated", setup.ranks, setup.microbatches,
-                        amount(setup.forward), amount(setup.input), amount(setup.weight), amount(setup.hop));
-        if (setup.slow_rank >= 0)
-            text += fmt::format(", rank {} {} times slower", setup.slow_rank, amount(setup.slow_factor));
-        text += "\n";
+        std::string text;
+        if (scene->training) {
+            text = fmt::format("{} (executed, times derived): {}\n", pipeline_title, scene->training->title);
+            if (trained(*scene) && session.reveal_steps < 0)
+                text +=
+                    fmt::format("  {}; all ranks sent {}\n", training_words(*scene->training), sent_words(*scene->training));
+        } else {
+            text = fmt::format("{} ({}): {} ranks, {} micro-batches, F {}, I {}, W {}, hop {}", pipeline_title,
+                               scene->schedules.front().executed ? "executed" : "simulated", setup.ranks, setup.microbatches,
+                               amount(setup.forward), amount(setup.input), amount(setup.weight), amount(setup.hop));
+            if (setup.slow_rank >= 0)
+                text += fmt::format(", rank {} {} times slower", setup.slow_rank, amount(setup.slow_factor));
+            text += "\n";
+        }
         if (session.reveal_steps >= 0) return text + "  " + std::string(pipeline_hidden) + "\n";
         const double now = schedule_time(session, focus, *scene);
         for (const lessons::ScheduleShown& one : scene->schedules) {
@@ -64,9 +77,10 @@ class PipelineView final : public View {
             const auto ranks = static_cast<int>(one.run.actions.size());
             const char* row = one.run.schedule.chunks > 1 ? "rank" : "stage";
             for (int rank = 0; rank < ranks && rank < 64; ++rank) {
-                text += fmt::format("    {} {}{}: idle {}, peak {} of {} micro-batches", row, rank,
-                                    rank == picked_rank(focus, ranks) ? " (picked)" : "", amount(idle_of(one.run, rank)),
-                                    amount(peak_of(one.run, rank)), setup.activation_limit());
+                text +=
+                    fmt::format("    {} {}{}: idle {}, peak {} of {} micro-batches", row, rank,
+                                rank == picked_rank(focus, *scene, ranks) ? " (picked)" : "", amount(idle_of(one.run, rank)),
+                                amount(peak_of(one.run, rank)), activation_limit(*scene));
                 if (one.run.weight_versions.size() > static_cast<size_t>(rank) &&
                     one.run.weight_versions[static_cast<size_t>(rank)] > 1)
                     text += fmt::format(", {} versions of the weights", one.run.weight_versions[static_cast<size_t>(rank)]);
@@ -97,6 +111,7 @@ class PipelineView final : public View {
     static std::string header(const lessons::ClusterScene& scene, float width) {
         if (width < 700) return scene.source;
         std::string text = scene.source.empty() ? std::string() : scene.source + ", ";
+        if (scene.training) return text + "times derived, of an H100; the column of rank 0";
         for (const lessons::ScheduleShown& one : scene.schedules)
             if (one.executed) return text + "times of the virtual clock";
         return text + "1 unit: one forward of one micro-batch on one stage";
@@ -117,6 +132,18 @@ class PipelineView final : public View {
         lessons::PipelineSetup& setup = wanted.pipeline;
         const lessons::PipelineSetup before = setup;
         ControlRow row(ui, body, draw);
+        if (session.workspace == "cluster") {
+            if (row.chip("schedules", !wanted.training.on) && wanted.training.on) {
+                wanted.training.on = false;
+                ask_cluster(session, wanted);
+            }
+            if (row.chip("training run", wanted.training.on) && !wanted.training.on) {
+                wanted.training.on = true;
+                ask_cluster(session, wanted);
+            }
+            row.gap(8);
+        }
+        if (wanted.training.on) return training_controls(session, wanted, row);
         bool chunks = false;
         for (const parallel::ScheduleRow& one : parallel::schedules()) {
             const auto at = std::find(setup.kinds.begin(), setup.kinds.end(), one.name);
@@ -150,6 +177,54 @@ class PipelineView final : public View {
         return row.height() + 2;
     }
 
+    // Of a training run: its model, its schedule and its plan.
+    static float training_controls(Session& session, lessons::ClusterSetup wanted, ControlRow& row) {
+        lessons::ClusterTraining& setup = wanted.training;
+        const lessons::ClusterTraining before = setup;
+        for (const lessons::ClusterModel& model : lessons::cluster_models())
+            if (row.chip(model.name, setup.model == model.name) && setup.model != model.name) {
+                setup.model = model.name;
+                setup.batch = model.batch;
+            }
+        row.gap(8);
+        bool chunks = false;
+        for (const parallel::ScheduleRow& one : parallel::schedules()) {
+            const bool on = setup.plan.schedule == one.name;
+            chunks = chunks || (on && one.chunks == 0);
+            if (row.chip(one.title, on)) setup.plan.schedule = one.name;
+        }
+        row.gap(6);
+        const auto doubled = [&](std::string_view name, int& value, std::string_view tip) {
+            const int by = row.number(name, std::to_string(value), tip);
+            value = by > 0 ? value * 2 : by < 0 ? std::max(1, value / 2) : value;
+        };
+        doubled("dp", setup.plan.dp, "ranks that each take a part of the batch");
+        doubled("pp", setup.plan.pp, "ranks that each hold some of the layers");
+        doubled("tp", setup.plan.tp, "ranks that each hold a part of every layer");
+        doubled("cp", setup.plan.cp, "ranks that each hold a part of every sequence");
+        setup.plan.zero +=
+            row.number("ZeRO", std::to_string(setup.plan.zero), "what dp ranks share: 1 Adam, 2 gradients, 3 weights");
+        doubled("micro-batches", setup.plan.microbatches, "that a dp rank's part of the batch goes through in");
+        if (chunks)
+            setup.plan.chunks += row.number("chunks", std::to_string(setup.plan.chunks), "of the model that a rank holds");
+        const int batch = row.number("batch", std::to_string(setup.batch), "examples of a step, of all ranks together");
+        setup.batch = batch > 0 ? setup.batch * 2 : batch < 0 ? std::max<int64_t>(1, setup.batch / 2) : setup.batch;
+        const int seed = row.number("seed", std::to_string(setup.seed), "of the first weights and of the data");
+        if (seed > 0 || setup.seed > 0) setup.seed += static_cast<uint64_t>(static_cast<int64_t>(seed));
+        const bool other = !(setup == before);
+        setup.steps += row.number("step", std::to_string(setup.steps), "the one that is shown: + trains one more");
+        if (session.cluster_asked && session.snapshot()->busy.starts_with("training step") && row.chip("Cancel", false))
+            session.post({Request::Kind::cancel_own, 0, {}});
+        if (row.drawing() && other) setup.steps = 1;
+        if (row.drawing() && !(lessons::within_limits(setup) == before)) ask_cluster(session, wanted);
+        return row.height() + 2;
+    }
+
+    static float training_facts(Ui& ui, const lessons::TrainingShown& shown, const Rect& area) {
+        const std::string words = fmt::format("{}; all ranks sent {}.", training_words(shown), sent_words(shown));
+        return ui.paragraph({area.x, area.y, area.w, 60}, words, {.size = 13, .color = ui.theme->ink2}, 18) + 6;
+    }
+
     PipelinePlaces place(const Session& session, const Focus& focus, const lessons::ClusterScene& scene,
                          const Rect& area) const {
         PipelinePlaces p;
@@ -161,8 +236,8 @@ class PipelineView final : public View {
         const double all = std::max(schedule_end(scene), 1e-9);
         p.begin = end_ > begin_ ? begin_ : 0;
         p.end = end_ > begin_ ? end_ : all;
-        p.split = setup.input / (setup.input + setup.weight);
-        p.limit = setup.activation_limit();
+        p.split = scene.training ? 0.5 : setup.input / (setup.input + setup.weight);
+        p.limit = activation_limit(scene);
         int ranks = 0, lines = 0;
         size_t visible = 0;
         double shortest = 1e300;
@@ -178,7 +253,7 @@ class PipelineView final : public View {
                         shortest = std::min(shortest, run.end - run.begin);
                 }
         }
-        p.rank = picked_rank(focus, std::max(1, ranks));
+        p.rank = picked_rank(focus, scene, std::max(1, ranks));
         p.microbatch = picked_microbatch(session, scene);
         const float cell = static_cast<float>(shortest / (p.end - p.begin)) * p.plot.w;
         p.coarse = visible > 700 && (cell < 6 || visible > 1500);
@@ -249,8 +324,8 @@ class PipelineView final : public View {
         int ranks = 1;
         for (const PipelineBlock& block : p.blocks) ranks = std::max(ranks, block.ranks);
         if (const int by = (ui.pressed(Key::down, panel) ? 1 : 0) - (ui.pressed(Key::up, panel) ? 1 : 0); by != 0)
-            focus.rank = std::clamp(p.rank + by, 0, ranks - 1), why_ = {};
-        int microbatches = scene.setup.pipeline.microbatches;
+            focus.rank = rank_of_row(scene, std::clamp(p.rank + by, 0, ranks - 1)), why_ = {};
+        int microbatches = scene.training ? 1 : scene.setup.pipeline.microbatches;
         for (const lessons::ScheduleShown& one : scene.schedules)
             microbatches = std::max(microbatches, one.run.schedule.microbatches);
         if (const int by = (ui.pressed(Key::page_down, panel) ? 1 : 0) - (ui.pressed(Key::page_up, panel) ? 1 : 0); by != 0)
@@ -271,7 +346,7 @@ class PipelineView final : public View {
             const double by = static_cast<double>((drag.from.x - drag.at.x) / std::max(1.0f, p.plot.w)) * length;
             look_at(pan_begin_ + by, pan_begin_ + by + length, all);
         }
-        if (drag.ended && !scrubbing_ && !panned_) pick(session, focus, p, drag.from);
+        if (drag.ended && !scrubbing_ && !panned_) pick(session, focus, scene, p, drag.from);
         if (!drag.active && ui.hovered(time_area)) hint(ui, p);
     }
 
@@ -291,11 +366,11 @@ class PipelineView final : public View {
         return found;
     }
 
-    void pick(Session& session, Focus& focus, const PipelinePlaces& p, Point at) {
+    void pick(Session& session, Focus& focus, const lessons::ClusterScene& scene, const PipelinePlaces& p, Point at) {
         const Under spot = under(p, at);
         why_ = {};
         if (spot.block < 0) return;
-        focus.rank = spot.rank;
+        focus.rank = rank_of_row(scene, spot.rank);
         session.cluster.collective = false;
         session.cluster.time = std::max(0.0, spot.time);
         const parallel::ScheduleRun& run = p.blocks[static_cast<size_t>(spot.block)].shown->run;

@@ -49,6 +49,17 @@ std::string pipeline_caption(const lessons::ClusterScene& scene) {
     std::vector<const lessons::ScheduleShown*> ran;
     for (const lessons::ScheduleShown& one : scene.schedules)
         if (one.refusal.empty()) ran.push_back(&one);
+    if (scene.training && !trained(scene)) return "Nothing was trained: see why above.";
+    if (scene.training) {
+        const lessons::TrainingShown& shown = *scene.training;
+        const double off = std::abs(shown.difference());
+        std::string text =
+            fmt::format("{} ranks trained step {}: loss {:.4f}, ", shown.mesh.ranks(), shown.loss.size(), shown.loss.back());
+        text += off == 0 ? std::string("equal to the serial run's") : fmt::format("the serial run's but for {:.0e}", off);
+        if (!ran.empty())
+            text += fmt::format("; a stage idles {:.0f} % of the pipeline's time", 100 * ran.front()->run.bubble_of_total());
+        return text + ".";
+    }
     if (ran.empty()) return "Neither schedule can be made of these numbers.";
     std::string text;
     if (ran.size() == 1) {

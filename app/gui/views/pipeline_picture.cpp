@@ -315,7 +315,8 @@ void draw_pipeline_block(Ui& ui, const PipelinePlaces& p, const PipelineBlock& b
     const float base = block.head.y + 16;
     float x = ui.text(block.head.x, base, shown.title, {.size = 16, .weight = 700});
     if (!shown.refusal.empty()) {
-        ui.paragraph({p.plot.x, block.head.y + 24, p.plot.w, 60}, shown.refusal, {.size = 14, .color = theme.wrong}, 22);
+        ui.paragraph({p.plot.x, block.head.y + 24, p.plot.w, 60}, shown.refusal,
+                     {.size = 14, .color = shown.executed ? theme.ink2 : theme.wrong}, 22);
         return;
     }
     const parallel::ScheduleRun& run = shown.run;

@@ -1,6 +1,8 @@
-// D11, memory per rank: stacked bars of weights, gradients, Adam's state, activations and buffers against the GPU's memory;
-// what is over it is hatched. The four stages of ZeRO side by side, or one of them rank by rank; heights move to their new
-// place in 300 ms and leave a ghost. Below: one step of the stage that is looked at. Chips, the two sliders, Up and Down.
+// D11, memory per rank, by the formulas or, of a training run, as it was allocated (with the formulas' heights as marks at
+// the bars' sides and the picked rank's step below): stacked bars of weights, gradients, Adam's state, activations and
+// buffers against the GPU's memory; what is over it is hatched. The four stages of ZeRO side by side, or one of them rank by
+// rank; heights move to their new place in 300 ms and leave a ghost. Below: one step of the stage that is looked at. Chips,
+// the two sliders, Up and Down.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -65,6 +67,7 @@ double sum(const Heights& heights) {
 struct Bar {
     std::string name, sharded, sends;
     Heights bytes{};
+    Heights formula{};
 };
 
 class RankMemoryView final : public View {
@@ -74,6 +77,7 @@ class RankMemoryView final : public View {
         const auto& scene = snapshot->cluster;
         if (!scene || scene->memory.columns.empty()) {
             const Rect body = ui.panel(area, {.title = rank_memory_title});
+            if (scene && scene->training) return ui.say_nothing_yet(body, "Nothing was trained.", scene->training->refusal);
             return ui.say_nothing_yet(body, "No memory has been counted yet.", snapshot->busy);
         }
         const bool hidden = session.reveal_steps >= 0;
@@ -97,11 +101,11 @@ class RankMemoryView final : public View {
         const float below = strip ? 118.0f : 0.0f;
         draw_legend(ui, *scene, body.x, body.y + used + 14, body.right());
         draw_bars(ui, session, focus, *scene, bars, {body.x, body.y + used + 24, body.w, body.h - used - 24 - below}, area);
-        if (strip) draw_step(ui, *scene, {body.x, body.bottom() - below + 8, body.w, below - 8});
+        if (strip) draw_step(ui, *scene, focus, {body.x, body.bottom() - below + 8, body.w, below - 8});
         ui.pop_scope();
     }
 
-    std::string describe(const Session& session, const Focus&) const override {
+    std::string describe(const Session& session, const Focus& focus) const override {
         const auto snapshot = session.snapshot();
         if (!snapshot->cluster || snapshot->cluster->memory.columns.empty())
             return std::string(rank_memory_title) + ": nothing has been counted yet.\n";
@@ -110,6 +114,9 @@ class RankMemoryView final : public View {
         std::string text = fmt::format("{} ({}): {} parameters on {} GPUs, {} of {}\n", rank_memory_title,
                                        scene.memory.counted ? "executed" : "derived", parameters_text(setup.parameters),
                                        setup.gpus, gigabytes(scene.memory.capacity), scene.memory.gpu);
+        if (scene.training)
+            text = fmt::format("{} (executed): {}, {} parameters, between backward and update\n", rank_memory_title,
+                               scene.training->title, parameters_text(static_cast<double>(scene.training->parameters)));
         if (session.reveal_steps >= 0) return text + "  " + std::string(rank_memory_hidden) + "\n";
         for (const lessons::MemoryColumn& column : scene.memory.columns) {
             text += fmt::format("  {}: {}", column.name, gigabytes(total_bytes(column.bytes)));
@@ -117,19 +124,36 @@ class RankMemoryView final : public View {
                 if (column.bytes[kind] > 0)
                     text +=
                         fmt::format(", {} {}", kind_looks[kind].name, gigabytes(static_cast<double>(column.bytes[kind])));
+            if (column.formula[0] > 0)
+                text +=
+                    fmt::format("; by formula {}; peak {}; sent {}", gigabytes(total_bytes(column.formula)),
+                                gigabytes(static_cast<double>(column.peak)), gigabytes(static_cast<double>(column.sent)));
             if (!column.sharded.empty()) text += fmt::format("; sharded: {}", column.sharded);
             if (column.sends > 0) text += fmt::format("; a rank sends {:.3g} times the parameters a step", column.sends);
             if (const double over = total_bytes(column.bytes) - scene.memory.capacity; over > 0 && scene.memory.capacity > 0)
                 text += fmt::format("; out of memory by {}", gigabytes(over));
             text += "\n";
         }
-        if (!scene.memory.over_step.empty())
-            text += fmt::format("  {} over one step: peak {}\n", scene.memory.step_of,
-                                gigabytes(static_cast<double>(scene.memory.peak())));
+        if (const Looked looked = looked_at(scene, focus); !looked.points->empty())
+            text += fmt::format("  {} over one step: peak {}\n", looked.name, gigabytes(looked.peak));
         return text + "  " + caption_of(scene) + "\n";
     }
 
   private:
+    struct Looked {  // whose step stands below the bars
+        std::string name;
+        const std::vector<parallel::MemoryPoint>* points = nullptr;
+        double peak = 0;
+    };
+    static Looked looked_at(const lessons::ClusterScene& scene, const Focus& focus) {
+        const lessons::MemoryShown& memory = scene.memory;
+        Looked looked{memory.step_of, &memory.over_step, static_cast<double>(memory.peak())};
+        const auto rank = static_cast<size_t>(std::max(0, focus.rank));
+        if (!memory.counted || rank >= memory.columns.size() || memory.columns[rank].over_step.empty()) return looked;
+        const lessons::MemoryColumn& column = memory.columns[rank];
+        return {column.name, &column.over_step, static_cast<double>(column.peak)};
+    }
+
     std::vector<Heights> from_, shown_, to_;  // of the bars: where they move from, stand, and move to
     std::vector<Heights> ghosts_;
     std::vector<std::string> names_;
@@ -144,7 +168,11 @@ class RankMemoryView final : public View {
             const auto most =
                 std::max_element(memory.columns.begin(), memory.columns.end(),
                                  [](const auto& a, const auto& b) { return total_bytes(a.bytes) < total_bytes(b.bytes); });
-            return fmt::format("{} holds the most: {}.", most->name, gigabytes(total_bytes(most->bytes)));
+            if (!scene.training || most->formula[0] <= 0)
+                return fmt::format("{} holds the most: {}.", most->name, gigabytes(total_bytes(most->bytes)));
+            const double state = static_cast<double>(most->bytes[0] + most->bytes[1] + most->bytes[2]);
+            return fmt::format("{} holds the most: {} of weights, gradients and Adam; ZeRO's formula says {}.", most->name,
+                               gigabytes(state), gigabytes(total_bytes(most->formula)));
         }
         const lessons::MemoryColumn& plain = memory.columns.front();
         if (fits(plain))
@@ -159,8 +187,19 @@ class RankMemoryView final : public View {
     }
 
     float controls(Ui& ui, Session& session, const lessons::ClusterScene& scene, const Rect& body) {
-        if (scene.memory.counted) return 0;
         lessons::ClusterSetup wanted = cluster_setup(session);
+        if (scene.training && session.workspace == "cluster") {  // of a run: which stage of ZeRO
+            static constexpr std::string_view stages[] = {"plain", "ZeRO-1", "ZeRO-2", "ZeRO-3"};
+            float chip_x = body.x;
+            for (int i = 0; i < 4; ++i)
+                if (chip_x + ui.chip_width(stages[i]) <= body.right() &&
+                    ui.chip(chip_x, body.y, stages[i], wanted.training.plan.zero == i)) {
+                    wanted.training.plan.zero = i;
+                    ask_cluster(session, wanted);
+                }
+            return 36;
+        }
+        if (scene.memory.counted) return 0;
         lessons::MemorySetup& setup = wanted.memory;
         const lessons::MemorySetup before = setup;
         const bool two = body.w > 420;
@@ -201,11 +240,14 @@ class RankMemoryView final : public View {
         if (scene.memory.counted || setup.zero < 0) {
             for (const lessons::MemoryColumn& column : scene.memory.columns)
                 if (bars.size() < 16)
-                    bars.push_back({column.name, column.sharded, sends_text(column.sends), heights_of(column.bytes)});
+                    bars.push_back({column.name,
+                                    column.peak > 0 ? gigabytes(static_cast<double>(column.peak)) : column.sharded,
+                                    column.peak > 0 ? gigabytes(static_cast<double>(column.sent)) : sends_text(column.sends),
+                                    heights_of(column.bytes), heights_of(column.formula)});
         } else {
             const lessons::MemoryColumn& column = scene.memory.columns[static_cast<size_t>(setup.zero)];
             for (int rank = 0; rank < std::min(setup.gpus, 8); ++rank)
-                bars.push_back({fmt::format("rank {}", rank), {}, {}, heights_of(column.bytes)});
+                bars.push_back({fmt::format("rank {}", rank), {}, {}, heights_of(column.bytes), {}});
         }
         return bars;
     }
@@ -255,6 +297,10 @@ class RankMemoryView final : public View {
             if (kind_looks[kind].twin != Hatch::solid)
                 ui.hatch({x, y - 11, 14, 13}, faded(data::black, 0.5f), kind_looks[kind].twin);
             x = ui.text(x + 20, y, words, {.size = 13, .color = ui.theme->ink2}) + 16;
+        }
+        if (scene.training && x + 20 + ui.text_width("formula", {.size = 13}) <= right) {
+            ui.rect({x, y - 6, 14, 2}, ui.theme->ink);
+            ui.text(x + 20, y, "formula", {.size = 13, .color = ui.theme->ink2});
         }
         if (!scene.memory.counted && x + ui.text_width("bytes a parameter", {.size = 13}) <= right)
             ui.text(x - 6, y, "bytes a parameter", {.size = 13, .color = ui.theme->ink2});
@@ -313,6 +359,13 @@ class RankMemoryView final : public View {
                     ui.hatch(box, faded(data::black, 0.45f), kind_looks[kind].twin);
                 y = top;
             }
+            double formula = 0;  // what the formulas say, as marks at both sides
+            for (size_t kind = 0; kind < 3; ++kind) {
+                formula += bars[i].formula[kind];
+                if (bars[i].formula[kind] <= 0) continue;
+                ui.rect({x - 6, y_of(formula) - 1, 6, 2}, theme.ink);
+                ui.rect({x + width, y_of(formula) - 1, 6, 2}, theme.ink);
+            }
             if (capacity > 0 && total > capacity) {
                 const Rect over{x, y_of(total), width, y_of(capacity) - y_of(total)};
                 ui.rect(over, data::black);
@@ -326,7 +379,8 @@ class RankMemoryView final : public View {
             ui.text(x + width / 2, y_of(total) - 8, gigabytes(total),
                     {.size = small ? 12.0f : 16.0f, .align = Align::center, .weight = 700, .width = slot - 4});
             const bool rank_bar = scene.setup.memory.zero >= 0 || scene.memory.counted;
-            const bool on = rank_bar ? focus.rank == static_cast<int32_t>(i) : static_cast<int>(i) == picked;
+            const bool on = rank_bar ? std::max(scene.training ? 0 : -1, focus.rank) == static_cast<int32_t>(i)
+                                     : static_cast<int>(i) == picked;
             ui.text(x + width / 2, plot.bottom() + 18, bars[i].name,
                     {.size = small ? 12.0f : 14.0f,
                      .color = on ? theme.ink : theme.ink2,
@@ -349,7 +403,7 @@ class RankMemoryView final : public View {
             }
         }
         if (words) {
-            ui.text(area.x, plot.bottom() + 38, "sharded", {.size = 12, .color = theme.quiet});
+            ui.text(area.x, plot.bottom() + 38, scene.training ? "peak" : "sharded", {.size = 12, .color = theme.quiet});
             ui.text(area.x, plot.bottom() + 57, "sends", {.size = 12, .color = theme.quiet});
         }
         if (capacity > 0) {
@@ -374,7 +428,10 @@ class RankMemoryView final : public View {
         }
         ui.rect({plot.x, plot.bottom(), plot.w, 1}, theme.line);
         const int by = (ui.pressed(Key::down, panel) ? 1 : 0) - (ui.pressed(Key::up, panel) ? 1 : 0);
-        if (by != 0 && !scene.memory.counted) look_at(session, std::clamp(scene.setup.memory.zero + by, -1, 3));
+        if (by != 0 && scene.training)
+            focus.rank = std::clamp(std::max(0, focus.rank) + by, 0, std::max(0, static_cast<int>(bars.size()) - 1));
+        else if (by != 0 && !scene.memory.counted)
+            look_at(session, std::clamp(scene.setup.memory.zero + by, -1, 3));
     }
 
     // Bars from the right end on that stay well under the capacity.
@@ -398,13 +455,14 @@ class RankMemoryView final : public View {
     }
 
     // One step: the state that stays, and what comes and goes on top of it.
-    static void draw_step(Ui& ui, const lessons::ClusterScene& scene, const Rect& area) {
+    static void draw_step(Ui& ui, const lessons::ClusterScene& scene, const Focus& focus, const Rect& area) {
         const Theme& theme = *ui.theme;
         const lessons::MemoryShown& memory = scene.memory;
+        const Looked looked = looked_at(scene, focus);
         ui.rect({area.x, area.y, area.w, 1}, theme.line);
         const float base = area.y + 20;
-        const float left = ui.text(area.x, base, memory.step_of + " over one step", {.size = 13, .weight = 600});
-        std::string words = fmt::format("peak {}", gigabytes(static_cast<double>(memory.peak())));
+        const float left = ui.text(area.x, base, looked.name + " over one step", {.size = 13, .weight = 600});
+        std::string words = fmt::format("peak {}", gigabytes(looked.peak));
         if (memory.step_of == "ZeRO-3") {
             const std::string longer =
                 words + fmt::format(": one of {} layers gathered at a time", scene.setup.memory.layers);
@@ -412,8 +470,8 @@ class RankMemoryView final : public View {
         }
         ui.text(area.right(), base, words, {.size = 13, .color = theme.ink2, .align = Align::right});
         const Rect plot{area.x + 58, area.y + 30, area.w - 58, area.h - 30 - 20};
-        const double most = static_cast<double>(memory.peak()) * 1.05;
-        const auto& points = memory.over_step;
+        const double most = std::max(1.0, looked.peak * 1.05);
+        const auto& points = *looked.points;
         const auto x_of = [&](double share) { return plot.x + plot.w * static_cast<float>(share); };
         ui.text(plot.x - 8, plot.bottom() + 4, "0", {.size = 12, .color = theme.quiet, .align = Align::right});
         ui.text(plot.x - 8, plot.y + 8, gigabytes(most / 1.05), {.size = 12, .color = theme.quiet, .align = Align::right});
@@ -435,6 +493,12 @@ class RankMemoryView final : public View {
                 i = end;
             }
         ui.rect({plot.x, plot.bottom(), plot.w, 1}, theme.line);
+        if (scene.training) {
+            const double step = scene.training->record.end_us - scene.training->record.begin_us;
+            ui.text(plot.x, plot.bottom() + 15, "begin of the step", {.size = 12, .color = theme.quiet});
+            ui.text(plot.right(), plot.bottom() + 15, fmt::format("{:.0f} us", step),
+                    {.size = 12, .color = theme.quiet, .align = Align::right});
+        }
         if (memory.counted) return;
         const double all = 3.0 * scene.setup.memory.layers + 2;
         const double ends[] = {0, scene.setup.memory.layers / all, 3.0 * scene.setup.memory.layers / all, 1};
