@@ -119,6 +119,16 @@ TEST_CASE("the pack has at least forty kernels with names of their own, half of 
     CHECK(judges * 3 <= names.size() * 2);
 }
 
+// Takes half a minute, so it runs by its name alone: for whoever changes the pack.
+TEST_CASE("every kernel of the pack runs to its end inside its buffers", "[.]") {
+    const auto sim = open_device("sim:h200", {.functional = true}).value();
+    for (const PackRow& row : silicon_pack()) {
+        INFO(row.name);
+        const PackLaunch launch(*sim, row);
+        CHECK_NOTHROW(sim->launch(launch.request()));
+    }
+}
+
 TEST_CASE("a kernel's half follows from the published hash of its name alone") {
     // FNV-1a 64 of "a" and "foobar" are printed in the authors' test vectors: af63dc4c8601ec8c and 85944171f73967e8.
     CHECK(half_of("a") == SiliconHalf::fit);         // bit 32 of ...4c'8601ec8c
