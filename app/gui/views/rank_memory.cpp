@@ -36,11 +36,16 @@ std::string gigabytes(double bytes) {
     const double gb = bytes / 1e9;
     if (gb >= 1000) return fmt::format("{:.3g} TB", gb / 1000);
     if (gb >= 0.9995) return fmt::format("{:.3g} GB", gb);
-    if (gb >= 1e-4) return fmt::format("{:.3g} MB", gb * 1000);
+    if (gb >= 0.9995e-3) return fmt::format("{:.3g} MB", gb * 1000);
     return fmt::format("{:.3g} kB", gb * 1e6);
 }
 std::string parameters_text(double count) {
+    if (count < 1e6) return with_commas(static_cast<int64_t>(count));
     return count >= 1e9 ? fmt::format("{:.3g} B", count / 1e9) : fmt::format("{:.3g} M", count / 1e6);
+}
+std::string narrow_bytes(std::string text) {  // "238 kB" as "238k", under narrow bars
+    if (text.size() > 3 && text[text.size() - 3] == ' ') text.erase(text.size() - 3, 1), text.pop_back();
+    return text;
 }
 double total_bytes(const parallel::MemoryBytes& bytes) {
     double sum = 0;
@@ -376,7 +381,10 @@ class RankMemoryView final : public View {
                 ui.dashed({x - 3, top, width + 6, plot.bottom() - top}, theme.ink3);
             }
             const bool small = slot < 64;
-            ui.text(x + width / 2, y_of(total) - 8, gigabytes(total),
+            const auto fitting = [&](const std::string& text) {
+                return small && scene.training ? narrow_bytes(text) : text;
+            };
+            ui.text(x + width / 2, y_of(total) - 8, fitting(gigabytes(total)),
                     {.size = small ? 12.0f : 16.0f, .align = Align::center, .weight = 700, .width = slot - 4});
             const bool rank_bar = scene.setup.memory.zero >= 0 || scene.memory.counted;
             const bool on = rank_bar ? std::max(scene.training ? 0 : -1, focus.rank) == static_cast<int32_t>(i)
@@ -388,9 +396,9 @@ class RankMemoryView final : public View {
                      .weight = on ? 700 : 400,
                      .width = slot - 2});
             if (words) {
-                ui.text(x + width / 2, plot.bottom() + 38, bars[i].sharded,
+                ui.text(x + width / 2, plot.bottom() + 38, fitting(bars[i].sharded),
                         {.size = 13, .color = theme.ink2, .align = Align::center, .width = slot - 4});
-                ui.text(x + width / 2, plot.bottom() + 57, bars[i].sends,
+                ui.text(x + width / 2, plot.bottom() + 57, fitting(bars[i].sends),
                         {.size = 13, .align = Align::center, .weight = 600, .width = slot - 4});
             }
             const Rect whole{plot.x + slot * static_cast<float>(i), plot.y, slot, area.bottom() - plot.y};
