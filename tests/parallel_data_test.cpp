@@ -474,3 +474,88 @@ TEST_CASE("batch norm over all workers is the serial run; each worker's own is g
     CHECK(far({.dp = 4}, 4, false) < 1e-10);
     CHECK(far({.dp = 2}, 1, false) > 1e-4);  // otherwise the two would be the same
 }
+
+TEST_CASE("PipeDream trains as a serial program with the same stale weights, and its records say so step by step") {
+    const int steps = 6;
+    for (const std::string kind : {"pipedream", "pipedream_2bw"})
+        for (const auto& [dp, pp] : {std::pair{1, 2}, {1, 3}, {2, 2}}) {
+            INFO(kind << " dp " << dp << " pp " << pp);
+            const int m = kind == "pipedream" ? 1 : pp;
+            ParallelOptions options = compressed({.dp = dp, .pp = pp, .schedule = kind, .microbatches = m});
+            options.steps = steps;
+            const Ran ran = run_steps(options, steps);
+
+            const auto stages = cut_into_stages(small_perceptron(), pp);
+            std::vector<std::map<std::string, std::vector<double>>> versions(1);
+            std::vector<double> losses(steps);
+            check_no_problem(run_ranks({}, [&](Rank& rank) {
+                const auto model = own_stage(rank, small_perceptron(), 1, DType::f64);
+                for (const nn::Parameter& parameter : model->list.parameters())
+                    versions[0][parameter.name] = tensor::values_of(rank.heap, parameter.value);
+                for (int step = 0; step < steps; ++step) {
+                    auto next = versions.back();
+                    for (int part = 0; part < m; ++part) {
+                        for (nn::Parameter& parameter : model->list.parameters()) {
+                            const int layer = parameter.name[2] - '1';
+                            int stage = 0;
+                            while (layer >= stages[size_t(stage)].last) ++stage;
+                            const int version = kind == "pipedream" ? step - (pp - stage) + 1 : step - 1;
+                            const auto& values = versions[size_t(std::max(0, version))].at(parameter.name);
+                            tensor::write_values(rank.heap, parameter.value, values, "w");
+                        }
+                        for (int worker = 0; worker < dp; ++worker) {
+                            nn::Batch batch;
+                            batch.count = 24 / dp / m, batch.first = worker * (24 / dp) + part * batch.count;
+                            small_examples(uint64_t(step), batch);
+                            const std::vector<double> values(batch.values.begin(), batch.values.end());
+                            const MicroBatch examples{tensor::tensor_from(rank.heap, {batch.count, 16}, values, "x"),
+                                                      tensor::labels_from(rank.heap, batch.labels, "y"), batch.count};
+                            const Step one = step_of(rank, *model, examples);
+                            losses[size_t(step)] += one.loss / (dp * m);
+                            for (const auto& [name, gradient] : one.gradients)
+                                for (size_t i = 0; i < gradient.size(); ++i) next[name][i] -= 0.5 * gradient[i] / (dp * m);
+                        }
+                    }
+                    versions.push_back(next);
+                }
+            }));
+            CHECK(apart(ran.losses, losses) < 1e-10);
+            check_weights(ran, versions.back());
+            REQUIRE(ran.last.schedule);
+            CHECK(ran.last.schedule->weight_versions[0] == (kind == "pipedream" ? pp : 2));
+            CHECK(ran.last.end_us > ran.last.begin_us);
+        }
+    // Fresh weights are another run.
+    ParallelOptions stale = compressed({.pp = 2, .schedule = "pipedream"});
+    stale.steps = 6;
+    CHECK(worst_difference(run_steps(stale, 6), run_steps(compressed({.pp = 2}), 6)) > 1e-4);
+}
+
+TEST_CASE("what PipeDream cannot do is refused in a sentence; a run goes on from its last weights") {
+    ParallelOptions options = compressed({.pp = 2, .schedule = "pipedream"});
+    CHECK(why_not(options) == "pipedream runs all steps in one go: say how many (steps)");
+    options.steps = 3;
+    options.plan.microbatches = 2;
+    CHECK(why_not(options).find("--schedule pipedream_2bw") != std::string::npos);
+    options.plan.microbatches = 1, options.training.clip_norm = 1;
+    CHECK(why_not(options).find("--clip-norm 0") != std::string::npos);
+    options.training.clip_norm = 0;
+    ParallelTrainer trainer(options);
+    trainer.step();
+    CHECK_THROWS_AS(trainer.checkpoint(), Failure);
+    trainer.step(), trainer.step();
+    CHECK_THROWS_AS(trainer.step(), Failure);
+    const nn::Checkpoint whole = trainer.checkpoint();
+    CHECK(whole.step == 3);
+    ParallelTrainer serial(compressed({}));
+    serial.restore(whole);
+    options.plan = {.dp = 2, .pp = 2, .schedule = "1f1b", .microbatches = 2};
+    ParallelTrainer again(options);
+    again.restore(whole);
+    for (int i = 0; i < 2; ++i) {
+        const double loss = serial.step().loss;
+        CHECK(std::abs(again.step().loss / loss - 1) < 1e-10);
+    }
+    options.plan = {.pp = 2, .schedule = "dualpipe", .microbatches = 4};
+    CHECK(why_not(options).find("holds every stage twice") != std::string::npos);
+}

@@ -242,7 +242,8 @@ int train_parallel(const ParallelChoice& choice, const ParallelRun& run) {
         throw Failure(why.empty() ? "--comm nccl runs collectives; training takes in_process or mpi" : why,
                       ExitStatus::missing);
     }
-    const parallel::ParallelOptions options = options_of(choice, run.training);
+    parallel::ParallelOptions options = options_of(choice, run.training);
+    options.steps = run.steps;
     if (choice.comm == "in_process") {
         if (comm::started_by_mpirun()) throw Failure("mpirun started this process: --comm mpi trains on its ranks");
         train_ranks(options, run, nullptr);

@@ -42,6 +42,18 @@ std::vector<int> ranks_with_the_same_weights(const Mesh& mesh, int rank) {
 constexpr double host_link_gigabytes_per_s = 32;  // PCIe 4.0 x16, one direction (PCI-SIG)
 }  // namespace
 
+bool never_flushes(const ParallelPlan& plan) {
+    return plan.pp > 1 && schedule_named(plan.schedule).versions;
+}
+
+Schedule schedule_of(const ParallelOptions& options) {
+    const ParallelPlan& plan = options.plan;
+    return make_schedule(plan.schedule, {.ranks = plan.pp,
+                                         .microbatches = plan.microbatches,
+                                         .chunks = plan.chunks,
+                                         .batches = never_flushes(plan) ? static_cast<int>(options.steps) : 0});
+}
+
 RankTrainer::RankTrainer(const ParallelOptions& options, comm::Communicator& world, const OpTimes& times,
                          const Examples& examples)
     : options_(options),
@@ -71,8 +83,7 @@ void RankTrainer::build() {
     const nn::TrainerOptions& training = options_.training;
     const ModelShape& shape = examples_.shape();
     if (plan.pp > 1) {
-        schedule_ =
-            make_schedule(plan.schedule, {.ranks = plan.pp, .microbatches = plan.microbatches, .chunks = plan.chunks});
+        schedule_ = schedule_of(options_);
         stages_ = cut_into_stages(shape, schedule_.stages());
         for (const int stage : schedule_.stages_of[static_cast<size_t>(rank_.along("pp"))])
             held_.push_back(stages_[static_cast<size_t>(stage)]);
@@ -397,6 +408,96 @@ void RankTrainer::train_pipeline(Stepped& stepped) {
             if (!std::isnan(loss) || schedule_.stages_of[size_t(rank_.along("pp"))].back() + 1 == schedule_.stages())
                 stepped.rank.loss += std::isnan(loss) ? 0 : share * loss;
     stepped.row = std::move(result.row);
+}
+
+// The executor leaves the weights that micro-batches under way still need where they are, and gives the newest ones another
+// place, to which the optimiser follows; in the end they are in their buckets again.
+std::vector<RankTrainer::Stepped> RankTrainer::steps_without_flush() {
+    const bool meta = device_->name() == "meta";
+    const int64_t first = next_;
+    const int per_update = schedule_.per_update;
+    std::vector<Stepped> steps(static_cast<size_t>(options_.steps));
+    std::vector<Tensor> homes;
+    for (const ShardedParameter& shard : model_->shards) homes.push_back(shard.parameter->value);
+    Learning& l = *learning_;
+    const auto optimiser_follows = [&] {
+        for (size_t i = 0; i < l.own.size(); ++i) {
+            const BucketSlot& slot = buckets_->all()[l.rows[i].bucket].slots[size_t(l.rows[i].slot)];
+            l.own[i].value = model_->shards[slot.parameter].parameter->value;
+        }
+    };
+    const auto open = [&](size_t step) {
+        log_.clear();
+        noting_ = &steps[step].rank;
+        noting_->begin_us = rank_.world.time_us();
+        peak_ = 0;
+        note_memory();
+        buckets_->begin_step();
+    };
+    const auto close = [&](RankStep& record) {
+        record.end_us = rank_.world.time_us();
+        record.compute_us = log_.compute_us;
+        record.sent = log_.sent;
+        record.spans = log_.spans;
+    };
+    struct Stop {
+        RankStep*& noting;
+        ~Stop() { noting = nullptr; }
+    } stop{noting_};
+    heap_.recycle();
+    open(0);
+    const double share = examples_.share(rank_, 0);
+    PipelineResult result = run_pipeline({.rank = rank_,
+                                          .model = *model_,
+                                          .schedule = schedule_,
+                                          .stages = stages_,
+                                          .batch =
+                                              [&](int i) {
+                                                  return examples_.micro_batch(rank_, first + i / per_update, i % per_update,
+                                                                               options_.training.dtype);
+                                              },
+                                          .share = [&](int) { return share; },
+                                          .update =
+                                              [&](PipelineResult& sums, int batch, int) {
+                                                  const auto step = static_cast<size_t>(batch);
+                                                  for (size_t i = 0; i < sums.gradients.size(); ++i)
+                                                      if (Tensor sum = std::move(sums.gradients[i]))
+                                                          buckets_->arrived(i, std::move(sum));
+                                                  buckets_->finish();
+                                                  optimiser_follows();
+                                                  steps[step].rank.kept = memory_now();
+                                                  update();
+                                                  ++next_;
+                                                  if (step + 1 == steps.size()) return;
+                                                  close(steps[step].rank);
+                                                  open(step + 1);
+                                              },
+                                          .step = first});
+    for (size_t i = 0; i < homes.size(); ++i) {
+        Tensor& value = model_->shards[i].parameter->value;
+        if (value.pointer() != homes[i].pointer())
+            launches_.launch(tensor::copy_strided(value, homes[i]), "newest weights", "update", value.dtype);
+        value = homes[i];
+    }
+    launches_.clear();
+    optimiser_follows();
+    std::vector<double> losses(steps.size());
+    if (!meta)
+        for (size_t i = 0; i < result.losses.size(); ++i)
+            if (schedule_.stages_of[size_t(rank_.along("pp"))].back() + 1 == schedule_.stages())
+                losses[i / static_cast<size_t>(per_update)] += share * result.losses[i];
+    for (size_t step = 0; step < steps.size(); ++step) {
+        steps[step].rank.loss = losses[step];
+        if (rank_.along("tp") > 0) losses[step] = 0;
+    }
+    {
+        const Purposeful purpose(log_, "losses");
+        rank_.world.all_reduce({meta ? nullptr : losses.data(), static_cast<int64_t>(losses.size()), DType::f64});
+    }
+    for (size_t step = 0; step < steps.size(); ++step) steps[step].loss = losses[step];
+    close(steps.back().rank);
+    steps.back().row = std::move(result.row);
+    return steps;
 }
 
 // Gradients as the optimiser takes them -> its step -> weights as layers see them.

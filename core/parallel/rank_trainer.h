@@ -21,6 +21,9 @@ struct RankPiece {     // of a whole array: what one rank holds of it over tp an
     Array array;
 };
 
+bool never_flushes(const ParallelPlan& plan);
+Schedule schedule_of(const ParallelOptions& options);  // for pp > 1
+
 Array cut_from(const Array& whole, int axis, int64_t parts, int64_t part);
 void paste_into(Array& whole, const RankPiece& piece);
 
@@ -35,6 +38,8 @@ class RankTrainer {
         std::optional<PipelineRow> row;
     };
     Stepped step();
+    // Of a schedule that never flushes: all of options.steps, one after another without a moment between them.
+    std::vector<Stepped> steps_without_flush();
     bool has_batch() const;  // of the next step
     int64_t next_step() const { return next_; }
 

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -32,6 +33,33 @@ int64_t sum_of(const MemoryBytes& bytes) {
 }
 
 namespace {
+// Stages update at different times and while micro-batches are under way, so nothing that all stages do together goes.
+void check_stale_options(const ParallelOptions& options, const ModelShape& shape) {
+    const ParallelPlan& plan = options.plan;
+    const nn::TrainerOptions& training = options.training;
+    const std::string& kind = plan.schedule;
+    if (options.steps < 1) throw Failure(fmt::format("{} runs all steps in one go: say how many (steps)", kind));
+    if (options.steps * plan.microbatches > 100'000)
+        throw Failure(fmt::format("{} keeps the list of all micro-batches: --steps x --microbatches at most 100000", kind));
+    if (kind == "pipedream" && plan.microbatches > 1)
+        throw Failure("pipedream updates after every micro-batch: --microbatches 1, or --schedule pipedream_2bw");
+    if (plan.zero > 0 || plan.offload || (training.dtype != DType::f32 && training.dtype != DType::f64))
+        throw Failure(
+            fmt::format("{} keeps versions of whole weights in the type that is learnt: train with --zero 0, "
+                        "without --offload, in f32 or f64",
+                        kind));
+    if (nn::clipping_of(training).max_norm > 0 || nn::scaling_of(training))
+        throw Failure(
+            fmt::format("the stages of {} update at different times, so that gradients have no common norm: train "
+                        "with --clip-norm 0 and without a loss scale",
+                        kind));
+    if (shape.tied_head)
+        throw Failure(
+            fmt::format("the first and last stage of {} share a weight, and those of {} update at different times: "
+                        "llama goes",
+                        shape.name, kind));
+}
+
 void check_parallel_options(const ParallelOptions& options, const ModelShape& shape) {
     const ParallelPlan& plan = options.plan;
     const nn::TrainerOptions& training = options.training;
@@ -65,14 +93,8 @@ void check_parallel_options(const ParallelOptions& options, const ModelShape& sh
             "a batch of {} does not divide into {} workers x {} micro-batches: {} would", training.batch, plan.dp,
             plan.microbatches, (training.batch / (int64_t{plan.dp} * plan.microbatches) + 1) * plan.dp * plan.microbatches));
     if (plan.pp > 1) {
-        const Schedule schedule =
-            make_schedule(plan.schedule, {.ranks = plan.pp, .microbatches = plan.microbatches, .chunks = plan.chunks});
-        if (!schedule.flushes)
-            throw Failure(
-                fmt::format("{} updates in the middle of a batch, with stale weights: train with 1f1b, interleaved, "
-                            "gpipe or a zb schedule",
-                            plan.schedule));
-        if (schedule.copies > 1)
+        if (never_flushes(plan)) check_stale_options(options, shape);
+        if (schedule_of(options).copies > 1)
             throw Failure(fmt::format("{} holds every stage twice: train with 1f1b, interleaved, gpipe or a zb schedule",
                                       plan.schedule));
     }
@@ -91,6 +113,8 @@ struct ParallelTrainer::State {
     comm::Communicator* world = nullptr;
     std::unique_ptr<RankTrainer> own;  // of a process that is one rank
     int64_t next = 0;
+    std::deque<ParallelStepRecord> ready;  // of steps that ran in one go
+    bool ran_all = false;
     std::unique_ptr<nn::Trainer> evaluator;
 
     using Command = std::function<void(RankTrainer& trainer, int rank)>;
@@ -188,6 +212,11 @@ struct ParallelTrainer::State {
 
     // Whole arrays, in no particular order.
     std::map<std::string, Array> whole() {
+        if (!ready.empty())
+            throw Failure(
+                fmt::format("{} runs all steps in one go: its weights are there after the last one, so save and "
+                            "evaluate then",
+                            options.plan.schedule));
         std::vector<std::vector<RankPiece>> pieces(static_cast<size_t>(mesh.ranks()));
         run([&](RankTrainer& trainer, int rank) { pieces[static_cast<size_t>(rank)] = trainer.pieces(); });
         if (own) gather_pieces(*world, pieces);
@@ -208,6 +237,12 @@ struct ParallelTrainer::State {
         return *evaluator;
     }
 
+    void run_all_steps();
+    ScheduleRun pipeline_of_rank_0(std::vector<PipelineRow>& rows) const {
+        std::vector<PipelineRow> column;
+        for (const int rank : mesh.group(0, "pp")) column.push_back(std::move(rows[static_cast<size_t>(rank)]));
+        return joined_run(schedule_of(options), column);
+    }
     static void gather_pieces(comm::Communicator& world, std::vector<std::vector<RankPiece>>& pieces);
 };
 
@@ -270,8 +305,47 @@ ParallelTrainer::~ParallelTrainer() = default;
 ParallelTrainer::ParallelTrainer(ParallelTrainer&&) noexcept = default;
 ParallelTrainer& ParallelTrainer::operator=(ParallelTrainer&&) noexcept = default;
 
+// Steps overlap: each one's time is from the end of the one before it, by the latest rank, to its own.
+void ParallelTrainer::State::run_all_steps() {
+    if (ran_all)
+        throw Failure(
+            fmt::format("{} has run its {} steps: a run goes on from its checkpoint", options.plan.schedule, options.steps));
+    const auto started = std::chrono::steady_clock::now();
+    std::vector<std::vector<RankTrainer::Stepped>> of_rank(static_cast<size_t>(mesh.ranks()));
+    run([&](RankTrainer& trainer, int rank) { of_rank[static_cast<size_t>(rank)] = trainer.steps_without_flush(); });
+    ran_all = true;
+    const double seconds = seconds_from(started) / double(options.steps);
+    for (int64_t i = 0; i < options.steps; ++i) {
+        ParallelStepRecord record{.step = next + i, .learning_rate = nn::rate_at(options.training, next + i)};
+        record.seconds = seconds;
+        for (std::vector<RankTrainer::Stepped>& steps : of_rank) {
+            RankStep& rank = record.ranks.emplace_back();
+            if (steps.empty()) continue;  // of another process
+            record.loss = steps[static_cast<size_t>(i)].loss;
+            rank = std::move(steps[static_cast<size_t>(i)].rank);
+            record.end_us = std::max(record.end_us, rank.end_us);
+            record.begin_us = !ready.empty()            ? ready.back().end_us
+                              : record.ranks.size() > 1 ? std::min(record.begin_us, rank.begin_us)
+                                                        : rank.begin_us;
+        }
+        ready.push_back(std::move(record));
+    }
+    if (own) return;
+    std::vector<PipelineRow> rows(of_rank.size());
+    for (size_t rank = 0; rank < rows.size(); ++rank)
+        if (of_rank[rank].back().row) rows[rank] = std::move(*of_rank[rank].back().row);
+    ready.back().schedule = pipeline_of_rank_0(rows);
+}
+
 ParallelStepRecord ParallelTrainer::step() {
     State& s = *state_;
+    if (never_flushes(s.options.plan)) {
+        if (s.ready.empty()) s.run_all_steps();
+        ParallelStepRecord one = std::move(s.ready.front());
+        s.ready.pop_front();
+        ++s.next;
+        return one;
+    }
     const auto started = std::chrono::steady_clock::now();
     ParallelStepRecord record;
     record.step = s.next;
@@ -293,13 +367,7 @@ ParallelStepRecord ParallelTrainer::step() {
         any = true;
     }
     const ParallelPlan& plan = s.options.plan;
-    if (plan.pp > 1 && !s.own) {
-        std::vector<PipelineRow> column;
-        for (const int rank : s.mesh.group(0, "pp")) column.push_back(std::move(rows[static_cast<size_t>(rank)]));
-        const Schedule schedule =
-            make_schedule(plan.schedule, {.ranks = plan.pp, .microbatches = plan.microbatches, .chunks = plan.chunks});
-        record.schedule = joined_run(schedule, column);
-    }
+    if (plan.pp > 1 && !s.own) record.schedule = s.pipeline_of_rank_0(rows);
     record.seconds = seconds_from(started);
     return record;
 }

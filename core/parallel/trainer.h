@@ -85,6 +85,9 @@ struct ParallelOptions {
     // nn::Task::make_batch writes them. None: those of training.model.
     std::optional<ModelShape> shape = {};
     std::function<void(uint64_t step, nn::Batch& batch)> examples = {};
+    // With a schedule that never flushes (pipedream, pipedream_2bw), which has no moment between two steps: how many it
+    // runs in one go. The first step() runs them all, each step() gives one's record; weights are there after the last.
+    int64_t steps = 0;
     // Batches that each data-parallel worker has (a set that does not divide); none: all as many as there are steps. A rank
     // without a batch ends, and who needs it waits: a dead-lock, as step() then says.
     std::vector<int64_t> batches_of_worker = {};
