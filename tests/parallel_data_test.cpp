@@ -5,6 +5,7 @@
 
 #include "core/base/diagnostic.h"
 #include "core/parallel/compression.h"
+#include "core/parallel/data_parallel.h"
 #include "core/parallel/trainer.h"
 #include "core/parallel/zero.h"
 #include "tests/parallel_support.h"
@@ -558,4 +559,52 @@ TEST_CASE("what PipeDream cannot do is refused in a sentence; a run goes on from
     }
     options.plan = {.pp = 2, .schedule = "dualpipe", .microbatches = 4};
     CHECK(why_not(options).find("holds every stage twice") != std::string::npos);
+}
+
+TEST_CASE("workers draw from fixed parts of a set, each reshuffled by itself, or from the whole set, reshuffled") {
+    constexpr int set = 48, batch = 12, dp = 3, passes = 4, steps = passes * set / batch;
+    for (const bool partition : {true, false}) {
+        ParallelOptions options = small_options({.dp = dp});
+        options.training.batch = batch;
+        options.set = set, options.partition = partition;
+        options.examples = [](uint64_t step, nn::Batch& made) {
+            for (int64_t i = 0; i < made.count; ++i) {
+                const auto index = static_cast<float>(static_cast<int64_t>(step) * batch + made.first + i);
+                made.values.insert(made.values.end(), 16, index);
+                made.labels.push_back(0);
+            }
+        };
+        const Examples examples(options);
+        std::vector<std::vector<int>> seen(dp);  // by worker: examples in order
+        check_no_problem(run_ranks(options.plan, [&](Rank& rank) {
+            std::vector<int>& own = seen[size_t(rank.world.rank())];
+            for (int step = 0; step < steps; ++step) {
+                const MicroBatch drawn = examples.micro_batch(rank, step, 0, DType::f64);
+                const auto values = tensor::values_of(rank.heap, drawn.input);
+                for (size_t i = 0; i < values.size(); i += 16) own.push_back(static_cast<int>(values[i]));
+            }
+        }));
+        std::vector<std::vector<int>> of_pass(passes);
+        constexpr int part = set / dp;
+        for (int worker = 0; worker < dp; ++worker) {
+            const std::vector<int>& own = seen[size_t(worker)];
+            REQUIRE(own.size() == passes * part);
+            std::vector<int> first(own.begin(), own.begin() + part), second(own.begin() + part, own.begin() + 2 * part);
+            CHECK(first != second);
+            std::sort(first.begin(), first.end()), std::sort(second.begin(), second.end());
+            CHECK((first == second) == partition);
+            if (partition)
+                for (int i = 0; i < part; ++i) CHECK(first[size_t(i)] == worker * part + i);
+            for (size_t i = 0; i < own.size(); ++i) of_pass[i / part].push_back(own[i]);
+        }
+        for (std::vector<int>& pass : of_pass) {  // all of the set, each example once
+            std::sort(pass.begin(), pass.end());
+            for (int i = 0; i < set; ++i) CHECK(pass[size_t(i)] == i);
+        }
+    }
+    ParallelOptions options = small_options({.dp = 3});
+    options.partition = true;
+    CHECK(why_not(options).find("--set-examples") != std::string::npos);
+    options.set = 50;
+    CHECK(why_not(options) == "--set-examples 50 does not divide over --dp 3: 51 would");
 }

@@ -107,6 +107,8 @@ parallel::ParallelOptions options_of(const ParallelChoice& choice, const nn::Tra
     options.plan.bucket_bytes = static_cast<int64_t>(choice.bucket_mb * (1 << 20));
     options.gpu = choice.gpu;
     options.keep_memory = false;
+    options.set = choice.set;
+    options.partition = choice.partition;
     options.library_collectives = choice.comm == "mpi" && !choice.own_steps;
     if (!choice.link.empty()) options.link = comm::link_named(choice.link).link();
     return options;
@@ -133,9 +135,17 @@ void print_end(const parallel::ParallelTrainer& trainer, const parallel::Paralle
 
 bool ParallelChoice::any() const {
     if (!command) return false;
-    for (const char* name : {"--dp", "--tp", "--pp", "--cp", "--zero", "--chunks", "--microbatches", "--sequence-parallel",
-                             "--context", "--compression", "--recompute", "--offload", "--bucket-mb", "--all-reduce",
-                             "--comm", "--link", "--gpu", "--sync-batch-norm", "--own-steps"})
+    for (const char* name : {"--dp",           "--tp",
+                             "--pp",           "--cp",
+                             "--zero",         "--chunks",
+                             "--microbatches", "--sequence-parallel",
+                             "--context",      "--compression",
+                             "--recompute",    "--offload",
+                             "--bucket-mb",    "--all-reduce",
+                             "--comm",         "--link",
+                             "--gpu",          "--sync-batch-norm",
+                             "--own-steps",    "--set-examples",
+                             "--partition"})
         if (command->get_option(name)->count() > 0) return true;
     return plan.schedule != parallel::ParallelPlan().schedule;
 }
@@ -174,6 +184,9 @@ void add_parallel(CLI::App& command, ParallelChoice& choice) {
     command.add_option("--keep", plan.keep, "share of the elements that top_k sends");
     command.add_option("--rank", plan.rank, "of power_sgd");
     command.add_flag("--sync-batch-norm", plan.sync_batch_norm, "statistics of batch norm over all workers");
+    command.add_option("--set-examples", choice.set, "that training draws from, reshuffled each time through; 0: all")
+        ->check(not_from_0);
+    command.add_flag("--partition", choice.partition, "each worker draws from a part of --set-examples of its own");
     command.add_option("--comm", choice.comm, "in_process (ranks are threads), mpi or nccl");
     command.add_flag("--own-steps", choice.own_steps, "with mpi: our own lists of steps, not the library's collectives");
     command.add_option("--link", choice.link, "between ranks, for the virtual clocks");

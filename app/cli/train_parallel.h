@@ -20,7 +20,8 @@ struct ParallelChoice {
     parallel::ParallelPlan plan;
     std::string context = "ring", compression = "none", recompute = "none", comm = "in_process", link = "", gpu = "h100";
     double bucket_mb = 25;
-    bool own_steps = false;
+    bool own_steps = false, partition = false;
+    int64_t set = 0;  // examples
     CLI::App* command = nullptr;
 
     bool any() const;  // whether an option of many ranks was given

@@ -22,10 +22,12 @@ class Examples {  // one for all ranks of a process; thread-safe
 
   private:
     struct Made;
+    bool language() const { return shape_.kind == ModelShape::Kind::gpt || shape_.kind == ModelShape::Kind::llama; }
+    void draw_from_set(int worker, int workers, int64_t step, nn::Batch& batch) const;
     ParallelOptions options_;
     ModelShape shape_;
     std::unique_ptr<Made> made_;
-    std::vector<std::function<void(uint64_t step, nn::Batch& batch)>> make_;  // by worker, where each has its own part
+    std::function<void(uint64_t step, nn::Batch& batch)> make_;
 };
 
 }  // namespace lockstep::parallel

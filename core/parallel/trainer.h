@@ -80,7 +80,10 @@ struct ParallelOptions {
     comm::Link link = {2, 300e3};      // between ranks: latency, bytes a microsecond
     bool library_collectives = false;  // MPI's or NCCL's own instead of our step lists
     bool keep_spans = true, keep_memory = true;
-    bool partition = false;  // each data-parallel worker draws from its own part of the data; otherwise from the whole set
+    // Training draws from so many examples, the data's first ones, gone through for ever and reshuffled each time; 0: from
+    // all of the data, as nn::Trainer does.
+    int64_t set = 0;
+    bool partition = false;  // each data-parallel worker has a fixed part of `set`, reshuffled by itself
     // A model that is no row of shape_named(), and the examples of a step's whole batch, [first, first + count) of it, as
     // nn::Task::make_batch writes them. None: those of training.model.
     std::optional<ModelShape> shape = {};
