@@ -52,6 +52,7 @@ void add_devices(CLI::App& app, int& status);
 void add_lesson(CLI::App& app, int& status);
 void add_collective(CLI::App& app, int& status);
 void add_grade(CLI::App& app, int& status);
+void add_mesh(CLI::App& app, int& status);
 void add_plan(CLI::App& app, int& status);
 void add_schedule(CLI::App& app, int& status);
 void add_validate(CLI::App& app, int& status);

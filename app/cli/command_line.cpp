@@ -169,6 +169,7 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
     add_plan(app, status);
     add_collective(app, status);
     add_schedule(app, status);
+    add_mesh(app, status);
     add_validate(app, status);
     add_silicon(app, status);
     add_bench(app, status, hooks);
