@@ -5,6 +5,8 @@
 #include "app/gui/views/collective_data.h"
 #include "core/base/diagnostic.h"
 #include "lessons/player/cluster_training.h"
+#include "lessons/player/figure_table.h"
+#include "lessons/player/parallel_picture.h"
 #include "tests/gui_desk.h"
 
 using namespace lockstep;
@@ -351,4 +353,104 @@ TEST_CASE("no text of a training run's pictures clashes at any size") {
             FAIL_CHECK(width << " x " << height << " at " << scale << ": " << clash);
         CHECK(desk.quads < 8000);
     }
+}
+
+namespace {
+
+struct RowsDesk : test::Desk {  // a lesson's step with a scene of rows, a question of its own, and nothing that moves
+    lessons::SceneResult result;
+    RowsDesk(const char* kind, const char* rows, const char* view, bool asks) {
+        const auto ran = lessons::run_parallel_scene(kind, rows, {"lesson.md", 1, 1}, {});
+        REQUIRE(ran.ok());
+        result.parallel = ran.value();
+        auto snapshot = std::make_shared<Snapshot>();
+        snapshot->cluster = lessons::cluster_picture(result, "C10, step 1");
+        auto lesson = std::make_shared<lessons::Lesson>();
+        lesson->id = "C10";
+        lesson->title = "Rows";
+        lesson->steps.resize(1);
+        lesson->steps[0].scenes.resize(1);
+        lesson->steps[0].scenes[0].view = view;
+        lesson->steps[0].scenes[0].id = "one";
+        if (asks) lesson->steps[0].predicts.resize(1);
+        session.lesson.lesson = lesson;
+        session.lesson.predictions = {std::vector<LessonState::Prediction>(asks ? 1 : 0)};
+        session.lesson.done = {false};
+        session.workspace = "learn";
+        show(snapshot);
+    }
+    const lessons::FigureTable& table() { return *session.snapshot()->cluster->table; }
+};
+constexpr const char* two_plans = "llama3-8b name=one dp=1 sequence=8192 batch=8; llama3-8b name=many dp=8 tp=8 zero=1";
+
+}  // namespace
+
+TEST_CASE("plans show their memory and their step as stacked bars, and one that does not fit says by how much") {
+    RowsDesk desk("plan", two_plans, "rows", false);
+    REQUIRE(desk.table().stacks.size() == 2);
+    const auto& memory = desk.table().stacks[0];
+    const auto& figures = desk.result.parallel->rows;
+    const double board = 80.0 * 1024 * 1024 * 1024;  // an H100's
+    for (size_t row = 0; row < 2; ++row) {
+        CHECK(memory.total(row) == Approx(figures[row].figures.at("memory")));
+        CHECK(desk.table().stacks[1].total(row) == Approx(figures[row].figures.at("step_us")));
+        CHECK(memory.limits[row] == board);
+    }
+    // Eight billion weights in 16 bits, Adam's three f32 copies: 14 bytes each are 112 GB already.
+    CHECK(desk.table().over(0) > 112e9 - board);
+    CHECK(desk.table().over(1) == 0);
+    const std::string over = "does not fit by " + lessons::figure_text(memory.total(0) - board, "B");
+    CHECK_THAT(desk.shell.describe("rows"), Contains("one") && Contains(over) && Contains("H100 holds 85.9 GB") &&
+                                                Contains("many fits") && Contains("Time of a step (derived)"));
+    CHECK(desk.shows(over));
+    CHECK(desk.shows("H100 holds 85.9 GB"));
+    CHECK(desk.quads < 8000);
+}
+
+TEST_CASE("an open question hides bars and what does not fit, and leaves their axes standing") {
+    RowsDesk desk("plan", two_plans, "rows", true);
+    REQUIRE(desk.session.reveal_steps >= 0);
+    CHECK_THAT(desk.shell.describe("rows"), !Contains("does not fit") && !Contains("GB") && Contains("hidden"));
+    CHECK(!desk.shows("does not fit by"));
+    CHECK(!desk.shows("GB"));
+    CHECK(desk.shows("Memory of the fullest GPU"));
+    CHECK(desk.shows("activations"));
+    desk.session.lesson.predictions[0][0].locked = true;
+    desk.frames(3);
+    CHECK(desk.shows("does not fit by"));
+}
+
+TEST_CASE("where nothing moves the transport says what is shown, and offers no steps") {
+    const std::tuple<const char*, const char*, const char*, const char*> scenes[] = {
+        {"plan", two_plans, "rows", "2 plans, derived"},
+        {"parallel", "mlp widths=16,32,8 name=one batch=16 steps=1; name=four dp=4", "rows", "2 training runs, executed"},
+        {"mesh", "tensor name=world mesh=host:2,slot:4 shape=8x1 layout=-,-", "mesh", "1 layout, executed"}};
+    for (const auto& [kind, rows, view, words] : scenes) {
+        RowsDesk desk(kind, rows, view, false);
+        CAPTURE(view, rows);
+        CHECK(desk.shows(words));
+        for (const char* wrong : {"no kernel yet", "instruction", "training step", "starts on stage"})
+            CHECK(!desk.shows(wrong));
+        desk.session.playing = true;
+        desk.frames(2);
+        CHECK(!desk.session.playing);
+        desk.key(KeyCode::right);
+        CHECK(grains_of(desk.session, *desk.session.snapshot()).empty());
+    }
+}
+
+TEST_CASE("no text of rows and their bars clashes at any size") {
+    for (const bool asks : {true, false})
+        for (const auto& [width, height, scale] :
+             {std::tuple{1600.f, 1000.f, 1.f}, {1280.f, 720.f, 1.f}, {1600.f, 1000.f, 2.f}}) {
+            RowsDesk desk("plan", two_plans, "rows", asks);
+            desk.size(width, height, scale);
+            desk.frames(3);
+            for (const std::string& clash : desk.clashes())
+                FAIL_CHECK(width << " x " << height << " at " << scale << ": " << clash);
+            desk.shell.show_alone("rows");
+            desk.frames(3);
+            for (const std::string& clash : desk.clashes())
+                FAIL_CHECK("alone, " << width << " x " << height << " at " << scale << ": " << clash);
+        }
 }

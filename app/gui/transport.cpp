@@ -1,10 +1,13 @@
 // The transport: what a step means at each grain, where the run stands, and the bar at the bottom.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "app/gui/shell.h"
 #include "app/gui/views/cluster_data.h"
 #include "app/gui/views/tape_data.h"
+#include "lessons/player/figure_table.h"
 
 namespace lockstep::gui {
 
@@ -88,6 +91,30 @@ void button_face(Ui& ui, const Rect& box, bool primary, bool hovered) {
 
 }  // namespace
 
+namespace {
+
+// The rows of a lesson's scene in which nothing moves: plans, training runs, layouts; null: something does.
+const lessons::FigureTable* still_rows(const Session& session, const Snapshot& snapshot) {
+    if (session.workspace != "learn" || !session.lesson.lesson || !snapshot.cluster || !snapshot.cluster->table ||
+        snapshot.cluster->table->rows.empty())
+        return nullptr;
+    const std::string view = scene_view_of(session);
+    const lessons::ClusterScene& scene = *snapshot.cluster;
+    const bool still = view == "rows" || view == "mesh" || view == "rank_memory" || view == "network" ||
+                       (view == "cheaper" && trace_of(snapshot) == nullptr && !snapshot.step) ||
+                       (view == "pipeline" && scene.schedules.empty()) ||
+                       (view == "collective" && scene.collective.messages.empty());
+    return still ? scene.table.get() : nullptr;
+}
+
+// "3 plans, derived", "1 training run, executed"
+std::string rows_shown(const lessons::FigureTable& table) {
+    return fmt::format("{} {}{}, {}", table.rows.size(), table.one.empty() ? "row" : table.one,
+                       table.rows.size() == 1 ? "" : "s", table.provenance);
+}
+
+}  // namespace
+
 int64_t cycles_shown(const Session& session, const Focus& focus, const Snapshot& snapshot) {
     const KernelTrace* trace = trace_of(snapshot);
     if (trace == nullptr) return 0;
@@ -103,6 +130,7 @@ std::string_view name_of(Grain grain) {
 }
 
 std::vector<Grain> grains_of(const Session& session, const Snapshot& snapshot) {
+    if (still_rows(session, snapshot) != nullptr) return {};
     if (shows_cluster(session)) return {Grain::action, Grain::training_step};
     const bool tape = snapshot.step && !snapshot.step->nodes.empty();
     if (session.workspace == "training") {
@@ -124,6 +152,7 @@ std::vector<Grain> grains_of(const Session& session, const Snapshot& snapshot) {
 }
 
 void move(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain, int way, bool far) {
+    if (still_rows(session, snapshot) != nullptr) return;
     if (shows_cluster(session)) return move_cluster(session, focus, snapshot, grain, way, far);
     const KernelTrace* trace = trace_of(snapshot);
     switch (grain) {
@@ -192,8 +221,18 @@ void move(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain,
 }
 
 Position position_of(const Session& session, const Focus& focus, const Snapshot& snapshot) {
-    if (shows_cluster(session)) return position_in_cluster(session, focus, snapshot);
     Position at;
+    if (const lessons::FigureTable* table = still_rows(session, snapshot)) {
+        at.title = rows_shown(*table);
+        at.last = true;
+        if (session.reveal_steps >= 0) {
+            at.text = "figures are hidden until you lock an answer";
+            return at;
+        }
+        for (const lessons::FigureRow& row : table->rows) at.text += (at.text.empty() ? "" : " · ") + row.name;
+        return at;
+    }
+    if (shows_cluster(session)) return position_in_cluster(session, focus, snapshot);
     const KernelTrace* trace = trace_of(snapshot);
     const std::string step = snapshot.step ? "step " + with_commas(snapshot.step->step) : "";
     const bool training = session.workspace == "training" || session.grain == Grain::node;
@@ -277,6 +316,14 @@ void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
     ui.rect({bar.x, bar.y, bar.w, 1}, t.line);
     const float y = bar.y;
     const std::vector<Grain> grains = grains_of(session, snapshot);
+    if (grains.empty()) {  // nothing moves: what is shown, in words
+        session.playing = false;
+        const Position at = position_of(session, focus, snapshot);
+        ui.text(14, y + 24, at.title, {.size = 13, .weight = 600, .width = bar.w - 28});
+        ui.text(14, y + 42, snapshot.busy.empty() ? at.text : snapshot.busy,
+                {.size = 13, .color = t.ink2, .width = bar.w - 28});
+        return ui.pop_scope();
+    }
     if (std::find(grains.begin(), grains.end(), session.grain) == grains.end()) session.grain = grains.front();
 
     // first, back, play, step, last

@@ -64,12 +64,80 @@ constexpr TableColumn mesh_columns[] = {
 struct TableKind {
     std::string_view kind, title, provenance;
     std::span<const TableColumn> columns;
+    std::string_view one;
 };
-const TableKind table_kinds[] = {{"schedule", "Pipeline schedules", "simulated", schedule_columns},
-                                 {"collective", "Collectives", "simulated", collective_columns},
-                                 {"parallel", "Training on many ranks", "executed", training_columns},
-                                 {"plan", "Plans", "derived", plan_columns},
-                                 {"mesh", "Layouts on a mesh", "executed", mesh_columns}};
+const TableKind table_kinds[] = {{"schedule", "Pipeline schedules", "simulated", schedule_columns, "pipeline schedule"},
+                                 {"collective", "Collectives", "simulated", collective_columns, "collective"},
+                                 {"parallel", "Training on many ranks", "executed", training_columns, "training run"},
+                                 {"plan", "Plans", "derived", plan_columns, "plan"},
+                                 {"mesh", "Layouts on a mesh", "executed", mesh_columns, "layout"}};
+
+struct StackPart {  // a figure, or a share of the step that is a figure
+    std::string_view figure, name;
+};
+constexpr StackPart memory_parts[] = {{"weights", "weights"},
+                                      {"gradients", "gradients"},
+                                      {"optimizer", "optimiser"},
+                                      {"activations", "activations"},
+                                      {"buffers", "buffers"}};
+constexpr StackPart plan_time_parts[] = {{"share.forward", "forward"},
+                                         {"share.backward", "backward"},
+                                         {"share.recompute", "recompute"},
+                                         {"share.tensor", "tensor parallel"},
+                                         {"share.context", "context parallel"},
+                                         {"share.data", "data parallel"},
+                                         {"share.update", "update"},
+                                         {"share.bubble", "bubble"}};
+
+double row_figure(const ParallelRow& row, std::string_view figure) {
+    const auto found = row.figures.find(std::string(figure));
+    return found == row.figures.end() || !(found->second > 1e-9) ? 0 : found->second;  // less is rounding
+}
+
+// Without parts of which no row has anything; no stack at all where nothing is left.
+void add_stack(FigureTable& table, FigureStack stack) {
+    for (size_t part = stack.parts.size(); part-- > 0;) {
+        if (std::any_of(stack.rows.begin(), stack.rows.end(), [&](const auto& row) { return row[part] > 0; })) continue;
+        stack.parts.erase(stack.parts.begin() + static_cast<std::ptrdiff_t>(part));
+        for (auto& row : stack.rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(part));
+    }
+    if (!stack.parts.empty()) table.stacks.push_back(std::move(stack));
+}
+
+void add_stacks(FigureTable& table, const ParallelScene& scene) {
+    const bool plans = scene.kind == "plan";
+    if (!plans && scene.kind != "parallel") return;
+    FigureStack memory{plans ? "Memory of the fullest GPU" : "Memory of rank 0", "B", table.provenance, {}, {}, {}, {}};
+    FigureStack time{plans ? "Time of a step" : "Time of rank 0's last step", "us", "derived", {}, {}, {}, {}};
+    for (const StackPart& part : memory_parts) memory.parts.emplace_back(part.name);
+    if (plans)
+        for (const StackPart& part : plan_time_parts) time.parts.emplace_back(part.name);
+    else
+        time.parts = {"computing", "gradients on their way", "everything else"};
+    for (const ParallelRow& row : scene.rows) {
+        const auto gpu = row.settings.find("gpu");
+        std::string board = gpu == row.settings.end() ? "h100" : gpu->second;
+        for (char& c : board)
+            if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+        auto& bytes = memory.rows.emplace_back();
+        for (const StackPart& part : memory_parts) bytes.push_back(row_figure(row, part.figure));
+        memory.limits.push_back(plans ? row_figure(row, "capacity") : 0);
+        memory.limits_of.push_back(std::move(board));
+        auto& phases = time.rows.emplace_back();
+        const double step = row_figure(row, "step_us");
+        if (plans) {
+            for (const StackPart& part : plan_time_parts) phases.push_back(step * row_figure(row, part.figure));
+        } else {
+            const double computing = std::min(step, row_figure(row, "compute_us"));
+            const double exposed = std::min(step - computing, row_figure(row, "exposed_us"));
+            phases = {computing, exposed, step - computing - exposed};
+        }
+        time.limits.push_back(0);
+        time.limits_of.emplace_back();
+    }
+    add_stack(table, std::move(memory));
+    add_stack(table, std::move(time));
+}
 
 // Without the columns in which no row has anything but zeros.
 void leave_out_empty(FigureTable& table) {
@@ -88,6 +156,7 @@ std::shared_ptr<const FigureTable> table_of(const nn::Comparison& comparison) {
     if (!table->title.empty() && table->title[0] >= 'a' && table->title[0] <= 'z')
         table->title[0] = static_cast<char>(table->title[0] - 'a' + 'A');
     table->provenance = "executed";
+    table->one = "training run";
     const bool share = !comparison.lower_is_better;
     table->columns = {
         {comparison.measure, share ? "%" : ""}, {"stored", "B"}, {"moved, " + comparison.moves, "B"}, {"operations", ""}};
@@ -107,6 +176,7 @@ std::shared_ptr<const FigureTable> figure_table(const SceneResult& result) {
     auto table = std::make_shared<FigureTable>();
     table->title = kind->title;
     table->provenance = kind->provenance;
+    table->one = kind->one;
     for (const TableColumn& column : kind->columns)
         table->columns.push_back({std::string(column.title), std::string(column.unit)});
     for (const ParallelRow& row : result.parallel->rows) {
@@ -122,7 +192,22 @@ std::shared_ptr<const FigureTable> figure_table(const SceneResult& result) {
             table->note = fmt::format("{}: after {} steps, {}.", shown.name, row.losses.size(), row.problem);
     }
     leave_out_empty(*table);
+    add_stacks(*table, *result.parallel);
     return table;
+}
+
+double FigureStack::total(size_t row) const {
+    double sum = 0;
+    if (row < rows.size())
+        for (const double part : rows[row]) sum += part;
+    return sum;
+}
+
+double FigureTable::over(size_t row) const {
+    for (const FigureStack& stack : stacks)
+        if (row < stack.limits.size() && stack.limits[row] > 0 && stack.total(row) > stack.limits[row])
+            return stack.total(row) - stack.limits[row];
+    return 0;
 }
 
 std::string figure_text(double value, const std::string& unit) {

@@ -16,11 +16,22 @@ struct FigureRow {
     std::string name;            // "zb-h1"
     std::vector<double> values;  // by column; NaN: it has none
 };
+struct FigureStack {                      // what a row's memory or time is made of: a bar a row, parts on top of each other
+    std::string title, unit, provenance;  // "Memory of the fullest GPU"; "B" or "us"
+    std::vector<std::string> parts;       // "weights"
+    std::vector<std::vector<double>> rows;  // by row and part
+    std::vector<double> limits;             // by row: bytes of the board; 0: none is looked at
+    std::vector<std::string> limits_of;     // by row: "H100"
+    double total(size_t row) const;
+};
 struct FigureTable {
     std::string title, provenance;  // "Pipeline schedules"; "simulated", "derived", "executed"
+    std::string one;                // what a row is: "plan"
     std::vector<FigureColumn> columns;
     std::vector<FigureRow> rows;
     std::string note;  // "all: after 8 steps rank 0 waits for rank 2, which has finished"; empty: every row ran to its end
+    std::vector<FigureStack> stacks;  // of plans and training on many ranks
+    double over(size_t row) const;    // bytes by which the row does not fit on its board; 0: it does, or nobody asked
 };
 std::shared_ptr<const FigureTable> figure_table(const SceneResult& result);  // null: the scene has no rows
 

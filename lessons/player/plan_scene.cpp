@@ -7,11 +7,10 @@
 //             context=ring|balanced_ring|all_to_all bucket_bytes offload=1; gpu (h100) link gpus_per_node sequence batch
 //             microbatch; tokens (of a whole run, in 1e9) pue price_per_kwh
 //   figures:  gpus, tflops (a GPU), mfu, tokens_per_second, step_us, tokens, bubble_of_total, fits; shares of the step:
-//   compute,
-//             recompute, tensor, context, data, update, bubble (each as share.NAME); bytes of the fullest GPU: weights,
-//             gradients, optimizer, activations, buffers, memory; bytes@axis:tp, parameters, microbatches, recomputes,
-//             link_gigabytes (between nodes), gpus_per_node, watts, megawatts, kwh, tokens_per_kwh, run_days, run_gpu_hours,
-//             run_mwh, run_electricity, run_rent
+//             compute (forward and backward), recompute, tensor, context, data, update, bubble (each as share.NAME); bytes
+//             of the fullest GPU: weights, gradients, optimizer, activations, buffers, memory; capacity (bytes of the
+//             board); bytes@axis:tp, parameters, microbatches, recomputes, link_gigabytes (between nodes), gpus_per_node,
+//             watts, megawatts, kwh, tokens_per_kwh, run_days, run_gpu_hours, run_mwh, run_electricity, run_rent
 #include <fmt/format.h>
 
 #include "core/base/diagnostic.h"
@@ -73,6 +72,8 @@ ParallelRow run_plan_row(ParallelText& row, const ParallelSceneOptions&) {
     const double step = result.time.total();
     const auto share = [&](const char* name, double us) { f[std::string("share.") + name] = step > 0 ? us / step : 0; };
     share("compute", result.time.forward + result.time.backward);
+    share("forward", result.time.forward);
+    share("backward", result.time.backward);
     share("recompute", result.time.recompute);
     share("tensor", result.time.tensor);
     share("context", result.time.context);
@@ -92,6 +93,7 @@ ParallelRow run_plan_row(ParallelText& row, const ParallelSceneOptions&) {
     f["step_us"] = result.step_us;
     f["bubble_of_total"] = result.bubble_of_total;
     f["fits"] = result.fits;
+    f["capacity"] = parallel::memory_bytes(request.gpu);
     f["parameters"] = result.parameters;
     f["parameters_here"] = result.parameters_here;
     f["microbatches"] = result.request.plan.microbatches;

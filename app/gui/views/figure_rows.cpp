@@ -1,11 +1,13 @@
 // The rows of a lesson's scene as a table: schedules, collectives, plans, runs on many ranks, cheaper forms. A bar a figure,
 // as long as its share of the column's largest. One row is the base: the others say how many times its figure theirs is.
+// Where there is room, the rows' memory and time as stacked bars below.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "app/gui/views/cluster_views.h"
+#include "app/gui/views/figure_stacks.h"
 #include "lessons/player/cluster.h"
 #include "lessons/player/figure_table.h"
 
@@ -33,7 +35,15 @@ std::string one_row(const FigureTable& table) {
 
 std::string figures_caption(const FigureTable& table, size_t base) {
     if (!table.note.empty()) return table.note;
+    if (table.rows.size() == 1 && table.over(0) > 0)
+        return fmt::format("{} {}.", table.rows.front().name, over_text(table, 0));
     if (table.rows.size() < 2 || table.columns.empty()) return table.rows.empty() ? "Nothing ran." : one_row(table);
+    for (size_t row = 0; row < table.rows.size(); ++row) {  // what fits and what does not is told first
+        if (!(table.over(row) > 0)) continue;
+        for (size_t other = 0; other < table.rows.size(); ++other)
+            if (!(table.over(other) > 0))
+                return fmt::format("{} {}; {} fits.", table.rows[row].name, over_text(table, row), table.rows[other].name);
+    }
     // The largest change of any figure against the base row.
     double most = 0;
     std::string text;
@@ -90,7 +100,9 @@ class FigureRowsView final : public View {
         const Theme& theme = *ui.theme;
         const float name = std::clamp(body.w * 0.16f, 90.0f, 190.0f), head = 40;
         const float pitch = (body.w - name) / static_cast<float>(std::max<size_t>(1, table.columns.size()));
-        const float height = std::clamp((body.h - head) / static_cast<float>(table.rows.size()), 22.0f, 58.0f);
+        const float count = static_cast<float>(table.rows.size());
+        float height = std::clamp((body.h - head) / count, 22.0f, 58.0f);
+        const size_t stacks = stacks_that_fit(table, body.h - head, height);
         for (size_t c = 0; c < table.columns.size(); ++c) {
             const float right = body.x + name + pitch * static_cast<float>(c + 1) - 10;
             ui.text(right, body.y + 14, table.columns[c].title,
@@ -104,9 +116,18 @@ class FigureRowsView final : public View {
             const Rect line{body.x, y, body.w, height};
             if (r == base && table.rows.size() > 1) ui.rect({line.x - 4, line.y, line.w + 8, line.h - 2}, theme.grid);
             ui.line({line.x, line.y}, {line.right(), line.y}, theme.line);
-            ui.text(line.x, line.y + 16, row.name, {.size = 13, .weight = r == base ? 700 : 600, .width = name - 6});
-            if (r == base && table.rows.size() > 1 && height >= 38)
-                ui.text(line.x, line.y + 32, "base", {.size = 12, .color = theme.quiet, .width = name - 6});
+            ui.text(line.x, line.y + 16, !hidden && height < 38 && table.over(r) > 0 ? "over: " + row.name : row.name,
+                    {.size = 13, .weight = r == base ? 700 : 600, .width = name - 6});
+            const bool over = !hidden && table.over(r) > 0;
+            if (over) {  // hatched at its edge, and in words
+                ui.rect({line.x - 10, line.y, 6, line.h - 2}, data::black);
+                ui.hatch({line.x - 10, line.y, 6, line.h - 2}, data::vermillion, Hatch::diagonal);
+                if (height >= 38)
+                    ui.text(line.x, line.y + 32, over_text(table, r),
+                            {.size = 12, .color = theme.wrong, .weight = 600, .width = name - 6});
+            }
+            if (r == base && table.rows.size() > 1 && height >= (over ? 54.0f : 38.0f))
+                ui.text(line.x, line.y + (over ? 48 : 32), "base", {.size = 12, .color = theme.quiet, .width = name - 6});
             for (size_t c = 0; c < table.columns.size(); ++c) {
                 const float right = body.x + name + pitch * static_cast<float>(c + 1) - 10, width = pitch - 20;
                 ui.text(right, line.y + 16, hidden ? "?" : lessons::figure_text(row.values[c], table.columns[c].unit),
@@ -132,6 +153,7 @@ class FigureRowsView final : public View {
                 if (ui.area(fmt::format("row {}", r), line)) base_ = r;
             }
         }
+        draw_stacks(ui, table, stacks, {body.x, y + 14, body.w, body.bottom() - y - 14}, name, hidden);
         ui.pop_scope();
     }
 
@@ -149,8 +171,13 @@ class FigureRowsView final : public View {
                     " {}{} {};", table.columns[c].title,
                     table.columns[c].unit.empty() || table.columns[c].unit == "B" ? "" : " (" + table.columns[c].unit + ")",
                     hidden ? "hidden" : lessons::figure_text(row.values[c], table.columns[c].unit));
+            if (const std::string over = over_text(table, static_cast<size_t>(&row - table.rows.data()));
+                !hidden && !over.empty())
+                text += " " + over;
             text += "\n";
         }
+        for (const lessons::FigureStack& stack : table.stacks)
+            text += hidden ? fmt::format("  {}: hidden\n", stack.title) : describe_figure_stack(table, stack);
         return text + "  " +
                (hidden ? std::string("The figures stay hidden until you lock an answer.")
                        : figures_caption(table, std::min(base_, table.rows.size() - 1))) +
@@ -159,6 +186,30 @@ class FigureRowsView final : public View {
 
   private:
     size_t base_ = 0;  // row
+
+    // How many of the stacks there is room for below the table; its rows move closer where that makes room.
+    static size_t stacks_that_fit(const FigureTable& table, float room, float& height) {
+        const float rows = static_cast<float>(table.rows.size());
+        for (size_t stacks = table.stacks.size(); stacks > 0; --stacks) {
+            float least = 14.0f * static_cast<float>(stacks);
+            for (size_t i = 0; i < stacks; ++i) least += figure_stack_least(table.stacks[i]);
+            for (const float pitch : {height, 38.0f}) {
+                if (pitch > height || pitch * rows + least > room) continue;
+                height = pitch;
+                return stacks;
+            }
+        }
+        return 0;
+    }
+
+    static void draw_stacks(Ui& ui, const FigureTable& table, size_t stacks, Rect area, float name, bool hidden) {
+        for (size_t i = 0; i < stacks; ++i) {
+            const float share = area.h / static_cast<float>(stacks - i) - (i + 1 < stacks ? 14.0f : 0.0f);
+            const float height = std::min(share, figure_stack_most(table.stacks[i]));
+            draw_figure_stack(ui, table, table.stacks[i], {area.x, area.y, area.w, height}, name, hidden);
+            area = {area.x, area.y + height + 14, area.w, area.h - height - 14};
+        }
+    }
 };
 
 }  // namespace
