@@ -37,8 +37,8 @@ parallel::ModelShape lenet5_shape() {
 }
 
 constexpr ClusterModel cluster_model_rows[] = {{"tiny llama", "llama", 0.003, 16, tiny_llama_shape},
-                                               {"mlp", "mlp", 0.1, 64, mlp_shape},
-                                               {"lenet5", "lenet5", 0.05, 16, lenet5_shape}};
+                                               {"mlp", "mlp", 0.003, 64, mlp_shape},
+                                               {"lenet5", "lenet5", 0.003, 16, lenet5_shape}};
 
 const ClusterModel& cluster_model_named(const std::string& name) {
     std::vector<std::string> known;
@@ -84,6 +84,7 @@ parallel::ParallelOptions options_of_cluster(const ClusterTraining& wanted, cons
     options.training.model = row.model;
     options.training.batch = wanted.batch;
     options.training.learning_rate = row.learning_rate;
+    options.training.optimizer = "adamw";  // whose state the formulas count
     options.training.seed = wanted.seed;
     options.plan = plan;
     options.shape = row.shape();
