@@ -332,7 +332,8 @@ TEST_CASE("a plan that cannot be says why in the schedule's place, as the core s
         return lessons::run_cluster(training_setup(plan)).training->refusal;
     };
     CHECK_THAT(refusal("dp=3 batch=16"), Contains("batch"));
-    CHECK_THAT(refusal("pp=2 schedule=pipedream microbatches=4"), Contains("stale weights"));
+    CHECK_THAT(refusal("pp=2 schedule=pipedream microbatches=4"), Contains("never flushes"));
+    CHECK_THAT(refusal("pp=2 schedule=dualpipe microbatches=4"), Contains("every stage twice"));
     CHECK_THAT(refusal("tp=3"), Contains("attention heads"));
     CHECK_THROWS_AS(lessons::training_named("dp=2 colour=red"), Failure);
     CHECK_THROWS_AS(lessons::training_named("schedule=none"), Failure);

@@ -278,6 +278,14 @@ void ClusterTrainer::show(ClusterScene& scene) {
     try {
         if (wanted.plan.ranks() > most_cluster_ranks)
             throw Failure(fmt::format("{} ranks are too many to draw: {} at most", wanted.plan.ranks(), most_cluster_ranks));
+        if (wanted.plan.pp > 1 && !parallel::make_schedule(wanted.plan.schedule, {.ranks = wanted.plan.pp,
+                                                                                  .microbatches = wanted.plan.microbatches,
+                                                                                  .chunks = wanted.plan.chunks})
+                                       .flushes)
+            throw Failure(
+                fmt::format("{} never flushes, so no step has an end to stop at here: 1f1b, interleaved, gpipe "
+                            "and the zb schedules do",
+                            wanted.plan.schedule));
         if (!run_ || !run_->goes_on(wanted)) {
             run_.reset();
             if (progress) progress(fmt::format("starting {} ranks", wanted.plan.ranks()), -1);
