@@ -52,11 +52,6 @@ void write_json(const nlohmann::ordered_json& json, const std::string& path, int
 
 namespace {
 
-// Options that the contract names and a later version brings: refused by name, not as a typing error.
-constexpr std::string_view later_options[] = {"--dtype", "--mode",     "--dp",     "--tp",           "--pp",  "--cp",
-                                              "--zero",  "--schedule", "--chunks", "--microbatches", "--comm"};
-constexpr std::string_view later_commands[] = {"silicon"};
-
 // The one sentence for what CLI11 refused.
 std::string sentence(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& words) {
     const CLI::App* command = app.get_subcommands().empty() ? &app : app.get_subcommands().front();
@@ -67,8 +62,6 @@ std::string sentence(const CLI::App& app, const CLI::ParseError& error, const st
             const std::string name = word.substr(0, word.find('='));
             if (name.rfind("--", 0) == 0) {
                 if (command->get_option_no_throw(name) || name == "--help") continue;
-                for (std::string_view later : later_options)
-                    if (name == later) return fmt::format("{} is not in this version yet", name);
                 std::vector<std::string> known;
                 for (const CLI::Option* option : command->get_options())
                     if (!option->get_lnames().empty()) known.push_back("--" + option->get_lnames().front());
@@ -78,8 +71,6 @@ std::string sentence(const CLI::App& app, const CLI::ParseError& error, const st
                                    command == &app ? "" : command->get_name() + " ");
             }
             if (command == &app && name.rfind('-', 0) != 0) {
-                for (std::string_view later : later_commands)
-                    if (name == later) return fmt::format("the command '{}' is not in this version yet", name);
                 std::vector<std::string> known;
                 for (const CLI::App* sub : app.get_subcommands({})) known.push_back(sub->get_name());
                 const std::string near = nearest_name(name, known);

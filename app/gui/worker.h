@@ -75,10 +75,10 @@ struct Session::Worker {
     std::shared_ptr<const lessons::Lesson> lesson;
     std::map<const lessons::Scene*, std::shared_ptr<const lessons::SceneResult>> scene_results;  // of the open lesson
     int lesson_step = 0;
-    std::string lesson_gpu;  // chosen by hand; empty: the lesson's own
+    std::string lesson_gpu;         // chosen by hand; empty: the lesson's own
     lessons::ClusterTrainer ranks;  // the Cluster workspace's training run
-    bool own = false;        // the learner's kernel is on show: a training step that is timed late does not push it away
-    std::jthread thread;     // last: it uses all of the above
+    bool own = false;     // the learner's kernel is on show: a training step that is timed late does not push it away
+    std::jthread thread;  // last: it uses all of the above
 
     // worker.cpp
     void run(const std::stop_token& stop);

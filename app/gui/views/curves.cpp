@@ -68,9 +68,8 @@ class CurvesView final : public View {
         }
         const float top = body.y + (room ? 36 : 0), bottom = body.bottom() - 20, between = 38;
         // Runs on many ranks in a lesson measure nothing but their losses: no step of one device stands behind them.
-        alone_ = !snapshot->step && std::all_of(curves.begin(), curves.end(), [](const Curve& curve) {
-            return curve.accuracy.empty() && !curve.running;
-        });
+        alone_ = !snapshot->step && std::all_of(curves.begin(), curves.end(),
+                                                [](const Curve& curve) { return curve.accuracy.empty() && !curve.running; });
         if (alone_) {
             plot(ui, session, focus, *snapshot, {body.x, top + 24, body.w, bottom - top - 24}, true);
             ui.pop_scope();
