@@ -177,6 +177,9 @@ TEST_CASE("bad input is refused in one sentence with exit status 2") {
     refuses("train --model mlp --dp 3", "--dp 3 does not divide a batch of 64: a batch of 66 would do");
     refuses("train --model llama --tp 3", "--tp 3 does not divide 4 attention heads: 1, 2 or 4 would");
     refuses("train --model mlp --dpp 2", "did you mean --dp?");
+    refuses("train --model llama --pp 2 --schedule zb-h3", "did you mean");
+    refuses("train --model llama --dp 2 --mode graph", "--mode works on one rank");
+    refuses("train --model mlp --dp 2 --lora 8", "--lora works on one rank");
     refuses("gpus v1000", "v100");
     refuses("plan --model llama3-8b --gpu h100 --tp 3 --batch 8", "does not divide 32 attention heads");
     refuses("plan --model llama3-8b --gpu h100 --dp 3 --batch 8", "a batch of 9 would do");

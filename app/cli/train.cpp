@@ -323,6 +323,7 @@ void add_train(CLI::App& app, int& status) {
     command->add_option("--trace", options->trace, "write the last step's timeline as Perfetto JSON");
     command->callback([options, command, &status] {
         take_pipeline_schedule(options->parallel, options->trainer.schedule);
+        if (options->parallel.any()) refuse_single_rank_options(*command);
         status = train(*options, *command);
     });
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -157,6 +158,16 @@ void take_pipeline_schedule(ParallelChoice& choice, std::string& schedule) {
             schedule.clear();
             return;
         }
+    static constexpr std::string_view rates[] = {"", "constant", "step", "cosine", "warm_up", "warm_up_cosine"};
+    if (choice.plan.pp > 1 && std::find(std::begin(rates), std::end(rates), schedule) == std::end(rates))
+        parallel::schedule_named(schedule);  // refuses it, with the nearest
+}
+
+void refuse_single_rank_options(const CLI::App& command) {
+    for (const char* name :
+         {"--mode", "--quantize", "--prune", "--distill", "--lora", "--compare", "--noise-scale", "--sample", "--nan"})
+        if (const CLI::Option* option = command.get_option_no_throw(name); option && option->count() > 0)
+            throw Failure(fmt::format("{} works on one rank: leave it out, or the options that ask for many", name));
 }
 
 void add_parallel(CLI::App& command, ParallelChoice& choice) {

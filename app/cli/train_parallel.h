@@ -29,6 +29,8 @@ struct ParallelChoice {
 void add_parallel(CLI::App& command, ParallelChoice& choice);
 // --schedule names the learning rate's schedule, or the pipeline's: then it is taken out of `schedule`.
 void take_pipeline_schedule(ParallelChoice& choice, std::string& schedule);
+// Throws Failure for what training on many ranks would not heed: --mode, --quantize ...
+void refuse_single_rank_options(const CLI::App& command);
 
 struct ParallelRun {
     const nn::TrainerOptions& training;
