@@ -207,15 +207,45 @@ TEST_CASE(
     CHECK_THAT(desk.text("mesh"), Contains("rank 0: layers 1-18 of 36, to rank 2"));
     CHECK(desk.shows("tp: all-gather, 16.8 MB"));
     lessons::ClusterSetup setup;
-    setup.mesh.before[2] = lessons::Placement::partial;
+    setup.mesh.before[2] = parallel::partial();
     const lessons::ClusterScene sum = lessons::run_cluster(setup);
-    REQUIRE(sum.mesh.steps.size() == 1);
-    CHECK(sum.mesh.steps[0].collective == "all-reduce");
-    CHECK(sum.mesh.steps[0].bytes == 33'554'432);
-    setup.mesh.after[2] = lessons::Placement::shard_rows;
-    CHECK(lessons::run_cluster(setup).mesh.steps[0].collective == "reduce-scatter");
-    setup.mesh.before[2] = lessons::Placement::shard_columns;
-    CHECK(lessons::run_cluster(setup).mesh.steps[0].bytes == 8'388'608);  // all-to-all: half of the 16 MB that a rank holds
+    REQUIRE(sum.mesh.plan.steps.size() == 1);
+    CHECK(sum.mesh.plan.steps[0].collective == "all-reduce");
+    CHECK(sum.mesh.plan.steps[0].bytes == 33'554'432);
+    setup.mesh.after[2] = parallel::shard(0);
+    CHECK(lessons::run_cluster(setup).mesh.plan.steps[0].collective == "reduce-scatter");
+    setup.mesh.before[2] = parallel::shard(1);
+    CHECK(lessons::run_cluster(setup).mesh.plan.steps[0].bytes ==
+          8'388'608);  // all-to-all: half of the 16 MB that a rank holds
+}
+
+TEST_CASE("two axes on one dimension: the rows of 10 cut over x:2 and again over y:3 are 2, 2, 1, 2, 2 and 1 of them") {
+    // By hand: over x 0-4 and 5-9; each five over three y as 2, 2, 1. Gathered: first over y, the innermost cut (a rank
+    // passes on the pieces of its neighbours: 5 rows less the next one's piece, at most 5 - 1), then over x (5 rows each).
+    lessons::ClusterSetup setup;
+    setup.mesh.axes = {{"x", 2}, {"y", 3}};
+    setup.mesh.before = {parallel::shard(0), parallel::shard(0)};
+    setup.mesh.after = {parallel::replicate(), parallel::replicate()};
+    setup.mesh.rows = 10;
+    setup.mesh.columns = 4;
+    setup.mesh.type = DType::f32;
+    const lessons::ClusterScene scene = lessons::run_cluster(setup);
+    static constexpr int64_t begins[] = {0, 2, 4, 5, 7, 9}, counts[] = {2, 2, 1, 2, 2, 1};
+    REQUIRE(scene.mesh.before.size() == 6);
+    for (size_t rank = 0; rank < 6; ++rank) {
+        CHECK(scene.mesh.before[rank].rows == comm::Piece{begins[rank], counts[rank]});
+        CHECK(scene.mesh.before[rank].columns == comm::Piece{0, 4});
+        CHECK(scene.mesh.after[rank].rows == comm::Piece{0, 10});
+    }
+    REQUIRE(scene.mesh.plan.steps.size() == 2);
+    CHECK(scene.mesh.plan.steps[0].axis == 1);
+    CHECK(scene.mesh.plan.steps[0].bytes == 4 * 4 * 4);
+    CHECK(scene.mesh.plan.steps[1].axis == 0);
+    CHECK(scene.mesh.plan.steps[1].bytes == 5 * 4 * 4);
+    ClusterDesk desk("mesh", setup);
+    CHECK_THAT(desk.text("mesh"), Contains("rank 2 (picked): all of the work") && Contains("before rows 4-4, columns 0-3") &&
+                                      Contains("along y: all-gather, 64 bytes sent a rank") &&
+                                      Contains("along x: all-gather, 80 bytes sent a rank"));
 }
 
 TEST_CASE("a network shows what every algorithm takes on it and its busiest link") {

@@ -131,10 +131,21 @@ TEST_CASE("tensors cut over a mesh come back whole, with the collective that the
     CHECK(figure(product, "bytes@row:sum") == 2 * figure(product, "bytes@row:scatter"));  // 2(n-1)/n against (n-1)/n
     CHECK(figure(product, "all_gathers@row:both") == 2);
     CHECK(figure(product, "all_reduces@row:all") + figure(product, "all_gathers@row:all") == 2);
-    CHECK_THAT(refusal_of("mesh", "tensor mesh=x:4 shape=6x6 layout=x,-"), Contains("multiple of 4"));
+    // Uneven: rows of 6 over 4 are 2, 2, 1, 1; and over both axes of x:2,y:2 first 3 and 3, then 2, 1, 2, 1.
+    const auto uneven = scene_of("mesh",
+                                 "tensor name=both mesh=x:2,y:2 shape=6x6 layout=x*y,-; tensor name=four mesh=x:4 "
+                                 "layout=x,- to=-,x; tensor name=whole mesh=x:2,y:2 layout=x*y,- to=-,-");
+    CHECK(figure(uneven, "wrong@row:four") == 0);
+    const double firsts[] = {0, 12, 18, 30}, rows[] = {2, 1, 2, 1};
+    for (int rank = 0; rank < 4; ++rank) {
+        CHECK(figure(uneven, "first@rank:" + std::to_string(rank) + "@row:both") == firsts[rank]);
+        CHECK(figure(uneven, "rows@rank:" + std::to_string(rank) + "@row:both") == rows[rank]);
+    }
+    CHECK(figure(uneven, "wrong@row:whole") == 0);
+    CHECK(figure(uneven, "copies@row:whole") == 4);
     CHECK_THAT(refusal_of("mesh", "tensor mesh=x:2 shape=6x6 layout=z,-"), Contains("z"));
-    CHECK_THAT(refusal_of("mesh", "product mesh=x:2 a=-,x b=-,-"), Contains("both are cut alike"));
-    CHECK_THAT(refusal_of("mesh", "tensor mesh=x:2 layout=x,x"), Contains("rows and columns both"));
+    CHECK_THAT(refusal_of("mesh", "product mesh=x:2 a=-,x b=-,-"), Contains("do not meet"));
+    CHECK_THAT(refusal_of("mesh", "tensor mesh=x:2 layout=x,x"), Contains("cuts dimension 0 and cuts dimension 1"));
 }
 
 TEST_CASE("the rows of a scene are a table, and what the cluster's pictures show") {
@@ -155,7 +166,7 @@ TEST_CASE("the rows of a scene are a table, and what the cluster's pictures show
     result.parallel = scene_of("mesh", "tensor mesh=x:3,y:2 shape=6x4 layout=x,y to=-,-");
     const auto mesh = cluster_picture(result, "");
     REQUIRE(mesh->mesh.before.size() == 6);
-    CHECK(mesh->mesh.before[3].rows == 2);
+    CHECK(mesh->mesh.before[3].rows.count == 2);
     CHECK(static_cast<double>(mesh->mesh.bytes()) == figure(result.parallel, "bytes"));
     CHECK(cluster_picture({}, "") == nullptr);
     CHECK(figure_text(1234567, "") == "1,234,567");

@@ -94,12 +94,6 @@ MemoryShown shown_memory(const MemorySetup& setup) {
     return shown;
 }
 
-// The r-th of n even pieces of [0, whole): sizes differ by one at most.
-std::pair<int64_t, int64_t> even_piece(int64_t whole, int n, int r) {
-    const int64_t begin = whole * r / n;
-    return {begin, whole * (r + 1) / n - begin};
-}
-
 std::string link_text(const comm::LinkRow& row) {
     return fmt::format("{}, {:g} GB/s, {:g} us", row.title, row.gigabytes_per_s, row.latency_us);
 }
@@ -174,67 +168,42 @@ NetworkShown shown_network(const NetworkSetup& setup) {
     return shown;
 }
 
-ShardShown shard_of(const MeshSetup& setup, const parallel::Mesh& mesh, const std::vector<Placement>& placements, int rank) {
-    ShardShown shard{0, setup.rows, 0, setup.columns, false};
-    const std::vector<int> at = mesh.coordinates(rank);
-    for (size_t axis = 0; axis < mesh.axes.size() && axis < placements.size(); ++axis) {
-        const int n = mesh.axes[axis].size;
-        if (placements[axis] == Placement::shard_rows) {
-            const auto [begin, count] = even_piece(shard.rows, n, at[axis]);
-            shard.row += begin, shard.rows = count;
-        } else if (placements[axis] == Placement::shard_columns) {
-            const auto [begin, count] = even_piece(shard.columns, n, at[axis]);
-            shard.column += begin, shard.columns = count;
-        } else if (placements[axis] == Placement::partial && n > 1) {
-            shard.partial = true;
-        }
+std::vector<ShardShown> matrix_shards(const parallel::Mesh& mesh, const parallel::Extents& shape,
+                                      const parallel::Layout& layout) {
+    bool partial = false;
+    for (size_t axis = 0; axis < mesh.axes.size(); ++axis)
+        partial = partial || (mesh.axes[axis].size > 1 && layout.along[axis] == parallel::partial());
+    std::vector<ShardShown> shards;
+    for (int rank = 0; rank < mesh.ranks(); ++rank) {
+        const parallel::TensorRegion region = parallel::region_of(mesh, shape, layout, rank);
+        shards.push_back({region[0], region[1], partial});
     }
-    return shard;
+    return shards;
 }
 
 MeshShown shown_mesh(const MeshSetup& setup) {
     MeshShown shown;
     shown.mesh.axes = setup.axes;
-    for (int rank = 0; rank < shown.mesh.ranks(); ++rank) {
-        shown.before.push_back(shard_of(setup, shown.mesh, setup.before, rank));
-        shown.after.push_back(shard_of(setup, shown.mesh, setup.after, rank));
-    }
-    // Axis by axis, the last first: what the group of one axis holds together, and the collective that changes its layout.
-    std::vector<Placement> now = setup.before;
-    const auto cuts = [](Placement p) { return p == Placement::shard_rows || p == Placement::shard_columns; };
-    for (size_t axis = setup.axes.size(); axis-- > 0;) {
-        const Placement from = now[axis], to = setup.after[axis];
-        const int n = setup.axes[axis].size;
-        if (from == to || n == 1) continue;
-        double whole =
-            static_cast<double>(setup.rows) * static_cast<double>(setup.columns) * static_cast<double>(setup.element_bytes);
-        for (size_t other = 0; other < now.size(); ++other)
-            if (other != axis && cuts(now[other])) whole /= setup.axes[other].size;
-        const double share = static_cast<double>(n - 1) / n;
-        RedistributionShown step{setup.axes[axis].name, "local", 0};
-        if (cuts(from) && cuts(to)) step.collective = "all-to-all", step.bytes = std::llround(share * whole / n);
-        if (cuts(from) && !cuts(to)) step.collective = "all-gather", step.bytes = std::llround(share * whole);
-        if (from == Placement::partial && to == Placement::replicate)
-            step.collective = "all-reduce", step.bytes = std::llround(2 * share * whole);
-        if (from == Placement::partial && cuts(to))
-            step.collective = "reduce-scatter", step.bytes = std::llround(share * whole);
-        shown.steps.push_back(std::move(step));
-        now[axis] = to;
+    const parallel::Extents shape = {setup.rows, setup.columns};
+    const parallel::Layout before{2, setup.before}, after{2, setup.after};
+    shown.before = matrix_shards(shown.mesh, shape, before);
+    shown.after = matrix_shards(shown.mesh, shape, after);
+    try {
+        shown.plan = parallel::plan_redistribution(shown.mesh, shape, setup.type, before, after);
+    } catch (const Failure& failure) {
+        shown.refusal = failure.diagnostic.message;
     }
     return shown;
 }
 
 }  // namespace
 
-std::string_view name_of(Placement placement) {
-    static constexpr std::string_view names[] = {"whole", "rows cut", "columns cut", "partial sums"};
-    return names[static_cast<size_t>(placement)];
-}
-
-int64_t MeshShown::bytes() const {
-    int64_t all = 0;
-    for (const RedistributionShown& step : steps) all += step.bytes;
-    return all;
+std::string_view name_of(const parallel::Placement& placement) {
+    using Kind = parallel::Placement::Kind;
+    return placement.kind == Kind::replicate ? "whole"
+           : placement.kind == Kind::partial ? "partial sums"
+           : placement.dimension == 0        ? "rows cut"
+                                             : "columns cut";
 }
 
 parallel::MemoryBytes zero_bytes(double parameters, int zero, int gpus) {
@@ -297,11 +266,13 @@ ClusterSetup within_limits(ClusterSetup setup) {
         axis.size = std::clamp(axis.size, 1, std::max(1, 256 / devices));
         devices *= axis.size;
     }
-    d.before.resize(d.axes.size(), Placement::replicate);
-    d.after.resize(d.axes.size(), Placement::replicate);
+    for (std::vector<parallel::Placement>* layout : {&d.before, &d.after}) {
+        layout->resize(d.axes.size());
+        for (parallel::Placement& one : *layout)
+            if (one.kind == parallel::Placement::Kind::shard) one.dimension = std::clamp(one.dimension, 0, 1);
+    }
     d.rows = std::clamp<int64_t>(d.rows, 1, 1 << 20);
     d.columns = std::clamp<int64_t>(d.columns, 1, 1 << 20);
-    d.element_bytes = std::clamp<int64_t>(d.element_bytes, 1, 8);
     d.layers = std::clamp(d.layers, 1, 256);
     return setup;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/comm/timing.h"
+#include "core/parallel/layout.h"
 #include "core/parallel/mesh.h"
 #include "core/parallel/plan.h"
 #include "core/parallel/schedule.h"
@@ -47,13 +48,13 @@ struct CollectiveSetup {                                       // D10: one colle
     bool operator==(const CollectiveSetup&) const = default;
 };
 
-enum class Placement : uint8_t { replicate, shard_rows, shard_columns, partial };  // partial: a summand of the whole
-std::string_view name_of(Placement placement);                                     // "whole", "rows cut", ...
+std::string_view name_of(const parallel::Placement& placement);  // of a matrix: "whole", "rows cut", "columns cut", ...
 struct MeshSetup {  // D14: devices by named axes, and a matrix laid out over them before and after a redistribution
     std::vector<parallel::MeshAxis> axes = {{"dp", 2}, {"pp", 2}, {"tp", 2}};  // the last fastest
-    std::vector<Placement> before = {Placement::replicate, Placement::replicate, Placement::shard_columns},
-                           after = {Placement::replicate, Placement::replicate, Placement::replicate};  // by axis
-    int64_t rows = 4096, columns = 4096, element_bytes = 2;
+    std::vector<parallel::Placement> before = {parallel::replicate(), parallel::replicate(), parallel::shard(1)},
+                                     after = std::vector<parallel::Placement>(3);  // by axis: as parallel::Layout::along
+    int64_t rows = 4096, columns = 4096;
+    DType type = DType::bf16;
     int layers = 36;  // of the model whose stages "pp" holds
     bool operator==(const MeshSetup&) const = default;
 };
@@ -150,19 +151,16 @@ struct MemoryShown {
 parallel::MemoryBytes zero_bytes(double parameters, int zero, int gpus);
 
 struct ShardShown {  // what of the matrix a rank holds
-    int64_t row = 0, rows = 0, column = 0, columns = 0;
-    bool partial = false;
+    comm::Piece rows, columns;
+    bool partial = false;  // a summand of it
     bool operator==(const ShardShown&) const = default;
-};
-struct RedistributionShown {       // along one axis
-    std::string axis, collective;  // "tp", "all-gather"; "local": nothing is sent
-    int64_t bytes = 0;             // that a rank sends
 };
 struct MeshShown {
     parallel::Mesh mesh;
-    std::vector<ShardShown> before, after;  // by rank
-    std::vector<RedistributionShown> steps;
-    int64_t bytes() const;  // of all steps, a rank
+    std::vector<ShardShown> before, after;          // by rank
+    parallel::Redistribution plan;                  // from before to after
+    std::string refusal;                            // why it is none
+    int64_t bytes() const { return plan.bytes(); }  // of all steps, by the rank that sends most
 };
 
 struct ClusterScene {  // immutable once made

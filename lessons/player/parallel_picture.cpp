@@ -84,26 +84,10 @@ void show_collective(const ParallelRow& row, ClusterScene& picture) {
     shown.link = fmt::format("{:g} GB/s, {:g} us", setting_of(row, "gigabytes", 0), setting_of(row, "latency", 0));
 }
 
-// "x,-" on the axes x and y: rows cut over x, y whole.
-std::vector<Placement> placements_of(const std::vector<parallel::MeshAxis>& axes, const std::string& rows,
-                                     const std::string& columns, const std::string& partial) {
-    std::vector<Placement> placements;
-    for (const parallel::MeshAxis& axis : axes)
-        placements.push_back(axis.name == partial   ? Placement::partial
-                             : axis.name == rows    ? Placement::shard_rows
-                             : axis.name == columns ? Placement::shard_columns
-                                                    : Placement::replicate);
-    return placements;
-}
-
 void set_up_mesh(const ParallelRow& row, MeshSetup& setup) {
-    const auto split = [](const std::string& layout) {
-        const size_t comma = std::min(layout.find(','), layout.size());
-        return std::pair{layout.substr(0, comma), comma < layout.size() ? layout.substr(comma + 1) : std::string("-")};
-    };
-    setup.axes = parallel::mesh_named(written(row, "mesh", "x:4")).axes;
+    const parallel::Mesh mesh = parallel::mesh_named(written(row, "mesh", "x:4"));
     std::vector<int64_t> extents;
-    for (const char c : written(row, "shape", "6x6") + "x") {
+    for (const char c : written(row, "shape", row.title == "product" ? "6x4x6" : "6x6") + "x") {
         if (extents.empty()) extents.push_back(0);
         if (c == 'x')
             extents.push_back(0);
@@ -112,19 +96,20 @@ void set_up_mesh(const ParallelRow& row, MeshSetup& setup) {
     }
     if (extents.size() < 3) return;
     extents.pop_back();
+    setup.axes = mesh.axes;
     setup.rows = extents.front();
     setup.columns = extents.back();
-    setup.element_bytes = 4;
-    if (row.title == "product") {
-        const auto [rows, inner] = split(written(row, "a", "-,-"));
-        setup.before = placements_of(setup.axes, rows, split(written(row, "b", "-,-")).second, inner);
-    } else {
-        const auto [rows, columns] = split(written(row, "layout", "-,-"));
-        setup.before = placements_of(setup.axes, rows, columns, "");
-    }
-    setup.after = setup.before;
-    if (const std::string to = written(row, "to", ""); !to.empty())
-        setup.after = placements_of(setup.axes, split(to).first, split(to).second, "");
+    setup.type = DType::f32;
+    const auto layout = [&](const std::string& key, const std::string& otherwise) {
+        return parallel::layout_named(mesh, written(row, key, otherwise), 2);
+    };
+    if (row.title == "product")
+        setup.before = parallel::matrix_product(mesh, {{extents[0], extents[1]}, layout("a", "-,-")},
+                                                {{extents[1], extents[2]}, layout("b", "-,-")})
+                           .layout.along;
+    else
+        setup.before = layout("layout", "-,-").along;
+    setup.after = written(row, "to", "").empty() ? setup.before : layout("to", "").along;
 }
 
 void show_memory(const ParallelScene& scene, ClusterScene& picture) {

@@ -74,8 +74,10 @@ std::vector<int> piece_numbers(const std::vector<lessons::ShardShown>& shards) {
 }
 
 std::string holds(const lessons::ShardShown& shard) {
-    return fmt::format("rows {}-{}, columns {}-{}{}", shard.row, shard.row + shard.rows - 1, shard.column,
-                       shard.column + shard.columns - 1, shard.partial ? ", a summand" : "");
+    if (shard.rows.count == 0 || shard.columns.count == 0) return "nothing of it";
+    return fmt::format("rows {}-{}, columns {}-{}{}", shard.rows.begin, shard.rows.begin + shard.rows.count - 1,
+                       shard.columns.begin, shard.columns.begin + shard.columns.count - 1,
+                       shard.partial ? ", a summand" : "");
 }
 
 class MeshView final : public View {
@@ -132,7 +134,7 @@ class MeshView final : public View {
         const lessons::MeshSetup& setup = scene.setup.mesh;
         const auto ranks = static_cast<int>(scene.mesh.before.size());
         std::string text = fmt::format("{} (derived): {}, {} ranks; a matrix of {} x {}, {} bytes an element\n", mesh_title,
-                                       mesh_text(scene.mesh.mesh), ranks, setup.rows, setup.columns, setup.element_bytes);
+                                       mesh_text(scene.mesh.mesh), ranks, setup.rows, setup.columns, size_of(setup.type));
         if (session.reveal_steps >= 0) return text + "  " + std::string(mesh_hidden) + "\n";
         for (size_t axis = 0; axis < setup.axes.size(); ++axis)
             text += fmt::format("  along {}: {} before, {} after\n", setup.axes[axis].name,
@@ -142,9 +144,9 @@ class MeshView final : public View {
                                 rank == picked_rank(focus, ranks) ? " (picked)" : "", role_of(scene, rank),
                                 holds(scene.mesh.before[static_cast<size_t>(rank)]),
                                 holds(scene.mesh.after[static_cast<size_t>(rank)]));
-        for (const lessons::RedistributionShown& step : scene.mesh.steps)
-            text +=
-                fmt::format("  along {}: {}, {} bytes sent a rank\n", step.axis, step.collective, with_commas(step.bytes));
+        for (const parallel::RedistributionStep& step : scene.mesh.plan.steps)
+            text += fmt::format("  along {}: {}, {} bytes sent a rank\n", axis_name(scene, step), step.collective,
+                                with_commas(step.bytes));
         return text + "  " + caption_of(scene) + "\n";
     }
 
@@ -158,12 +160,17 @@ class MeshView final : public View {
         after_ = piece_numbers(scene.mesh.after);
     }
 
+    static const std::string& axis_name(const lessons::ClusterScene& scene, const parallel::RedistributionStep& step) {
+        return scene.mesh.mesh.axes[static_cast<size_t>(step.axis)].name;
+    }
+
     static std::string caption_of(const lessons::ClusterScene& scene) {
-        if (scene.mesh.steps.empty()) return "Before and after are the same layout: nothing moves.";
+        if (!scene.mesh.refusal.empty()) return scene.mesh.refusal;
+        if (scene.mesh.plan.steps.empty()) return "Before and after are the same layout: nothing moves.";
         std::string names;
-        for (const lessons::RedistributionShown& step : scene.mesh.steps)
+        for (const parallel::RedistributionStep& step : scene.mesh.plan.steps)
             names += fmt::format("{}{} along {}", names.empty() ? "" : ", then ",
-                                 step.collective == "local" ? "no exchange" : step.collective, step.axis);
+                                 step.collective == "local" ? "no exchange" : step.collective, axis_name(scene, step));
         const int64_t bytes = scene.mesh.bytes();
         return fmt::format("From before to after: {}; {}.", names,
                            bytes > 0 ? "a rank sends " + bytes_si(static_cast<double>(bytes)) : "nothing is sent");
@@ -179,17 +186,21 @@ class MeshView final : public View {
             const int by = row.number(setup.axes[axis].name, std::to_string(setup.axes[axis].size), "ranks along this axis");
             setup.axes[axis].size = std::clamp(setup.axes[axis].size + by, 1, 64);
             if (draw) ui.push_scope(setup.axes[axis].name);
-            const auto next = [](lessons::Placement& placement) {
-                placement = static_cast<lessons::Placement>((static_cast<int>(placement) + 1) % 4);
+            static const parallel::Placement placements[] = {parallel::replicate(), parallel::shard(0), parallel::shard(1),
+                                                             parallel::partial()};
+            const auto place = [](const parallel::Placement& placement) {
+                return static_cast<size_t>(std::find(std::begin(placements), std::end(placements), placement) - placements) %
+                       4;
             };
-            if (row.chip(signs[static_cast<size_t>(setup.before[axis])], false)) next(setup.before[axis]);
+            const auto next = [&](parallel::Placement& placement) { placement = placements[(place(placement) + 1) % 4]; };
+            if (row.chip(signs[place(setup.before[axis])], false)) next(setup.before[axis]);
             if (draw) ui.push_scope("after");
             row.words("→");
-            if (row.chip(signs[static_cast<size_t>(setup.after[axis])], false)) next(setup.after[axis]);
+            if (row.chip(signs[place(setup.after[axis])], false)) next(setup.after[axis]);
             if (draw) ui.pop_scope(), ui.pop_scope();
             row.gap(8);
         }
-        if (row.chip("move", false, !scene.mesh.steps.empty())) since_ = ui.now;
+        if (row.chip("move", false, !scene.mesh.plan.steps.empty())) since_ = ui.now;
         if (draw && !(setup == before)) ask_cluster(session, wanted);
         return row.height() + 2;
     }
@@ -296,10 +307,10 @@ class MeshView final : public View {
         const auto place = [&](const lessons::ShardShown& shard, const Rect& sheet) {
             const float rows = static_cast<float>(scene.setup.mesh.rows),
                         columns = static_cast<float>(scene.setup.mesh.columns);
-            return Rect{sheet.x + sheet.w * static_cast<float>(shard.column) / columns,
-                        sheet.y + sheet.h * static_cast<float>(shard.row) / rows,
-                        sheet.w * static_cast<float>(shard.columns) / columns,
-                        sheet.h * static_cast<float>(shard.rows) / rows};
+            return Rect{sheet.x + sheet.w * static_cast<float>(shard.columns.begin) / columns,
+                        sheet.y + sheet.h * static_cast<float>(shard.rows.begin) / rows,
+                        sheet.w * static_cast<float>(shard.columns.count) / columns,
+                        sheet.h * static_cast<float>(shard.rows.count) / rows};
         };
         const auto sheet = [&](const std::vector<lessons::ShardShown>& shards, const std::vector<int>& pieces,
                                const Rect& at) {
@@ -343,13 +354,13 @@ class MeshView final : public View {
             }
         const float y = first.bottom() + 17;
         float x = area.x;
-        for (const lessons::RedistributionShown& step : scene.mesh.steps) {
-            const std::string words = fmt::format("{}: {}{}", step.axis, step.collective,
+        for (const parallel::RedistributionStep& step : scene.mesh.plan.steps) {
+            const std::string words = fmt::format("{}: {}{}", axis_name(scene, step), step.collective,
                                                   step.bytes > 0 ? ", " + bytes_si(static_cast<double>(step.bytes)) : "");
             if (x > area.x && x + ui.text_width(words, {.size = 13, .weight = 600}) > area.right()) break;
             x = ui.text(x, y, words, {.size = 13, .weight = 600, .width = area.right() - x}) + 16;
         }
-        if (scene.mesh.steps.empty())
+        if (scene.mesh.plan.steps.empty())
             ui.text(area.x, y, "nothing moves", {.size = 13, .color = theme.ink2, .width = area.w});
     }
 };
