@@ -2,6 +2,7 @@
 // GPU gives, bit by bit; times are measured and in order; what goes wrong says what and where.
 #include <cstdlib>
 
+#include "core/device/cuda.h"
 #include "core/device/devices.h"
 #include "core/device/kernel_library.h"
 #include "tests/catch.h"
@@ -63,6 +64,49 @@ TEST_CASE("streams and events of the cuda device work, and unknown ones are refu
     cuda->wait(4, done);
     cuda->synchronize();
     CHECK_THAT(message_of([&] { cuda->wait(0, 99); }), Contains("event 99, which was never recorded"));
+}
+
+TEST_CASE("launches as a graph give what they give one by one, also with other arguments the next time") {
+    const auto cuda = open_cuda(), plain = open_cuda();
+    const std::vector<float> x = {1, -2, 3, -4};
+    const auto run = [&](Device& device, float factor, float add, bool as_graph) {
+        std::vector<Pointer> buffers;
+        for (int i = 0; i < 3; ++i) buffers.push_back(device.allocate(16, "x"));
+        device.copy_in(buffers[0], x.data(), 16);
+        const auto request = [&](std::string_view kernel, std::vector<Argument> arguments) {
+            return LaunchRequest{.kernel = kernel, .grid = {1}, .block = {256}, .arguments = std::move(arguments)};
+        };
+        // Each reads what the one before wrote.
+        const std::vector<LaunchRequest> requests = {request("scale_add_f32", {buffers[0], buffers[1], 4, factor, add}),
+                                                     request("relu_f32", {buffers[1], buffers[2], 4}),
+                                                     request("vector_add_f32", {buffers[1], buffers[2], buffers[0], 4})};
+        if (as_graph)
+            device.launch_graph(requests);
+        else
+            for (const LaunchRequest& it : requests) device.launch(it);
+        std::vector<float> result(4);
+        device.copy_out(result.data(), buffers[0], 16);
+        for (const Pointer buffer : buffers) device.release(buffer);
+        return result;
+    };
+    CHECK(run(*cuda, 2, 0.5f, true) == std::vector<float>{5, -3.5f, 13, -7.5f});
+    for (int i = 0; i < 3; ++i)
+        CHECK(run(*cuda, static_cast<float>(i), 1, true) == run(*plain, static_cast<float>(i), 1, false));
+    std::vector<std::string> heard;
+    cuda->on_launch = [&](const LaunchEvent& event) { heard.push_back(event.kernel); };
+    run(*cuda, 2, 0.5f, true);
+    CHECK(heard == std::vector<std::string>{"scale_add_f32", "relu_f32", "vector_add_f32"});
+}
+
+TEST_CASE("PTX newer than the driver's own version is given to it as the newest that it knows") {
+    const std::string text = "// kernel\n.version 9.0\n.target sm_75\n";
+    CHECK(ptx_for_driver(text, 13000) == text);
+    CHECK(ptx_for_driver(text, 13010) == text);
+    CHECK(ptx_for_driver(text, 12080) == "// kernel\n.version 8.7\n.target sm_75\n");
+    CHECK(ptx_for_driver(text, 12040) == "// kernel\n.version 8.4\n.target sm_75\n");
+    CHECK(ptx_for_driver(text, 11080) == "// kernel\n.version 7.8\n.target sm_75\n");
+    CHECK(ptx_for_driver("no version", 12080) == "no version");
+    CHECK(ptx_for_driver(".version x\n", 12080) == ".version x\n");
 }
 
 TEST_CASE("what the driver refuses is said in one sentence") {

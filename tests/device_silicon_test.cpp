@@ -42,6 +42,8 @@ SiliconOptions small_options() {
     SiliconOptions options;
     options.pack = small_pack();
     options.clock_rounds = 1 << 12;  // a functional launch counts its clock in turns of a warp
+    options.flushed = 1 << 16;
+    options.quick = true;
     return options;
 }
 std::string made_up() {
@@ -254,16 +256,17 @@ TEST_CASE("measuring goes part by part, keeps what the file holds, and says that
         CHECK(kernel.fastest_us > 0);
         CHECK(kernel.fastest_us <= kernel.time_us);
         CHECK(kernel.time_us <= kernel.slowest_us);
-        const double mean = (file.parts[0].clock_before_mhz + file.parts[0].clock_after_mhz) / 2;
-        CHECK(kernel.cycles == Approx(kernel.time_us * mean));
+        CHECK(kernel.cycles > 0);
     }
     file.parts[0].kernels[0].repeats = 77;  // would be lost by measuring again
     options.parts = {};
     measure_silicon(file, "cuda:0", options);
     CHECK(saved == 4);
     CHECK(file.part("kernels")->kernels[0].repeats == 77);
-    CHECK(file.part("copies")->figures.size() == 6);
-    CHECK(file.part("launch")->figures.size() == 2);
+    CHECK(file.part("copies")->figures.size() == 22);
+    CHECK(file.part("launch")->figures.size() == 10);
+    CHECK(file.part("launch")->figures.at(1).name == empty_kernel_figure);
+    for (const SiliconPart& part : file.parts) CHECK((part.complete && part.failures.empty()));
     CHECK(file.part("properties")->figures.at(0).value == 80);
     CHECK(parse_silicon(format_silicon(file), "f.json").ok());
     const SiliconReport report = compare_silicon(file, "teaching", small_pack());
@@ -282,6 +285,63 @@ TEST_CASE("measuring goes part by part, keeps what the file holds, and says that
     const Failure none = failure_of([&] { measure_silicon(file, "cuda:7", options); });
     CHECK(none.status == ExitStatus::missing);
     CHECK_THAT(none.what(), Contains("there is no cuda:7"));
+}
+
+TEST_CASE("a part that was cut off goes on with the rows that it lacks, also behind one that failed") {
+    setenv("LOCKSTEP_LIBCUDA", LOCKSTEP_MODELLED_DRIVER, 1);
+    SiliconFile file;
+    SiliconOptions options = small_options();
+    options.parts = {"kernels"};
+    std::string kept;
+    options.finished = [&](const SiliconFile& so_far) {
+        kept = format_silicon(so_far);
+        if (so_far.parts[0].kernels.size() == 2) throw std::runtime_error("the power went off");
+    };
+    CHECK_THROWS_AS(measure_silicon(file, "cuda:0", options), std::runtime_error);
+    SiliconFile again = parse_silicon(kept, "f.json").value();
+    REQUIRE(again.parts.size() == 1);
+    CHECK_FALSE(again.parts[0].complete);
+    CHECK(again.parts[0].kernels.size() == 2);
+    std::vector<PackRow> pack = small_pack();
+    pack.insert(pack.begin() + 2, {"wrong", "", "relu_f32", {1}, {256}, {floats(256)}});
+    options.pack = pack;
+    options.finished = nullptr;
+    std::vector<std::string> started;
+    options.started = [&](std::string_view what) { started.emplace_back(what); };
+    measure_silicon(again, "cuda:0", options);
+    CHECK(started == std::vector<std::string>{"kernels", "wrong", "small transpose"});
+    CHECK(again.parts[0].complete);
+    CHECK(again.parts[0].kernels.size() == 3);
+    REQUIRE(again.parts[0].failures.size() == 1);
+    CHECK_THAT(again.parts[0].failures[0].why, Contains("relu_f32 takes 3 arguments"));
+    CHECK(parse_silicon(format_silicon(again), "f.json").ok());
+}
+
+TEST_CASE("rows of every kind are read as they were written, and wrong ones are refused") {
+    SiliconFile file{.gpu = "Made-up V100", .driver = "0.0", .made_up = true};
+    file.parts = {{.name = "ratios", .clock_before_mhz = 1, .clock_after_mhz = 2},
+                  {.name = "training", .complete = false, .clock_before_mhz = 1, .clock_after_mhz = 2},
+                  {.name = "opcodes", .clock_before_mhz = 1, .clock_after_mhz = 2}};
+    file.parts[1].trainings = {{"gpt fused", 4, 10, 77, 900.5, 850, 1000, 2.25, 2.5, 0.1}};
+    file.parts[0].ratios = {{"sgemm_wide 4096", 30000, 40000, "GFLOP/s", "cuBLAS"}};
+    file.parts[2].checks = {{"add.f32", 100, 3, {97, 2, 0, 0, 0, 0, 0, 1}, 0.5, 1, ""}};
+    file.parts[2].failures = {{"sub.f32", "refused"}};
+    const std::string text = format_silicon(file);
+    const SiliconFile read = parse_silicon(text, "f.json").value();
+    CHECK(format_silicon(read) == text);
+    CHECK(read.part("ratios")->ratios.at(0).ratio() == 0.75);
+    CHECK(read.part("opcodes")->checks.at(0).apart[7] == 1);
+    CHECK_FALSE(read.part("training")->complete);
+    const auto wrong = [&](const std::string& from, const std::string& to) {
+        std::string other = text;
+        const size_t at = other.find(from);
+        REQUIRE(at != std::string::npos);
+        return refusal(other.replace(at, from.size(), to));
+    };
+    CHECK_THAT(wrong("\"different\": 3", "\"different\": 101"), Contains("more values differ than were compared"));
+    CHECK_THAT(wrong("\"host_loss\": 2.5", "\"host_loss\": null"), Contains("rows[0].host_loss: a number is needed"));
+    CHECK_THAT(wrong("\"yardstick\": 40000.0", "\"yardstick\": 0"), Contains("rows[0].yardstick: 0 is not from"));
+    CHECK_THAT(wrong("97,", "98,"), Contains("apart: more values than were compared"));
 }
 
 TEST_CASE("the model held against itself has no error") {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -90,17 +91,40 @@ void add_silicon(CLI::App& app, int&) {
     struct Chosen {
         std::string out, device = "cuda:0";
         std::vector<std::string> parts;
+        bool quick = false;
     };
     auto chosen = std::make_shared<Chosen>();
     command->add_option("--out", chosen->out, "the file; parts that it holds are not measured again")->required();
     command->add_option("--device", chosen->device, "cuda:0, cuda:1; sim:v100 gives a file that says it is modelled");
-    command->add_option("--part", chosen->parts, "properties, kernels, copies or launch; may be given again; default: all");
+    command->add_flag("--quick", chosen->quick, "few repeats and small sizes: to try out the way, not to keep");
+    std::string parts;
+    double seconds = 0;
+    for (const device::SiliconPartRow& part : device::silicon_parts()) {
+        parts += fmt::format("{}{} ({}; about {:.0f} s)", parts.empty() ? "" : ", ", part.name, part.what, part.seconds);
+        seconds += part.seconds;
+    }
+    command->add_option("--part", chosen->parts,
+                        fmt::format("may be given again; all unless said, about {:.0f} min: {}", seconds / 60, parts));
     command->callback([chosen] {
         device::SiliconFile file;
         if (std::filesystem::exists(chosen->out)) file = read_silicon(chosen->out);
         device::SiliconOptions options;
         options.parts = chosen->parts;
-        options.started = [](std::string_view what) { fmt::print(stderr, "{} ...\n", what); };
+        if (chosen->quick) {
+            options.quick = true;
+            options.repeats = 5;
+            options.seconds = 0;
+            options.clock_rounds = 1 << 12;
+            options.flushed = size_t{1} << 20;
+        }
+        const auto begin = std::chrono::steady_clock::now();
+        const auto seconds_so_far = [begin] {
+            return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        };
+        options.started = [&](std::string_view what) { fmt::print(stderr, "{:6.1f} s  {} ...\n", seconds_so_far(), what); };
+        options.failed = [](const device::SiliconFailure& row) {
+            fmt::print(stderr, "not measured: {}: {}\n", row.name, row.why);
+        };
         options.finished = [&](const device::SiliconFile& so_far) {
             write_file(chosen->out, device::format_silicon(so_far));
         };
@@ -108,8 +132,9 @@ void add_silicon(CLI::App& app, int&) {
         fmt::print("{}: {}, driver {}{}\n", chosen->out, file.gpu, file.driver,
                    file.modelled ? "; a modelled GPU: nothing was measured on silicon" : "");
         for (const device::SiliconPart& part : file.parts)
-            fmt::print("  {:<12} {:>3} rows, SM clock {:.0f} MHz before, {:.0f} MHz after\n", part.name,
-                       part.kernels.size() + part.figures.size(), part.clock_before_mhz, part.clock_after_mhz);
+            fmt::print("  {:<12} {:>4} rows{}, SM clock {:.0f} MHz before, {:.0f} MHz after\n", part.name, part.rows(),
+                       part.failures.empty() ? "" : fmt::format(" and {} that failed", part.failures.size()),
+                       part.clock_before_mhz, part.clock_after_mhz);
     });
 }
 

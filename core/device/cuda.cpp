@@ -1,217 +1,335 @@
-// A real NVIDIA GPU as a device: the bundled kernels' PTX goes through the driver's own compiler, unchanged. Times are
-// measured by events around each launch; with a listener on_launch every launch is waited for, so that its times are there.
+// A real NVIDIA GPU as a device: the bundled kernels' PTX goes through the driver's own compiler, unchanged but for a newer
+// .version than the driver's. Times are measured by events around each launch; with a listener on_launch every launch is
+// waited for, so that its times are there.
+#include "core/device/cuda.h"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
-#include <chrono>
-#include <map>
+#include <cstring>
 
-#include "core/base/files.h"
+#include "core/base/hash.h"
 #include "core/device/arguments.h"
-#include "core/device/cuda_driver.h"
 #include "core/device/devices.h"
 #include "core/device/kernel_library.h"
 
 namespace lockstep::device {
 namespace {
 
-using Handle = CudaDriver::Handle;
-
-// CUdevice_attribute and CUfunction_attribute of cuda.h.
+// CUdevice_attribute, CUfunction_attribute and CUjit_option of cuda.h.
 constexpr int attribute_sms = 16, attribute_clock_khz = 13, attribute_major = 75, attribute_minor = 76;
 constexpr int attribute_dynamic_shared = 8;
 constexpr uint32_t shared_without_asking = 48 * 1024;
-// CUjit_option
 constexpr int jit_error_log = 5, jit_error_log_bytes = 6;
+constexpr size_t graphs_kept = 8;
 
-class Cuda final : public Device {
-  public:
-    Cuda(const CudaDriver& driver, int ordinal, const DeviceOptions& options)
-        : driver_(driver), ordinal_(ordinal), options_(options) {
-        check(driver_.device_get(&device_, ordinal), "the device");
-        check(driver_.retain_context(&context_, device_), "its context");
-        check(driver_.set_context(context_), "its context");
-        check(driver_.create_event(&origin_, 0), "an event");
-        check(driver_.record_event(origin_, nullptr), "an event");
-        check(driver_.wait_event(origin_), "an event");
-        begun_ = Clock::now();
-    }
-    Cuda(const Cuda&) = delete;
-    Cuda& operator=(const Cuda&) = delete;
-    ~Cuda() override {
-        driver_.set_context(context_);
-        driver_.synchronize();
-        for (Handle event : events_) driver_.destroy_event(event);
-        for (Handle event : {origin_, begin_, end_})
-            if (event) driver_.destroy_event(event);
-        for (const auto& [number, stream] : streams_) driver_.destroy_stream(stream);
-        for (const auto& [address, bytes] : buffers_) driver_.release(address);
-        for (const auto& [file, module] : modules_) driver_.unload_module(module);
-        driver_.release_context(device_);
-    }
-
-    std::string name() const override { return fmt::format("cuda:{}", ordinal_); }
-    std::string description() const override {
-        char title[256] = {};
-        driver_.device_name(title, sizeof title - 1, device_);
-        return fmt::format("{}, {} SMs at {} MHz, compute capability {}.{}, driver for CUDA {}", title,
-                           attribute(attribute_sms), attribute(attribute_clock_khz) / 1000, attribute(attribute_major),
-                           attribute(attribute_minor), driver_.version);
-    }
-    std::string_view provenance() const override { return "measured"; }
-
-    Pointer allocate(size_t bytes, std::string_view buffer_name) override {
-        uint64_t address = 0;
-        const size_t whole = std::max<size_t>(bytes, 1);
-        check(driver_.allocate(&address, whole), fmt::format("{} bytes for '{}'", bytes, buffer_name));
-        check(driver_.clear(address, 0, whole), "clearing memory");
-        buffers_.emplace(address, bytes);
-        return {address};
-    }
-    void release(Pointer pointer) override {
-        if (buffers_.erase(pointer.address) == 0)
-            throw Failure(fmt::format("release of {:#x}, which is no buffer's first byte on {}", pointer.address, name()));
-        check(driver_.release(pointer.address), "releasing memory");
-    }
-    void copy_in(Pointer to, const void* from, size_t bytes, Stream stream) override {
-        if (!bytes) return;
-        inside(to, bytes);
-        check(driver_.copy_in(to.address, from, bytes, stream_of(stream)), "a copy to the GPU");
-        check(driver_.wait_stream(stream_of(stream)), "a copy to the GPU");
-    }
-    void copy_out(void* to, Pointer from, size_t bytes, Stream stream) override {
-        if (!bytes) return;
-        inside(from, bytes);
-        check(driver_.copy_out(to, from.address, bytes, stream_of(stream)), "a copy from the GPU");
-        check(driver_.wait_stream(stream_of(stream)), "a copy from the GPU");
-    }
-
-    void launch(const LaunchRequest& request) override {
-        if (options_.stop.stop_requested()) throw Failure("cancelled");
-        const auto program = request.generated ? request.generated->program : program_of(request.kernel);
-        if (!program) throw Failure(fmt::format("{} has no PTX, which {} runs", request.kernel, name()));
-        const simt::LaunchConfig config{request.grid, request.block, request.dynamic_shared,
-                                        pack(*program, request.arguments)};
-        Handle function = nullptr;
-        check(driver_.function(&function, request.generated ? module_of(*program) : module_of(request.kernel),
-                               program->kernel.c_str()),
-              program->kernel);
-        if (request.dynamic_shared > shared_without_asking)
-            check(driver_.function_attribute(function, attribute_dynamic_shared, static_cast<int>(request.dynamic_shared)),
-                  fmt::format("{} bytes of dynamic shared memory", request.dynamic_shared));
-        std::vector<void*> parameters;
-        for (const ptx::Parameter& parameter : program->parameters)
-            parameters.push_back(const_cast<std::byte*>(config.parameters.data()) + parameter.offset);
-
-        LaunchEvent event{.index = launches_++,
-                          .kernel = std::string(request.kernel),
-                          .label = request.label,
-                          .phase = request.phase,
-                          .grid = request.grid,
-                          .block = request.block,
-                          .stream = request.stream};
-        Handle stream = stream_of(request.stream);
-        if (on_launch && !begin_) {
-            check(driver_.create_event(&begin_, 0), "an event");
-            check(driver_.create_event(&end_, 0), "an event");
-        }
-        event.enqueue_begin_us = host_now();
-        if (on_launch) check(driver_.record_event(begin_, stream), "an event");
-        check(driver_.launch(function, request.grid.x, request.grid.y, request.grid.z, request.block.x, request.block.y,
-                             request.block.z, request.dynamic_shared, stream, parameters.data(), nullptr),
-              "the launch of " + program->shown_name());
-        if (!on_launch) return;
-        check(driver_.record_event(end_, stream), "an event");
-        event.enqueue_end_us = host_now();
-        check(driver_.wait_event(end_), program->shown_name());
-        event.begin_us = since_origin(begin_);
-        event.end_us = since_origin(end_);
-        on_launch(event);
-    }
-
-    Event record(Stream stream) override {
-        Handle event = nullptr;
-        check(driver_.create_event(&event, 0), "an event");
-        events_.push_back(event);
-        check(driver_.record_event(event, stream_of(stream)), "an event");
-        return static_cast<Event>(events_.size() - 1);
-    }
-    void wait(Stream stream, Event event) override {
-        if (event >= events_.size()) throw Failure(fmt::format("wait for event {}, which was never recorded", event));
-        check(driver_.stream_waits(stream_of(stream), events_[event], 0), "waiting for an event");
-    }
-    void synchronize() override { check(driver_.synchronize(), "the work that was under way"); }
-
-  private:
-    using Clock = std::chrono::steady_clock;
-
-    void check(CudaDriver::Status status, std::string_view what) const {
-        if (status == 0) return;
-        const char* words = nullptr;
-        driver_.error_text(status, &words);
-        throw Failure(fmt::format("cuda:{}: {} failed: {}", ordinal_, what, words ? words : "unknown error"),
-                      ExitStatus::missing);
-    }
-    int attribute(int which) const {
-        int value = 0;
-        driver_.device_attribute(&value, which, device_);
-        return value;
-    }
-    double host_now() const { return std::chrono::duration<double, std::micro>(Clock::now() - begun_).count(); }
-    double since_origin(Handle event) const {
-        float milliseconds = 0;
-        check(driver_.elapsed(&milliseconds, origin_, event), "a measurement");
-        return 1e3 * static_cast<double>(milliseconds);
-    }
-    Handle stream_of(Stream stream) {
-        if (stream == 0) return nullptr;
-        Handle& handle = streams_[stream];
-        if (!handle) check(driver_.create_stream(&handle, 0), "a stream");
-        return handle;
-    }
-    void inside(Pointer pointer, size_t bytes) const {
-        auto after = buffers_.upper_bound(pointer.address);
-        if (after != buffers_.begin()) {
-            const auto& [address, size] = *std::prev(after);
-            if (pointer.address - address <= size && bytes <= size - (pointer.address - address)) return;
-        }
-        throw Failure(fmt::format("{} bytes at {:#x} are not inside one buffer on {}", bytes, pointer.address, name()));
-    }
-    Handle module_of(std::string_view kernel) {
-        const std::string_view source = kernel_named(kernel).file;
-        const auto found = modules_.find(source);
-        if (found != modules_.end()) return found->second;
-        const std::string file = "kernels/ptx/" + std::string(source.substr(0, source.rfind('.'))) + ".ptx";
-        return module_from(source, file, read_file(resource_root() / file).value());
-    }
-    Handle module_of(const ptx::Program& program) {  // of a generated kernel
-        const auto found = modules_.find(program.kernel);
-        return found != modules_.end() ? found->second : module_from(program.kernel, program.kernel, program.ptx);
-    }
-    Handle module_from(std::string_view key, const std::string& file, const std::string& text) {
-        char log[4096] = {};
-        int options[] = {jit_error_log, jit_error_log_bytes};
-        void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
-        Handle module = nullptr;
-        if (driver_.load_module(&module, text.c_str(), 2, options, values))
-            throw Failure(fmt::format("{} refuses {}: {}", name(), file, log[0] ? log : "no reason given"));
-        modules_.emplace(key, module);
-        return module;
-    }
-
-    const CudaDriver& driver_;
-    int ordinal_, device_ = 0;
-    DeviceOptions options_;
-    Handle context_ = nullptr, origin_ = nullptr, begin_ = nullptr, end_ = nullptr;
-    Clock::time_point begun_;
-    std::map<uint64_t, size_t> buffers_;
-    std::map<Stream, Handle> streams_;
-    std::map<std::string, Handle, std::less<>> modules_;
-    std::vector<Handle> events_;
-    uint64_t launches_ = 0;
-};
+bool same_extent(const simt::Dim3& a, const simt::Dim3& b) {
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+bool same_but_arguments(const LaunchRequest& a, const LaunchRequest& b) {
+    return a.kernel == b.kernel && a.generated == b.generated && same_extent(a.grid, b.grid) &&
+           same_extent(a.block, b.block) && a.dynamic_shared == b.dynamic_shared;
+}
 
 }  // namespace
+
+std::string ptx_for_driver(const std::string& text, int driver_version) {
+    int major = 0, minor = 0, here_major = driver_version / 1000 - 4, here_minor = driver_version % 1000 / 10;
+    if (here_major == 8 && here_minor >= 6) --here_minor;  // CUDA 12.6 stayed at 8.5
+    size_t at = 0;                                         // of a line's begin
+    while (text.compare(at, 9, ".version ") != 0) {
+        at = text.find('\n', at);
+        if (at == std::string::npos) return text;
+        ++at;
+    }
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const char* const last = text.data() + end;
+    const auto [dot, error] = std::from_chars(text.data() + at + 9, last, major);
+    if (error != std::errc() || dot == last || *dot != '.') return text;
+    if (std::from_chars(dot + 1, last, minor).ec != std::errc()) return text;
+    if (std::pair(major, minor) <= std::pair(here_major, here_minor)) return text;
+    return text.substr(0, at) + fmt::format(".version {}.{}", here_major, here_minor) + text.substr(end);
+}
+
+Cuda::Cuda(const CudaDriver& driver, int ordinal, const DeviceOptions& options)
+    : driver_(driver), ordinal_(ordinal), options_(options) {
+    check(driver_.device_get(&device_, ordinal), "the device");
+    check(driver_.retain_context(&context_, device_), "its context");
+    check(driver_.set_context(context_), "its context");
+    check(driver_.create_event(&origin_, 0), "an event");
+    check(driver_.record_event(origin_, nullptr), "an event");
+    check(driver_.wait_event(origin_), "an event");
+    begun_ = Clock::now();
+}
+Cuda::~Cuda() {
+    driver_.set_context(context_);
+    driver_.synchronize();
+    for (Graph& graph : graphs_) drop(graph);
+    for (Handle event : events_) driver_.destroy_event(event);
+    for (Handle event : {origin_, begin_, end_})
+        if (event) driver_.destroy_event(event);
+    for (const auto& [number, stream] : streams_) driver_.destroy_stream(stream);
+    for (const auto& [address, bytes] : buffers_) driver_.release(address);
+    for (const auto& [hash, module] : modules_) driver_.unload_module(module);
+    driver_.release_context(device_);
+}
+
+std::string Cuda::name() const {
+    return fmt::format("cuda:{}", ordinal_);
+}
+std::string Cuda::description() const {
+    char title[256] = {};
+    driver_.device_name(title, sizeof title - 1, device_);
+    return fmt::format("{}, {} SMs at {} MHz, compute capability {}.{}, driver for CUDA {}", title, attribute(attribute_sms),
+                       attribute(attribute_clock_khz) / 1000, attribute(attribute_major), attribute(attribute_minor),
+                       driver_.version);
+}
+
+Pointer Cuda::allocate(size_t bytes, std::string_view buffer_name) {
+    uint64_t address = 0;
+    const size_t whole = std::max<size_t>(bytes, 1);
+    check(driver_.allocate(&address, whole), fmt::format("{} bytes for '{}'", bytes, buffer_name));
+    check(driver_.clear(address, 0, whole), "clearing memory");
+    buffers_.emplace(address, bytes);
+    return {address};
+}
+void Cuda::release(Pointer pointer) {
+    if (buffers_.erase(pointer.address) == 0)
+        throw Failure(fmt::format("release of {:#x}, which is no buffer's first byte on {}", pointer.address, name()));
+    check(driver_.release(pointer.address), "releasing memory");
+}
+void Cuda::copy_in(Pointer to, const void* from, size_t bytes, Stream stream) {
+    if (!bytes) return;
+    inside(to, bytes);
+    check(driver_.copy_in(to.address, from, bytes, handle_of(stream)), "a copy to the GPU");
+    check(driver_.wait_stream(handle_of(stream)), "a copy to the GPU");
+}
+void Cuda::copy_out(void* to, Pointer from, size_t bytes, Stream stream) {
+    if (!bytes) return;
+    inside(from, bytes);
+    check(driver_.copy_out(to, from.address, bytes, handle_of(stream)), "a copy from the GPU");
+    check(driver_.wait_stream(handle_of(stream)), "a copy from the GPU");
+}
+
+CudaLaunch Cuda::prepare(const LaunchRequest& request) {
+    const auto program = program_for(request);
+    CudaLaunch launch{
+        function_of(program), request.grid, request.block, request.dynamic_shared, pack(*program, request.arguments), {}};
+    Function& known = functions_.at(program.get());
+    if (request.dynamic_shared > known.shared && request.dynamic_shared + program->static_shared > shared_without_asking) {
+        check(
+            driver_.function_attribute(launch.function, attribute_dynamic_shared, static_cast<int>(request.dynamic_shared)),
+            fmt::format("{} bytes of dynamic shared memory", request.dynamic_shared));
+        known.shared = request.dynamic_shared;
+    }
+    for (const ptx::Parameter& parameter : program->parameters)
+        launch.parameters.push_back(launch.bytes.data() + parameter.offset);
+    return launch;
+}
+void Cuda::enqueue(const CudaLaunch& it, Handle stream) const {
+    check(driver_.launch(it.function, it.grid.x, it.grid.y, it.grid.z, it.block.x, it.block.y, it.block.z, it.dynamic_shared,
+                         stream, const_cast<void**>(it.parameters.data()), nullptr),
+          "a launch");
+}
+
+void Cuda::launch(const LaunchRequest& request) {
+    if (options_.stop.stop_requested()) throw Failure("cancelled");
+    const CudaLaunch prepared = prepare(request);
+    LaunchEvent event{.index = launches_++,
+                      .kernel = std::string(request.kernel),
+                      .label = request.label,
+                      .phase = request.phase,
+                      .grid = request.grid,
+                      .block = request.block,
+                      .stream = request.stream};
+    Handle stream = handle_of(request.stream);
+    if (on_launch && !begin_) {
+        check(driver_.create_event(&begin_, 0), "an event");
+        check(driver_.create_event(&end_, 0), "an event");
+    }
+    event.enqueue_begin_us = host_now();
+    if (on_launch) check(driver_.record_event(begin_, stream), "an event");
+    check(driver_.launch(prepared.function, request.grid.x, request.grid.y, request.grid.z, request.block.x, request.block.y,
+                         request.block.z, request.dynamic_shared, stream, const_cast<void**>(prepared.parameters.data()),
+                         nullptr),
+          fmt::format("the launch of {}", request.kernel));
+    if (!on_launch) return;
+    check(driver_.record_event(end_, stream), "an event");
+    event.enqueue_end_us = host_now();
+    check(driver_.wait_event(end_), request.kernel);
+    event.begin_us = since_origin(begin_);
+    event.end_us = since_origin(end_);
+    on_launch(event);
+}
+
+void Cuda::launch_graph(std::span<const LaunchRequest> requests) {
+    if (options_.stop.stop_requested()) throw Failure("cancelled");
+    if (on_launch || requests.empty() || !driver_.has_graphs()) return Device::launch_graph(requests);
+    const auto found = std::find_if(graphs_.begin(), graphs_.end(), [&](const Graph& it) {
+        return std::equal(it.requests.begin(), it.requests.end(), requests.begin(), requests.end(), same_but_arguments);
+    });
+    Graph* graph = found == graphs_.end() ? nullptr : &*found;
+    if (graph) {
+        change_graph(*graph, requests);
+    } else {
+        if (graphs_.size() == graphs_kept) {
+            const auto oldest = std::min_element(graphs_.begin(), graphs_.end(),
+                                                 [](const Graph& a, const Graph& b) { return a.last_use < b.last_use; });
+            check(driver_.synchronize(), "a graph");
+            drop(*oldest);
+            graphs_.erase(oldest);
+        }
+        Graph made;
+        made.requests.assign(requests.begin(), requests.end());
+        try {
+            make_graph(made);
+        } catch (...) {
+            drop(made);
+            throw;
+        }
+        graph = &graphs_.emplace_back(std::move(made));
+    }
+    graph->last_use = ++graph_launches_;
+    check(driver_.launch_graph(graph->ready, handle_of(0)), "the launch of a graph");
+    launches_ += requests.size();
+}
+
+void Cuda::make_graph(Graph& graph) {
+    check(driver_.create_graph(&graph.graph, 0), "a graph");
+    Handle before = nullptr;
+    for (const LaunchRequest& request : graph.requests) {
+        CudaLaunch launch = prepare(request);
+        const CudaKernelNode node{launch.function,          request.grid.x,  request.grid.y,  request.grid.z,
+                                  request.block.x,          request.block.y, request.block.z, request.dynamic_shared,
+                                  launch.parameters.data(), nullptr};
+        Handle added = nullptr;
+        check(driver_.add_kernel_node(&added, graph.graph, before ? &before : nullptr, before ? 1 : 0, &node),
+              fmt::format("the node of {}", request.kernel));
+        graph.nodes.push_back(before = added);
+    }
+    check(driver_.instantiate_graph(&graph.ready, graph.graph, 0), "making a graph ready");
+}
+
+void Cuda::change_graph(Graph& graph, std::span<const LaunchRequest> requests) {
+    for (size_t i = 0; i < requests.size(); ++i) {
+        if (graph.requests[i].arguments == requests[i].arguments) continue;
+        graph.requests[i].arguments = requests[i].arguments;
+        CudaLaunch launch = prepare(requests[i]);
+        const CudaKernelNode node{launch.function,          launch.grid.x,  launch.grid.y,  launch.grid.z,
+                                  launch.block.x,           launch.block.y, launch.block.z, launch.dynamic_shared,
+                                  launch.parameters.data(), nullptr};
+        check(driver_.change_kernel_node(graph.ready, graph.nodes[i], &node), "new arguments in a graph");
+    }
+}
+
+void Cuda::drop(Graph& graph) const {
+    if (graph.ready) driver_.destroy_ready_graph(graph.ready);
+    if (graph.graph) driver_.destroy_graph(graph.graph);
+    graph.ready = graph.graph = nullptr;
+}
+
+Event Cuda::record(Stream stream) {
+    Handle event = nullptr;
+    check(driver_.create_event(&event, 0), "an event");
+    events_.push_back(event);
+    check(driver_.record_event(event, handle_of(stream)), "an event");
+    return static_cast<Event>(events_.size() - 1);
+}
+void Cuda::wait(Stream stream, Event event) {
+    if (event >= events_.size()) throw Failure(fmt::format("wait for event {}, which was never recorded", event));
+    check(driver_.stream_waits(handle_of(stream), events_[event], 0), "waiting for an event");
+}
+void Cuda::synchronize() {
+    check(driver_.synchronize(), "the work that was under way");
+}
+
+double Cuda::between_events_us(const CudaLaunch* before, const std::function<void(Handle)>& work) {
+    if (!begin_) {
+        check(driver_.create_event(&begin_, 0), "an event");
+        check(driver_.create_event(&end_, 0), "an event");
+    }
+    Handle stream = handle_of(0);
+    if (before) enqueue(*before, stream);
+    check(driver_.record_event(begin_, stream), "an event");
+    work(stream);
+    check(driver_.record_event(end_, stream), "an event");
+    check(driver_.wait_event(end_), "what was measured");
+    float milliseconds = 0;
+    check(driver_.elapsed(&milliseconds, begin_, end_), "a measurement");
+    return 1e3 * static_cast<double>(milliseconds);
+}
+
+Pointer Cuda::variable(const LaunchRequest& request, const std::string& variable_name, size_t& bytes) {
+    uint64_t address = 0;
+    if (driver_.module_variable(&address, &bytes, module_of(program_for(request)), variable_name.c_str()) != 0) return {};
+    buffers_.emplace(address, bytes);  // so that copies reach it; the module releases it
+    return {address};
+}
+
+void Cuda::check(CudaDriver::Status status, std::string_view what) const {
+    if (status == 0) return;
+    const char* words = nullptr;
+    driver_.error_text(status, &words);
+    throw Failure(fmt::format("cuda:{}: {} failed: {}", ordinal_, what, words ? words : "unknown error"),
+                  ExitStatus::missing);
+}
+int Cuda::attribute(int which) const {
+    int value = 0;
+    driver_.device_attribute(&value, which, device_);
+    return value;
+}
+double Cuda::since_origin(Handle event) const {
+    float milliseconds = 0;
+    check(driver_.elapsed(&milliseconds, origin_, event), "a measurement");
+    return 1e3 * static_cast<double>(milliseconds);
+}
+CudaDriver::Handle Cuda::handle_of(Stream stream) {
+    if (stream == 0) return nullptr;
+    Handle& handle = streams_[stream];
+    if (!handle) check(driver_.create_stream(&handle, 0), "a stream");
+    return handle;
+}
+void Cuda::inside(Pointer pointer, size_t bytes) const {
+    auto after = buffers_.upper_bound(pointer.address);
+    if (after != buffers_.begin()) {
+        const auto& [address, size] = *std::prev(after);
+        if (pointer.address - address <= size && bytes <= size - (pointer.address - address)) return;
+    }
+    throw Failure(fmt::format("{} bytes at {:#x} are not inside one buffer on {}", bytes, pointer.address, name()));
+}
+std::shared_ptr<const ptx::Program> Cuda::program_for(const LaunchRequest& request) const {
+    auto program = request.generated ? request.generated->program : program_of(request.kernel);
+    if (!program) throw Failure(fmt::format("{} has no PTX, which {} runs", request.kernel, name()));
+    return program;
+}
+CudaDriver::Handle Cuda::module_of(const std::shared_ptr<const ptx::Program>& program) {
+    Handle& module = modules_[fnv1a64(program->ptx)];
+    if (module) return module;
+    char log[4096] = {};
+    int options[] = {jit_error_log, jit_error_log_bytes};
+    void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
+    int version = 0;
+    driver_.driver_version(&version);
+    const std::string text = ptx_for_driver(program->ptx, version);
+    if (driver_.load_module(&module, text.c_str(), 2, options, values)) {
+        modules_.erase(fnv1a64(program->ptx));
+        throw Failure(fmt::format("{} refuses {}: {}", name(), program->ptx_file, log[0] ? log : "no reason given"));
+    }
+    return module;
+}
+CudaDriver::Handle Cuda::function_of(const std::shared_ptr<const ptx::Program>& program) {
+    Function& known = functions_[program.get()];
+    if (known.handle) return known.handle;
+    try {
+        check(driver_.function(&known.handle, module_of(program), program->kernel.c_str()), program->kernel);
+    } catch (...) {
+        functions_.erase(program.get());
+        throw;
+    }
+    known.program = program;
+    return known.handle;
+}
 
 Result<std::unique_ptr<Device>> make_cuda(const std::string& ordinal, const DeviceOptions& options) {
     int number = 0;

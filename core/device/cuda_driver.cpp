@@ -37,8 +37,21 @@ std::variant<CudaDriver, std::string> open_driver() {
         find(library, "cuStreamSynchronize", d.wait_stream) && find(library, "cuEventCreate", d.create_event) &&
         find(library, "cuEventDestroy_v2", d.destroy_event) && find(library, "cuEventRecord", d.record_event) &&
         find(library, "cuEventSynchronize", d.wait_event) && find(library, "cuStreamWaitEvent", d.stream_waits) &&
-        find(library, "cuEventElapsedTime", d.elapsed) && find(library, "cuGetErrorString", d.error_text);
+        find(library, "cuEventElapsedTime", d.elapsed) && find(library, "cuGetErrorString", d.error_text) &&
+        find(library, "cuDeviceTotalMem_v2", d.total_memory) && find(library, "cuMemcpyDtoDAsync_v2", d.copy_within) &&
+        find(library, "cuMemHostAlloc", d.pin) && find(library, "cuMemFreeHost", d.unpin) &&
+        find(library, "cuModuleGetGlobal_v2", d.module_variable);
     if (!complete) return fmt::format("{} is not a CUDA driver that can be used here: {}", name, dlerror());
+    // What an older driver may lack; of a name with versions the first, whose structs stay as they were.
+    if (!(find(library, "cuGraphCreate", d.create_graph) && find(library, "cuGraphDestroy", d.destroy_graph) &&
+          find(library, "cuGraphAddKernelNode", d.add_kernel_node) &&
+          find(library, "cuGraphInstantiateWithFlags", d.instantiate_graph) &&
+          find(library, "cuGraphExecKernelNodeSetParams", d.change_kernel_node) &&
+          find(library, "cuGraphLaunch", d.launch_graph)))
+        d.create_graph = nullptr;
+    else
+        find(library, "cuGraphExecDestroy", d.destroy_ready_graph);
+    find(library, "cuTensorMapEncodeTiled", d.tensor_map);
     const auto text = [&](CudaDriver::Status status) {
         const char* words = nullptr;
         d.error_text(status, &words);

@@ -8,6 +8,13 @@
 
 namespace lockstep::device {
 
+struct CudaKernelNode {  // CUDA_KERNEL_NODE_PARAMS_v1
+    void* function;
+    unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, shared;
+    void** parameters;
+    void** extra;
+};
+
 struct CudaDriver {
     using Status = int;  // CUresult
     using Handle = void*;
@@ -43,6 +50,25 @@ struct CudaDriver {
     Status (*stream_waits)(Handle stream, Handle event, unsigned flags) = nullptr;
     Status (*elapsed)(float* milliseconds, Handle begin, Handle end) = nullptr;
     Status (*error_text)(Status error, const char** text) = nullptr;
+    Status (*total_memory)(size_t* bytes, int device) = nullptr;
+    Status (*copy_within)(uint64_t to, uint64_t from, size_t bytes, Handle stream) = nullptr;
+    Status (*pin)(void** memory, size_t bytes, unsigned flags) = nullptr;  // page-locked memory of the host
+    Status (*unpin)(void* memory) = nullptr;
+    Status (*module_variable)(uint64_t* address, size_t* bytes, Handle module, const char* name) = nullptr;
+    // Graphs: all of these or none are there (CUDA 11.4).
+    Status (*create_graph)(Handle* graph, unsigned flags) = nullptr;
+    Status (*destroy_graph)(Handle graph) = nullptr;
+    Status (*add_kernel_node)(Handle* node, Handle graph, const Handle* dependencies, size_t count,
+                              const CudaKernelNode* parameters) = nullptr;
+    Status (*instantiate_graph)(Handle* ready, Handle graph, unsigned long long flags) = nullptr;
+    Status (*change_kernel_node)(Handle ready, Handle node, const CudaKernelNode* parameters) = nullptr;
+    Status (*launch_graph)(Handle ready, Handle stream) = nullptr;
+    Status (*destroy_ready_graph)(Handle ready) = nullptr;
+    bool has_graphs() const { return destroy_ready_graph != nullptr; }
+    // A tensor map of 128 bytes, aligned to 64; null before CUDA 12.
+    Status (*tensor_map)(void* map, int type, unsigned rank, void* address, const uint64_t* extents, const uint64_t* strides,
+                         const unsigned* box, const unsigned* element_strides, int interleave, int swizzle, int promotion,
+                         int fill) = nullptr;
 
     int devices = 0;
     std::string version;  // "13.0"

@@ -2,7 +2,9 @@
 // that the model can be held against them where there is no GPU. Read in this order: the file (silicon_file.cpp), the table
 // of kernels (silicon_pack.cpp), who measures (silicon_measure.cpp), who compares (silicon_compare.cpp).
 #pragma once
+#include <array>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,16 +31,49 @@ struct SiliconKernel {
     double time_us = 0, fastest_us = 0, slowest_us = 0;  // time_us: the median
     double cycles = 0;                                   // of the SM: the median's time at the clock measured around it
 };
-struct SiliconFigure {  // one number of the parts properties, copies and launch
-    std::string name;   // "host to device, 1048576 bytes"
+struct SiliconFigure {  // one number of the parts properties, launch, copies, micro and nccl
+    std::string name;   // "host to device, pinned, 1048576 bytes"; of micro: a row of silicon_micro()
     double value = 0;
     std::string unit;
 };
+// One operation or kernel on the GPU and on our machine, on the same values (parts opcodes and checks).
+struct SiliconCheck {
+    // Of floats: how many are 0, 1, 2, 3 to 4, 5 to 8, 9 to 16 or more encodings apart; the last: one alone is not a number.
+    static constexpr size_t buckets = 8;
+    std::string name;                          // "add.f32": operation and types; "relu_f16 17x33x19": kernel and shape
+    uint64_t compared = 0, different = 0;      // values, and those whose bits are not the same
+    std::array<uint64_t, buckets> apart = {};  // of floats; of others all 0
+    double largest = 0;                        // difference over the largest value (of a kernel's buffer; of operations 0)
+    uint64_t refused = 0;                      // spellings that the GPU's compiler does not take
+    std::string note;                          // the first difference, or the refusal; may be empty
+};
+struct SiliconTraining {                                 // training steps of a model in one execution mode (part training)
+    std::string name;                                    // "gpt fused": model and mode
+    uint32_t batch = 0, steps = 0, launches = 0;         // examples a step; steps timed; kernels a step
+    double time_us = 0, fastest_us = 0, slowest_us = 0;  // of a step on the host's clock; time_us: the median
+    double loss = 0, host_loss = 0;                      // of the last step; on `host` after the same steps
+    double host_difference = 0;                          // the largest |loss - host_loss| / |host_loss| of the steps
+};
+struct SiliconRatio {                 // a kernel against a yardstick at the same work (part ratios)
+    std::string name;                 // "sgemm_wide 4096"
+    double value = 0, yardstick = 0;  // in `unit`, higher is better
+    std::string unit, of;             // "GFLOP/s", "cuBLAS 13.0 SGEMM"
+    double ratio() const { return value / yardstick; }
+};
+struct SiliconFailure {  // a row that could not be measured; it is not tried again
+    std::string name, why;
+};
 struct SiliconPart {
     std::string name;                                  // of silicon_parts()
+    bool complete = true;                              // false: cut off; measuring goes on with the rows that it lacks
     double clock_before_mhz = 0, clock_after_mhz = 0;  // of the SMs, measured by a kernel
     std::vector<SiliconKernel> kernels;                // of the part `kernels`
+    std::vector<SiliconCheck> checks;                  // of `opcodes` and `checks`
+    std::vector<SiliconTraining> trainings;            // of `training`
+    std::vector<SiliconRatio> ratios;                  // of `ratios`
     std::vector<SiliconFigure> figures;                // of the others
+    std::vector<SiliconFailure> failures;
+    size_t rows() const { return kernels.size() + checks.size() + trainings.size() + ratios.size() + figures.size(); }
 };
 struct SiliconFile {
     std::string gpu, driver;  // as they call themselves
@@ -48,7 +83,14 @@ struct SiliconFile {
 
     const SiliconPart* part(std::string_view name) const;
 };
-std::span<const std::string_view> silicon_parts();  // "properties", "kernels", "copies", "launch"
+// In the order in which they are measured, with what a GPU is expected to take.
+struct SiliconPartRow {
+    std::string_view name, what;
+    double seconds = 0;
+};
+std::span<const SiliconPartRow> silicon_parts();
+// The figure of `launch` that is in every time of the part `kernels`: events around a kernel that does nothing.
+inline constexpr std::string_view empty_kernel_figure = "a kernel of one warp that does nothing, between two events";
 
 // A Diagnostic says at which place ("parts.kernels.rows[3].time_us") what is wrong; text that is no JSON: line and column.
 Result<SiliconFile> parse_silicon(const std::string& text, const std::string& file);
@@ -56,7 +98,7 @@ std::string format_silicon(const SiliconFile& file);
 
 // ---- The pack.
 struct PackArgument {
-    enum class Kind : uint8_t { reals, indices, settings, whole, real } kind = Kind::whole;
+    enum class Kind : uint8_t { reals, indices, settings, zeros, whole, real } kind = Kind::whole;
     DType type = DType::f32;    // of a buffer's elements
     int64_t count = 0;          // elements of a buffer; the value of a whole number
     double low = -1, high = 1;  // what a buffer holds, drawn evenly; high: the value of a real number
@@ -89,18 +131,54 @@ class PackLaunch {
 };
 
 // ---- Measuring.
+class SiliconRun;
 struct SiliconOptions {
-    std::vector<std::string> parts;                      // empty: all
-    std::span<const PackRow> pack = silicon_pack();      // of the part `kernels`
-    uint32_t repeats = 21;                               // of a kernel, behind three that are not counted
-    double seconds = 4;                                  // of a kernel, after which fewer repeats (5 at least) have to do
-    int clock_rounds = 1 << 16;                          // of clock_rate: about 5 ms
-    std::function<void(std::string_view what)> started;  // progress
-    std::function<void(const SiliconFile&)> finished;    // after each part: what there is so far
+    std::vector<std::string> parts;                  // empty: all
+    std::span<const PackRow> pack = silicon_pack();  // of the part `kernels`
+    uint32_t repeats = 21;                           // of a kernel, behind three that are not counted
+    double seconds = 1;                              // of a kernel, after which fewer repeats (5 at least) have to do
+    int clock_rounds = 1 << 16;                      // of clock_rate: about 2 ms
+    size_t flushed = size_t{192} << 20;              // bytes read before each kernel, so that it finds its own in no cache
+    bool quick = false;                              // less of everything: for tests
+    std::function<void(std::string_view what)> started;  // progress: parts and rows
+    std::function<void(const SiliconFailure&)> failed;   // a row; measuring goes on
+    std::function<void(const SiliconFile&)> finished;    // after each row: what there is so far
+    // Parts that modules above this one measure: "training" (core/nn), "nccl" (core/comm). Without one the part is left out.
+    std::map<std::string, std::function<void(SiliconRun&)>, std::less<>> more;
 };
-// Measures the parts that `file` does not hold on `device`, "cuda:0" (or "sim:v100": then it says that it is modelled).
-// Throws Failure: an unknown part or device, no GPU (missing), a file of another GPU.
+// A part under way: each row is measured unless the file holds it, and is in the file at once.
+class SiliconRun {
+  public:
+    Device& device;
+    const std::string& device_name;
+    const SiliconOptions& options;
+
+    // Calls measure(), which adds rows; a Failure becomes the row's failure, unless the GPU does not go on after it.
+    void row(const std::string& name, const std::function<void()>& measure);
+    bool holds(std::string_view name) const;
+    void failed(const std::string& name, const Failure& failure);  // throws where the GPU does not go on
+    void add(SiliconKernel it) { part_.kernels.push_back(std::move(it)), save(); }
+    void add(SiliconCheck it) { part_.checks.push_back(std::move(it)), save(); }
+    void add(SiliconTraining it) { part_.trainings.push_back(std::move(it)), save(); }
+    void add(SiliconRatio it) { part_.ratios.push_back(std::move(it)), save(); }
+    void add(SiliconFigure it) { part_.figures.push_back(std::move(it)), save(); }
+
+    SiliconRun(Device& on, const std::string& name, const SiliconOptions& asked, SiliconFile& file, SiliconPart& part)
+        : device(on), device_name(name), options(asked), file_(file), part_(part) {}
+
+  private:
+    void save() const {
+        if (options.finished) options.finished(file_);
+    }
+    SiliconFile& file_;
+    SiliconPart& part_;
+};
+// Measures the parts and rows that `file` does not hold on `device`, "cuda:0" (or "sim:v100": then it says that it is
+// modelled). Throws Failure: an unknown part or device, no GPU (missing), a file of another GPU, a GPU that failed.
 void measure_silicon(SiliconFile& file, const std::string& device, const SiliconOptions& options = {});
+
+// Figures of many repeats. `values` is not empty.
+double median_of(std::vector<double> values);
 
 // ---- Comparing.
 struct SiliconRow {

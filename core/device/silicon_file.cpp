@@ -2,7 +2,12 @@
 //   {"format": 1, "gpu": "...", "driver": "13.0", "made_up": false, "modelled": false, "parts": {NAME: PART, ...}}
 //   PART of kernels: {"clock_before_mhz": n, "clock_after_mhz": n, "rows": [{"name", "grid": [x,y,z], "block": [x,y,z],
 //                     "repeats", "time_us", "fastest_us", "slowest_us", "cycles", "half": "fit" | "judge"}, ...]}
-//   other PARTs: the same with rows of {"name", "value", "unit"}
+//   of opcodes and checks: rows of {"name", "compared", "different", "apart": [8 numbers], "largest", "refused", "note"}
+//   of training: {"name", "batch", "steps", "launches", "time_us", "fastest_us", "slowest_us", "loss", "host_loss",
+//                 "host_difference"}
+//   of ratios: {"name", "value", "yardstick", "unit", "of"}
+//   other PARTs: {"name", "value", "unit"}
+//   every PART has "complete" (false where measuring was cut off) and "failures": rows of {"name", "why"}.
 // Every field is needed and none other is allowed. A reader knows where it is, so that each complaint names the place.
 #include <fmt/format.h>
 
@@ -18,7 +23,16 @@ namespace lockstep::device {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr std::string_view part_names[] = {"properties", "kernels", "copies", "launch"};
+constexpr SiliconPartRow part_rows[] = {{"properties", "what the driver says of the GPU", 1},
+                                        {"launch", "launches, graphs and events", 2},
+                                        {"copies", "copies, pinned and pageable, and two streams", 10},
+                                        {"kernels", "the pack's kernels, one by one", 40},
+                                        {"micro", "the micro-benchmarks of `lockstep validate`", 20},
+                                        {"ratios", "the best kernels against cuBLAS and the copy bandwidth", 15},
+                                        {"training", "training steps, eager, by CUDA graphs and fused", 60},
+                                        {"nccl", "NCCL with one rank, where it is found", 5},
+                                        {"checks", "every kernel of the library against our machine", 120},
+                                        {"opcodes", "every lane-wise operation against our machine", 90}};
 constexpr size_t most_rows = 10'000, longest_text = 400;
 
 struct SiliconPlace {  // a value and where it is
@@ -46,11 +60,11 @@ struct SiliconPlace {  // a value and where it is
         if (json.size() > most_rows) refuse(fmt::format("{} rows, at most {} are read", json.size(), most_rows));
         return json.size();
     }
-    std::string text() const {
+    std::string text(size_t least = 1) const {
         if (!json.is_string()) refuse(fmt::format("a text is needed, not {}", article(json)));
         const auto& value = json.get_ref<const std::string&>();
-        if (value.empty() || value.size() > longest_text)
-            refuse(fmt::format("a text of 1 to {} bytes is needed, not {}", longest_text, value.size()));
+        if (value.size() < least || value.size() > longest_text)
+            refuse(fmt::format("a text of {} to {} bytes is needed, not {}", least, longest_text, value.size()));
         for (const char c : value)
             if (static_cast<unsigned char>(c) < 32 || c == 127) refuse("control characters are not allowed in a text");
         return value;
@@ -71,6 +85,11 @@ struct SiliconPlace {  // a value and where it is
         if (value != std::floor(value)) refuse(fmt::format("a whole number is needed, not {}", value));
         return static_cast<uint32_t>(value);
     }
+    uint64_t count() const {
+        const double value = number(0, 1e15);
+        if (value != std::floor(value)) refuse(fmt::format("a whole number is needed, not {}", value));
+        return static_cast<uint64_t>(value);
+    }
     simt::Dim3 extent() const {
         if (rows() != 3) refuse(fmt::format("three numbers x, y and z are needed, not {}", json.size()));
         return {at(size_t{0}).whole(1, 2147483647), at(1).whole(1, 65535), at(2).whole(1, 65535)};
@@ -81,6 +100,55 @@ struct SiliconPlace {  // a value and where it is
     }
 };
 
+template <class Row>
+void times_at(const SiliconPlace& place, Row& row) {
+    row.time_us = place.at("time_us").positive();
+    row.fastest_us = place.at("fastest_us").positive();
+    row.slowest_us = place.at("slowest_us").positive();
+    if (row.fastest_us > row.time_us || row.time_us > row.slowest_us)
+        place.refuse("the median does not lie between the fastest and the slowest");
+}
+
+SiliconCheck check_at(const SiliconPlace& row) {
+    row.fields({"name", "compared", "different", "apart", "largest", "refused", "note"});
+    SiliconCheck check;
+    check.name = row.at("name").text();
+    check.compared = row.at("compared").count();
+    check.different = row.at("different").count();
+    if (check.different > check.compared) row.refuse("more values differ than were compared");
+    const SiliconPlace apart = row.at("apart");
+    if (apart.rows() != check.apart.size())
+        apart.refuse(fmt::format("{} numbers are needed, not {}", check.apart.size(), apart.rows()));
+    uint64_t sum = 0;
+    for (size_t i = 0; i < check.apart.size(); ++i) sum += check.apart[i] = apart.at(i).count();
+    if (sum > check.compared) apart.refuse("more values than were compared");
+    check.largest = row.at("largest").number(0, 1e300);
+    check.refused = row.at("refused").count();
+    check.note = row.at("note").text(0);
+    return check;
+}
+
+SiliconTraining training_at(const SiliconPlace& row) {
+    row.fields({"name", "batch", "steps", "launches", "time_us", "fastest_us", "slowest_us", "loss", "host_loss",
+                "host_difference"});
+    SiliconTraining training;
+    training.name = row.at("name").text();
+    training.batch = row.at("batch").whole(1, 1e9);
+    training.steps = row.at("steps").whole(1, 1e9);
+    training.launches = row.at("launches").whole(0, 1e9);
+    times_at(row, training);
+    training.loss = row.at("loss").number(-1e15, 1e15);
+    training.host_loss = row.at("host_loss").number(-1e15, 1e15);
+    training.host_difference = row.at("host_difference").number(0, 1e15);
+    return training;
+}
+
+SiliconRatio ratio_at(const SiliconPlace& row) {
+    row.fields({"name", "value", "yardstick", "unit", "of"});
+    return {row.at("name").text(), row.at("value").positive(), row.at("yardstick").positive(), row.at("unit").text(),
+            row.at("of").text()};
+}
+
 SiliconKernel kernel_at(const SiliconPlace& row) {
     row.fields({"name", "grid", "block", "repeats", "time_us", "fastest_us", "slowest_us", "cycles", "half"});
     SiliconKernel kernel;
@@ -88,11 +156,7 @@ SiliconKernel kernel_at(const SiliconPlace& row) {
     kernel.grid = row.at("grid").extent();
     kernel.block = row.at("block").extent();
     kernel.repeats = row.at("repeats").whole(1, 1e6);
-    kernel.time_us = row.at("time_us").positive();
-    kernel.fastest_us = row.at("fastest_us").positive();
-    kernel.slowest_us = row.at("slowest_us").positive();
-    if (kernel.fastest_us > kernel.time_us || kernel.time_us > kernel.slowest_us)
-        row.refuse("the median does not lie between the fastest and the slowest");
+    times_at(row, kernel);
     kernel.cycles = row.at("cycles").positive();
     const SiliconPlace half = row.at("half");
     if (half.text() != name_of(half_of(kernel.name)))
@@ -102,21 +166,34 @@ SiliconKernel kernel_at(const SiliconPlace& row) {
 }
 
 SiliconPart part_at(const SiliconPlace& place, std::string name) {
-    place.fields({"clock_before_mhz", "clock_after_mhz", "rows"});
+    place.fields({"complete", "clock_before_mhz", "clock_after_mhz", "failures", "rows"});
     SiliconPart part{.name = std::move(name)};
+    part.complete = place.at("complete").flag();
     part.clock_before_mhz = place.at("clock_before_mhz").positive();
     part.clock_after_mhz = place.at("clock_after_mhz").positive();
+    const SiliconPlace failures = place.at("failures");
+    for (size_t i = 0, count = failures.rows(); i < count; ++i) {
+        const SiliconPlace row = failures.at(i);
+        row.fields({"name", "why"});
+        part.failures.push_back({row.at("name").text(), row.at("why").text(0)});
+    }
     const SiliconPlace rows = place.at("rows");
     std::set<std::string> names;
     for (size_t i = 0, count = rows.rows(); i < count; ++i) {
         const SiliconPlace row = rows.at(i);
-        if (part.name == "kernels") {
-            part.kernels.push_back(kernel_at(row));
-        } else {
+        const auto add = [&](auto& to, auto value) -> const std::string& {
+            to.push_back(std::move(value));
+            return to.back().name;
+        };
+        const auto figure = [&]() -> SiliconFigure {
             row.fields({"name", "value", "unit"});
-            part.figures.push_back({row.at("name").text(), row.at("value").number(0, 1e18), row.at("unit").text()});
-        }
-        const std::string& added = part.name == "kernels" ? part.kernels.back().name : part.figures.back().name;
+            return {row.at("name").text(), row.at("value").number(0, 1e18), row.at("unit").text()};
+        };
+        const std::string& added = part.name == "kernels"                            ? add(part.kernels, kernel_at(row))
+                                   : part.name == "training"                         ? add(part.trainings, training_at(row))
+                                   : part.name == "ratios"                           ? add(part.ratios, ratio_at(row))
+                                   : part.name == "opcodes" || part.name == "checks" ? add(part.checks, check_at(row))
+                                                                                     : add(part.figures, figure());
         if (!names.insert(added).second) row.refuse(fmt::format("'{}' is there twice", added));
     }
     return part;
@@ -130,8 +207,8 @@ SiliconHalf half_of(std::string_view kernel) {
 std::string_view name_of(SiliconHalf half) {
     return half == SiliconHalf::fit ? "fit" : "judge";
 }
-std::span<const std::string_view> silicon_parts() {
-    return part_names;
+std::span<const SiliconPartRow> silicon_parts() {
+    return part_rows;
 }
 const SiliconPart* SiliconFile::part(std::string_view name) const {
     for (const SiliconPart& it : parts)
@@ -162,10 +239,11 @@ Result<SiliconFile> parse_silicon(const std::string& text, const std::string& fi
                        .made_up = top.at("made_up").flag(),
                        .modelled = top.at("modelled").flag()};
         const SiliconPlace parts = top.at("parts");
-        parts.fields({"properties", "kernels", "copies", "launch"});
-        for (const std::string_view name : part_names)
-            if (parts.json.contains(std::string(name)))
-                it.parts.push_back(part_at(parts.at(std::string(name)), std::string(name)));
+        parts.fields(
+            {"properties", "launch", "copies", "kernels", "micro", "ratios", "training", "nccl", "checks", "opcodes"});
+        for (const SiliconPartRow& row : part_rows)
+            if (parts.json.contains(std::string(row.name)))
+                it.parts.push_back(part_at(parts.at(std::string(row.name)), std::string(row.name)));
         return it;
     } catch (const Failure& failure) {
         return failure.diagnostic;
@@ -186,9 +264,35 @@ std::string format_silicon(const SiliconFile& file) {
                             {"slowest_us", k.slowest_us},
                             {"cycles", k.cycles},
                             {"half", name_of(half_of(k.name))}});
+        for (const SiliconCheck& c : part.checks)
+            rows.push_back({{"name", c.name},
+                            {"compared", c.compared},
+                            {"different", c.different},
+                            {"apart", c.apart},
+                            {"largest", c.largest},
+                            {"refused", c.refused},
+                            {"note", c.note}});
+        for (const SiliconTraining& t : part.trainings)
+            rows.push_back({{"name", t.name},
+                            {"batch", t.batch},
+                            {"steps", t.steps},
+                            {"launches", t.launches},
+                            {"time_us", t.time_us},
+                            {"fastest_us", t.fastest_us},
+                            {"slowest_us", t.slowest_us},
+                            {"loss", t.loss},
+                            {"host_loss", t.host_loss},
+                            {"host_difference", t.host_difference}});
+        for (const SiliconRatio& r : part.ratios)
+            rows.push_back(
+                {{"name", r.name}, {"value", r.value}, {"yardstick", r.yardstick}, {"unit", r.unit}, {"of", r.of}});
         for (const SiliconFigure& f : part.figures) rows.push_back({{"name", f.name}, {"value", f.value}, {"unit", f.unit}});
-        parts[part.name] = {{"clock_before_mhz", part.clock_before_mhz},
+        Json failures = Json::array();
+        for (const SiliconFailure& f : part.failures) failures.push_back({{"name", f.name}, {"why", f.why}});
+        parts[part.name] = {{"complete", part.complete},
+                            {"clock_before_mhz", part.clock_before_mhz},
                             {"clock_after_mhz", part.clock_after_mhz},
+                            {"failures", std::move(failures)},
                             {"rows", std::move(rows)}};
     }
     const Json json = {{"format", 1},

@@ -1,27 +1,38 @@
-// Measures part by part. A kernel: three launches that do not count, then many, of which the median counts; on `cuda` events
-// around each launch give its time, so a short kernel's holds a microsecond or two of what starts it. The clock of the SMs
-// is what a kernel of a known number of cycles takes, before and behind each part.
+// Measures part by part, row by row. A kernel of the pack: three launches that do not count, then many, of which the median
+// counts; on `cuda` other memory is read before each, so that caches hold nothing of its own, as in the model, and so that
+// the GPU is busy until the kernel is in its queue. The clock of the SMs is what a kernel of a known number of cycles takes.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 
 #include "core/base/nearest.h"
-#include "core/device/cuda_driver.h"
+#include "core/device/cuda.h"
 #include "core/device/silicon.h"
+#include "core/device/silicon_parts.h"
 
 namespace lockstep::device {
-namespace {
 
-using SteadyClock = std::chrono::steady_clock;
-double microseconds_since(SteadyClock::time_point begin) {
-    return std::chrono::duration<double, std::micro>(SteadyClock::now() - begin).count();
-}
 double median_of(std::vector<double> values) {
     const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
     std::nth_element(values.begin(), middle, values.end());
     return *middle;
 }
+
+PackRow clock_row(int rounds) {
+    return {.name = "clock_rate",
+            .file = "kernels/silicon/ptx/pack.ptx",
+            .kernel = "clock_rate",
+            .grid = {1},
+            .block = {32},
+            .arguments = {{PackArgument::Kind::settings, DType::f64, 2},
+                          {PackArgument::Kind::reals, DType::f32, 4},
+                          {PackArgument::Kind::whole, DType::i32, rounds}}};
+}
+
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
 
 // Launches once; the time on the device's own timeline.
 double timed_launch(Device& device, const LaunchRequest& request) {
@@ -33,14 +44,7 @@ double timed_launch(Device& device, const LaunchRequest& request) {
 }
 
 double clock_mhz(Device& device, int rounds) {
-    const PackRow row{.name = "clock_rate",
-                      .file = "kernels/silicon/ptx/pack.ptx",
-                      .kernel = "clock_rate",
-                      .grid = {1},
-                      .block = {32},
-                      .arguments = {{PackArgument::Kind::settings, DType::f64, 2},
-                                    {PackArgument::Kind::reals, DType::f32, 4},
-                                    {PackArgument::Kind::whole, DType::i32, rounds}}};
+    const PackRow row = clock_row(rounds);
     const PackLaunch launch(device, row);
     timed_launch(device, launch.request());
     const double time = timed_launch(device, launch.request());
@@ -50,78 +54,20 @@ double clock_mhz(Device& device, int rounds) {
     return static_cast<double>(noted[1] - noted[0]) / time;
 }
 
-SiliconKernel measure_kernel(Device& device, const PackRow& row, const SiliconOptions& options, double mhz) {
-    const PackLaunch launch(device, row);
-    const bool simulated = device.provenance() == "simulated";  // the same every time
-    for (int i = 0; i < (simulated ? 0 : 3); ++i) timed_launch(device, launch.request());
-    std::vector<double> times;
-    const auto begin = SteadyClock::now();
-    while (times.size() < (simulated ? 1 : options.repeats) &&
-           (times.size() < 5 || microseconds_since(begin) < 1e6 * options.seconds))
-        times.push_back(timed_launch(device, launch.request()));
-    const double median = median_of(times);
-    return {row.name,
-            row.grid,
-            row.block,
-            static_cast<uint32_t>(times.size()),
-            median,
-            *std::min_element(times.begin(), times.end()),
-            *std::max_element(times.begin(), times.end()),
-            median * mhz};
+PackRow flush_row(size_t bytes) {
+    const auto count = static_cast<int64_t>(bytes / 4);
+    return {.name = "flush",
+            .file = "kernels/silicon/ptx/pack.ptx",
+            .kernel = "reduce_shuffle",
+            .grid = {1024},
+            .block = {256},
+            .arguments = {{PackArgument::Kind::zeros, DType::f32, count},
+                          {PackArgument::Kind::zeros, DType::f32, 1024},
+                          {PackArgument::Kind::whole, DType::i32, count}}};
 }
 
-std::vector<SiliconFigure> measure_copies(Device& device) {
-    std::vector<SiliconFigure> figures;
-    for (const size_t bytes : {size_t{1024}, size_t{1} << 20, size_t{16} << 20}) {
-        std::vector<std::byte> host(bytes, std::byte{1});
-        const Pointer buffer = device.allocate(bytes, "copied");
-        const auto median = [&](auto copy) {
-            std::vector<double> times;
-            copy();
-            for (int i = 0; i < 11; ++i) {
-                const auto begin = SteadyClock::now();
-                copy();
-                times.push_back(microseconds_since(begin));
-            }
-            return median_of(std::move(times));
-        };
-        figures.push_back({fmt::format("host to device, pageable, {} bytes", bytes),
-                           median([&] { device.copy_in(buffer, host.data(), bytes); }), "us"});
-        figures.push_back({fmt::format("device to host, pageable, {} bytes", bytes),
-                           median([&] { device.copy_out(host.data(), buffer, bytes); }), "us"});
-        device.release(buffer);
-    }
-    return figures;
-}
-
-std::vector<SiliconFigure> measure_launches(Device& device) {
-    const PackRow row{.name = "empty",
-                      .file = "",
-                      .kernel = "relu_f32",
-                      .grid = {1},
-                      .block = {32},
-                      .arguments = {{PackArgument::Kind::reals, DType::f32, 32},
-                                    {PackArgument::Kind::reals, DType::f32, 32},
-                                    {PackArgument::Kind::whole, DType::i32, 32}}};
-    const PackLaunch launch(device, row);
-    const auto median = [&](int launches) {
-        std::vector<double> times;
-        for (int i = 0; i < 12; ++i) {
-            device.synchronize();
-            const auto begin = SteadyClock::now();
-            for (int j = 0; j < launches; ++j) device.launch(launch.request());
-            device.synchronize();
-            if (i > 0) times.push_back(microseconds_since(begin));
-        }
-        return median_of(std::move(times));
-    };
-    return {{"a launch of one warp and waiting for it", median(1), "us"},
-            {"a launch of one warp, of 200 in a row", median(200) / 200, "us"}};
-}
-
-std::vector<SiliconFigure> properties_of(int ordinal) {
-    const auto* driver = std::get_if<CudaDriver>(&cuda_driver());
-    if (!driver) return {};
+void measure_properties(SiliconRun& run) {
+    const auto& driver = std::get<CudaDriver>(cuda_driver());
     static constexpr struct {  // CUdevice_attribute of cuda.h
         int number;
         const char *name, *unit;
@@ -134,23 +80,94 @@ std::vector<SiliconFigure> properties_of(int ordinal) {
                 {81, "shared memory an SM", "bytes"},
                 {97, "shared memory a block, at most", "bytes"},
                 {82, "registers an SM", ""},
+                {40, "copy engines", ""},
+                {32, "error correction", ""},
                 {75, "compute capability, major", ""},
                 {76, "compute capability, minor", ""}};
-    std::vector<SiliconFigure> figures;
     int device = 0;
-    if (driver->device_get(&device, ordinal) != 0) return {};
+    if (driver.device_get(&device, std::stoi(run.device_name.substr(5))) != 0) return;
     for (const auto& row : rows) {
         int value = 0;
-        if (driver->device_attribute(&value, row.number, device) == 0)
-            figures.push_back({row.name, static_cast<double>(value), *row.unit ? row.unit : "count"});
+        if (!run.holds(row.name) && driver.device_attribute(&value, row.number, device) == 0)
+            run.add(SiliconFigure{row.name, static_cast<double>(value), *row.unit ? row.unit : "count"});
     }
-    return figures;
+    size_t memory = 0;
+    if (!run.holds("memory") && driver.total_memory(&memory, device) == 0)
+        run.add(SiliconFigure{"memory", static_cast<double>(memory), "bytes"});
+}
+
+void measure_kernels(SiliconRun& run) {
+    auto* const cuda = dynamic_cast<Cuda*>(&run.device);
+    const SiliconOptions& options = run.options;
+    std::optional<PackLaunch> flush;
+    std::optional<CudaLaunch> before;
+    for (const PackRow& row : options.pack)
+        run.row(row.name, [&] {
+            if (cuda && !before) {
+                flush.emplace(*cuda, flush_row(options.flushed));
+                before = cuda->prepare(flush->request());
+            }
+            const PackLaunch launch(run.device, row);
+            const double clock_before = clock_mhz(run.device, options.clock_rounds);
+            std::vector<double> times;
+            if (cuda) {
+                const CudaLaunch timed = cuda->prepare(launch.request());
+                const auto once = [&] {
+                    return cuda->between_events_us(&*before, [&](void* stream) { cuda->enqueue(timed, stream); });
+                };
+                for (int i = 0; i < 3; ++i) once();
+                const auto begin = SteadyClock::now();
+                while (times.size() < options.repeats &&
+                       (times.size() < 5 || SteadyClock::now() - begin < std::chrono::duration<double>(options.seconds)))
+                    times.push_back(once());
+            } else {  // simulated: the same every time
+                times.push_back(timed_launch(run.device, launch.request()));
+            }
+            const double median = median_of(times), clock_after = clock_mhz(run.device, options.clock_rounds);
+            run.add(SiliconKernel{row.name, row.grid, row.block, static_cast<uint32_t>(times.size()), median,
+                                  *std::min_element(times.begin(), times.end()),
+                                  *std::max_element(times.begin(), times.end()), median * (clock_before + clock_after) / 2});
+        });
 }
 
 }  // namespace
 
+bool SiliconRun::holds(std::string_view name) const {
+    const auto named = [&](const auto& rows) {
+        return std::any_of(rows.begin(), rows.end(), [&](const auto& it) { return it.name == name; });
+    };
+    return named(part_.kernels) || named(part_.checks) || named(part_.trainings) || named(part_.ratios) ||
+           named(part_.figures) || named(part_.failures);
+}
+
+void SiliconRun::row(const std::string& name, const std::function<void()>& measure) {
+    if (holds(name)) return;
+    if (options.started) options.started(name);
+    try {
+        measure();
+    } catch (const Failure& failure) {
+        failed(name, failure);
+    }
+}
+
+void SiliconRun::failed(const std::string& name, const Failure& failure) {
+    SiliconFailure row{name, failure.diagnostic.message.substr(0, 300)};
+    for (char& c : row.why)
+        if (static_cast<unsigned char>(c) < 32 || c == 127) c = ' ';
+    part_.failures.push_back(row);
+    save();
+    if (options.failed) options.failed(row);
+    try {
+        device.synchronize();
+    } catch (const Failure&) {  // it answers nothing any more
+        throw Failure(fmt::format("{} failed at '{}': {}; run again to go on behind it", device_name, name, row.why),
+                      ExitStatus::faulted);
+    }
+}
+
 void measure_silicon(SiliconFile& file, const std::string& name, const SiliconOptions& options) {
-    std::vector<std::string> known(silicon_parts().begin(), silicon_parts().end());
+    std::vector<std::string> known;
+    for (const SiliconPartRow& row : silicon_parts()) known.emplace_back(row.name);
     for (const std::string& part : options.parts)
         if (std::find(known.begin(), known.end(), part) == known.end()) {
             const std::string nearest = nearest_name(part, known);
@@ -176,30 +193,36 @@ void measure_silicon(SiliconFile& file, const std::string& name, const SiliconOp
     file.driver = driver;
     file.modelled = !cuda || gpu.starts_with("Modelled");
 
+    std::map<std::string, std::function<void(SiliconRun&)>, std::less<>> measurers = options.more;
+    measurers["kernels"] = measure_kernels;
+    if (cuda) {
+        measurers["properties"] = measure_properties;
+        measurers["launch"] = measure_launches;
+        measurers["copies"] = measure_copies;
+    } else {  // the host's clock says nothing of a modelled GPU
+        std::erase_if(measurers, [](const auto& it) { return it.first != "kernels"; });
+    }
     for (const std::string& part_name : known) {
         const bool wanted =
             options.parts.empty() || std::find(options.parts.begin(), options.parts.end(), part_name) != options.parts.end();
-        if (!wanted || file.part(part_name)) continue;
-        if (!cuda && part_name != "kernels") continue;  // the host's clock says nothing of a modelled GPU
+        const SiliconPart* const held = file.part(part_name);
+        const auto measure = measurers.find(part_name);
+        if (!wanted || (held && held->complete) || measure == measurers.end()) continue;
         if (options.started) options.started(part_name);
-        SiliconPart part{.name = part_name};
-        part.clock_before_mhz = clock_mhz(*device, options.clock_rounds);
-        if (part_name == "properties") {
-            part.figures = properties_of(std::stoi(name.substr(5)));
-        } else if (part_name == "copies") {
-            part.figures = measure_copies(*device);
-        } else if (part_name == "launch") {
-            part.figures = measure_launches(*device);
-        } else {
-            for (const PackRow& row : options.pack) {
-                if (options.started) options.started(row.name);
-                part.kernels.push_back(measure_kernel(*device, row, options, part.clock_before_mhz));
-            }
+        const double before = clock_mhz(*device, options.clock_rounds);
+        if (!held) file.parts.push_back({.name = part_name, .complete = false, .clock_before_mhz = before});
+        SiliconPart& part =
+            *std::find_if(file.parts.begin(), file.parts.end(), [&](const SiliconPart& it) { return it.name == part_name; });
+        part.clock_after_mhz = before;
+        SiliconRun run(*device, name, options, file, part);
+        try {
+            measure->second(run);
+        } catch (const Failure& failure) {  // between its rows
+            if (failure.status == ExitStatus::faulted) throw;
+            run.failed(part_name, failure);
         }
         part.clock_after_mhz = clock_mhz(*device, options.clock_rounds);
-        const double before = part.clock_before_mhz, mean = (before + part.clock_after_mhz) / 2;
-        for (SiliconKernel& kernel : part.kernels) kernel.cycles *= mean / before;
-        file.parts.push_back(std::move(part));
+        part.complete = true;
         if (options.finished) options.finished(file);
     }
 }

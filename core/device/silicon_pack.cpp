@@ -222,9 +222,12 @@ PackLaunch::PackLaunch(Device& device, const PackRow& row) : device_(device) {
             } else if (it.kind == PackArgument::Kind::real) {
                 request_.arguments.emplace_back(static_cast<float>(it.high));
             } else {
-                const std::vector<std::byte> bytes = pack_table::contents(it, rng);
-                buffers_.push_back(device.allocate(bytes.size(), fmt::format("{} {}", row.name, buffers_.size())));
-                device.copy_in(buffers_.back(), bytes.data(), bytes.size());
+                const size_t size = static_cast<size_t>(it.count) * size_of(it.type);
+                buffers_.push_back(device.allocate(size, fmt::format("{} {}", row.name, buffers_.size())));
+                if (it.kind != PackArgument::Kind::zeros) {  // which memory is when it is new
+                    const std::vector<std::byte> bytes = pack_table::contents(it, rng);
+                    device.copy_in(buffers_.back(), bytes.data(), size);
+                }
                 request_.arguments.emplace_back(buffers_.back());
             }
         }

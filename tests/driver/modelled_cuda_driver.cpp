@@ -1,9 +1,13 @@
 // A CUDA driver whose only GPU is the modelled one: the functions that the cuda device calls, over ptx and simt. So the
 // device, its parameter blocks, streams and messages are tested where there is no NVIDIA driver; only silicon is missing.
+#include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "core/ptx/ptx.h"
 #include "core/simt/launch.h"
@@ -13,19 +17,50 @@ using namespace lockstep;
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr int out_of_memory = 2, invalid_image = 200, not_found = 500, launch_failed = 719;
+constexpr int invalid_value = 1, out_of_memory = 2, invalid_image = 200, not_found = 500, launch_failed = 719;
 
-struct LoadedModule {
-    ptx::Module module;
-};
 struct Function {
     std::shared_ptr<const ptx::Program> program;
+};
+struct LoadedModule {
+    ptx::Module module;
+    std::map<std::string, Function> functions;
 };
 
 simt::Memory& memory() {
     static simt::Memory instance(uint64_t{64} << 20);
     return instance;
 }
+
+struct KernelNode {  // CUDA_KERNEL_NODE_PARAMS_v1
+    void* function;
+    unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, shared;
+    void** parameters;
+    void** extra;
+};
+struct Prepared {
+    std::shared_ptr<const ptx::Program> program;
+    simt::LaunchConfig config;
+};
+Prepared prepared(const KernelNode& node) {  // with the values that the parameters have now
+    Prepared it{static_cast<Function*>(node.function)->program,
+                {{node.grid_x, node.grid_y, node.grid_z}, {node.block_x, node.block_y, node.block_z}, node.shared, {}}};
+    it.config.parameters.resize(it.program->parameter_bytes);
+    for (size_t i = 0; i < it.program->parameters.size(); ++i)
+        std::memcpy(it.config.parameters.data() + it.program->parameters[i].offset, node.parameters[i],
+                    it.program->parameters[i].bytes);
+    return it;
+}
+int run(const Prepared& it) {
+    if (simt::check_launch(*it.program, it.config, {})) return 1;
+    return simt::launch(*it.program, it.config, memory()).fault ? launch_failed : 0;
+}
+struct Graph {
+    std::vector<std::unique_ptr<Prepared>> nodes;  // their addresses are their handles
+};
+struct ReadyGraph {
+    std::vector<std::pair<const void*, Prepared>> nodes;  // of the graph, and as it is now
+};
 
 }  // namespace
 
@@ -93,9 +128,10 @@ int cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t bytes, void*) {
     return 0;
 }
 int cuModuleLoadDataEx(void** module, const void* image, unsigned count, int* options, void** values) {
-    auto parsed = ptx::parse(static_cast<const char*>(image), "module.ptx");
+    static int modules = 0;  // each has variables of its own
+    auto parsed = ptx::parse(static_cast<const char*>(image), "module" + std::to_string(++modules) + ".ptx");
     if (parsed) {
-        *module = new LoadedModule{std::move(parsed.value())};
+        *module = new LoadedModule{std::move(parsed.value()), {}};
         return 0;
     }
     for (unsigned i = 0; i < count; ++i)
@@ -107,10 +143,9 @@ int cuModuleUnload(void* module) {
     return 0;
 }
 int cuModuleGetFunction(void** function, void* module, const char* name) {
-    static std::map<std::string, Function> functions;
     auto program = ptx::decode(static_cast<LoadedModule*>(module)->module, name);
     if (!program) return not_found;
-    Function& made = functions[name];
+    Function& made = static_cast<LoadedModule*>(module)->functions[name];
     made.program = program.value();
     *function = &made;
     return 0;
@@ -120,13 +155,76 @@ int cuFuncSetAttribute(void*, int, int) {
 }
 int cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
                    unsigned block_z, unsigned shared, void*, void** parameters, void**) {
-    const ptx::Program& program = *static_cast<Function*>(function)->program;
-    simt::LaunchConfig config{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, {}};
-    config.parameters.resize(program.parameter_bytes);
-    for (size_t i = 0; i < program.parameters.size(); ++i)
-        std::memcpy(config.parameters.data() + program.parameters[i].offset, parameters[i], program.parameters[i].bytes);
-    if (simt::check_launch(program, config, {})) return 1;
-    return simt::launch(program, config, memory()).fault ? launch_failed : 0;
+    return run(prepared({function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, parameters, nullptr}));
+}
+int cuDeviceTotalMem_v2(size_t* bytes, int) {
+    *bytes = size_t{64} << 20;
+    return 0;
+}
+int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void*) {
+    std::memmove(memory().write(to, bytes), memory().read(from, bytes), bytes);
+    return 0;
+}
+int cuMemHostAlloc(void** at, size_t bytes, unsigned) {
+    *at = std::malloc(bytes);
+    return *at ? 0 : out_of_memory;
+}
+int cuMemFreeHost(void* at) {
+    std::free(at);
+    return 0;
+}
+int cuModuleGetGlobal_v2(uint64_t* address, size_t* bytes, void* module, const char* name) {
+    const ptx::Module& it = static_cast<LoadedModule*>(module)->module;
+    auto program = ptx::decode(it, std::string(it.entries.front().name));
+    if (!program) return not_found;
+    for (const ptx::GlobalVariable& variable : program.value()->variables)
+        if (variable.name == name) {
+            *address = memory().variable(program.value()->ptx_file, variable.name, variable.bytes, variable.initial);
+            *bytes = variable.bytes;
+            return 0;
+        }
+    return not_found;
+}
+// A graph is run at once, its nodes in the order in which they were added; each may only wait for nodes before it.
+int cuGraphCreate(void** graph, unsigned) {
+    *graph = new Graph;
+    return 0;
+}
+int cuGraphDestroy(void* graph) {
+    delete static_cast<Graph*>(graph);
+    return 0;
+}
+int cuGraphAddKernelNode(void** node, void* graph, void* const* dependencies, size_t count, const KernelNode* parameters) {
+    auto& nodes = static_cast<Graph*>(graph)->nodes;
+    for (size_t i = 0; i < count; ++i)
+        if (std::none_of(nodes.begin(), nodes.end(), [&](const auto& it) { return it.get() == dependencies[i]; }))
+            return invalid_value;
+    nodes.push_back(std::make_unique<Prepared>(prepared(*parameters)));
+    *node = nodes.back().get();
+    return 0;
+}
+int cuGraphInstantiateWithFlags(void** ready, void* graph, unsigned long long) {
+    auto copy = std::make_unique<ReadyGraph>();
+    for (const auto& node : static_cast<Graph*>(graph)->nodes) copy->nodes.emplace_back(node.get(), *node);
+    *ready = copy.release();
+    return 0;
+}
+int cuGraphExecKernelNodeSetParams(void* ready, void* node, const KernelNode* parameters) {
+    for (auto& [original, own] : static_cast<ReadyGraph*>(ready)->nodes)
+        if (original == node) {
+            own = prepared(*parameters);
+            return 0;
+        }
+    return invalid_value;
+}
+int cuGraphLaunch(void* ready, void*) {
+    for (const auto& [original, own] : static_cast<ReadyGraph*>(ready)->nodes)
+        if (const int status = run(own)) return status;
+    return 0;
+}
+int cuGraphExecDestroy(void* ready) {
+    delete static_cast<ReadyGraph*>(ready);
+    return 0;
 }
 int cuStreamCreate(void** stream, unsigned) {
     *stream = new char;
