@@ -148,15 +148,19 @@ Result<double> metric_of(const ptx::Program& program, const TimedResult& result,
         return Diagnostic{"'" + std::string(place) + "' is no place in a kernel: write @line:7, @line:7..9 or @pc:3"};
     if (row->by_line == nullptr)
         return Diagnostic{"'" + std::string(row->name) + "' is of the whole launch, it has no value for one line"};
+    // A table of all instructions asks for one after the other: only those asked for are looked at.
+    const bool by_pc = kind == "pc";
+    const size_t known = std::min(program.instructions.size(), result.instructions.size());
+    const size_t begin = by_pc ? std::min<size_t>(first, known) : 0;
+    const size_t end = by_pc ? std::min<size_t>(size_t{last} + 1, known) : known;
     uint64_t instructions = 0;
-    const Sums sums = sums_of(program, result.instructions, [&](uint32_t pc) {
-        const bool inside = pc < program.instructions.size() &&
-                            (kind == "pc" ? pc >= first && pc <= last
-                                          : program.instructions[pc].line >= static_cast<int64_t>(first) &&
-                                                program.instructions[pc].line <= static_cast<int64_t>(last));
-        instructions += inside ? 1 : 0;
-        return inside;
-    });
+    Sums sums;
+    for (size_t pc = begin; pc < end; ++pc) {
+        const int64_t line = program.instructions[pc].line;
+        if (!by_pc && (line < int64_t{first} || line > int64_t{last})) continue;
+        ++instructions;
+        add_to(sums, program.instructions[pc], result.instructions[pc]);
+    }
     if (instructions == 0) return Diagnostic{"the kernel has no instruction at " + std::string(place)};
     return row->by_line(sums);
 }
