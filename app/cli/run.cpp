@@ -16,6 +16,7 @@
 #include "core/base/files.h"
 #include "core/base/nearest.h"
 #include "core/device/kernel_library.h"
+#include "core/device/ptxas.h"
 #include "core/model/launch.h"
 #include "core/model/replay.h"
 #include "core/ptx/ptx.h"
@@ -158,12 +159,21 @@ simt::WarpOrder order_named(const std::string& name) {
 }
 
 // The program with the registers a thread that --registers says.
-std::shared_ptr<const ptx::Program> with_registers(std::shared_ptr<const ptx::Program> program, const std::string& count) {
+std::shared_ptr<const ptx::Program> with_registers(std::shared_ptr<const ptx::Program> program, const std::string& count,
+                                                   const model::GpuSpec& gpu) {
     if (count.empty()) return program;
     uint32_t registers = 0;
+    if (count == "ptxas") {
+        const device::PtxasRegisters told = device::ptxas_registers(*program, std::string(gpu.compute));
+        fmt::print(stderr, "ptxas for {}: {} registers a thread; without it {}\n", told.target, told.count,
+                   program->registers_per_thread);
+        auto changed = std::make_shared<ptx::Program>(*program);
+        changed->registers_per_thread = told.count;
+        return changed;
+    }
     const auto [end, error] = std::from_chars(count.data(), count.data() + count.size(), registers);
     if (error != std::errc() || end != count.data() + count.size() || registers < 1 || registers > 255)
-        throw Failure(fmt::format("--registers needs a number from 1 to 255, not '{}'", count));
+        throw Failure(fmt::format("--registers needs a number from 1 to 255 or ptxas, not '{}'", count));
     auto changed = std::make_shared<ptx::Program>(*program);
     changed->registers_per_thread = registers;
     return changed;
@@ -241,7 +251,7 @@ int run(const Options& options) {
     }
     const auto decoded = ptx::decode(ptx::parse(text, ptx_name).value(), options.kernel);
     if (!decoded) throw Failure(source.empty() ? decoded.error() : device::in_source(decoded.error(), source, options.file));
-    const auto program = with_registers(decoded.value(), options.registers);
+    const auto program = with_registers(decoded.value(), options.registers, gpu);
 
     simt::Memory memory;
     simt::LaunchConfig config;
@@ -395,7 +405,8 @@ void add_run(CLI::App& app, int& status) {
                         "of warps: lrr (loose round robin), gto (greedy then oldest) or gty (greedy then youngest); "
                         "default: the GPU's own");
     command->add_option("--registers", options->registers,
-                        "registers a thread, 1 to 255; default: what the PTX states, else what its values need");
+                        "registers a thread, 1 to 255, or ptxas: as the ptxas of this machine says; default: what the "
+                        "PTX states, else what its values need");
     command->add_flag("--functional", options->functional, "no timing, much faster");
     command->add_option(
         "--check", options->check,
