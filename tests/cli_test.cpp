@@ -628,6 +628,75 @@ TEST_CASE("schedule draws, times and refuses") {
     refuses("schedule --kind zb-v --stages 4 --microbatches 8 --chunks 3", "2 pieces");
 }
 
+// The ptxas of this test says 40 registers for every GPU but V100, which it does not know.
+TEST_CASE(
+    "--registers ptxas takes the registers of an installed ptxas, for a GPU that it knows, and only where it is asked for") {
+    const std::string ptxas =
+        write("ptxas",
+              "#!/bin/sh\ncase \"$2\" in *sm_70) echo \"ptxas fatal: sm_70 is not defined\"; exit 1;; esac\n"
+              "echo \"ptxas info    : Compiling entry function 'other' for 'sm_80'\"\n"
+              "echo \"ptxas info    : Used 99 registers\"\n"
+              "echo \"ptxas info    : Compiling entry function 'saxpy' for 'sm_80'\"\n"
+              "echo \"ptxas info    : Function properties for saxpy\"\n"
+              "echo \"ptxas info    : Used 40 registers, 380 bytes cmem[0]\"\n");
+    std::filesystem::permissions(ptxas, std::filesystem::perms::owner_all);
+    const std::string path = std::getenv("PATH") ? std::getenv("PATH") : "";
+    setenv("PATH", (scratch().string() + ":" + path).c_str(), 1);
+    const std::string run =
+        "run " + write("saxpy.ptx", saxpy) +
+        " --grid 2 --block 32 --arg in:f32{1,2,3,4} --arg inout:f32{10,20,30,40} --arg f32:0.5 --arg u32:4 "
+        "--metrics registers_per_thread";
+    const Outcome plain = lockstep_command(run), told = lockstep_command(run + " --registers ptxas --gpu a100"),
+                  later = lockstep_command(run + " --registers ptxas");
+    setenv("PATH", path.c_str(), 1);
+    CHECK(plain.out.find("40 registers") == std::string::npos);
+    REQUIRE(told.status == 0);
+    CHECK(told.err.find("ptxas for sm_80: 40 registers a thread") != std::string::npos);
+    CHECK(told.out.find("40 registers") != std::string::npos);
+    INFO(later.err);
+    CHECK(later.status == 0);  // for the PTX's own target, or a later one
+    CHECK(later.err.find("40 registers a thread; without it") != std::string::npos);
+    refuses(run + " --registers ptxass", "needs a number from 1 to 255 or ptxas");
+}
+
+TEST_CASE(
+    "validate silicon holds the model against a file, keeps what it ran, and says in a sentence what is wrong with one") {
+    setenv("XDG_CACHE_HOME", scratch().c_str(), 1);
+    auto file = nlohmann::json::parse(
+        read_file(std::string(LOCKSTEP_SOURCE_DIR) + "/tests/golden/measured/made_up_h200.json").value());
+    auto& rows = file["parts"]["kernels"]["rows"];
+    auto kept = nlohmann::json::array();
+    for (const auto& row : rows)
+        if (row["name"].get<std::string>().rfind("A15 ", 0) == 0) kept.push_back(row);
+    REQUIRE(kept.size() == 3);
+    rows = kept;
+    const std::string command = "validate silicon --file " + write("silicon.json", file.dump()) + " --json -";
+    const Outcome first = lockstep_command(command), again = lockstep_command(command);
+    INFO(first.err);
+    REQUIRE(first.status == 0);
+    CHECK(first.err.find("silicon 3/3") != std::string::npos);
+    CHECK(first.err.find("made up") != std::string::npos);
+    CHECK(again.out == first.out);
+    const auto report = nlohmann::json::parse(first.out).at(0);
+    CHECK(report["model"] == "h200");
+    CHECK(report["made_up"] == true);
+    CHECK(report["rows"].size() == 3);
+    CHECK(report["aim"]["mean_error"] == 0.2);
+    for (const auto& row : report["rows"])
+        CHECK(row["error"].get<double>() == Approx(row["modelled"].get<double>() / row["measured"].get<double>() - 1));
+    CHECK(std::filesystem::exists(scratch() / "lockstep" / "silicon.json"));
+    refuses("validate silicon --file " + write("half.json", file.dump().substr(0, 900)), "the JSON ends too early");
+    refuses("validate silicon --file " + (scratch() / "none.json").string(), "no such file");
+    refuses("validate rate --fit", "--fit is for the table silicon");
+    refuses(command + " --figure sms", "--figure needs --fit");
+    setenv("LOCKSTEP_SILICON", (scratch() / "empty").c_str(), 1);
+    const Outcome none = lockstep_command("validate silicon");
+    CHECK(none.status == 0);
+    CHECK(none.out.find("nothing was measured on a real GPU") != std::string::npos);
+    unsetenv("LOCKSTEP_SILICON");
+    unsetenv("XDG_CACHE_HOME");
+}
+
 TEST_CASE("gpus, devices and occupancy print what they promise") {
     CHECK(lockstep_command("gpus").out.find("v100") != std::string::npos);
     const std::string v100 = lockstep_command("gpus v100").out;

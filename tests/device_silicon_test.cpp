@@ -15,7 +15,7 @@
 #include "core/device/arguments.h"
 #include "core/device/devices.h"
 #include "core/device/kernel_library.h"
-#include "core/device/silicon.h"
+#include "core/device/silicon_compare.h"
 #include "tests/catch.h"
 
 using namespace lockstep;
@@ -269,7 +269,7 @@ TEST_CASE("measuring goes part by part, keeps what the file holds, and says that
     for (const SiliconPart& part : file.parts) CHECK((part.complete && part.failures.empty()));
     CHECK(file.part("properties")->figures.at(0).value == 80);
     CHECK(parse_silicon(format_silicon(file), "f.json").ok());
-    const SiliconReport report = compare_silicon(file, "teaching", small_pack());
+    const SiliconReport report = compare_silicon(file, "teaching", {.pack = small_pack()});
     CHECK(report.rows.size() == 3);
     REQUIRE_FALSE(report.remarks.empty());
     CHECK_THAT(report.remarks[0], Contains("nothing was measured on a real GPU"));
@@ -355,7 +355,7 @@ TEST_CASE("the model held against itself has no error") {
         const double cycles = kernel.time_us * 1000;
         kernel.cycles = cycles;
     }
-    const SiliconReport report = compare_silicon(file, "", small_pack());
+    const SiliconReport report = compare_silicon(file, "", {.pack = small_pack()});
     CHECK(report.model == "teaching");
     REQUIRE(report.rows.size() == 3);
     for (const SiliconRow& row : report.rows) CHECK(std::abs(row.error()) < 0.02);
@@ -378,7 +378,7 @@ TEST_CASE("errors and correlation of each half are those of their plain definiti
 
 TEST_CASE("a made-up file is compared kernel by kernel and says that it is made up") {
     SiliconFile file = parse_silicon(made_up(), "f.json").value();
-    const SiliconReport report = compare_silicon(file, "", small_pack());
+    const SiliconReport report = compare_silicon(file, "", {.pack = small_pack()});
     CHECK(report.model == "v100");
     CHECK_THAT(report.remarks.at(0), Contains("made up"));
     CHECK_THAT(report.remarks.at(1), Contains("no such kernel: the pack has no kernel of that name"));
@@ -392,5 +392,5 @@ TEST_CASE("a made-up file is compared kernel by kernel and says that it is made 
     CHECK(model_of("NVIDIA H100 PCIe") == "h100-pcie");
     CHECK_FALSE(model_of("Voodoo 2"));
     file.gpu = "Voodoo 2";
-    CHECK_THAT(failure_of([&] { compare_silicon(file, "", small_pack()); }).what(), Contains("name one"));
+    CHECK_THAT(failure_of([&] { compare_silicon(file, "", {.pack = small_pack()}); }).what(), Contains("name one"));
 }

@@ -24,67 +24,7 @@ device::SiliconFile read_silicon(const std::string& path) {
     return device::parse_silicon(read_file(path, largest_silicon_file).value(), path).value();
 }
 
-void print_silicon(const device::SiliconReport& report) {
-    fmt::print("\n{} measured, {} modelled, in cycles of the SM\n", report.gpu, report.model);
-    fmt::print("{:<36} {:<6} {:>12} {:>12} {:>8}\n", "kernel", "half", "measured", "modelled", "error");
-    for (const device::SiliconRow& row : report.rows)
-        fmt::print("{:<36} {:<6} {:>12.0f} {:>12.0f} {:>+7.1f}%\n", row.name, device::name_of(row.half), row.measured,
-                   row.modelled, 100 * row.error());
-    for (const auto half : {device::SiliconHalf::fit, device::SiliconHalf::judge}) {
-        const device::SiliconTotal total = device::total_of(report.rows, half);
-        if (total.rows == 0) continue;
-        fmt::print("= {}: {} kernels, mean error {:.1f} %, ", device::name_of(half), total.rows, 100 * total.mean_error);
-        if (std::isnan(total.correlation))
-            fmt::print("too few or too equal for a correlation\n");
-        else
-            fmt::print("correlation of the logarithms {:.3f}\n", total.correlation);
-    }
-}
-
-nlohmann::ordered_json json_of_silicon(const device::SiliconReport& report) {
-    nlohmann::ordered_json rows = nlohmann::ordered_json::array(), halves = nlohmann::ordered_json::object();
-    for (const device::SiliconRow& row : report.rows)
-        rows.push_back({{"name", row.name},
-                        {"half", device::name_of(row.half)},
-                        {"measured", json_number(row.measured)},
-                        {"modelled", json_number(row.modelled)},
-                        {"error", json_number(row.error())}});
-    for (const auto half : {device::SiliconHalf::fit, device::SiliconHalf::judge}) {
-        const device::SiliconTotal total = device::total_of(report.rows, half);
-        halves[std::string(device::name_of(half))] = {{"kernels", total.rows},
-                                                      {"mean_error", json_number(total.mean_error)},
-                                                      {"correlation", json_number(total.correlation)}};
-    }
-    return {{"gpu", report.gpu},
-            {"model", report.model},
-            {"rows", std::move(rows)},
-            {"halves", std::move(halves)},
-            {"remarks", report.remarks}};
-}
-
 }  // namespace
-
-std::vector<std::string> stored_silicon() {
-    std::vector<std::string> files;
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(resource_root() / "assets" / "silicon", error))
-        if (entry.path().extension() == ".json") files.push_back(entry.path().string());
-    std::sort(files.begin(), files.end());
-    return files;
-}
-
-void validate_silicon(const std::vector<std::string>& files, const std::string& gpu, const std::string& json) {
-    nlohmann::ordered_json reports = nlohmann::ordered_json::array();
-    for (const std::string& file : files) {
-        const auto report =
-            device::compare_silicon(read_silicon(file), gpu, device::silicon_pack(),
-                                    [](std::string_view kernel) { fmt::print(stderr, "silicon {} ...\n", kernel); });
-        if (json != "-") print_silicon(report);
-        for (const std::string& remark : report.remarks) fmt::print(json == "-" ? stderr : stdout, "{}\n", remark);
-        if (!json.empty()) reports.push_back(json_of_silicon(report));
-    }
-    if (!json.empty()) write_json(reports, json);
-}
 
 void add_silicon(CLI::App& app, int&) {
     CLI::App* command = app.add_subcommand("silicon", "measure a real GPU once and keep the figures");

@@ -61,23 +61,31 @@ nlohmann::ordered_json json_of(const validate::Report& report) {
 void add_validate(CLI::App& app, int&) {
     CLI::App* command = app.add_subcommand("validate", "published figures of real GPUs beside those of the model");
     struct Chosen {
-        std::string table, json, file, gpu;
+        std::string table, json;
         bool quick = false;
+        SiliconChoice silicon;
     };
     auto chosen = std::make_shared<Chosen>();
     command->add_option("TABLE", chosen->table,
                         "one table: latency, rate, bandwidth, peak, sgemm, silicon or cluster; default: all");
     command->add_flag("--quick", chosen->quick, "the rows that take seconds");
     command->add_option("--json", chosen->json, "write the rows as JSON; '-' for stdout");
-    command->add_option("--file", chosen->file, "silicon: these measurements instead of those in assets/silicon");
-    command->add_option("--gpu", chosen->gpu, "silicon: against this modelled GPU instead of the file's own");
-    command->callback([chosen] {
-        if (chosen->table != "silicon" && !(chosen->file + chosen->gpu).empty())
-            throw Failure("--file and --gpu are for the table silicon");
-        if (chosen->table == "silicon") {
-            const auto files = chosen->file.empty() ? stored_silicon() : std::vector{chosen->file};
-            if (!files.empty()) return validate_silicon(files, chosen->gpu, chosen->json);
-        }
+    SiliconChoice& silicon = chosen->silicon;
+    std::vector<CLI::Option*> of_silicon = {
+        command->add_option("--file", silicon.file, "silicon: these measurements instead of those in assets/silicon"),
+        command->add_option("--gpu", silicon.gpu, "silicon: against this modelled GPU instead of the file's own"),
+        command->add_flag("--fit", silicon.fit, "silicon: propose figures of the GPU's row that come nearer (takes long)"),
+        command->add_option("--figure", silicon.figures, "silicon, --fit: only this figure of the row; may be given again"),
+        command->add_option("--threads", silicon.threads, "silicon: kernels that run side by side; default: all cores")
+            ->check(CLI::Range(1, 256)),
+        command->add_flag("--again", silicon.again, "silicon: run kernels again that this program has run before")};
+    command->callback([chosen, of_silicon] {
+        if (chosen->table != "silicon")
+            for (const CLI::Option* option : of_silicon)
+                if (*option) throw Failure(option->get_name() + " is for the table silicon");
+        if (!chosen->silicon.figures.empty() && !chosen->silicon.fit) throw Failure("--figure needs --fit");
+        chosen->silicon.json = chosen->json;
+        if (chosen->table == "silicon" && validate_silicon(chosen->silicon)) return;
         validate::Options options;
         options.table = chosen->table;
         options.quick = chosen->quick;

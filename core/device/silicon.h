@@ -1,6 +1,7 @@
 // On silicon: kernels, copies and launches measured once on a real GPU and kept as a file, assets/silicon/<gpu>.json, so
 // that the model can be held against them where there is no GPU. Read in this order: the file (silicon_file.cpp), the table
-// of kernels (silicon_pack.cpp), who measures (silicon_measure.cpp), who compares (silicon_compare.cpp).
+// of kernels (silicon_pack.cpp), who measures (silicon_measure.cpp). Who compares: silicon_compare.h; what is kept:
+// measured.h.
 #pragma once
 #include <array>
 #include <functional>
@@ -77,6 +78,7 @@ struct SiliconPart {
 };
 struct SiliconFile {
     std::string gpu, driver;  // as they call themselves
+    std::string date;         // "2026-11-22": the day, in UTC, on which measuring began; "": not known
     bool made_up = false;     // typed, not measured: tests alone have such files
     bool modelled = false;    // the "GPU" was the modelled one
     std::vector<SiliconPart> parts;
@@ -179,29 +181,5 @@ void measure_silicon(SiliconFile& file, const std::string& device, const Silicon
 
 // Figures of many repeats. `values` is not empty.
 double median_of(std::vector<double> values);
-
-// ---- Comparing.
-struct SiliconRow {
-    std::string name;
-    SiliconHalf half = SiliconHalf::fit;
-    double measured = 0, modelled = 0;  // cycles
-    double error() const { return (modelled - measured) / measured; }
-};
-struct SiliconReport {
-    std::string gpu, model;  // "NVIDIA H200", "h200"
-    std::vector<SiliconRow> rows;
-    std::vector<std::string> remarks;
-};
-struct SiliconTotal {
-    size_t rows = 0;
-    double mean_error = 0;   // of |error|; not a number where an error is none
-    double correlation = 0;  // Pearson's, of the logarithms of the cycles; not a number below three rows
-};
-// The row of core/model/gpus.cpp that a GPU's own name means: "NVIDIA H200" is "h200". nullopt: none.
-std::optional<std::string> model_of(std::string_view gpu);
-// Runs each measured kernel on the modelled GPU, cycle by cycle. model: "" takes model_of(file.gpu). Throws Failure.
-SiliconReport compare_silicon(const SiliconFile& file, std::string model, std::span<const PackRow> pack = silicon_pack(),
-                              const std::function<void(std::string_view)>& started = {});
-SiliconTotal total_of(std::span<const SiliconRow> rows, SiliconHalf half);
 
 }  // namespace lockstep::device

@@ -1,5 +1,6 @@
 // The file of measurements, format 1:
-//   {"format": 1, "gpu": "...", "driver": "13.0", "made_up": false, "modelled": false, "parts": {NAME: PART, ...}}
+//   {"format": 1, "gpu": "...", "driver": "13.0", "date": "2026-11-22", "made_up": false, "modelled": false,
+//    "parts": {NAME: PART, ...}}
 //   PART of kernels: {"clock_before_mhz": n, "clock_after_mhz": n, "rows": [{"name", "grid": [x,y,z], "block": [x,y,z],
 //                     "repeats", "time_us", "fastest_us", "slowest_us", "cycles", "half": "fit" | "judge"}, ...]}
 //   of opcodes and checks: rows of {"name", "compared", "different", "apart": [8 numbers], "largest", "refused", "note"}
@@ -67,6 +68,15 @@ struct SiliconPlace {  // a value and where it is
             refuse(fmt::format("a text of {} to {} bytes is needed, not {}", least, longest_text, value.size()));
         for (const char c : value)
             if (static_cast<unsigned char>(c) < 32 || c == 127) refuse("control characters are not allowed in a text");
+        return value;
+    }
+    std::string day() const {
+        const std::string value = text(0);
+        if (value.empty()) return value;  // not known
+        constexpr std::string_view form = "0000-00-00";
+        for (size_t i = 0; i < std::max(form.size(), value.size()); ++i)
+            if (value.size() != form.size() || (form[i] == '-' ? value[i] != '-' : value[i] < '0' || value[i] > '9'))
+                refuse(fmt::format("a day as in 2026-11-22 is needed, not '{}'", value.substr(0, 40)));
         return value;
     }
     bool flag() const {
@@ -232,10 +242,11 @@ Result<SiliconFile> parse_silicon(const std::string& text, const std::string& fi
     }
     try {
         const SiliconPlace top{json, "", file};
-        top.fields({"format", "gpu", "driver", "made_up", "modelled", "parts"});
+        top.fields({"format", "gpu", "driver", "date", "made_up", "modelled", "parts"});
         if (top.at("format").whole(0, 1e9) != 1) top.at("format").refuse("this version reads format 1 alone");
         SiliconFile it{.gpu = top.at("gpu").text(),
                        .driver = top.at("driver").text(),
+                       .date = top.at("date").day(),
                        .made_up = top.at("made_up").flag(),
                        .modelled = top.at("modelled").flag()};
         const SiliconPlace parts = top.at("parts");
@@ -298,6 +309,7 @@ std::string format_silicon(const SiliconFile& file) {
     const Json json = {{"format", 1},
                        {"gpu", file.gpu},
                        {"driver", file.driver},
+                       {"date", file.date},
                        {"made_up", file.made_up},
                        {"modelled", file.modelled},
                        {"parts", std::move(parts)}};

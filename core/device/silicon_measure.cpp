@@ -33,6 +33,12 @@ PackRow clock_row(int rounds) {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
+std::string silicon_today() {  // in UTC
+    using namespace std::chrono;
+    const year_month_day day(floor<days>(system_clock::now()));
+    return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(day.year()), static_cast<unsigned>(day.month()),
+                       static_cast<unsigned>(day.day()));
+}
 
 // Launches once; the time on the device's own timeline.
 double timed_launch(Device& device, const LaunchRequest& request) {
@@ -191,6 +197,7 @@ void measure_silicon(SiliconFile& file, const std::string& name, const SiliconOp
                         file.gpu, file.driver, gpu, driver));
     file.gpu = gpu;
     file.driver = driver;
+    if (file.date.empty()) file.date = silicon_today();
     file.modelled = !cuda || gpu.starts_with("Modelled");
 
     std::map<std::string, std::function<void(SiliconRun&)>, std::less<>> measurers = options.more;

@@ -130,9 +130,10 @@ std::vector<PackRow> make_pack() {
     library("attention_backward_f32", {32, 8, 2}, {16, 16}, attention);
     library("rope_f32", {per(2 * Mi, 256)}, {256},
             Arguments{floats(4 * Mi), floats(256 * 64), floats(4 * Mi)} + std::vector<int64_t>{65536, 64, 1, 256, 0, 0, 1});
-    // Convolution: 16 pictures [16, 32, 32], 32 filters of 3 x 3, padding 1.
-    constexpr int64_t pictures = 16 * 16 * Ki, answers = 2 * pictures, weights = 32 * 16 * 9, columns = 9 * pictures;
-    const std::vector<int64_t> convolution = {16, 16, 32, 32, 32, 32, 32, 3, 3, 1, 1, 1, 1, 1, 1, 1};
+    // Convolution: 8 pictures [16, 32, 32], 32 filters of 3 x 3, padding 1.
+    constexpr int64_t batch = 8, pictures = batch * 16 * Ki, answers = 2 * pictures, weights = 32 * 16 * 9,
+                      columns = 9 * pictures;
+    const std::vector<int64_t> convolution = {batch, 16, 32, 32, 32, 32, 32, 3, 3, 1, 1, 1, 1, 1, 1, 1};
     library("conv2d_f32", {per(answers, 256)}, {256},
             Arguments{floats(pictures), floats(weights), floats(32), floats(answers), number(int64_t{1})} + convolution);
     library("conv2d_backward_data_f32", {per(pictures, 256)}, {256},
@@ -140,9 +141,9 @@ std::vector<PackRow> make_pack() {
     library("conv2d_backward_weight_f32", {weights}, {256},
             Arguments{floats(pictures), floats(answers), floats(weights)} + convolution);
     library("im2col_f32", {per(columns, 256)}, {256}, Arguments{floats(pictures), floats(columns)} + convolution);
-    library("conv2d_product_f32", {64, 2, 16}, {16, 16},
+    library("conv2d_product_f32", {64, 2, batch}, {16, 16},
             Arguments{floats(weights), floats(columns), floats(32), floats(answers), number(int64_t{1})} +
-                std::vector<int64_t>{16, 1, 32, Ki, 144});
+                std::vector<int64_t>{batch, 1, 32, Ki, 144});
     const std::vector<int64_t> windows = {4096, 32, 32, 16, 16, 2, 2, 2, 2, 0, 0};
     library("max_pool2d_f32", {per(Mi, 256)}, {256}, Arguments{floats(4 * Mi), floats(Mi), below(Mi, 1)} + windows);
     library("avg_pool2d_f32", {per(Mi, 256)}, {256}, Arguments{floats(4 * Mi), floats(Mi), number(int64_t{0})} + windows);
@@ -162,6 +163,14 @@ std::vector<PackRow> make_pack() {
     library("strided_gather_f32", {per(Mi, 256)}, {256},
             {floats(Mi), floats(Mi), number(Mi), number(int64_t{32}), number(int64_t{8})});
     library("divergent_f32", {per(Mi, 256)}, {256}, {floats(Mi), floats(Mi), number(Mi)});
+    // Those of lesson A15, with its launches.
+    const auto lesson = [&](std::string_view file, std::string_view kernel, uint32_t blocks, Arguments arguments) {
+        rows.push_back({fmt::format("A15 {}", kernel), file, kernel, {blocks}, {256}, std::move(arguments)});
+    };
+    lesson("lessons/A15_generations/ptx/stream.ptx", "stream", 2048,
+           {floats(512 * Ki), floats(512 * Ki), floats(512 * Ki), number(512 * Ki)});
+    lesson("lessons/A15_generations/ptx/fma.ptx", "fma32", 528, {floats(132 * Ki), number(0.5)});
+    lesson("lessons/A15_generations/ptx/tensor.ptx", "tensor", 528, {floats(1056 * Ki)});
     return rows;
 }
 
