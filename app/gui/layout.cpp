@@ -218,6 +218,8 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
         return row(
             1, {lesson, column(1144, {slot("pipeline", 520, 560, 330),
                                       row(416, {slot("collective", 660, 480, 250), slot("rank_memory", 476, 400, 300)})})});
+    if (scene_view == "measured" || scene_view == "measured_ladder")
+        return row(1, {lesson, column(1144, {slot(scene_view, 880, 560, 330)})});
     if (scene_view == "generations")
         return row(1, {lesson, column(1144, {slot("generations", 420, 760, 300),
                                              row(460, {slot("source", 560, 400, 240), slot("blocks", 576, 400, 290)})})});

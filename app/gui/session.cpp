@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "app/gui/worker.h"
+#include "core/device/measured.h"
 
 namespace lockstep::gui {
 
@@ -14,7 +15,8 @@ bool replaces(Request::Kind kind) {
     using Kind = Request::Kind;
     return kind == Kind::show_step || kind == Kind::lanes_at || kind == Kind::focus_warp || kind == Kind::open_kernel ||
            kind == Kind::lesson_step || kind == Kind::fetch_stretch || kind == Kind::trace_sm || kind == Kind::set_gpu ||
-           kind == Kind::own_kernel || kind == Kind::resident || kind == Kind::setup || kind == Kind::cluster;
+           kind == Kind::own_kernel || kind == Kind::resident || kind == Kind::setup || kind == Kind::cluster ||
+           kind == Kind::measured;
 }
 
 }  // namespace
@@ -22,8 +24,12 @@ bool replaces(Request::Kind kind) {
 Session::Session(SessionOptions options)
     : desk(options.kernel_file),
       gpu(options.gpu),
+      measured(std::make_shared<const device::MeasuredStore>(options.start ? device::read_measured(device::measured_folder())
+                                                                           : device::MeasuredStore())),
       progress_(options.progress_file),
-      worker_(std::make_unique<Worker>(std::move(options))) {}
+      worker_(std::make_unique<Worker>(std::move(options))) {
+    for (const Diagnostic& problem : measured->problems) post({.kind = Request::Kind::tell, .text = render(problem)});
+}
 Session::~Session() = default;
 
 std::shared_ptr<const Snapshot> Session::snapshot() const {

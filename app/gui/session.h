@@ -27,6 +27,11 @@ struct ClusterScene;  // cluster.h
 struct ClusterSetup;
 }  // namespace lockstep::lessons
 
+namespace lockstep::device {
+struct MeasuredStore;  // measured.h
+struct SiliconReport;  // silicon_compare.h
+}  // namespace lockstep::device
+
 namespace lockstep::gui {
 
 struct Timeline;  // views/timeline_data.h
@@ -110,6 +115,9 @@ struct Snapshot {
     bool training = false;                                    // the setup's run is open
     std::vector<Written> written;                             // the newest last; of a language model
     std::shared_ptr<const std::vector<std::string>> symbols;  // of a language model, by token
+    // Measurements with what the model gives for the same launches, a report a GPU; not a number: it has not run. Null: the
+    // view that shows them has not been open.
+    std::shared_ptr<const std::vector<device::SiliconReport>> silicon;
     std::string busy;                                         // "timing kernel 3 of 11"; empty when idle
     double progress = -1;                                     // 0..1, -1 unknown
     std::optional<Diagnostic> problem;  // the last bad input or fault, shown in a strip until dismissed
@@ -143,6 +151,7 @@ struct Request {  // what a view or the transport asks of the worker
         resident,     // the kernel on show again, with at most `index` blocks on an SM; 0: as many as fit
         setup,        // train this instead, from the beginning
         cluster,      // run what `cluster` asks for
+        measured,     // the launches that were measured on real GPUs, on the modelled ones; index 0: those that ran before
         carve_out,    // the kernel on show again, with `index` bytes of L1's memory for shared memory; -1: as the GPU does
     };
     Kind kind = Kind::reload;
@@ -216,6 +225,7 @@ class Session {
 
     std::shared_ptr<const model::KernelRun> pinned;  // run A of the comparison, kept while B changes; null: none
     bool whole = false;   // numbers beside the time pictures are of the whole kernel, not of the cycles in view
+    std::shared_ptr<const device::MeasuredStore> measured;  // of real GPUs, read once; never null, often empty
     std::string sm_page;  // what the SM workspace shows: "" its four pictures, "compare", "occupancy"
 
     struct Worker;  // worker.h

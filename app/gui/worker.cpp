@@ -192,6 +192,8 @@ void Session::Worker::serve(const Request& request) {
             return run_resident(request.index);
         case Kind::carve_out:
             return run_carved(request.index);
+        case Kind::measured:
+            return run_measured(request.index != 0);
         case Kind::cluster:
             return show_cluster(request.cluster);
         case Kind::tell:

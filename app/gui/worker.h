@@ -2,7 +2,7 @@
 // snapshots. A request that makes the work under way pointless stops it; looking at another warp is served between two
 // kernels. Whatever goes wrong becomes Snapshot::problem, and the worker goes on.
 // worker.cpp: the loop; worker_training.cpp, worker_kernel.cpp, worker_lesson.cpp, worker_own.cpp, worker_host.cpp,
-// worker_cluster.cpp: what it does.
+// worker_cluster.cpp, worker_measured.cpp: what it does.
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -129,6 +129,9 @@ struct Session::Worker {
 
     // worker_cluster.cpp
     void show_cluster(const std::shared_ptr<const lessons::ClusterSetup>& wanted);  // null: its own scene
+
+    // worker_measured.cpp
+    void run_measured(bool all);
 
     // worker_host.cpp
     void own_host(const KernelJob& job);

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "app/gui/views/measured_data.h"
 #include "app/gui/views/sm_views.h"
 
 namespace lockstep::gui {
@@ -33,9 +34,10 @@ constexpr Column columns[] = {
 
 struct Row {
     model::GpuSpec gpu;
-    double time_us = 0;     // of the kernel; 0: it did not run there
-    double dram_share = 0;  // percent of the DRAM's peak
-    double slots = 0;       // percent of the issue slots
+    double time_us = 0;                                   // of the kernel; 0: it did not run there
+    double dram_share = 0;                                // percent of the DRAM's peak
+    double slots = 0;                                     // percent of the issue slots
+    std::optional<device::MeasuredKernel> measured = {};  // the same launch on the real GPU
 };
 
 double metric(const lessons::GpuRun& run, std::string_view name) {
@@ -44,11 +46,14 @@ double metric(const lessons::GpuRun& run, std::string_view name) {
     return 0;
 }
 
-std::vector<Row> rows_of(const Snapshot& snapshot) {
+std::vector<Row> rows_of(const Session& session, const Snapshot& snapshot) {
     std::vector<Row> rows;
     if (snapshot.generations)
         for (const lessons::GpuRun& run : *snapshot.generations)
             rows.push_back({run.gpu, run.time_us, metric(run, "dram_utilization"), metric(run, "issue_slot_utilization")});
+    if (snapshot.kernel && !session.measured->gpus.empty())
+        for (Row& row : rows)
+            row.measured = session.measured->find(*snapshot.kernel->program, snapshot.kernel->config, row.gpu.name);
     if (rows.empty())
         for (const std::string_view name : usual)
             if (const auto gpu = model::gpu_named(name); gpu) rows.push_back({gpu.value()});
@@ -82,10 +87,13 @@ std::string caption_of(const std::vector<Row>& rows, const std::string& kernel, 
                            first.gpu.title, last.gpu.title, last.gpu.fp32_tflops / first.gpu.fp32_tflops,
                            last.gpu.dram_gb_per_second / first.gpu.dram_gb_per_second);
     if (hidden) return "The times of the kernel stay hidden until you lock an answer.";
-    return fmt::format("{} runs {:.3g} times as fast on {} as on {}; the FP32 peak grew {:.3g} times, the bandwidth {:.3g}.",
-                       kernel, first.time_us / last.time_us, last.gpu.title, first.gpu.title,
-                       last.gpu.fp32_tflops / first.gpu.fp32_tflops,
-                       last.gpu.dram_gb_per_second / first.gpu.dram_gb_per_second);
+    std::string text = fmt::format(
+        "{} runs {:.3g} times as fast on {} as on {}; the FP32 peak grew {:.3g} times, the bandwidth {:.3g}.", kernel,
+        first.time_us / last.time_us, last.gpu.title, first.gpu.title, last.gpu.fp32_tflops / first.gpu.fp32_tflops,
+        last.gpu.dram_gb_per_second / first.gpu.dram_gb_per_second);
+    for (const Row& row : rows)
+        if (row.measured) text += fmt::format(" {}: {}.", row.gpu.title, measured_sentence(*row.measured, row.time_us));
+    return text;
 }
 
 std::string kernel_name(const Snapshot& snapshot) {
@@ -96,7 +104,7 @@ class GenerationsView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
         const auto snapshot = session.snapshot();
-        const std::vector<Row> rows = rows_of(*snapshot);
+        const std::vector<Row> rows = rows_of(session, *snapshot);
         const bool ran = rows.front().time_us > 0, hidden = session.reveal_steps >= 0;
         const std::string sentence = caption_of(rows, kernel_name(*snapshot), hidden);
         const Rect body = ui.panel(area, {.title = "Generations of GPUs",
@@ -152,14 +160,28 @@ class GenerationsView final : public View {
                 if (!hidden) {
                     if (height >= 38)
                         bar(ui, {time_x + 8, line.y + 28, time - 8, 7}, 1 / row.time_us / most_speed, data::green);
+                    if (row.measured && height >= 38) {  // where its bar would end
+                        const float reach = (time - 8) * static_cast<float>(1 / row.measured->time_us / most_speed);
+                        const float mark = time_x + 8 + std::min(reach, time - 8);
+                        ui.rect({mark - 1.5f, line.y + 24, 3, 15}, theme.ink);
+                    }
+                    if (row.measured && time >= 170)
+                        ui.text(time_x + 8, line.y + 20,
+                                fmt::format("{} {}", row.measured->gpu->real() ? "measured" : "made up",
+                                            time_text(row.measured->time_us)),
+                                {.size = 12,
+                                 .color = row.measured->gpu->real() ? color_of(Provenance::measured, theme) : theme.ink2,
+                                 .weight = 600,
+                                 .width = time - 76});
                     if (height >= 52)
                         ui.text(body.right(), line.y + 49, bound(row),
                                 {.size = 12, .color = theme.quiet, .align = Align::right, .width = time - 4});
                 }
             }
             if (ui.hovered(line))
-                ui.tooltip(shown ? "the pictures show the run on this GPU"
-                                 : "click: run the scene on this GPU in all pictures");
+                ui.tooltip(
+                    (row.measured && !hidden ? measured_sentence(*row.measured, row.time_us) + "\n" : std::string()) +
+                    (shown ? "the pictures show the run on this GPU" : "click: run the scene on this GPU in all pictures"));
             if (ui.area(row.gpu.name, line) && !shown)
                 session.post({.kind = Request::Kind::set_gpu, .text = std::string(row.gpu.name)});
             y += height;
@@ -169,7 +191,7 @@ class GenerationsView final : public View {
 
     std::string describe(const Session& session, const Focus&) const override {
         const auto snapshot = session.snapshot();
-        const std::vector<Row> rows = rows_of(*snapshot);
+        const std::vector<Row> rows = rows_of(session, *snapshot);
         const bool hidden = session.reveal_steps >= 0;
         std::string text = "Generations of GPUs (derived from the GPU table";
         text += rows.front().time_us > 0 ? "; times simulated)\n" : ")\n";
@@ -180,6 +202,7 @@ class GenerationsView final : public View {
                                     column.unit.empty() ? "" : " ", column.unit);
             if (row.time_us > 0)
                 text += hidden ? " time hidden" : fmt::format(" {}, {}", time_text(row.time_us), bound(row));
+            if (row.measured && !hidden) text += "; " + measured_sentence(*row.measured, row.time_us);
             text += "\n";
         }
         return text + "  " + caption_of(rows, kernel_name(*snapshot), hidden) + "\n";

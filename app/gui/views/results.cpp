@@ -7,6 +7,7 @@
 
 #include "app/gui/views/kernel_values.h"
 #include "app/gui/views/kernel_views.h"
+#include "app/gui/views/measured_data.h"
 
 namespace lockstep::gui {
 namespace {
@@ -70,6 +71,10 @@ class ResultsView final : public View {
         const Rect r{body.x, body.y, body.w - 4, body.h};
         float y = r.y - offset;
         y = numbers(ui, *result, r, y);
+        if (const auto measured = measured_beside(session, *result)) {
+            draw_measured(ui, r.x, y + 14, r.right(), *measured, result->run->result.time_us);
+            y += 28;
+        }
         y = printed(ui, *result, r, y);
         for (size_t i = 0; i < outputs_.size(); ++i) y = output(ui, outputs_[i], i, r, y);
         if (outputs_.empty()) {
@@ -93,6 +98,8 @@ class ResultsView final : public View {
         std::string text = fmt::format("Results of {} on {}\n", result->kernel, result->run->gpu.title);
         if (result->timed && !run.fault)
             text += fmt::format("  {} cycles, {:.2f} us (simulated)\n", with_commas(run.cycles), run.time_us);
+        if (const auto measured = measured_beside(session, *result))
+            text += fmt::format("  {}\n", measured_sentence(*measured, run.time_us));
         text += fmt::format("  {} warp instructions, {} thread instructions (executed)\n",
                             with_commas(static_cast<int64_t>(run.warp_instructions)),
                             with_commas(static_cast<int64_t>(run.thread_instructions)));
@@ -111,6 +118,10 @@ class ResultsView final : public View {
     std::vector<Buffer> outputs_;
     uint64_t pictures_ = 0;
     float height_ = 0;
+
+    static std::optional<device::MeasuredKernel> measured_beside(const Session& session, const KernelResult& result) {
+        return result.timed ? measured_of(session, *result.run) : std::nullopt;
+    }
 
     static std::string value_text(const Buffer& buffer, size_t i) {
         const std::byte* at = buffer.after.data() + i * size_of(buffer.type);

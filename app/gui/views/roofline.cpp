@@ -30,7 +30,8 @@ class RooflineView final : public View {
         RoofRun& run = *trail.current();
         const bool hidden = hides_point(session, trail);
         const RoofLevel level = run.guessing ? RoofLevel::dram : level_;
-        const std::string sentence = roof_sentence(roofline, trail, level, hidden);
+        const auto measured = hidden ? std::nullopt : measured_of(session, *snapshot->kernel);
+        const std::string sentence = roof_sentence(roofline, trail, level, hidden) + on_silicon(measured, run);
         const Rect body = ui.panel(area, {.title = "Roofline",
                                           .right = fmt::format("{} on {}", run.label, gpu.title),
                                           .header_badge = Provenance::derived,
@@ -49,7 +50,7 @@ class RooflineView final : public View {
                 const Point at{plot.x(run.guess.intensity), plot.y(run.guess.flop_per_second)};
                 labels.keep_free({at.x - 12, at.y - 12, 24, 24});
             }
-            draw_roofline(ui, plot, {roofline, trail, level, hidden}, labels);
+            draw_roofline(ui, plot, {roofline, trail, level, hidden, measured}, labels);
             if (guess) draw_guess(ui, plot, run, labels);
         }
         ui.pop_scope();
@@ -80,11 +81,17 @@ class RooflineView final : public View {
                                       1e6 * run.point.seconds, model::headroom(roofline, run.point))
                         : ", which has no place on the roofline\n";
         }
-        return text + "  " + roof_sentence(roofline, trail, RoofLevel::dram, hidden) + "\n";
+        const auto measured = hidden ? std::nullopt : measured_of(session, *snapshot->kernel);
+        return text + "  " + roof_sentence(roofline, trail, RoofLevel::dram, hidden) +
+               on_silicon(measured, *trail.current()) + "\n";
     }
 
   private:
     RoofLevel level_ = RoofLevel::dram;
+
+    static std::string on_silicon(const std::optional<device::MeasuredKernel>& measured, const RoofRun& run) {
+        return measured ? fmt::format(" {}.", measured_sentence(*measured, 1e6 * run.point.seconds)) : "";
+    }
 
     void draw_controls(Ui& ui, RoofTrail& trail, const model::Roofline& roofline, const Rect& body) {
         float x = body.x;

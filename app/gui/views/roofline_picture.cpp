@@ -151,6 +151,30 @@ struct Picture {
         }
     }
 
+    // The same operations and bytes in the time that the real GPU took: a square, joined with the run's dot.
+    void silicon() {
+        if (!scene.measured || !shown(now) || !(now.point.seconds > 0)) return;
+        const double seconds = scene.measured->time_us * 1e-6;
+        const Point dot = place(now), at{dot.x, plot.y(now.point.flop / seconds)};
+        if (at.y < r.y - 12 || at.y > r.bottom()) return;
+        const Color color = color_of(Provenance::measured, theme);
+        ui.line(dot, at, color, 1.4f);
+        const Rect box{at.x - 6, at.y - 6, 12, 12};
+        ui.rect(box, theme.panel);
+        ui.frame(box, color, 2.5f);
+        labels.keep_free({box.x - 1, box.y - 1, 14, 14});
+        std::vector<Spot> spots;
+        for (const float up : {4.0f, -12.0f, 20.0f, -26.0f, 34.0f}) {
+            spots.push_back({at.x + 12, at.y + up, Align::left});
+            spots.push_back({at.x - 12, at.y + up, Align::right});
+        }
+        labels.write(
+            ui,
+            fmt::format("{} {}", scene.measured->gpu->real() ? "measured" : "made up", short_time(scene.measured->time_us)),
+            {.size = 12, .color = color, .weight = 600}, spots);
+        if (ui.hovered(box)) ui.tooltip(measured_sentence(*scene.measured, 1e6 * now.point.seconds));
+    }
+
     // A dotted line from the roof through the run on show down to the axis.
     void drop() {
         if (!shown(now) || scene.roofline.peak(now.point.peak) == nullptr) return;
@@ -314,6 +338,7 @@ void draw_roofline(Ui& ui, const RoofPlot& plot, const RoofScene& scene, Labels&
     picture.axes();
     picture.lines();
     picture.drop();
+    picture.silicon();
     picture.dots();
     picture.table();
     picture.names();

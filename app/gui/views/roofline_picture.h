@@ -1,5 +1,6 @@
 // The plot of the roofline (D7) itself, apart from its controls: axes, roofs, peaks, the trail of runs, names and table.
 #pragma once
+#include "app/gui/views/measured_data.h"
 #include "app/gui/views/roofline.h"
 #include "app/gui/widgets/labels.h"
 
@@ -19,6 +20,7 @@ struct RoofScene {
     const RoofTrail& trail;
     model::RoofLevel level;
     bool hidden;  // the run on show must not be given away
+    std::optional<device::MeasuredKernel> measured = {};  // the run on show, on the real GPU
 };
 
 // Draws all of it; names are written where `labels` has room, so what is drawn later asks it too.

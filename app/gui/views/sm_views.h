@@ -16,6 +16,8 @@ std::unique_ptr<View> make_compare_view();      // two runs on one axis, and the
 std::unique_ptr<View> make_divergence_view();   // D2: lanes per issued instruction
 std::unique_ptr<View> make_stack_view();        // the reconvergence stack as cards
 std::unique_ptr<View> make_source_view();       // source with the issue slots of one warp
+std::unique_ptr<View> make_measured_view();         // launches measured on a real GPU beside the model's
+std::unique_ptr<View> make_measured_ladder_view();  // of them the rungs of the ladder of matrix products
 std::unique_ptr<View> make_generations_view();  // the GPU table with bars, and a kernel's time on each
 std::unique_ptr<View> make_lesson_view();       // the lesson: prose, prediction, exercise, list of steps
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/views/measured_data.h"
 #include "app/gui/views/training_data.h"
 #include "app/gui/views/training_views.h"
 
@@ -32,7 +33,7 @@ class StepKernelsView final : public View {
         const bool hidden = session.reveal_steps >= 0, untimed = without_times(*step);
         std::string right = fmt::format("step {} · batch {}", step->step, step->batch);
         if (!hidden) right += fmt::format(" · {} kernels", step->launches.size());
-        const std::string sentence = hidden ? std::string(hidden_sentence) : caption(*step, session.snapshot()->busy);
+        const std::string sentence = hidden ? std::string(hidden_sentence) : all_said(session, *step);
         const Rect body = ui.panel(area, {.title = "Kernels of one training step",
                                           .right = right,
                                           .badge = simulated ? Provenance::simulated : Provenance::measured,
@@ -72,7 +73,7 @@ class StepKernelsView final : public View {
                                     e.cycles > 0 ? fmt::format(", {} cycles", with_commas(e.cycles)) : "");
             text += "\n";
         }
-        return text + "  " + caption(*step, session.snapshot()->busy) + "\n";
+        return text + "  " + all_said(session, *step) + "\n";
     }
 
   private:
@@ -112,6 +113,12 @@ class StepKernelsView final : public View {
                                             : fmt::format("for {:.1f} µs it waits for the host between kernels", gap);
         return fmt::format("The GPU is busy {:.1f} of {:.1f} µs, {:.0f} %; {}. The longest kernel is {}, {:.1f} µs.", busy,
                            total, 100 * busy / total, waits, slowest->label, slowest->end_us - slowest->begin_us);
+    }
+
+    // The caption, and what was measured of such a step on the same GPU.
+    static std::string all_said(const Session& session, const nn::StepRecord& step) {
+        const std::string measured = measured_step_sentence(session, step);
+        return caption(step, session.snapshot()->busy) + (measured.empty() ? "" : " " + measured);
     }
 
     static void open_in_sm(Session& session, int launch, const char* workspace = "sm") {
