@@ -138,6 +138,23 @@ TEST_CASE("three operands of the register file's two banks take two cycles, and 
                             "%f12;\n") == "212");
 }
 
+TEST_CASE("a wait for the pipe is the dispatcher's where the register file is read for longer than the lanes take") {
+    const auto throttles = [](const std::string& body, const std::string& gpu) {
+        std::string text;
+        for (const Timing& t : make_timing(gpu_named(gpu).value(), *program_of(body)))
+            if (t.route == Route::math && !t.folded)
+                text += t.throttle == StallReason::dispatch_stall       ? "d"
+                        : t.throttle == StallReason::math_pipe_throttle ? "m"
+                                                                        : "?";
+        return text;
+    };
+    const std::string three = "fma.rn.f32 %f4, %f1, %f2, %f3;\n", two = "fma.rn.f32 %f4, %f1, %f1, %f3;\n";
+    CHECK(throttles(three, "a6000") == "d");  // one cycle of the lanes, two of the banks
+    CHECK(throttles(two, "a6000") == "m");
+    CHECK(throttles(three, "v100") == "m");  // two and two
+    CHECK(throttles(three, "p100") == "m");
+}
+
 TEST_CASE("what is folded runs, counts as PTX, and takes no issue slot") {
     const auto program = program_of(addresses);
     for (const bool run_ahead : {true, false}) {

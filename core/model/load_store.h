@@ -90,6 +90,7 @@ class LoadStore {
     Ticks l1_ticks_ = 0, address_ticks_ = 0, interval_ = 0, sector_ticks_ = 0, return_ticks_ = 0, send_ticks_ = 0,
           walk_ticks_ = 0, texture_ticks_ = 0;
     uint32_t queue_ = 1, l1_bytes_ = 0, half_ = 0;
+    uint32_t result_bytes_ = 0;  // of a load that reach a sub-core's registers in a cycle; 0: all of them
     bool caches_loads_ = true;
     std::array<Ticks, 2> pipe_free_{};  // L1; shared memory and shuffles, which is the same where they are one memory
     uint32_t shared_pipe_ = 0;

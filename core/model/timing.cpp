@@ -277,7 +277,10 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program,
             t.writes[t.registers_written++] = number_of(in.writes[i]);
         t.list_written = in.list_destinations;
         t.folded = lowered[pc].instructions == 0;
-        if (!t.folded && t.route == Route::math) t.interval = std::max<uint32_t>(t.interval, reads[pc]);
+        if (!t.folded && t.route == Route::math && reads[pc] > t.interval) {  // the register file binds, not the lanes
+            t.interval = reads[pc];
+            t.throttle = StallReason::dispatch_stall;
+        }
         t.wide_bytes = lowered[pc].wide_bytes;
         if (t.wide_bytes != 0) t.lane_bytes = t.wide_bytes;
         t.sets_mark = lowered[pc].sets_mark;

@@ -31,7 +31,7 @@ constexpr std::array<StallRow, static_cast<size_t>(StallReason::count)> rows = {
     {StallReason::no_instruction, "no_instruction", "no instruction", NSIGHT("no_instruction"),
      "The warp's next instruction has not been fetched yet."},
     {StallReason::dispatch_stall, "dispatch_stall", "dispatch stall", NSIGHT("dispatch_stall"),
-     "The dispatcher holds the instruction back for a conflict of its own."},
+     "The dispatcher holds the instruction back: the register file is still read for an earlier one."},
     {StallReason::drain, "drain", "drain", NSIGHT("drain"), "The warp has finished, but its stores have not left yet."},
     {StallReason::membar, "membar", "memory barrier", NSIGHT("membar"), "The warp waits at a memory fence."},
     {StallReason::sleeping, "sleeping", "sleeping", NSIGHT("sleeping"), "The warp asked to sleep."},

@@ -11,7 +11,10 @@ constexpr std::string_view chase = "published pointer chase on this GPU";
 constexpr std::string_view issue = "published micro-benchmark: dependent issue";
 constexpr std::string_view jia = "Jia et al. 2018 (recalled)";
 constexpr std::string_view guide = "CUDA C++ Programming Guide, arithmetic throughput";
+// Its 29 cycles "with a uniform address" are of addresses in uniform registers, which no chase can have: what a load brings
+// is in a warp's own registers. They stand for no row.
 constexpr std::string_view ampere_core = "published study of Ampere's core (MICRO 2025)";
+constexpr std::string_view ampere_core_64 = "published study of Ampere's core (MICRO 2025, recalled)";
 constexpr std::string_view banks = "published strides of shared memory on this GPU";
 constexpr std::string_view streams = "published bandwidth test on this GPU";
 constexpr std::string_view vendor = "vendor's peak";
@@ -267,32 +270,18 @@ const std::vector<Case>& all() {
          .stride = 16,
          .hop = 32},
         {.table = "latency",
-         .name = "rtx3090/l1_32_lanes",
+         .name = "rtx3090/l1_64_bits",
          .gpu = "rtx3090",
          .file = "chase",
          .kernel = "chase_lanes_8",
-         .expected = 32,
+         .expected = 34,
          .unit = "cycles",
          .kind = predicted,
-         .source = ampere_core,
+         .source = ampere_core_64,
          .n = 2,
          .bytes = 8 * KiB,
          .stride = 8,
          .hop = 32},
-        {.table = "latency",
-         .name = "rtx3090/l1_uniform",
-         .gpu = "rtx3090",
-         .file = "chase",
-         .kernel = "chase_global",
-         .expected = 29,
-         .unit = "cycles",
-         .kind = predicted,
-         .source = ampere_core,
-         .steps = 128,
-         .n = 128,
-         .more = 64,
-         .bytes = 8 * KiB,
-         .stride = 128},
         chain("p100", "p100/add_f32", "chain_add_f32", 6, calibrated, issue),
         chain("v100", "v100/add_f32", "chain_add_f32", 4, calibrated, issue),
         chain("v100", "v100/mul_f32", "chain_mul_f32", 4, calibrated, issue),
