@@ -284,9 +284,15 @@ TEST_CASE("a launch finds its measurement: the same PTX, launch and numbers on t
     CHECK_FALSE(store.find(*program, config(n, relu->grid.x), "v100"));
     CHECK_FALSE(store.find(*program, config(n - 1, relu->grid.x), "h200"));
     CHECK_FALSE(store.find(*program, config(n, relu->grid.x - 1), "h200"));
-    ptx::Program edited = *program;
-    edited.ptx += "// edited";
-    CHECK_FALSE(store.find(edited, config(n, relu->grid.x), "h200"));
+    ptx::Program other = *program;  // compiled again: other comments, a function of another number
+    other.ptx += "// and so on";
+    for (size_t at = 0; (at = other.ptx.find("$L__BB", at)) != std::string::npos; ++at)
+        if (other.ptx[at + 6] >= '0' && other.ptx[at + 6] <= '8') ++other.ptx[at + 6];
+    CHECK(store.find(other, config(n, relu->grid.x), "h200"));
+    const size_t wide = other.ptx.find("mul.wide.s32", other.texts.front().begin);
+    REQUIRE(wide != std::string::npos);
+    other.ptx.replace(wide, 12, "mul.wide.u32");
+    CHECK_FALSE(store.find(other, config(n, relu->grid.x), "h200"));
     CHECK_FALSE(MeasuredStore().find(*program, config(n, relu->grid.x), "h200"));
 
     CHECK(store.trainings("gpt", 8, "h200").size() == 2);

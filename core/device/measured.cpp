@@ -17,6 +17,35 @@ namespace {
 
 constexpr size_t largest_measured = size_t{16} << 20, most_measured = 64;
 
+// PTX of two instructions: the same but for the number of the function in a label, $L__BB0_2.
+bool same_text(std::string_view a, std::string_view b) {
+    static constexpr std::string_view label = "$L__BB";
+    const auto skip_number = [](std::string_view& text) {
+        text.remove_prefix(label.size());
+        while (!text.empty() && text[0] >= '0' && text[0] <= '9') text.remove_prefix(1);
+    };
+    for (;;) {
+        const size_t at = a.find(label);
+        if (at == std::string_view::npos || !b.substr(std::min(at, b.size())).starts_with(label)) return a == b;
+        if (a.substr(0, at) != b.substr(0, at)) return false;
+        a.remove_prefix(at), b.remove_prefix(at);
+        skip_number(a), skip_number(b);
+    }
+}
+
+// Whether two compilers, or the same one twice, made the same instructions.
+bool same_instructions(const ptx::Program& a, const ptx::Program& b) {
+    if (&a == &b) return true;
+    if (a.texts.size() != b.texts.size() || a.texts.size() != a.instructions.size()) return false;
+    const auto text = [](const ptx::Program& program, size_t pc) {
+        const ptx::TextRange& range = program.texts[pc];
+        return std::string_view(program.ptx).substr(std::min<size_t>(range.begin, program.ptx.size()), range.length);
+    };
+    for (size_t pc = 0; pc < a.texts.size(); ++pc)
+        if (!same_text(text(a, pc), text(b, pc))) return false;
+    return true;
+}
+
 // Whether the parameter blocks are the same but for addresses.
 bool same_numbers(const ptx::Program& program, const PackRow& row, std::span<const std::byte> parameters) {
     std::vector<Argument> arguments;
@@ -124,8 +153,7 @@ const PackRow* pack_row_of(const ptx::Program& program, const simt::LaunchConfig
             continue;
         const GeneratedKernel* const own = pack_program(row.file, row.kernel);
         const auto known = own ? own->program : program_of(row.kernel);
-        if (known && (known.get() == &program || known->ptx == program.ptx) && same_numbers(program, row, config.parameters))
-            return &row;
+        if (known && same_instructions(*known, program) && same_numbers(program, row, config.parameters)) return &row;
     }
     return nullptr;
 }
