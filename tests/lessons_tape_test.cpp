@@ -152,9 +152,9 @@ update 0.1
         CHECK(value(runs[mode], "z") == value(runs["direct"], "z"));
     }
     CHECK(figure("eager", "launches") == figure("direct", "launches"));
-    CHECK(figure("graph", "launches") == figure("direct", "launches"));
+    CHECK(figure("graph", "launches") <= figure("direct", "launches"));
     CHECK(figure("fused", "launches") < figure("graph", "launches"));
-    CHECK(figure("graph", "bytes_moved") == figure("eager", "bytes_moved"));
+    CHECK(figure("graph", "bytes_moved") <= figure("eager", "bytes_moved"));
     CHECK(figure("fused", "bytes_moved") < figure("graph", "bytes_moved"));
     CHECK(figure("graph", "dispatch_us") < figure("eager", "dispatch_us"));
     CHECK(figure("graph", "replayed") == 1);

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/cli.h"
+#include "core/base/diagnostic.h"
 #include "core/model/gpu_spec.h"
 #include "core/nn/execution.h"
 
@@ -37,7 +39,7 @@ double dispatch_us(const nn::StepRecord& step) {
 
 std::string modes_text() {
     return "how launches reach the device: direct (unless said), eager (by a queue and a second thread), graph (captured, "
-           "then replayed), fused (fewer launches)";
+           "then replayed), fused (fewer launches); each: the last three beside each other";
 }
 
 void add_mode(nlohmann::ordered_json& json, const nn::StepRecord& step) {
@@ -59,6 +61,75 @@ void print_mode(const nn::StepRecord& step) {
                double(step.peak_bytes) / 1e6,
                step.planned_bytes >= 0 ? fmt::format(" (planned {:.2f})", double(step.planned_bytes) / 1e6) : "",
                step.traffic >= 0 ? fmt::format(", {:.2f} MB moved (derived)", step.traffic / 1e6) : "");
+}
+
+int train_in_each_mode(nn::TrainerOptions options, int64_t steps, const std::string& json) {
+    struct Row {
+        std::string mode;
+        nn::StepRecord step;
+        double dispatch = 0, kernels = 0, whole = 0;  // microseconds, the least of its steps
+        int64_t counted = 0;
+        std::vector<double> losses;
+        std::vector<float> parameters;
+    };
+    std::vector<Row> rows;
+    options.keep_launches = true;
+    for (const nn::Mode mode : {nn::Mode::eager, nn::Mode::graph, nn::Mode::fused}) {
+        options.mode = mode;
+        nn::Trainer trainer(options);
+        Row& row = rows.emplace_back();
+        row.mode = nn::name_of(mode);
+        nn::StepRecord step;
+        for (int64_t i = 0; i < steps; ++i) {
+            trainer.step(step);
+            row.losses.push_back(step.loss);
+            const bool counts = mode == nn::Mode::eager ? i >= 2 || i + 1 == steps : step.replayed;  // warm, or captured
+            if (!counts) continue;
+            double whole = 1e6 * step.issue_seconds;
+            if (simulated(step) && !step.launches.empty())
+                whole = step.launches.back().end_us - step.launches.front().enqueue_begin_us;
+            const auto least = [&](double& known, double now) { known = row.counted == 0 ? now : std::min(known, now); };
+            least(row.dispatch, dispatch_us(step));
+            least(row.kernels, kernel_us(step));
+            least(row.whole, whole);
+            ++row.counted;
+            row.step = step;
+        }
+        row.parameters = trainer.export_parameters();
+        if (row.counted == 0)
+            throw Failure(fmt::format("no step of mode {} was replayed in {} steps: --steps {} or more", row.mode, steps,
+                                      std::max<int64_t>(steps + 2, 6)));
+    }
+    bool same = true;
+    for (const Row& row : rows) {
+        same = same && row.parameters == rows[0].parameters;
+        for (size_t i = 0; i < row.losses.size(); ++i) same = same && row.losses[i] == rows[0].losses[i];
+    }
+    const nn::StepRecord& first = rows[0].step;
+    nlohmann::ordered_json all{{"model", options.model}, {"device", first.device}, {"steps", steps}, {"same_bits", same}};
+    for (const Row& row : rows)
+        all["modes"].push_back({{"mode", row.mode},
+                                {"launches", row.step.launches.size()},
+                                {"bytes", row.step.traffic >= 0 ? json_number(row.step.traffic) : nlohmann::ordered_json()},
+                                {"dispatch_us", json_number(row.dispatch)},
+                                {"kernel_us", json_number(row.kernels)},
+                                {"step_us", json_number(row.whole)},
+                                {"peak_bytes", row.step.peak_bytes},
+                                {"device_bytes", row.step.device_bytes}});
+    if (json != "-") {
+        const char* of = simulated(first) ? "simulated" : "measured, the least of the steps";
+        fmt::print("a step of {} on {} (launches counted, bytes derived, times {})\n", options.model, first.device, of);
+        fmt::print("{:<6} {:>9} {:>10} {:>12} {:>12} {:>12} {:>10}\n", "mode", "launches", "MB moved", "dispatch us",
+                   "kernels us", "step us", "MB at most");
+        for (const Row& row : rows)
+            fmt::print("{:<6} {:>9} {:>10} {:>12.1f} {:>12.1f} {:>12.1f} {:>10.2f}\n", row.mode, row.step.launches.size(),
+                       row.step.traffic >= 0 ? fmt::format("{:.2f}", row.step.traffic / 1e6) : "-", row.dispatch,
+                       row.kernels, row.whole, double(row.step.peak_bytes) / 1e6);
+        fmt::print("losses of {} steps and all parameters: {} (executed)\n", steps,
+                   same ? "the same bits in every mode" : "NOT the same bits");
+    }
+    if (!json.empty()) write_json(all, json);
+    return same ? 0 : 1;
 }
 
 Trace queue_timeline(const nn::StepRecord& step) {

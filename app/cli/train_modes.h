@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/nn/step_record.h"
+#include "core/nn/trainer.h"
 #include "core/trace/trace.h"
 
 namespace lockstep::cli {
@@ -13,6 +14,9 @@ std::string modes_text();  // of the option --mode
 // and on cuda, simulated on sim. null: not known in this mode.
 void add_mode(nlohmann::ordered_json& json, const nn::StepRecord& step);
 void print_mode(const nn::StepRecord& step);  // one line, of modes that were asked for
+// The same training in each of the modes eager, graph and fused: launches, bytes and time beside each other, and whether
+// losses and parameters are the same to the bit (exit status 1 where not). json: "" none, "-" stdout, else a file.
+int train_in_each_mode(nn::TrainerOptions options, int64_t steps, const std::string& json);
 Trace queue_timeline(const nn::StepRecord& step);
 
 }  // namespace lockstep::cli

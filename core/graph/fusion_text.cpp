@@ -123,8 +123,7 @@ void split_entry(KernelText& kernel, std::string_view text) {
     }
     for (const PtxLine& line : kernel.lines) {
         if (line.text.find("call") == 0) kernel.self_contained = false;
-        for (std::string_view special : {"%nctaid", "%ctaid.y", "%ctaid.z"})
-            if (line.text.find(special) != std::string::npos) kernel.uses_grid_size = true;
+        if (line.text.find("%nctaid") != std::string::npos) kernel.reads_grid_size = true;
     }
     if (kernel.lines.size() >= 2 && kernel.lines.back().text == "ret" &&
         is_label(kernel.lines[kernel.lines.size() - 2].text)) {

@@ -56,10 +56,10 @@ struct KernelText {
     std::vector<int> bound;     // pointwise: the parameters whose product is the number of elements
     std::vector<bool> omitted;  // pointwise, by line: makes the thread's number or guards it, or loads a parameter
 
-    bool by_position = false;     // pointwise: an element's value depends on its number, not only on the operands' elements
-    bool uses_grid_size = false;  // reads %nctaid, or blocks along y or z
-    bool self_contained = false;  // no calls and nothing declared outside of the kernel: its body can stand elsewhere
-    std::string where() const;    // "kernels/unary.cu:64"
+    bool by_position = false;      // pointwise: an element's value depends on its number, not only on the operands' elements
+    bool reads_grid_size = false;  // %nctaid: how many blocks there are
+    bool self_contained = false;   // no calls and nothing declared outside of the kernel: its body can stand elsewhere
+    std::string where() const;     // "kernels/unary.cu:64"
 };
 
 // Of a bundled kernel by its name; read once a process. Throws Failure for an unknown name.
