@@ -73,16 +73,16 @@ class Host final : public Device {
         else
             request.generated->native(request.arguments, pool_);
         if (!on_launch) return;
-        LaunchEvent event{.index = index,
-                          .kernel = std::string(request.kernel),
-                          .label = request.label,
-                          .phase = request.phase,
-                          .grid = request.grid,
-                          .block = request.block,
-                          .stream = request.stream};
-        event.enqueue_begin_us = event.enqueue_end_us = event.begin_us = begin;
-        event.end_us = now();
-        on_launch(event);
+        event_.index = index;
+        event_.kernel.assign(request.kernel);
+        event_.label.assign(request.label);
+        event_.phase.assign(request.phase);
+        event_.grid = request.grid;
+        event_.block = request.block;
+        event_.stream = request.stream;
+        event_.enqueue_begin_us = event_.enqueue_end_us = event_.begin_us = begin;
+        event_.end_us = now();
+        on_launch(event_);
     }
 
     Event record(Stream) override { return events_++; }
@@ -114,6 +114,7 @@ class Host final : public Device {
     Clock::time_point made_ = Clock::now();
     std::map<uint64_t, Buffer> buffers_;
     uint64_t launches_ = 0;
+    LaunchEvent event_;  // of the last launch: its texts' memory is used again
     Event events_ = 0;
 };
 }  // namespace

@@ -134,6 +134,21 @@ std::vector<double> Executor::values(size_t index) const {
                                output.strides, output.dtype);
 }
 
+void Executor::values(size_t index, std::vector<double>& into) {
+    const Output& output = graph_.outputs.at(index);
+    if (output.strides != tensor::strides_of(output.shape)) {
+        into = values(index);
+        return;
+    }
+    const auto count = static_cast<size_t>(tensor::count_of(output.shape));
+    const device::Pointer at{address_of(output.buffer).address + static_cast<uint64_t>(output.offset)};
+    read_.resize(count * size_of(output.dtype));
+    into.resize(count);
+    heap_.device().copy_out(read_.data(), at, read_.size());
+    tensor::convert_values(read_.data(), output.dtype, reinterpret_cast<std::byte*>(into.data()), DType::f64, count,
+                           output.name);
+}
+
 double Executor::scalar(size_t index) const {
     const Output& output = graph_.outputs.at(index);
     const device::Pointer at{address_of(output.buffer).address + static_cast<uint64_t>(output.offset)};

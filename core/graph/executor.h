@@ -26,6 +26,8 @@ class Executor {
 
     // After a replay, in logical order.
     std::vector<double> values(size_t output) const;
+    // Into memory that is used again: a replayed step allocates nothing.
+    void values(size_t output, std::vector<double>& into);
     double scalar(size_t output) const;  // the first element, without allocating
 
     const Graph& graph() const { return graph_; }
@@ -50,6 +52,7 @@ class Executor {
     std::vector<device::LaunchRequest> requests_;
     std::vector<Change> changes_;
     std::vector<std::byte> staging_;  // for feeds of another type than their source
+    std::vector<std::byte> read_;     // an output's bytes
 };
 
 }  // namespace lockstep::graph

@@ -138,7 +138,7 @@ std::optional<NotFinite> update_cause(const Step& step) {
 
 bool FiniteWatch::finite(device::Device& device, device::Pointer at, int64_t count, DType type) {
     const size_t size = static_cast<size_t>(count) * size_of(type);
-    if (bytes_.size() < size) bytes_.resize(size);
+    if (bytes_.size() < size) bytes_.resize(std::max(size, static_cast<size_t>(slice_a_step) * sizeof(double)));
     device.copy_out(bytes_.data(), at, size);
     switch (type) {
         case DType::f64:

@@ -42,6 +42,7 @@ struct TrainerOptions {
     double momentum = -1, weight_decay = -1;  // below 0: the optimiser's own
     bool nesterov = false;
     double clip_norm = -1;        // of all gradients together; 0: none, below 0: the model's own
+    double dropout = -1;          // of models that drop values while they learn; below 0: the model's own
     std::string schedule = "";    // "" the model's own; "constant", "step", "cosine", "warm_up", "warm_up_cosine"
     int64_t planned_steps = 0;    // of the schedule; 0: the model's own
     int64_t warm_up = -1;         // steps of a linear warm-up before the schedule; below 0: the schedule's own
@@ -76,7 +77,9 @@ class Trainer {
     Trainer(Trainer&&) noexcept;
     Trainer& operator=(Trainer&&) noexcept;
 
-    StepRecord step();                          // runs step number next_step()
+    StepRecord step();  // runs step number next_step()
+    // The same into a record whose memory is used again: a step that is replayed from a graph on the host allocates nothing.
+    void step(StepRecord& record);
     Evaluation evaluate(int64_t examples = 0);  // on the test set, 0: all of it; runs on `host` whatever the device
     // What a language model writes after the prompt, `count` characters. Throws Failure for other models. On `host`.
     std::string sample(const std::string& prompt, int64_t count);

@@ -16,18 +16,25 @@ namespace lockstep::nn {
 using tensor::Shape;
 using tensor::Variable;
 
-Predictions predictions_of(std::span<const double> logits, std::span<const int32_t> labels) {
-    Predictions made;
+int64_t predict(std::span<const double> logits, std::span<const int32_t> labels, std::vector<int32_t>& predicted,
+                std::vector<float>& confidence) {
+    int64_t right = 0;
     const size_t classes = labels.empty() ? 0 : logits.size() / labels.size();
     for (size_t row = 0; row < labels.size(); ++row) {
         const auto x = logits.subspan(row * classes, classes);
         const size_t best = static_cast<size_t>(std::max_element(x.begin(), x.end()) - x.begin());
         double sum = 0;
         for (const double logit : x) sum += std::exp(logit - x[best]);
-        made.labels.push_back(static_cast<int32_t>(best));
-        made.confidence.push_back(static_cast<float>(1 / sum));
-        made.right += made.labels.back() == labels[row];
+        predicted.push_back(static_cast<int32_t>(best));
+        confidence.push_back(static_cast<float>(1 / sum));
+        right += predicted.back() == labels[row];
     }
+    return right;
+}
+
+Predictions predictions_of(std::span<const double> logits, std::span<const int32_t> labels) {
+    Predictions made;
+    made.right = predict(logits, labels, made.labels, made.confidence);
     return made;
 }
 

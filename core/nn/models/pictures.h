@@ -24,5 +24,8 @@ struct Predictions {
     int64_t right = 0;
 };
 Predictions predictions_of(std::span<const double> logits, std::span<const int32_t> labels);
+// The same, appended; how many are right.
+int64_t predict(std::span<const double> logits, std::span<const int32_t> labels, std::vector<int32_t>& predicted,
+                std::vector<float>& confidence);
 
 }  // namespace lockstep::nn
