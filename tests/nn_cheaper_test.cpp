@@ -1,11 +1,15 @@
 // Cheaper arithmetic: mixed precision, int8, pruning, distillation and LoRA, each beside a plain definition of its own.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "core/base/diagnostic.h"
+#include "core/model/launch.h"
 #include "core/nn/cheaper/cheaper.h"
+#include "core/nn/cheaper/kept_form.h"
 #include "core/nn/data/text.h"
 #include "core/nn/trainer.h"
 #include "core/tensor/cheap_ops.h"
@@ -145,6 +149,47 @@ TEST_CASE("half precision gives the host's losses on the modelled GPU") {
     }
 }
 
+TEST_CASE("f16 products train on tensor cores where the GPU has them, in fewer cycles than without") {
+    for (const char* gpu : {"sim:v100", "sim:p100"}) {
+        TrainerOptions options{.model = "mlp", .device = gpu, .batch = 64, .dtype = DType::f16, .keep_runs = true};
+        options.keep_images = false;
+        const StepRecord step = Trainer(options).step();
+        double multiplied = 0;
+        int products = 0, on_tensor_cores = 0;
+        for (const device::LaunchEvent& event : step.launches) {
+            if (!event.kernel.starts_with("matmul_")) continue;
+            ++products;
+            on_tensor_cores += event.kernel.starts_with("matmul_tc_");
+            REQUIRE(event.run);
+            multiplied += model::metric_of(*event.run->program, event.run->result, "tensor_f16").value();
+        }
+        CHECK(products == 5);  // two forward, three backward
+        const bool has = std::string_view(gpu) == "sim:v100";
+        CHECK(on_tensor_cores == (has ? 5 : 0));
+        // Tiles of 32 x 32 x 32, zeros beyond the edges counted: [M, N, K] of the five.
+        const auto tiles = [](double m, double n, double k) {
+            return 2 * std::ceil(m / 32) * std::ceil(n / 32) * std::ceil(k / 32) * 32 * 32 * 32;
+        };
+        const double wanted =
+            tiles(64, 128, 784) + tiles(64, 10, 128) + tiles(10, 128, 64) + tiles(64, 128, 10) + tiles(128, 784, 64);
+        CHECK(multiplied == (has ? wanted : 0));
+    }
+    auto sim = device::open_device("sim:v100", {}).value();
+    int64_t cycles[2] = {};
+    sim->on_launch = [&](const device::LaunchEvent& event) {
+        cycles[event.kernel.starts_with("matmul_tc_")] = event.cycles;
+    };
+    const int m = 64, n = 128, k = 784;
+    const auto a = sim->allocate(2 * m * k, "a"), b = sim->allocate(2 * n * k, "b"), c = sim->allocate(2 * m * n, "c");
+    const std::vector<std::byte> zeros(2 * n * k);
+    sim->copy_in(a, zeros.data(), 2 * m * k), sim->copy_in(b, zeros.data(), 2 * n * k);
+    sim->launch({.kernel = "matmul_nt_f16", .grid = {8, 4, 1}, .block = {16, 16, 1}, .arguments = {a, b, c, m, n, k}});
+    sim->launch({.kernel = "matmul_tc_nt_f16", .grid = {4, 2, 1}, .block = {128, 1, 1}, .arguments = {a, b, c, m, n, k}});
+    INFO(cycles[0] << " cycles without, " << cycles[1] << " on tensor cores");
+    CHECK(cycles[1] > 0);
+    CHECK(double(cycles[1]) < 0.7 * double(cycles[0]));
+}
+
 TEST_CASE("a model that has no half-precision form says which have one") {
     CHECK_THROWS_WITH(Trainer({.model = "kmeans", .dtype = DType::f16}), Catch::Matchers::Contains("mlp, mlp512, lenet5"));
 }
@@ -254,7 +299,31 @@ TEST_CASE("int8 keeps an mlp's and LeNet-5's accuracy within a percent or two, f
             CHECK(row.more.at(0).value < 3);
         }
         CHECK(row_of(c, "int8, per channel, min-max").more[0].value < row_of(c, "int8, per tensor, min-max").more[0].value);
+        if (model != "mlp") continue;
+        const CheaperRow &chain = row_of(c, "int8, per channel, requantised"),
+                         &apart = row_of(c, "int8, per channel, min-max");
+        CHECK(std::abs(chain.loss - apart.loss) < 1e-3 * apart.loss);  // ReLU and bias before rounding, as op by op
+        // Of an example: 128 sums are read and their 128 bytes written; op by op they are read and written as f32 by
+        // dequantize, add_bias, relu and quantize, each once.
+        CHECK(apart.moved - chain.moved > 128 * (4 + 8 + 8 + 4) - 1);
+        CHECK(chain.bytes == apart.bytes);
     }
+}
+
+TEST_CASE("a gpt keeps its loss with weights and activations in 8 bits") {
+    const Comparison c = compare_quantized({.model = "gpt", .steps = 24, .batch = 4, .test_examples = 4});
+    INFO(text_of(c));
+    REQUIRE(c.rows.size() == 7);
+    CHECK(c.rows[0].loss < 3.6);
+    int differ = 0;  // an untrained block adds little: a loss may round to the same
+    for (const CheaperRow& row : c.rows) {
+        INFO(row.method);
+        CHECK(std::abs(row.loss - c.rows[0].loss) < 0.03 * c.rows[0].loss);
+        if (row.method == "f32") continue;
+        differ += row.loss != c.rows[0].loss;
+        CHECK(row.bytes < 0.35 * c.rows[0].bytes);  // embeddings, norms and biases stay f32
+    }
+    CHECK(differ >= 4);
 }
 
 // ---- pruning
@@ -333,6 +402,70 @@ TEST_CASE("a pruned mlp loses accuracy with its weights, wins some back under th
     for (size_t i = 0; i < 784 * 128; ++i) zeros += i % 3 == 0 && after[i] == 0, moved += after[i] != before[i];
     CHECK(zeros == (784 * 128 + 2) / 3);
     CHECK(moved > 784 * 128 / 2);
+}
+
+TEST_CASE("pruned models and models with adapters go on from a checkpoint to the bit, in a graph too") {
+    const auto prune = [](Task& task, tensor::Heap& heap) {
+        for (const char* name : {"fc1.weight", "fc2.weight"}) {
+            Parameter* weight = task.list.find(name);
+            const std::vector<std::vector<float>> layers = {tensor::to_host(heap, weight->value)};
+            weight->mask = tensor::tensor_from(heap, weight->value.shape, magnitude_masks(layers, 0.6, true)[0], "mask",
+                                               tensor::Purpose::parameter);
+        }
+    };
+    const auto adapt = [](Task& task, tensor::Heap& heap) {
+        const std::string weights[] = {"fc1.weight", "fc2.weight"};
+        add_adapters(task, heap, weights, 3, 16.0 / 3, 9);
+    };
+    const auto folder = std::filesystem::temp_directory_path() / fmt::format("lockstep_form_{}", getpid());
+    const std::function<void(Task&, tensor::Heap&)> forms[] = {
+        prune, adapt, [&](Task& task, tensor::Heap& heap) { prune(task, heap), adapt(task, heap); }};
+    for (size_t form = 0; form < 3; ++form)
+        for (const Mode mode : {Mode::direct, Mode::fused}) {
+            INFO("form " << form << " in mode " << name_of(mode));
+            TrainerOptions options{.model = "mlp", .batch = 8, .learning_rate = 0.01, .optimizer = "adamw", .mode = mode};
+            options.keep_images = false;
+            options.alter = forms[form];
+            Trainer whole(options), first(options);
+            std::vector<double> losses;
+            for (int i = 0; i < 9; ++i) losses.push_back(whole.step().loss);
+            for (int i = 0; i < 4; ++i) CHECK(first.step().loss == losses[size_t(i)]);
+            save_checkpoint(folder, first.checkpoint());
+            const Checkpoint kept = load_checkpoint(folder).value();
+            std::filesystem::remove_all(folder);
+            options.alter = alter_of(kept);
+            REQUIRE(options.alter);
+            Trainer rest(options);
+            rest.restore(kept);
+            for (int i = 4; i < 9; ++i) CHECK(rest.step().loss == losses[size_t(i)]);
+            CHECK(rest.export_parameters() == whole.export_parameters());
+            CHECK(rest.evaluate(50).loss == whole.evaluate(50).loss);
+            CHECK(rest.trained_parameters() == whole.trained_parameters());
+            const auto a = rest.checkpoint().tensors, b = whole.checkpoint().tensors;
+            REQUIRE(a.size() == b.size());
+            for (size_t i = 0; i < a.size(); ++i) CHECK(a[i].array.bytes == b[i].array.bytes);
+            options.alter = {};
+            Trainer plain(options);
+            CHECK_THROWS_WITH(plain.restore(kept), Catch::Contains(form == 1 ? "adapter" : "mask"));
+            CHECK_THROWS_WITH(Trainer(whole.options()).restore(plain.checkpoint()),
+                              Catch::Contains(form == 1 ? "fc1.lora_a" : "mask"));
+            int64_t steps = 0;  // and by train(), which asks the checkpoint
+            train({.options = options, .steps = 5, .from = &kept, .on_step = [&](const StepRecord& step) {
+                       CHECK(step.loss == losses[size_t(4 + steps++)]);
+                       return true;
+                   }});
+            CHECK(steps == 5);
+        }
+    Checkpoint plain = Trainer({.model = "mlp", .batch = 8}).checkpoint();
+    CHECK(!alter_of(plain));
+    Array mask{.dtype = DType::f32, .shape = {3}};
+    mask.bytes.resize(12);
+    plain.tensors.push_back({"fc1.weight.mask", mask});
+    CHECK_THROWS_WITH(Trainer({.model = "mlp", .batch = 8, .alter = alter_of(plain)}), Catch::Contains("[3] in the file"));
+    plain.tensors.back().name = "fc9.weight.mask";
+    CHECK_THROWS_WITH(Trainer({.model = "mlp", .batch = 8, .alter = alter_of(plain)}), Catch::Contains("fc9.weight"));
+    plain.tensors.back().name = "fc1.lora_a";
+    CHECK_THROWS_WITH(alter_of(plain), Catch::Contains("fc1.lora_a"));
 }
 
 // ---- distillation and LoRA

@@ -90,6 +90,7 @@ TEST_CASE("training that goes on from a checkpoint gives the same bits, for ever
         TrainerOptions options{.model = std::string(row.name), .learning_rate = row.learning_rate, .seed = 3};
         options.batch = std::min<int64_t>(row.batch, 4);
         options.keep_launches = options.keep_images = false;
+        if (row.name == "gpt" || row.name == "llama") options.dropout = 0.2;  // drawn again to the bit
         Trainer whole(options), first(options);
         std::vector<double> losses;
         for (int i = 0; i < 6; ++i) losses.push_back(whole.step().loss);

@@ -45,7 +45,7 @@ void fill(tensor::Heap& heap, ParameterList& list, const Json& rows) {
     }
 }
 
-void language(const std::string& name, const std::string& type, double relative) {
+void language(const std::string& name, const std::string& type, double relative, double dropout = 0) {
     const Json model = model_of(name), config = model["config"];
     auto device = device::open_device("host").value();
     tensor::Heap heap(*device);
@@ -61,6 +61,7 @@ void language(const std::string& name, const std::string& type, double relative)
                                     .context = context,
                                     .vocabulary = config["vocabulary"],
                                     .ffn = config.value("ffn", 4 * width),
+                                    .dropout = dropout,
                                     .llama = llama});
     fill(heap, list, model["parameters"]);
     Optimizer optimizer(heap, rule_of(model["optimiser"]), list.all());
@@ -98,6 +99,80 @@ TEST_CASE("a GPT trains as in PyTorch, with the library's modules and AdamW") {
 TEST_CASE("a Llama trains as in PyTorch, with the library's modules and AdamW") {
     language("llama_small", "f64", 1e-9);
     language("llama_small", "f32", 1e-5);
+}
+
+TEST_CASE("with dropout that never drops, attention's weights as a matrix train as in PyTorch too") {
+    for (const char* name : {"gpt_small", "llama_small"}) {
+        language(name, "f64", 1e-9, 1e-12);  // below 2^-32: no number drawn lies under it
+        language(name, "f32", 1e-5, 1e-12);
+    }
+}
+
+TEST_CASE("a GPT drops a value as often as it was told, in PyTorch's places, the same ones on every device") {
+    const double p = 0.3;
+    std::vector<double> logits[2], evaluated[2];
+    std::vector<std::vector<bool>> dropped[2];
+    for (const bool llama : {false, true}) {
+        for (const size_t on : {0, 1}) {
+            auto device = device::open_device(on == 0 ? "host" : "sim:v100", {.functional = true}).value();
+            tensor::Heap heap(*device);
+            Rng rng(4);
+            ParameterList list;
+            Build build{heap, rng, list};
+            const LanguageModel net(build, {.layers = 2,
+                                            .width = 32,
+                                            .heads = 4,
+                                            .kv_heads = llama ? 2 : 4,
+                                            .context = 16,
+                                            .vocabulary = 20,
+                                            .ffn = 48,
+                                            .dropout = p,
+                                            .llama = llama});
+            std::vector<int32_t> tokens;
+            for (int i = 0; i < 64; ++i) tokens.push_back((7 * i + i / 5) % 20);
+            dropped[on].clear();
+            for (const bool training : {true, false}) {
+                tensor::Tape tape(heap);
+                heap.recycle();
+                Pass pass{.tape = tape, .training = training, .random = {5, uint64_t{3} << 32}};
+                const auto x = tensor::reshaped(tensor::labels_from(heap, tokens, "tokens"), {4, 16});
+                const auto made = tape.values(net(pass, tape.label(x, "tokens")).node);
+                (training ? logits : evaluated)[on] = made;
+                std::vector<std::string> names;
+                for (size_t id = 0; id < tape.nodes().size(); ++id) {
+                    const tensor::Node& node = tape.nodes()[id];
+                    if (!node.op || node.op->name != "dropout") continue;
+                    names.push_back(node.name);
+                    const auto before = tape.values(node.inputs[0]), after = tape.values(int(id));
+                    double zeros = 0, all = 0;
+                    std::vector<bool>& which = dropped[on].emplace_back();
+                    for (size_t i = 0; i < before.size(); ++i) {
+                        which.push_back(after[i] == 0);
+                        if (before[i] == 0) continue;  // the future, in attention's weights
+                        all += 1, zeros += after[i] == 0;
+                        if (after[i] != 0) CHECK(std::abs(after[i] * (1 - p) / before[i] - 1) < 1e-6);
+                    }
+                    INFO(node.name << ": " << zeros << " of " << all);
+                    CHECK(std::abs(zeros - p * all) < 5 * std::sqrt(p * (1 - p) * all));
+                    CHECK(all >= 4 * 16 * 32);
+                }
+                const std::vector<std::string> places = {
+                    "embedding dropout",  "layers.0.attention attention dropout", "layers.0 dropout 1",
+                    "layers.0 dropout 2", "layers.1.attention attention dropout", "layers.1 dropout 1",
+                    "layers.1 dropout 2"};
+                CHECK(names == (training ? places : std::vector<std::string>()));
+            }
+        }
+        CHECK(dropped[0] == dropped[1]);
+        REQUIRE(logits[0].size() == logits[1].size());
+        double far = 0, learns = 0;
+        for (size_t i = 0; i < logits[0].size(); ++i) {
+            far = std::max(far, std::abs(logits[0][i] - logits[1][i]));
+            learns = std::max(learns, std::abs(logits[0][i] - evaluated[0][i]));
+        }
+        CHECK(far < 1e-5);
+        CHECK(learns > 1e-3);
+    }
 }
 
 TEST_CASE("text made with a cache of keys and values is the text made without one") {

@@ -134,7 +134,7 @@ nn::TrainerOptions trainer_options(const TrainAsked& options, const nn::Checkpoi
     if (!type || (*type != DType::f32 && *type != DType::f64 && *type != DType::f16 && *type != DType::bf16))
         throw Failure(fmt::format("--dtype {} is not one of f32, f64, f16 and bf16", options.dtype));
     trainer.dtype = *type;
-    if (!options.mode.empty()) trainer.mode = nn::mode_named(options.mode);
+    if (!options.mode.empty() && options.mode != "each") trainer.mode = nn::mode_named(options.mode);
     if (options.nan != "stop" && options.nan != "warn")
         throw Failure(fmt::format("--nan {} is neither stop nor warn", options.nan));
     trainer.nan = options.nan == "warn" ? nn::NanPolicy::warn : nn::NanPolicy::stop;
@@ -170,6 +170,11 @@ int train(const TrainAsked& options, const CLI::App& command) {
             begin == 0
                 ? fmt::format("--steps is at least 1, not {}", steps)
                 : fmt::format("the checkpoint is after step {}, the end of its plan: --steps N trains N more", begin));
+    if (options.mode == "each") {
+        if (from || !options.save.empty() || !options.trace.empty() || options.sample > 0)
+            throw Failure("--mode each shows modes beside each other: it saves, resumes, traces and samples nothing");
+        return train_in_each_mode(request.options, options.steps.value_or(8), options.json);
+    }
     if (options.parallel.any())
         return train_parallel(options.parallel, {.training = request.options,
                                                  .from = request.from,
@@ -284,6 +289,10 @@ void add_train(CLI::App& app, int& status) {
     command->add_option("--weight-decay", t.weight_decay, "of the optimizer");
     command->add_flag("--nesterov", t.nesterov, "sgd looks ahead");
     command->add_option("--clip-norm", t.clip_norm, "largest norm of all gradients together; 0: none");
+    command
+        ->add_option("--dropout", t.dropout,
+                     "how often gpt, llama and gcn drop a value while they learn; the model's own unless said")
+        ->check(CLI::Range(0.0, 1.0));
     command->add_option(
         "--schedule", t.schedule,
         "of the learning rate: constant, step, cosine, warm_up or warm_up_cosine; or of the pipeline: 1f1b, gpipe, "

@@ -23,6 +23,7 @@ void each_kept(Options& o, Visit visit) {
     visit("weight-decay", o.weight_decay);
     visit("nesterov", o.nesterov);
     visit("clip-norm", o.clip_norm);
+    visit("dropout", o.dropout);
     visit("schedule", o.schedule);
     visit("planned-steps", o.planned_steps);
     visit("loss-scale", o.loss_scale);

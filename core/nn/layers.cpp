@@ -30,6 +30,12 @@ Perceptron::Perceptron(Build& build, std::span<const int64_t> widths) {
 
 Variable Perceptron::operator()(Pass& pass, Variable x) const {
     for (size_t i = 0; i < layers.size(); ++i) {
+        const auto& product = layers[i].weight->product;
+        if (i + 1 < layers.size() && product)
+            if (const auto next = product->linear_into(pass, layers[i], layers[i + 1], x)) {
+                x = *next;
+                continue;
+            }
         x = layers[i](pass, x);
         if (i + 1 < layers.size()) x = tensor::relu(pass.tape, x, fmt::format("relu{}", i + 1));
     }
@@ -128,6 +134,28 @@ SelfAttention::SelfAttention(Build& build, const std::string& layer, int64_t wid
     out = Linear(build, layer + ".out", width, width, with_bias);
 }
 
+// softmax(q kᵀ / sqrt(D)) with weights dropped, times v; q [B,T,H,D], k and v [B,T,G,D] -> [B,T,H,D].
+static Variable attention_dropping(Pass& pass, const Variable& q, const Variable& k, const Variable& v, double dropout,
+                                   const std::string& name) {
+    tensor::Tape& tape = pass.tape;
+    const int64_t batch = q.shape()[0], heads = q.shape()[2], size = q.shape()[3];
+    const auto for_every_head = [&](const Variable& x, const char* what) {  // [B,T,G,D] -> [B,H,T,D]
+        const Variable some = tensor::permute(tape, x, {0, 2, 1, 3}, name + what);
+        const int64_t groups = some.shape()[1], places = some.shape()[2];
+        if (groups == heads) return some;
+        const Variable apart = tensor::reshape(tape, some, {batch, groups, 1, places, size}, name + what);
+        const Variable repeated = tensor::expand(tape, apart, {batch, groups, heads / groups, places, size}, name + what);
+        return tensor::reshape(tape, repeated, {batch, heads, places, size}, name + what);
+    };
+    const Variable products =
+        tensor::matmul(tape, for_every_head(q, " queries"), for_every_head(k, " keys"), name + " attention scores", true);
+    const Variable scores = tensor::affine(tape, products, 1 / std::sqrt(double(size)), 0, name + " attention scaled");
+    const Variable weights = tensor::dropout(tape, tensor::softmax_causal(tape, scores, name + " attention weights"),
+                                             dropout, pass.random, name + " attention dropout");
+    return tensor::permute(tape, tensor::matmul(tape, weights, for_every_head(v, " values"), name + " attention"),
+                           {0, 2, 1, 3}, name + " attention heads");
+}
+
 Variable SelfAttention::operator()(Pass& pass, const Variable& x, const tensor::Tensor* table, Cache* cache) const {
     tensor::Tape& tape = pass.tape;
     const int64_t batch = x.shape()[0], places = x.shape()[1], width = x.shape()[2], size = width / heads;
@@ -153,7 +181,9 @@ Variable SelfAttention::operator()(Pass& pass, const Variable& x, const tensor::
         cache->values = values.value;
     }
     const Variable mixed =
-        tensor::attention(tape, queries, keys, values, true, tensor::HeadLayout::positions_first, name + " attention");
+        pass.training && dropout > 0
+            ? attention_dropping(pass, queries, keys, values, dropout, name)
+            : tensor::attention(tape, queries, keys, values, true, tensor::HeadLayout::positions_first, name + " attention");
     return out(pass, tensor::reshape(tape, mixed, {batch, places, width}, name + " joined"));
 }
 

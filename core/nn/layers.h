@@ -103,11 +103,13 @@ struct Cache {  // keys and values of the places seen so far, of one attention: 
     tensor::Tensor keys, values;
 };
 
-// Causal self-attention with `heads` heads and `kv_heads` heads of keys and values (grouped queries).
+// Causal self-attention with `heads` heads and `kv_heads` heads of keys and values (grouped queries). Where weights are
+// dropped while it learns, the matrix of weights is made: the tiled kernel never has it.
 struct SelfAttention {
     std::string name;
     Linear q, k, v, out;
     int64_t heads = 1, kv_heads = 1;
+    double dropout = 0;  // of the weights
 
     SelfAttention() = default;
     SelfAttention(Build& build, const std::string& name, int64_t width, int64_t heads, int64_t kv_heads, bool with_bias);

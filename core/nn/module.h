@@ -31,6 +31,11 @@ struct StandIn {  // what takes a layer's product over (a convolution's with its
     virtual int64_t bytes() const = 0;  // of what stands for the weight
     virtual tensor::Variable linear(Pass& pass, const Linear& layer, const tensor::Variable& x) const = 0;
     virtual tensor::Variable conv2d(Pass& pass, const Conv2d& layer, const tensor::Variable& x) const = 0;
+    // Product, bias and ReLU in one, in the form that `next`, the layer that alone reads them, takes; none: op by op.
+    virtual std::optional<tensor::Variable> linear_into(Pass&, const Linear&, const Linear& /*next*/,
+                                                        const tensor::Variable&) const {
+        return {};
+    }
 };
 
 struct Parameter {

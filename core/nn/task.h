@@ -24,7 +24,9 @@ struct TaskOptions {
     uint64_t seed = 1;
     DType dtype = DType::f32;           // of parameters, losses and optimisers
     std::optional<DType> compute = {};  // of layers: f16 or bf16 beside f32; none: dtype
-    int rank = 0, world = 1;            // of a data-parallel run: batch is this rank's share
+    // How often values are dropped while the model learns; none: the model's own.
+    std::optional<double> dropout = {};
+    int rank = 0, world = 1;  // of a data-parallel run: batch is this rank's share
 };
 
 struct Batch {                    // on the host; a task fills what it needs

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "core/base/diagnostic.h"
+#include "core/nn/cheaper/kept_form.h"
 #include "core/nn/data/loader.h"
 #include "core/nn/data/parameter_arrays.h"
 #include "core/nn/finite.h"
@@ -42,6 +43,43 @@ std::unique_ptr<device::Device> open(const std::string& name, const device::Devi
 double seconds_since(std::chrono::steady_clock::time_point begin) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
+
+// A record as new, with the memory of an earlier step's lists and texts. `launches` keeps its elements: they are
+// overwritten.
+void begin_again(StepRecord& record) {
+    StepRecord fresh;
+    const auto keep_memory = [](auto& to, auto& from) {
+        from.clear();
+        to = std::move(from);
+    };
+    keep_memory(fresh.device, record.device);
+    keep_memory(fresh.model, record.model);
+    keep_memory(fresh.copies, record.copies);
+    keep_memory(fresh.queue, record.queue);
+    keep_memory(fresh.live_bytes, record.live_bytes);
+    keep_memory(fresh.labels, record.labels);
+    keep_memory(fresh.predictions, record.predictions);
+    keep_memory(fresh.confidence, record.confidence);
+    fresh.launches = std::move(record.launches);
+    record = std::move(fresh);
+}
+
+// What a step hears of its launches. One pointer to it is all that a callback holds: a small one is not allocated.
+struct Hearing {
+    StepRecord& record;
+    bool keeps;
+    const std::function<void(const device::LaunchEvent&)>& also;
+    size_t heard = 0;
+
+    void hear(const device::LaunchEvent& event) {
+        if (keeps && heard < record.launches.size())
+            record.launches[heard] = event;
+        else if (keeps)
+            record.launches.push_back(event);
+        heard += keeps;
+        if (also) also(event);
+    }
+};
 
 // Clears the callbacks however the step ends.
 struct Listening {
@@ -120,7 +158,13 @@ struct Trainer::State {
     std::vector<Batch> parts;  // of the step's batch: one, unless gradients accumulate
     FiniteWatch watch;
     NoiseMeter noise;
+    // Part number % parts of batch number / parts, whichever thread asks.
+    std::function<void(uint64_t number, Batch& into)> make_part;
     std::unique_ptr<Loader<Batch>> loader;  // with prefetch: stands at batch number `next`
+    // Memory that steps use again.
+    graph::StepInputs step_inputs;
+    std::vector<double> logits;
+    std::shared_ptr<std::vector<float>> pictures;
 
     struct Evaluator {  // always on the host
         std::unique_ptr<device::Device> device;
@@ -153,6 +197,16 @@ struct Trainer::State {
             throw Failure(fmt::format("mode {} captures a batch that goes through in one part, not in {}",
                                       name_of(options.mode), options.accumulate));
         parts.resize(static_cast<size_t>(options.accumulate));
+        if (task->make_batch)
+            make_part = [make = task->make_batch, count = parts.size(), batch = options.batch](uint64_t number,
+                                                                                               Batch& into) {
+                const auto first = [&](uint64_t part) {
+                    return static_cast<int64_t>(part * static_cast<uint64_t>(batch) / count);
+                };
+                into.first = first(number % count);
+                into.count = first(number % count + 1) - into.first;
+                make(number / count, into);
+            };
         if (task->groups.empty()) task->groups.push_back({"", task->list.all()});
         if (const auto scale = scaling()) next_scale = scale->scale;
         for (Group& group : task->groups)
@@ -161,13 +215,14 @@ struct Trainer::State {
     }
 
     // What is new in this step, for recording and replay.
-    graph::StepInputs inputs(double rate) const {
+    const graph::StepInputs& inputs(double rate) {
         const Batch& batch = parts.front();
-        return {.sources = {{batch.values.data(), batch.values.size(), DType::f32},
-                            {batch.labels.data(), batch.labels.size(), DType::i32},
-                            {batch.tokens.data(), batch.tokens.size(), DType::i64}},
-                .random_base = random_base(),
-                .learning_rate = rate};
+        step_inputs.sources.assign({{batch.values.data(), batch.values.size(), DType::f32},
+                                    {batch.labels.data(), batch.labels.size(), DType::i32},
+                                    {batch.tokens.data(), batch.tokens.size(), DType::i64}});
+        step_inputs.random_base = random_base();
+        step_inputs.learning_rate = rate;
+        return step_inputs;
     }
     uint64_t random_base() const { return static_cast<uint64_t>(next) << 32; }
 
@@ -218,36 +273,35 @@ struct Trainer::State {
             throw Failure(
                 fmt::format("model {} computes in f32 or f64: {} is for {}", row.name, name_of(options.dtype), able));
         }
+        if (options.dropout >= 0 && !row.dropout) {
+            std::string able;
+            for (const ModelRow& other : models())
+                if (other.dropout) able += fmt::format("{}{}", able.empty() ? "" : ", ", other.name);
+            throw Failure(fmt::format("model {} drops no values while it learns: {} do", row.name, able));
+        }
         return {.steps = options.planned_steps > 0 ? options.planned_steps : row.steps,
                 .data = options.data,
                 .batch = options.batch,
                 .seed = options.seed,
                 .dtype = mixed() ? DType::f32 : options.dtype,
-                .compute = mixed() ? std::optional(options.dtype) : std::nullopt};
+                .compute = mixed() ? std::optional(options.dtype) : std::nullopt,
+                .dropout = options.dropout >= 0 ? std::optional(options.dropout) : row.dropout};
     }
 
     void load_batch() {
-        if (!task->make_batch) return;
+        if (!make_part) return;
         const auto count = static_cast<uint64_t>(parts.size());
-        const auto make = [make = task->make_batch, count, batch = options.batch](uint64_t number, Batch& into) {
-            const auto first = [&](uint64_t part) {
-                return static_cast<int64_t>(part * static_cast<uint64_t>(batch) / count);
-            };
-            into.first = first(number % count);
-            into.count = first(number % count + 1) - into.first;
-            make(number / count, into);
-        };
         const uint64_t number = static_cast<uint64_t>(next) * count;
         if (options.prefetch && !loader)
             loader = std::make_unique<Loader<Batch>>(
                 LoaderOptions{
                     .first = number, .depth = 2 + static_cast<int>(std::min<uint64_t>(count, 100)), .stop = options.stop},
-                make);
+                make_part);
         for (uint64_t part = 0; part < count; ++part)
             if (options.prefetch)
                 loader->next(parts[part]);
             else
-                make(number + part, parts[part]);
+                make_part(number + part, parts[part]);
     }
 
     double share(const Batch& part) const {  // of the step's examples
@@ -259,15 +313,19 @@ struct Trainer::State {
         note(record, tape.values(made.loss.node)[0],
              task->classifies ? tape.values(made.output.node) : std::vector<double>(), part);
     }
-    void note(StepRecord& record, double loss, const std::vector<double>& logits, const Batch& part) const {
+    void note(StepRecord& record, double loss, std::span<const double> said, const Batch& part) const {
         record.loss += parts.size() == 1 ? loss : share(part) * loss;
         if (!task->classifies) return;
-        const Predictions predicted = predictions_of(logits, part.labels);
-        record.train_accuracy += double(predicted.right) / double(options.batch);
-        const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
-        append(record.predictions, predicted.labels);
-        append(record.confidence, predicted.confidence);
-        append(record.labels, part.labels);
+        const int64_t right = predict(said, part.labels, record.predictions, record.confidence);
+        record.train_accuracy += double(right) / double(options.batch);
+        record.labels.insert(record.labels.end(), part.labels.begin(), part.labels.end());
+    }
+
+    void keep_pictures(StepRecord& record) {
+        if (!pictures || pictures.use_count() > 1) pictures = std::make_shared<std::vector<float>>();
+        pictures->clear();
+        for (const Batch& part : parts) pictures->insert(pictures->end(), part.values.begin(), part.values.end());
+        if (!pictures->empty()) record.images = pictures;
     }
 
     // The parts' gradients add up on the leaves, each with its share as the seed: the mean over the whole batch.
@@ -301,6 +359,8 @@ static void check(const TrainerOptions& options) {
     if (options.threads < 1 || options.threads > 1024)
         throw Failure(fmt::format("{} threads are impossible: 1 to 1024", options.threads));
     check_learning_rate(options.learning_rate);
+    if (options.dropout > 1 || std::isnan(options.dropout))
+        throw Failure(fmt::format("a dropout of {} is impossible: a probability from 0 to 1", options.dropout));
     if (options.keep_graph && (options.mode == Mode::graph || options.mode == Mode::fused))
         throw Failure(fmt::format("mode {} keeps no values to look at: the graph is kept in modes direct and eager",
                                   name_of(options.mode)));
@@ -315,9 +375,15 @@ Trainer::Trainer(Trainer&&) noexcept = default;
 Trainer& Trainer::operator=(Trainer&&) noexcept = default;
 
 StepRecord Trainer::step() {
+    StepRecord record;
+    step(record);
+    return record;
+}
+
+void Trainer::step(StepRecord& record) {
     State& s = *state_;
     const auto started = std::chrono::steady_clock::now();
-    StepRecord record;
+    begin_again(record);
     record.step = s.next;
     record.learning_rate = rate_at(s.options, s.next);
     record.device = s.device->name();
@@ -331,22 +397,23 @@ StepRecord Trainer::step() {
     s.heap.recycle();
     s.load_batch();
     std::vector<std::vector<float>> before;  // of the parameters, in order
-    const auto parameters = s.task->list.all();
-    if (s.options.keep_graph && s.options.keep_values)
+    std::vector<Parameter*> parameters;
+    if (s.options.keep_graph && s.options.keep_values) {
+        parameters = s.task->list.all();
         for (const Parameter* parameter : parameters) before.push_back(tensor::to_host(s.heap, parameter->value));
+    }
 
     const Listening listening{*s.device, s.execution};
+    Hearing hearing{record, s.options.keep_launches, on_launch};
     if (s.options.keep_launches || on_launch)
-        s.device->on_launch = [&](const device::LaunchEvent& event) {
-            if (s.options.keep_launches) record.launches.push_back(event);
-            if (on_launch) on_launch(event);
-        };
-    s.device->on_copy = [&](const device::CopyEvent& event) { record.copies.push_back(event); };
+        s.device->on_launch = [&hearing](const device::LaunchEvent& event) { hearing.hear(event); };
+    s.device->on_copy = [&record](const device::CopyEvent& event) { record.copies.push_back(event); };
     auto* queue = s.options.keep_launches ? dynamic_cast<graph::Queue*>(s.device.get()) : nullptr;
-    if (queue) queue->on_queue = [&](const graph::QueueEvent& event) { record.queue.push_back(event); };
+    if (queue) queue->on_queue = [&record](const graph::QueueEvent& event) { record.queue.push_back(event); };
     Tape& tape = s.tape;
     int last_part = 0;      // its first node
     const auto end = [&] {  // what every step says at its end
+        record.launches.resize(hearing.heard);
         record.peak_bytes = s.heap.peak_bytes();
         record.device_bytes = s.heap.device_bytes();
         if (s.execution.traffic()) record.traffic = s.execution.traffic()->bytes;
@@ -354,27 +421,24 @@ StepRecord Trainer::step() {
             {s.heap, tape, s.task->list, name_of(s.players[0].optimizer.rule()), s.next, record.loss, last_part});
     };
     const auto leave = [&] {
-        if (s.options.keep_images && s.task->rows > 0) {
-            std::vector<float> images;
-            for (const Batch& part : s.parts) images.insert(images.end(), part.values.begin(), part.values.end());
-            record.images = keep(std::move(images));
-        }
+        if (s.options.keep_images && s.task->rows > 0) s.keep_pictures(record);
         ++s.next;
         record.seconds = seconds_since(started);
         if (record.not_finite && s.options.nan == NanPolicy::stop)
             throw NotFiniteFailure(std::make_shared<const StepRecord>(std::move(record)));
     };
-    const graph::StepInputs inputs = s.inputs(record.learning_rate);
+    const graph::StepInputs& inputs = s.inputs(record.learning_rate);
     const auto issued = std::chrono::steady_clock::now();
     if (graph::Executor* executor = s.execution.ready(inputs)) {
         s.replay(*executor, inputs, record);
         record.issue_seconds = seconds_since(issued);
         s.device->on_copy = nullptr;
         s.note_scale(record);
-        s.note(record, executor->scalar(0), s.task->classifies ? executor->values(1) : std::vector<double>(), s.parts[0]);
+        if (s.task->classifies) executor->values(1, s.logits);
+        s.note(record, executor->scalar(0), s.logits, s.parts[0]);
         end();
         leave();
-        return record;
+        return;
     }
     if (s.parts.size() == 1) s.execution.begin(tape, inputs);
     Pass pass{.tape = tape, .training = true, .random = {s.options.seed, s.random_base()}, .step = s.next};
@@ -421,7 +485,6 @@ StepRecord Trainer::step() {
             if (node.name == parameters[i]->name && (node.requires_grad || node.turn == 0))
                 node.value = keep(std::vector<float>(before[i]));
     leave();
-    return record;
 }
 
 Trainer::State& Trainer::on_host() {
@@ -438,8 +501,11 @@ Trainer::State& Trainer::on_host() {
         s.device->copy_out(bytes.data(), from.pointer(), bytes.size());
         e.device->copy_in(to.pointer(), bytes.data(), bytes.size());
     };
-    for (size_t i = 0; i < s.task->list.parameters().size(); ++i)
-        copy(s.task->list.parameters()[i].value, e.task->list.parameters()[i].value);
+    for (size_t i = 0; i < s.task->list.parameters().size(); ++i) {
+        const Parameter &mine = s.task->list.parameters()[i], &its = e.task->list.parameters()[i];
+        copy(mine.value, its.value);
+        if (mine.mask && its.mask) copy(mine.mask, its.mask);
+    }
     for (size_t i = 0; i < s.task->list.buffers().size(); ++i)
         copy(s.task->list.buffers()[i].value, e.task->list.buffers()[i].value);
     return s;
@@ -520,6 +586,7 @@ Checkpoint Trainer::checkpoint() const {
 void Trainer::restore(const Checkpoint& checkpoint) {
     check_goes_on(state_->options, checkpoint);
     if (checkpoint.step < 0) throw Failure(fmt::format("there is no step {}", checkpoint.step));
+    check_form(state_->task->list, checkpoint.tensors);
     nn::restore(state_->heap, kept(), checkpoint.tensors);
     for (State::Player& player : state_->players) player.optimizer.restored();
     if (state_->scaling()) state_->next_scale = state_->players.front().optimizer.report().loss_scale;
@@ -555,12 +622,15 @@ void Trainer::import_parameters(std::span<const float> values, int64_t next_step
 }
 
 void train(const TrainRequest& request) {
-    Trainer trainer(request.options);
+    TrainerOptions options = request.options;
+    if (request.from && !options.alter) options.alter = alter_of(*request.from);
+    Trainer trainer(std::move(options));
     if (request.from) trainer.restore(*request.from);
+    StepRecord record;
     const int64_t end = trainer.next_step() + request.steps;
     bool go_on = true;
     while (go_on && trainer.next_step() < end) {
-        const StepRecord record = trainer.step();
+        trainer.step(record);
         go_on = !request.on_step || request.on_step(record);
         const int64_t done = trainer.next_step();
         const bool last = !go_on || done == end;

@@ -86,6 +86,7 @@ void check_parallel_options(const ParallelOptions& options, const ModelShape& sh
             fmt::format("{} takes the norm of whole layers, which --zero and --tp cut: sgd, adam and adamw go", rule));
     if (plan.sync_batch_norm && shape.name != "resnet8")
         throw Failure(fmt::format("--sync-batch-norm works on batch norm, and {} has none: resnet8 has", shape.name));
+    if (training.dropout > 0) throw Failure("ranks drop no values while they learn: --dropout works on one rank");
     if (training.accumulate > 1) throw Failure("parts of a batch are micro-batches here: --microbatches, not --accumulate");
     if (const std::optional<std::string> why = refusal(plan, shape, training.batch)) throw Failure(*why);
     if (training.batch % (int64_t{plan.dp} * plan.microbatches))

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "core/base/diagnostic.h"
+#include "core/model/gpu_spec.h"
 
 namespace lockstep::tensor {
 
@@ -52,6 +53,7 @@ struct HeapState {
     std::vector<std::pair<int64_t, Buffer>> freed_now;            // since the last recycle()
     uint64_t allocations = 0;
     HeapListener* listener = nullptr;
+    bool multiplies_halves = false;
     int64_t live = 0, peak = 0, taken = 0;
     BytesByPurpose by_purpose = {};
 
@@ -81,6 +83,15 @@ Storage::~Storage() {
 
 Heap::Heap(device::Device& device) : state_(std::make_shared<HeapState>()) {
     state_->device = &device;
+    const std::string name = device.name();
+    state_->multiplies_halves = name.starts_with("cuda");
+    if (name.starts_with("sim:"))
+        if (const auto gpu = model::gpu_named(name.substr(4)))
+            state_->multiplies_halves = gpu.value().fp16_tensor_tflops.value > 0;
+}
+
+bool Heap::multiplies_halves() const {
+    return state_->multiplies_halves;
 }
 
 std::shared_ptr<Storage> Heap::allocate(int64_t bytes, const Label& name, Purpose purpose) {

@@ -78,6 +78,7 @@ class Heap {
     uint64_t device_allocations() const;  // how often the device was asked: a step in steady state adds none
     void release_free();                  // gives back to the device what is free: of this step only after recycle()
     device::Device& device() const;
+    bool multiplies_halves() const;       // by tensor cores: a modelled GPU that has them, or a real one
     void listen(HeapListener* listener);  // null: nobody listens. It must outlive its listening
     HeapListener* listener() const;
 

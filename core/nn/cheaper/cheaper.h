@@ -71,12 +71,14 @@ enum class Calibration : uint8_t { min_max, percentile };  // of activations: th
 struct QuantizeOptions {
     bool by_row = true;         // a scale for each output of a layer (per channel), or one a layer
     bool weights_only = false;  // activations stay f32
+    bool requantizes = false;   // between linear layers they stay int8: a product's sums straight to the next one's input
     Calibration calibration = Calibration::min_max;
     double percentile = 0.999;
     int64_t batches = 4;  // of training data that calibrate
 };
 // Rows: f32; weights alone, per tensor and per channel (models of linear layers); weights and activations, per tensor and
-// per channel, min-max and percentile (models of pictures).
+// per channel, min-max and percentile; of mlp and mlp512 requantised too. A text model's embedding, and the head that is the
+// same matrix, stay f32.
 Comparison compare_quantized(const CheaperRun& run);
 
 // ---- pruning

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/base/diagnostic.h"
+#include "core/nn/cheaper/kept_form.h"
 #include "core/nn/cheaper/workbench.h"
 #include "core/nn/models/models.h"
 #include "core/tensor/ops.h"
@@ -110,54 +111,23 @@ Comparison compare_distilled(const CheaperRun& run, const DistillOptions& option
 
 // ---- LoRA
 namespace {
-struct LoraProduct final : StandIn {
-    Parameter *down, *up;
-    double scale;
-    int64_t stored;
-    LoraProduct(Parameter* a, Parameter* b, double by, int64_t weight) : down(a), up(b), scale(by), stored(weight) {}
-
-    int64_t bytes() const override { return stored; }
-    Variable linear(Pass& pass, const Linear& at, const Variable& x) const override {
-        tensor::Tape& tape = pass.tape;
-        const Variable y = tensor::matmul(tape, x, pass(at.weight), at.name + " matmul", true);
-        const Variable narrow = tensor::matmul(tape, x, pass(down), at.name + " lora_a matmul", true);
-        const Variable wide = tensor::matmul(tape, narrow, pass(up), at.name + " lora_b matmul", true);
-        return tensor::add(tape, y, tensor::affine(tape, wide, scale, 0, at.name + " lora scale"), at.name + " lora add");
-    }
-    Variable conv2d(Pass&, const Conv2d& at, const Variable&) const override {
-        throw Failure(fmt::format("{}: LoRA is for linear layers", at.name));
-    }
-};
-
 std::string lora_name(const Layer& layer, const char* part) {
-    return layer.name.substr(0, layer.name.rfind('.')) + part;
+    return adapter_name(layer.name, part);
 }
 
 Alter with_lora(const std::vector<Layer>& layers, const LoraOptions& options, uint64_t seed) {
-    return [layers, options, seed](Task& task, tensor::Heap& heap) {
-        for (Parameter& parameter : task.list.parameters()) parameter.trainable = false;
-        Rng rng(seed);
-        Build build{heap, rng, task.list};
-        Group adapters{"adapters", {}};
-        for (const Layer& layer : layers) {
-            if (layer.convolution) continue;
-            const double deviation = 1 / std::sqrt(double(layer.columns));
-            Parameter* a =
-                build.parameter(lora_name(layer, ".lora_a"), {options.rank, layer.columns}, Init::normal(deviation));
-            Parameter* b = build.parameter(lora_name(layer, ".lora_b"), {layer.rows, options.rank}, Init::constant(0));
-            Parameter* weight = task.list.find(layer.name);
-            weight->product =
-                std::make_shared<LoraProduct>(a, b, options.alpha / double(options.rank), weight->value.bytes());
-            adapters.parameters.insert(adapters.parameters.end(), {a, b});
-        }
-        task.groups = {adapters};
+    std::vector<std::string> weights;
+    for (const Layer& layer : layers)
+        if (!layer.convolution) weights.push_back(layer.name);
+    return [weights, options, seed](Task& task, tensor::Heap& heap) {
+        add_adapters(task, heap, weights, options.rank, options.alpha / double(options.rank), seed);
     };
 }
 
 Weights merged(Weights values, const std::vector<Layer>& layers, const LoraOptions& options) {
     for (const Layer& layer : layers) {
         if (layer.convolution) continue;
-        const std::vector<float>&a = values.at(lora_name(layer, ".lora_a")), &b = values.at(lora_name(layer, ".lora_b"));
+        const std::vector<float>&a = values.at(lora_name(layer, "lora_a")), &b = values.at(lora_name(layer, "lora_b"));
         std::vector<float>& w = values.at(layer.name);
         const auto rank = static_cast<size_t>(options.rank), columns = static_cast<size_t>(layer.columns);
         for (size_t row = 0; row < static_cast<size_t>(layer.rows); ++row)

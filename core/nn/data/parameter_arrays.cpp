@@ -39,7 +39,10 @@ void write_array(const tensor::Heap& heap, const tensor::Tensor& tensor, const A
 
 std::vector<NamedTensor> tensors_of(const ParameterList& list) {
     std::vector<NamedTensor> all;
-    for (const Parameter& parameter : list.parameters()) all.push_back({parameter.name, parameter.value});
+    for (const Parameter& parameter : list.parameters()) {
+        all.push_back({parameter.name, parameter.value});
+        if (parameter.mask) all.push_back({parameter.name + ".mask", parameter.mask});
+    }
     for (const Buffer& buffer : list.buffers()) all.push_back({buffer.name, buffer.value});
     return all;
 }

@@ -18,7 +18,7 @@ struct NamedTensor {
     std::string name;
     tensor::Tensor tensor;
 };
-// Parameters, then buffers, in the list's order and under its names.
+// Parameters, then buffers, in the list's order and under its names; a parameter's mask behind it ("fc1.weight.mask").
 std::vector<NamedTensor> tensors_of(const ParameterList& list);
 NamedArrays arrays_of(const tensor::Heap& heap, std::span<const NamedTensor> tensors);
 NamedArrays arrays_of(const tensor::Heap& heap, const ParameterList& list);

@@ -17,6 +17,7 @@ struct Convolution {
     Csr adjacency;
     Linear first, second;
     DType dtype = DType::f32;
+    double dropout = 0.5;
 
     Variable operator()(Pass& pass) const {
         tensor::Tape& tape = pass.tape;
@@ -34,7 +35,7 @@ struct Convolution {
         Variable h = floats(graph.x, {graph.nodes, graph.features}, "x");
         h = tensor::sparse_dense(tape, values, rows, columns, first(pass, h), "convolution 1");
         h = tensor::relu(tape, h, "relu");
-        if (pass.training) h = tensor::dropout(tape, h, 0.5, pass.random, "dropout");
+        if (pass.training) h = tensor::dropout(tape, h, dropout, pass.random, "dropout");
         return tensor::sparse_dense(tape, values, rows, columns, second(pass, h), "convolution 2");  // [nodes, classes]
     }
 };
@@ -58,6 +59,7 @@ std::unique_ptr<Task> make_gcn(const TaskOptions& options, tensor::Heap& heap) {
     it->graph = planted_graph(options.seed);
     it->adjacency = normalised_adjacency(it->graph);
     it->dtype = options.dtype;
+    it->dropout = options.dropout.value_or(0.5);
     Rng rng(options.seed);
     Build build{heap, rng, task->list, options.dtype};
     it->first = Linear(build, "gc1", it->graph.features, 32);

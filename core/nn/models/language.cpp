@@ -30,6 +30,7 @@ LanguageModel::LanguageModel(Build& build, const LanguageShape& shape) : shape_(
         else
             layer.layer_norm1 = LayerNorm(build, at + "norm1", d);
         layer.attention = SelfAttention(build, at + "attention", d, shape.heads, shape.kv_heads, biases);
+        layer.attention.dropout = shape.dropout;
         if (shape.llama) {
             layer.rms_norm2 = RMSNorm(build, at + "norm2", d);
             layer.gate = Linear(build, at + "mlp.w1", d, shape.ffn, false);
@@ -67,16 +68,21 @@ Variable LanguageModel::operator()(Pass& pass, const Variable& tokens, std::vect
             table = tensor::slice(tape, table, 0, before, before + places, 1, "positions slice");
         h = tensor::add(tape, h, table, "positions add");
     }
+    const auto drop = [&](const Variable& x, const std::string& at, const char* what) {
+        return pass.training && shape_.dropout > 0 ? tensor::dropout(tape, x, shape_.dropout, pass.random, at + what) : x;
+    };
+    h = drop(h, "embedding", " dropout");
     for (size_t i = 0; i < layers_.size(); ++i) {
         const Layer& layer = layers_[i];
         const std::string at = fmt::format("layers.{} ", i);
         Cache* cache = caches ? &(*caches)[i] : nullptr;
         const Variable n = shape_.llama ? layer.rms_norm1(pass, h) : layer.layer_norm1(pass, h);
-        h = tensor::add(tape, h, layer.attention(pass, n, shape_.llama ? &rope : nullptr, cache), at + "residual 1");
+        const Variable mixed = drop(layer.attention(pass, n, shape_.llama ? &rope : nullptr, cache), at, "dropout 1");
+        h = tensor::add(tape, h, mixed, at + "residual 1");
         const Variable m = shape_.llama ? layer.rms_norm2(pass, h) : layer.layer_norm2(pass, h);
         const Variable inner = shape_.llama ? tensor::swiglu(tape, layer.gate(pass, m), layer.up(pass, m), at + "swiglu")
                                             : tensor::unary(tape, "gelu_tanh", layer.up(pass, m), at + "gelu");
-        h = tensor::add(tape, h, layer.down(pass, inner), at + "residual 2");
+        h = tensor::add(tape, h, drop(layer.down(pass, inner), at, "dropout 2"), at + "residual 2");
     }
     h = shape_.llama ? rms_norm_(pass, h) : layer_norm_(pass, h);
     h = tensor::reshape(tape, h, {batch * places, shape_.width}, "rows");
@@ -163,6 +169,7 @@ std::unique_ptr<Task> language_task(const char* name, const TaskOptions& options
                              .context = context,
                              .vocabulary = std::max<int64_t>(96, it->text->vocabulary.size()),
                              .ffn = llama ? 352 : 512,
+                             .dropout = options.dropout.value_or(0),
                              .llama = llama});
     task->model = name;
     task->data = it->text->name;
@@ -172,7 +179,8 @@ std::unique_ptr<Task> language_task(const char* name, const TaskOptions& options
         const auto rows = static_cast<size_t>(batch.examples(sampler.batch)), length = static_cast<size_t>(context);
         batch.labels.resize(2 * rows * length);
         const std::span all(batch.labels);
-        std::vector<int64_t> window(length);
+        static thread_local std::vector<int64_t> window;  // a step allocates nothing
+        window.resize(length);
         for (size_t i = 0; i < rows; ++i) {
             it->windows.train(sampler.index(step, batch.first + static_cast<int64_t>(i)), window,
                               all.subspan((rows + i) * length, length));

@@ -15,6 +15,7 @@ namespace lockstep::nn {
 struct LanguageShape {
     int64_t layers = 4, width = 128, heads = 4, kv_heads = 4, context = 128, vocabulary = 96;
     int64_t ffn = 512;   // width of the inner layer
+    double dropout = 0;  // GPT-2's places: of the embedding, of attention's weights, behind both projections of a layer
     bool llama = false;  // RMSNorm, rotary positions, SwiGLU, no biases, a head of its own; else GPT-2's
 };
 

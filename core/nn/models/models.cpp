@@ -116,6 +116,7 @@ std::span<const ModelRow> models() {
          .optimizer = "adam",
          .schedule = "constant",
          .clip_norm = 0,
+         .dropout = 0.5,
          .learning_rate = 0.01,
          .batch = 1,
          .steps = 300,
@@ -150,6 +151,7 @@ std::span<const ModelRow> models() {
          .optimizer = "adamw",
          .schedule = "warm_up_cosine",
          .clip_norm = 1,
+         .dropout = 0,
          .learning_rate = 0.002,
          .batch = 8,
          .steps = 900,
@@ -162,6 +164,7 @@ std::span<const ModelRow> models() {
          .optimizer = "adamw",
          .schedule = "warm_up_cosine",
          .clip_norm = 1,
+         .dropout = 0,
          .learning_rate = 0.002,
          .batch = 8,
          .steps = 600,
@@ -172,11 +175,10 @@ std::span<const ModelRow> models() {
 }
 
 const ModelRow& model_named(const std::string& name) {
-    std::vector<std::string> known;
-    for (const ModelRow& row : models()) {
+    for (const ModelRow& row : models())
         if (row.name == name) return row;
-        known.emplace_back(row.name);
-    }
+    std::vector<std::string> known;
+    for (const ModelRow& row : models()) known.emplace_back(row.name);
     const std::string nearest = nearest_name(name, known);
     throw Failure(nearest.empty() ? fmt::format("unknown model '{}': known are {}", name, fmt::join(known, ", "))
                                   : fmt::format("unknown model '{}', did you mean '{}'?", name, nearest));

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,8 +18,9 @@ struct ModelRow {
     std::string_view data;     // a row of data_sets()
     bool mixed = false;        // trains in f16 and bf16 too
     std::string_view optimizer = "sgd", schedule = "constant";
-    double clip_norm = 0;  // 0: none
-    double beta1 = 0;      // of Adam and its like; 0: its own
+    double clip_norm = 0;                // 0: none
+    std::optional<double> dropout = {};  // of what it drops while it learns; none: it has no such layers
+    double beta1 = 0;                    // of Adam and its like; 0: its own
     double learning_rate = 0.1;
     int64_t batch = 64;
     int64_t steps = 100;   // that reach the model's target

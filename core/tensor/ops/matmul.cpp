@@ -1,5 +1,6 @@
 // C[..., N] = A[..., K] B[K,N], or with B[N,K] transposed: the leading extents of A are its M rows.
-// dA = dC Bᵀ and dB = Aᵀ dC; for the transposed form dA = dC B and dB = dCᵀ A: all are the three kernels of matmul.cu.
+// dA = dC Bᵀ and dB = Aᵀ dC; for the transposed form dA = dC B and dB = dCᵀ A: all are the three kernels of matmul.cu, or of
+// matmul_tc.cu where halves are multiplied on a GPU with tensor cores (sums in f32 either way).
 #include <fmt/format.h>
 
 #include "core/base/diagnostic.h"
@@ -8,9 +9,19 @@
 
 namespace lockstep::tensor {
 
-static Launch product(std::string_view kernel, const Tensor& a, const Tensor& b, const Tensor& c, int64_t m, int64_t n,
+enum class Product : uint8_t { nn, nt, tn };
+
+static Launch product(Tape& tape, Product which, const Tensor& a, const Tensor& b, const Tensor& c, int64_t m, int64_t n,
                       int64_t k) {
-    return {kernel,
+    constexpr std::string_view kernels[] = {"matmul_nn", "matmul_nt", "matmul_tn"};
+    constexpr std::string_view on_tensor_cores[] = {"matmul_tc_nn", "matmul_tc_nt", "matmul_tc_tn"};
+    const auto index = static_cast<size_t>(which);
+    if (c.dtype == DType::f16 && tape.heap().multiplies_halves())
+        return {on_tensor_cores[index],
+                {static_cast<uint32_t>((n + 31) / 32), static_cast<uint32_t>((m + 31) / 32), 1},
+                {128, 1, 1},
+                {a.pointer(), b.pointer(), c.pointer(), size_argument(m), size_argument(n), size_argument(k)}};
+    return {kernels[index],
             {static_cast<uint32_t>((n + 15) / 16), static_cast<uint32_t>((m + 15) / 16), 1},
             {16, 16, 1},
             {a.pointer(), b.pointer(), c.pointer(), size_argument(m), size_argument(n), size_argument(k)}};
@@ -29,8 +40,8 @@ static Shape shape(Types in, const Attributes& attributes) {
 
 static void forward(ForwardCall& call) {
     const int64_t k = call.inputs[0].shape.back(), n = call.output.shape.back();
-    call.launch(product(call.attributes.transpose_b ? "matmul_nt" : "matmul_nn", call.inputs[0], call.inputs[1], call.output,
-                        call.output.count() / n, n, k));
+    call.launch(product(call.tape, call.attributes.transpose_b ? Product::nt : Product::nn, call.inputs[0], call.inputs[1],
+                        call.output, call.output.count() / n, n, k));
     if (call.needs_grad(1)) call.save_input(0);
     if (call.needs_grad(0)) call.save_input(1);
 }
@@ -42,14 +53,14 @@ static void backward(BackwardCall& call) {
         const Tensor& a = call.kept(0);
         const Tensor& db = call.allocate(1);
         if (transposed)
-            call.launch(1, product("matmul_tn", call.upstream, a, db, n, k, m));
+            call.launch(1, product(call.tape, Product::tn, call.upstream, a, db, n, k, m));
         else
-            call.launch(1, product("matmul_tn", a, call.upstream, db, k, n, m));
+            call.launch(1, product(call.tape, Product::tn, a, call.upstream, db, k, n, m));
     }
     if (call.wants(0)) {
         const Tensor& b = call.saved.back().tensor;
         const Tensor& da = call.allocate(0);
-        call.launch(0, product(transposed ? "matmul_nn" : "matmul_nt", call.upstream, b, da, m, k, n));
+        call.launch(0, product(call.tape, transposed ? Product::nn : Product::nt, call.upstream, b, da, m, k, n));
     }
 }
 
