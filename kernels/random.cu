@@ -86,5 +86,18 @@ __device__ void dropout(const T* x, T* y, long long seed, long long offset, unsi
         if (at < n) y[at] = words.word[i] < threshold ? Acc<T>(0) : times(Acc<T>(x[at]), scale);
     }
 }
+// One thread an element, so that other ops can go on with it: the same words, each drawn by the four threads that share it.
+template <class T>
+__device__ void dropout_element(const T* x, T* y, long long seed, long long offset, unsigned threshold, Acc<T> scale, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    Words words = philox(seed, offset + (i >> 2));
+    unsigned low = i & 1 ? words.word[1] : words.word[0], high = i & 1 ? words.word[3] : words.word[2];
+    unsigned word = i & 2 ? high : low;
+    y[i] = word < threshold ? Acc<T>(0) : times(Acc<T>(x[i]), scale);
+}
+FLOATS(dropout_element, (const T* x, T* y, long long seed, long long offset, unsigned threshold, Acc<T> scale, int n), x, y, seed,
+       offset, threshold, scale, n)
+
 FLOATS(dropout, (const T* x, T* y, long long seed, long long offset, unsigned threshold, Acc<T> scale, int n), x, y, seed, offset,
        threshold, scale, n)

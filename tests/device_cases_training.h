@@ -229,11 +229,11 @@ inline bool training_case(const KernelRow& row, Shape shape, Rng& rng, KernelCas
         w.result_buffer(n);
         w.numbers({int64_t{0x1234567890abcdef}, int64_t{0xfffffffd}, w.scalar(0.5), w.scalar(1.25), n});
         w.grid(cover(n, 1024));
-    } else if (kernel == "dropout") {
+    } else if (kernel == "dropout" || kernel == "dropout_element") {
         const int n = shape.m * shape.n;
         w.given(n), w.result_buffer(n);
         w.numbers({int64_t{42}, int64_t{7}, uint32_t{1} << 30, w.scalar(4.0 / 3), n});
-        w.grid(cover(n, 1024));
+        w.grid(cover(n, kernel == "dropout" ? 1024 : 256));
     } else if (kernel == "sgd_momentum" || kernel == "adam" || kernel == "adamw" || kernel == "lars" || kernel == "larc" ||
                kernel == "novograd") {
         const int n = shape.m * shape.n, parts = static_cast<int>(cover(n, 2048));

@@ -70,6 +70,15 @@ struct Build {  // a graph by hand: buffers with random contents, launches by th
         it.operands = std::move(operands);
         graph.launches.push_back(std::move(it));
     }
+    void dropout(int x, int y, int64_t count, double probability, int64_t offset, std::string label) {
+        Operand seed, distance, threshold;
+        seed.value = int64_t{-77};
+        distance.kind = Operand::Kind::random_offset;
+        distance.value = offset;
+        threshold.value = static_cast<uint32_t>(probability * 0x1p32);
+        launch("dropout", {static_cast<uint32_t>((count + 1023) / 1024), 1, 1}, {256, 1, 1},
+               {at(x), at(y), seed, distance, threshold, real(1 / (1 - probability)), number(count)}, std::move(label));
+    }
     void elementwise(const std::string& base, int64_t count, std::vector<Operand> operands, std::string label,
                      std::string phase = "forward") {
         launch(base, {static_cast<uint32_t>((count + 255) / 256), 1, 1}, {256, 1, 1}, std::move(operands), std::move(label),
@@ -174,7 +183,10 @@ Build random_chain(uint64_t seed, DType type, int64_t rows, int64_t columns) {
         const auto newest = values.back(), any = values[it.rng.below(values.size())];
         const std::string label = fmt::format("op{}", i);
         const int made = it.buffer(label, n);
-        switch (it.rng.below(8)) {
+        switch (it.rng.below(9)) {
+            case 8:
+                it.dropout(newest, made, n, 0.25, static_cast<int64_t>(it.rng.below(100)), label);
+                break;
             case 0:
                 it.elementwise("add_bias", n, {at(newest), at(bias), at(made), num(rows), num(columns)}, label);
                 break;
@@ -326,6 +338,62 @@ TEST_CASE("a product of matrices takes bias and relu with it: one launch, and it
     CHECK(fusion.decisions[1].why.find("joins fc1 matmul: fc1 matmul stays in a register") == 0);
     CHECK(fuse(kept.graph, {.epilogues = false}).graph.launches.size() == 2);
     CHECK(fuse(kept.graph, {.chains = false, .epilogues = false, .together = false}).graph.launches.size() == 3);
+}
+
+TEST_CASE("products of a batch take scale, dropout and residual with them; what is dropped stays the same") {
+    for (const DType type : {DType::f32, DType::f64, DType::f16, DType::bf16})
+        for (const auto& [batch, m, n, k] : {std::tuple{1, 1, 1, 1}, std::tuple{3, 5, 17, 9}, std::tuple{7, 33, 40, 20}})
+            for (const char* kernel : {"bmm_nn", "bmm_nt", "bmm_tn"}) {
+                const int64_t count = int64_t{batch} * m * n;
+                Build it;
+                it.type = type;
+                const int a = it.buffer("a", int64_t{batch} * m * k, Role::feed),
+                          b = it.buffer("b", int64_t{batch} * n * k, Role::feed), c = it.buffer("scores", count),
+                          scaled = it.buffer("scaled", count), dropped = it.buffer("dropped", count),
+                          y = it.buffer("residual", count);
+                it.graph.buffers[size_t(y)].output = true;
+                std::vector<Operand> operands = {Build::at(a), Build::at(b), Build::at(c)};
+                for (const int64_t size : {batch, m, n, k, m * k, n * k, m * n}) operands.push_back(Build::number(size));
+                it.launch(kernel,
+                          {static_cast<uint32_t>((n + 15) / 16), static_cast<uint32_t>((m + 15) / 16),
+                           static_cast<uint32_t>(batch)},
+                          {16, 16, 1}, operands, "scores");
+                it.elementwise("scale_add", count,
+                               {Build::at(c), Build::at(scaled), Build::number(count), it.real(0.5), it.real(0)}, "scaled");
+                it.dropout(scaled, dropped, count, 0.4, 0xfffffffe, "dropped");
+                it.elementwise("add", count, {Build::at(dropped), Build::at(c), Build::at(y), Build::number(count)},
+                               "residual");
+                touch(it.graph);
+                const Fusion fusion = fuse(it.graph);
+                INFO(kernel << text_of(fusion));
+                CHECK(fusion.graph.launches.size() == 1);
+                CHECK(fusion.unwritten == std::vector<std::string>{"scores", "scaled", "dropped"});
+                same_numbers(it, fusion);
+            }
+}
+
+TEST_CASE("products of one matrix become one launch, which reads it once; other launches of a kernel stay") {
+    for (const DType type : {DType::f32, DType::f16}) {
+        Build it;
+        it.type = type;
+        const int64_t m = 33, k = 20;
+        const int x = it.buffer("x", m * k, Role::feed), other = it.buffer("other", m * k, Role::feed);
+        for (const auto& [name, n, from] :
+             {std::tuple{"q", 40, x}, std::tuple{"k", 8, x}, std::tuple{"v", 17, x}, std::tuple{"w", 17, other}}) {
+            const int w = it.buffer(std::string(name) + ".weight", n * k, Role::persistent), y = it.buffer(name, m * n);
+            it.graph.buffers[size_t(y)].output = true;
+            it.launch("matmul_nt", {static_cast<uint32_t>((n + 15) / 16), 3, 1}, {16, 16, 1},
+                      {Build::at(from), Build::at(w), Build::at(y), Build::number(m), Build::number(n), Build::number(k)},
+                      name);
+        }
+        touch(it.graph);
+        const Fusion fusion = fuse(it.graph, {.chains = false, .epilogues = false});
+        INFO(text_of(fusion));
+        REQUIRE(fusion.graph.launches.size() == 2);
+        CHECK(fusion.graph.launches[0].replaces == std::vector<int>{0, 1, 2});
+        CHECK(fusion.before.bytes - fusion.after.bytes == 2.0 * double(m * k) * double(size_of(type)));
+        same_numbers(it, fusion);
+    }
 }
 
 TEST_CASE("the updates of all parameters become one launch, whatever their sizes") {

@@ -76,6 +76,7 @@ const Kernel table[] = {
     {"sparse_matmul_backward", "sparse.cu", "dx[K,C] = A transposed dy", floats},
     {"uniform", "random.cu", "y = low .. high, by counter (Philox)", floats},
     {"normal", "random.cu", "y = mean + deviation z, by counter (Philox)", floats},
+    {"dropout_element", "random.cu", "the same, one thread an element: what a chain of ops takes", floats},
     {"dropout", "random.cu", "y = x scale or 0, by counter (Philox); on dy: its gradient", floats},
     {"sgd_momentum", "sgd.cu", "SGD with momentum, dampening, Nesterov and weight decay", f32_and_f64},
     {"adam", "adam.cu", "Adam, weight decay added to the gradient", f32_and_f64},

@@ -75,9 +75,10 @@ class Fuser {
         const KernelText* text = nullptr;
         std::vector<device::Argument> numbers;  // scalars; pointers are null
         std::vector<Touch> touches;
-        int64_t count = -1;    // elements, of a pointwise launch that the host can cut
-        int64_t product = -1;  // elements of the result, of a kernel that others can go on from
-        int result = -1;       // its parameter
+        int64_t count = -1;      // elements, of a pointwise launch that the host can cut
+        int64_t product = -1;    // elements of the result, of a kernel that others can go on from
+        int result = -1;         // its parameter
+        simt::Dim3 grid, block;  // in a chain
         std::string why_not;
     };
 
@@ -92,8 +93,12 @@ class Fuser {
             looked_.push_back(std::move(looked));
             return;
         }
-        const KernelText& text = kernel_text(launch.kernel);
+        // Dropout's threads have four elements each; what joins a chain is its form with one.
+        const bool drops = launch.base == "dropout";
+        const KernelText& text = kernel_text(drops ? device::typed_kernel("dropout_element", launch.type) : launch.kernel);
         looked.text = &text;
+        looked.grid = launch.grid;
+        looked.block = launch.block;
         for (const Operand& operand : launch.operands)
             looked.numbers.push_back(operand.kind == Operand::Kind::buffer ? device::Argument(device::Pointer{})
                                                                            : operand.value);
@@ -107,6 +112,8 @@ class Fuser {
                 looked.why_not = "what an element needs depends on its place";
             else
                 looked.count = count;
+            if (drops && looked.count > 0)
+                looked.grid = {static_cast<uint32_t>((count + 255) / 256), 1, 1}, looked.block = {256, 1, 1};
         } else {
             looked.why_not = text.why_not;
         }
@@ -195,14 +202,14 @@ class Fuser {
     std::string join(size_t u, int launch) {
         Unit& unit = units_[u];
         const Looked& it = looked(launch);
-        const Launch &first = captured(unit.launches.front()), &mine = captured(launch);
+        const Looked& first = looked(unit.launches.front());
         const bool product = looked(unit.launches.front()).product >= 0 && unit.kind != Unit::Kind::chain;
         if (unit.count < 0) {
             const std::string& why = looked(unit.launches.front()).why_not;
             return why.empty() ? "nothing goes on from it" : why;
         }
         if (unit.count != it.count) return fmt::format("{} elements there, {} here", unit.count, it.count);
-        if (!product && (first.grid != mine.grid || first.block != mine.block)) return "another launch shape";
+        if (!product && (first.grid != it.grid || first.block != it.block)) return "another launch shape";
         if (unit.launches.size() >= most_ops) return "the chain is long enough";
         for (const Touch& theirs : unit.touches)
             for (const Touch& ours : it.touches) {
@@ -243,18 +250,16 @@ class Fuser {
         return bytes;
     }
 
-    // Launches of one kernel in the update, which need nothing of each other.
+    // Launches of one kernel that need nothing of each other: all of the update; before it, those that read one operand more
+    // than once, which they then read once (a token's queries, keys and values).
     void put_together() {
         for (size_t u = 0; u < units_.size(); ++u) {
             if (!can_share(units_[u])) continue;
             for (size_t g = u; g-- > 0;) {
                 Unit& group = units_[g];
-                if (!(group.kind == Unit::Kind::together || can_share(group))) continue;
-                const int first = group.launches.front(), launch = units_[u].launches.front();
-                if (captured(first).kernel != captured(launch).kernel || captured(first).block != captured(launch).block)
-                    continue;
+                if (!(group.kind == Unit::Kind::together || can_share(group)) || !alike(group, units_[u])) continue;
                 std::vector<int> launches = group.launches;
-                launches.push_back(launch);
+                launches.push_back(units_[u].launches.front());
                 if (parameter_bytes(launches) > most_parameter_bytes) break;
                 bool apart = true;
                 for (const Touch& a : group.touches)
@@ -275,13 +280,26 @@ class Fuser {
         }
     }
 
+    bool alike(const Unit& group, const Unit& unit) const {
+        const Launch &first = captured(group.launches.front()), &launch = captured(unit.launches.front());
+        if (first.kernel != launch.kernel || first.phase != launch.phase || first.block != launch.block ||
+            first.grid.y != launch.grid.y || first.grid.z != launch.grid.z)
+            return false;
+        if (launch.phase == "update") return true;
+        for (const Operand& ours : launch.operands)
+            for (const Operand& theirs : first.operands)
+                if (ours.kind == Operand::Kind::buffer && theirs.kind == ours.kind && ours.buffer == theirs.buffer &&
+                    ours.access.reads && !ours.access.writes)
+                    return true;
+        return false;
+    }
+
     bool can_share(const Unit& unit) const {
         if (unit.kind != Unit::Kind::single) return false;
         const Launch& launch = captured(unit.launches.front());
         const Looked& it = looked(unit.launches.front());
-        return launch.phase == "update" && it.text && it.text->self_contained && !it.text->uses_grid_size &&
-               !it.text->lines.empty() && it.text->parameters.size() == launch.operands.size() && launch.grid.y == 1 &&
-               launch.grid.z == 1 && launch.dynamic_shared == 0;
+        return it.text && it.text->name == launch.kernel && it.text->self_contained && !it.text->reads_grid_size &&
+               !it.text->lines.empty() && it.text->parameters.size() == launch.operands.size() && launch.dynamic_shared == 0;
     }
 
     struct Slots {  // operands of several launches, each once
@@ -346,8 +364,9 @@ class Fuser {
         Launch launch = last;
         launch.operands.clear();
         launch.where = first.where;
-        launch.grid = unit.kind == Unit::Kind::epilogue ? first.grid : last.grid;
-        launch.block = unit.kind == Unit::Kind::epilogue ? first.block : last.block;
+        const Looked& shape = looked(unit.kind == Unit::Kind::epilogue ? unit.launches.front() : unit.launches.back());
+        launch.grid = shape.grid;
+        launch.block = shape.block;
         launch.replaces = unit.launches;
         launch.base = "fused";
         return launch;
@@ -474,7 +493,7 @@ class Fuser {
         }
         together.slots = all.slots;
         Launch launch = standing_for(unit);
-        launch.grid = {blocks, 1, 1};
+        launch.grid = {blocks, launch.grid.y, launch.grid.z};
         launch.operands = all.operands;
         launch.label = fmt::format("{} of {}", together.row->base, unit.launches.size());
         launch.generated = generate_together(together);

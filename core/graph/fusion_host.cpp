@@ -73,6 +73,10 @@ void cut_arguments(const FusedOp& op, const Cut& cut, int64_t begin, int64_t cou
             arguments[4 + axis] = static_cast<int32_t>(count / cut.unit);
             break;
         }
+        case Cut::Kind::random:  // a counter gives four elements their words
+            arguments[3] = std::get<int64_t>(arguments[3]) + begin / cut.unit;
+            arguments[6] = size;
+            break;
         default:
             arguments[size_t(text.bound[0])] = size;
     }
@@ -176,6 +180,7 @@ Cut cut_of(const KernelText& text, std::string_view base, std::span<const Argume
     if (base == "add_bias") return fits(Cut::Kind::rows, integer(arguments[4]));
     if (base.size() > 10 && base.substr(base.size() - 10) == "_broadcast" && arguments.size() == 23)
         return fits(Cut::Kind::broadcast, inner_count(arguments, 5));
+    if (base == "dropout") return {Cut::Kind::random, 4};
     if (base == "copy_strided") return fits(Cut::Kind::strided, inner_count(arguments, 4));
     if (text.by_position || text.bound.size() != 1) return {};
     for (const ParameterUse& use : text.uses)
@@ -193,6 +198,9 @@ StoredResult result_of(const KernelText& text, std::string_view base, std::span<
     static constexpr Row rows[] = {
         {"matmul_nn", 2, {3, 4, -1, -1}},     {"matmul_nt", 2, {3, 4, -1, -1}},
         {"matmul_tn", 2, {3, 4, -1, -1}},     {"matmul_naive", 2, {3, 4, -1, -1}},
+        {"matmul_tc_nn", 2, {3, 4, -1, -1}},  {"matmul_tc_nt", 2, {3, 4, -1, -1}},
+        {"matmul_tc_tn", 2, {3, 4, -1, -1}},  {"bmm_nn", 2, {3, 4, 5, -1}},
+        {"bmm_nt", 2, {3, 4, 5, -1}},         {"bmm_tn", 2, {3, 4, 5, -1}},
         {"conv2d", 3, {5, 9, 10, 11}},  // batch, filters, height and width of y
         {"softmax", 1, {2, 3, -1, -1}},       {"softmax_backward", 2, {3, 4, -1, -1}},
         {"log_softmax", 1, {2, 3, -1, -1}},   {"log_softmax_backward", 2, {3, 4, -1, -1}},
@@ -213,6 +221,9 @@ StoredResult result_of(const KernelText& text, std::string_view base, std::span<
         int64_t count = 1;
         for (const int extent : row.extents)
             if (extent >= 0) count *= size_t(extent) < arguments.size() ? integer(arguments[size_t(extent)]) : 0;
+        // One product after the other: elsewhere an element's number would not be its place.
+        if (base.starts_with("bmm_") && integer(arguments[9]) != int64_t{integer(arguments[4])} * integer(arguments[5]))
+            return {};
         return count > 0 ? StoredResult{row.parameter, count} : StoredResult{};
     }
     return {};

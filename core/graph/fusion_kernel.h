@@ -43,7 +43,7 @@ struct Chain {
 
 // How the host cuts an op's launch into tiles: every tile begins at a multiple of `unit` elements.
 struct Cut {
-    enum class Kind : uint8_t { none, elements, rows, broadcast, strided } kind = Kind::none;
+    enum class Kind : uint8_t { none, elements, rows, broadcast, strided, random } kind = Kind::none;
     int64_t unit = 1;
 };
 // Of an op with these arguments (scalars as they are; pointers are not looked at). none: it runs whole or not at all.

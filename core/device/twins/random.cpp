@@ -91,7 +91,14 @@ void dropout(ThreadPool& pool, const T* x, T* y, int64_t seed, int64_t offset, u
     });
 }
 
-static const Twin table[] = {TWIN_FLOATS(uniform), TWIN_FLOATS(normal), TWIN_FLOATS(dropout)};
+// A kernel's thread an element: the same values.
+template <class T>
+void dropout_element(ThreadPool& pool, const T* x, T* y, int64_t seed, int64_t offset, uint32_t threshold, Acc<T> scale,
+                     int n) {
+    dropout(pool, x, y, seed, offset, threshold, scale, n);
+}
+
+static const Twin table[] = {TWIN_FLOATS(uniform), TWIN_FLOATS(normal), TWIN_FLOATS(dropout), TWIN_FLOATS(dropout_element)};
 std::span<const Twin> random() {
     return table;
 }
