@@ -101,6 +101,14 @@ class CurvesView final : public View {
                                     curve.accuracy.back().step);
             text += "\n";
         }
+        if (snapshot->curves.size() > 1 && !snapshot->curves.front().loss.empty()) {
+            const int64_t step = step_shown(snapshot->curves.front(), focus);
+            text += fmt::format("  at step {}:", step);
+            for (const Curve& curve : snapshot->curves)
+                if (const double loss = value_at(curve, step, true); std::isfinite(loss))
+                    text += fmt::format(" {} {:.3f}", curve.name, loss);
+            text += "\n";
+        }
         return text + "  " + caption(*snapshot, focus) + "\n";
     }
 
@@ -197,6 +205,19 @@ class CurvesView final : public View {
         for (const nn::Evaluation& e : curve.accuracy)
             if (e.step <= step) found = &e;
         return found;
+    }
+
+    // Of any run at a step that it has got to; NaN elsewhere.
+    static double value_at(const Curve& curve, int64_t step, bool loss) {
+        if (step < 0 || step >= static_cast<int64_t>(curve.loss.size())) return NAN;
+        if (loss) return curve.loss[static_cast<size_t>(step)];
+        const nn::Evaluation* e = accuracy_at(curve, step);
+        return e ? shown_value(curve, *e) : NAN;
+    }
+    static std::string number_text(const Curve& first, double value, bool loss) {
+        return loss                    ? fmt::format("{:.3f}", value)
+               : first.measure.empty() ? fmt::format("{:.1f} %", 100 * value)
+                                       : fmt::format("{:.4g}", value);
     }
 
     static std::string caption(const Snapshot& snapshot, const Focus& focus) {
@@ -309,10 +330,17 @@ class CurvesView final : public View {
         if (std::isfinite(value)) {
             ui.circle({cursor, y.at(value)}, 6, theme.panel);
             ui.circle({cursor, y.at(value)}, 4.5f, theme.ink);
-            const std::string number = loss                    ? fmt::format("{:.3f}", value)
-                                       : first.measure.empty() ? fmt::format("{:.1f} %", 100 * value)
-                                                               : fmt::format("{:.4g}", value);
-            const float left = ui.text(r.right(), r.y - 14, number, {.size = 12, .align = Align::right, .weight = 600});
+            float left = ui.text(r.right(), r.y - 14, number_text(first, value, loss),
+                                 {.size = 12, .align = Align::right, .weight = 600});
+            // The other runs at the same step, in their colours, as far as there is room.
+            for (size_t i = 1; i < snapshot.curves.size(); ++i) {
+                const double other = value_at(snapshot.curves[i], shown, loss);
+                if (!std::isfinite(other)) continue;
+                ui.circle({cursor, y.at(other)}, 3.5f, color(i, theme));
+                const std::string text = number_text(first, other, loss);
+                if (left - 10 - ui.text_width(text, {.size = 12}) - 90 < r.x + r.w * 0.4f) continue;
+                left = ui.text(left - 10, r.y - 14, text, {.size = 12, .color = color(i, theme), .align = Align::right});
+            }
             ui.text(left - 10, r.y - 14, fmt::format("at step {}", loss ? shown : e->step),
                     {.size = 12, .color = theme.ink2, .align = Align::right});
         }

@@ -17,7 +17,7 @@ namespace {
 
 using nn::GraphNode;
 
-constexpr float box_high = 64, box_least = 112, gap_least = 26;
+constexpr float box_high = 64, box_least = 112, gap_least = 26, rows_least = 14;
 
 class GraphView final : public View {
   public:
@@ -183,7 +183,11 @@ class GraphView final : public View {
     void picture(Ui& ui, Session& session, Focus& focus, const GraphScene& scene, const Rect& r) {
         // From the top: controls and the product on an edge, the pins, rows of boxes.
         const auto edges = edges_now(scene);
-        const bool strip = r.h >= 48 + 18 + box_high;
+        const auto rows = static_cast<float>(std::max(1, plan_.rows));
+        // While a prediction is open there is no product to write: the room goes to rows that else would not fit.
+        const bool cramped = rows * (box_high + rows_least) - rows_least > r.h - 48 - 18;
+        const bool quiet = scene.hidden && level_here_ == 0 && level_ < 0 && open_.empty();
+        const bool strip = r.h >= 48 + 18 + box_high && !(cramped && quiet);
         float left = r.x;
         const bool choice = strip && (level_here_ > 0 || level_ >= 0 || !open_.empty());
         if (choice) {
@@ -195,13 +199,14 @@ class GraphView final : public View {
         }
         const float right = r.right() - (strip && actions(ui, session, focus, scene, r) ? actions_width(ui) : 0.f);
         const float top = r.y + (strip ? 48.f : 0.f) + 18;
-        const Rect field{r.x, top, r.w, r.bottom() - top};
-        const auto rows = static_cast<float>(std::max(1, plan_.rows));
-        const float between = std::clamp((field.h - rows * box_high) / std::max(1.f, rows - 1), 20.f, 34.f),
+        Rect field{r.x, top, r.w, r.bottom() - top};
+        const float between = std::clamp((field.h - rows * box_high) / std::max(1.f, rows - 1), rows_least, 34.f),
                     columns = static_cast<float>(std::max(1, plan_.columns));
         const float width = std::clamp((r.w + gap_least) / columns - gap_least, box_least, 140.f),
                     gap = std::clamp((r.w - columns * width) / std::max(1.f, columns - 1), gap_least, 96.f),
                     whole = columns * (width + gap) - gap, deep = rows * (box_high + between) - between;
+        if ((deep > field.h + 1 || whole > field.w + 1) && field.h > box_high + 28)
+            field.h -= 28;  // for the words of more()
         const int here = scene.current() >= 0 ? plan_.box_of[static_cast<size_t>(scene.current())] : -1;
         scroll(ui, scene, field, width, gap, between, whole, deep, here);
         const auto place = [&](int box) {
@@ -234,7 +239,7 @@ class GraphView final : public View {
             choose(ui, session, focus, scene, plan_.boxes[i], at);
         }
         ui.unclip();
-        more(ui, field, whole, deep);
+        more(ui, field, r.bottom(), whole, deep, width + gap, box_high + between);
         if (!edges.empty() && strip) {
             edge_ = std::clamp(edge_, 0, static_cast<int>(edges.size()) - 1);
             if (ui.pressed(Key::up, r)) edge_ = std::max(0, edge_ - 1);
@@ -245,21 +250,24 @@ class GraphView final : public View {
             draw_product(ui, scene, *edges[static_cast<size_t>(edge_)], left, r.y, right,
                          here >= 0 && inside(target) && plan_.boxes[static_cast<size_t>(here)].row == 0 ? &target : nullptr);
         }
-        legend(ui, scene, r, {left, r.y}, right, edges.empty() && strip, top + box_high + between, gap);
+        legend(ui, scene, r, {left, r.y}, right, edges.empty() && strip, top + box_high + between, gap,
+               whole + 190 < r.w ? Point{r.x + whole + 40, top} : Point{});
     }
 
-    // Under the first column where nothing stands there, else on top while no product is written there.
+    // Under the first column where nothing stands there, beside the last one, else on top while no product is written there.
     void legend(Ui& ui, const GraphScene& scene, const Rect& r, Point above, float end, bool room_above, float under,
-                float gap) const {
+                float gap, Point beside) const {
         const Theme& theme = *ui.theme;
         const Color forward = mix(theme.panel2, data::green, 0.5f), backward = mix(theme.panel2, data::sky, 0.5f);
         const bool free = pan_ == 0 && fall_ == 0 && under + 56 <= r.bottom() && gap + box_least > 138 &&
                           std::none_of(plan_.boxes.begin(), plan_.boxes.end(),
                                        [](const GraphBox& box) { return box.column == 0 && box.row > 0; });
-        if (free) {
-            ui.legend(r.x, under + 18, forward, Hatch::solid, "forward value");
-            if (!scene.hidden) ui.legend(r.x, under + 36, backward, Hatch::solid, "gradient");
-            ui.legend(r.x, under + (scene.hidden ? 36 : 54), theme.ink3, Hatch::solid, "edge: log bytes");
+        const bool aside = !free && !room_above && beside.x > 0;
+        if (free || aside) {
+            const float x = free ? r.x : beside.x, y = free ? under : beside.y;
+            ui.legend(x, y + 18, forward, Hatch::solid, "forward value");
+            if (!scene.hidden) ui.legend(x, y + 36, backward, Hatch::solid, "gradient");
+            ui.legend(x, y + (scene.hidden ? 36 : 54), theme.ink3, Hatch::solid, "edge: log bytes");
         } else if (room_above && end - above.x > 400) {
             float x = ui.legend(above.x, above.y + 26, forward, Hatch::solid, "forward value");
             if (!scene.hidden) x = ui.legend(x, above.y + 26, backward, Hatch::solid, "gradient arrived");
@@ -310,8 +318,27 @@ class GraphView final : public View {
         pan_ = std::clamp(pan_, 0.f, most);
         fall_ = std::clamp(fall_, 0.f, most_fall);
     }
-    void more(Ui& ui, const Rect& field, float whole, float deep) const {
+    // What does not fit: bars, and below the field a word for each way that is cut, which goes there.
+    void more(Ui& ui, const Rect& field, float end, float whole, float deep, float column, float row) {
         const Theme& theme = *ui.theme;
+        const float most = whole - field.w, most_fall = deep - field.h;
+        struct Way {
+            bool cut;
+            const char* text;
+            float& place;
+            float by;
+        };
+        const Way ways[] = {{most_fall > 1 && fall_ > 1, "more above", fall_, -row},
+                            {most_fall > 1 && fall_ < most_fall - 1, "more below", fall_, row},
+                            {most > 1 && pan_ > 1, "more to the left", pan_, -column},
+                            {most > 1 && pan_ < most - 1, "more to the right", pan_, column}};
+        float wide = 0;
+        for (const Way& way : ways)
+            if (way.cut) wide += ui.chip_width(way.text) + 8;
+        float x = field.right() - wide;
+        for (const Way& way : ways)
+            if (way.cut && field.bottom() + 28 <= end + 0.5f && ui.chip(x, field.bottom() + 8, way.text, false))
+                way.place += way.by;
         if (whole > field.w + 1) {
             const float share = field.w / whole;
             ui.rect({field.x, field.bottom() + 3, field.w, 3}, theme.grid);
