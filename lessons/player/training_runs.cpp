@@ -8,11 +8,15 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <numeric>
+#include <span>
 #include <sstream>
 
 #include "core/base/diagnostic.h"
 #include "core/base/nearest.h"
+#include "core/nn/kept_options.h"
 #include "core/nn/models/models.h"
 #include "lessons/player/cheaper_runs.h"
 
@@ -109,7 +113,42 @@ std::string take_out(std::string& name, const std::string& marker) {
     return value;
 }
 
-nn::StepRecord step_again(nn::Trainer& done, const TrainingSpec& spec, const TrainingRunOptions& options) {
+// What runs of this process have come to: one that is asked for again, by a later scene beside others, is not run twice. The
+// same settings give the same bits, so nothing on screen depends on who ran it.
+struct Known {
+    TrainedRun run;
+    std::vector<float> before_last;  // parameters that the last step began with
+};
+class KnownRuns {
+  public:
+    std::shared_ptr<const Known> find(const std::string& key) {
+        const std::lock_guard lock(mutex_);
+        const auto found = runs_.find(key);
+        return found == runs_.end() ? nullptr : found->second;
+    }
+    void keep(const std::string& key, Known known) {
+        if (known.before_last.size() > most_parameters) return;
+        const std::lock_guard lock(mutex_);
+        if (runs_.size() >= most_runs) runs_.clear();
+        runs_[key] = std::make_shared<const Known>(std::move(known));
+    }
+
+  private:
+    static constexpr size_t most_runs = 24, most_parameters = 500'000;
+    std::mutex mutex_;
+    std::map<std::string, std::shared_ptr<const Known>> runs_;
+};
+KnownRuns& known_runs() {
+    static KnownRuns runs;
+    return runs;
+}
+std::string key_of(const TrainingSpec& spec, const nn::TrainerOptions& asked) {
+    std::string key = fmt::format("{} seed={} steps={} test={}", asked.model, asked.seed, spec.steps, spec.test);
+    for (const auto& [name, value] : nn::texts_of(asked)) key += fmt::format(" {}={}", name, value);
+    return key;
+}
+
+nn::StepRecord step_again(std::span<const float> parameters, const TrainingSpec& spec, const TrainingRunOptions& options) {
     nn::TrainerOptions again = spec.options;
     again.keep_graph = true;
     again.keep_values = options.keep_values;
@@ -121,7 +160,7 @@ nn::StepRecord step_again(nn::Trainer& done, const TrainingSpec& spec, const Tra
         again.keep_runs = options.keep_runs;
     }
     nn::Trainer last(again);
-    last.import_parameters(done.export_parameters(), spec.steps - 1);
+    last.import_parameters(parameters, spec.steps - 1);
     double launches = 0;
     if (options.progress && spec.timed)
         last.on_launch = [&](const device::LaunchEvent&) { options.progress(-(launches += 1)); };
@@ -191,6 +230,19 @@ Result<TrainingRuns> run_training(const std::vector<TrainingSpec>& specs, const 
             if (asked.planned_steps == 0) asked.planned_steps = spec.steps;
             run.spec.options.planned_steps = asked.planned_steps;
         }
+        const bool first = &run == &all.runs.front();
+        const bool writes = first && (spec.options.model == "gpt" || spec.options.model == "llama");
+        const std::string key = spec.steps > 0 && !writes ? key_of(spec, asked) : "";
+        if (const auto known = key.empty() ? nullptr : known_runs().find(key)) {
+            const TrainingSpec own = run.spec;
+            run = known->run;
+            run.spec = own;
+            if (first) all.step = std::make_shared<nn::StepRecord>(step_again(known->before_last, run.spec, options));
+            done += static_cast<double>(spec.steps);
+            if (options.progress) options.progress(done / steps);
+            continue;
+        }
+        std::vector<float> before_last;
         nn::Trainer trainer(asked);
         run.parameters = static_cast<int64_t>(trainer.export_parameters().size());
         double launches = 0;
@@ -198,8 +250,9 @@ Result<TrainingRuns> run_training(const std::vector<TrainingSpec>& specs, const 
             trainer.on_launch = [&](const device::LaunchEvent&) { options.progress(-(launches += 1)); };
         for (int64_t step = 0; step < std::max<int64_t>(1, spec.steps); ++step) {
             if (options.stop.stop_requested()) throw Failure("cancelled");
-            const bool again = &run == &all.runs.front() && spec.steps > 0 && step + 1 == spec.steps;
-            if (again) all.step = std::make_shared<nn::StepRecord>(step_again(trainer, run.spec, options));
+            const bool last = spec.steps > 0 && step + 1 == spec.steps;
+            if (last) before_last = trainer.export_parameters();
+            if (last && first) all.step = std::make_shared<nn::StepRecord>(step_again(before_last, run.spec, options));
             nn::StepRecord record = trainer.step();
             run.loss.push_back(record.loss);
             if (record.noise_scale) run.noise_scale = record.noise_scale->simple;
@@ -208,8 +261,8 @@ Result<TrainingRuns> run_training(const std::vector<TrainingSpec>& specs, const 
             if (options.progress && spec.steps > 0) options.progress(++done / steps);
         }
         if (spec.test > 0) run.test = trainer.evaluate(spec.test);
-        if (&run == &all.runs.front() && spec.steps > 0 && (spec.options.model == "gpt" || spec.options.model == "llama"))
-            run.text = trainer.sample("Once", 60);
+        if (writes && spec.steps > 0) run.text = trainer.sample("Once", 60);
+        if (!key.empty()) known_runs().keep(key, {run, std::move(before_last)});
     }
     return all;
 }
