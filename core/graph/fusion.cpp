@@ -15,6 +15,7 @@ namespace lockstep::graph {
 
 namespace {
 constexpr size_t most_ops = 16;
+constexpr int64_t most_elements_a_thread = 64;  // of a sum that makes them
 constexpr int64_t most_parameter_bytes = 4000;  // CUDA takes 4,096
 
 struct Touch {  // of a launch to a part of a buffer
@@ -27,7 +28,7 @@ struct Touch {  // of a launch to a part of a buffer
 };
 
 struct Unit {
-    enum class Kind : uint8_t { single, chain, epilogue, together } kind = Kind::single;
+    enum class Kind : uint8_t { single, chain, epilogue, prologue, together } kind = Kind::single;
     std::vector<int> launches;  // of the captured graph, in their order
     std::vector<Touch> touches;
     int64_t count = -1;  // elements that a chain goes over; of a single launch that others can go on from: of its result
@@ -75,9 +76,11 @@ class Fuser {
         const KernelText* text = nullptr;
         std::vector<device::Argument> numbers;  // scalars; pointers are null
         std::vector<Touch> touches;
-        int64_t count = -1;      // elements, of a pointwise launch that the host can cut
-        int64_t product = -1;    // elements of the result, of a kernel that others can go on from
-        int result = -1;         // its parameter
+        int64_t count = -1;    // elements, of a pointwise launch that the host can cut
+        int64_t product = -1;  // elements of the result, of a kernel that others can go on from
+        int result = -1;       // its parameter
+        int loaded = -1;       // the parameter of which each element is read once
+        int64_t loaded_count = 0;
         simt::Dim3 grid, block;  // in a chain
         std::string why_not;
     };
@@ -119,6 +122,8 @@ class Fuser {
         }
         const StoredResult product = whole ? result_of(text, launch.base, looked.numbers) : StoredResult{};
         if (product.parameter >= 0) looked.product = product.count, looked.result = product.parameter;
+        const StoredResult entry = whole ? loaded_once(text, launch.base, looked.numbers) : StoredResult{};
+        if (entry.parameter >= 0) looked.loaded = entry.parameter, looked.loaded_count = entry.count;
         for (size_t p = 0; p < launch.operands.size(); ++p) {
             const Operand& operand = launch.operands[p];
             if (operand.kind != Operand::Kind::buffer) continue;
@@ -181,6 +186,8 @@ class Fuser {
                 alike = here;
             }
             why_[static_cast<size_t>(launch)] = "alone: " + why;
+        } else if (options_.prologues && it.loaded >= 0 && join_before(launch)) {
+            return;
         } else {
             why_[static_cast<size_t>(launch)] = "alone: " + (it.why_not.empty() ? "chains are not asked for" : it.why_not);
         }
@@ -189,6 +196,43 @@ class Fuser {
         unit.touches = it.touches;
         unit.count = it.product >= 0 && options_.epilogues ? it.product : it.count;
         units_.push_back(std::move(unit));
+    }
+
+    // A sum goes behind the chain that makes what it adds up, where nobody else wants that.
+    bool join_before(int launch) {
+        const Looked& it = looked(launch);
+        const Launch& mine = captured(launch);
+        const Operand& entry = mine.operands[static_cast<size_t>(it.loaded)];
+        // One thread makes an element where it adds it: too few threads would take longer than the elements' own launch.
+        const int64_t threads = int64_t{mine.grid.x} * mine.grid.y * mine.grid.z * mine.block.x * mine.block.y;
+        if (it.loaded_count > most_elements_a_thread * threads || entry.offset != 0) return false;
+        for (size_t u = units_.size(); u-- > 0;) {
+            Unit& unit = units_[u];
+            const bool makes = std::any_of(unit.touches.begin(), unit.touches.end(),
+                                           [&](const Touch& touch) { return touch.writes && touch.buffer == entry.buffer; });
+            if (!makes) continue;
+            const bool chain = unit.kind == Unit::Kind::chain || unit.kind == Unit::Kind::single;
+            if (!chain || looked(unit.launches.front()).count < 0 || unit.count != it.loaded_count ||
+                unit.launches.size() >= most_ops || captured(unit.launches.front()).phase != mine.phase)
+                return false;
+            Unit both = unit;
+            both.launches.push_back(launch);
+            for (const Touch& touch : unit.touches) {
+                if (touch.writes && !(touch.element && touch.always && why_kept(touch.buffer, both).empty())) return false;
+                if (touch.buffer == entry.buffer) continue;
+                for (const Touch& other : it.touches)
+                    if (conflict(touch, other)) return false;
+            }
+            if (parameter_bytes(both.launches) > most_parameter_bytes || in_the_way(unit.touches, u + 1, units_.size()))
+                return false;
+            both.kind = Unit::Kind::prologue;
+            both.count = -1;
+            both.touches.insert(both.touches.end(), it.touches.begin(), it.touches.end());
+            units_.erase(units_.begin() + static_cast<int64_t>(u));
+            units_.push_back(std::move(both));
+            return true;
+        }
+        return false;
     }
 
     // A buffer that the unit writes and the launch reads; -1: none.
@@ -376,6 +420,7 @@ class Fuser {
         Chain chain;
         chain.epilogue = unit.kind == Unit::Kind::epilogue;
         if (chain.epilogue) chain.result = looked(unit.launches.front()).result;
+        if (unit.kind == Unit::Kind::prologue) chain.entry = looked(unit.launches.back()).loaded;
         Slots all;
         for (const int launch : unit.launches) {
             const Looked& it = looked(launch);
@@ -391,7 +436,8 @@ class Fuser {
                 if (!all.slots[slot].buffer) continue;
                 const Access access = captured(unit.launches[i]).operands[p].access;
                 const ParameterUse& use = op.text->uses[p];
-                const bool passes = use.reads == Reach::element && written[slot];
+                const bool enters = chain.entry >= 0 && i + 1 == chain.ops.size() && static_cast<int>(p) == chain.entry;
+                const bool passes = (use.reads == Reach::element || enters) && written[slot];
                 if (passes) joins[i] += fmt::format("{}{}", joins[i].empty() ? "" : ", ", all.slots[slot].name);
                 all.operands[slot].access.reads |= access.reads && !written[slot];
                 if (access.reads && !written[slot]) whole[slot] = false;

@@ -1,11 +1,12 @@
-// Fewer launches out of a captured graph: the same numbers, fewer bytes. Three steps, each over the launches in order:
+// Fewer launches out of a captured graph: the same numbers, fewer bytes. Four steps, each over the launches in order:
 //
 //   chain     an elementwise launch joins the launch that made what it reads, when both go over the same elements
+//   prologue  a sum or a mean joins the chain that makes what it alone reads
 //   epilogue  a chain joins the product of matrices that made its first value
 //   together  launches of one kernel that need nothing of each other become one: all parameters' updates, all norms, and
 //             products of one matrix with several (queries, keys and values), which then read it once
 //
-// A replayed graph (mode `graph`) has the last of the three alone: no kernel's arithmetic is written anew.
+// A replayed graph (mode `graph`) has the last of the four alone: no kernel's arithmetic is written anew.
 //
 // A launch may move to another place in the order only past launches that touch nothing it writes and write nothing it
 // reads. A value that only the launch's own ops read is never written; what is kept for backward, persistent or an output
@@ -22,7 +23,7 @@
 namespace lockstep::graph {
 
 struct FusionOptions {
-    bool chains = true, epilogues = true, together = true;
+    bool chains = true, prologues = true, epilogues = true, together = true;
 };
 
 struct Decision {               // of one launch of the captured graph

@@ -84,10 +84,17 @@ void cut_arguments(const FusedOp& op, const Cut& cut, int64_t begin, int64_t cou
 
 struct HostChain {
     Chain chain;
+    int own = -1;                  // of a prologue: the slot of the entry, which the host makes whole before the last op
+    std::vector<FusedSlot> slots;  // of the chain, that one kept
 
-    Pointer own_memory(const FusedOp& op, int slot, std::span<const Argument> its) const {
+    explicit HostChain(const Chain& of) : chain(of), slots(of.slots) {
+        if (chain.entry < 0) return;
+        own = chain.ops.back().slots[size_t(chain.entry)];
+        slots[size_t(own)].kept = true;
+    }
+
+    Pointer own_memory(int64_t count, int slot) const {
         static thread_local std::vector<std::byte> memory;
-        const int64_t count = result_of(*op.text, op.row->base, its).count;
         const auto bytes = size_t(count * chain.slots[size_t(slot)].bytes) + 64;
         if (memory.size() < bytes) memory.resize(bytes);
         return Pointer{(reinterpret_cast<uint64_t>(memory.data()) + 63) / 64 * 64};
@@ -112,7 +119,8 @@ struct HostChain {
             auto its = gather(op, whole, arguments);
             if (!chain.slots[size_t(slot)].kept) {
                 lent = slot;
-                lender = chain.stand_in >= 0 ? whole[size_t(chain.stand_in)] : own_memory(op, slot, its);
+                lender = chain.stand_in >= 0 ? whole[size_t(chain.stand_in)]
+                                             : own_memory(result_of(*op.text, op.row->base, its).count, slot);
                 its[size_t(chain.result)] = lender;
             }
             op.row->run(its, pool);
@@ -120,9 +128,11 @@ struct HostChain {
         }
         const int64_t count = elements_of(*chain.ops[from].text, gather(chain.ops[from], whole, arguments));
         if (count <= 0) return;
+        if (own >= 0) whole[size_t(own)] = own_memory(count, own);
+        const size_t tiled = chain.ops.size() - (own >= 0);  // ops that run tile by tile
         std::array<Cut, 64> cuts;
         int64_t unit = 1;
-        for (size_t i = from; i < chain.ops.size(); ++i) {
+        for (size_t i = from; i < tiled; ++i) {
             cuts[i] = cut_of(*chain.ops[i].text, chain.ops[i].row->base, gather(chain.ops[i], whole, arguments));
             unit = std::lcm(unit, std::max<int64_t>(1, cuts[i].unit));
         }
@@ -135,12 +145,12 @@ struct HostChain {
             const int64_t begin = part * tile, length = std::min(tile, count - begin);
             SlotArguments here = whole;
             size_t bytes = 64;
-            for (const FusedSlot& slot : chain.slots)
+            for (const FusedSlot& slot : slots)
                 if (!slot.kept) bytes += (size_t(tile * slot.bytes) + 63) / 64 * 64;
             if (memory.size() < bytes) memory.resize(bytes);
             auto at = (reinterpret_cast<uint64_t>(memory.data()) + 63) / 64 * 64;
             for (size_t slot = 0; slot < chain.slots.size(); ++slot) {
-                if (chain.slots[slot].kept) continue;
+                if (slots[slot].kept) continue;
                 here[slot] = Pointer{at};
                 at += (size_t(tile * chain.slots[slot].bytes) + 63) / 64 * 64;
             }
@@ -150,10 +160,10 @@ struct HostChain {
                 std::memcpy(reinterpret_cast<void*>(std::get<Pointer>(here[size_t(lent)]).address),
                             reinterpret_cast<const std::byte*>(source.address) + begin * size, size_t(length * size));
             }
-            std::array<Argument, most_parameters> own;
-            for (size_t i = from; i < chain.ops.size(); ++i) {
-                const auto its = gather(chain.ops[i], here, own);
-                cut_arguments(chain.ops[i], cuts[i], begin, length, chain.slots, its);
+            std::array<Argument, most_parameters> mine;
+            for (size_t i = from; i < tiled; ++i) {
+                const auto its = gather(chain.ops[i], here, mine);
+                cut_arguments(chain.ops[i], cuts[i], begin, length, slots, its);
                 chain.ops[i].row->run(its, alone);
             }
         };
@@ -161,6 +171,7 @@ struct HostChain {
             run_tile(0);
         else
             pool.run(parts, run_tile);
+        if (own >= 0) chain.ops.back().row->run(gather(chain.ops.back(), whole, arguments), pool);
     }
 };
 }  // namespace
@@ -229,10 +240,37 @@ StoredResult result_of(const KernelText& text, std::string_view base, std::span<
     return {};
 }
 
+StoredResult loaded_once(const KernelText& text, std::string_view base, std::span<const Argument> arguments) {
+    struct Row {
+        std::string_view base;
+        int parameter;
+        std::array<int, 3> extents;  // parameters whose product is the number of elements; -1: none
+    };
+    static constexpr Row rows[] = {
+        {"reduce_sum", 0, {2, -1, -1}}, {"reduce_mean", 0, {2, -1, -1}}, {"sum_rows", 0, {2, 3, -1}},
+        {"mean_rows", 0, {2, 3, -1}},   {"bias_grad", 0, {2, 3, -1}},
+    };
+    for (const Row& row : rows) {
+        if (row.base != base) continue;
+        if (!text.self_contained || size_t(row.parameter) >= text.uses.size()) return {};
+        const ParameterUse& use = text.uses[size_t(row.parameter)];
+        if (use.reads == Reach::none || use.writes != Reach::none || use.bytes <= 0) return {};
+        for (const MemoryUse& access : text.accesses)
+            if (access.parameter < 0 || (access.parameter == row.parameter && (access.store || access.value.empty())))
+                return {};
+        int64_t count = 1;
+        for (const int extent : row.extents)
+            if (extent >= 0) count *= size_t(extent) < arguments.size() ? integer(arguments[size_t(extent)]) : 0;
+        return count > 0 ? StoredResult{row.parameter, count} : StoredResult{};
+    }
+    return {};
+}
+
 NativeKernel native_chain(const Chain& chain) {
     if (chain.slots.size() > most_slots || chain.ops.size() > 64) return {};
-    return [host = std::make_shared<const HostChain>(HostChain{chain})](
-               std::span<const Argument> arguments, device::ThreadPool& pool) { host->run(arguments, pool); };
+    return [host = std::make_shared<const HostChain>(chain)](std::span<const Argument> arguments, device::ThreadPool& pool) {
+        host->run(arguments, pool);
+    };
 }
 
 NativeKernel native_together(const Together& together) {

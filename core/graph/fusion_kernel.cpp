@@ -82,6 +82,7 @@ struct OpText {
     const std::set<int>& holds;  // slots that an op behind this one asks for
     std::string thread;
     std::function<std::string(const MemoryUse&, size_t site)> behind_store = {};  // of the result of an epilogue's first op
+    std::function<std::string(const MemoryUse&, size_t site)> before_load = {};   // of the entry of a prologue's last op
 
     const FusedOp& op() const { return chain.ops[number]; }
 
@@ -116,6 +117,13 @@ struct OpText {
                 continue;
             }
             const auto access = memory.find(i);
+            if (before_load && access != memory.end() && !access->second->store &&
+                access->second->parameter == chain.entry) {
+                const MemoryUse& use = *access->second;
+                out.push_back(before_load(use, sites++));
+                out.push_back(taken(use, renamed(text, use.value, prefix), op().slots[size_t(use.parameter)]));
+                continue;
+            }
             const bool first = thread.empty();  // an epilogue's first op: only its result matters
             if (access != memory.end() && access->second->parameter >= 0 &&
                 (first ? access->second->store && access->second->parameter == chain.result
@@ -124,9 +132,7 @@ struct OpText {
                 const int slot = op().slots[size_t(use.parameter)];
                 const std::string value = renamed(text, use.value, prefix);
                 if (!use.store && held.count(slot) != 0) {
-                    const int bytes = std::max(2, use.bytes);
-                    const std::string move = use.width > bytes ? "cvt.u32.u16" : fmt::format("mov.b{}", 8 * bytes);
-                    out.push_back(fmt::format("{} \t{}, {};", move, value, value_register(slot)));
+                    out.push_back(taken(use, value, slot));
                     continue;
                 }
                 if (use.store) {
@@ -146,6 +152,13 @@ struct OpText {
         }
         drop_dead_lines(out);
         return out;
+    }
+
+    // Instead of a load: the value that an op before has left in its register.
+    static std::string taken(const MemoryUse& use, const std::string& value, int slot) {
+        const int bytes = std::max(2, use.bytes);
+        const std::string move = use.width > bytes ? "cvt.u32.u16" : fmt::format("mov.b{}", 8 * bytes);
+        return fmt::format("{} \t{}, {};", move, value, value_register(slot));
     }
 
     std::string finished(const std::string& line, const std::string& prefix) const {
@@ -309,7 +322,8 @@ std::shared_ptr<const device::GeneratedKernel> generate_chain(const Chain& chain
         // Labels of ops that stand at several sites get the site's number.
         const auto at_site = [&](std::string text, size_t site) {
             if (site == 0) return text;
-            for (size_t i = 1; i < chain.ops.size(); ++i) {
+            for (size_t i = 0; i < chain.ops.size(); ++i) {
+                if (chain.entry < 0 ? i == 0 : i + 1 == chain.ops.size()) continue;  // stands once
                 const std::string label = fmt::format("${}_", prefix_of(i)),
                                   mine = fmt::format("${}_s{}_", prefix_of(i), site);
                 for (size_t at = text.find(label); at != std::string::npos; at = text.find(label, at + mine.size()))
@@ -317,36 +331,48 @@ std::shared_ptr<const device::GeneratedKernel> generate_chain(const Chain& chain
             }
             return text;
         };
-        const auto rest = [&](size_t from, const std::string& thread) {
+        const auto some = [&](size_t from, size_t to, const std::string& thread) {
             std::string text;
-            for (size_t i = from; i < chain.ops.size(); ++i) {
+            for (size_t i = from; i < to; ++i) {
                 text += heading(i);
                 append_indented(text, OpText{chain, parameters, i, held[i], holds[i], thread}.lines());
             }
             return text;
         };
-        if (chain.epilogue) {
+        const auto rest = [&](size_t from, const std::string& thread) { return some(from, chain.ops.size(), thread); };
+        // The element's number is its address, less that of the first (`base`; "": 0), by its size.
+        const auto element_of = [&](const MemoryUse& use, size_t op, const std::string& base) {
+            const size_t plus = use.address.find('+');
+            std::string text = fmt::format("\tadd.s64 \t%place0, {}, {};\n",
+                                           renamed(*chain.ops[op].text, use.address.substr(0, plus), prefix_of(op)),
+                                           plus == std::string::npos ? "0" : use.address.substr(plus + 1));
+            if (!base.empty())
+                text += fmt::format("\tld.param.u64 \t%place1, [{}];\n\tsub.s64 \t%place0, %place0, %place1;\n", base);
+            const int shift = use.bytes == 8 ? 3 : use.bytes == 4 ? 2 : use.bytes - 1;
+            return text + fmt::format("\tshr.u64 \t%place0, %place0, {};\n\tcvt.u32.u64 \t%element, %place0;\n", shift);
+        };
+        if (chain.entry >= 0) {
+            const size_t last = chain.ops.size() - 1;
+            for (const std::string& declared : chain.ops[last].text->shared) out += "\t" + declared + "\n";
+            out += "\t.reg .b64 %place<2>;\n\t.reg .b32 %element;\n";
+            out += heading(last);
+            // What the entry would be read from is no memory: its addresses begin at 0.
+            const auto make = [&](const MemoryUse& load, size_t site) {
+                return element_of(load, last, "") + at_site(some(0, last, "%element"), site) +
+                       fmt::format("\t.loc 1 {} 0\n", first_line + last);
+            };
+            OpText body{chain, parameters, last, held[last], holds[last], "", {}, make};
+            append_indented(out, body.lines());
+        } else if (chain.epilogue) {
             const FusedOp& product = chain.ops[0];
-            const int bytes = product.text->uses[size_t(chain.result)].bytes;
             const int slot = product.slots[size_t(chain.result)];
             for (const std::string& declared : product.text->shared) out += "\t" + declared + "\n";
             out += "\t.reg .b64 %place<2>;\n\t.reg .b32 %element;\n";
             out += heading(0);
             const auto go_on = [&](const MemoryUse& store, size_t site) {
                 if (!store.index.empty()) return at_site(rest(1, renamed(*product.text, store.index, prefix_of(0))), site);
-                // The element's number is its address, less that of the first, by its size.
-                const size_t plus = store.address.find('+');
-                std::string text = fmt::format("\tadd.s64 \t%place0, {}, {};\n",
-                                               renamed(*product.text, store.address.substr(0, plus), prefix_of(0)),
-                                               plus == std::string::npos ? "0" : store.address.substr(plus + 1));
-                if (chain.slots[size_t(slot)].kept)
-                    text += fmt::format("\tld.param.u64 \t%place1, [{}];\n\tsub.s64 \t%place0, %place0, %place1;\n",
-                                        parameters.of(slot));
-                text += fmt::format("\tshr.u64 \t%place0, %place0, {};\n\tcvt.u32.u64 \t%element, %place0;\n",
-                                    bytes == 8   ? 3
-                                    : bytes == 4 ? 2
-                                                 : bytes - 1);
-                return text + at_site(rest(1, "%element"), site);
+                return element_of(store, 0, chain.slots[size_t(slot)].kept ? parameters.of(slot) : "") +
+                       at_site(rest(1, "%element"), site);
             };
             OpText body{chain, parameters, 0, held[0], holds[0], "", go_on};
             append_indented(out, body.lines());

@@ -6,6 +6,9 @@
 //   chain     ops over the same elements: thread i does element i of every op
 //   epilogue  a chain whose first op is none, but stores each element of its result once (a product of matrices, a softmax,
 //             a norm, a sum): at every such store the thread goes on with the element that it has made
+//   prologue  a chain whose last op is none, but loads each element of one operand once (a sum, a mean): at every such load
+//   the
+//             thread makes the element by the ops before it, instead of reading it
 //   together  launches of one kernel that need nothing of each other: a block finds the launch it belongs to by its number
 #pragma once
 #include <memory>
@@ -37,6 +40,7 @@ struct Chain {
     std::vector<FusedSlot> slots;
     bool epilogue = false;  // the first op is no pointwise one: the others go on from its stores
     int result = -1;        // epilogue: the parameter of the first op that it stores its result through
+    int entry = -1;         // of a prologue: the parameter of the last op that the ops before it make; -1: no prologue
     int stand_in =
         -1;  // epilogue whose result is not kept: the slot of the chain's whose memory the host lends it; -1: none
 };
@@ -57,6 +61,9 @@ struct StoredResult {
     int64_t count = 0;
 };
 StoredResult result_of(const KernelText& text, std::string_view base, std::span<const device::Argument> arguments);
+
+// An operand of which a kernel loads each element once, by whichever thread: the parameter, and how many elements.
+StoredResult loaded_once(const KernelText& text, std::string_view base, std::span<const device::Argument> arguments);
 
 std::shared_ptr<const device::GeneratedKernel> generate_chain(const Chain& chain);
 
