@@ -329,6 +329,19 @@ TEST_CASE("a product of matrices takes bias and relu with it: one launch, and it
             CHECK(fusion.before.bytes - fusion.after.bytes == 4.0 * m * n * size);
             same_numbers(build, fusion);
         }
+    for (const auto& [m, n, k] : {std::tuple{1, 1, 1}, std::tuple{37, 45, 70}}) {  // the same on tensor cores
+        Build build = matmul_bias_relu(DType::f16, m, n, k, false);
+        Launch& product = build.graph.launches[0];
+        product.kernel = device::kernel_named("matmul_tc_nt_f16").name;
+        product.base = "matmul_tc_nt";
+        product.grid = {static_cast<uint32_t>((n + 31) / 32), static_cast<uint32_t>((m + 31) / 32), 1};
+        product.block = {128, 1, 1};
+        const Fusion fusion = fuse(build.graph);
+        INFO(text_of(fusion));
+        CHECK(fusion.graph.launches.size() == 1);
+        CHECK(fusion.unwritten == std::vector<std::string>{"fc1 matmul", "fc1 add"});
+        same_numbers(build, fusion);
+    }
     const Build kept = matmul_bias_relu(DType::f32, 5, 6, 7, true);
     const Fusion fusion = fuse(kept.graph);
     CHECK(fusion.graph.launches.size() == 1);
@@ -476,6 +489,49 @@ TEST_CASE("generated kernels pass every checker") {
     CHECK(result.reports.empty());
     CHECK(launch.generated->program->ptx.find("// fc1 add: y[R,C] = x[R,C] + bias[C]") != std::string::npos);
     CHECK(launch.generated->source.find("fc1 add is never written: it stays in a register") != std::string::npos);
+}
+
+TEST_CASE("a sum and a mean make what they add up themselves, where nobody else wants it") {
+    for (const DType type : {DType::f32, DType::f64, DType::f16, DType::bf16})
+        for (const auto& [rows, columns] : {std::pair{1, 1}, std::pair{5, 37}, std::pair{6, 300}, std::pair{33, 1100}})
+            for (const char* sum : {"reduce_sum", "reduce_mean", "sum_rows", "mean_rows", "bias_grad"})
+                for (const bool kept : {false, true}) {
+                    const int64_t n = int64_t{rows} * columns;
+                    const std::string_view base = sum;
+                    const bool whole = base.starts_with("reduce"), by_column = base == "bias_grad";
+                    Build it;
+                    it.type = type;
+                    it.rng = Rng(static_cast<uint64_t>(3 * n));
+                    const int x = it.buffer("x", n, Role::feed), z = it.buffer("z", n, Role::feed),
+                              apart = it.buffer("apart", n), square = it.buffer("square", n),
+                              dropped = it.buffer("dropped", n),
+                              y = it.buffer("y", whole       ? 1
+                                                 : by_column ? columns
+                                                             : rows);
+                    it.graph.buffers[size_t(y)].output = true;
+                    it.graph.buffers[size_t(dropped)].output = kept;
+                    it.elementwise("sub", n, {Build::at(x), Build::at(z), Build::at(apart), Build::number(n)}, "apart");
+                    it.elementwise("square", n, {Build::at(apart), Build::at(square), Build::number(n)}, "square");
+                    it.dropout(square, dropped, n, 0.25, 9, "dropped");
+                    std::vector<Operand> operands = {Build::at(dropped), Build::at(y)};
+                    if (whole)
+                        operands.push_back(Build::number(n));
+                    else
+                        operands.insert(operands.end(), {Build::number(rows), Build::number(columns)});
+                    it.launch(sum,
+                              {whole       ? 1
+                               : by_column ? static_cast<uint32_t>((columns + 31) / 32)
+                                           : uint32_t(rows),
+                               1, 1},
+                              by_column ? simt::Dim3{32, 8, 1} : simt::Dim3{256, 1, 1}, operands, "sum");
+                    touch(it.graph);
+                    const Fusion fusion = fuse(it.graph);
+                    INFO(sum << text_of(fusion));
+                    const bool large = whole && n > 64 * 256;  // for one block of 256 threads
+                    CHECK(fusion.graph.launches.size() == (kept || large ? 2 : 1));
+                    if (!kept && !large) CHECK(fusion.unwritten == std::vector<std::string>{"apart", "square", "dropped"});
+                    same_numbers(it, fusion);
+                }
 }
 
 TEST_CASE("a softmax, a norm, a sum and a convolution go on with what they have made, element by element") {
