@@ -693,6 +693,14 @@ TEST_CASE(
     const Outcome none = lockstep_command("validate silicon");
     CHECK(none.status == 0);
     CHECK(none.out.find("nothing was measured on a real GPU") != std::string::npos);
+    // The same launch is told by `run`, of that GPU alone.
+    setenv("LOCKSTEP_SILICON", (std::string(LOCKSTEP_SOURCE_DIR) + "/tests/golden/measured").c_str(), 1);
+    const std::string run = "run " + std::string(LOCKSTEP_SOURCE_DIR) +
+                            "/lessons/A15_generations/ptx/stream.ptx --grid 2048 --block 256 --arg in:f32[524288] "
+                            "--arg in:f32[524288] --arg out:f32[524288] --arg i32:524288 --gpu ";
+    const std::string told = lockstep_command(run + "h200").out;
+    CHECK(told.find("4.50 us made up, not measured: as if on Made-up H200") != std::string::npos);
+    CHECK(lockstep_command(run + "h100").out.find("Made-up") == std::string::npos);
     unsetenv("LOCKSTEP_SILICON");
     unsetenv("XDG_CACHE_HOME");
 }

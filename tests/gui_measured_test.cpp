@@ -1,11 +1,13 @@
 // Measured beside simulated. The file is tests/golden/measured/made_up_h200.json: typed for these tests and for pictures of
 // the views (LOCKSTEP_SILICON names its folder), nothing in it was measured.
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 
 #include "app/gui/view.h"
 #include "app/gui/views/measured_data.h"
 #include "app/gui/views/sm_views.h"
+#include "core/base/files.h"
 #include "core/device/arguments.h"
 #include "core/device/silicon_compare.h"
 #include "tests/gui_desk.h"
@@ -83,6 +85,62 @@ TEST_CASE("the made-up file is read whole and says that it is made up") {
     CHECK(store->gpus[0].file.made_up);
     CHECK(store->gpus[0].model == "h200");
     CHECK(store->gpus[0].badge().find("made up, not measured") != std::string::npos);
+}
+
+TEST_CASE("a damaged file of measurements is one sentence in the strip, and the app goes on") {
+    const auto folder = std::filesystem::temp_directory_path() / "lockstep_gui_measured_test";
+    std::filesystem::create_directories(folder);
+    write_file(folder / "broken.json", "{\"format\": 1, \"gpu\": ");
+    setenv("LOCKSTEP_SILICON", folder.c_str(), 1);
+    {
+        Session session({.own_kernel = true});
+        REQUIRE(session.wait_until_idle(60));
+        const auto snapshot = session.snapshot();
+        REQUIRE(snapshot->problem);
+        CHECK(snapshot->problem->message.find("broken.json") != std::string::npos);
+        CHECK(snapshot->problem->message.find("the JSON ends too early") != std::string::npos);
+        CHECK(session.measured->gpus.empty());
+    }
+    unsetenv("LOCKSTEP_SILICON");
+    std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("the worker looks up what ran before, and runs the rest when it is asked to") {
+    namespace fs = std::filesystem;
+    const fs::path folder = fs::temp_directory_path() / "lockstep_gui_measured_worker";
+    fs::remove_all(folder);
+    device::SiliconFile file = made_up_store()->gpus.at(0).file;
+    for (device::SiliconPart& part : file.parts)
+        std::erase_if(part.kernels, [](const auto& kernel) { return !kernel.name.starts_with("A15 "); });
+    write_file(folder / "h200.json", device::format_silicon(file));
+    setenv("LOCKSTEP_SILICON", folder.c_str(), 1);
+    setenv("XDG_CACHE_HOME", folder.c_str(), 1);
+    {
+        Session session({.own_kernel = true});
+        const auto rows_that_ran = [&](Request request) {
+            session.post(std::move(request));
+            REQUIRE(session.wait_until_idle(120));
+            const auto reports = session.snapshot()->silicon;
+            REQUIRE(reports);
+            REQUIRE(reports->size() == 1);
+            REQUIRE(reports->at(0).rows.size() == 3);
+            return std::count_if(reports->at(0).rows.begin(), reports->at(0).rows.end(),
+                                 [](const auto& row) { return row.modelled > 100; });
+        };
+        CHECK(rows_that_ran({.kind = Request::Kind::measured}) == 0);
+        CHECK(rows_that_ran({.kind = Request::Kind::measured, .index = 1, .text = "A15 fma"}) == 1);
+        CHECK(rows_that_ran({.kind = Request::Kind::measured, .index = 1}) == 3);
+    }
+    {
+        Session session({.own_kernel = true});  // another window: nothing runs again
+        session.post({.kind = Request::Kind::measured});
+        REQUIRE(session.wait_until_idle(120));
+        REQUIRE(session.snapshot()->silicon);
+        for (const auto& row : session.snapshot()->silicon->at(0).rows) CHECK(std::isfinite(row.modelled));
+    }
+    unsetenv("XDG_CACHE_HOME");
+    unsetenv("LOCKSTEP_SILICON");
+    fs::remove_all(folder);
 }
 
 TEST_CASE("what stands beside a measured time is told in percent, and in factors beyond a factor of two") {

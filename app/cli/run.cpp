@@ -16,6 +16,7 @@
 #include "core/base/files.h"
 #include "core/base/nearest.h"
 #include "core/device/kernel_library.h"
+#include "core/device/measured.h"
 #include "core/device/ptxas.h"
 #include "core/model/launch.h"
 #include "core/model/replay.h"
@@ -321,6 +322,20 @@ int run(const Options& options) {
     json["cycles"] = options.functional ? nlohmann::ordered_json() : nlohmann::ordered_json(timed.cycles);
     json["time_us"] = options.functional ? nlohmann::ordered_json() : json_number(timed.time_us);
     json["launch_us"] = options.functional ? nlohmann::ordered_json() : json_number(timed.launch_us);
+    // The same launch on a real GPU, where a stored file has it.
+    device::MeasuredStore measured;
+    if (!options.functional && !result.fault) measured = device::read_measured(device::measured_folder());
+    for (const Diagnostic& problem : measured.problems) complain(problem);
+    std::string on_silicon;
+    if (const auto found = measured.find(*program, config, gpu.name)) {
+        json["measured"] = {{"time_us", found->time_us},
+                            {"gpu", found->gpu->file.gpu},
+                            {"driver", found->gpu->file.driver},
+                            {"date", found->gpu->file.date},
+                            {"real", found->gpu->real()}};
+        on_silicon = fmt::format("  {:.2f} us {}; simulated over measured: {:.2f}\n", found->time_us, found->gpu->badge(),
+                                 timed.time_us / found->time_us);
+    }
     json["instructions"] = {{"warp", result.warp_instructions}, {"thread", result.thread_instructions}};
     json["metrics"] = nlohmann::ordered_json::object();
     for (const model::Metric& metric : timed.metrics)
@@ -367,6 +382,7 @@ int run(const Options& options) {
         else
             fmt::print("{} on {}: {} cycles, {:.2f} us, {} warp instructions (simulated)\n", kernel, gpu.title, timed.cycles,
                        timed.time_us, result.warp_instructions);
+        fmt::print("{}", on_silicon);
         if (!result.fault && !options.functional)
             fmt::print("{}", metrics_text(gpu, *program, &timed, source, options.metrics));
         for (size_t i = 0; i < outputs.size(); ++i)

@@ -193,7 +193,7 @@ void Session::Worker::serve(const Request& request) {
         case Kind::carve_out:
             return run_carved(request.index);
         case Kind::measured:
-            return run_measured(request.index != 0);
+            return run_measured(request.index != 0, request.text);
         case Kind::cluster:
             return show_cluster(request.cluster);
         case Kind::tell:

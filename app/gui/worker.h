@@ -131,7 +131,8 @@ struct Session::Worker {
     void show_cluster(const std::shared_ptr<const lessons::ClusterSetup>& wanted);  // null: its own scene
 
     // worker_measured.cpp
-    void run_measured(bool all);
+    // What is known of all; `run`: what is not known of those whose names begin so (the request's text) is run first.
+    void run_measured(bool run, const std::string& beginning);
 
     // worker_host.cpp
     void own_host(const KernelJob& job);

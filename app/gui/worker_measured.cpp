@@ -10,37 +10,42 @@
 
 namespace lockstep::gui {
 
-void Session::Worker::run_measured(bool all) {
+void Session::Worker::run_measured(bool run, const std::string& beginning) {
     const device::MeasuredStore store = device::read_measured(device::measured_folder());
     device::SiliconCache cache(device::silicon_cache_file());
-    device::CompareOptions wanted;
-    wanted.cache = &cache;
-    wanted.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-    wanted.stop = job_token();
-    const auto compare = [&](bool run) {
-        wanted.kept_only = !run;
+    const auto show_known = [&] {
         auto reports = std::make_shared<std::vector<device::SiliconReport>>();
         for (const device::MeasuredGpu& it : store.gpus)
-            if (!it.model.empty()) reports->push_back(device::compare_silicon(it.file, it.model, wanted));
+            if (!it.model.empty())
+                reports->push_back(device::compare_silicon(it.file, it.model, {.cache = &cache, .kept_only = true}));
         draft.silicon = std::move(reports);
         busy("");
     };
     busy("looking up what the model gives for the measured kernels");
-    compare(false);
-    if (!all) return;
+    show_known();
+    if (!run) return;
     busy("running the measured kernels on the model", 0);
+    device::CompareOptions wanted;
+    wanted.cache = &cache;
+    wanted.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    wanted.stop = job_token();
     // Called on other threads, one at a time, while this one waits for them.
     wanted.finished = [&](std::string_view name, size_t done, size_t of) {
         busy(fmt::format("running the measured kernels on the model: {} of {}, {}", done, of, name),
              static_cast<double>(done) / static_cast<double>(of));
     };
     try {
-        compare(true);
+        for (const device::MeasuredGpu& it : store.gpus) {
+            device::SiliconFile asked = it.file;
+            for (device::SiliconPart& part : asked.parts)
+                std::erase_if(part.kernels, [&](const auto& kernel) { return !kernel.name.starts_with(beginning); });
+            if (!it.model.empty()) device::compare_silicon(asked, it.model, wanted);
+        }
     } catch (const Failure&) {
-        wanted.finished = nullptr;
-        compare(false);  // what got ready
+        show_known();  // what got ready
         throw;
     }
+    show_known();
 }
 
 }  // namespace lockstep::gui

@@ -116,12 +116,15 @@ class MeasuredView final : public View {
             for (size_t i = 0; i < gpus.size(); ++i)
                 if (ui.chip(x, body.y, gpus[i].file.gpu, i == gpu_)) gpu_ = i;
         if (page_ == 0 && unrun(gpu, report) > 0) {
-            const std::string label = fmt::format("run {} on the model", unrun(gpu, report));
-            const bool busy = !snapshot->busy.empty();
-            if (x + ui.chip_width(label) + 8 < body.right()) {
-                if (ui.button({x, body.y, ui.chip_width(label) + 8, 26}, label, true, !busy))
-                    session.post({.kind = Request::Kind::measured, .index = 1});
-                x += ui.chip_width(label) + 16;
+            const bool busy = !snapshot->busy.empty(), running = busy && snapshot->progress >= 0;
+            const std::string label = running ? "Cancel" : fmt::format("run {} on the model", unrun(gpu, report));
+            const float width = ui.chip_width(label) + 8;
+            if (x + width < body.right()) {
+                if (ui.button({x, body.y, width, 26}, label, !running, running || !busy))
+                    session.post(running
+                                     ? Request{.kind = Request::Kind::cancel_own}
+                                     : Request{.kind = Request::Kind::measured, .index = 1, .text = rungs_ ? "sgemm_" : ""});
+                x += width + 8;
             }
             if (busy && x + 60 < body.right())
                 ui.text(x, body.y + 18, snapshot->busy, {.size = 13, .color = ui.theme->ink2, .width = body.right() - x});
