@@ -78,6 +78,7 @@ struct World {
     std::vector<RankState> ranks;
     int running = 0;  // ranks that neither wait nor have finished, nor are outside
     bool ended = false;
+    uint64_t round = 0;  // outside.h: the newest that a rank has come back for
     std::optional<Deadlock> deadlock;
     std::vector<RankResult>* results = nullptr;
     struct Channel {
@@ -182,11 +183,12 @@ class InProcess final : public Communicator {
         state().outside = true;
         world_.stops_running();
     }
-    void come_back() {
+    void come_back(uint64_t round) {
         const std::lock_guard lock(world_.mutex);
-        if (!state().outside) return;  // another one has come back before
+        const bool all = round > world_.round;
+        world_.round = std::max(world_.round, round);
         for (RankState& rank : world_.ranks)
-            if (rank.outside) rank.outside = false, ++world_.running;
+            if (rank.outside && (all || &rank == &state())) rank.outside = false, ++world_.running;
     }
 
     void send(int to, const Buffer& buffer, std::string_view label) override { post(to, buffer, false, label); }
@@ -324,8 +326,8 @@ class InProcess final : public Communicator {
 void leave_run(Communicator& rank) {
     if (auto* own = dynamic_cast<InProcess*>(&rank)) own->leave();
 }
-void come_back_to_run(Communicator& rank) {
-    if (auto* own = dynamic_cast<InProcess*>(&rank)) own->come_back();
+void come_back_to_run(Communicator& rank, uint64_t round) {
+    if (auto* own = dynamic_cast<InProcess*>(&rank)) own->come_back(round);
 }
 
 std::string Deadlock::text() const {

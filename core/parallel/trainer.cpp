@@ -175,8 +175,8 @@ struct ParallelTrainer::State {
                     if (!called()) {
                         comm::leave_run(communicator);
                         changed.wait(lock, called);
-                        comm::come_back_to_run(communicator);
                     }
+                    comm::come_back_to_run(communicator, stop ? 0 : number);
                     if (stop) return;
                     seen = number;
                     now = command;

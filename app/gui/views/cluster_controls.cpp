@@ -10,6 +10,14 @@ namespace {
 constexpr float drag_step = 10;
 }
 
+void draw_hidden_place(Ui& ui, const Rect& place) {
+    if (place.h < 24) return;
+    const Rect box{place.x, place.y + 4, place.w, place.h - 10};
+    ui.dashed(box, ui.theme->ink3);
+    ui.text(box.x + box.w / 2, box.y + box.h / 2 + 5, "Hidden until you lock an answer.",
+            {.size = 14, .color = ui.theme->ink2, .align = Align::center, .width = box.w - 8});
+}
+
 void ControlRow::place(float width) {
     if (x_ > body_.x && x_ + width > body_.right() + 0.5f) x_ = body_.x, y_ += line;
 }

@@ -8,6 +8,8 @@
 
 namespace lockstep::gui {
 
+void draw_hidden_place(Ui& ui, const Rect& place);  // where a picture will stand once an answer is locked
+
 class ControlRow {
   public:
     static constexpr float line = 32;

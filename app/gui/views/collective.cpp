@@ -44,9 +44,7 @@ class CollectiveView final : public View {
         const float used = controls(ui, session, shown, body, true);
         Rect rest{body.x, body.y + used, body.w, body.h - used};
         if (hidden) {
-            ui.dashed({rest.x, rest.y, rest.w, std::min(60.0f, rest.h)}, ui.theme->ink3);
-            ui.text(rest.x + rest.w / 2, rest.y + 35, "Hidden until you lock an answer.",
-                    {.size = 13, .color = ui.theme->ink2, .align = Align::center});
+            draw_hidden_place(ui, rest);
             return ui.pop_scope();
         }
         if (!shown.refusal.empty()) {
@@ -60,7 +58,7 @@ class CollectiveView final : public View {
         const bool wide = rest.w > 760;
         const float matrix = wide ? std::floor(rest.w * 0.37f) : std::floor(rest.w * 0.5f);
         const float circle = wide ? std::floor(rest.w * 0.26f) : 0;
-        const float pitch = std::clamp((rest.h - 18 - 22) / static_cast<float>(std::max(1, shown.ranks())), 3.0f, 37.0f);
+        const float pitch = std::clamp((rest.h - 18 - 22) / static_cast<float>(std::max(1, shown.ranks())), 3.0f, 58.0f);
         draw_matrix(ui, session, focus, shown, state, {rest.x, rest.y, matrix - 12, rest.h}, pitch);
         if (circle > 0) draw_ranks(ui, *scene, focus, now, {rest.x + matrix + 4, rest.y, circle - 20, rest.h});
         draw_links(ui, session, *scene, now, {rest.x + matrix + circle, rest.y, rest.w - matrix - circle, rest.h});
@@ -184,7 +182,7 @@ class CollectiveView final : public View {
         };
         const double size = std::max<double>(1, static_cast<double>(shown.run.bytes()));
         const std::string formula = collective_formula(shown);
-        fact(fmt::format("{} steps", shown.rounds()), formula.empty() ? "" : "2(N-1)");
+        fact(fmt::format("{} step{}", shown.rounds(), shown.rounds() == 1 ? "" : "s"), formula.empty() ? "" : "2(N-1)");
         fact(
             fmt::format("{:.3g} S per rank", static_cast<double>(shown.most_sent) / size),
             (formula.empty() ? std::string("at most, ") : formula + " = ") + bytes_si(static_cast<double>(shown.most_sent)));
@@ -395,7 +393,7 @@ class CollectiveView final : public View {
             ui.hatch({x, area.y + 1, 12, 12}, theme.ink3, Hatch::dots);
             ui.text(x + 18, area.y + 12, "waits", {.size = 12, .color = theme.ink2});
         }
-        const float pitch = std::clamp(plot.h / static_cast<float>(links.size()), 1.5f, 37.0f),
+        const float pitch = std::clamp(plot.h / static_cast<float>(links.size()), 1.5f, 58.0f),
                     bar = std::max(1.0f, pitch - (pitch > 12  ? 6.0f
                                                   : pitch > 4 ? 1.0f
                                                               : 0.0f));

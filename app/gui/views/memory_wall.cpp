@@ -238,7 +238,10 @@ class MemoryWallView final : public View {
         }
         const Point line[] = {{x_of(from), y_of(bottom)}, {x_of(to), y_of(top)}};
         ui.polyline(line, data::vermillion, 2);
-        ui.text(plot.right() - 4, plot.y + 26, "a step computes", {.size = 12, .align = Align::right});
+        double longest = 0;
+        for (const Exchange::Over& one : exchange.over) longest = std::max(longest, one.us);
+        if (y_of(longest) - 20 > plot.y + 16)  // over the highest level's own words
+            ui.text(plot.right() - 46, plot.y + 12, "a step computes", {.size = 12, .align = Align::right});
         static constexpr Color colors[] = {data::sky, data::green, data::purple};
         for (size_t i = 0; i < exchange.over.size(); ++i) {
             const Exchange::Over& one = exchange.over[i];

@@ -107,6 +107,11 @@ std::string holds(const lessons::ShardShown& shard) {
                        shard.partial ? ", a summand" : "");
 }
 
+int picked_on_mesh(const Focus& focus, const lessons::ClusterScene& scene) {  // of a training run the first, as elsewhere
+    const auto ranks = static_cast<int>(scene.mesh.before.size());
+    return !scene.mesh.parameter.empty() && (focus.rank < 0 || focus.rank >= ranks) ? 0 : picked_rank(focus, ranks);
+}
+
 class MeshView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
@@ -129,9 +134,7 @@ class MeshView final : public View {
         const float used = controls(ui, session, *scene, body, true);
         const Rect rest{body.x, body.y + used, body.w, body.h - used};
         if (hidden) {
-            ui.dashed({rest.x, rest.y, rest.w, std::min(60.0f, rest.h)}, ui.theme->ink3);
-            ui.text(rest.x + rest.w / 2, rest.y + 35, "Hidden until you lock an answer.",
-                    {.size = 13, .color = ui.theme->ink2, .align = Align::center});
+            draw_hidden_place(ui, rest);
             return ui.pop_scope();
         }
         if (scene != seen_) {
@@ -141,8 +144,8 @@ class MeshView final : public View {
         }
         const int ranks = static_cast<int>(scene->mesh.before.size());
         if (const int by = (ui.pressed(Key::down, area) ? 1 : 0) - (ui.pressed(Key::up, area) ? 1 : 0); by != 0)
-            focus.rank = std::clamp(picked_rank(focus, ranks) + by, 0, ranks - 1);
-        const int picked = picked_rank(focus, ranks);
+            focus.rank = std::clamp(picked_on_mesh(focus, *scene) + by, 0, ranks - 1);
+        const int picked = picked_on_mesh(focus, *scene);
         const bool text = rest.h > 120;
         const float grid = std::floor(rest.w * 0.52f), height = rest.h - (text ? 26.0f : 0.0f);
         draw_devices(ui, focus, *scene, picked, {rest.x, rest.y, grid - 12, height});
@@ -172,7 +175,7 @@ class MeshView final : public View {
                                 lessons::name_of(setup.before[axis]), lessons::name_of(setup.after[axis]));
         for (int rank = 0; rank < ranks && rank < 64; ++rank)
             text += fmt::format("  rank {}{}: {}; before {}; after {}\n", rank,
-                                rank == picked_rank(focus, ranks) ? " (picked)" : "", role_of(scene, rank),
+                                rank == picked_on_mesh(focus, scene) ? " (picked)" : "", role_of(scene, rank),
                                 holds(scene.mesh.before[static_cast<size_t>(rank)]),
                                 holds(scene.mesh.after[static_cast<size_t>(rank)]));
         for (const parallel::RedistributionStep& step : scene.mesh.plan.steps)
@@ -201,7 +204,7 @@ class MeshView final : public View {
         if (session.reveal_steps >= 0) return text + "  " + std::string(mesh_hidden) + "\n";
         for (int rank = 0; rank < ranks && rank < 64; ++rank)
             text += fmt::format("  rank {}{}: keeps of its weights {}; of {} {}\n", rank,
-                                rank == picked_rank(focus, ranks) ? " (picked)" : "",
+                                rank == picked_on_mesh(focus, scene) ? " (picked)" : "",
                                 holds(mesh.before[static_cast<size_t>(rank)]), mesh.beside,
                                 holds(mesh.after[static_cast<size_t>(rank)]));
         for (const std::string& words : mesh.moved) text += "  " + words + "\n";
@@ -289,7 +292,7 @@ class MeshView final : public View {
         const float w = (area.w - gap * static_cast<float>(across - 1)) / static_cast<float>(across),
                     h = (area.h - gap * static_cast<float>(down - 1)) / static_cast<float>(down);
         const float cell_w = w / static_cast<float>(columns),
-                    cell_h = std::min(56.0f, (h - head) / static_cast<float>(rows));
+                    cell_h = std::min(76.0f, (h - head) / static_cast<float>(rows));
         if (cell_w < 3 || cell_h < 3) return;
         for (int plane = 0; plane < planes; ++plane) {
             const float x = area.x + (w + gap) * static_cast<float>(plane % across),
@@ -381,7 +384,8 @@ class MeshView final : public View {
                     aspect = std::clamp(
                         static_cast<float>(scene.mesh.columns) / static_cast<float>(std::max<int64_t>(1, scene.mesh.rows)),
                         0.4f, 2.5f);
-        const float foot = scene.mesh.parameter.empty() ? 22.0f : 8.0f + 17.0f * static_cast<float>(scene.mesh.moved.size());
+        const float lines = area.h < 150 ? 0.0f : 17.0f * static_cast<float>(scene.mesh.moved.size());
+        const float foot = scene.mesh.parameter.empty() ? 22.0f : 8.0f + lines;
         const float w = std::min(most_w, (area.h - head - foot) * aspect), h = w / aspect;
         if (w < 30 || h < 20) return;
         double t = since_ < 0 ? 1 : std::clamp((ui.now - since_) / mesh_move_seconds, 0.0, 1.0);
@@ -440,7 +444,7 @@ class MeshView final : public View {
         if (ran) {
             float y = first.bottom() + 17;
             for (const std::string& words : scene.mesh.moved) {
-                if (y > area.bottom()) break;
+                if (lines <= 0 || y > area.bottom()) break;
                 ui.text(area.x, y, words, {.size = 12, .color = theme.ink2, .width = area.w});
                 y += 17;
             }

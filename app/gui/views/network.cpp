@@ -89,9 +89,11 @@ class NetworkView final : public View {
         const float used = controls(ui, session, ran, body, true);
         Rect rest{body.x, body.y + used, body.w, body.h - used};
         if (hidden || (!ran && !scene->network.refusal.empty())) {
-            ui.paragraph({rest.x, rest.y + 8, rest.w, 80},
-                         hidden ? std::string("Hidden until you lock an answer.") : scene->network.refusal,
-                         {.size = 14, .color = hidden ? ui.theme->ink2 : ui.theme->wrong}, 22);
+            if (hidden)
+                draw_hidden_place(ui, rest);
+            else
+                ui.paragraph({rest.x, rest.y + 8, rest.w, 80}, scene->network.refusal,
+                             {.size = 14, .color = ui.theme->wrong}, 22);
             return ui.pop_scope();
         }
         if (scene != seen_) {
@@ -235,7 +237,7 @@ class NetworkView final : public View {
         const float bottom = plot.y + pitch * static_cast<float>(rows) + 1;
         const std::string left = rows < order.size() ? fmt::format("{} more links", order.size() - rows) : std::string("us");
         ui.text(area.x, bottom + 15, left, {.size = 12, .color = theme.quiet, .width = names - 8});
-        ui.text(plot.x, bottom + 15, amount(begin), {.size = 12, .color = theme.quiet});
+        ui.text(plot.x, bottom + 15, fmt::format("{:.0f}", begin), {.size = 12, .color = theme.quiet});
         ui.text(plot.right(), bottom + 15, fmt::format("{:.0f}", end),
                 {.size = 12, .color = theme.quiet, .align = Align::right});
         if (now >= begin && now <= end) {
@@ -330,9 +332,12 @@ class NetworkView final : public View {
         try {
             const parallel::StepPower power = parallel::step_power(gpu.value(), ranks, us, 0, {});
             const double wh = power.kwh * 1000;
-            return fmt::format("derived: {} x {} draw {:.3g} kW{}: {:.2g} Wh, {:.2g} cents at 0.10 a kWh", ranks,
-                               gpu.value().title, power.megawatts * 1000,
-                               ran ? ", and a step takes" : " while they exchange", wh, power.cost * 100);
+            if (ran)
+                return fmt::format(
+                    "derived: {} x {} draw {:.3g} kW; a million such steps take {:.3g} kWh, {:.3g} at 0.10 a kWh", ranks,
+                    gpu.value().title, power.megawatts * 1000, power.kwh * 1e6, power.cost * 1e6);
+            return fmt::format("derived: {} x {} draw {:.3g} kW while they exchange: {:.2g} Wh, {:.2g} cents at 0.10 a kWh",
+                               ranks, gpu.value().title, power.megawatts * 1000, wh, power.cost * 100);
         } catch (const Failure& failure) {
             return failure.diagnostic.message;
         }

@@ -43,9 +43,7 @@ class PipelineView final : public View {
             picture = {picture.x, picture.y + high, picture.w, picture.h - high};
         }
         if (hidden) {
-            ui.dashed({picture.x, picture.y, picture.w, std::min(60.0f, picture.h)}, ui.theme->ink3);
-            ui.text(picture.x + picture.w / 2, picture.y + 35, "Hidden until you lock an answer.",
-                    {.size = 13, .color = ui.theme->ink2, .align = Align::center});
+            draw_hidden_place(ui, picture);
             return ui.pop_scope();
         }
         if (picture.h > 90) show(ui, session, focus, *scene, picture, area);
@@ -278,7 +276,7 @@ class PipelineView final : public View {
         p.coarse = visible > 700 && (cell < 6 || visible > 1500);
         const auto blocks = static_cast<float>(scene.schedules.size());
         const float heads = 26 * blocks, room = p.axis_y - 6 - area.y - heads;
-        const float pitch = std::clamp(room / static_cast<float>(std::max(1, lines)), 2.0f, 52.0f);
+        const float pitch = std::clamp(room / static_cast<float>(std::max(1, lines)), 2.0f, trained(scene) ? 52.0f : 84.0f);
         float y = area.y;
         for (const lessons::ScheduleShown& one : scene.schedules) {
             PipelineBlock block;
@@ -288,6 +286,7 @@ class PipelineView final : public View {
             const bool curves = pitch >= 30 && !p.coarse;
             block.bar = curves ? std::min(20.0f, std::floor(pitch * 0.45f)) : pitch >= 6 ? pitch - 2 : pitch;
             block.bar = std::min(block.bar, 22.0f);
+            if (curves && pitch > 52) block.bar = std::min(30.0f, std::floor(pitch * 0.36f));
             block.curve = curves ? pitch - block.bar - 6 : 0;
             block.head = {area.x, y, area.w - 8, 24};
             block.rows = {area.x, y + 26, area.w, pitch * static_cast<float>(std::max(1, block.ranks))};

@@ -95,9 +95,7 @@ class RankMemoryView final : public View {
         ui.push_scope("rank_memory");
         const float used = controls(ui, session, *scene, body);
         if (hidden) {
-            ui.dashed({body.x, body.y + used, body.w, std::min(60.0f, body.h - used)}, ui.theme->ink3);
-            ui.text(body.x + body.w / 2, body.y + used + 35, "Hidden until you lock an answer.",
-                    {.size = 13, .color = ui.theme->ink2, .align = Align::center});
+            draw_hidden_place(ui, {body.x, body.y + used, body.w, body.h - used});
             return ui.pop_scope();
         }
         std::vector<Bar> bars = bars_of(*scene);
