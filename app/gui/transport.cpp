@@ -101,8 +101,7 @@ const lessons::FigureTable* still_rows(const Session& session, const Snapshot& s
     const std::string view = scene_view_of(session);
     const lessons::ClusterScene& scene = *snapshot.cluster;
     const bool still = view == "rows" || view == "mesh" || view == "rank_memory" || view == "network" || view == "ranks" ||
-                       (view == "cheaper" && trace_of(snapshot) == nullptr && !snapshot.step) ||
-                       (view == "pipeline" && scene.schedules.empty()) ||
+                       view == "cheaper" || (view == "pipeline" && scene.schedules.empty()) ||
                        (view == "collective" && scene.collective.messages.empty());
     return still ? scene.table.get() : nullptr;
 }
