@@ -671,7 +671,7 @@ TEST_CASE("where nothing moves the transport says what is shown, and offers no s
 TEST_CASE("no text of rows and their bars clashes at any size") {
     for (const bool asks : {true, false})
         for (const auto& [width, height, scale] :
-             {std::tuple{1600.f, 1000.f, 1.f}, {1280.f, 720.f, 1.f}, {1600.f, 1000.f, 2.f}}) {
+             {std::tuple{1600.f, 1000.f, 1.f}, {1280.f, 720.f, 1.f}, {1280.f, 720.f, 2.f}, {1600.f, 1000.f, 2.f}}) {
             RowsDesk desk("plan", two_plans, "rows", asks);
             desk.size(width, height, scale);
             desk.frames(3);
@@ -682,4 +682,29 @@ TEST_CASE("no text of rows and their bars clashes at any size") {
             for (const std::string& clash : desk.clashes())
                 FAIL_CHECK("alone, " << width << " x " << height << " at " << scale << ": " << clash);
         }
+}
+
+TEST_CASE("a single row stands as cards, and no figure of twelve columns is cut at twice the text size") {
+    for (const char* rows : {two_plans, "llama3-8b name=one dp=8 tp=8 zero=1 sequence=8192 batch=64"}) {
+        RowsDesk desk("plan", rows, "rows", false);
+        const auto& first = desk.table().rows.front();
+        for (const float scale : {1.0f, 2.0f}) {
+            desk.size(1280, 720, scale);
+            desk.shell.show_alone("rows");
+            desk.frames(3);
+            CHECK(desk.shows(lessons::figure_text(first.values[1], desk.table().columns[1].unit)));
+            for (const UiState::Written& text : desk.written)
+                if (!text.text.empty() && text.text[0] >= '0' && text.text[0] <= '9')
+                    CHECK(text.text.find("\u2026") == std::string::npos);
+            for (const std::string& clash : desk.clashes()) FAIL_CHECK(scale << ": " << clash);
+        }
+    }
+}
+
+TEST_CASE("presenter mode shows the cluster's own picture") {
+    ClusterDesk desk("cluster");
+    desk.shell.presenter.on = true;
+    desk.frames(3);
+    CHECK(desk.shows("Pipeline schedule"));
+    CHECK(desk.shows("6 units sooner"));
 }
