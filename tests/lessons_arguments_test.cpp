@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "core/base/files.h"
+#include "core/simt/tensor_map.h"
 #include "lessons/player/expression.h"
 #include "lessons/player/kernel_arguments.h"
 #include "tests/catch.h"
@@ -165,4 +166,40 @@ TEST_CASE("expressions compute, compare and come apart at their outermost and") 
     CHECK(!Expression::parse(std::string(1500, '-')).ok());
     CHECK(fill_in("in:f32[$n] $(ceil(n / 4)) i32:$n", {{"n", 25}}).value() == "in:f32[25] 7 i32:25");
     CHECK(fill_in("$m", {{"n", 25}}).error().message == "'m' is not given in shapes, did you mean 'n'?");
+}
+
+TEST_CASE("a buffer can be passed as a tensor map, whose box and swizzle the argument says") {
+    ptx::Program program;
+    program.kernel = "gemm";
+    program.parameters.push_back({"map", ptx::Type::u8, 0, 128, 64, false});
+    program.parameter_bytes = 128;
+    simt::Memory memory;
+    simt::LaunchConfig config;
+    const auto bound = [&](const std::string& text) {
+        const auto result = bind_arguments(program, {parse_argument(text).value()}, memory, config);
+        return result ? std::string("bound") : result.error().message;
+    };
+    REQUIRE(bound("map:8x64,swizzle=128:in:f16[16,72 ramp]") == "bound");
+    const auto layout = simt::read_tensor_map(config.parameters.data());
+    REQUIRE(layout);
+    CHECK(layout->rank == 2);
+    CHECK(layout->dims[0] == 72);
+    CHECK(layout->dims[1] == 16);
+    CHECK(layout->box[0] == 64);
+    CHECK(layout->box[1] == 8);
+    CHECK(layout->strides[1] == 144);
+    CHECK(layout->swizzle == simt::TensorSwizzle::bytes_128);
+    CHECK(layout->type == simt::TensorType::f16);
+    CHECK(memory.find(layout->address)->bytes == 16 * 144);
+
+    CHECK_THAT(bound("map:8x64,swizzle=48:in:f16[16,72]"), Catch::Contains("a swizzle has 0, 32, 64 or 128 bytes, not 48"));
+    CHECK_THAT(bound("map:8:in:f16[16,72]"), Catch::Contains("takes 1 strides"));
+    CHECK_THAT(bound("map:8x64:in:f16[16,70]"), Catch::Contains("a multiple of 16 below 2^40, not 140"));
+    CHECK_THAT(bound("in:f16[16,72]"), Catch::Contains("is a tensor map: give map:ROWSxCOLUMNS:in:f16[16,72]"));
+    CHECK(error_of("map:0x8:in:f16[8]").starts_with("a box of one to five numbers is needed here"));
+    CHECK(error_of("map:8x8x8x8x8x8:in:f16[8]").starts_with("a box of one to five numbers"));
+    CHECK(error_of("map:8x64,in:f16[8]").starts_with("',swizzle=' or ':' and a buffer is needed here"));
+    CHECK(error_of("map:8x64").starts_with("',swizzle=' or ':'"));
+    CHECK(error_of("map:8:i32:4").starts_with("a tensor map is of a buffer"));
+    CHECK(error_of("map:8:map:8:in:f16[8]").starts_with("a tensor map is of a buffer"));
 }

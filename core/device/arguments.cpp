@@ -5,10 +5,13 @@
 
 #include <cstring>
 
+#include "core/simt/tensor_map.h"
+
 namespace lockstep::device {
 
 namespace {
-constexpr std::string_view names[] = {"pointer", "i32", "u32", "i64", "f32", "f64"};  // in the order of Argument
+constexpr std::string_view names[] = {"pointer", "i32", "u32",       "i64",
+                                      "f32",     "f64", "tensor map"};  // in the order of Argument
 
 // What a parameter takes, in the words of `names`; "" for a struct or a type that no Argument holds.
 std::string_view wanted_by(const ptx::Parameter& parameter) {
@@ -28,7 +31,7 @@ std::string_view wanted_by(const ptx::Parameter& parameter) {
         case Type::s64:
             return "i64";
         default:
-            return "";
+            return parameter.bytes == sizeof(EncodedTile) && parameter.align == 64 ? "tensor map" : "";
     }
 }
 
@@ -55,7 +58,12 @@ void wrong_type(std::string_view kernel, size_t index, std::string_view wanted, 
                               article(type_name(given)), type_name(given)));
 }
 
-std::vector<std::byte> pack(const ptx::Program& program, std::span<const Argument> arguments) {
+EncodedTile encode_for_model(const TensorTile& tile) {
+    return simt::make_tile_map(tile.tensor.address, tile.type, tile.dims, tile.box, tile.swizzle).value().bytes;
+}
+
+std::vector<std::byte> pack(const ptx::Program& program, std::span<const Argument> arguments,
+                            const std::function<EncodedTile(const TensorTile&)>& encode) {
     if (arguments.size() != program.parameters.size())
         wrong_count(program.shown_name(), program.parameters.size(), arguments.size());
     std::vector<std::byte> block(program.parameter_bytes);
@@ -66,8 +74,11 @@ std::vector<std::byte> pack(const ptx::Program& program, std::span<const Argumen
             throw Failure(fmt::format("argument {} of {} is of a type ({} bytes) that cannot be given here", i + 1,
                                       program.shown_name(), parameter.bytes));
         if (!takes(parameter, arguments[i])) wrong_type(program.shown_name(), i, wanted, arguments[i]);
-        std::visit([&](const auto& value) { std::memcpy(block.data() + parameter.offset, &value, sizeof value); },
-                   arguments[i]);
+        const auto put = [&](const auto& value) { std::memcpy(block.data() + parameter.offset, &value, sizeof value); };
+        if (const auto* tile = std::get_if<const TensorTile*>(&arguments[i]))
+            put(encode(**tile));
+        else
+            std::visit(put, arguments[i]);
     }
     return block;
 }

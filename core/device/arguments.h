@@ -1,6 +1,8 @@
 // Kernel arguments: checked by count and type, then either packed into a parameter block (modelled GPU) or handed to a
 // native function (host twins). Both say the same sentence: "argument 3 of relu_f32 is an i32, but a pointer was given".
 #pragma once
+#include <array>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,8 +20,12 @@ std::string_view type_name(const Argument& argument);  // "pointer", "i32", ...
 [[noreturn]] void wrong_count(std::string_view kernel, size_t wanted, size_t given);
 [[noreturn]] void wrong_type(std::string_view kernel, size_t index, std::string_view wanted, const Argument& given);
 
-// The parameter block of `program`, laid out as its parameters say. Throws Failure.
-std::vector<std::byte> pack(const ptx::Program& program, std::span<const Argument> arguments);
+// The parameter block of `program`, laid out as its parameters say. Throws Failure. encode: what a tensor map's 128 bytes
+// are.
+using EncodedTile = std::array<std::byte, 128>;
+EncodedTile encode_for_model(const TensorTile& tile);
+std::vector<std::byte> pack(const ptx::Program& program, std::span<const Argument> arguments,
+                            const std::function<EncodedTile(const TensorTile&)>& encode = encode_for_model);
 
 // Inlined: each copy of the twins keeps its own (twins/isa.h).
 template <class T>

@@ -13,6 +13,7 @@
 #include "core/device/arguments.h"
 #include "core/device/devices.h"
 #include "core/device/kernel_library.h"
+#include "core/simt/tensor_map.h"
 
 namespace lockstep::device {
 namespace {
@@ -114,8 +115,29 @@ void Cuda::copy_out(void* to, Pointer from, size_t bytes, Stream stream) {
 
 CudaLaunch Cuda::prepare(const LaunchRequest& request) {
     const auto program = program_for(request);
-    CudaLaunch launch{
-        function_of(program), request.grid, request.block, request.dynamic_shared, pack(*program, request.arguments), {}};
+    const auto encode = [&](const TensorTile& tile) {
+        encode_for_model(tile);  // says in words what the driver would refuse with a number
+        if (!driver_.encode_tiled) throw Failure(name() + ": this driver has no tensor maps, which came with CUDA 12");
+        uint64_t strides[5], bytes = size_of(tile.type);
+        for (size_t d = 0; d < tile.dims.size(); ++d) strides[d] = bytes *= tile.dims[d];
+        constexpr unsigned ones[] = {1, 1, 1, 1, 1};
+        constexpr int promotion = 3;  // CU_TENSOR_MAP_L2_PROMOTION_L2_256B
+        const int swizzle = tile.swizzle == 128 ? 3 : static_cast<int>(tile.swizzle / 32);
+        struct alignas(64) {
+            EncodedTile bytes{};
+        } map;  // CUtensorMap
+        check(driver_.encode_tiled(&map, static_cast<int>(simt::tensor_type_of(tile.type)),
+                                   static_cast<unsigned>(tile.dims.size()), reinterpret_cast<void*>(tile.tensor.address),
+                                   tile.dims.data(), strides, tile.box.data(), ones, 0, swizzle, promotion, 0),
+              "a tensor map");
+        return map.bytes;
+    };
+    CudaLaunch launch{function_of(program),
+                      request.grid,
+                      request.block,
+                      request.dynamic_shared,
+                      pack(*program, request.arguments, encode),
+                      {}};
     Function& known = functions_.at(program.get());
     if (request.dynamic_shared > known.shared && request.dynamic_shared + program->static_shared > shared_without_asking) {
         check(

@@ -42,6 +42,7 @@ std::variant<CudaDriver, std::string> open_driver() {
         find(library, "cuMemHostAlloc", d.pin) && find(library, "cuMemFreeHost", d.unpin) &&
         find(library, "cuModuleGetGlobal_v2", d.module_variable);
     if (!complete) return fmt::format("{} is not a CUDA driver that can be used here: {}", name, dlerror());
+    find(library, "cuTensorMapEncodeTiled", d.encode_tiled);
     // What an older driver may lack; of a name with versions the first, whose structs stay as they were.
     if (!(find(library, "cuGraphCreate", d.create_graph) && find(library, "cuGraphDestroy", d.destroy_graph) &&
           find(library, "cuGraphAddKernelNode", d.add_kernel_node) &&

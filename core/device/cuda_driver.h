@@ -49,6 +49,10 @@ struct CudaDriver {
     Status (*wait_event)(Handle event) = nullptr;
     Status (*stream_waits)(Handle stream, Handle event, unsigned flags) = nullptr;
     Status (*elapsed)(float* milliseconds, Handle begin, Handle end) = nullptr;
+    // Of drivers for CUDA 12 and later: else null.
+    Status (*encode_tiled)(void* map, int type, unsigned rank, void* tensor, const uint64_t* dims, const uint64_t* strides,
+                           const unsigned* box, const unsigned* element_strides, int interleave, int swizzle, int promotion,
+                           int fill) = nullptr;
     Status (*error_text)(Status error, const char** text) = nullptr;
     Status (*total_memory)(size_t* bytes, int device) = nullptr;
     Status (*copy_within)(uint64_t to, uint64_t from, size_t bytes, Handle stream) = nullptr;

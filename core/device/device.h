@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/dtype.h"
 #include "core/base/result.h"
 #include "core/model/launch.h"
 
@@ -20,7 +21,17 @@ struct Pointer {  // device address; on host the pointer's bits
     uint64_t address = 0;
     bool operator==(const Pointer&) const = default;
 };
-using Argument = std::variant<Pointer, int32_t, uint32_t, int64_t, float, double>;
+// What bulk copies fetch or store by one instruction: boxes of a tensor without gaps. As an argument it fills a `const
+// __grid_constant__ CUtensorMap` parameter, encoded as the device wants it: by the driver, or as our machine reads it.
+struct TensorTile {
+    Pointer tensor;
+    DType type = DType::f16;
+    std::vector<uint64_t> dims;  // elements, innermost first
+    std::vector<uint32_t> box;   // elements; as many as dims
+    uint32_t swizzle = 0;        // bytes: 0, 32, 64 or 128
+};
+// A TensorTile lives as long as requests name it.
+using Argument = std::variant<Pointer, int32_t, uint32_t, int64_t, float, double, const TensorTile*>;
 using Stream = uint32_t;  // 0 is the default stream
 using Event = uint32_t;
 class ThreadPool;

@@ -104,6 +104,9 @@ struct PackArgument {
     DType type = DType::f32;    // of a buffer's elements
     int64_t count = 0;          // elements of a buffer; the value of a whole number
     double low = -1, high = 1;  // what a buffer holds, drawn evenly; high: the value of a real number
+    // Of a buffer that is passed as a tensor map (TensorTile), swizzled by 128 bytes: elements, innermost first.
+    std::vector<uint64_t> dims = {};
+    std::vector<uint32_t> box = {};
 };
 struct PackRow {
     std::string name;
@@ -111,6 +114,7 @@ struct PackRow {
     std::string_view kernel;  // in that file, or in the library
     simt::Dim3 grid, block;
     std::vector<PackArgument> arguments;
+    uint32_t dynamic_shared = 0;  // bytes
 };
 std::span<const PackRow> silicon_pack();
 // The decoded program of a row or of the clock's kernel; GeneratedKernel as `cuda` and `sim` take it.
@@ -129,6 +133,7 @@ class PackLaunch {
   private:
     Device& device_;
     std::vector<Pointer> buffers_;
+    std::vector<std::unique_ptr<TensorTile>> tiles_;
     LaunchRequest request_;
 };
 

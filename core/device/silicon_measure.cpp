@@ -203,6 +203,7 @@ void measure_silicon(SiliconFile& file, const std::string& name, const SiliconOp
     std::map<std::string, std::function<void(SiliconRun&)>, std::less<>> measurers = options.more;
     measurers["kernels"] = measure_kernels;
     if (cuda) {
+        measurers["ratios"] = measure_ratios;
         measurers["properties"] = measure_properties;
         measurers["launch"] = measure_launches;
         measurers["copies"] = measure_copies;

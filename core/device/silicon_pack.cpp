@@ -171,6 +171,67 @@ std::vector<PackRow> make_pack() {
            {floats(512 * Ki), floats(512 * Ki), floats(512 * Ki), number(512 * Ki)});
     lesson("lessons/A15_generations/ptx/fma.ptx", "fma32", 528, {floats(132 * Ki), number(0.5)});
     lesson("lessons/A15_generations/ptx/tensor.ptx", "tensor", 528, {floats(1056 * Ki)});
+    // Those that are to show what the chip can do, at sizes that the model can still run.
+    rows.push_back({"sgemm_async",
+                    "kernels/sgemm/ptx/9_async.ptx",
+                    "sgemm_async",
+                    {4, 8},
+                    {256},
+                    {number(Ki), number(Ki), number(int64_t{128}), number(1.0), floats(128 * Ki), number(int64_t{128}),
+                     floats(128 * Ki), number(Ki), number(0.5), floats(Mi), number(Ki)}});
+    const auto map = [](PackArgument of, std::vector<uint64_t> dims, std::vector<uint32_t> box) {
+        of.dims = std::move(dims);
+        of.box = std::move(box);
+        return of;
+    };
+    constexpr int64_t side = 2048, deep = 256;
+    const std::vector<int64_t> sides = {side, side, deep};
+    rows.push_back({"gemm_mma_f16",
+                    "kernels/top/ptx/gemm_mma.ptx",
+                    "gemm_mma_f16",
+                    {8, 16},
+                    {256},
+                    Arguments{halves(side * deep), halves(side * deep), halves(side * side)} + sides,
+                    147456});
+    rows.push_back(
+        {"gemm_wgmma_f16",
+         "kernels/top/ptx/gemm_wgmma.ptx",
+         "gemm_wgmma_f16",
+         {128},
+         {384},
+         Arguments{map(halves(side * deep), {deep, side}, {64, 128}), map(halves(side * deep), {side, deep}, {64, 64}),
+                   map(halves(side * side), {side, side}, {64, 64})} +
+             sides,
+         229440});
+    constexpr int64_t tokens = 1024, elements = 16 * tokens * 64;
+    const std::vector<uint64_t> dims = {64, tokens, 16};
+    const Arguments rest = {floats(16 * tokens), number(tokens), number(tokens), number(int64_t{1}), number(0.125)};
+    Arguments in_tiles = {halves(elements), halves(elements), halves(elements), halves(elements)};
+    in_tiles.insert(in_tiles.end(), rest.begin(), rest.end());
+    rows.push_back({"attention_mma_f16_64",
+                    "kernels/top/ptx/attention_mma.ptx",
+                    "attention_mma_f16_64",
+                    {8, 16},
+                    {128},
+                    in_tiles,
+                    32768});
+    for (size_t i = 0; i < 4; ++i) in_tiles[i] = map(in_tiles[i], dims, {64, i == 1 || i == 2 ? 128u : 64u, 1});
+    rows.push_back({"attention_wgmma_f16_64",
+                    "kernels/top/ptx/attention_wgmma.ptx",
+                    "attention_wgmma_f16_64",
+                    {8, 16},
+                    {384},
+                    in_tiles,
+                    82048});
+    const auto top = [&](std::string_view kernel, simt::Dim3 grid, Arguments arguments) {
+        rows.push_back({std::string(kernel), "kernels/top/ptx/rows.ptx", kernel, grid, {256}, std::move(arguments)});
+    };
+    constexpr int64_t wide = 4096, high = n / wide;
+    top("layer_norm_block_f16", {high},
+        {halves(n), halves(wide), halves(wide), halves(n), number(high), number(wide), number(1e-5)});
+    top("rms_norm_block_f16", {high}, {halves(n), halves(wide), halves(n), number(high), number(wide), number(1e-5)});
+    top("softmax_block_f16", {high}, {halves(n), halves(n), number(high), number(wide)});
+    top("bias_gelu_add_f16", {1056}, {halves(n), halves(wide), halves(n), halves(n), number(high), number(wide)});
     return rows;
 }
 
@@ -191,6 +252,8 @@ std::vector<std::byte> contents(const PackArgument& it, Rng& rng) {
         fill([&](size_t) { return static_cast<int32_t>(rng.below(static_cast<uint64_t>(it.high))); });
     else if (it.type == DType::f16)
         fill([&](size_t) { return f32_to_f16(static_cast<float>(rng.uniform(it.low, it.high))); });
+    else if (it.type == DType::bf16)
+        fill([&](size_t) { return f32_to_bf16(static_cast<float>(rng.uniform(it.low, it.high))); });
     else
         fill([&](size_t) { return static_cast<float>(rng.uniform(it.low, it.high)); });
     return bytes;
@@ -221,6 +284,7 @@ PackLaunch::PackLaunch(Device& device, const PackRow& row) : device_(device) {
     request_.kernel = row.kernel;
     request_.grid = row.grid;
     request_.block = row.block;
+    request_.dynamic_shared = row.dynamic_shared;
     request_.label = row.name;
     request_.generated = pack_program(row.file, row.kernel);
     Rng rng(fnv1a64(row.name));
@@ -237,7 +301,12 @@ PackLaunch::PackLaunch(Device& device, const PackRow& row) : device_(device) {
                     const std::vector<std::byte> bytes = pack_table::contents(it, rng);
                     device.copy_in(buffers_.back(), bytes.data(), size);
                 }
-                request_.arguments.emplace_back(buffers_.back());
+                if (it.dims.empty()) {
+                    request_.arguments.emplace_back(buffers_.back());
+                    continue;
+                }
+                tiles_.push_back(std::make_unique<TensorTile>(TensorTile{buffers_.back(), it.type, it.dims, it.box, 128}));
+                request_.arguments.emplace_back(static_cast<const TensorTile*>(tiles_.back().get()));
             }
         }
     } catch (...) {

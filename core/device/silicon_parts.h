@@ -8,5 +8,6 @@ PackRow clock_row(int rounds);  // the kernel clock_rate: one warp, about 64 cyc
 
 void measure_launches(SiliconRun& run);  // silicon_queue.cpp; on `cuda` alone, like the next ones
 void measure_copies(SiliconRun& run);
+void measure_ratios(SiliconRun& run);  // silicon_ratios.cpp
 
 }  // namespace lockstep::device

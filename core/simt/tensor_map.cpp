@@ -2,6 +2,7 @@
 // documentation states for cuTensorMapEncodeTiled.
 #include "core/simt/tensor_map.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -102,6 +103,27 @@ Result<TensorMap> make_tensor_map(uint64_t address, TensorType type, std::span<c
     if (auto bad = encode_common(e, address, type, dims, strides, element_strides, box[0], interleave, swizzle, fill))
         return *bad;
     return bytes_of(e);
+}
+
+TensorType tensor_type_of(DType type) {
+    constexpr TensorType types[] = {TensorType::u8,  TensorType::u8,   TensorType::u16, TensorType::u16,  // i8 u8 i16 u16
+                                    TensorType::f16, TensorType::bf16, TensorType::s32, TensorType::u32,
+                                    TensorType::f32, TensorType::s64,  TensorType::u64, TensorType::f64};
+    return types[static_cast<size_t>(type)];
+}
+
+Result<TensorMap> make_tile_map(uint64_t address, DType type, std::span<const uint64_t> dims, std::span<const uint32_t> box,
+                                uint32_t swizzle_bytes) {
+    constexpr uint32_t widths[] = {0, 32, 64, 128};
+    const auto* const width = std::find(std::begin(widths), std::end(widths), swizzle_bytes);
+    if (width == std::end(widths)) return refuse("a swizzle has 0, 32, 64 or 128 bytes, not " + number(swizzle_bytes));
+    if (dims.empty() || dims.size() > 5) return refuse("a tensor map has 1 to 5 dimensions, not " + number(dims.size()));
+    uint64_t strides[5], bytes = size_of(type);
+    constexpr uint32_t ones[] = {1, 1, 1, 1, 1};
+    for (size_t d = 0; d < dims.size(); ++d) strides[d] = bytes *= std::min(dims[d], uint64_t{1} << 32);
+    return make_tensor_map(address, tensor_type_of(type), dims, std::span(strides, dims.size() - 1), box,
+                           std::span(ones, dims.size()), TensorInterleave::none,
+                           static_cast<TensorSwizzle>(width - std::begin(widths)));
 }
 
 Result<TensorMap> make_im2col_tensor_map(uint64_t address, TensorType type, std::span<const uint64_t> dims,

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 
+#include "core/base/dtype.h"
 #include "core/base/result.h"
 #include "core/ptx/program.h"
 
@@ -32,6 +33,11 @@ Result<TensorMap> make_tensor_map(uint64_t address, TensorType type, std::span<c
                                   std::span<const uint32_t> element_strides,
                                   TensorInterleave interleave = TensorInterleave::none,
                                   TensorSwizzle swizzle = TensorSwizzle::none, TensorFill fill = TensorFill::zeros);
+
+// The usual case: a tensor without gaps between its rows, and a whole box a copy. swizzle_bytes: 0, 32, 64 or 128.
+TensorType tensor_type_of(DType type);
+Result<TensorMap> make_tile_map(uint64_t address, DType type, std::span<const uint64_t> dims, std::span<const uint32_t> box,
+                                uint32_t swizzle_bytes);
 
 // The same for copies in im2col mode: of a tensor of 3 to 5 dimensions (channels, width, height, depth, images) a copy takes
 // `channels` of `pixels` pixels, one after the other through a box. lower, upper: the box's corners, width first, counted

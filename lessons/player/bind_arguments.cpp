@@ -7,6 +7,7 @@
 
 #include "core/base/files.h"
 #include "core/ptx/ptx.h"
+#include "core/simt/tensor_map.h"
 #include "lessons/player/kernel_arguments.h"
 #include "lessons/player/texture_arguments.h"
 
@@ -25,6 +26,13 @@ std::string readable(const ptx::Program& program, size_t i) {
 
 // Why the argument does not fit the parameter, which people call `name`; empty when it does.
 std::string mismatch(const ptx::Parameter& parameter, const std::string& name, const KernelArgument& argument) {
+    constexpr size_t map_bytes = sizeof(simt::TensorMap::bytes);
+    if (!argument.box.empty())
+        return parameter.bytes == map_bytes
+                   ? ""
+                   : fmt::format("is a tensor map, but parameter '{}' takes {} bytes", name, parameter.bytes);
+    if (argument.role != KernelArgument::Role::scalar && parameter.bytes == map_bytes)
+        return fmt::format("is a buffer, but parameter '{}' is a tensor map: give map:ROWSxCOLUMNS:{}", name, argument.text);
     if (argument.role != KernelArgument::Role::scalar)
         return parameter.bytes == 8 ? ""
                                     : fmt::format("is a {}, but parameter '{}' takes {} bytes, not an address",
@@ -138,7 +146,16 @@ Result<BoundArguments> bind_arguments(const ptx::Program& program, const std::ve
                 if (!handle) return handle.error();
                 passed = handle.value();
             }
-            std::memcpy(slot, &passed, sizeof passed);
+            if (argument.box.empty()) {
+                std::memcpy(slot, &passed, sizeof passed);
+            } else {
+                const std::vector<uint64_t> dims(array.shape.rbegin(), array.shape.rend());
+                const std::vector<uint32_t> box(argument.box.rbegin(), argument.box.rend());
+                const Result<simt::TensorMap> map = simt::make_tile_map(one.address, one.type, dims, box, argument.swizzle);
+                if (!map)
+                    return Diagnostic{fmt::format("argument {} ('{}'): {}", i + 1, argument.text, map.error().message)};
+                std::memcpy(slot, map.value().bytes.data(), map.value().bytes.size());
+            }
         }
         bound.arguments.push_back(std::move(one));
     }

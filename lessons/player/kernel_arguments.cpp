@@ -199,6 +199,40 @@ Result<KernelArgument> parse_struct(std::string_view text, size_t at, KernelArgu
     return argument;
 }
 
+// "map:128x64,swizzle=128:in:f16[256,256]"; `at` behind "map:".
+Result<KernelArgument> parse_map(std::string_view text, size_t at) {
+    const size_t colon = text.find(':', at);
+    const char* const end = text.data() + std::min(colon, text.size());
+    std::vector<uint32_t> box;
+    uint32_t swizzle = 0;
+    const auto take = [&](uint32_t& number) {
+        const auto [rest, error] = std::from_chars(text.data() + at, end, number);
+        at = static_cast<size_t>(rest - text.data());
+        return error == std::errc{};
+    };
+    for (bool more = true; more; at += more) {
+        if (!take(box.emplace_back()) || box.back() == 0 || box.size() > 5)
+            return bad(text, at, "a box of one to five numbers is needed here, as in map:128x64:in:f16[256,256]");
+        more = text.data() + at < end && text[at] == 'x';
+    }
+    if (constexpr std::string_view word = ",swizzle="; text.substr(at).starts_with(word)) {
+        at += word.size();
+        if (!take(swizzle)) return bad(text, at, "a swizzle has 32, 64 or 128 bytes");
+    }
+    if (colon == std::string_view::npos || text.data() + at != end)
+        return bad(text, at, "',swizzle=' or ':' and a buffer is needed here, as in map:128x64,swizzle=128:in:f16[256,256]");
+    const std::string_view source = text.substr(colon + 1);
+    if (!source.starts_with("in:") && !source.starts_with("inout:") && !source.starts_with("out:"))
+        return bad(text, colon + 1, "a tensor map is of a buffer: in:, inout: or out:");
+    Result<KernelArgument> buffer = parse_argument(source);
+    if (!buffer) return buffer;
+    KernelArgument& argument = buffer.value();
+    argument.text = text;
+    argument.box = std::move(box);
+    argument.swizzle = swizzle;
+    return buffer;
+}
+
 }  // namespace
 
 Result<simt::Dim3> parse_dim3(std::string_view text, std::string_view what) {
@@ -237,6 +271,8 @@ Result<KernelArgument> parse_argument(std::string_view text) {
         argument.role = KernelArgument::Role::inout;
     else if (head == "struct")
         return parse_struct(text, colon + 1, std::move(argument));
+    else if (head == "map")
+        return parse_map(text, colon + 1);
     else {  // scalar
         const auto type = dtype_named(head);
         if (!type) {

@@ -5,6 +5,10 @@
 //            | "struct:" TYPE ":" number { "," TYPE ":" number }  by value, laid out as C++ does: struct:f32:2,i32:100
 //            | "in:" source | "inout:" source [ "=" FILE.npy ]
 //            | "out:" TYPE "[" extents "]" [ "=" FILE.npy ]       filled with 0xCD bytes, read back afterwards
+//            | "map:" rows "x" columns [ ",swizzle=" BYTES ] ":" in, inout or out   a tensor map of that buffer: its box,
+//            and
+//                                                             how rows lie in shared memory:
+//                                                             map:128x64,swizzle=128:in:f16[256,256]
 //            | a texture or a surface: see texture_arguments.h
 //   source   = FILE.npy | TYPE [ "[" extents "]" ] "{" number { "," number } "}" | TYPE "[" extents [ fill ] "]"
 //   extents  = count { "," count }                                f32[1024], f32[16,784]
@@ -37,6 +41,8 @@ struct KernelArgument {
     std::string text;                      // as written, for messages
     std::optional<simt::Texture> texture;  // of tex2d: and its like: how the kernel reads the texels
     bool is_surface = false;
+    std::vector<uint32_t> box;  // of map:, slowest first as extents are; empty: the buffer's address is passed
+    uint32_t swizzle = 0;       // bytes
 };
 
 struct BoundArgument {

@@ -283,8 +283,10 @@ class LessonParser {
         const Attribute* a = d.find(key);
         if (!a) return;
         place = a->value;
-        // A lesson reads files of its own folder only.
-        if (place.front() == '/' || place.find("..") != std::string::npos || place.find('\\') != std::string::npos)
+        // A lesson reads files of its own folder, and kernels that lie beside the lessons.
+        constexpr std::string_view beside = "../../kernels/";
+        const std::string_view rest = std::string_view(place).substr(place.starts_with(beside) ? beside.size() : 0);
+        if (rest.starts_with('/') || rest.find("..") != std::string_view::npos || rest.find('\\') != std::string_view::npos)
             throw Failure(d.problem(*a, 0, "a file of the lesson's own folder is named here"));
     }
 

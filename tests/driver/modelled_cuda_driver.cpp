@@ -11,6 +11,7 @@
 
 #include "core/ptx/ptx.h"
 #include "core/simt/launch.h"
+#include "core/simt/tensor_map.h"
 
 using namespace lockstep;
 
@@ -52,7 +53,7 @@ Prepared prepared(const KernelNode& node) {  // with the values that the paramet
     return it;
 }
 int run(const Prepared& it) {
-    if (simt::check_launch(*it.program, it.config, {})) return 1;
+    if (simt::check_launch(*it.program, it.config, {.shared_per_block = 227 * 1024})) return 1;
     return simt::launch(*it.program, it.config, memory()).fault ? launch_failed : 0;
 }
 struct Graph {
@@ -148,6 +149,17 @@ int cuModuleGetFunction(void** function, void* module, const char* name) {
     Function& made = static_cast<LoadedModule*>(module)->functions[name];
     made.program = program.value();
     *function = &made;
+    return 0;
+}
+int cuTensorMapEncodeTiled(void* map, int type, unsigned rank, void* tensor, const uint64_t* dims, const uint64_t* strides,
+                           const unsigned* box, const unsigned* element_strides, int interleave, int swizzle, int,
+                           int fill) {
+    const auto made = simt::make_tensor_map(reinterpret_cast<uint64_t>(tensor), static_cast<simt::TensorType>(type),
+                                            {dims, rank}, {strides, rank - 1}, {box, rank}, {element_strides, rank},
+                                            static_cast<simt::TensorInterleave>(interleave),
+                                            static_cast<simt::TensorSwizzle>(swizzle), static_cast<simt::TensorFill>(fill));
+    if (!made) return 1;
+    std::memcpy(map, made.value().bytes.data(), made.value().bytes.size());
     return 0;
 }
 int cuFuncSetAttribute(void*, int, int) {
