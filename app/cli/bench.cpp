@@ -1,18 +1,18 @@
 // `lockstep bench [NAME]`: rates of the machine and the engine, each the best of a few runs after a warm-up, on one thread
-// unless the name says otherwise. Row names are stable; NAME selects the rows that begin with it. Where PyTorch is
-// installed, rows train/... are followed by its own on the same models (torch_bench.h).
+// unless the name says otherwise. Row names are stable; NAME selects the rows that begin with it. Rows functional/... are
+// measured in turns (bench_functional.cpp). Where PyTorch is installed, rows train/... are followed by its own on the same
+// models (torch_bench.h).
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <chrono>
-#include <cstring>
 #include <ctime>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "app/cli/bench_kernels.h"
 #include "app/cli/cli.h"
 #include "app/cli/torch_bench.h"
-#include "core/base/files.h"
 #include "core/base/rng.h"
 #include "core/comm/in_process.h"
 #include "core/model/launch.h"
@@ -21,8 +21,6 @@
 #include "core/nn/trainer.h"
 #include "core/parallel/cluster_tables.h"
 #include "core/parallel/search.h"
-#include "core/ptx/ptx.h"
-#include "core/simt/launch.h"
 
 namespace lockstep::cli {
 namespace {
@@ -33,83 +31,15 @@ double seconds_of(const std::function<void()>& work) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// A kernel with its buffers, ready to launch as often as wanted.
-struct Prepared {
-    std::shared_ptr<const ptx::Program> program;
-    simt::Memory memory;
-    simt::LaunchConfig config;
-
-    Prepared(const std::string& file, const std::string& kernel, simt::Dim3 grid, simt::Dim3 block) {
-        const auto path = resource_root() / "kernels" / "ptx" / file;
-        program = ptx::decode(ptx::parse(read_file(path).value(), path.string()).value(), kernel).value();
-        config.grid = grid;
-        config.block = block;
-        config.parameters.resize(program->parameter_bytes);
-    }
-    void set(size_t parameter, const void* value, size_t bytes) {
-        std::memcpy(config.parameters.data() + program->parameters.at(parameter).offset, value, bytes);
-    }
-    void integer(size_t parameter, int32_t value) { set(parameter, &value, sizeof value); }
-    void buffer(size_t parameter, size_t floats) {
-        const uint64_t address = memory.allocate(floats * 4, fmt::format("argument {}", parameter));
-        auto* values = reinterpret_cast<float*>(memory.write(address, floats * 4));
-        for (size_t i = 0; i < floats; ++i) values[i] = static_cast<float>(i % 97) * 0.01f;
-        set(parameter, &address, sizeof address);
-    }
-};
-
-Prepared matmul(const std::string& kernel, int n) {
-    const auto tiles = static_cast<uint32_t>((n + 15) / 16);
-    Prepared p("matmul.ptx", kernel, {tiles, tiles, 1}, {16, 16, 1});
-    for (size_t i = 0; i < 3; ++i) p.buffer(i, static_cast<size_t>(n) * static_cast<size_t>(n));
-    for (size_t i = 3; i < 6; ++i) p.integer(i, n);
-    return p;
-}
-Prepared vector_add(int n) {
-    Prepared p("bench.ptx", "vector_add_f32", {static_cast<uint32_t>((n + 255) / 256), 1, 1}, {256, 1, 1});
-    for (size_t i = 0; i < 3; ++i) p.buffer(i, static_cast<size_t>(n));
-    p.integer(3, n);
-    return p;
-}
-Prepared strided_gather() {
-    const int n = 1 << 18;
-    Prepared p("bench.ptx", "strided_gather_f32", {256, 1, 1}, {256, 1, 1});
-    p.buffer(0, static_cast<size_t>(n));
-    p.buffer(1, static_cast<size_t>(n));
-    p.integer(2, n);
-    p.integer(3, 33);
-    p.integer(4, 32);
-    return p;
-}
-Prepared divergent() {
-    const int n = 1 << 16;
-    Prepared p("bench.ptx", "divergent_f32", {256, 1, 1}, {256, 1, 1});
-    p.buffer(0, static_cast<size_t>(n));
-    p.buffer(1, static_cast<size_t>(n));
-    p.integer(2, n);
-    return p;
-}
-
-void check(const simt::LaunchResult& result) {
-    if (result.fault) throw Failure(render(*result.fault));
-    if (!result.reports.empty()) throw Failure(render(result.reports[0]));
-}
-
-BenchRow functional(const std::string& name, Prepared p, const std::string& config, bool checked = false) {
-    simt::LaunchOptions options;
-    options.racecheck = options.initcheck = checked;
-    double best = 0;
-    for (int run = 0; run < 3; ++run) {
-        simt::LaunchResult result;
-        const double seconds = seconds_of([&] { result = simt::launch(*p.program, p.config, p.memory, options); });
-        check(result);
-        best = std::max(best, static_cast<double>(result.warp_instructions) / seconds);
-    }
-    return {"functional/" + name, best / 1e6, "M warp instructions/s", config};
+BenchKernel vector_add(int n) {
+    BenchKernel k("bench.ptx", "vector_add_f32", {static_cast<uint32_t>((n + 255) / 256), 1, 1}, {256, 1, 1});
+    for (size_t i = 0; i < 3; ++i) k.buffer(i, static_cast<size_t>(n));
+    k.integer(3, n);
+    return k;
 }
 
 // The timing model runs on one core: the processor's time, so that other work on the computer does not count.
-BenchRow timed(const std::string& name, const model::GpuSpec& gpu, Prepared p, bool trace, const std::string& config) {
+BenchRow timed(const std::string& name, const model::GpuSpec& gpu, BenchKernel p, bool trace, const std::string& config) {
     model::TimedOptions options;
     options.trace = trace;
     double best = 0;
@@ -117,7 +47,7 @@ BenchRow timed(const std::string& name, const model::GpuSpec& gpu, Prepared p, b
         const std::clock_t begin = std::clock();
         const model::TimedResult result = model::launch(gpu, *p.program, p.config, p.memory, options);
         const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
-        check(result);
+        check_bench(result);
         best = std::max(best, static_cast<double>(result.warp_instructions) / seconds);
     }
     return {"timed/" + name, best / 1e6, "M warp instructions/s", config};
@@ -131,7 +61,7 @@ model::GpuSpec v100(uint32_t sms = 80) {
 
 // The same work on more and more SMs.
 BenchRow timed_on(uint32_t sms) {
-    return timed(fmt::format("sms/{}", sms), v100(sms), matmul("matmul_nn_f32", 512), false,
+    return timed(fmt::format("sms/{}", sms), v100(sms), bench_matmul("matmul_nn_f32", 512), false,
                  fmt::format("512^3 on V100 with {} SMs, no trace, 1 core", sms));
 }
 
@@ -166,7 +96,7 @@ std::vector<BenchRow> travel(const std::string& wanted) {
     const auto asked = [&](const std::string& row) { return row.starts_with(wanted) || wanted.starts_with(row); };
     if (!asked("travel/first_visit") && !asked("travel/step_back") && !asked("travel/memory")) return {};
     constexpr int places = 12, steps = 25;
-    Prepared p = matmul("matmul_nn_f32", 640);
+    BenchKernel p = bench_matmul("matmul_nn_f32", 640);
     auto run = std::make_shared<model::KernelRun>();
     run->gpu = model::gpu_named("teaching:2").value();
     run->program = p.program;
@@ -176,7 +106,7 @@ std::vector<BenchRow> travel(const std::string& wanted) {
     options.trace_limit = 200'000;
     options.checkpoint_bytes = model::Replay::default_bytes;
     run->result = model::launch(run->gpu, *p.program, p.config, p.memory, options);
-    check(run->result);
+    check_bench(run->result);
     const int64_t cycles = run->result.cycles;
     const uint64_t kept = run->result.checkpoints->bytes();
     model::Replay replay(run);
@@ -252,6 +182,19 @@ BenchRow ring_all_reduce_of(int ranks) {
             fmt::format("100 MB of f32 over {} ranks in one process", ranks)};
 }
 
+nlohmann::ordered_json json_of(const BenchRow& row) {
+    nlohmann::ordered_json json{
+        {"name", row.name}, {"value", json_number(row.value)}, {"unit", row.unit}, {"config", row.config}};
+    if (row.slices == 0) return json;
+    json["badge"] = "measured";
+    json["clock"] = row.clock;
+    json["slices"] = row.slices;
+    json["lowest"] = json_number(row.lowest);
+    json["highest"] = json_number(row.highest);
+    if (row.wall > 0) json["wall"] = json_number(row.wall);
+    return json;
+}
+
 struct Bench {
     std::string name;
     std::function<BenchRow()> run;
@@ -259,23 +202,13 @@ struct Bench {
 
 std::vector<Bench> benches() {
     return {
-        {"functional/shared_matmul",
-         [] { return functional("shared_matmul", matmul("matmul_nn_f32", 512), "512^3, 16x16 tiles, 1 core"); }},
-        {"functional/shared_matmul_checked",
-         [] {
-             return functional("shared_matmul_checked", matmul("matmul_nn_f32", 512),
-                               "512^3, racecheck and initcheck, 1 core", true);
-         }},
-        {"functional/naive_matmul",
-         [] { return functional("naive_matmul", matmul("matmul_naive_f32", 256), "256^3, 1 core"); }},
-        {"functional/strided_gather",
-         [] { return functional("strided_gather", strided_gather(), "32 sectors a request, 1 core"); }},
-        {"functional/divergent", [] { return functional("divergent", divergent(), "trip count differs by lane, 1 core"); }},
         {"timed/v100/tiled_matmul",
-         [] { return timed("v100/tiled_matmul", v100(), matmul("matmul_nn_f32", 512), false, "512^3, no trace, 1 core"); }},
+         [] {
+             return timed("v100/tiled_matmul", v100(), bench_matmul("matmul_nn_f32", 512), false, "512^3, no trace, 1 core");
+         }},
         {"timed/v100/tiled_matmul_traced",
          [] {
-             return timed("v100/tiled_matmul_traced", v100(), matmul("matmul_nn_f32", 512), true,
+             return timed("v100/tiled_matmul_traced", v100(), bench_matmul("matmul_nn_f32", 512), true,
                           "512^3, trace of one SM, 1 core");
          }},
         {"timed/v100/vector_add",
@@ -335,6 +268,7 @@ void add_bench(CLI::App& app, int&, const Hooks& hooks) {
             std::fflush(stdout);
             rows.push_back(std::move(row));
         };
+        for (BenchRow& row : functional_bench(options->name)) add(std::move(row));
         for (const Bench& bench : benches())
             if (bench.name.rfind(options->name, 0) == 0) add(bench.run());
         for (BenchRow& row : torch_bench(options->name)) add(std::move(row));
@@ -342,16 +276,14 @@ void add_bench(CLI::App& app, int&, const Hooks& hooks) {
         if (hooks.app_bench)
             for (BenchRow& row : hooks.app_bench(options->name)) add(std::move(row));
         if (rows.empty()) {
-            std::string known;
-            for (const Bench& bench : benches()) known += (known.empty() ? "" : ", ") + bench.name;
+            std::string known = "functional/...";
+            for (const Bench& bench : benches()) known += ", " + bench.name;
             known += ", travel/...";
             throw Failure(fmt::format("no bench begins with '{}'; there are {}, app/...", options->name, known));
         }
         if (options->json.empty()) return;
         nlohmann::ordered_json json = nlohmann::ordered_json::array();
-        for (const BenchRow& row : rows)
-            json.push_back(
-                {{"name", row.name}, {"value", json_number(row.value)}, {"unit", row.unit}, {"config", row.config}});
+        for (const BenchRow& row : rows) json.push_back(json_of(row));
         write_json(json, options->json);
     });
 }

@@ -25,6 +25,11 @@ struct BenchRow {
     std::string name;
     double value = 0;
     std::string unit, config;
+    // Of a row measured in slices: how many, by which clock, the least and the greatest of them, and what the best slice
+    // came to by the clock on the wall (0: the row is a ratio).
+    int slices = 0;
+    std::string clock = {};
+    double lowest = 0, highest = 0, wall = 0;
 };
 
 struct Hooks {
