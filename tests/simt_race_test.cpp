@@ -1,7 +1,11 @@
 // racecheck on small PTX kernels: what counts as ordered and what does not, thread by thread, and what a report says.
 #include <fmt/format.h>
 
+#include "core/base/rng.h"
 #include "core/ptx/ptx.h"
+#include "core/simt/checker_state.h"
+#include "core/simt/driver.h"
+#include "core/simt/execute.h"
 #include "core/simt/launch.h"
 #include "tests/catch.h"
 #include "tests/simt_support.h"
@@ -339,6 +343,139 @@ TEST_CASE("each pair of lines and each variable is reported once, and no more th
     const Run r = run(many, 4, 64);
     REQUIRE(r.result.reports.size() == 100);
     CHECK_THAT(r.result.reports.back().message, Catch::EndsWith("; and 10 more reports"));
+}
+
+namespace {
+
+// Random accesses of every size and shape to shared and to global memory, some in order and most of them not.
+struct Accesses {
+    Rng rng;
+    std::string body;
+    uint32_t pick(uint64_t n) { return static_cast<uint32_t>(rng.below(n)); }
+
+    // %r5 = an offset in bytes, a multiple of `bytes`, below 2048 + 64 * 16.
+    void offset(uint32_t bytes) {
+        static const char* const shapes[] = {
+            "mov.u32 %r5, %r1;",      // one after the other
+            "and.b32 %r5, %r1, 15;",  // the same for both halves
+            "and.b32 %r5, %r1, 31;",  // for all warps
+            "mov.u32 %r5, 3;",        // one
+            "shr.u32 %r5, %r1, 4;",   // one for each half
+            "shl.b32 %r5, %r1, 1;",   // every second
+            "xor.b32 %r5, %r1, 31;",  // backwards
+            "mad.lo.u32 %r5, %r1, 7, 5; and.b32 %r5, %r5, 63;",
+            "shl.b32 %r5, %r1, 1; and.b32 %r5, %r5, 33; add.u32 %r5, %r5, %r3;",  // halves that share cells
+            "and.b32 %r5, %r1, 16; mad.lo.u32 %r5, %r5, 4, %r3;",                 // halves far from one another
+        };
+        body += shapes[pick(3) ? pick(5) : pick(std::size(shapes))];
+        body += fmt::format(" and.b32 %r5, %r5, 127; mul.lo.u32 %r5, %r5, {}; and.b32 %r5, %r5, 2047;\n", bytes);
+    }
+    void access() {
+        static const struct {
+            const char *type, *values;
+            uint32_t bytes;
+        } sizes[] = {{".u32", "%r8", 4},           {".u8", "%h1", 1},
+                     {".u16", "%h1", 2},           {".u64", "%rd5", 8},
+                     {".v2.u32", "{%r8, %r9}", 8}, {".v4.u32", "{%r8, %r9, %r10, %r11}", 16}};
+        const auto& size = sizes[pick(3) ? 0 : pick(std::size(sizes))];
+        offset(size.bytes);
+        const bool shared = pick(3) > 0;
+        body +=
+            shared ? "mov.u32 %r6, tile; add.u32 %r6, %r6, %r5;\n" : "cvt.u64.u32 %rd4, %r5; add.u64 %rd4, %rd1, %rd4;\n";
+        const std::string space = shared ? ".shared" : ".global", base = shared ? "%r6" : "%rd4";
+        // Several accesses through one base: the quickest way is for those.
+        for (uint32_t n = 1 + pick(3); n > 0; --n) {
+            const std::string at = fmt::format("[{} + {}]", base, pick(2) ? 0 : pick(pick(2) ? 4 : 64) * size.bytes);
+            const char* const guards[] = {"", "", "", "", "@%p1 ", "@%p2 "};
+            const std::string guard = guards[pick(std::size(guards))];
+            const uint32_t kind = pick(12);
+            if (kind == 0 && size.bytes == 4)
+                body += guard + "atom" + space + ".add.u32 %r7, " + at + ", 1;\n";
+            else if (kind == 1 && size.bytes <= 8)
+                body += guard + (pick(2) ? "ld.volatile" : "ld.relaxed.gpu") + space + size.type + " " + size.values + ", " +
+                        at + ";\n";
+            else if (kind == 2 && size.bytes <= 8)
+                body += guard + "st.volatile" + space + size.type + " " + at + ", " + size.values + ";\n";
+            else if (kind < 6)
+                body += guard + "st" + space + size.type + " " + at + ", " + size.values + ";\n";
+            else
+                body += guard + "ld" + space + size.type + " " + size.values + ", " + at + ";\n";
+        }
+        const uint32_t then = pick(8);
+        if (then < 3) body += "bar.sync 0;\n";
+        if (then == 3) body += "bar.warp.sync -1;\n";
+        if (then == 4) body += "mov.u32 %r8, %r1; mov.u32 %r9, 5;\n";
+    }
+    std::string make() {
+        body =
+            "setp.lt.u32 %p1, %r3, 20;\n and.b32 %r12, %r1, 1; setp.eq.u32 %p2, %r12, 0;\n"
+            "mov.u32 %r8, %r1; mov.u32 %r9, 5; mov.u32 %r10, %r1; mov.u32 %r11, 6; cvt.u16.u32 %h1, %r1; cvt.u64.u32 %rd5, "
+            "%r1;\n";
+        if (pick(2)) body += "st.shared.u32 [%r4], %r1; st.shared.u32 [%r4 + 1024], 7; bar.sync 0;\n";
+        if (pick(2)) body += "st.global.u32 [%rd2], %r1;\n";
+        for (uint32_t n = 3 + pick(12); n > 0; --n) access();
+        return kernel(body);
+    }
+};
+
+std::string line_at(const std::string& text, std::ptrdiff_t at) {
+    const auto place = static_cast<size_t>(at);
+    const size_t begin = place ? text.rfind('\n', place - 1) + 1 : 0;
+    return text.substr(begin, text.find('\n', place) - begin);
+}
+
+// All that the checkers say of a launch, by one executor, in turns of `turn` instructions.
+std::string all_said(const ptx::Program& program, const Executor& executor, uint32_t threads, uint64_t turn,
+                     bool lane_by_lane) {
+    Memory memory;
+    const uint64_t p = memory.allocate(1 << 13, "p");
+    memory.mark_unwritten(p);
+    const LaunchConfig config = test::config_of({3}, {threads}, {p});
+    Grid grid = make_grid(program, config, memory);
+    grid.independent = true;
+    LaunchOptions options;
+    options.racecheck = options.initcheck = true;
+    begin_checks(grid, options);
+    grid.checker->state->lane_by_lane = lane_by_lane;
+    std::string said;
+    for (uint32_t b = 0; b < 3; ++b) {
+        Block block = make_block(grid, b);
+        uint64_t ran = 0;
+        const auto one_turn = [&](Warp& warp) -> std::optional<WarpEvent> { return executor.run(warp, turn, ran); };
+        if (const auto fault = drive(block, one_turn)) said += render(*fault) + "\n";
+    }
+    for (const std::string& note : notes_of(grid)) said += note + "\n";
+    for (const Fault& f : take_reports(grid))
+        said += fmt::format("{} pc {} offset {} other pc {} block {} thread {}\n", render(f), f.pc, f.offset, f.other_pc,
+                            f.other_block.x, f.other_thread.x);
+    return said;
+}
+
+}  // namespace
+
+TEST_CASE("the quick ways of the checkers say to the letter what looking at lane after lane says") {
+    size_t reports = 0, silent = 0;
+    for (uint64_t seed = 1; seed <= 300; ++seed) {
+        Accesses accesses{Rng(seed), {}};
+        const std::string text = accesses.make();
+        const auto program = ptx::decode(ptx::parse(text, "k.ptx").value()).value();
+        const uint32_t threads = seed % 3 == 0 ? 80 : 96;
+        const uint64_t turn = seed % 2 ? 1 << 14 : 1 + seed % 13;
+        const std::string plain = all_said(*program, executor(ptx::Simd::portable), threads, turn, true);
+        reports += static_cast<size_t>(std::count(plain.begin(), plain.end(), '\n'));
+        silent += plain.empty();
+        for (const ptx::Simd simd : {ptx::Simd::portable, ptx::Simd::avx2, ptx::Simd::avx512}) {
+            if (!executor(simd).run) continue;
+            const std::string quick = all_said(*program, executor(simd), threads, turn, false);
+            const auto [a, b] = std::mismatch(quick.begin(), quick.end(), plain.begin(), plain.end());
+            INFO("seed " << seed << "\n"
+                         << text << "\nquick: " << line_at(quick, a - quick.begin())
+                         << "\nplain: " << line_at(plain, b - plain.begin()));
+            REQUIRE(quick == plain);
+        }
+    }
+    CHECK(reports > 1000);  // the programs are worth something
+    CHECK(silent > 0);
 }
 
 TEST_CASE("a launch whose checker is off reports nothing and finds the same results") {

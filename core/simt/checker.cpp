@@ -104,6 +104,8 @@ BlockChecks& checks_of(CheckerState& state, const Block& block) {
         slot->shared.bytes = block.shared.size();
         slot->shared.birth = now;
         slot->shared.pages.resize((block.shared.size() + page_bytes - 1) / page_bytes);
+        slot->listed_count = 0;
+        slot->listed_lines.assign(slot->shared.pages.size(), 0);
         slot->warps.clear();
         slot->warps.resize(block.warps.size());
         for (uint32_t w = 0; w < slot->warps.size(); ++w) {

@@ -185,6 +185,7 @@ void note_barrier(const Block& of, uint32_t number) {
         full = full && (warp.done || (lanes && whole(warp, lanes)));
     }
     const uint32_t now = advance(*state);
+    if (full) forget_listed(*block);
     ClockOf all = std::move(block->arrivals[number]);
     block->arrivals[number] = nullptr;
     for (const Warp& warp : of.warps) {

@@ -45,6 +45,14 @@ struct Visit {  // one warp instruction's access to one region
     uint32_t time;
     const Stored* stored;       // null: unknown
     const std::byte* contents;  // of the region now; null: unknown
+    const uint64_t* addresses;  // of all lanes
+    uint32_t lanes;
+    uint32_t last_beside(uint32_t lane) const {  // the last lane with this lane's address
+        uint32_t last = lane;
+        for (uint32_t rest = lanes; rest; rest &= rest - 1)
+            if (addresses[__builtin_ctz(rest)] == addresses[lane]) last = static_cast<uint32_t>(__builtin_ctz(rest));
+        return last;
+    }
 };
 
 // A page of one cell a byte that remembers what `from` does.
@@ -56,16 +64,36 @@ std::unique_ptr<ShadowPage> widened(ShadowPage& from) {
     return page;
 }
 
-// The page that holds `offset`, made where there is none; null where no more may be made.
+// A page of one cell a word that remembers what the groups of `from` do.
+std::unique_ptr<ShadowPage> opened(ShadowPage& from) {
+    auto page = std::make_unique<ShadowPage>(2);
+    for (uint32_t cell = 0; cell < page_bytes / 4; ++cell) {
+        const CellGroup& group = from.group(cell);
+        const auto put = [&](Remembered which, Recorded r) {
+            r.how += cell % group_cells * next_lane;
+            if (r.time) page->put(which, cell, r);
+        };
+        put(Remembered::write, group.write);
+        put(Remembered::read, group.read);
+        put(Remembered::earlier, group.earlier);
+    }
+    return page;
+}
+
+// The page that holds `offset`, a cell each, made where there is none; null where no more may be made.
 ShadowPage* page_for(CheckerState& state, Region& region, uint64_t offset, bool bytewise) {
     auto& page = region.pages[offset / page_bytes];
-    if (page && (page->shift() == 0 || !bytewise)) return page.get();
+    const bool cells = page && !page->in_groups();
+    if (cells && (page->shift() == 0 || !bytewise)) return page.get();
     const uint32_t shift = bytewise || region.by_bytes ? 0 : 2;
     if (state.page_bytes_used > most_page_bytes) {
         state.pages_left_out = true;
-        return page.get();
+        return cells ? page.get() : nullptr;
     }
-    page = page ? widened(*page) : std::make_unique<ShadowPage>(shift);
+    state.page_bytes_used -= page ? page->bytes() : 0;
+    if (page && page->in_groups()) page = opened(*page);
+    if (!page) page = std::make_unique<ShadowPage>(shift);
+    if (page->shift() == 2 && bytewise) page = widened(*page);
     region.by_bytes = region.by_bytes || bytewise;
     state.page_bytes_used += page->bytes();
     return page.get();
@@ -118,7 +146,14 @@ void look(const Visit& v, const Region& region, ShadowPage& page, uint32_t cell,
     }
 }
 
-void remember(const Visit& v, ShadowPage& page, uint32_t cell, uint32_t lane) {
+// Of a cell of the block's own shared memory: what its barrier has ordered is of no interest, and a read by another warp
+// stays, so that both a warp's own lanes and another warp are remembered.
+bool stays_earlier(const Recorded& earlier, const Recorded& old, uint32_t warp, uint32_t base) {
+    return old.time < base || (earlier.time >= base && earlier.warp != warp);
+}
+
+// `base`: of the block's own shared memory, the warp's; 0 elsewhere.
+void remember(const Visit& v, ShadowPage& page, uint32_t cell, uint32_t lane, uint32_t base) {
     const Remembered which = is_read(v.kind)               ? Remembered::read
                              : v.kind == AccessKind::write ? Remembered::write
                                                            : Remembered::strong;
@@ -127,8 +162,10 @@ void remember(const Visit& v, ShadowPage& page, uint32_t cell, uint32_t lane) {
     if (old.time == v.time && old.warp == v.me.number) {
         first = std::min(lane, old.first_lane());
         last = std::max(lane, old.last_lane());
-    } else if (which == Remembered::read && (old.warp != v.me.number || (old.how & lanes_bits) != (lane << 5 | lane))) {
-        page.put(Remembered::earlier, cell, old);
+    } else if (which == Remembered::read &&
+               (old.warp != v.me.number || old.first_lane() != lane || old.last_lane() != v.last_beside(lane))) {
+        if (!base || !stays_earlier(page.get(Remembered::earlier, cell), old, v.me.number, base))
+            page.put(Remembered::earlier, cell, old);
     }
     page.put(which, cell, {v.time, v.me.number, how_of(v.pc, first, last)});
 }
@@ -137,6 +174,7 @@ void remember(const Visit& v, ShadowPage& page, uint32_t cell, uint32_t lane) {
 void visit(const Visit& v, Region& region, uint32_t lane, uint64_t offset, bool check_unwritten) {
     const bool bytewise = v.bytes < 4 || offset % 4;
     bool unwritten = false;
+    const uint32_t base = &region == &v.block.shared && v.block.alone ? v.me.base : 0;
     for (uint64_t at = offset; at < offset + v.bytes;) {
         ShadowPage* const page = page_for(v.state, region, at, bytewise);
         const uint32_t step = page ? 1u << page->shift() : 4;
@@ -146,7 +184,7 @@ void visit(const Visit& v, Region& region, uint32_t lane, uint64_t offset, bool 
                 page->get(Remembered::strong, cell).time < region.birth)
                 unwritten = true;
             if (v.state.race) look(v, region, *page, cell, lane, at, static_cast<uint32_t>(at - offset));
-            remember(v, *page, cell, lane);
+            remember(v, *page, cell, lane, base);
         }
         at += step;
     }
@@ -166,22 +204,6 @@ Region* shared_region(CheckerState& state, const Block& block, BlockChecks& own,
     Region* const region = &checks_of(state, *owner).shared;
     state.last_block = keep;
     return region;
-}
-
-Region* global_region(CheckerState& state, const Grid& grid, uint32_t pc, uint64_t address) {
-    Region* const last = pc < state.last_global.size() ? state.last_global[pc] : nullptr;
-    if (last && address - last->begin < last->bytes) return last;
-    const Allocation* const a = grid.memory->find(address);
-    if (!a) return nullptr;
-    Region& region = state.global[a->address];
-    if (!region.bytes) {
-        region.begin = a->address;
-        region.bytes = a->bytes;
-        region.unwritten = grid.memory->unwritten(a->address);
-        region.pages.resize((a->bytes + page_bytes - 1) / page_bytes);
-    }
-    if (pc < state.last_global.size()) state.last_global[pc] = &region;
-    return &region;
 }
 
 void check_local(CheckerState& state, BlockChecks& block, const Warp& warp, uint32_t pc, const uint64_t* addresses,
@@ -211,7 +233,8 @@ void note(const Warp& warp, uint32_t pc, Space space, const uint64_t* addresses,
     BlockChecks& checks = checks_of(state, block);
     if (space == Space::local) return check_local(state, checks, warp, pc, addresses, lanes, bytes, kind);
     if (space == Space::param || space == Space::constant || space == Space::none) return;
-    Visit v{state, warp, checks, checks.warps[warp.index], pc, kind, bytes, space, 0, stored, nullptr};
+    if (space == Space::shared && checks.listed_count) write_listed(checks);
+    Visit v{state, warp, checks, checks.warps[warp.index], pc, kind, bytes, space, 0, stored, nullptr, addresses, lanes};
     const bool acquires = kind == AccessKind::strong_read ||
                           (kind == AccessKind::atomic && (pc >= state.acquires.size() || state.acquires[pc]));
     const bool releases = kind == AccessKind::atomic || kind == AccessKind::strong_write;
@@ -259,6 +282,58 @@ void note(const Warp& warp, uint32_t pc, Space space, const uint64_t* addresses,
 }
 
 }  // namespace
+
+Region* global_region(CheckerState& state, const Grid& grid, uint32_t pc, uint64_t address) {
+    Region* const last = pc < state.last_global.size() ? state.last_global[pc] : nullptr;
+    if (last && address - last->begin < last->bytes) return last;
+    const Allocation* const a = grid.memory->find(address);
+    if (!a) return nullptr;
+    Region& region = state.global[a->address];
+    if (!region.bytes) {
+        region.begin = a->address;
+        region.bytes = a->bytes;
+        region.unwritten = grid.memory->unwritten(a->address);
+        region.pages.resize((a->bytes + page_bytes - 1) / page_bytes);
+    }
+    if (pc < state.last_global.size()) state.last_global[pc] = &region;
+    return &region;
+}
+
+ShadowPage* grouped_page(CheckerState& state, Region& region, uint64_t offset) {
+    if (region.by_bytes || state.page_bytes_used > most_page_bytes) return nullptr;
+    auto& page = region.pages[offset / page_bytes];
+    page = std::make_unique<ShadowPage>();
+    state.page_bytes_used += page->bytes();
+    return page.get();
+}
+
+void forget_listed(BlockChecks& block) {
+    if (!block.listed_count) return;
+    block.listed_count = 0;
+    std::fill(block.listed_lines.begin(), block.listed_lines.end(), 0);
+}
+
+void write_listed(BlockChecks& block) {
+    for (uint32_t n = 0; n < block.listed_count; ++n) {
+        const ListedRead& r = block.listed[n];
+        const uint32_t base = block.warps[r.warp - block.first_warp].base;
+        const bool same = r.cell[0] == r.cell[1];
+        for (uint32_t h = 0; h < (same ? 1 : 2); ++h) {
+            const bool ramp = r.ramp >> h & 1;
+            uint32_t how = how_of(r.pc, h * 16, h * 16 + (ramp ? (same ? 16 : 0) : (same ? 31 : 15)));
+            for (uint32_t k = 0; k < (ramp ? group_cells : 1); ++k, how += next_lane) {
+                ShadowPage& page = *block.shared.pages[(r.cell[h] + k) / (page_bytes / 4)];
+                const uint32_t cell = (r.cell[h] + k) % (page_bytes / 4);
+                const Recorded old = page.get(Remembered::read, cell);
+                const bool differs = old.warp != r.warp || ((old.how ^ how) & lanes_bits);
+                if (differs && !stays_earlier(page.get(Remembered::earlier, cell), old, r.warp, base))
+                    page.put(Remembered::earlier, cell, old);
+                page.put(Remembered::read, cell, {r.time, r.warp, how});
+            }
+        }
+    }
+    forget_listed(block);
+}
 
 void note_access(const Warp& warp, uint32_t pc, Space space, const uint64_t* addresses, uint32_t lanes, uint32_t bytes,
                  AccessKind kind) {

@@ -5,6 +5,11 @@
 // Each cell of shadow memory (4 bytes; in pages with narrower accesses 1 byte) remembers four accesses: the last plain
 // write, the last strong write or atomic, the last read, and the one before it by somebody else. An access is a time, a
 // warp (numbered through the grid) and "how": its instruction, and the first and the last lane of it that came here.
+//
+// Two things keep the account small where kernels behave. A page of global memory that warps only touch 16 words at a time,
+// one lane after the other and in step with its 64-byte lines, remembers 16 cells as one (a byte of shadow a byte; opened
+// cell by cell, with 12 bytes a byte, at the first access of another kind). And reads of a block's shared memory are put
+// into a list first: a barrier of the whole block makes them of no interest, so that few ever reach their cells.
 #pragma once
 #include <array>
 #include <memory>
@@ -36,13 +41,23 @@ struct Recorded {  // one access that a cell remembers
     uint32_t last_lane() const { return how & 31; }
 };
 
+constexpr uint32_t group_cells = 16;
+constexpr uint32_t next_lane = 1 << 5 | 1;  // added to `how`: the same of the lanes behind
+// 16 cells of 4 bytes, of each access the cell number k by the lanes first + k and last + k: what cell 0 remembers.
+struct alignas(64) CellGroup {
+    Recorded write, read, earlier;
+};
+
 class ShadowPage {  // the cells of page_bytes bytes
   public:
     explicit ShadowPage(uint32_t shift)
         : shift_(shift), stride_((page_bytes >> shift) + 16), words_(size_t{stride_} * 3 * remembered_count) {}
+    ShadowPage() : shift_(2), stride_(0), groups_(page_bytes / 4 / group_cells) {}  // in groups
+    bool in_groups() const { return !groups_.empty(); }                             // and then nothing below works
+    CellGroup& group(uint32_t cell) { return groups_[cell / group_cells]; }
     uint32_t shift() const { return shift_; }  // 2: a cell is 4 bytes; 0: one
     uint32_t stride() const { return stride_; }
-    uint64_t bytes() const { return words_.size() * 4; }
+    uint64_t bytes() const { return words_.size() * 4 + groups_.size() * sizeof(CellGroup); }
     // The times of an access in all cells; `stride` further on the warps, then how.
     uint32_t* times(Remembered which) { return words_.data() + size_t{static_cast<uint32_t>(which)} * 3 * stride_; }
     Recorded get(Remembered which, uint32_t cell) {
@@ -62,6 +77,7 @@ class ShadowPage {  // the cells of page_bytes bytes
     uint32_t shift_, stride_;
     bool has_strong_ = false;
     std::vector<uint32_t> words_;  // columns; 16 words of padding each, so that they do not all fall into one cache set
+    std::vector<CellGroup> groups_;
 };
 
 struct Region {          // shadow of an allocation, or of a block's shared memory
@@ -100,6 +116,15 @@ struct GroupHazard {  // an instruction that touches a register of such a produc
     int32_t offset = 0;
 };
 
+// A plain read of words of shared memory by a whole warp, not yet in the cells. Each half of the warp reads 16 cells one
+// after the other, or one.
+struct ListedRead {
+    uint32_t time = 0, warp = 0, pc = 0;
+    uint32_t ramp = 0;  // bit h: half h reads 16 cells
+    uint32_t cell[2];   // of the block, the first of each half; equal (and ramps both or none): both halves read the same
+};
+constexpr uint32_t most_listed = 4096;  // a block; 96 KiB
+
 struct BlockChecks {
     uint32_t linear = 0;
     uint32_t first_warp = 0;  // WarpChecks::number of warp 0
@@ -107,6 +132,9 @@ struct BlockChecks {
     std::vector<GroupReads> groups;
     std::vector<uint32_t> groups_closed;  // by warp: wgmma.commit_group
     Region shared;
+    std::unique_ptr<ListedRead[]> listed;  // reads since the last barrier of the whole block, in order
+    uint32_t listed_count = 0;
+    std::vector<uint64_t> listed_lines;  // by page of shared memory: the 64-byte lines that they touch
     std::vector<WarpChecks> warps;
     ByteSet local_written;
     uint32_t local_bytes = 0;                        // a thread that local_written has room for
@@ -126,8 +154,9 @@ struct CheckerState {
     Checker* owner = nullptr;
     const Grid* grid = nullptr;
     bool race = false, init = false;
-    bool independent = true;  // lanes of a warp are not ordered by running in step
-    bool off = false;         // time has run out
+    bool independent = true;    // lanes of a warp are not ordered by running in step
+    bool off = false;           // time has run out
+    bool lane_by_lane = false;  // for tests: without the quick ways, which must not be told from it
     uint32_t now = 1;
     uint32_t warps_per_block = 1;
     std::vector<AccessKind> kinds;                                      // by pc: of loads, stores, atomics
@@ -147,6 +176,12 @@ struct CheckerState {
     SaidRace said[64];           // the latest races told of, so as not to put the same into words cell by cell
     uint64_t beyond = 0;         // reports that had no room
 };
+
+// The pages and lists that the quick ways use (checker_race.cpp). grouped_page: null where there can be none.
+ShadowPage* grouped_page(CheckerState& state, Region& region, uint64_t offset);
+Region* global_region(CheckerState& state, const Grid& grid, uint32_t pc, uint64_t address);
+void write_listed(BlockChecks& block);   // into the cells
+void forget_listed(BlockChecks& block);  // they are of no interest any more
 
 // The state of a block, made at its first access.
 BlockChecks& checks_of(CheckerState& state, const Block& block);

@@ -78,7 +78,10 @@ template <bool Checked, bool Whole>
                     continue;
                 }
                 if ((Checked && p->d == p->address) || !load_known(m, *p)) break;
-                if constexpr (Checked) check_access<false>(m, *p, static_cast<uint32_t>(p - m.steps), full_mask, *checks);
+                if constexpr (Checked) {
+                    if (!list_known(m, *p, *checks))
+                        check_access<false>(m, *p, static_cast<uint32_t>(p - m.steps), full_mask, *checks);
+                }
             } while (++p != end);
             left -= static_cast<uint64_t>(p - first);
         }
