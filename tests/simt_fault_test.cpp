@@ -75,6 +75,9 @@ TEST_CASE("a misaligned write is a fault") {
     const Fault f = fault_of(k.program, config_of({1}, {32}, {c}), memory);
     CHECK(f.message == "misaligned global write of 4 bytes, the address is not a multiple of 4");
     CHECK(f.address == c + 2);
+    CHECK(f.allocation == "c");
+    CHECK(f.offset == 2);
+    CHECK_THAT(render(f), Catch::EndsWith(", 'c' +2)"));
 }
 
 TEST_CASE("memory that was released cannot be used, and the report says so") {

@@ -281,16 +281,19 @@ TEST_CASE("loads and stores of any pattern, mask and width move the right bytes 
             Builder k;
             const Type type = wide_word ? Type::u64 : Type::u32;
             const int32_t address = narrow_address ? k.r32() : k.r64();
-            const int32_t d = wide_word ? k.r64() : k.r32();
+            const int32_t d = wide_word ? k.r64() : k.r32(), d2 = wide_word ? k.r64() : k.r32();
             const int32_t p = k.predicate();
+            const bool by_path = rng.below(2);  // the other lanes are on no path; or a guard keeps them out
             const Space space = shared ? Space::shared : rng.below(2) ? Space::generic : Space::global;
-            auto& load = k.load(space, type, d, address, 16);
-            load.guard = p;
-            if (narrow_address) load.address_bytes = 4;
-            auto& store = k.store(space, type, address, d, 16);
-            store.guard = p;
-            store.offset += 2048;
-            if (narrow_address) store.address_bytes = 4;
+            // Two through one base: the second may know how its lanes lie.
+            k.load(space, type, d, address, 16);
+            k.load(space, type, d2, address, 16 + 512);
+            k.store(space, type, address, d, 2048 + 16);
+            k.store(space, type, address, d2, 2048 + 16 + 512);
+            for (DecodedInstruction& i : k.program.instructions) {
+                if (!by_path) i.guard = p;
+                if (narrow_address) i.address_bytes = 4;
+            }
             k.exit();
             k.program.static_shared = 4096;
             Memory memory;
@@ -303,13 +306,20 @@ TEST_CASE("loads and stores of any pattern, mask and width move the right bytes 
             std::vector<std::byte> expected(base, base + 4096);
             Warp& w = block.warps[0];
             std::memcpy(w.registers + p, &mask, 4);
+            if (by_path) {
+                w.stack.back().mask = mask;
+                w.exited = ~mask;
+            }
+            const std::vector<std::byte> before = expected;
+            for (const uint64_t offset : {16, 16 + 512})
+                for (uint64_t i = 0; i < 32; ++i)
+                    if (mask >> i & 1)
+                        std::memcpy(expected.data() + 2048 + offset + index[i] * bytes,
+                                    before.data() + offset + index[i] * bytes, bytes);
             for (uint64_t i = 0; i < 32; ++i) {
                 // Idle lanes hold addresses that would fault.
                 const uint64_t at = mask >> i & 1 ? (shared ? 0 : buffer) + index[i] * bytes : 0x1234567;
                 std::memcpy(w.registers + address + i * (narrow_address ? 4 : 8), &at, narrow_address ? 4 : 8);
-                if (mask >> i & 1) {
-                    std::memcpy(expected.data() + 2064 + index[i] * bytes, expected.data() + 16 + index[i] * bytes, bytes);
-                }
             }
             uint64_t lanes = 0;
             const WarpEvent event = e.run(w, 10, lanes);

@@ -81,16 +81,22 @@ struct View {  // host bytes behind the addresses [begin, begin + bytes)
     uint64_t bytes;
 };
 
-// Whether all lanes of half a warp hold r[0] + i * step, for steps 0, 4 and 8.
+// i * step for the lanes of half a warp, for steps 0, 4 and 8.
 template <class Register>
-inline bool is_ramp(const Register* r, Register step) {
-    using Vector = VectorOf<Register>;
-    constexpr uint32_t in_one = 64 / sizeof(Register);
+inline const Register* ramp_of(Register step) {
     alignas(64) static constexpr Register ramps[3][half] = {
         {},
         {0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60},
         {0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 120}};
-    const Register* const ramp = ramps[step / 4];
+    return ramps[step / 4];
+}
+
+// Whether all lanes of half a warp hold r[0] + i * step.
+template <class Register>
+inline bool is_ramp(const Register* r, Register step) {
+    using Vector = VectorOf<Register>;
+    constexpr uint32_t in_one = 64 / sizeof(Register);
+    const Register* const ramp = ramp_of(step);
     Vector differs = {};
     for (uint32_t i = 0; i < half; i += in_one) {
         Vector lanes, expected;
@@ -129,8 +135,9 @@ struct Shape {
     static constexpr uint64_t irregular = UINT64_MAX;
     uint64_t step[2] = {irregular, irregular};  // 0: one value for the half; 4 or 8: a ramp
     uint64_t first[2] = {};
-    bool all_words = false;  // steps of 4 in both halves
-    bool all_one = false;    // steps of 0
+    bool all_words = false;  // steps of 4 in both halves, of all lanes
+    bool all_one = false;    // steps of 0, of all lanes
+    uint32_t lanes = 0;      // that it is the shape of; the others may hold anything
 };
 
 template <class Register>
@@ -144,6 +151,48 @@ inline void find_shape(const Register* r, Shape& shape) {
     }
     shape.all_words = shape.step[0] == 4 && shape.step[1] == 4;
     shape.all_one = shape.step[0] == 0 && shape.step[1] == 0;
+    shape.lanes = full_mask;
+}
+
+// The same of the lanes `mask` alone, at least one: what all lanes would hold who went on as these do. A half without any
+// goes like the other.
+template <class Register>
+inline void find_shape_of(const Register* r, uint32_t mask, Shape& shape) {
+    using Vector = VectorOf<Register>;
+    constexpr uint32_t in_one = 64 / sizeof(Register);
+    shape = {};
+    shape.lanes = mask;
+    for (uint32_t h = 0; h < 2; ++h) {
+        const Register* const lanes = r + h * half;
+        const uint32_t busy = mask >> h * half & 0xffffu;
+        if (!busy) continue;
+        const auto a = static_cast<uint32_t>(__builtin_ctz(busy));
+        Register step = 0;
+        if (const uint32_t rest = busy & (busy - 1); rest) {
+            const auto b = static_cast<uint32_t>(__builtin_ctz(rest));
+            const auto far = static_cast<Register>(lanes[b] - lanes[a]);
+            step = static_cast<Register>(far / (b - a));
+            if (step != 0 && step != 4 && step != 8) continue;
+        }
+        const auto first = static_cast<Register>(lanes[a] - step * a);
+        const Register* const ramp = ramp_of(step);
+        Vector differs = {};
+        for (uint32_t i = 0; i < half; i += in_one) {
+            Vector held, expected, counts;
+            std::memcpy(&held, lanes + i, sizeof held);
+            std::memcpy(&expected, ramp + i, sizeof expected);
+            spread<Register>(busy >> i, counts);
+            differs |= (held ^ (expected + first)) & counts;
+        }
+        if (!all_zero(reinterpret_cast<const Vector512&>(differs))) continue;
+        shape.step[h] = step;
+        shape.first[h] = first;
+    }
+    for (uint32_t h = 0; h < 2; ++h)
+        if (!(mask >> h * half & 0xffffu)) {
+            shape.step[h] = shape.step[1 - h];
+            shape.first[h] = shape.first[1 - h];
+        }
 }
 
 // d[i] = memory[r[i] + offset] for all 32 lanes; false, with d partly written, when some lane has to be looked at alone.
@@ -238,8 +287,18 @@ template <class Register>
 inline const Shape& shape_of(const Machine& m, const Prepared& p, const Register* r) {
     Shape& shape = m.shapes[p.shape & ~shape_known];
     const bool known = (p.shape & shape_known) && m.shapes_known >> (p.shape & ~shape_known) & 1;
-    if (!known) {
+    if (!known || shape.lanes != full_mask) {
         find_shape(r, shape);
+        m.shapes_known |= 1u << (p.shape & ~shape_known);
+    }
+    return shape;
+}
+template <class Register>
+inline const Shape& shape_of_some(const Machine& m, const Prepared& p, const Register* r, uint32_t mask) {
+    Shape& shape = m.shapes[p.shape & ~shape_known];
+    const bool known = (p.shape & shape_known) && m.shapes_known >> (p.shape & ~shape_known) & 1;
+    if (!known || shape.lanes != mask) {
+        find_shape_of(r, mask, shape);
         m.shapes_known |= 1u << (p.shape & ~shape_known);
     }
     return shape;
@@ -254,12 +313,16 @@ inline bool load(const Machine& m, const Prepared& p, const Register* base, cons
     }
     // The base must survive a second attempt, and idle lanes keep their values.
     alignas(64) Word scratch[warp_size];
-    alignas(64) Register busy[warp_size];
-    busy_only(busy, base, mask);
-    Shape shape;
-    find_shape(busy, shape);
-    if (!load_words<Word>(view, busy, shape, offset, scratch)) return false;
-    blend<Word>(reinterpret_cast<std::byte*>(d), reinterpret_cast<const std::byte*>(scratch), mask);
+    const Shape& pattern = shape_of_some(m, p, base, mask);
+    if (pattern.step[0] == Shape::irregular || pattern.step[1] == Shape::irregular ||
+        !load_words<Word>(view, base, pattern, offset, scratch)) {
+        alignas(64) Register busy[warp_size];
+        busy_only(busy, base, mask);
+        Shape shape;
+        find_shape(busy, shape);
+        if (!load_words<Word>(view, busy, shape, offset, scratch)) return false;
+    }
+    blend_lanes(reinterpret_cast<std::byte*>(d), reinterpret_cast<const std::byte*>(scratch), sizeof(Word), mask);
     return true;
 }
 
@@ -306,6 +369,33 @@ inline bool store(const Machine& m, const Prepared& p, const Register* base, con
     b += word;
     std::memcpy(d, &a, 64);
     std::memcpy(d + 64, &b, 64);
+    return true;
+}
+
+// The same by some lanes, for which the loop's short form has no time to ask.
+[[gnu::noinline]] inline bool load_known_some(const Machine& m, const Prepared& p, uint32_t mask) {
+    const uint32_t slot = p.shape & ~uint32_t{shape_known};
+    const Shape& shape = m.shapes[slot];
+    if (!(p.shape & shape_known) || !(m.shapes_known >> slot & 1) || shape.lanes != mask || p.element_bytes != 4 ||
+        m.shared_bytes < 64)
+        return false;
+    alignas(64) std::byte scratch[2 * 64];
+    for (uint32_t h = 0; h < 2; ++h) {
+        const uint64_t first = shape.first[h] + static_cast<uint64_t>(p.offset);
+        if (first > m.shared_bytes - 64 || (first & 3)) return false;
+        if (shape.step[h] == 4) {
+            std::memcpy(scratch + h * 64, m.shared + first, 64);
+        } else if (shape.step[h] == 0) {
+            VectorOf<uint32_t> all = {};
+            uint32_t word;
+            std::memcpy(&word, m.shared + first, 4);
+            all += word;
+            std::memcpy(scratch + h * 64, &all, 64);
+        } else {
+            return false;
+        }
+    }
+    blend_lanes(m.destination(p.d), scratch, 4, mask);
     return true;
 }
 

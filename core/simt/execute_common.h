@@ -19,6 +19,7 @@ template <bool Store, bool Checked>
 [[gnu::noinline]] Fault* access_memory(const Machine& m, const Prepared& p, uint32_t mask, Access& access,
                                        const Checks* checks) {
     const auto pc = static_cast<uint32_t>(&p - m.steps);
+    if (!(p.shape & shape_known)) m.shapes_known &= ~(1u << p.shape);  // a base that begins anew
     if constexpr (Checked) check_access<Store>(m, p, pc, mask, *checks);
     bool done = false;
     if (p.code == (Store ? Code::store_shared : Code::load_shared)) {
@@ -105,7 +106,7 @@ template <bool Checked, bool Whole>
                 if constexpr (Checked) {
                     if (mask) check_access<false>(m, *p, static_cast<uint32_t>(p - m.steps), mask, *checks);
                 }
-                if (mask == full_mask && load_known(m, *p)) break;
+                if (mask == full_mask ? load_known(m, *p) : mask && load_known_some(m, *p, mask)) break;
                 if (mask) fault = access_memory<false, false>(m, *p, mask, access, nullptr);
                 break;
             case Code::load_global:

@@ -79,6 +79,10 @@ Fault* make_fault(const Warp& warp, uint32_t pc, uint32_t lane, std::string kind
     fault.block = warp.block->index;
     fault.thread = thread_index(warp, lane);
     fault.address = address;
+    if (const Allocation* const a = fault.kind == "memcheck" ? warp.block->grid->memory->find(address) : nullptr) {
+        fault.allocation = readable_variable(a->name);
+        fault.offset = address - a->address;
+    }
     locate_fault(program, pc, fault.file, fault.line, fault.ptx_line);
     return &fault;
 }
@@ -184,6 +188,9 @@ std::string render(const Fault& fault) {
     text += fault.kind + ": " + fault.message + " (kernel " + fault.kernel + ", block " + triple(fault.block) + ", thread " +
             triple(fault.thread);
     if (fault.address) text += ", address " + hex(fault.address);
+    const std::string held = "'" + fault.allocation + "'";
+    if (!fault.allocation.empty() && fault.message.find(held) == std::string::npos)
+        text += ", " + held + " +" + std::to_string(fault.offset);
     return text + ")";
 }
 
