@@ -189,7 +189,7 @@ std::string render(const Fault& fault) {
             triple(fault.thread);
     if (fault.address) text += ", address " + hex(fault.address);
     const std::string held = "'" + fault.allocation + "'";
-    if (!fault.allocation.empty() && fault.message.find(held) == std::string::npos)
+    if (fault.kind == "memcheck" && !fault.allocation.empty() && fault.message.find(held) == std::string::npos)
         text += ", " + held + " +" + std::to_string(fault.offset);
     return text + ")";
 }
