@@ -722,3 +722,64 @@ TEST_CASE("gpus, devices and occupancy print what they promise") {
     CHECK(json["limits"].size() == 4);
     CHECK(json["limits"][1]["blocks"] == 6);  // 40 registers: 51 warps fit, 48 in groups of four
 }
+
+TEST_CASE("silicon without a GPU says in one sentence what is missing, and writes nothing") {
+    const std::string file = (scratch() / "no_gpu.json").string();
+    setenv("LOCKSTEP_LIBCUDA", "/nonexistent/libcuda.so.1", 1);
+    const Outcome none = lockstep_command("silicon --out " + file);
+    unsetenv("LOCKSTEP_LIBCUDA");
+    CHECK(none.status == 3);
+    CHECK(none.out.empty());
+    CHECK(none.err.find("no NVIDIA driver here (/nonexistent/libcuda.so.1 was not found): install the GPU's driver") !=
+          std::string::npos);
+    CHECK(none.err.rfind('\n') == none.err.find('\n'));
+    CHECK_FALSE(std::filesystem::exists(file));
+    refuses("silicon --out " + file + " --part kernel", "did you mean 'kernels'?");
+    refuses("silicon --out " + file + " --device host", "not on 'host'");
+}
+
+TEST_CASE(
+    "silicon measures every part through a driver, says that its GPU is a modelled one, and goes on in the same file") {
+    const auto driver = std::filesystem::path(LOCKSTEP_BINARY).parent_path() / "libmodelled_cuda_driver.so";
+    REQUIRE(std::filesystem::exists(driver));
+    setenv("LOCKSTEP_LIBCUDA", driver.c_str(), 1);
+    setenv("LOCKSTEP_LIBNCCL", "/nonexistent/libnccl.so.2", 1);
+    setenv("LOCKSTEP_LIBCUBLAS", "/nonexistent/libcublas.so", 1);
+    const std::string file = (scratch() / "modelled.json").string();
+    for (const std::string part : {"properties", "launch", "copies", "training", "nccl"}) {
+        INFO(part);
+        const Outcome run = lockstep_command("silicon --quick --out " + file + " --part " + part);
+        INFO(run.err);
+        CHECK(run.status == 0);
+        CHECK(run.out.find("a modelled GPU: nothing was measured on silicon") != std::string::npos);
+        CHECK(run.err.find(part + " ...") != std::string::npos);
+    }
+    const Outcome again = lockstep_command("silicon --quick --out " + file + " --part training");
+    CHECK(again.status == 0);
+    CHECK(again.err.empty());  // it is there
+    setenv("LOCKSTEP_LIBNCCL", (driver.parent_path() / "libmodelled_nccl.so").c_str(), 1);
+    const std::string other = (scratch() / "modelled_nccl.json").string();
+    const Outcome nccl = lockstep_command("silicon --quick --out " + other + " --part nccl");
+    INFO(nccl.err);
+    CHECK(nccl.status == 0);
+    const nlohmann::json one_rank = nlohmann::json::parse(lockstep::read_file(other).value());
+    CHECK(one_rank["parts"]["nccl"]["failures"].empty());
+    CHECK(one_rank["parts"]["nccl"]["rows"].size() == 10);
+    for (const char* const name : {"LOCKSTEP_LIBCUDA", "LOCKSTEP_LIBNCCL", "LOCKSTEP_LIBCUBLAS"}) unsetenv(name);
+    const nlohmann::json json = nlohmann::json::parse(lockstep::read_file(file).value());
+    CHECK(json["modelled"] == true);
+    REQUIRE(json["parts"].size() == 5);
+    const auto& rows = json["parts"]["training"]["rows"];
+    REQUIRE(rows.size() == 6);
+    for (const auto& row : rows) {
+        INFO(row["name"]);
+        CHECK(row["time_us"].get<double>() > 0);
+        CHECK(row["launches"].get<int>() > 0);
+        CHECK(row["host_difference"].get<double>() < 1e-5);
+    }
+    CHECK(rows[2]["name"] == "mlp fused");
+    CHECK(rows[2]["launches"].get<int>() < rows[1]["launches"].get<int>());
+    const auto& failures = json["parts"]["nccl"]["failures"];
+    REQUIRE(failures.size() == 1);
+    CHECK(failures[0]["why"].get<std::string>().find("there is no NCCL here") != std::string::npos);
+}

@@ -1,15 +1,17 @@
 // The cuda device over a driver whose GPU is the modelled one (tests/driver): every bundled kernel gives what the modelled
 // GPU gives, bit by bit; times are measured and in order; what goes wrong says what and where.
 #include <cstdlib>
+#include <thread>
 
 #include "core/device/cuda.h"
 #include "core/device/devices.h"
+#include "core/device/kernel_cases.h"
 #include "core/device/kernel_library.h"
 #include "tests/catch.h"
-#include "tests/device_cases.h"
 
 using namespace lockstep;
 using namespace lockstep::device;
+using namespace lockstep::device::kernel_cases;
 using Catch::Contains;
 
 namespace {
@@ -107,6 +109,20 @@ TEST_CASE("PTX newer than the driver's own version is given to it as the newest 
     CHECK(ptx_for_driver(text, 11080) == "// kernel\n.version 7.8\n.target sm_75\n");
     CHECK(ptx_for_driver("no version", 12080) == "no version");
     CHECK(ptx_for_driver(".version x\n", 12080) == ".version x\n");
+}
+
+TEST_CASE("any thread may use the cuda device") {
+    const auto cuda = open_cuda();
+    std::vector<float> result(4);
+    std::thread([&] {
+        const Pointer x = cuda->allocate(16, "x"), y = cuda->allocate(16, "y");
+        const std::vector<float> values = {1, -2, 3, -4};
+        cuda->copy_in(x, values.data(), 16);
+        cuda->launch({.kernel = "relu_f32", .grid = {1}, .block = {256}, .arguments = {x, y, 4}});
+        cuda->synchronize();
+        cuda->copy_out(result.data(), y, 16);
+    }).join();
+    CHECK(result == std::vector<float>{1, 0, 3, 0});
 }
 
 TEST_CASE("what the driver refuses is said in one sentence") {

@@ -11,13 +11,14 @@
 #include "core/base/hash.h"
 #include "core/device/arguments.h"
 #include "core/device/devices.h"
+#include "core/device/kernel_cases.h"
 #include "core/device/kernel_library.h"
 #include "core/ptx/ptx.h"
 #include "tests/catch.h"
-#include "tests/device_cases.h"
 
 using namespace lockstep;
 using namespace lockstep::device;
+using namespace lockstep::device::kernel_cases;
 
 namespace {
 const std::vector<Shape> shapes = {{1, 1, 1},   {3, 5, 7},    {17, 33, 19},  {64, 10, 128},

@@ -16,7 +16,10 @@
 #include "core/device/arguments.h"
 #include "core/device/devices.h"
 #include "core/device/kernel_library.h"
+#include "core/device/opcode_cases.h"
+#include "core/device/silicon.h"
 #include "core/device/silicon_compare.h"
+#include "core/device/silicon_parts.h"
 #include "tests/catch.h"
 
 using namespace lockstep;
@@ -263,7 +266,7 @@ TEST_CASE("measuring goes part by part, keeps what the file holds, and says that
         CHECK(kernel.cycles > 0);
     }
     file.parts[0].kernels[0].repeats = 77;  // would be lost by measuring again
-    options.parts = {};
+    options.parts = {"properties", "launch", "copies", "kernels"};
     measure_silicon(file, "cuda:0", options);
     CHECK(saved == 5);
     CHECK(file.part("kernels")->kernels[0].repeats == 77);
@@ -346,6 +349,131 @@ TEST_CASE("rows of every kind are read as they were written, and wrong ones are 
     CHECK_THAT(wrong("\"host_loss\": 2.5", "\"host_loss\": null"), Contains("rows[0].host_loss: a number is needed"));
     CHECK_THAT(wrong("\"yardstick\": 40000.0", "\"yardstick\": 0"), Contains("rows[0].yardstick: 0 is not from"));
     CHECK_THAT(wrong("97,", "98,"), Contains("apart: more values than were compared"));
+}
+
+TEST_CASE("every operation runs on the driver's GPU and on our machine, and the same machine gives the same bits") {
+    setenv("LOCKSTEP_LIBCUDA", LOCKSTEP_MODELLED_DRIVER, 1);
+    SiliconFile file;
+    SiliconOptions options = small_options();
+    options.parts = {"opcodes"};
+    measure_silicon(file, "cuda:0", options);
+    const SiliconPart& part = *file.part("opcodes");
+    CHECK(part.failures.empty());
+    std::set<std::string> operations;
+    for (const SiliconCheck& check : part.checks) {
+        INFO(check.name << ": " << check.note);
+        CHECK(check.compared >= 256);
+        CHECK(check.different == 0);
+        CHECK(check.refused == 0);
+        operations.insert(check.name.substr(0, check.name.find('.')));
+    }
+    CHECK(part.checks.size() > 400);
+    for (const ptx::Opcode& row : ptx::opcodes()) {
+        const bool lanes = row.kind == ptx::Kind::lane_wise || row.kind == ptx::Kind::lane_wise_many;
+        if (!lanes && row.kind != ptx::Kind::matrix && row.kind != ptx::Kind::atomic && row.kind != ptx::Kind::vote)
+            continue;
+        if (row.name == "cvta" || row.name == "isspacep" || row.name == "wmma") continue;
+        INFO(row.name);
+        CHECK((operations.contains(std::string(row.name)) || row.name == "activemask" || row.name == "elect"));
+    }
+}
+
+TEST_CASE("what the GPU's compiler refuses is counted, and the rest of its operation is compared") {
+    setenv("LOCKSTEP_LIBCUDA", LOCKSTEP_MODELLED_DRIVER, 1);
+    setenv("LOCKSTEP_MODELLED_REFUSES", "mad.lo.u32 %r0", 1);
+    SiliconFile file;
+    SiliconOptions options = small_options();
+    options.parts = {"opcodes"};
+    measure_silicon(file, "cuda:0", options);
+    unsetenv("LOCKSTEP_MODELLED_REFUSES");
+    for (const SiliconCheck& check : file.part("opcodes")->checks) {
+        INFO(check.name);
+        CHECK(check.refused == (check.name == "mad.u32" ? 1 : 0));
+        CHECK(check.different == 0);
+        if (check.name == "mad.u32") CHECK_THAT(check.note, Contains("mad.lo.u32 %r0, %r1, %r2, %r3: cuda:0 refuses"));
+        if (check.name == "mad.u32") CHECK(check.compared > 256);
+    }
+}
+
+TEST_CASE("each spelling of an operation is compared with values at its type's edges and others") {
+    const OpcodeStep step{
+        "add.f32 %r0, %r1, %r2", {{"%r1", ptx::Type::f32}, {"%r2", ptx::Type::f32}}, {{"%r0", ptx::Type::f32}}, {}, {}};
+    const OpcodeKernel kernel = opcode_kernel("k", {step}, 4096, "sm_90");
+    REQUIRE(kernel.inputs.size() == 2);
+    std::set<std::pair<uint64_t, uint64_t>> pairs;
+    for (size_t t = 0; t < 4096; ++t) pairs.emplace(kernel.inputs[0][t], kernel.inputs[1][t]);
+    const uint64_t values[] = {0, 0x80000000, 0x3f800000, 0xbf800000, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000, 1};
+    for (const uint64_t a : values)
+        for (const uint64_t b : values) CHECK(pairs.contains({a, b}));
+    CHECK(pairs.size() > 3000);  // the others are random
+    CHECK(opcode_kernel("k", {step}, 4096, "sm_90").ptx == kernel.ptx);
+}
+
+// Takes minutes, so it runs by its name alone, with the folder LOCKSTEP_OPCODES_TO: for whoever changes the cases and has
+// NVIDIA's assembler: for f in FOLDER/*.ptx; do ptxas -arch=sm_90 $f -o /dev/null; done
+TEST_CASE("every operation is written to a file", "[.]") {
+    const char* const folder = std::getenv("LOCKSTEP_OPCODES_TO");
+    REQUIRE(folder);
+    size_t number = 0;
+    for (const OpcodeCase& it : opcode_cases())
+        for (size_t at = 0; at < it.steps.size(); at += 48)
+            write_file(fmt::format("{}/{:04}.ptx", folder, number++),
+                       fmt::format("// {}\n", it.name) +
+                           opcode_kernel("k",
+                                         {it.steps.begin() + static_cast<ptrdiff_t>(at),
+                                          it.steps.begin() + static_cast<ptrdiff_t>(std::min(at + 48, it.steps.size()))},
+                                         4096, "sm_90")
+                               .ptx);
+}
+
+TEST_CASE("differences are counted by how many encodings lie between") {
+    SiliconCheck check;
+    const auto f = [](float x) { return uint64_t{__builtin_bit_cast(uint32_t, x)}; };
+    CHECK_FALSE(count_pieces(check, ptx::Type::f32, f(1), f(1)));
+    CHECK(count_pieces(check, ptx::Type::f32, f(1), f(1) + 1));
+    CHECK(count_pieces(check, ptx::Type::f32, f(0.0f), f(-0.0f)));       // no encoding lies between
+    CHECK(count_pieces(check, ptx::Type::f32, 0x7fffffff, 0x7fc00000));  // two NaNs
+    CHECK(count_pieces(check, ptx::Type::f32, 1, 0x80000002));           // 1 and -2 units
+    CHECK(count_pieces(check, ptx::Type::f32, f(1), 0x7fffffff));
+    CHECK(count_pieces(check, ptx::Type::f16x2, 0x3c003c00, 0x3c103c09));  // 16 and 9 apart
+    CHECK(count_pieces(check, ptx::Type::b32, 7, 70000));
+    CHECK(check.compared == 9);
+    CHECK(check.different == 8);
+    CHECK(check.apart == std::array<uint64_t, 8>{3, 1, 0, 1, 0, 2, 0, 1});
+}
+
+TEST_CASE("kernels of the library and micro-benchmarks are run through the driver") {
+    setenv("LOCKSTEP_LIBCUDA", LOCKSTEP_MODELLED_DRIVER, 1);
+    SiliconFile file;
+    SiliconOptions options = small_options();
+    options.parts = {"checks", "micro"};
+    measure_silicon(file, "cuda:0", options);
+    const SiliconPart &checks = *file.part("checks"), &micro = *file.part("micro");
+    CHECK(checks.failures.empty());
+    CHECK(checks.checks.size() > 200);
+    for (const SiliconCheck& check : checks.checks) {
+        INFO(check.name << ": " << check.note);
+        CHECK(check.compared > 0);
+        CHECK(check.different == 0);
+        CHECK(check.largest == 0.0);
+    }
+    // The modelled driver's GPU has a clock that stands still in a chain of instructions.
+    for (const SiliconFailure& failure : micro.failures) CHECK_THAT(failure.why, Contains("the clock did not go on"));
+    CHECK(micro.figures.size() + micro.failures.size() > 35);
+    const auto tried = [&](std::string_view name) {
+        const auto named = [&](const auto& it) { return it.name == name; };
+        return std::any_of(micro.figures.begin(), micro.figures.end(), named) ||
+               std::any_of(micro.failures.begin(), micro.failures.end(), named);
+    };
+    for (const std::string_view name : {"bandwidth h200/dram", "peak h200/f32", "peak h200/f16_tensor"}) CHECK(tried(name));
+    CHECK(
+        std::any_of(micro.figures.begin(), micro.figures.end(), [](const auto& it) { return it.name == "sgemm 1_naive"; }));
+    for (const SiliconFigure& figure : micro.figures) {
+        INFO(figure.name);
+        CHECK(figure.value > 0);
+        CHECK_FALSE(figure.unit.empty());
+    }
+    CHECK(parse_silicon(format_silicon(file), "f.json").ok());
 }
 
 TEST_CASE("the model held against itself has no error") {

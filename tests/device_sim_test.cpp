@@ -5,13 +5,14 @@
 
 #include "core/base/rng.h"
 #include "core/device/device.h"
+#include "core/device/kernel_cases.h"
 #include "core/device/kernel_library.h"
 #include "core/model/launch.h"
 #include "tests/catch.h"
-#include "tests/device_cases.h"
 
 using namespace lockstep;
 using namespace lockstep::device;
+using namespace lockstep::device::kernel_cases;
 using Catch::Matchers::Contains;
 
 namespace {

@@ -20,7 +20,7 @@ function(test_program program group)  # ARGN: sources
   add_executable(${program} ${ARGN})
   if(group STREQUAL "all")
     target_link_libraries(${program} PRIVATE lockstep_test_main lockstep_cli)
-    add_dependencies(${program} lockstep)
+    add_dependencies(${program} lockstep modelled_cuda_driver modelled_nccl)
   else()
     target_link_libraries(${program} PRIVATE lockstep_test_main lockstep_${group})
   endif()

@@ -14,6 +14,8 @@
 #include "app/cli/cli.h"
 #include "app/cli/silicon.h"
 #include "core/base/files.h"
+#include "core/comm/silicon_nccl.h"
+#include "core/nn/silicon_training.h"
 
 namespace lockstep::cli {
 namespace {
@@ -68,6 +70,8 @@ void add_silicon(CLI::App& app, int&) {
         options.finished = [&](const device::SiliconFile& so_far) {
             write_file(chosen->out, device::format_silicon(so_far));
         };
+        options.more["training"] = nn::measure_training;
+        options.more["nccl"] = comm::measure_nccl;
         device::measure_silicon(file, chosen->device, options);
         fmt::print("{}: {}, driver {}{}\n", chosen->out, file.gpu, file.driver,
                    file.modelled ? "; a modelled GPU: nothing was measured on silicon" : "");

@@ -71,7 +71,8 @@ Cuda::~Cuda() {
     for (Handle event : {origin_, begin_, end_})
         if (event) driver_.destroy_event(event);
     for (const auto& [number, stream] : streams_) driver_.destroy_stream(stream);
-    for (const auto& [address, bytes] : buffers_) driver_.release(address);
+    for (const auto& [address, bytes] : buffers_)
+        if (!module_variables_.contains(address)) driver_.release(address);
     for (const auto& [hash, module] : modules_) driver_.unload_module(module);
     driver_.release_context(device_);
 }
@@ -88,6 +89,7 @@ std::string Cuda::description() const {
 }
 
 Pointer Cuda::allocate(size_t bytes, std::string_view buffer_name) {
+    enter();
     uint64_t address = 0;
     const size_t whole = std::max<size_t>(bytes, 1);
     check(driver_.allocate(&address, whole), fmt::format("{} bytes for '{}'", bytes, buffer_name));
@@ -96,24 +98,28 @@ Pointer Cuda::allocate(size_t bytes, std::string_view buffer_name) {
     return {address};
 }
 void Cuda::release(Pointer pointer) {
-    if (buffers_.erase(pointer.address) == 0)
+    enter();
+    if (module_variables_.contains(pointer.address) || buffers_.erase(pointer.address) == 0)
         throw Failure(fmt::format("release of {:#x}, which is no buffer's first byte on {}", pointer.address, name()));
     check(driver_.release(pointer.address), "releasing memory");
 }
 void Cuda::copy_in(Pointer to, const void* from, size_t bytes, Stream stream) {
     if (!bytes) return;
+    enter();
     inside(to, bytes);
     check(driver_.copy_in(to.address, from, bytes, handle_of(stream)), "a copy to the GPU");
     check(driver_.wait_stream(handle_of(stream)), "a copy to the GPU");
 }
 void Cuda::copy_out(void* to, Pointer from, size_t bytes, Stream stream) {
     if (!bytes) return;
+    enter();
     inside(from, bytes);
     check(driver_.copy_out(to, from.address, bytes, handle_of(stream)), "a copy from the GPU");
     check(driver_.wait_stream(handle_of(stream)), "a copy from the GPU");
 }
 
 CudaLaunch Cuda::prepare(const LaunchRequest& request) {
+    enter();
     const auto program = program_for(request);
     const auto encode = [&](const TensorTile& tile) {
         encode_for_model(tile);  // says in words what the driver would refuse with a number
@@ -123,9 +129,9 @@ CudaLaunch Cuda::prepare(const LaunchRequest& request) {
         constexpr unsigned ones[] = {1, 1, 1, 1, 1};
         constexpr int promotion = 3;  // CU_TENSOR_MAP_L2_PROMOTION_L2_256B
         const int swizzle = tile.swizzle == 128 ? 3 : static_cast<int>(tile.swizzle / 32);
-        struct alignas(64) {
+        struct alignas(128) {
             EncodedTile bytes{};
-        } map;  // CUtensorMap
+        } map;  // CUtensorMap, which cuda.h aligns to 128 since CUDA 13
         check(driver_.encode_tiled(&map, static_cast<int>(simt::tensor_type_of(tile.type)),
                                    static_cast<unsigned>(tile.dims.size()), reinterpret_cast<void*>(tile.tensor.address),
                                    tile.dims.data(), strides, tile.box.data(), ones, 0, swizzle, promotion, 0),
@@ -188,6 +194,7 @@ void Cuda::launch(const LaunchRequest& request) {
 void Cuda::launch_graph(std::span<const LaunchRequest> requests) {
     if (options_.stop.stop_requested()) throw Failure("cancelled");
     if (on_launch || requests.empty() || !driver_.has_graphs()) return Device::launch_graph(requests);
+    enter();
     const auto found = std::find_if(graphs_.begin(), graphs_.end(), [&](const Graph& it) {
         return std::equal(it.requests.begin(), it.requests.end(), requests.begin(), requests.end(), same_but_arguments);
     });
@@ -252,6 +259,7 @@ void Cuda::drop(Graph& graph) const {
 }
 
 Event Cuda::record(Stream stream) {
+    enter();
     Handle event = nullptr;
     check(driver_.create_event(&event, 0), "an event");
     events_.push_back(event);
@@ -259,14 +267,17 @@ Event Cuda::record(Stream stream) {
     return static_cast<Event>(events_.size() - 1);
 }
 void Cuda::wait(Stream stream, Event event) {
+    enter();
     if (event >= events_.size()) throw Failure(fmt::format("wait for event {}, which was never recorded", event));
     check(driver_.stream_waits(handle_of(stream), events_[event], 0), "waiting for an event");
 }
 void Cuda::synchronize() {
+    enter();
     check(driver_.synchronize(), "the work that was under way");
 }
 
 double Cuda::between_events_us(const CudaLaunch* before, const std::function<void(Handle)>& work) {
+    enter();
     if (!begin_) {
         check(driver_.create_event(&begin_, 0), "an event");
         check(driver_.create_event(&end_, 0), "an event");
@@ -283,12 +294,17 @@ double Cuda::between_events_us(const CudaLaunch* before, const std::function<voi
 }
 
 Pointer Cuda::variable(const LaunchRequest& request, const std::string& variable_name, size_t& bytes) {
+    enter();
     uint64_t address = 0;
     if (driver_.module_variable(&address, &bytes, module_of(program_for(request)), variable_name.c_str()) != 0) return {};
-    buffers_.emplace(address, bytes);  // so that copies reach it; the module releases it
+    buffers_.emplace(address, bytes);  // so that copies reach it
+    module_variables_.insert(address);
     return {address};
 }
 
+void Cuda::enter() const {
+    check(driver_.set_context(context_), "its context on this thread");
+}
 void Cuda::check(CudaDriver::Status status, std::string_view what) const {
     if (status == 0) return;
     const char* words = nullptr;
@@ -307,6 +323,7 @@ double Cuda::since_origin(Handle event) const {
     return 1e3 * static_cast<double>(milliseconds);
 }
 CudaDriver::Handle Cuda::handle_of(Stream stream) {
+    enter();
     if (stream == 0) return nullptr;
     Handle& handle = streams_[stream];
     if (!handle) check(driver_.create_stream(&handle, 0), "a stream");
@@ -328,15 +345,15 @@ std::shared_ptr<const ptx::Program> Cuda::program_for(const LaunchRequest& reque
 CudaDriver::Handle Cuda::module_of(const std::shared_ptr<const ptx::Program>& program) {
     Handle& module = modules_[fnv1a64(program->ptx)];
     if (module) return module;
-    char log[4096] = {};
+    std::vector<char> log(16384);
     int options[] = {jit_error_log, jit_error_log_bytes};
-    void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
+    void* values[] = {log.data(), reinterpret_cast<void*>(log.size())};
     int version = 0;
     driver_.driver_version(&version);
     const std::string text = ptx_for_driver(program->ptx, version);
     if (driver_.load_module(&module, text.c_str(), 2, options, values)) {
         modules_.erase(fnv1a64(program->ptx));
-        throw Failure(fmt::format("{} refuses {}: {}", name(), program->ptx_file, log[0] ? log : "no reason given"));
+        throw Failure(fmt::format("{} refuses {}: {}", name(), program->ptx_file, log[0] ? log.data() : "no reason given"));
     }
     return module;
 }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <set>
 #include <unordered_map>
 
 #include "core/device/cuda_driver.h"
@@ -66,6 +67,7 @@ class Cuda final : public Device {
         uint64_t last_use = 0;
     };
 
+    void enter() const;  // a thread works in one context; the engine's threads change
     double host_now() const { return std::chrono::duration<double, std::micro>(Clock::now() - begun_).count(); }
     double since_origin(Handle event) const;
     void inside(Pointer pointer, size_t bytes) const;
@@ -82,6 +84,7 @@ class Cuda final : public Device {
     Handle context_ = nullptr, origin_ = nullptr, begin_ = nullptr, end_ = nullptr;
     Clock::time_point begun_;
     std::map<uint64_t, size_t> buffers_;
+    std::set<uint64_t> module_variables_;  // among buffers_; their modules release them
     std::map<Stream, Handle> streams_;
     std::unordered_map<uint64_t, Handle> modules_;  // by the hash of their text
     struct Function {

@@ -52,7 +52,6 @@ std::variant<CudaDriver, std::string> open_driver() {
         d.create_graph = nullptr;
     else
         find(library, "cuGraphExecDestroy", d.destroy_ready_graph);
-    find(library, "cuTensorMapEncodeTiled", d.tensor_map);
     const auto text = [&](CudaDriver::Status status) {
         const char* words = nullptr;
         d.error_text(status, &words);

@@ -69,10 +69,6 @@ struct CudaDriver {
     Status (*launch_graph)(Handle ready, Handle stream) = nullptr;
     Status (*destroy_ready_graph)(Handle ready) = nullptr;
     bool has_graphs() const { return destroy_ready_graph != nullptr; }
-    // A tensor map of 128 bytes, aligned to 64; null before CUDA 12.
-    Status (*tensor_map)(void* map, int type, unsigned rank, void* address, const uint64_t* extents, const uint64_t* strides,
-                         const unsigned* box, const unsigned* element_strides, int interleave, int swizzle, int promotion,
-                         int fill) = nullptr;
 
     int devices = 0;
     std::string version;  // "13.0"

@@ -4,6 +4,7 @@
 // measured.h.
 #pragma once
 #include <array>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <optional>
@@ -174,9 +175,8 @@ class SiliconRun {
         : device(on), device_name(name), options(asked), file_(file), part_(part) {}
 
   private:
-    void save() const {
-        if (options.finished) options.finished(file_);
-    }
+    void save();  // unless the last time is too short ago for what it took
+    std::chrono::steady_clock::time_point next_save_ = {};
     SiliconFile& file_;
     SiliconPart& part_;
 };

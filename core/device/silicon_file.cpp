@@ -30,10 +30,10 @@ constexpr SiliconPartRow part_rows[] = {{"properties", "what the driver says of 
                                         {"kernels", "the pack's kernels, one by one", 40},
                                         {"micro", "the micro-benchmarks of `lockstep validate`", 20},
                                         {"ratios", "the best kernels against cuBLAS and the copy bandwidth", 15},
-                                        {"training", "training steps, eager, by CUDA graphs and fused", 60},
+                                        {"training", "training steps, eager, by CUDA graphs and fused", 90},
                                         {"nccl", "NCCL with one rank, where it is found", 5},
-                                        {"checks", "every kernel of the library against our machine", 120},
-                                        {"opcodes", "every lane-wise operation against our machine", 90}};
+                                        {"checks", "every kernel of the library against our machine", 60},
+                                        {"opcodes", "every operation against our machine, bit by bit", 80}};
 constexpr size_t most_rows = 10'000, longest_text = 400;
 
 struct SiliconPlace {  // a value and where it is

@@ -30,6 +30,18 @@ PackRow clock_row(int rounds) {
                           {PackArgument::Kind::whole, DType::i32, rounds}}};
 }
 
+PackRow flush_row(size_t bytes) {
+    const auto count = static_cast<int64_t>(bytes / 4);
+    return {.name = "flush",
+            .file = "kernels/silicon/ptx/pack.ptx",
+            .kernel = "reduce_shuffle",
+            .grid = {1024},
+            .block = {256},
+            .arguments = {{PackArgument::Kind::zeros, DType::f32, count},
+                          {PackArgument::Kind::zeros, DType::f32, 1024},
+                          {PackArgument::Kind::whole, DType::i32, count}}};
+}
+
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
@@ -52,24 +64,18 @@ double timed_launch(Device& device, const LaunchRequest& request) {
 double clock_mhz(Device& device, int rounds) {
     const PackRow row = clock_row(rounds);
     const PackLaunch launch(device, row);
-    timed_launch(device, launch.request());
-    const double time = timed_launch(device, launch.request());
+    double time = 0;
+    if (auto* const cuda = dynamic_cast<Cuda*>(&device)) {  // the second of two in a row
+        const CudaLaunch prepared = cuda->prepare(launch.request());
+        time = cuda->between_events_us(&prepared, [&](void* stream) { cuda->enqueue(prepared, stream); });
+    } else {
+        timed_launch(device, launch.request());
+        time = timed_launch(device, launch.request());
+    }
     int64_t noted[2] = {};
     device.copy_out(noted, launch.buffers()[0], sizeof noted);
     if (!(time > 0) || noted[1] <= noted[0]) throw Failure(device.name() + ": the SM's clock does not go on");
     return static_cast<double>(noted[1] - noted[0]) / time;
-}
-
-PackRow flush_row(size_t bytes) {
-    const auto count = static_cast<int64_t>(bytes / 4);
-    return {.name = "flush",
-            .file = "kernels/silicon/ptx/pack.ptx",
-            .kernel = "reduce_shuffle",
-            .grid = {1024},
-            .block = {256},
-            .arguments = {{PackArgument::Kind::zeros, DType::f32, count},
-                          {PackArgument::Kind::zeros, DType::f32, 1024},
-                          {PackArgument::Kind::whole, DType::i32, count}}};
 }
 
 void measure_properties(SiliconRun& run) {
@@ -156,12 +162,20 @@ void SiliconRun::row(const std::string& name, const std::function<void()>& measu
     }
 }
 
+void SiliconRun::save() {
+    const auto begin = SteadyClock::now();
+    if (!options.finished || begin < next_save_) return;
+    options.finished(file_);
+    const auto end = SteadyClock::now();
+    next_save_ = end + 20 * (end - begin);  // a twentieth of the time, however large the file has grown
+}
+
 void SiliconRun::failed(const std::string& name, const Failure& failure) {
     SiliconFailure row{name, failure.diagnostic.message.substr(0, 300)};
     for (char& c : row.why)
         if (static_cast<unsigned char>(c) < 32 || c == 127) c = ' ';
     part_.failures.push_back(row);
-    save();
+    if (options.finished) options.finished(file_);
     if (options.failed) options.failed(row);
     try {
         device.synchronize();
@@ -203,10 +217,13 @@ void measure_silicon(SiliconFile& file, const std::string& name, const SiliconOp
     std::map<std::string, std::function<void(SiliconRun&)>, std::less<>> measurers = options.more;
     measurers["kernels"] = measure_kernels;
     if (cuda) {
-        measurers["ratios"] = measure_ratios;
         measurers["properties"] = measure_properties;
         measurers["launch"] = measure_launches;
         measurers["copies"] = measure_copies;
+        measurers["opcodes"] = measure_opcodes;
+        measurers["checks"] = measure_checks;
+        measurers["micro"] = measure_micro;
+        measurers["ratios"] = measure_ratios;
     } else {  // the host's clock says nothing of a modelled GPU
         std::erase_if(measurers, [](const auto& it) { return it.first != "kernels"; });
     }

@@ -4,10 +4,17 @@
 
 namespace lockstep::device {
 
-PackRow clock_row(int rounds);  // the kernel clock_rate: one warp, about 64 cycles a round
+PackRow clock_row(int rounds);    // the kernel clock_rate: one warp, about 64 cycles a round
+PackRow flush_row(size_t bytes);  // reads so much memory: then no cache holds anything else
 
 void measure_launches(SiliconRun& run);  // silicon_queue.cpp; on `cuda` alone, like the next ones
 void measure_copies(SiliconRun& run);
-void measure_ratios(SiliconRun& run);  // silicon_ratios.cpp
+void measure_micro(SiliconRun& run);    // silicon_micro.cpp
+void measure_opcodes(SiliconRun& run);  // silicon_opcodes.cpp
+void measure_ratios(SiliconRun& run);   // silicon_ratios.cpp
+void measure_checks(SiliconRun& run);   // silicon_checks.cpp
+
+// Counts what a register of `type` holds on the GPU and here; whether they differ.
+bool count_pieces(SiliconCheck& check, ptx::Type type, uint64_t gpu, uint64_t here);
 
 }  // namespace lockstep::device

@@ -58,10 +58,7 @@ RankTrainer::RankTrainer(const ParallelOptions& options, comm::Communicator& wor
                          const Examples& examples)
     : options_(options),
       examples_(examples),
-      log_{.mesh = mesh_of(options.plan),
-           .keep_spans = options.keep_spans,
-           .library = options.library_collectives,
-           .keep_messages = options.keep_messages},
+      log_{.mesh = mesh_of(options.plan), .keep_spans = options.keep_spans, .library = options.library_collectives},
       world_(counted(world, log_)),
       device_(device_of_rank(options.training)),
       heap_(*device_),
@@ -336,7 +333,9 @@ RankTrainer::Stepped RankTrainer::step() {
     buckets_->share_weights();
     stepped.loss = loss_over_all(record.loss);
     record.end_us = rank_.world.time_us();
-    log_.leave(record);
+    record.compute_us = log_.compute_us;
+    record.sent = log_.sent;
+    record.spans = log_.spans;
     record.copied_bytes = learning_->copied_bytes;
     if (host_heap_) {
         for (const int64_t bytes : host_heap_->live_by_purpose()) record.host_bytes += bytes;
@@ -437,7 +436,9 @@ std::vector<RankTrainer::Stepped> RankTrainer::steps_without_flush() {
     };
     const auto close = [&](RankStep& record) {
         record.end_us = rank_.world.time_us();
-        log_.leave(record);
+        record.compute_us = log_.compute_us;
+        record.sent = log_.sent;
+        record.spans = log_.spans;
     };
     struct Stop {
         RankStep*& noting;

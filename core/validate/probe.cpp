@@ -11,27 +11,9 @@
 namespace lockstep::validate {
 namespace {
 
-struct Clocks {
-    int64_t first_begin = std::numeric_limits<int64_t>::max(), last_end = 0;
-    int64_t span() const { return last_end - first_begin; }
-};
-struct Run {
-    Clocks clocks;
-    model::TimedResult result;
-};
-
-// Links `stride` apart, each to the one `hop` behind it, round and round.
-void make_ring(std::byte* at, uint64_t address, uint64_t bytes, uint64_t stride, uint32_t hop) {
-    const uint64_t links = bytes / stride;
-    for (uint64_t i = 0; i < links; ++i) {
-        const uint64_t to = address + (i + hop) % links * stride;
-        std::memcpy(at + i * stride, &to, sizeof to);
-    }
-}
-
-Run run(const Case& row, const model::GpuSpec& gpu, const ptx::Program& program, int32_t n) {
+Noted run(const Case& row, const model::GpuSpec& gpu, const ptx::Program& program, int32_t n) {
     simt::Memory memory;
-    const uint64_t warps = uint64_t{row.blocks} * ((row.threads + 31) / 32);
+    const uint64_t warps = warps_of(row);
     const uint64_t clocks = memory.allocate(warps * 16, "clocks");
     const uint64_t data = memory.allocate(row.bytes + 65536, "data");
     if (!row.constants.empty()) {
@@ -39,9 +21,9 @@ Run run(const Case& row, const model::GpuSpec& gpu, const ptx::Program& program,
                                            [&](const ptx::GlobalVariable& v) { return v.name == row.constants; });
         if (variable == program.variables.end()) throw Failure("no variable " + std::string(row.constants));
         const uint64_t address = memory.variable(program.ptx_file, variable->name, variable->bytes, variable->initial);
-        make_ring(memory.write(address, row.bytes), address, row.bytes, row.stride, row.hop);
+        make_ring(row, memory.write(address, row.bytes), address);
     } else if (row.stride != 0) {
-        make_ring(memory.write(data, row.bytes), data, row.bytes, row.stride, row.hop);
+        make_ring(row, memory.write(data, row.bytes), data);
     }
     Arguments arguments(program);
     arguments.add(clocks);
@@ -52,19 +34,38 @@ Run run(const Case& row, const model::GpuSpec& gpu, const ptx::Program& program,
     config.grid = {row.blocks, 1, 1};
     config.block = {row.threads, 1, 1};
     config.parameters = std::move(arguments.block);
-    Run done;
-    done.result = run_kernel(gpu, program, config, memory);
-    const std::byte* const noted = memory.read(clocks, warps * 16);
-    for (uint64_t warp = 0; warp < warps; ++warp) {
-        int64_t pair[2];
-        std::memcpy(pair, noted + warp * 16, sizeof pair);
-        done.clocks.first_begin = std::min(done.clocks.first_begin, pair[0]);
-        done.clocks.last_end = std::max(done.clocks.last_end, pair[1]);
-    }
-    return done;
+    const model::TimedResult result = run_kernel(gpu, program, config, memory);
+    Noted noted = noted_by({memory.read(clocks, warps * 16), warps * 16});
+    noted.seconds = static_cast<double>(result.cycles) / (gpu.boost_mhz * 1e6);
+    if (row.quantity == Quantity::sectors) noted.sectors = model::metric_of(program, result, "sectors_per_request").value();
+    return noted;
 }
 
 }  // namespace
+
+uint64_t warps_of(const Case& row) {
+    return uint64_t{row.blocks} * ((row.threads + 31) / 32);
+}
+
+Noted noted_by(std::span<const std::byte> clocks) {
+    Noted noted{.first_begin = std::numeric_limits<int64_t>::max()};
+    for (size_t at = 0; at + 16 <= clocks.size(); at += 16) {
+        int64_t pair[2];
+        std::memcpy(pair, clocks.data() + at, sizeof pair);
+        noted.first_begin = std::min(noted.first_begin, pair[0]);
+        noted.last_end = std::max(noted.last_end, pair[1]);
+    }
+    return noted;
+}
+
+// Links row.stride apart, each to the one row.hop behind it, round and round.
+void make_ring(const Case& row, std::byte* at, uint64_t address) {
+    const uint64_t links = row.bytes / row.stride;
+    for (uint64_t i = 0; i < links; ++i) {
+        const uint64_t to = address + (i + row.hop) % links * row.stride;
+        std::memcpy(at + i * row.stride, &to, sizeof to);
+    }
+}
 
 const ptx::Program& Programs::get(const std::string& folder, std::string_view file, std::string_view kernel) {
     const std::string path = folder + "/ptx/" + std::string(file) + ".ptx";
@@ -113,13 +114,15 @@ double measure(const Case& row, Programs& programs) {
     if (row.quantity == Quantity::gigaflops) return measure_sgemm(row, programs);
     const model::GpuSpec gpu = gpu_of(row);
     const ptx::Program& program = programs.get("kernels/micro", row.file, row.kernel);
-    const double warps = row.blocks * ((row.threads + 31) / 32), steps = row.steps;
-    const Run once = run(row, gpu, program, row.n);
-    const auto span = static_cast<double>(once.clocks.span());
-    const auto seconds_between = [&] {  // a launch of n and one of 2 n: without what it takes to start
-        const Run twice = run(row, gpu, program, 2 * row.n);
-        return static_cast<double>(twice.result.cycles - once.result.cycles) / (gpu.boost_mhz * 1e6);
-    };
+    return figure_of(row, gpu, run(row, gpu, program, row.n), [&] { return run(row, gpu, program, 2 * row.n); });
+}
+
+double figure_of(const Case& row, const model::GpuSpec& gpu, const Noted& once, const std::function<Noted()>& twice) {
+    const auto warps = static_cast<double>(warps_of(row));
+    const double steps = row.steps;
+    const auto span = static_cast<double>(once.last_end - once.first_begin);
+    // Between a launch of n and one of 2 n: without what it takes to start.
+    const auto seconds_between = [&] { return twice().seconds - once.seconds; };
     switch (row.quantity) {
         case Quantity::cycles_a_step:
             return span / steps;
@@ -130,7 +133,7 @@ double measure(const Case& row, Programs& programs) {
         case Quantity::bytes_a_cycle:
             return row.work * warps * steps / span;
         case Quantity::sectors:
-            return model::metric_of(program, once.result, "sectors_per_request").value();
+            return once.sectors;
         case Quantity::gigabytes:
             return row.share * row.work * warps * steps / seconds_between() / 1e9;
         case Quantity::share_of_peak:

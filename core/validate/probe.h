@@ -1,8 +1,10 @@
 // Runs one row's kernel on the modelled GPU and makes the row's figure of what the kernel noted. See validate.h.
 #pragma once
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "core/model/launch.h"
@@ -36,6 +38,19 @@ struct Arguments {
 // long.
 Case part_of(const Case& row);
 model::GpuSpec gpu_of(const Case& row);
+
+// What a micro-benchmark's launch gave: of its warps the first begin and the last end, on the SM's clock, and its time.
+struct Noted {
+    int64_t first_begin = 0, last_end = 0;
+    double seconds = 0;
+    double sectors = 0;  // a request, from the counters
+};
+Noted noted_by(std::span<const std::byte> clocks);  // pairs of 64 bits, one a warp; seconds and sectors are not there
+uint64_t warps_of(const Case& row);
+// Fills `at`, which lies at `address` on the device, with the row's ring of links.
+void make_ring(const Case& row, std::byte* at, uint64_t address);
+// The row's figure from a launch of row.n, and, where it takes the difference, from one of twice as many.
+double figure_of(const Case& row, const model::GpuSpec& gpu, const Noted& once, const std::function<Noted()>& twice);
 
 double measure(const Case& row, Programs& programs);        // in the row's unit
 double measure_sgemm(const Case& row, Programs& programs);  // sgemm.cpp

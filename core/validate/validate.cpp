@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <mutex>
+#include <set>
 
 #include "core/base/files.h"
 #include "core/base/nearest.h"
@@ -35,6 +37,38 @@ std::vector<std::string> tables() {
         if (std::find(names.begin(), names.end(), row.table) == names.end()) names.emplace_back(row.table);
     names.emplace_back("silicon");
     return names;
+}
+
+std::vector<Case> cases_on(const std::string& gpu) {
+    static std::mutex mutex;
+    static std::set<std::string> names;  // which cases point to
+    const std::lock_guard lock(mutex);
+    const std::string_view name = *names.insert(gpu).first;
+    const model::GpuSpec spec = model::gpu_named(gpu).value();
+    std::vector<Case> chosen;
+    std::vector<std::pair<std::string_view, std::string_view>> known;  // table and name without the GPU's
+    const auto take = [&](const Case& row) {
+        const std::string_view own = row.name.substr(row.name.find('/') + 1);
+        const std::pair key(row.table, own);
+        if (row.quantity == Quantity::sectors || std::find(known.begin(), known.end(), key) != known.end()) return;
+        known.push_back(key);
+        Case it = row;
+        if (row.gpu != gpu) {
+            const uint32_t sms = model::gpu_named(std::string(row.gpu)).value().sms.value;
+            it.gpu = name;
+            if (row.table != "sgemm") it.name = *names.insert(gpu + "/" + std::string(own)).first;
+            it.expected = 0;
+            if (row.blocks >= sms) it.blocks = row.blocks / sms * spec.sms.value;
+        }
+        chosen.push_back(it);
+    };
+    // Its own, those of its generation, then any.
+    for (const Case& row : cases())
+        if (row.gpu == gpu) take(row);
+    for (const Case& row : cases())
+        if (model::gpu_named(std::string(row.gpu)).value().compute == spec.compute) take(row);
+    for (const Case& row : cases()) take(row);
+    return chosen;
 }
 
 Result<Report> validate(const Options& options) {

@@ -77,6 +77,10 @@ struct Report {
 // In the order of the lists. Names of tables are stable.
 std::vector<std::string> tables();
 std::span<const Case> cases();
+// What a GPU can be measured by, whether or not its own figures were published: each benchmark once, from the GPU's own row,
+// else from another's, with as many blocks as it has SMs; "h200/l1". `expected` is 0 where nothing was published of this
+// GPU. None counts sectors, which silicon does not say.
+std::vector<Case> cases_on(const std::string& gpu);
 
 // A Diagnostic names the nearest table where there is none of that name. A kernel that faults throws Failure.
 Result<Report> validate(const Options& options);

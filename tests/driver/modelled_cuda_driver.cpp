@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,10 @@ simt::Memory& memory() {
     static simt::Memory instance(uint64_t{64} << 20);
     return instance;
 }
+
+// As in the driver, a thread that has set no context can do nothing.
+thread_local void* current_context = nullptr;
+constexpr int invalid_context = 201;
 
 struct KernelNode {  // CUDA_KERNEL_NODE_PARAMS_v1
     void* function;
@@ -98,13 +103,16 @@ int cuDevicePrimaryCtxRetain(void** context, int) {
 int cuDevicePrimaryCtxRelease_v2(int) {
     return 0;
 }
-int cuCtxSetCurrent(void*) {
+int cuCtxSetCurrent(void* context) {
+    current_context = context;
     return 0;
 }
 int cuCtxSynchronize() {
+    if (!current_context) return invalid_context;
     return 0;
 }
 int cuMemAlloc_v2(uint64_t* address, size_t bytes) {
+    if (!current_context) return invalid_context;
     try {
         *address = memory().allocate(bytes, "buffer");
     } catch (const Failure&) {
@@ -113,22 +121,38 @@ int cuMemAlloc_v2(uint64_t* address, size_t bytes) {
     return 0;
 }
 int cuMemFree_v2(uint64_t address) {
+    if (!current_context) return invalid_context;
     memory().release(address);
     return 0;
 }
 int cuMemsetD8_v2(uint64_t address, unsigned char value, size_t bytes) {
+    if (!current_context) return invalid_context;
     std::memset(memory().write(address, bytes), value, bytes);
     return 0;
 }
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, void*) {
+    if (!current_context) return invalid_context;
     std::memcpy(memory().write(to, bytes), from, bytes);
     return 0;
 }
 int cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t bytes, void*) {
+    if (!current_context) return invalid_context;
     std::memcpy(to, memory().read(from, bytes), bytes);
     return 0;
 }
 int cuModuleLoadDataEx(void** module, const void* image, unsigned count, int* options, void** values) {
+    if (!current_context) return invalid_context;
+    if (const char* const refused =
+            std::getenv("LOCKSTEP_MODELLED_REFUSES")) {  // every line that holds it, as NVIDIA's does
+        std::istringstream lines(static_cast<const char*>(image));
+        std::string log, line;
+        for (int number = 1; std::getline(lines, line); ++number)
+            if (line.find(refused) != std::string::npos)
+                log += "ptxas application ptx input, line " + std::to_string(number) + "; error   : Illegal modifier\n";
+        for (unsigned i = 0; i < count && !log.empty(); ++i)
+            if (options[i] == 5) std::strncpy(static_cast<char*>(values[i]), log.c_str(), 4000);
+        if (!log.empty()) return invalid_image;
+    }
     static int modules = 0;  // each has variables of its own
     auto parsed = ptx::parse(static_cast<const char*>(image), "module" + std::to_string(++modules) + ".ptx");
     if (parsed) {
@@ -167,6 +191,7 @@ int cuFuncSetAttribute(void*, int, int) {
 }
 int cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
                    unsigned block_z, unsigned shared, void*, void** parameters, void**) {
+    if (!current_context) return invalid_context;
     return run(prepared({function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, parameters, nullptr}));
 }
 int cuDeviceTotalMem_v2(size_t* bytes, int) {
@@ -174,10 +199,12 @@ int cuDeviceTotalMem_v2(size_t* bytes, int) {
     return 0;
 }
 int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void*) {
+    if (!current_context) return invalid_context;
     std::memmove(memory().write(to, bytes), memory().read(from, bytes), bytes);
     return 0;
 }
 int cuMemHostAlloc(void** at, size_t bytes, unsigned) {
+    if (!current_context) return invalid_context;
     *at = std::malloc(bytes);
     return *at ? 0 : out_of_memory;
 }
@@ -230,6 +257,7 @@ int cuGraphExecKernelNodeSetParams(void* ready, void* node, const KernelNode* pa
     return invalid_value;
 }
 int cuGraphLaunch(void* ready, void*) {
+    if (!current_context) return invalid_context;
     for (const auto& [original, own] : static_cast<ReadyGraph*>(ready)->nodes)
         if (const int status = run(own)) return status;
     return 0;
@@ -239,6 +267,7 @@ int cuGraphExecDestroy(void* ready) {
     return 0;
 }
 int cuStreamCreate(void** stream, unsigned) {
+    if (!current_context) return invalid_context;
     *stream = new char;
     return 0;
 }
@@ -250,6 +279,7 @@ int cuStreamSynchronize(void*) {
     return 0;
 }
 int cuEventCreate(void** event, unsigned) {
+    if (!current_context) return invalid_context;
     *event = new Clock::time_point{};
     return 0;
 }
@@ -258,6 +288,7 @@ int cuEventDestroy_v2(void* event) {
     return 0;
 }
 int cuEventRecord(void* event, void*) {
+    if (!current_context) return invalid_context;
     *static_cast<Clock::time_point*>(event) = Clock::now();
     return 0;
 }
@@ -274,7 +305,10 @@ int cuEventElapsedTime(float* milliseconds, void* begin, void* end) {
     return 0;
 }
 int cuGetErrorString(int error, const char** text) {
-    *text = error == out_of_memory ? "out of memory" : error == launch_failed ? "unspecified launch failure" : "an error";
+    *text = error == out_of_memory     ? "out of memory"
+            : error == launch_failed   ? "unspecified launch failure"
+            : error == invalid_context ? "invalid device context"
+                                       : "an error";
     return 0;
 }
 

@@ -1,43 +1,17 @@
-// Random arguments and a fitting launch for every row of the kernel library, and running such a case on a device: what the
-// tests of all rows share. A new row needs its line here.
-#pragma once
+// Products, elementwise kernels, axes and pieces of tensors; running a case.
+#include "core/device/kernel_cases.h"
+
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "core/base/rng.h"
-#include "core/device/device.h"
-#include "core/device/kernel_library.h"
+#include "core/device/kernel_case_writer.h"
 
-namespace lockstep::device {
+namespace lockstep::device::kernel_cases {
 
-struct Shape {
-    int m, n, k;  // rows, columns, inner size of products; elementwise kernels take m * n elements
-};
-
-struct Buffer {
-    DType type = DType::f32;
-    std::vector<double> values;
-};
-
-struct KernelCase {
-    std::string kernel;
-    simt::Dim3 grid, block;
-    std::vector<Buffer> buffers;      // in the order of the pointers
-    std::vector<Argument> arguments;  // a Pointer's address is an index into `buffers`
-    bool exact = true;                // host and GPU agree to the last bit
-    double tolerance = 0;             // else: of the largest value
-};
-
-// The cases of kernels for sequences and training; false for another kernel.
-bool training_case(const KernelRow& row, Shape shape, Rng& rng, KernelCase& result);
-// Likewise for the kernels of layers.
-bool layer_case(const KernelRow& row, Shape shape, Rng& rng, KernelCase& result);
-
-inline std::vector<std::byte> bytes_of(const Buffer& buffer) {
+std::vector<std::byte> bytes_of(const Buffer& buffer) {
     std::vector<std::byte> bytes(buffer.values.size() * size_of(buffer.type));
     for (size_t i = 0; i < buffer.values.size(); ++i) {
         const auto store = [&](auto value) { std::memcpy(bytes.data() + i * sizeof value, &value, sizeof value); };
@@ -71,7 +45,7 @@ inline std::vector<std::byte> bytes_of(const Buffer& buffer) {
     return bytes;
 }
 
-inline std::vector<double> values_of(const std::vector<std::byte>& bytes, DType type) {
+std::vector<double> values_of(const std::vector<std::byte>& bytes, DType type) {
     std::vector<double> values(bytes.size() / size_of(type));
     for (size_t i = 0; i < values.size(); ++i) {
         const auto load = [&](auto value) {
@@ -89,7 +63,7 @@ inline std::vector<double> values_of(const std::vector<std::byte>& bytes, DType 
     return values;
 }
 
-inline KernelCase case_of(const KernelRow& row, Shape shape, uint64_t seed) {
+KernelCase case_of(const KernelRow& row, Shape shape, uint64_t seed) {
     Rng rng(seed);
     const std::string_view kernel = row.base;
     KernelCase result{.kernel = std::string(row.name)};
@@ -261,41 +235,50 @@ inline KernelCase case_of(const KernelRow& row, Shape shape, uint64_t seed) {
     } else if (training_case(row, shape, rng, result) || layer_case(row, shape, rng, result)) {
         return result;
     } else {
-        throw std::logic_error("tests/device_cases.h has no case for " + std::string(kernel));
+        throw std::logic_error("core/device/kernel_cases.cpp has no case for " + std::string(kernel));
     }
     return result;
 }
 
-using Values = std::vector<std::vector<double>>;  // by buffer
-
-// The buffers after the launch.
-inline Values run_case(Device& device, const KernelCase& kernel_case) {
+std::vector<std::vector<std::byte>> run_bytes(Device& device, const KernelCase& kernel_case) {
     std::vector<Pointer> pointers;
-    for (const Buffer& buffer : kernel_case.buffers) {
-        const auto bytes = bytes_of(buffer);
-        pointers.push_back(device.allocate(bytes.size(), "buffer " + std::to_string(pointers.size())));
-        device.copy_in(pointers.back(), bytes.data(), bytes.size());
+    std::vector<std::vector<std::byte>> after;
+    try {
+        for (const Buffer& buffer : kernel_case.buffers) {
+            const auto bytes = bytes_of(buffer);
+            pointers.push_back(device.allocate(bytes.size(), "buffer " + std::to_string(pointers.size())));
+            device.copy_in(pointers.back(), bytes.data(), bytes.size());
+        }
+        LaunchRequest request{.kernel = kernel_case.kernel,
+                              .grid = kernel_case.grid,
+                              .block = kernel_case.block,
+                              .arguments = kernel_case.arguments};
+        for (Argument& argument : request.arguments)
+            if (const auto* index = std::get_if<Pointer>(&argument)) argument = pointers[index->address];
+        device.launch(request);
+        for (size_t i = 0; i < pointers.size(); ++i) {
+            const Buffer& buffer = kernel_case.buffers[i];
+            after.emplace_back(buffer.values.size() * size_of(buffer.type));
+            device.copy_out(after.back().data(), pointers[i], after.back().size());
+        }
+    } catch (...) {
+        for (const Pointer pointer : pointers) try {
+                device.release(pointer);
+            } catch (const Failure&) {  // a device that failed keeps its memory
+            }
+        throw;
     }
-    LaunchRequest request{.kernel = kernel_case.kernel,
-                          .grid = kernel_case.grid,
-                          .block = kernel_case.block,
-                          .arguments = kernel_case.arguments};
-    for (Argument& argument : request.arguments)
-        if (const auto* index = std::get_if<Pointer>(&argument)) argument = pointers[index->address];
-    device.launch(request);
+    for (const Pointer pointer : pointers) device.release(pointer);
+    return after;
+}
+Values run_case(Device& device, const KernelCase& kernel_case) {
+    const auto bytes = run_bytes(device, kernel_case);
     Values after;
-    for (size_t i = 0; i < pointers.size(); ++i) {
-        const Buffer& buffer = kernel_case.buffers[i];
-        std::vector<std::byte> bytes(buffer.values.size() * size_of(buffer.type));
-        device.copy_out(bytes.data(), pointers[i], bytes.size());
-        device.release(pointers[i]);
-        after.push_back(values_of(bytes, buffer.type));
-    }
+    for (size_t i = 0; i < bytes.size(); ++i) after.push_back(values_of(bytes[i], kernel_case.buffers[i].type));
     return after;
 }
 
-// The largest difference of two buffers over the largest value; infinite when either holds a NaN that the other does not.
-inline double difference(const std::vector<double>& a, const std::vector<double>& b) {
+double difference(const std::vector<double>& a, const std::vector<double>& b) {
     double worst = 0, largest = 1e-300;
     for (size_t i = 0; i < a.size(); ++i) {
         if (std::abs(a[i]) > largest && std::isfinite(a[i])) largest = std::abs(a[i]);
@@ -306,7 +289,4 @@ inline double difference(const std::vector<double>& a, const std::vector<double>
     return std::isnan(worst) ? INFINITY : worst / largest;
 }
 
-}  // namespace lockstep::device
-
-#include "tests/device_cases_layers.h"
-#include "tests/device_cases_training.h"
+}  // namespace lockstep::device::kernel_cases

@@ -1,12 +1,14 @@
-// The cases of device_cases.h for the kernels of layers: convolution, pooling, softmax, normalisations, losses. Extents are
+// The cases of the kernels of layers: convolution, pooling, softmax, normalisations, losses. Extents are
 // drawn from the shape, so that strides, paddings, dilations, groups and edges all occur.
-#pragma once
+#include <algorithm>
 #include <climits>
+#include <cmath>
 
-#include "tests/device_cases_training.h"
+#include "core/device/kernel_case_writer.h"
 
-namespace lockstep::device {
+namespace lockstep::device::kernel_cases {
 
+namespace {
 namespace layer_cases {
 
 struct Writer : CaseWriter {
@@ -23,7 +25,7 @@ struct Writer : CaseWriter {
     }
 };
 
-inline bool convolution(Writer& w, Shape shape, std::string_view kernel) {
+bool convolution(Writer& w, Shape shape, std::string_view kernel) {
     if (kernel == "add_channel") {
         const int batch = 1 + shape.k % 5;
         w.given(batch * shape.m * shape.n), w.given(shape.m), w.numbers({batch, shape.m, shape.n});
@@ -88,7 +90,7 @@ inline bool convolution(Writer& w, Shape shape, std::string_view kernel) {
     return true;
 }
 
-inline bool pooling(Writer& w, Shape shape, std::string_view kernel) {
+bool pooling(Writer& w, Shape shape, std::string_view kernel) {
     const int planes = 1 + shape.m % 11, height = 4 + shape.n % 9, width = 4 + shape.k % 17, in = planes * height * width;
     if (kernel.starts_with("plane_mean")) {
         const int size = height * width;
@@ -129,7 +131,7 @@ inline bool pooling(Writer& w, Shape shape, std::string_view kernel) {
     return true;
 }
 
-inline bool softmax(Writer& w, Shape shape, std::string_view kernel) {
+bool softmax(Writer& w, Shape shape, std::string_view kernel) {
     const int m = shape.m, n = shape.n, elements = m * n;
     if (!kernel.starts_with("softmax") && !kernel.starts_with("log_softmax")) return false;
     if (kernel.starts_with("softmax_cross")) return false;
@@ -144,7 +146,7 @@ inline bool softmax(Writer& w, Shape shape, std::string_view kernel) {
     return true;
 }
 
-inline bool normalisation(Writer& w, Shape shape, std::string_view kernel) {
+bool normalisation(Writer& w, Shape shape, std::string_view kernel) {
     const int m = shape.m, n = shape.n, elements = m * n, affine = shape.k % 3;
     w.approximate();
     if (kernel.starts_with("layer_norm") || kernel.starts_with("rms_norm")) {
@@ -218,7 +220,7 @@ inline bool normalisation(Writer& w, Shape shape, std::string_view kernel) {
     return true;
 }
 
-inline bool loss(Writer& w, Shape shape, std::string_view kernel) {
+bool loss(Writer& w, Shape shape, std::string_view kernel) {
     const int m = shape.m, n = shape.n, elements = m * n, reach = shape.k % 3;
     const int ignored = m > 2 ? 0 : INT_MIN;
     w.approximate();
@@ -255,8 +257,9 @@ inline bool loss(Writer& w, Shape shape, std::string_view kernel) {
 }
 
 }  // namespace layer_cases
+}  // namespace
 
-inline bool layer_case(const KernelRow& row, Shape shape, Rng& rng, KernelCase& result) {
+bool layer_case(const KernelRow& row, Shape shape, Rng& rng, KernelCase& result) {
     layer_cases::Writer w{{row, rng, result}};
     const KernelCase unchanged = result;
     for (const auto family : {layer_cases::convolution, layer_cases::pooling, layer_cases::softmax,
@@ -267,4 +270,4 @@ inline bool layer_case(const KernelRow& row, Shape shape, Rng& rng, KernelCase& 
     return false;
 }
 
-}  // namespace lockstep::device
+}  // namespace lockstep::device::kernel_cases
