@@ -200,7 +200,8 @@ class GraphView final : public View {
         const float right = r.right() - (strip && actions(ui, session, focus, scene, r) ? actions_width(ui) : 0.f);
         const float top = r.y + (strip ? 48.f : 0.f) + 18;
         Rect field{r.x, top, r.w, r.bottom() - top};
-        const float between = std::clamp((field.h - rows * box_high) / std::max(1.f, rows - 1), rows_least, 34.f),
+        const float least = scene.hidden ? rows_least : 20.f;  // pins stand between rows, once they are shown
+        const float between = std::clamp((field.h - rows * box_high) / std::max(1.f, rows - 1), least, 34.f),
                     columns = static_cast<float>(std::max(1, plan_.columns));
         const float width = std::clamp((r.w + gap_least) / columns - gap_least, box_least, 140.f),
                     gap = std::clamp((r.w - columns * width) / std::max(1.f, columns - 1), gap_least, 96.f),
