@@ -561,6 +561,16 @@ TEST_CASE("train shows the cheaper forms of a model beside f32, as a table and a
     REQUIRE(parsed["rows"].size() == 2);
     CHECK(parsed["rows"][1]["method"] == "bf16");
     CHECK(parsed["rows"][1]["stored_ratio"] == 0.5);
+    const Outcome modes = lockstep_command("train --model mlp --mode each --steps 10 --batch 8 --json -");
+    REQUIRE(modes.status == 0);
+    const auto each = nlohmann::json::parse(modes.out);
+    CHECK(each["same_bits"] == true);
+    REQUIRE(each["modes"].size() == 3);
+    for (size_t i = 1; i < 3; ++i) CHECK(each["modes"][i]["launches"] < each["modes"][i - 1]["launches"]);
+    refuses("train --model mlp --mode each --steps 1", "no step of mode graph was replayed in 1 steps: --steps 6 or more");
+    refuses("train --model mlp --dropout 0.1 --steps 1", "model mlp drops no values while it learns: gcn, gpt, llama do");
+    refuses("train --model gpt --dropout 2 --steps 1", "--dropout");
+    refuses("train --model llama --dp 2 --dropout 0.1 --steps 1", "--dropout works on one rank");
     refuses("train --model mlp --quantize int4", "--quantize int4: it is int8");
     refuses("train --model mlp --prune magnitude:1.5", "a share from 0 to below 1 is needed, not '1.5'");
     refuses("train --model mlp --prune random", "magnitude:SHARES, layer:SHARES or 2:4");

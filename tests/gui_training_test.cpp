@@ -6,6 +6,7 @@
 #include "app/gui/views/exhibit_data.h"
 #include "app/gui/views/tape_data.h"
 #include "app/gui/views/training_data.h"
+#include "app/gui/views/training_views.h"
 #include "core/nn/models/models.h"
 #include "core/nn/trainer.h"
 #include "tests/gui_desk.h"
@@ -350,6 +351,11 @@ TEST_CASE("another setup begins another run and keeps the one before as a curve;
     CHECK(snapshot->curves[0].loss.size() >= 4);
     CHECK(snapshot->curves[1].loss.size() == 3);
     CHECK(snapshot->curves[0].loss.back() < snapshot->curves[0].loss.front());
+    Focus at;
+    at.step = 1;
+    const std::string values =
+        fmt::format("at step 1: lr 0.2 {:.3f} lr 0.05 {:.3f}\n", snapshot->curves[0].loss[1], snapshot->curves[1].loss[1]);
+    CHECK_THAT(make_curves_view()->describe(session, at), Catch::Contains(values));
     session.post({Request::Kind::show_step, 1, {}});  // rewound: the same step again
     REQUIRE(session.wait_until_idle(60));
     CHECK(session.snapshot()->step->step == 1);
