@@ -12,7 +12,10 @@ namespace lockstep {
 
 static_assert(std::endian::native == std::endian::little, "npy and kernel arguments are little-endian");
 
-Result<std::string> read_file(const std::filesystem::path& path, size_t limit) {
+namespace {
+
+// The file's bytes, if they begin with `first`: what does not is given back after its first chunk.
+Result<std::string> read_file_that_begins(const std::filesystem::path& path, size_t limit, std::string_view first) {
     std::error_code error;
     const auto status = std::filesystem::status(path, error);
     if (error || !std::filesystem::exists(status)) return Diagnostic{"no such file", {path.string()}};
@@ -25,26 +28,50 @@ Result<std::string> read_file(const std::filesystem::path& path, size_t limit) {
         text.append(chunk, static_cast<size_t>(in.gcount()));
         if (text.size() > limit)
             return Diagnostic{fmt::format("the file is larger than the limit of {} bytes", limit), {path.string()}};
+        if (text.compare(0, first.size(), first) != 0) break;
     }
     return text;
 }
 
+}  // namespace
+
+Result<std::string> read_file(const std::filesystem::path& path, size_t limit) {
+    return read_file_that_begins(path, limit, "");
+}
+
 void write_file(const std::filesystem::path& path, std::string_view contents) {
-    std::filesystem::path temporary = path;
-    temporary += ".part";
     std::error_code error;
-    if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
-    {
-        std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
+    const auto refuse = [&](const std::string& why) {
+        throw Failure(Diagnostic{"the file cannot be written" + (why.empty() ? "" : ": " + why), {path.string()}});
+    };
+    const auto put = [&](const std::filesystem::path& file) {
+        std::ofstream out(file, std::ios::binary | std::ios::trunc);
         out.write(contents.data(), static_cast<std::streamsize>(contents.size()));
         out.flush();
-        if (!out) {
-            std::filesystem::remove(temporary, error);
-            throw Failure(Diagnostic{"the file cannot be written", {path.string()}});
-        }
+        return static_cast<bool>(out);
+    };
+    if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
+    const auto status = std::filesystem::status(path, error);
+    if (std::filesystem::is_directory(status)) refuse("this is a folder");
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {  // a device or a pipe stays one
+        if (!put(path)) refuse("");
+        return;
     }
-    std::filesystem::rename(temporary, path, error);
-    if (error) throw Failure(Diagnostic{"the file cannot be written: " + error.message(), {path.string()}});
+    std::filesystem::path file = path;  // a link stays a link
+    if (std::filesystem::is_symlink(path, error)) file = std::filesystem::weakly_canonical(path, error);
+    if (error) file = path;
+    std::filesystem::path temporary = file;
+    temporary += ".part";
+    if (!put(temporary)) {
+        std::filesystem::remove(temporary, error);
+        refuse("");
+    }
+    std::filesystem::rename(temporary, file, error);
+    if (error) {
+        const std::string why = error.message();
+        std::filesystem::remove(temporary, error);
+        refuse(why);
+    }
 }
 
 const std::filesystem::path& resource_root() {
@@ -155,7 +182,7 @@ Result<Array> parse_npy(std::string_view bytes, const std::string& name) {
 }
 
 Result<Array> read_npy(const std::filesystem::path& path) {
-    Result<std::string> bytes = read_file(path, size_t{4} << 30);
+    Result<std::string> bytes = read_file_that_begins(path, size_t{4} << 30, "\x93NUMPY");
     if (!bytes) return bytes.error();
     return parse_npy(bytes.value(), path.string());
 }
