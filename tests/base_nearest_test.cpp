@@ -13,5 +13,6 @@ TEST_CASE("edit distance counts inserts, deletes, changes and swaps of neighbour
 TEST_CASE("a misspelt name finds its nearest, a strange one finds none") {
     CHECK(nearest_name("v1000", {"p100", "v100", "a100"}) == "v100");
     CHECK(nearest_name("--stpes", {"--steps", "--batch"}) == "--steps");
+    CHECK(nearest_name("V100", {"p100", "v100", "a100"}) == "v100");
     CHECK(nearest_name("banana", {"p100", "v100", "a100"}).empty());
 }

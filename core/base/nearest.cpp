@@ -24,8 +24,13 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
     const int limit = std::max(2, static_cast<int>(name.size() / 3));
     std::string best;
     int least = limit + 1;
+    const auto small = [](std::string_view text) {
+        std::string letters(text);
+        for (char& c : letters) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+        return letters;
+    };
     for (const std::string& candidate : known) {
-        const int distance = edit_distance(name, candidate);
+        const int distance = edit_distance(small(name), small(candidate));
         if (distance < least) {
             least = distance;
             best = candidate;
