@@ -252,6 +252,18 @@ TEST_CASE("a kernel is found by its C++ name") {
     CHECK(readable_name("_Z99short") == "short");
     CHECK(decode(module.value(), "ad").error().message == "there is no kernel 'ad' here, did you mean 'add'?");
     CHECK(decode(module.value()).error().message == "there are 2 kernels here, one has to be named: add, mul");
+    const auto instances = parse(head +
+                                     ".entry _Z6matmulIfLi16EEvPKT_S2_PS0_i(.param .u64 a) { ret; }\n"
+                                     ".entry _Z6matmulIPK6__halfLin4ELb1EEvPKT_S2_PS0_i(.param .u64 a) { ret; }",
+                                 "instances.ptx");
+    CHECK(decode(instances.value(), "matmul<float,16>").value()->kernel == "_Z6matmulIfLi16EEvPKT_S2_PS0_i");
+    CHECK(decode(instances.value(), "matmul<float, 16>").value()->shown_name() == "matmul<float, 16>");
+    CHECK(
+        decode(instances.value(), "matmul").error().message ==
+        "there are 2 kernels called 'matmul' here: name one as the PTX does, such as _Z6matmulIfLi16EEvPKT_S2_PS0_i, or as "
+        "matmul<float, 16>");
+    CHECK(decode(instances.value()).error().message ==
+          "there are 2 kernels here, one has to be named: matmul<float, 16>, matmul<const __half*, -4, true>");
 }
 
 TEST_CASE("every bundled kernel decodes") {

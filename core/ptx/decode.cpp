@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 
 #include "core/ptx/decoder.h"
+#include "core/ptx/names.h"
 #include "core/ptx/ptx.h"
 
 namespace lockstep::ptx {
@@ -185,26 +187,6 @@ void Decoder::finish(std::vector<LiveAtCall>& live) {
 
 namespace {
 
-// matmul of _Z6matmulPKf, of _ZN4math6matmulEPKf and of _Z6matmulILi4EEvPf; empty for names that are not mangled.
-//   mangled = "_Z" [ "L" ] component ... | "_ZN" { [ "L" ] component } ...        component = length name
-std::string_view plain_name(std::string_view mangled) {
-    if (!mangled.starts_with("_Z")) return {};
-    mangled.remove_prefix(2);
-    const bool nested = mangled.starts_with("N");
-    if (nested) mangled.remove_prefix(1);
-    std::string_view last;
-    do {
-        if (mangled.starts_with("L")) mangled.remove_prefix(1);
-        size_t length = 0, digits = 0;
-        while (digits < mangled.size() && digits < 6 && mangled[digits] >= '0' && mangled[digits] <= '9')
-            length = length * 10 + static_cast<size_t>(mangled[digits++] - '0');
-        if (digits == 0) break;
-        last = mangled.substr(digits, length);
-        mangled.remove_prefix(std::min(mangled.size(), digits + length));
-    } while (nested);
-    return last;
-}
-
 // The kernel and the functions that it may call, one after the other.
 void decode_all(const Module& module, const Entry& entry, Program& program) {
     Common common(module);
@@ -283,15 +265,29 @@ uint32_t stated_registers(std::string_view text, std::string_view kernel) {
     return 0;
 }
 
+std::string without_blanks(std::string_view name) {
+    std::string text(name);
+    std::erase(text, ' ');
+    return text;
+}
+
 const Entry* find_entry(const Module& module, const std::string& kernel, std::string& problem) {
     std::string list;
     std::vector<std::string_view> names;
     std::vector<const Entry*> plain;
+    std::vector<std::string> instances;
+    instances.reserve(module.entries.size());  // `names` looks into it
+    std::map<std::string_view, int> called;    // how many entries have the plain name
+    for (const Entry& entry : module.entries) ++called[plain_name(entry.name)];
     for (const Entry& entry : module.entries) {
         if (entry.name == kernel) return &entry;
         const std::string_view readable = plain_name(entry.name);
+        instances.push_back(instance_name(entry.name));
+        if (!kernel.empty() && !instances.back().empty() && without_blanks(instances.back()) == without_blanks(kernel))
+            return &entry;
         if (readable == kernel && !kernel.empty()) plain.push_back(&entry);
-        names.push_back(readable.empty() ? entry.name : readable);
+        const bool alone = called[readable] == 1;
+        names.push_back(!instances.back().empty() && !alone ? instances.back() : readable.empty() ? entry.name : readable);
         if (names.size() <= 12) list += (list.empty() ? "" : ", ") + std::string(names.back());
     }
     if (names.size() > 12) list += " and " + std::to_string(names.size() - 12) + " more";
@@ -303,7 +299,8 @@ const Entry* find_entry(const Module& module, const std::string& kernel, std::st
         problem = "there are " + std::to_string(module.entries.size()) + " kernels here, one has to be named: " + list;
     else if (plain.size() > 1)
         problem = "there are " + std::to_string(plain.size()) + " kernels called '" + kernel +
-                  "' here: use the mangled name, such as " + std::string(plain[0]->name);
+                  "' here: name one as the PTX does, such as " + std::string(plain[0]->name) +
+                  (instance_name(plain[0]->name).empty() ? "" : ", or as " + instance_name(plain[0]->name));
     else
         problem = "there is no kernel '" + kernel + "' here" +
                   (did_you_mean(kernel, names).empty() ? ", there is " + list : did_you_mean(kernel, names));
@@ -320,7 +317,8 @@ Result<std::shared_ptr<const Program>> decode(const Module& module, const std::s
     program->kernel = entry->name;
     program->name = readable_name(entry->name);
     for (const Entry& other : module.entries)  // instances of one template
-        if (&other != entry && readable_name(other.name) == program->name) program->name = entry->name;
+        if (&other != entry && readable_name(other.name) == readable_name(entry->name))
+            program->name = instance_name(entry->name).empty() ? std::string(entry->name) : instance_name(entry->name);
     program->target = module.target;
     program->max_threads = entry->max_threads;
     std::copy(std::begin(entry->required_threads), std::end(entry->required_threads), std::begin(program->required_threads));
@@ -337,11 +335,6 @@ Result<std::shared_ptr<const Program>> decode(const Module& module, const std::s
         return diagnostic_of(complaint, *module.text, module.file);
     }
     return std::shared_ptr<const Program>(std::move(program));
-}
-
-std::string readable_name(std::string_view entry) {
-    const std::string_view plain = plain_name(entry);
-    return std::string(plain.empty() ? entry : plain);
 }
 
 std::string text_of(const Program& program, uint32_t pc) {
