@@ -75,6 +75,23 @@ extern "C" __global__ void groups(const float* in, float* out) {
     float v = cg::reduce(tile, s[63 - block.thread_rank()], cg::plus<float>());
     if (tile.thread_rank() == 0) out[tile.meta_group_rank()] = v;
 }
+
+__device__ int place(const cg::thread_group& group) {
+    group.sync();
+    return (int)(100 * group.size() + group.thread_rank());
+}
+extern "C" __global__ void any_group(int* out) {
+    auto block = cg::this_thread_block();
+    auto tile = cg::tiled_partition<8>(block);
+    uchar4 bytes = make_uchar4(250, threadIdx.x, 3, 4);
+    short2 words = make_short2(-1, 2);
+    longlong2 longs = make_longlong2(1ll << 40, -5);
+    int* o = out + 4 * threadIdx.x;
+    o[0] = place(block);
+    o[1] = place(tile);
+    o[2] = bytes.x + bytes.y + words.x + (int)(longs.x >> 40);
+    o[3] = (int)(sizeof(uchar4) + 10 * alignof(uchar4) + 100 * alignof(short4) + 1000 * alignof(ulonglong2));
+}
 )cuda";
 
 struct Run {
@@ -181,6 +198,15 @@ TEST_CASE("half, bfloat16, wmma and cooperative groups mean the same by every co
             const uint64_t out = run.put(nullptr, 16);
             run.launch(64, {run.put(ramp.data(), 256), out});
             CHECK(run.floats(out, 4) == std::vector<float>{888, 632, 376, 120});
+        }
+        {
+            Run run = open("any_group");
+            const uint64_t out = run.put(nullptr, 4 * 256);
+            run.launch(64, {out});
+            std::vector<int> got(256), expected;
+            std::memcpy(got.data(), run.memory.read(out, 4 * 256), 4 * 256);
+            for (int i = 0; i < 64; ++i) expected.insert(expected.end(), {6400 + i, 800 + i % 8, 250 + i - 1 + 1, 16844});
+            CHECK(got == expected);
         }
     }
 }

@@ -45,6 +45,12 @@ struct dim3 {
     LOCKSTEP_DEVICE name##2 make_##name##2(T x, T y) { return {x, y}; }                              \
     LOCKSTEP_DEVICE name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; }                      \
     LOCKSTEP_DEVICE name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
+LOCKSTEP_VECTORS(signed char, char)
+LOCKSTEP_VECTORS(unsigned char, uchar)
+LOCKSTEP_VECTORS(short, short)
+LOCKSTEP_VECTORS(unsigned short, ushort)
+LOCKSTEP_VECTORS(long long, longlong)
+LOCKSTEP_VECTORS(unsigned long long, ulonglong)
 LOCKSTEP_VECTORS(float, float)
 LOCKSTEP_VECTORS(double, double)
 LOCKSTEP_VECTORS(int, int)

@@ -37,6 +37,7 @@ class lockstep_lanes {
     LOCKSTEP_GROUP void sync() const { __syncwarp(mask_); }
     LOCKSTEP_GROUP int any(int p) const { return __any_sync(mask_, p); }
     LOCKSTEP_GROUP int all(int p) const { return __all_sync(mask_, p); }
+    LOCKSTEP_GROUP unsigned mask() const { return mask_; }
 
   protected:
     static LOCKSTEP_GROUP unsigned lane() { return thread_block::thread_rank() & 31u; }
@@ -95,6 +96,29 @@ class coalesced_group : public lockstep_lanes {
     }
 };
 static LOCKSTEP_GROUP coalesced_group coalesced_threads() { return {}; }
+
+// A group of any of these kinds, for functions that take whichever comes.
+class thread_group {
+  public:
+    LOCKSTEP_GROUP thread_group(const thread_block& block) : size_(block.size()), rank_(block.thread_rank()), mask_(0) {}
+    template <unsigned Size>
+    LOCKSTEP_GROUP thread_group(const thread_block_tile<Size>& tile)
+        : size_(Size), rank_(tile.thread_rank()), mask_(tile.mask()) {}
+    LOCKSTEP_GROUP thread_group(const coalesced_group& lanes)
+        : size_(lanes.size()), rank_(lanes.thread_rank()), mask_(lanes.mask()) {}
+    LOCKSTEP_GROUP void sync() const {
+        if (mask_)
+            __syncwarp(mask_);
+        else
+            __syncthreads();
+    }
+    LOCKSTEP_GROUP unsigned size() const { return size_; }
+    LOCKSTEP_GROUP unsigned num_threads() const { return size_; }
+    LOCKSTEP_GROUP unsigned thread_rank() const { return rank_; }
+
+  private:
+    unsigned size_, rank_, mask_;  // of the lanes; 0: the block
+};
 
 template <class Group>
 static LOCKSTEP_GROUP void sync(const Group& group) {
