@@ -58,8 +58,8 @@ void write_file(const std::filesystem::path& path, std::string_view contents) {
         return;
     }
     std::filesystem::path file = path;  // a link stays a link
-    if (std::filesystem::is_symlink(path, error)) file = std::filesystem::weakly_canonical(path, error);
-    if (error) file = path;
+    for (int i = 0; i < 40 && std::filesystem::is_symlink(file, error); ++i)
+        file = file.parent_path() / std::filesystem::read_symlink(file, error);
     std::filesystem::path temporary = file;
     temporary += ".part";
     if (!put(temporary)) {
