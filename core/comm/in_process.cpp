@@ -16,7 +16,7 @@
 #include <unordered_map>
 
 #include "core/base/diagnostic.h"
-#include "core/comm/checks.h"
+#include "core/comm/group_end.h"
 #include "core/comm/reduce.h"
 
 namespace lockstep::comm {
@@ -64,7 +64,6 @@ struct RankState {
     std::vector<std::pair<Mailbox*, int>> lent;  // one a loan that has not been read
     // Touched by the rank's own thread alone.
     std::array<double, max_streams> clock{};
-    uint64_t messages = 0;
 };
 
 struct World {
@@ -140,30 +139,10 @@ struct World {
     }
 };
 
-class InProcess final : public Communicator {
+class InProcess final : public GroupEnd {
   public:
-    InProcess(World& world, std::vector<int> ranks, int rank, int stream)
-        : world_(world), ranks_(std::move(ranks)), rank_(rank), stream_(stream) {
-        const std::lock_guard lock(world_.mutex);
-        channel_ = &world_.channels[{ranks_, stream}];
-        boxes_.resize(ranks_.size());
-    }
-
-    int rank() const override { return rank_; }
-    int size() const override { return static_cast<int>(ranks_.size()); }
-    int world_rank(int member) const override { return ranks_.at(static_cast<size_t>(member)); }
-    double time_us() const override { return clock(); }
-    void advance(double us, std::string_view label) override {
-        const double begin = clock();
-        clock() += us * world_.network.slowness[static_cast<size_t>(world_rank(rank_))];
-        log(RankEvent::Kind::work, -1, 0, begin, 0, label);
-    }
-    void wait_until(double us) override {
-        const double begin = clock();
-        if (us <= begin) return;
-        clock() = us;
-        log(RankEvent::Kind::wait, -1, 0, begin, 0, {});
-    }
+    InProcess(World& world, const std::vector<int>& ranks, int rank, int stream)
+        : InProcess(world, ranks, rank, stream, static_cast<size_t>(ranks[static_cast<size_t>(rank)])) {}
 
     std::unique_ptr<Communicator> group(std::span<const int> members) override {
         std::vector<int> ranks;
@@ -179,7 +158,7 @@ class InProcess final : public Communicator {
     void lend(int to, const Buffer& buffer, std::string_view label) override { post(to, buffer, true, label); }
     void take_back() override {
         std::unique_lock lock(world_.mutex);
-        RankState& me = state();
+        RankState& me = state_;
         if (world_.ended) throw RunEnded{};
         if (me.lent.empty()) return;
         me.taking_back = true;
@@ -197,8 +176,15 @@ class InProcess final : public Communicator {
     }
 
   private:
-    RankState& state() const { return world_.ranks[static_cast<size_t>(ranks_[static_cast<size_t>(rank_)])]; }
-    double& clock() const { return state().clock[static_cast<size_t>(stream_)]; }
+    InProcess(World& world, const std::vector<int>& ranks, int rank, int stream, size_t here)
+        : GroupEnd(ranks, rank, stream, world.ranks[here].clock[static_cast<size_t>(stream)], (*world.results)[here],
+                   world.most_events, world.network.slowness[here]),
+          world_(world),
+          state_(world.ranks[here]),
+          boxes_(ranks.size()) {
+        const std::lock_guard lock(world_.mutex);
+        channel_ = &world_.channels[{ranks, stream}];
+    }
 
     struct Boxes {
         Mailbox *to = nullptr, *from = nullptr;
@@ -212,27 +198,14 @@ class InProcess final : public Communicator {
         }
         return found;
     }
-    RankResult& result() const { return (*world_.results)[static_cast<size_t>(world_rank(rank_))]; }
-    void log(RankEvent::Kind kind, int peer, int64_t bytes, double begin, uint64_t message, std::string_view label) {
-        RankResult& own = result();
-        if (own.events.size() < world_.most_events)
-            own.events.push_back(
-                {stream_, kind, peer < 0 ? peer : world_rank(peer), bytes, begin, clock(), message, std::string(label)});
-        else
-            ++own.events_left_out;
-    }
-
     // The sender goes on at once.
     void post(int to, const Buffer& buffer, bool lent, std::string_view label) {
         expect_peer(*this, to, "send to");
-        RankState& me = state();
+        RankState& me = state_;
         const int64_t bytes = buffer.bytes();
-        result().bytes_sent += static_cast<uint64_t>(bytes);
-        result().messages_sent = ++me.messages;
-        log(RankEvent::Kind::send, to, bytes, clock(), me.messages, label);
         MailMessage message;
         message.bytes = bytes;
-        message.number = me.messages;
+        message.number = count_sent(world_rank(to), bytes, label);
         message.data = buffer.data;
         message.lent = buffer.data != nullptr && lent && bytes > 0;
         std::unique_lock lock(world_.mutex);
@@ -254,9 +227,9 @@ class InProcess final : public Communicator {
         }
         const int here = world_rank(rank_), there = world_rank(to);
         if (world_.network.shared) {
-            world_.pending.push({clock(), here, message.number, there, bytes, &box, box.taken + box.count});
+            world_.pending.push({clock_, here, message.number, there, bytes, &box, box.taken + box.count});
         } else {  // nobody else uses these links
-            message.arrival_us = world_.traffic.carry(here, there, bytes, clock()).arrival_us;
+            message.arrival_us = world_.traffic.carry(here, there, bytes, clock_).arrival_us;
             message.settled = true;
         }
         box.push() = std::move(message);
@@ -267,13 +240,13 @@ class InProcess final : public Communicator {
     template <class Use>
     void take(int from, const Buffer& buffer, std::string_view label, Use use) {
         expect_peer(*this, from, "receive from");
-        RankState& me = state();
+        RankState& me = state_;
         std::unique_lock lock(world_.mutex);
         if (world_.ended) throw RunEnded{};
         Mailbox& box = *boxes(from).from;
         if (!box.ready()) {
             me.waits = &box;
-            me.waits_since_us = clock();
+            me.waits_since_us = clock_;
             me.waits_for = world_rank(from);
             world_.stops_running();
             me.wake.wait(lock, [&] { return me.waits == nullptr || world_.ended; });
@@ -284,9 +257,7 @@ class InProcess final : public Communicator {
         lock.unlock();
         const bool has_data = message.data != nullptr;
         if (has_data && buffer.data && message.bytes == buffer.bytes()) use(message.data);
-        const double begin = clock();
-        clock() = std::max(begin, message.arrival_us);
-        log(RankEvent::Kind::receive, from, message.bytes, begin, message.number, label);
+        count_received(world_rank(from), message.bytes, message.arrival_us, message.number, label);
         lock.lock();
         if (message.lent) {
             RankState& lender = world_.ranks[static_cast<size_t>(world_rank(from))];
@@ -300,8 +271,7 @@ class InProcess final : public Communicator {
     }
 
     World& world_;
-    std::vector<int> ranks_;  // of the world, by place in this group
-    int rank_, stream_;
+    RankState& state_;
     World::Channel* channel_ = nullptr;
     std::vector<Boxes> boxes_;  // by peer
 };
@@ -316,7 +286,8 @@ std::string Deadlock::text() const {
 }
 
 std::string Death::text() const {
-    return fmt::format("rank {} died: {}", rank, why);
+    constexpr std::string_view prefix = "error: ";
+    return fmt::format("rank {} died: {}", rank, why.substr(why.rfind(prefix, 0) == 0 ? prefix.size() : 0));
 }
 
 std::string GroupResult::problem() const {

@@ -1,6 +1,5 @@
 // Two MPI messages each: a header with the sender's virtual time, then the data. Sends are copied and go on by themselves,
-// so that sending never waits. A rank that has waited too long tells all others whom it waits for, hears what they have to
-// say, and the first of those that wait ends the run with the whole story.
+// so that sending never waits. mpi_process.h holds what outlives a communicator.
 #include "core/comm/mpi.h"
 
 #include <fmt/format.h>
@@ -8,179 +7,20 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <list>
-#include <map>
-#include <thread>
+#include <numeric>
 
 #include "core/base/diagnostic.h"
-#include "core/comm/checks.h"
 #include "core/comm/collectives.h"
+#include "core/comm/group_end.h"
+#include "core/comm/mpi_process.h"
 #include "core/comm/reduce.h"
 
 namespace lockstep::comm {
 namespace {
-
-using Time = std::chrono::steady_clock;
-
-struct MpiHeader {
-    double sent_us = 0;
-    uint64_t number = 0, channel = 0;
-    int64_t bytes = 0;
-    int32_t has_data = 0, unused = 0;
-};
-struct MpiNotice {  // to all others: "I wait for rank X", or "I have finished" (-1)
-    int32_t rank = 0, waits_for = -1;
-};
-constexpr int notice_tag = 1, first_channel_tag = 2;
-
-void expect_success(int code, const char* call) {
-    if (code == MPI_SUCCESS) return;
-    char text[MPI_MAX_ERROR_STRING] = {};
-    int length = 0;
-    MPI_Error_string(code, text, &length);
-    throw Failure(fmt::format("{} fails: {}", call, text), ExitStatus::missing);
-}
-
-struct PendingSend {
-    MpiHeader header;
-    std::vector<std::byte> data;
-    std::array<MPI_Request, 2> requests = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-};
-
-// The process: what all its communicators share.
-struct MpiProcess {
-    MpiOptions options;
-    int rank = 0, size = 1, tag_limit = 32767;
-    Network network;
-    Traffic traffic;
-    RankResult result;
-    std::array<double, max_streams> clock{};
-    std::list<PendingSend> sends;
-    std::vector<int> notices;  // by rank: whom it waits for; none_yet, or -1: it has finished
-    std::map<std::pair<std::vector<int>, int>, MPI_Comm> libraries;  // for MPI's own collectives, by group and stream
-    static constexpr int none_yet = -2;
-
-    explicit MpiProcess(const MpiOptions& given)
-        : options(given), network(ideal_network(begin(), given.link)), traffic(network) {
-        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-        MPI_Comm_size(MPI_COMM_WORLD, &size);
-        int* limit = nullptr;
-        int found = 0;
-        MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &limit, &found);
-        if (found) tag_limit = *limit;
-        notices.assign(static_cast<size_t>(size), none_yet);
-    }
-    MpiProcess(const MpiProcess&) = delete;
-    ~MpiProcess() {
-        int finalized = 0;
-        MPI_Finalized(&finalized);
-        if (finalized) return;
-        tell_all(-1);
-        for (auto& [key, library] : libraries) MPI_Comm_free(&library);
-        while (!sends.empty()) {  // what others have not yet taken
-            free_sent();
-            hear_notices();
-            std::this_thread::sleep_for(std::chrono::microseconds(50));
-        }
-        // Everybody's last notices are taken, so that nothing is on its way when MPI ends.
-        while (std::count(notices.begin(), notices.end(), none_yet) > 1) {
-            hear_notices();
-            std::this_thread::sleep_for(std::chrono::microseconds(50));
-        }
-        MPI_Finalize();
-    }
-    static int begin() {
-        int running = 0;
-        MPI_Initialized(&running);
-        if (!running) {
-            int given = 0;
-            expect_success(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SINGLE, &given), "MPI_Init_thread");
-        }
-        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-        int ranks = 1;
-        MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-        return ranks;
-    }
-
-    void free_sent() {
-        for (auto send = sends.begin(); send != sends.end();) {
-            int done = 0;
-            expect_success(MPI_Testall(2, send->requests.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
-            send = done ? sends.erase(send) : std::next(send);
-        }
-    }
-    void tell_all(int waits_for) {
-        for (int other = 0; other < size; ++other) {
-            if (other == rank) continue;
-            PendingSend& send = sends.emplace_back();
-            const MpiNotice notice{rank, waits_for};
-            send.data.resize(sizeof notice);
-            std::memcpy(send.data.data(), &notice, sizeof notice);
-            expect_success(
-                MPI_Isend(send.data.data(), sizeof notice, MPI_BYTE, other, notice_tag, MPI_COMM_WORLD, &send.requests[0]),
-                "MPI_Isend");
-        }
-    }
-    void hear_notices() {
-        int there = 1;
-        while (there) {
-            MPI_Status status;
-            expect_success(MPI_Iprobe(MPI_ANY_SOURCE, notice_tag, MPI_COMM_WORLD, &there, &status), "MPI_Iprobe");
-            if (!there) break;
-            MpiNotice notice;
-            expect_success(
-                MPI_Recv(&notice, sizeof notice, MPI_BYTE, status.MPI_SOURCE, notice_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
-                "MPI_Recv");
-            notices[static_cast<size_t>(notice.rank)] = notice.waits_for;
-        }
-    }
-
-    // Waits for the request; the peer that it waits for may have to be named.
-    void finish(MPI_Request& request, MPI_Status& status, int peer) {
-        const auto begin = Time::now();
-        for (int64_t turn = 0;; ++turn) {
-            int done = 0;
-            expect_success(MPI_Test(&request, &done, &status), "MPI_Test");
-            if (done) return;
-            if (turn < 1000) continue;
-            if (turn % 64 == 0) {
-                hear_notices();
-                free_sent();
-            }
-            std::this_thread::sleep_for(std::chrono::microseconds(turn < 10000 ? 5 : 200));
-            if (std::chrono::duration<double>(Time::now() - begin).count() > options.timeout_s) end_deadlocked(peer);
-        }
-    }
-    [[noreturn]] void end_deadlocked(int peer) {
-        tell_all(peer);
-        const auto begin = Time::now();
-        const auto listen = [&](double seconds) {
-            while (std::chrono::duration<double>(Time::now() - begin).count() < seconds) {
-                hear_notices();
-                free_sent();
-                std::this_thread::sleep_for(std::chrono::milliseconds(1));
-            }
-        };
-        listen(1.0);
-        for (int other = 0; other < rank; ++other)  // the first of those that wait tells the story, and ends all
-            if (notices[static_cast<size_t>(other)] >= 0) listen(5.0);
-        Deadlock deadlock;
-        for (int i = 0; i < size; ++i) {
-            const int from = i == rank ? peer : notices[static_cast<size_t>(i)];
-            if (from >= 0) deadlock.waits.push_back({i, from, from != rank && notices[static_cast<size_t>(from)] == -1});
-        }
-        fmt::print(stderr, "error: deadlock after {:g} s: {}\n", options.timeout_s, deadlock.text());
-        std::fflush(stderr);
-        MPI_Abort(MPI_COMM_WORLD, 1);
-        _exit(1);
-    }
-};
 
 MPI_Datatype mpi_type(DType type) {
     switch (type) {
@@ -212,30 +52,16 @@ MPI_Op mpi_operation(Reduction reduction) {
     return reduction == Reduction::sum ? MPI_SUM : reduction == Reduction::max ? MPI_MAX : MPI_MIN;
 }
 
-class MpiCommunicator final : public Communicator {
+class MpiCommunicator final : public GroupEnd {
   public:
-    MpiCommunicator(std::shared_ptr<MpiProcess> process, std::vector<int> ranks, int rank, int stream)
-        : process_(std::move(process)), ranks_(std::move(ranks)), rank_(rank), stream_(stream) {
+    MpiCommunicator(const std::shared_ptr<MpiProcess>& process, std::vector<int> ranks, int rank, int stream)
+        : GroupEnd(std::move(ranks), rank, stream, process->clock[static_cast<size_t>(stream)], process->result,
+                   process->options.events, 1),
+          process_(process) {
         for (const int member : ranks_) mix(static_cast<uint64_t>(member) + 1);
         mix(static_cast<uint64_t>(stream) + 0x9e3779b97f4a7c15);
         tag_ =
             first_channel_tag + static_cast<int>(channel_ % static_cast<uint64_t>(process_->tag_limit - first_channel_tag));
-    }
-
-    int rank() const override { return rank_; }
-    int size() const override { return static_cast<int>(ranks_.size()); }
-    int world_rank(int member) const override { return ranks_.at(static_cast<size_t>(member)); }
-    double time_us() const override { return clock(); }
-    void advance(double us, std::string_view label) override {
-        const double begin = clock();
-        clock() += us;
-        log(RankEvent::Kind::work, -1, 0, begin, 0, label);
-    }
-    void wait_until(double us) override {
-        const double begin = clock();
-        if (us <= begin) return;
-        clock() = us;
-        log(RankEvent::Kind::wait, -1, 0, begin, 0, {});
     }
 
     std::unique_ptr<Communicator> group(std::span<const int> members) override {
@@ -250,16 +76,13 @@ class MpiCommunicator final : public Communicator {
 
     void send(int to, const Buffer& buffer, std::string_view label) override {
         expect_peer(*this, to, "send to");
-        RankResult& own = process_->result;
         process_->free_sent();
-        own.bytes_sent += static_cast<uint64_t>(buffer.bytes());
-        ++own.messages_sent;
-        log(RankEvent::Kind::send, world_rank(to), buffer.bytes(), clock(), own.messages_sent, label);
         const int peer = world_rank(to);
+        const uint64_t number = count_sent(peer, buffer.bytes(), label);
         // The time of arrival: the links are this sender's alone.
-        const double arrival = process_->traffic.carry(process_->rank, peer, buffer.bytes(), clock()).arrival_us;
+        const double arrival = process_->traffic.carry(process_->rank, peer, buffer.bytes(), clock_).arrival_us;
         PendingSend& pending = process_->sends.emplace_back();
-        pending.header = {arrival, own.messages_sent, channel_, buffer.bytes(), buffer.data != nullptr};
+        pending.header = {arrival, number, channel_, buffer.bytes(), buffer.data != nullptr};
         expect_success(
             MPI_Isend(&pending.header, sizeof pending.header, MPI_BYTE, peer, tag_, MPI_COMM_WORLD, &pending.requests[0]),
             "MPI_Isend");
@@ -295,9 +118,7 @@ class MpiCommunicator final : public Communicator {
             process_->finish(request, status, peer);
         }
         expect_message(process_->rank, peer, buffer, header.bytes, header.has_data != 0);
-        const double begin = clock();
-        clock() = std::max(begin, header.sent_us);
-        log(RankEvent::Kind::receive, peer, header.bytes, begin, header.number, label);
+        count_received(peer, header.bytes, header.sent_us, header.number, label);
     }
 
     void all_reduce(const Buffer& buffer, Reduction reduction) override {
@@ -362,17 +183,9 @@ class MpiCommunicator final : public Communicator {
     MpiProcess& process() const { return *process_; }
 
   private:
-    double& clock() const { return process_->clock[static_cast<size_t>(stream_)]; }
     void mix(uint64_t value) {  // FNV-1a over 64-bit words, then spread
         channel_ = (channel_ ^ value) * 1099511628211ull;
         channel_ ^= channel_ >> 29;
-    }
-    void log(RankEvent::Kind kind, int peer, int64_t bytes, double begin, uint64_t message, std::string_view label) {
-        RankResult& own = process_->result;
-        if (own.events.size() < process_->options.events)
-            own.events.push_back({stream_, kind, peer, bytes, begin, clock(), message, std::string(label)});
-        else
-            ++own.events_left_out;
     }
     static void expect_count(int64_t bytes) {
         if (bytes > std::numeric_limits<int>::max())
@@ -398,7 +211,7 @@ class MpiCommunicator final : public Communicator {
     // All begin when the last has come, and take what the ring's formula says.
     template <class Call>
     void library_call(const char* operation, int64_t bytes, Call call) {
-        const double begin = clock();
+        const double begin = clock_;
         double last = begin;
         for (int member = 0; member < size(); ++member) {  // one by one, so that a wait names who has not come
             if (member == rank_) continue;
@@ -430,13 +243,11 @@ class MpiCommunicator final : public Communicator {
         call(group);
         const CollectiveRow& row = collective_named(operation, "ring");
         const CollectiveShape shape{.ranks = size(), .pieces = pipeline_pieces(bytes)};
-        clock() = last + row.formula(shape, static_cast<double>(bytes), process_->options.link);
+        clock_ = last + row.formula(shape, static_cast<double>(bytes), process_->options.link);
         log(RankEvent::Kind::receive, -1, bytes, begin, 0, operation);
     }
 
     std::shared_ptr<MpiProcess> process_;
-    std::vector<int> ranks_;
-    int rank_, stream_;
     uint64_t channel_ = 14695981039346656037ull;
     int tag_ = first_channel_tag;
     std::vector<std::byte> scratch_;
@@ -478,12 +289,33 @@ std::unique_ptr<Communicator> mpi_world(const MpiOptions& options) {
     return std::make_unique<MpiCommunicator>(process, std::move(everyone), process->rank, 0);
 }
 
+std::vector<std::string> gather_texts(const std::string& own) {
+    int rank = 0, size = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (own.size() > size_t{std::numeric_limits<int>::max()} / static_cast<size_t>(size))
+        throw Failure(fmt::format("the log of rank {} is too large for MPI: {} bytes", rank, own.size()));
+    const int length = static_cast<int>(own.size());
+    std::vector<int> lengths(static_cast<size_t>(size)), begins(static_cast<size_t>(size));
+    expect_success(MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, MPI_COMM_WORLD), "MPI_Gather");
+    std::exclusive_scan(lengths.begin(), lengths.end(), begins.begin(), 0);
+    std::string whole(rank == 0 ? static_cast<size_t>(begins.back() + lengths.back()) : 0, ' ');
+    expect_success(
+        MPI_Gatherv(own.data(), length, MPI_BYTE, whole.data(), lengths.data(), begins.data(), MPI_BYTE, 0, MPI_COMM_WORLD),
+        "MPI_Gatherv");
+    std::vector<std::string> texts;
+    for (size_t i = 0; i < lengths.size() && rank == 0; ++i)
+        texts.push_back(whole.substr(static_cast<size_t>(begins[i]), static_cast<size_t>(lengths[i])));
+    return texts;
+}
+
 RankResult run_mpi(const MpiOptions& options, const std::function<void(Communicator&)>& program) {
     const auto world = mpi_world(options);
     MpiProcess& process = static_cast<MpiCommunicator&>(*world).process();
     try {
         program(*world);
     } catch (const std::exception& thrown) {
+        if (process.size == 1) throw;  // nobody else to end
         fmt::print(stderr, "{}\n", Death{process.rank, thrown.what()}.text());
         std::fflush(stderr);
         const auto* failure = dynamic_cast<const Failure*>(&thrown);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/comm/communicator.h"
 #include "core/comm/in_process.h"
@@ -26,6 +27,10 @@ bool started_by_mpirun();   // as its environment says
 
 // All processes that mpirun started, on stream 0. MPI begins with the first call and ends with the last of these objects.
 std::unique_ptr<Communicator> mpi_world(const MpiOptions& options);
+
+// Every process's text, in order of ranks, on rank 0 (empty elsewhere): of logs, so it takes no virtual time and counts as
+// no message. All ranks of mpi_world() call it.
+std::vector<std::string> gather_texts(const std::string& own);
 
 // The program on this process's rank. When it throws, the sentence goes to stderr with the rank's name, and all processes
 // end.

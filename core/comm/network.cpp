@@ -286,11 +286,16 @@ int Network::add_switch(std::string name) {
     return static_cast<int>(nodes.size()) - 1;
 }
 
+static void expect_slowness(const char* what, double factor) {  // beyond, times are no finite numbers any more
+    if (!(factor >= 1e-6 && factor <= 1e6))
+        throw Failure(fmt::format("a slow {}'s factor is a number from 1e-6 to 1e6: 2 makes it take twice as long", what));
+}
+
 void slow_rank(Network& network, int rank, double factor) {
     if (rank < 0 || rank >= network.ranks())
         throw Failure(
             fmt::format("rank {} cannot be slow: the {} ranks are 0 to {}", rank, network.ranks(), network.ranks() - 1));
-    if (!(factor > 0)) throw Failure("a slow rank's factor is a number above 0: 2 makes it take twice as long");
+    expect_slowness("rank", factor);
     network.slowness[static_cast<size_t>(rank)] *= factor;
     for (NetworkLink& link : network.links)
         if (link.from == rank || link.to == rank) link.link.bytes_per_us /= factor;
@@ -299,7 +304,7 @@ void slow_rank(Network& network, int rank, double factor) {
 void slow_link(Network& network, int from, int to, double factor) {
     if (std::min(from, to) < 0 || std::max(from, to) >= network.ranks() || from == to)
         throw Failure(fmt::format("there is no link from rank {} to rank {} among {} ranks", from, to, network.ranks()));
-    if (!(factor > 0)) throw Failure("a slow link's factor is a number above 0: 2 makes it take twice as long");
+    expect_slowness("link", factor);
     std::vector<int> way;
     network.route(from, to, way);
     for (const int link : way) network.links[static_cast<size_t>(link)].link.bytes_per_us /= factor;
