@@ -100,8 +100,12 @@ TEST_CASE("what cannot be is refused in one sentence") {
     refuses("collective --ranks 4 --topology fat-tree", "did you mean 'fat_tree'?");
     refuses("collective --ranks 4 --bytes many", "--bytes takes a whole number");
     refuses("collective --ranks 4 --late 4:1", "--late 4:1: the 4 ranks are 0 to 3");
-    refuses("collective --ranks 4 --late 1", "--late takes RANK:NUMBER, such as 2:100, not '1'");
-    refuses("collective --ranks 4 --slow 1:-2", "a slow rank's factor is a number above 0");
+    refuses("collective --ranks 4 --late 1", "--late takes RANK:US, such as 2:100, not '1'");
+    refuses("collective --ranks 4 --late 1:1e300", "1e12 us, eleven days, are the most");
+    refuses("collective --ranks 4 --slow 1:-2", "a slow rank's factor is a number from 1e-6 to 1e6");
+    refuses("collective --ranks 4 --slow 1:1e308", "a slow rank's factor is a number from 1e-6 to 1e6");
+    refuses("collective --ranks 2000 --comm in_process", "1 to 1024 ranks as threads, not 2000");
+    if (has_mpi()) refuses("collective --ranks 4 --comm mpi", "mpirun -np 4 would do");
     refuses("collective --ranks 4 --servers 5 --algorithm parameter_server", "5 servers are impossible");
     refuses("collective --ranks 16000", "fewer ranks would do");
     refuses("collective --ranks 3 --op all_to_all --bytes 16", "cannot be cut into 3 equal parts of floats: 24 can");
@@ -139,8 +143,31 @@ TEST_CASE("under mpirun a deadlock says who waits for whom, and a rank that dies
     CHECK(crossed.err.find("deadlock after 1 s: rank 0 waits for rank 1; rank 1 waits for rank 0") != std::string::npos);
     const Outcome counts = mpirun("-np 2 lockstep collective --ranks 3 --bytes 12 --comm mpi");
     CHECK(counts.status == 2);
-    CHECK(counts.err.find("died: error: mpirun started 2 processes and --ranks says 3: mpirun -np 3 would do") !=
+    CHECK(counts.err.find("died: mpirun started 2 processes and --ranks says 3: mpirun -np 3 would do") !=
           std::string::npos);
+}
+
+TEST_CASE("under mpirun the JSON lines and the trace hold every rank, as threads give them") {
+    if (!has_mpi()) return;
+    const auto file = [](const char* name) { return (scratch() / name).string(); };
+    const std::string train = "train --model mlp --steps 2 --dp 2 --zero 1 ";
+    const Outcome processes = mpirun("-np 2 lockstep " + train + "--comm mpi --own-steps --json " + file("mpi.jsonl") +
+                                     " --trace " + file("mpi.json"));
+    INFO(processes.err);
+    REQUIRE(processes.status == 0);
+    REQUIRE(lockstep_command(train + "--json " + file("threads.jsonl") + " --trace " + file("threads.json")).status == 0);
+    std::ifstream a(file("mpi.jsonl")), b(file("threads.jsonl"));
+    int lines = 0;
+    for (std::string one, other; std::getline(a, one) && std::getline(b, other); ++lines) {
+        const auto got = nlohmann::json::parse(one), expected = nlohmann::json::parse(other);
+        REQUIRE(got["ranks"].size() == 2);
+        CHECK(got["loss"] == expected["loss"]);
+        for (size_t rank = 0; rank < 2; ++rank)
+            for (const char* key : {"rank", "sent", "kept_bytes", "peak_bytes"})
+                CHECK(got["ranks"][rank][key] == expected["ranks"][rank][key]);
+    }
+    CHECK(lines == 2);
+    CHECK(lockstep::read_file(file("mpi.json")).value() == lockstep::read_file(file("threads.json")).value());
 }
 
 TEST_CASE("without NCCL or a GPU a sentence says what to install") {

@@ -187,11 +187,25 @@ TEST_CASE("bad input is refused in one sentence with exit status 2") {
     refuses("plan --model llama3-8b --gpu h100 --batch 8 --link ib-hdd", "did you mean 'ib-hdr'?");
     refuses("plan --model llama3-8b --gpu h100 --batch 8 --recompute some", "none, selective, full");
     refuses("plan --model lenet5 --gpu h100 --batch 8", "plans are made for language models");
+    refuses("plan --model llama3-8b --gpu h100 --batch 8 --schedule zb-h3", "did you mean 'zb-h1'?");
+    refuses("plan --model llama3-8b --gpu h100 --batch 8 --tokens nan", "a number above 0 to 1e+30 is needed, not 'nan'");
+    refuses("plan --model llama3-8b --gpu h100 --batch 8 --pue 0.5", "a number from 1 to 100 is needed, not '0.5'");
+    refuses("plan --model llama3-8b --gpu h100 --batch 8 --gpus 64", "--gpus is of --search");
+    refuses("plan --model llama3-8b --gpu h100 --batch 8 --search --memory-limit -1", "a number above 0");
+    refuses("gpus V100", "did you mean 'v100'?");
+    refuses("lesson run", "'lockstep lesson run --help' says what is right");
+    refuses("validate peek", "latency, rate, bandwidth, peak, sgemm, silicon, cluster");
+    refuses("train --model mlp --steps 1 --momentum nan", "a number from 0 to 1 is needed, not 'nan'");
+    refuses("train --model mlp --steps 1 --clip-norm -1", "a number from 0 is needed, not '-1'");
+    refuses("train --model mlp --steps 1 --dp 2 --bucket-mb nan", "a number from 0 to 4096 is needed");
+    refuses("train --model mlp --steps 1 --sample 10", "model mlp writes no text: gpt and llama do");
+    refuses("train --model mlp --dp 2 --all-reduce rings", "did you mean 'ring'?");
     refuses("plan --model llama3-8b --gpu h100 --dp 2000000 --batch 2000000", "at most 1,048,576 GPUs");
     refuses("lesson run A99", "A99");
     refuses("lesson check /no/such/lesson", "/no/such/lesson");
     refuses("bench nothing", "nothing");
     refuses("app --size 10x10 --screenshot x.png", "--size");
+    refuses("app --step 0 --screenshot x.png", "a whole number from 1 is needed, not '0'");
     refuses("compile missing.cu", "missing.cu");
 }
 
@@ -232,7 +246,12 @@ TEST_CASE("numbers, buffers and files that cannot be are refused before anything
     refuses(start + "--arg in:f32{1} --arg out:f32[1] --arg f32:1 --arg u32:-1", "'-1' is not a value of type u32");
     refuses(start + "--arg", "--arg needs a value after it");
     refuses(start + "--arg in:f321 in:f322 --arg f32:1", "the shell takes braces apart, so quote them");
-    refuses(start + arguments + "--max-instructions -1", "a whole number from 0 is needed, not '-1'");
+    refuses(start + "--arg in:f32{1} --arg out:f32[1] --arg i32:1 --arg u32:1",
+            "is a whole number, but parameter 'a' takes a fraction: f32: would do");
+    refuses(start + "--arg in:f32{1} --arg out:f32[1] --arg f32:1 --arg f32:1", "takes a whole number: i32: would do");
+    refuses(start + arguments + "--trace x.tracce", "F.json for ui.perfetto.dev, F.csv or F.txt");
+    refuses(start + arguments + "--trace x.json --functional", "--trace is of a timed run");
+    refuses(start + arguments + "--max-instructions -1", "a whole number from 1 is needed, not '-1'");
     refuses(start + arguments + "--max-instructions 0", "a whole number from 1 is needed, not '0'");
     refuses(start + arguments + "--max-instructions 99999999999999999999999", "too large");
     refuses(start + arguments + "--shared x", "a whole number from 0 is needed, not 'x'");
@@ -277,6 +296,31 @@ TEST_CASE("a trace is written as its file name ends: Perfetto JSON, a table, or 
     CHECK(stretch.find("scheduler 0 " + std::to_string(std::max(20, begin)) + "..60\n") != std::string::npos);
     refuses(start + "x.json --trace-cycles 5-5", "--trace-cycles takes two cycles");
     refuses(start + "x.json --trace-sm 80", "has the SMs 0 to 79");
+}
+
+TEST_CASE("a device as output stays one, a link stays a link, and a source is not overwritten by its PTX") {
+    const std::string run = "run " + write("saxpy.ptx", saxpy) +
+                            " --grid 1 --block 32 --arg in:f32{1,2} --arg inout:f32{1,2} --arg f32:1 --arg u32:2 ";
+    const std::string pipe = (scratch() / "pipe").string(), link = (scratch() / "link.json").string();
+    REQUIRE(std::system(("mkfifo " + pipe + " && cat " + pipe + " > " + pipe + ".text &").c_str()) == 0);
+    for (int i = 0; i < 500 && !fs::exists(pipe); ++i) ::usleep(10'000);
+    REQUIRE(lockstep_command(run + "--json " + pipe).status == 0);
+    CHECK(fs::is_fifo(pipe));
+    fs::create_symlink("target.json", link);
+    REQUIRE(lockstep_command(run + "--json " + link).status == 0);
+    CHECK(fs::is_symlink(link));
+    CHECK(nlohmann::json::parse(read_file(scratch() / "target.json").value())["outputs"][0] == nlohmann::json({2.0, 4.0}));
+    CHECK(!fs::exists(link + ".part"));
+    fs::create_directories(scratch() / "a_folder");
+    refuses(run + "--json " + (scratch() / "a_folder").string(), "the file cannot be written: this is a folder");
+    CHECK(!fs::exists(scratch() / "a_folder.part"));
+    const std::string source = write("keep.cu", "__global__ void keep() {}\n");
+    refuses("compile " + source + " -o " + source, "the PTX would overwrite it");
+    CHECK(read_file(source).value() == "__global__ void keep() {}\n");
+    if (!fs::is_character_file("/dev/full")) return;
+    const Outcome full = lockstep_command(run + "--json - > /dev/full");
+    CHECK(full.status == 2);
+    CHECK(full.err.find("the output cannot be written: No space left on device") != std::string::npos);
 }
 
 TEST_CASE("an enormous grid ends at the instruction budget") {
@@ -713,6 +757,30 @@ TEST_CASE(
     CHECK(lockstep_command(run + "h100").out.find("Made-up") == std::string::npos);
     unsetenv("LOCKSTEP_SILICON");
     unsetenv("XDG_CACHE_HOME");
+}
+
+TEST_CASE("mesh draws who holds what, moves it for real and counts its bytes") {
+    // Rows cut in 3, the same on both of y; then columns cut in 2. A rank keeps its columns of 2 of 6 rows, and is sent 4
+    // rows of 2 floats: 32 bytes, of 6 ranks.
+    const std::string moved = "mesh --mesh x:3,y:2 --shape 6,4 --layout x,- --to -,y";
+    const Outcome drawn = lockstep_command(moved);
+    CHECK(drawn.status == 0);
+    CHECK(drawn.out.find("sent: 32 bytes by the rank that sends most, 192 in all (executed)") != std::string::npos);
+    const auto json = nlohmann::json::parse(lockstep_command(moved + " --json -").out);
+    CHECK(json["before"]["ranks"][3]["begin"] == nlohmann::json({2, 0}));
+    CHECK(json["before"]["ranks"][3]["count"] == nlohmann::json({2, 4}));
+    CHECK(json["after"]["ranks"][3]["begin"] == nlohmann::json({0, 2}));
+    CHECK(json["after"]["ranks"][3]["count"] == nlohmann::json({6, 2}));
+    CHECK(json["bytes_sent"] == nlohmann::json({32, 32, 32, 32, 32, 32}));
+    CHECK(json["wrong"] == 0);
+    const Outcome product = lockstep_command("mesh --mesh x:3,y:2 --shape 6,4,5 --matmul '-,x;x,-'");
+    CHECK(product.status == 0);
+    CHECK(product.out.find("the product is '-,-,+x'") != std::string::npos);
+    refuses("mesh --mesh x:3,y:2 --shape 6,4", "--layout of a tensor is needed");
+    refuses("mesh --mesh x:3,x:2 --shape 6,4 --layout x,-", "axis x is there twice");
+    refuses("mesh --mesh x:3 --shape 6,0 --layout x,-", "whole numbers from 1");
+    refuses("mesh --mesh x:3 --shape 6,4 --layout z,-", "the mesh has no axis 'z': its axes are x");
+    refuses("mesh --mesh x:3 --shape 6,4,5 --matmul '-,x;-,-'", "which do not meet");
 }
 
 TEST_CASE("gpus, devices and occupancy print what they promise") {

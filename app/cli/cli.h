@@ -71,6 +71,10 @@ nlohmann::ordered_json json_number(double value);
 // For CLI11's check: why the text is no whole number from 0 (or from 1), empty when it is one.
 std::string not_from_0(const std::string& text);
 std::string not_from_1(const std::string& text);
+// The same for numbers with a fraction: finite, and from `least` (above it, when told so) to `most`.
+std::function<std::string(const std::string&)> number_within(double least, double most = 1e300, bool above = false);
+// Throws Failure when the file could not be written at the end of a long run; leaves what is there as it is.
+void check_can_write(const std::string& path);
 void complain(const Diagnostic& diagnostic);  // stderr, one sentence with its caret
 
 }  // namespace lockstep::cli

@@ -41,17 +41,17 @@ int64_t bytes_of(const std::string& text) {
     return value * factor;
 }
 
-// "3:100" of an option that takes RANK:NUMBER.
-std::pair<int, double> rank_and_number(const std::string& option, const std::string& text, int ranks) {
+// "3:100" of an option that takes a rank and a number, which `form` shows.
+std::pair<int, double> rank_and_number(const std::string& option, const char* form, const std::string& text, int ranks) {
     int rank = 0;
     const char* const end = text.data() + text.size();
     const auto [colon, error] = std::from_chars(text.data(), end, rank);
     double number = 0;
     if (error != std::errc{} || colon == end || *colon != ':')
-        throw Failure(fmt::format("{} takes RANK:NUMBER, such as 2:100, not '{}'", option, text));
+        throw Failure(fmt::format("{} takes {}, not '{}'", option, form, text));
     const auto [rest, wrong] = std::from_chars(colon + 1, end, number);
     if (wrong != std::errc{} || rest != end || !std::isfinite(number))
-        throw Failure(fmt::format("{} takes RANK:NUMBER, such as 2:100, not '{}'", option, text));
+        throw Failure(fmt::format("{} takes {}, not '{}'", option, form, text));
     if (rank < 0 || rank >= ranks)
         throw Failure(fmt::format("{} {}: the {} ranks are 0 to {}", option, text, ranks, ranks - 1));
     return {rank, number};
@@ -255,6 +255,8 @@ int collective_command(const CollectiveOptions& options) {
         throw Failure(fmt::format("there is no --comm '{}'{}", options.comm,
                                   near.empty() ? ": there are in_process, mpi and nccl" : ", did you mean '" + near + "'?"));
     }
+    if (options.comm == "in_process" && options.ranks > 1024)
+        throw Failure(fmt::format("--comm in_process runs 1 to 1024 ranks as threads, not {}", options.ranks));
     auto network = std::make_shared<Network>(options.topology == "ideal" ? ideal_network(options.ranks, link)
                                                                          : make_network(options.topology, shape));
     const int64_t bytes = options.operation == "barrier" ? 0 : bytes_of(options.bytes);
@@ -264,12 +266,13 @@ int collective_command(const CollectiveOptions& options) {
     TimingOptions timing;
     timing.start_us.assign(static_cast<size_t>(options.ranks), 0);
     for (const std::string& text : options.late) {
-        const auto [rank, us] = rank_and_number("--late", text, options.ranks);
+        const auto [rank, us] = rank_and_number("--late", "RANK:US, such as 2:100", text, options.ranks);
         if (us < 0) throw Failure(fmt::format("--late {}: nobody can come before 0 us", text));
+        if (us > 1e12) throw Failure(fmt::format("--late {}: 1e12 us, eleven days, are the most", text));
         timing.start_us[static_cast<size_t>(rank)] = us;
     }
     for (const std::string& text : options.slow) {
-        const auto [rank, factor] = rank_and_number("--slow", text, options.ranks);
+        const auto [rank, factor] = rank_and_number("--slow", "RANK:FACTOR, such as 2:1.5", text, options.ranks);
         slow_rank(*network, rank, factor);
     }
     CollectiveShape what{options.ranks, options.root, options.pieces, options.servers, options.node_size};
@@ -319,7 +322,8 @@ void add_collective(CLI::App& app, int& status) {
         ->allow_extra_args(false);
     command->add_option("--comm", o->comm, "also run it: on threads (in_process), or under mpirun alone (mpi, nccl)");
     command->add_flag("--library", o->library, "with --comm mpi or nccl: the library's own collective");
-    command->add_option("--timeout", o->timeout, "with --comm mpi: seconds after which a wait is a deadlock, default 60");
+    command->add_option("--timeout", o->timeout, "with --comm mpi: seconds after which a wait is a deadlock, default 60")
+        ->check(number_within(0, 1e9, true));
     command->add_option("--json", o->json, "write rounds, ranks and links as JSON to this file, - for stdout");
     command->callback([o, &status] { status = of_collective::collective_command(*o); });
 }

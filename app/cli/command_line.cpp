@@ -4,12 +4,16 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <system_error>
 
 #include "app/cli/cli.h"
 #include "core/base/files.h"
@@ -38,8 +42,32 @@ std::string not_from_0(const std::string& text) {
 
 std::string not_from_1(const std::string& text) {
     const std::string problem = not_from_0(text);
-    if (!problem.empty() || text.find_first_not_of('0') != std::string::npos) return problem;
-    return fmt::format("a whole number from 1 is needed, not '{}'", text);
+    const bool small = problem.empty() ? text.find_first_not_of('0') == std::string::npos
+                                       : problem.find("is too large") == std::string::npos;
+    return small ? fmt::format("a whole number from 1 is needed, not '{}'", text) : problem;
+}
+
+std::function<std::string(const std::string&)> number_within(double least, double most, bool above) {
+    return [=](const std::string& text) {
+        double value = 0;
+        const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (error == std::errc{} && rest == text.data() + text.size() && value <= most &&
+            (above ? value > least : value >= least))
+            return std::string();
+        return fmt::format("a number {} {}{} is needed, not '{}'", above ? "above" : "from", least,
+                           most < 1e300 ? fmt::format(" to {}", most) : "", text);
+    };
+}
+
+void check_can_write(const std::string& path) {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    const auto status = fs::status(path, error);
+    if (path.empty() || path == "-" || (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status)))
+        return;
+    if (fs::is_directory(status)) throw Failure(Diagnostic{"the file cannot be written: this is a folder", {path}});
+    write_file(path + ".part", "");
+    fs::remove(path + ".part", error);
 }
 
 void write_json(const nlohmann::ordered_json& json, const std::string& path, int indent) {
@@ -78,6 +106,9 @@ std::string sentence(const CLI::App& app, const CLI::ParseError& error, const st
                                    near.empty() ? "" : ", did you mean '" + near + "'?");
             }
         }
+    // The command with those it belongs to, as typed: "lesson run ".
+    std::string path;
+    for (const CLI::App* one = command; one != &app; one = one->get_parent()) path = one->get_name() + " " + path;
     // "Could not convert: --shared = x" and "--arg: 1 required TEXT missing" in plain words.
     std::string what = error.what();
     if (kind == static_cast<int>(CLI::ExitCodes::ConversionError) && what.find(": ") < what.rfind(" = ") &&
@@ -94,7 +125,7 @@ std::string sentence(const CLI::App& app, const CLI::ParseError& error, const st
     if (kind == static_cast<int>(CLI::ExitCodes::ExtrasError) && command->get_name() == "run" &&
         (what.find(": in:") != std::string::npos || what.find(": inout:") != std::string::npos))
         return what + "; the shell takes braces apart, so quote them: --arg 'in:f32{1,2,3}'";
-    return fmt::format("{}; 'lockstep {}--help' says what is right", what, command == &app ? "" : command->get_name() + " ");
+    return fmt::format("{}; 'lockstep {}--help' says what is right", what, path);
 }
 
 // `--json --functional` would write a file called --functional.
@@ -124,20 +155,23 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
     app.set_help_flag("--help", "print this help");
     app.set_version_flag("--version", "lockstep " LOCKSTEP_VERSION);
     app.require_subcommand(0, 1);
+    std::setvbuf(stdout, nullptr, _IOLBF, 1 << 16);  // a pipe sees a long run's lines as they come
     int status = 0;
     gui::AppOptions picture;
     std::string size;
     auto app_options = [&](CLI::App& command) {
         command.add_option("--lesson", picture.lesson, "open this lesson, such as A06");
-        command.add_option("--step", picture.step, "at this step, from 1");
+        command.add_option("--step", picture.step, "at this step, from 1")->check(not_from_1);
         command.add_option("--view", picture.view, "one picture alone, such as warps");
         command.add_option("--open,--kernel", picture.open, "open this .cu, .ptx or .host file in the Kernel workspace");
         command.add_option("--model", picture.model, "train this model in the Training workspace, such as lenet5");
         command.add_option("--plan", picture.plan,
                            "train on ranks in the Cluster workspace, such as \"dp=2 pp=2 zero=1 schedule=1f1b\"");
-        command.add_option("--moment", picture.moment, "with --screenshot or --describe: at this moment of the tape");
-        command.add_option("--cycle", picture.cycle, "with --screenshot or --describe: at this cycle of the kernel");
-        command.add_option("--sm", picture.sm, "with --screenshot or --describe: this SM traced");
+        command.add_option("--moment", picture.moment, "with --screenshot or --describe: at this moment of the tape")
+            ->check(not_from_1);
+        command.add_option("--cycle", picture.cycle, "with --screenshot or --describe: at this cycle of the kernel")
+            ->check(not_from_0);
+        command.add_option("--sm", picture.sm, "with --screenshot or --describe: this SM traced")->check(not_from_0);
         command.add_option("--screenshot", picture.screenshot, "render to this PNG and leave");
         command.add_option("--size", size, "window or picture size, such as 1600x1000");
         command.add_option("--scale", picture.scale, "text size, 0.75 to 2.5");
@@ -186,8 +220,14 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
     } catch (const std::bad_alloc&) {
         fmt::print(stderr, "error: there is not enough memory for this\n");
         return static_cast<int>(ExitStatus::missing);
+    } catch (const std::system_error& error) {  // of a full disk behind stdout, or no more threads
+        fmt::print(stderr, "error: {}\n", error.what());
+        return static_cast<int>(ExitStatus::missing);
     }
-    std::fflush(stdout);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
+        fmt::print(stderr, "error: the output cannot be written: {}\n", std::strerror(errno));
+        return static_cast<int>(ExitStatus::bad_input);
+    }
     return status;
 }
 

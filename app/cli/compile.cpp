@@ -41,9 +41,12 @@ void add_compile(CLI::App& app, int&) {
     add_compiler_options(*command, options->how);
     command->callback([options] {
         const std::string source = read_file(options->file).value();
-        const device::Compiled compiled = compile_with_warnings(source, options->file, options->how);
         const std::string output =
             options->output.empty() ? std::filesystem::path(options->file).stem().string() + ".ptx" : options->output;
+        if (std::error_code none; std::filesystem::equivalent(options->file, output, none))
+            throw Failure(Diagnostic{"this is the source: the PTX would overwrite it, so -o needs another name", {output}});
+        check_can_write(output);
+        const device::Compiled compiled = compile_with_warnings(source, options->file, options->how);
         if (output == "-") {
             fmt::print("{}", compiled.ptx);
         } else {

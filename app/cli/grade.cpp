@@ -253,7 +253,7 @@ int grade_all(const GradeAsked& asked) {
     for (const std::string& path : asked.submissions)
         if (std::error_code error; !fs::exists(path, error))
             throw Failure(Diagnostic{"there is no such submission", {path}});
-    if (asked.out != "-") write_file(asked.out, "");
+    check_can_write(asked.out);
     std::vector<GradedSubmission> graded;
     for (size_t i = 0; i < asked.submissions.size(); ++i) {
         graded.push_back(grade(lesson, exercises, asked.submissions[i], asked.max_seconds));

@@ -18,11 +18,6 @@ void write_text(const std::string& text, const std::string& path) {
         write_file(path, text + "\n");
 }
 
-// A file that cannot be written is better known before the lessons run.
-void try_file(const std::string& path) {
-    if (!path.empty() && path != "-") write_file(path, "");
-}
-
 void list() {
     for (const lessons::Listing& lesson : lessons::list().value())
         fmt::print("{:<5} {:<36} part {}  {:>2} steps  {:>3} min  {}\n", lesson.id, lesson.title, lesson.part, lesson.steps,
@@ -36,7 +31,7 @@ void run(const std::string& id, const std::string& json) {
     else
         ids.push_back(id);
     const bool quiet = json == "-";
-    try_file(json);
+    check_can_write(json);
     std::string texts;
     for (const std::string& one : ids) {
         const lessons::LessonRun result =
@@ -48,7 +43,7 @@ void run(const std::string& id, const std::string& json) {
 
 int check(const std::string& what, const std::string& json) {
     const bool quiet = json == "-";
-    try_file(json);
+    check_can_write(json);
     const auto checks =
         lessons::check(what, [&](const std::string& line) { fmt::print(quiet ? stderr : stdout, "{}\n", line); }).value();
     size_t failed = 0;

@@ -1,6 +1,7 @@
 // `lockstep plan`: a training step on a machine of any size, derived; and with --search the best ways to split it. See
 // core/parallel/planner.h.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cmath>
@@ -44,6 +45,7 @@ PlanRequest plan_request_of(const PlanOptions& o, const std::string& link) {
                         .plan = {},
                         .gpu = gpu,
                         .machine = parallel::machine_of(gpu, link, o.gpus_per_node)};
+    parallel::schedule_named(o.schedule);
     for (const auto& [name, value] : {std::pair{"--tp", o.tp},
                                       {"--cp", o.cp},
                                       {"--pp", o.pp},
@@ -229,10 +231,11 @@ void search_and_print(const PlanOptions& o, bool quiet, nlohmann::ordered_json& 
     if (request.gpus > 1 << 20) throw Failure("a plan is for at most 1,048,576 GPUs");
     request.memory_limit_gb = o.memory_limit;
     request.most = o.most;
-    request.progress = [](size_t tried, size_t of) {
-        if (tried % 50 == 0 || tried == of) fmt::print(stderr, "\r{} of {} plans", tried, of);
-        if (tried == of) fmt::print(stderr, "\n");
-    };
+    if (::isatty(STDERR_FILENO))
+        request.progress = [](size_t tried, size_t of) {
+            if (tried % 50 == 0 || tried == of) fmt::print(stderr, "\r{} of {} plans", tried, of);
+            if (tried == of) fmt::print(stderr, "\n");
+        };
     parallel::Planner planner;
     const parallel::SearchResult found = search_plans(planner, request);
     json["tried"] = found.tried;
@@ -294,20 +297,26 @@ void add_plan(CLI::App& app, int&) {
                       "norms on a part of the sequence a tp rank; llama: unless said");
     command->add_flag("--whole-sequences", o->whole_sequences, "not that");
     command->add_flag("--offload", o->offload, "the optimiser's state lives in the host's memory");
-    command->add_option("--bucket", o->bucket, "bytes of a bucket of gradients; 0: all at the end of backward");
+    command->add_option("--bucket", o->bucket, "bytes of a bucket of gradients; 0: all at the end of backward")
+        ->check(not_from_0);
     command->add_option("--dtype", o->dtype, "of weights and activations: bf16, f16 or f32");
     command->add_option("--link", o->link, "between nodes: 10gbe, 40gbe, ib-edr, ib-hdr, ib-ndr or nvlink; all: each");
     command->add_option("--gpus-per-node", o->gpus_per_node, "that NVLink or PCI Express joins");
     command->add_flag("--search", o->search, "look for the best plan for as many GPUs");
-    command->add_option("--gpus", o->gpus, "with --search: how many; unless said, tp x cp x pp x dp");
-    command->add_option("--memory-limit", o->memory_limit, "with --search: GB a GPU");
+    command->add_option("--gpus", o->gpus, "with --search: how many; unless said, tp x cp x pp x dp")->check(not_from_1);
+    command->add_option("--memory-limit", o->memory_limit, "with --search: GB a GPU")->check(number_within(0, 1e9, true));
     command->add_option("--most", o->most, "with --search: plans that are looked at")->check(not_from_1);
-    command->add_option("--tokens", o->power.tokens, "of a whole training run: time, energy and cost");
-    command->add_option("--pue", o->power.pue, "the building's power over the machines'");
-    command->add_option("--kwh-price", o->power.price_per_kwh, "of a kWh");
-    command->add_option("--gpu-hour", o->power.price_per_gpu_hour, "price of a GPU hour");
+    command->add_option("--tokens", o->power.tokens, "of a whole training run: time, energy and cost")
+        ->check(number_within(0, 1e30, true));
+    command->add_option("--pue", o->power.pue, "the building's power over the machines'")->check(number_within(1, 100));
+    command->add_option("--kwh-price", o->power.price_per_kwh, "of a kWh")->check(number_within(0, 1e9));
+    command->add_option("--gpu-hour", o->power.price_per_gpu_hour, "price of a GPU hour")->check(number_within(0, 1e9));
     command->add_option("--json", o->json, "write the plan as JSON; '-' for stdout");
-    command->callback([o] {
+    command->callback([o, command] {
+        if (!o->search)
+            for (const char* name : {"--gpus", "--memory-limit", "--most"})
+                if (command->get_option(name)->count() > 0) throw Failure(fmt::format("{} is of --search", name));
+        check_can_write(o->json);
         const bool quiet = o->json == "-";
         nlohmann::ordered_json json;
         if (o->search) {

@@ -195,6 +195,14 @@ int compute_capability(const model::GpuSpec& gpu) {
     return digits;
 }
 
+void check_trace_name(const std::string& file) {
+    const std::string extension = std::filesystem::path(file).extension().string();
+    for (const char* known : {".json", ".csv", ".txt"})
+        if (extension == known) return;
+    if (!file.empty() && !std::filesystem::is_character_file(file) && !std::filesystem::is_fifo(file))
+        throw Failure(fmt::format("--trace writes F.json for ui.perfetto.dev, F.csv or F.txt; '{}' is none of them", file));
+}
+
 // As the file's name ends: .csv, .txt, else Perfetto JSON.
 void write_trace(const KernelTrace& trace, const std::string& kernel, const ptx::Program& program, const std::string& file) {
     const std::string extension = std::filesystem::path(file).extension().string();
@@ -233,6 +241,10 @@ int run(const Options& options) {
     const simt::WarpOrder order = order_named(options.order);
     if (!options.functional && order != simt::WarpOrder::round_robin)
         fmt::print(stderr, "note: --order is for functional runs (--functional); this one is timed, in the model's order\n");
+    if (options.functional && !options.trace.empty()) throw Failure("--trace is of a timed run: leave --functional out");
+    if (options.functional && !(options.scheduler + options.metrics).empty())
+        fmt::print(stderr, "note: --scheduler and --metrics are of timed runs; this one is functional\n");
+    check_trace_name(options.trace);
     const model::GpuSpec gpu = model::gpu_named(options.gpu).value();
     simt::LaunchOptions wanted;  // a wrong name is refused before the kernel is compiled
     const bool leakcheck = choose_checkers(options.check, wanted);

@@ -186,8 +186,7 @@ int train(const TrainAsked& options, const CLI::App& command) {
                                                  .trace = options.trace});
     const int64_t end = begin + steps;
     const bool lines = options.json == "-";
-    for (const std::string& file : {lines ? "" : options.json, options.trace})
-        if (!file.empty()) write_file(file, "");  // a file that cannot be written is better known before the training
+    for (const std::string& file : {options.json, options.trace}) check_can_write(file);
     std::string collected;
     nn::StepRecord last;
     request.steps = steps;
@@ -237,6 +236,9 @@ int train(const TrainAsked& options, const CLI::App& command) {
             fmt::print("after step {}: {} {:.5g}{}{} (executed)\n", e.step, measure.name, measure.value,
                        measure.unit.empty() ? "" : " ", measure.unit);
     };
+    request.on_begin = [&](nn::Trainer& fresh) {  // what cannot be written at the end is better known now
+        if (options.sample > 0) fresh.sample(options.prompt, 1);
+    };
     request.on_end = [&](nn::Trainer& done) {
         if (options.sample < 1) return;
         const std::string text = done.sample(options.prompt, options.sample);
@@ -285,14 +287,15 @@ void add_train(CLI::App& app, int& status) {
         ->check(not_from_1);
     command->add_option("--batch", options->batch, "examples a step");
     command->add_option("--optimizer", t.optimizer, "sgd, adam, adamw, lars, larc or novograd; the model's own unless said");
-    command->add_option("--momentum", t.momentum, "of sgd, lars and larc");
-    command->add_option("--weight-decay", t.weight_decay, "of the optimizer");
+    command->add_option("--momentum", t.momentum, "of sgd, lars and larc")->check(number_within(0, 1));
+    command->add_option("--weight-decay", t.weight_decay, "of the optimizer")->check(number_within(0, 1e9));
     command->add_flag("--nesterov", t.nesterov, "sgd looks ahead");
-    command->add_option("--clip-norm", t.clip_norm, "largest norm of all gradients together; 0: none");
+    command->add_option("--clip-norm", t.clip_norm, "largest norm of all gradients together; 0: none")
+        ->check(number_within(0));
     command
         ->add_option("--dropout", t.dropout,
                      "how often gpt, llama and gcn drop a value while they learn; the model's own unless said")
-        ->check(CLI::Range(0.0, 1.0));
+        ->check(number_within(0, 1));
     command->add_option(
         "--schedule", t.schedule,
         "of the learning rate: constant, step, cosine, warm_up or warm_up_cosine; or of the pipeline: 1f1b, gpipe, "

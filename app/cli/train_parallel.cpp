@@ -9,6 +9,7 @@
 
 #include "app/cli/cli.h"
 #include "core/base/files.h"
+#include "core/comm/collectives.h"
 #include "core/comm/mpi.h"
 #include "core/comm/nccl.h"
 #include "core/parallel/trainer.h"
@@ -105,6 +106,7 @@ parallel::ParallelOptions options_of(const ParallelChoice& choice, const nn::Tra
     options.plan.context = choice_named(contexts, "context", choice.context);
     options.plan.compression = choice_named(compressions, "compression", choice.compression);
     options.plan.recompute = choice_named(recomputes, "recompute", choice.recompute);
+    if (!options.plan.all_reduce.empty()) comm::collective_named("all_reduce", options.plan.all_reduce);
     options.plan.bucket_bytes = static_cast<int64_t>(choice.bucket_mb * (1 << 20));
     options.gpu = choice.gpu;
     options.keep_memory = false;
@@ -189,7 +191,7 @@ void add_parallel(CLI::App& command, ParallelChoice& choice) {
     command.add_option("--recompute", choice.recompute, "none, selective or full: activations that are computed again");
     command.add_flag("--offload", plan.offload, "the optimizer's state in the host's memory");
     command.add_option("--bucket-mb", choice.bucket_mb, "of gradients that travel together; 0: all after backward")
-        ->check(CLI::Range(0.0, 4096.0));
+        ->check(number_within(0, 4096));
     command.add_option("--all-reduce", plan.all_reduce, "algorithm of the gradients' all-reduce");
     command.add_option("--compression", choice.compression, "of gradients: none, fp16, top_k or power_sgd");
     command.add_option("--keep", plan.keep, "share of the elements that top_k sends");
@@ -205,12 +207,26 @@ void add_parallel(CLI::App& command, ParallelChoice& choice) {
 }
 
 namespace {
+// The timelines of all processes' ranks, on rank 0.
+void gather_spans(parallel::ParallelStepRecord& record, int rank) {
+    auto spans = nlohmann::ordered_json::array();
+    for (const parallel::RankSpan& span : record.ranks[static_cast<size_t>(rank)].spans)
+        spans.push_back({span.stream, span.begin_us, span.end_us, span.label});
+    const std::vector<std::string> all = comm::gather_texts(spans.dump());
+    for (size_t other = 0; other < all.size(); ++other) {
+        std::vector<parallel::RankSpan>& to = record.ranks[other].spans;
+        to.clear();
+        for (const auto& span : nlohmann::ordered_json::parse(all[other]))
+            to.push_back({span[0].get<int>(), span[1].get<double>(), span[2].get<double>(), span[3].get<std::string>()});
+    }
+}
+
 // On all ranks as threads, or on one of MPI's processes, of which the first one alone says what happens.
 void train_ranks(const parallel::ParallelOptions& options, const ParallelRun& run, comm::Communicator* world) {
     const bool speaks = !world || world->rank() == 0;
     parallel::ParallelTrainer trainer(options, world);
     if (run.from) trainer.restore(*run.from);
-    const bool lines = run.json == "-", text = speaks && !lines;
+    const bool lines = run.json == "-", text = speaks && !lines, processes = world && world->size() > 1;
     std::string collected;
     const auto emit = [&](const nlohmann::ordered_json& json) {
         if (!speaks) return;
@@ -233,8 +249,14 @@ void train_ranks(const parallel::ParallelOptions& options, const ParallelRun& ru
             line["test_loss"] = json_number(e.loss);
             line["test_accuracy"] = json_number(e.accuracy);
             if (text)
-                fmt::print("test set after step {}: loss {:.5f}, accuracy {:.2f} % (executed)\n", last.step, e.loss,
+                fmt::print("test set after step {}: loss {:.5f}, accuracy {:.2f} % (executed)\n", last.step + 1, e.loss,
                            100 * e.accuracy);
+        }
+        if (processes && !run.json.empty()) {  // each process knows its own rank
+            const std::vector<std::string> own = comm::gather_texts(line["ranks"].dump());
+            line["ranks"] = nlohmann::ordered_json::array();
+            for (const std::string& of_rank : own)
+                for (nlohmann::ordered_json& rank : nlohmann::ordered_json::parse(of_rank)) line["ranks"].push_back(rank);
         }
         emit(line);
         if (!run.save.empty() && (end || (run.save_every > 0 && (i + 1) % run.save_every == 0))) {
@@ -244,11 +266,7 @@ void train_ranks(const parallel::ParallelOptions& options, const ParallelRun& ru
         }
     }
     if (text) print_end(trainer, last);
-    if (text && world && world->size() > 1 && (!run.json.empty() || !run.trace.empty()))
-        fmt::print("{} rank 0 alone: the other ranks are processes of their own\n",
-                   run.trace.empty()  ? "the JSON lines hold"
-                   : run.json.empty() ? "the trace holds"
-                                      : "the JSON lines and the trace hold");
+    if (processes && !run.trace.empty()) gather_spans(last, world->rank());
     if (!run.json.empty() && text) write_file(run.json, collected);
     if (!run.trace.empty() && speaks) {
         std::ostringstream out;

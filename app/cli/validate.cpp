@@ -5,11 +5,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/cli.h"
 #include "app/cli/silicon.h"
+#include "core/model/gpu_spec.h"
 #include "core/parallel/cluster_tables.h"
 
 namespace lockstep::cli {
@@ -80,6 +82,11 @@ void add_validate(CLI::App& app, int&) {
             ->check(CLI::Range(1, 256)),
         command->add_flag("--again", silicon.again, "silicon: run kernels again that this program has run before")};
     command->callback([chosen, of_silicon] {
+        std::vector<std::string> known = validate::tables();
+        known.emplace_back("cluster");
+        if (!chosen->table.empty() && std::find(known.begin(), known.end(), chosen->table) == known.end())
+            throw Failure(fmt::format("unknown table '{}'; there are {}", chosen->table, fmt::join(known, ", ")));
+        if (!chosen->silicon.gpu.empty()) model::gpu_named(chosen->silicon.gpu).value();
         if (chosen->table != "silicon")
             for (const CLI::Option* option : of_silicon)
                 if (*option) throw Failure(option->get_name() + " is for the table silicon");

@@ -626,6 +626,7 @@ void train(const TrainRequest& request) {
     if (request.from && !options.alter) options.alter = alter_of(*request.from);
     Trainer trainer(std::move(options));
     if (request.from) trainer.restore(*request.from);
+    if (request.on_begin) request.on_begin(trainer);
     StepRecord record;
     const int64_t end = trainer.next_step() + request.steps;
     bool go_on = true;

@@ -125,6 +125,7 @@ struct TrainRequest {
     std::string save;                  // folder of a checkpoint after the last step; "" none
     int64_t save_every = 0;            // and every so many steps
     std::function<void(int64_t step)> on_save;
+    std::function<void(Trainer&)> on_begin;                // before the first step
     std::function<bool(const StepRecord&)> on_step;        // false stops
     std::function<void(const Evaluation&)> on_evaluation;  // null: no evaluation
     std::function<void(Trainer&)> on_end;                  // after the last step

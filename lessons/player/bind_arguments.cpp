@@ -43,6 +43,14 @@ std::string mismatch(const ptx::Parameter& parameter, const std::string& name, c
                            is_struct(parameter) ? ", as a struct: give struct:TYPE:VALUE,TYPE:VALUE" : "");
     if (parameter.pointer)
         return fmt::format("is a number, but parameter '{}' is a pointer: give in:, out: or inout:", name);
+    // The compilers keep apart whole numbers and fractions, not signed and unsigned.
+    const bool fraction = argument.values.dtype == DType::f32 || argument.values.dtype == DType::f64;
+    const bool takes_fraction = parameter.type == ptx::Type::f32 || parameter.type == ptx::Type::f64;
+    const bool takes_whole = parameter.type >= ptx::Type::u8 && parameter.type <= ptx::Type::s64;
+    if (argument.values.count() == 1 && ((takes_fraction && !fraction) || (takes_whole && fraction)))
+        return fmt::format("is {}, but parameter '{}' takes {}: {} would do", fraction ? "a fraction" : "a whole number",
+                           name, fraction ? "a whole number" : "a fraction",
+                           fmt::format("{}{}:", fraction ? "i" : "f", 8 * parameter.bytes));
     return {};
 }
 
