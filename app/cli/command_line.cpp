@@ -66,7 +66,11 @@ void check_can_write(const std::string& path) {
     if (path.empty() || path == "-" || (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status)))
         return;
     if (fs::is_directory(status)) throw Failure(Diagnostic{"the file cannot be written: this is a folder", {path}});
-    write_file(path + ".part", "");
+    try {
+        write_file(path + ".part", "");
+    } catch (const Failure&) {
+        throw Failure(Diagnostic{"the file cannot be written", {path}});
+    }
     fs::remove(path + ".part", error);
 }
 
@@ -221,6 +225,10 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
         fmt::print(stderr, "error: there is not enough memory for this\n");
         return static_cast<int>(ExitStatus::missing);
     } catch (const std::system_error& error) {  // of a full disk behind stdout, or no more threads
+        if (std::ferror(stdout)) {
+            fmt::print(stderr, "error: the output cannot be written: {}\n", error.code().message());
+            return static_cast<int>(ExitStatus::bad_input);
+        }
         fmt::print(stderr, "error: {}\n", error.what());
         return static_cast<int>(ExitStatus::missing);
     }
