@@ -136,7 +136,7 @@ TEST_CASE("the modelled GPU computes what every kernel's native twin computes, f
         }
 }
 
-TEST_CASE("PTX of every compiler that is here gives every kernel's results on the modelled GPU") {
+TEST_CASE("PTX of every compiler that is here gives every kernel's results on the modelled GPU", "[long]") {
     const auto host = make_host({});
     for (const DeviceListing& listing : list_compilers()) {
         if (!listing.available) {

@@ -25,7 +25,7 @@ static TrainerOptions cheap_options(const std::string& model, DType type) {
     return options;
 }
 
-TEST_CASE("in f16 and bf16 the losses follow those of f32, and activations halve what a step moves") {
+TEST_CASE("in f16 and bf16 the losses follow those of f32, and activations halve what a step moves", "[long]") {
     for (const std::string model : {"mlp", "lenet5", "resnet8", "gpt", "llama"}) {
         const int steps = model == "gpt" || model == "llama" ? 2 : 6;
         std::vector<double> full;
@@ -114,7 +114,7 @@ TEST_CASE("a loss scale that overflows f16 leaves steps out until it fits, then 
     CHECK(trainer.export_parameters() != start);
 }
 
-TEST_CASE("gradients of parts of a batch add up to the whole batch's in half precision too") {
+TEST_CASE("gradients of parts of a batch add up to the whole batch's in half precision too", "[long]") {
     for (const DType type : {DType::f16, DType::bf16}) {
         TrainerOptions options = cheap_options("mlp", type);
         Trainer whole(options);
@@ -285,7 +285,7 @@ static const CheaperRow& row_of(const Comparison& c, const std::string& method) 
     throw Failure("no row " + method);
 }
 
-TEST_CASE("int8 keeps an mlp's and LeNet-5's accuracy within a percent or two, for a quarter of the bytes") {
+TEST_CASE("int8 keeps an mlp's and LeNet-5's accuracy within a percent or two, for a quarter of the bytes", "[long]") {
     for (const std::string model : {"mlp", "lenet5"}) {
         const Comparison c = compare_quantized({.model = model, .steps = model == "mlp" ? 400 : 150, .test_examples = 1000});
         INFO(text_of(c));
@@ -370,7 +370,7 @@ TEST_CASE("two of four comes back whole from its compressed form, whose product 
     }
 }
 
-TEST_CASE("a pruned mlp loses accuracy with its weights, wins some back under the mask, and its zeros stay") {
+TEST_CASE("a pruned mlp loses accuracy with its weights, wins some back under the mask, and its zeros stay", "[long]") {
     const Comparison c =
         compare_pruned({.model = "mlp", .steps = 400, .test_examples = 1000}, {.shares = {0.5, 0.95}, .fine_tune = 100});
     INFO(text_of(c));

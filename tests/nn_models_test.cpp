@@ -45,7 +45,7 @@ TEST_CASE("a graph network, a policy and k-means reach what they are for, from s
     }
 }
 
-TEST_CASE("LeNet-5 reads digits of unseen fonts after a few hundred steps") {
+TEST_CASE("LeNet-5 reads digits of unseen fonts after a few hundred steps", "[long]") {
     CHECK(trained("lenet5", 1, 300).accuracy > 0.9);
 }
 
@@ -60,14 +60,14 @@ TEST_CASE("every model says what it is, what it reads and what it reaches") {
     }
 }
 
-TEST_CASE("spirals are told apart, and a generator covers the modes of its set") {
+TEST_CASE("spirals are told apart, and a generator covers the modes of its set", "[long]") {
     for (const uint64_t seed : {1, 2}) CHECK(trained("spirals", seed, 500).accuracy >= 0.95);
     const Evaluation made = trained("gan", 1, 1500);  // of 8000: all modes are there early, samples come near later
     CHECK(made.measures.at(0).value >= 7);
     CHECK(made.accuracy >= 0.6);
 }
 
-TEST_CASE("the critical batch size is found again from the steps that it makes") {
+TEST_CASE("the critical batch size is found again from the steps that it makes", "[long]") {
     std::vector<TrialResult> runs;
     for (int64_t batch = 8; batch <= 1024; batch *= 4)
         for (const double slower : {1.0, 1.5})  // the faster run of a batch size counts
@@ -80,7 +80,7 @@ TEST_CASE("the critical batch size is found again from the steps that it makes")
     CHECK_THROWS_WITH(critical_batch(std::span(runs).first(2)), Catch::Matchers::Contains("two batch sizes"));
 }
 
-TEST_CASE("step sizes: too small learns slowly, right learns, too large diverges; warm-up saves a large rate") {
+TEST_CASE("step sizes: too small learns slowly, right learns, too large diverges; warm-up saves a large rate", "[long]") {
     const auto rates = experiment_named("learning_rates").trials();
     const TrialResult small = run_trial(rates.at(0)), right = run_trial(rates.at(1)), large = run_trial(rates.at(2));
     CHECK(!small.diverged);
@@ -95,7 +95,7 @@ TEST_CASE("step sizes: too small learns slowly, right learns, too large diverges
     CHECK(runs.at("lars").accuracy > 0.9);
 }
 
-TEST_CASE("larger batches need fewer steps and more examples") {
+TEST_CASE("larger batches need fewer steps and more examples", "[long]") {
     std::vector<TrialResult> runs;
     for (const Trial& trial : experiment_named("batch_sizes").trials())
         if (trial.options.batch == 8 || trial.options.batch == 256) runs.push_back(run_trial(trial));

@@ -52,7 +52,7 @@ static std::vector<float> floats(const nlohmann::json& values) {
     return all;
 }
 
-TEST_CASE("an mlp reads digits of unseen fonts after a few hundred steps") {
+TEST_CASE("an mlp reads digits of unseen fonts after a few hundred steps", "[long]") {
     Trainer trainer({.model = "mlp", .batch = 64, .learning_rate = 0.1, .keep_images = false});
     const double before = trainer.evaluate().accuracy;
     for (int i = 0; i < 1500; ++i) trainer.step();

@@ -32,7 +32,7 @@ constexpr Bound bounds[] = {
 
 }  // namespace
 
-TEST_CASE("the quick set stays as near to the published figures as it was") {
+TEST_CASE("the quick set stays as near to the published figures as it was", "[long]") {
     const Report report = validate::validate({.quick = true}).value();
     std::set<std::string> seen;
     double rung = 0;

@@ -1,4 +1,4 @@
-// The modelled GPUs: one row a GPU, every figure with its source. To add one, write a row and its line in `rows`; the
+// The modelled GPUs: one row a GPU, every figure with its source. To add one, write a row and its line in `gpu_rows`; the
 // tests walk the table. Sources in short:
 //   white paper    the vendor's architecture white paper of that GPU; "guide": CUDA C++ Programming Guide, its tables of
 //                  compute capabilities and of arithmetic throughput
@@ -670,8 +670,8 @@ constexpr GpuSpec h200 = [] {
     return g;
 }();
 
-constexpr GpuSpec rows[] = {jetson_nano, p100,    v100, a100,      a100_80, rtx3090,
-                            a6000,       rtx4090, h100, h100_pcie, h200,    teaching};
+constexpr GpuSpec gpu_rows[] = {jetson_nano, p100,    v100, a100,      a100_80, rtx3090,
+                                a6000,       rtx4090, h100, h100_pcie, h200,    teaching};
 constexpr uint32_t most_teaching_sms = 256;
 
 struct PolicyNames {
@@ -687,7 +687,7 @@ constexpr PolicyNames policies[] = {
 }  // namespace
 
 std::span<const GpuSpec> gpus() {
-    return rows;
+    return gpu_rows;
 }
 
 Result<GpuSpec> gpu_named(std::string_view name) {
@@ -695,7 +695,7 @@ Result<GpuSpec> gpu_named(std::string_view name) {
     const std::string_view base = name.substr(0, colon);
     std::string known;
     std::vector<std::string> names;
-    for (const GpuSpec& row : rows) {
+    for (const GpuSpec& row : gpu_rows) {
         names.emplace_back(row.name);
         known += (known.empty() ? "" : ", ") + std::string(row.name);
         if (row.name != base) continue;

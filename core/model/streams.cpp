@@ -10,7 +10,7 @@ namespace {
 
 constexpr int32_t whole_operation = -1, has_come = -2;  // instead of an SM in a Happening
 
-uint32_t round_up(uint32_t n, uint32_t unit) {
+uint32_t whole_units(uint32_t n, uint32_t unit) {
     return unit == 0 ? n : (n + unit - 1) / unit * unit;
 }
 
@@ -59,8 +59,8 @@ KernelTime kernel_time(const GpuSpec& gpu, const ptx::Program& program, const si
     time.mhz = gpu.boost_mhz;
     const uint32_t shared = std::max(program.static_shared, program.dynamic_shared_offset) + config.dynamic_shared;
     time.warps = std::max(1u, result.occupancy.warps_per_block);
-    time.registers = time.warps * round_up(std::max(1u, program.registers_per_thread) * 32, gpu.register_unit);
-    time.shared = round_up(shared + gpu.shared_reserved, gpu.shared_granule);
+    time.registers = time.warps * whole_units(std::max(1u, program.registers_per_thread) * 32, gpu.register_unit);
+    time.shared = whole_units(shared + gpu.shared_reserved, gpu.shared_granule);
     time.blocks_per_sm = std::max(1u, result.occupancy.blocks);
     if (result.trace.blocks.size() != config.grid.count()) return time;  // not all of them were kept
     for (const BlockRun& block : result.trace.blocks) time.blocks.push_back({block.sm, block.begin, block.end});

@@ -1,12 +1,14 @@
-# The opcode table's three copies. -O3 so that loops over 32 lanes become vectors in every build type; no-math-errno and
+# The opcode table's three copies. -O3 so that loops over 32 lanes become vectors in every build type but the sanitizers'; no-math-errno and
 # no-trapping-math change no result, they allow that; lanes are read as whatever type an instruction has.
 set(lanes_options -O3 -fno-math-errno -fno-trapping-math -fno-strict-aliasing -Wno-conversion -Wno-pass-failed)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(REMOVE_ITEM lanes_options -Wno-pass-failed)
 endif()
+if(LOCKSTEP_FUZZ OR LOCKSTEP_SANITIZE)
+  list(APPEND lanes_options -O1)  # loops with a check at every step do not become vectors
+endif()
 if(LOCKSTEP_FUZZ)
-  # A fuzzer's runs are short, and loops with a check at every step do not become vectors.
-  list(APPEND lanes_options -O1 -fno-sanitize=fuzzer-no-link)
+  list(APPEND lanes_options -fno-sanitize=fuzzer-no-link)
 endif()
 set(avx2_options "")
 set(avx512_options "")

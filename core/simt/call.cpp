@@ -52,14 +52,14 @@ void grow_local(Block& block, uint64_t bytes) {
 }
 
 // One side of what a call passes.
-struct Side {
+struct CallSide {
     std::byte* registers;  // of the frame
     std::byte* local;      // of the warp's first thread, where the frame begins
     const ptx::Passed& passed;
 };
 
 // A register of `from` or its local memory -> those of `to`, in the lanes of `mask`. Narrow values are filled up with zeros.
-void pass(const Warp& warp, const Side& from, const Side& to, uint32_t mask) {
+void pass(const Warp& warp, const CallSide& from, const CallSide& to, uint32_t mask) {
     const std::byte* const constants = warp.block->grid->plan->constants;
     const size_t stride = warp.block->local_bytes;
     const bool from_register = from.passed.operand != ptx::no_operand, to_register = to.passed.operand != ptx::no_operand;

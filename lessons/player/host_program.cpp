@@ -19,7 +19,7 @@ using model::HostVerb;
 constexpr size_t largest_text = 1 << 16, most_statements = 1000, most_arrays = 64, most_lines_run = 20'000;
 constexpr uint64_t most_bytes = uint64_t{256} << 20, most_streams = 64;
 
-bool is_word(char c) {
+bool is_name_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
@@ -52,7 +52,7 @@ struct Cursor {
     std::string word(const std::string& what) {
         skip();
         size_t end = at;
-        while (end < line.size() && is_word(line[end])) ++end;
+        while (end < line.size() && is_name_letter(line[end])) ++end;
         if (end == at) fail(at, what + " is missing here");
         std::string found = line.substr(at, end - at);
         at = end;
@@ -145,7 +145,7 @@ class HostParser {
             const size_t first = lines_[i].find_first_not_of(" \t");
             if (first == std::string::npos) continue;
             size_t end = first;
-            while (end < lines_[i].size() && is_word(lines_[i][end])) ++end;
+            while (end < lines_[i].size() && is_name_letter(lines_[i][end])) ++end;
             const std::string word = lines_[i].substr(first, end - first);
             if (word == "for") ++open;
             if (word == "end" && --open == 0) return i;
