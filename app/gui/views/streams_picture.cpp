@@ -12,7 +12,7 @@ using model::HostVerb;
 
 namespace {
 
-constexpr float head_height = 34, ruler = 20, band = 14, legend_height = 24;
+constexpr float head_height = 34, ruler = 20, band = 14, legend_band = 24;
 
 Color color_of(const StreamBoard& board, int operation) {
     switch (board.program.operations[static_cast<size_t>(operation)].verb) {
@@ -75,8 +75,8 @@ StreamPlaces StreamsPicture::place(const Ui& ui, const Rect& body) const {
     const float gap = body.h < 160 ? 2.f : 8.f, least = body.h < 160 ? 11.f : 14.f;  // gap: host, streams, engines
     const float top = body.y + streams_head(body) + ruler + band + 6;
     p.content = least * static_cast<float>(p.rows_list.size()) + 2 * gap;
-    p.legend = body.h > 200 && body.bottom() - top - legend_height >= p.content;
-    const float foot = body.bottom() - (p.legend ? legend_height : 0);
+    p.legend = body.h > 200 && body.bottom() - top - legend_band >= p.content;
+    const float foot = body.bottom() - (p.legend ? legend_band : 0);
     p.rows = {body.x, top, body.w, std::max(20.f, foot - top)};
     p.plot = {body.x + p.gutter, top, body.w - p.gutter - 6, p.rows.h};
     p.begin = begin_;
