@@ -1,7 +1,13 @@
 // Paths of lanes, and blocks on SMs, against figures worked out by hand.
+#include <cstring>
+
 #include "app/gui/views/block_facts.h"
+#include "app/gui/views/fragments_data.h"
 #include "app/gui/views/lane_paths.h"
 #include "app/gui/views/source_text.h"
+#include "core/base/files.h"
+#include "core/ptx/ptx.h"
+#include "core/simt/launch.h"
 #include "tests/catch.h"
 #include "tests/gui_sm_scene.h"
 
@@ -109,4 +115,34 @@ TEST_CASE("source splits into lines whatever ends them") {
     CHECK(lines[1] == "    b");
     CHECK(lines[2] == "c");
     CHECK(lines_of("").empty());
+}
+
+TEST_CASE("the owners of a product's elements are those that the machine's own lanes report") {
+    // The kernel of lesson A13 reads its registers after ldmatrix and mma and writes each element's lane: D, A, B.
+    const std::string path = "lessons/A13_tensor_cores/ptx/fragments.ptx";
+    const ptx::Module module = ptx::parse(read_file(resource_root() / path).value(), path).value();
+    const auto program = ptx::decode(module, module.entries.at(0).name).value();
+    simt::Memory memory;
+    simt::LaunchConfig config{{1}, {32}, 0, std::vector<std::byte>(program->parameter_bytes)};
+    uint64_t buffers[3];
+    for (size_t i = 0; i < 3; ++i) {
+        buffers[i] = memory.allocate(256 * 4, "owners");
+        std::memcpy(config.parameters.data() + program->parameters[i].offset, &buffers[i], 8);
+    }
+    REQUIRE_FALSE(simt::launch(*program, config, memory).fault);
+    const auto map = fragments_of(*program, 0);
+    REQUIRE(map);
+    CHECK(map->instruction.ends_with("m16n8k16"));
+    const FragmentMatrix* matrices[] = {&map->d, &map->a, &map->b};
+    for (size_t i = 0; i < 3; ++i) {
+        INFO(matrices[i]->name);
+        for (size_t e = 0; e < matrices[i]->owners.size(); ++e) {
+            int lane = -1;
+            std::memcpy(&lane, memory.read(buffers[i] + 4 * e, 4), 4);
+            CHECK(matrices[i]->owners[e].lane == lane);
+        }
+    }
+    CHECK(map->held_by(map->d, 5) == "row 1: columns 2, 3; row 9: columns 2, 3");
+    CHECK(map->d.at(9, 3).word == 3);
+    CHECK(map->a.at(1, 10).word == 2);
 }

@@ -14,6 +14,7 @@ std::unique_ptr<View> make_occupancy_view();    // the calculator: what a block 
 std::unique_ptr<View> make_ladder_view();       // how long the loads of each line take
 std::unique_ptr<View> make_compare_view();      // two runs on one axis, and their metrics beside each other
 std::unique_ptr<View> make_divergence_view();   // D2: lanes per issued instruction
+std::unique_ptr<View> make_fragments_view();    // which lane holds which element of a matrix product
 std::unique_ptr<View> make_stack_view();        // the reconvergence stack as cards
 std::unique_ptr<View> make_source_view();       // source with the issue slots of one warp
 std::unique_ptr<View> make_measured_view();         // launches measured on a real GPU beside the model's
