@@ -121,7 +121,7 @@ TEST_CASE("the owners of a product's elements are those that the machine's own l
     // The kernel of lesson A13 reads its registers after ldmatrix and mma and writes each element's lane: D, A, B.
     const std::string path = "lessons/A13_tensor_cores/ptx/fragments.ptx";
     const ptx::Module module = ptx::parse(read_file(resource_root() / path).value(), path).value();
-    const auto program = ptx::decode(module, module.entries.at(0).name).value();
+    const auto program = ptx::decode(module, std::string(module.entries.at(0).name)).value();
     simt::Memory memory;
     simt::LaunchConfig config{{1}, {32}, 0, std::vector<std::byte>(program->parameter_bytes)};
     uint64_t buffers[3];
