@@ -118,8 +118,8 @@ struct Snapshot {
     // Measurements with what the model gives for the same launches, a report a GPU; not a number: it has not run. Null: the
     // view that shows them has not been open.
     std::shared_ptr<const std::vector<device::SiliconReport>> silicon;
-    std::string busy;                                         // "timing kernel 3 of 11"; empty when idle
-    double progress = -1;                                     // 0..1, -1 unknown
+    std::string busy;                   // "timing kernel 3 of 11"; empty when idle
+    double progress = -1;               // 0..1, -1 unknown
     std::optional<Diagnostic> problem;  // the last bad input or fault, shown in a strip until dismissed
     uint64_t version = 0;               // counts publications
 };
@@ -224,7 +224,7 @@ class Session {
     RoofTrail roof;                                              // the runs that stand on the roofline
 
     std::shared_ptr<const model::KernelRun> pinned;  // run A of the comparison, kept while B changes; null: none
-    bool whole = false;   // numbers beside the time pictures are of the whole kernel, not of the cycles in view
+    bool whole = false;  // numbers beside the time pictures are of the whole kernel, not of the cycles in view
     std::shared_ptr<const device::MeasuredStore> measured;  // of real GPUs, read once; never null, often empty
     std::string sm_page;  // what the SM workspace shows: "" its four pictures, "compare", "occupancy"
 

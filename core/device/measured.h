@@ -34,8 +34,8 @@ struct MeasuredStore {
     std::vector<Diagnostic> problems;  // of files that cannot be read, each one sentence
 
     const MeasuredGpu* of_model(std::string_view model) const;  // null: none
-    // The same PTX instructions with the same launch and numbers on the GPU that the row `model` models. What the buffers hold may
-    // differ.
+    // The same PTX instructions with the same launch and numbers on the GPU that the row `model` models. What the buffers
+    // hold may differ.
     std::optional<MeasuredKernel> find(const ptx::Program& program, const simt::LaunchConfig& config,
                                        std::string_view model) const;
     std::optional<MeasuredKernel> find(const model::KernelRun& run) const {

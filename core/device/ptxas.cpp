@@ -1,6 +1,6 @@
 // Registers a thread as an installed ptxas gives them, asked for by name only: cycles never depend on what a machine has. It
-// compiles the program's own PTX in a child process, for the GPU where it knows that GPU, else for the PTX's own target, else
-// for a later one, and its "Used 40 registers" of the kernel is read.
+// compiles the program's own PTX in a child process, for the GPU where it knows that GPU, else for the PTX's own target,
+// else for a later one, and its "Used 40 registers" of the kernel is read.
 #include "core/device/ptxas.h"
 
 #include <fmt/format.h>

@@ -74,7 +74,7 @@ bool may_be_fitted(const GpuSpec& gpu, const Row& row) {
 
 using FitRow = fit_table::Row;
 constexpr double least_factor = 0.8, most_factor = 1.25;
-constexpr int positions = 17;     // between the two, evenly in the logarithm
+constexpr int positions = 17;    // between the two, evenly in the logarithm
 constexpr double worth = 0.002;  // of the mean error: a figure that helps less stays
 
 struct FitFigure {

@@ -19,7 +19,7 @@ struct RoofScene {
     const model::Roofline& roofline;
     const RoofTrail& trail;
     model::RoofLevel level;
-    bool hidden;  // the run on show must not be given away
+    bool hidden;                                          // the run on show must not be given away
     std::optional<device::MeasuredKernel> measured = {};  // the run on show, on the real GPU
 };
 
