@@ -1,11 +1,14 @@
 // Links, topologies, contention, and collectives timed on them: against closed formulas, and against ranks that really run.
 #include <cmath>
+#include <condition_variable>
 #include <map>
+#include <mutex>
 #include <set>
 
 #include "core/base/diagnostic.h"
 #include "core/comm/in_process.h"
 #include "core/comm/network.h"
+#include "core/comm/outside.h"
 #include "core/comm/timing.h"
 #include "tests/catch.h"
 
@@ -318,5 +321,39 @@ TEST_CASE("unknown links and topologies, and networks that cannot be, are refuse
     for (const LinkRow& row : links()) {
         CHECK((row.latency_us > 0 && row.gigabytes_per_s > 0 && !row.source.empty()));
         CHECK(&link_named(std::string(row.name)) == &row);
+    }
+}
+
+TEST_CASE("ranks that wait for a command outside hold up nobody on shared links, and times stay the same in every run") {
+    const auto hub = network_of("two_level", 4, 2);
+    const auto run = [&] {
+        std::mutex mutex;
+        std::condition_variable changed;
+        int outside = 0, round = 0;
+        return run_in_process(*hub, [&](Communicator& world) {
+            double value = 1;
+            for (int command = 0; command < 3; ++command) {
+                // Ranks 2 and 3 have nothing to do at first: 0 and 1 go on without them.
+                if (command > 0) world.all_reduce({&value, 1, DType::f64});
+                if (command == 0 && world.rank() == 0) world.send(1, {&value, 1, DType::f64}, "first");
+                if (command == 0 && world.rank() == 1) world.receive(0, {&value, 1, DType::f64}, "first");
+                std::unique_lock lock(mutex);
+                if (++outside == 4) {
+                    outside = 0, ++round;
+                    changed.notify_all();
+                } else {
+                    leave_run(world);
+                    changed.wait(lock, [&] { return round > command; });
+                }
+                come_back_to_run(world, static_cast<uint64_t>(round));
+            }
+        });
+    };
+    const GroupResult one = run(), other = run();
+    CHECK(one.problem() == "");
+    REQUIRE(one.ranks.size() == 4);
+    for (size_t rank = 0; rank < 4; ++rank) {
+        CHECK(one.ranks[rank].time_us > 0);
+        CHECK(one.ranks[rank].time_us == other.ranks[rank].time_us);
     }
 }

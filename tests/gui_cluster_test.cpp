@@ -101,6 +101,93 @@ TEST_CASE("Up and Down choose the rank, Page Down the micro-batch, and arrows st
     CHECK(desk.session.cluster.time < 33);
 }
 
+namespace {
+
+// Where the lowest text of these words stands: of the last stage that says them.
+Rect lowest(const test::Desk& desk, const std::string& words) {
+    Rect found{-1, -1, 0, 0};
+    for (const UiState::Written& text : desk.written)
+        if (text.text == words && text.ink.y > found.y) found = text.ink;
+    REQUIRE(found.x >= 0);
+    return found;
+}
+float middle(const Rect& rect) {
+    return rect.x + rect.w / 2;
+}
+
+}  // namespace
+
+TEST_CASE("an action dragged, or moved by a key, goes elsewhere in its rank's order; what cannot be says why") {
+    lessons::ClusterSetup setup;
+    setup.pipeline.kinds = {"1f1b"};
+    const std::vector<lessons::ScheduleMove> wanted = {{"1f1b", 3, 2, 1}};
+    {
+        ClusterDesk desk("pipeline", setup);  // stage 3: F1 from 3 on, B1 with its W until 6, F2 until 7
+        const Rect f1 = lowest(desk, "F1"), f2 = lowest(desk, "F2");
+        const float unit = (middle(f2) - middle(f1)) / 3;
+        desk.drag(middle(f2), f2.y + 4, middle(f1) + 0.8f * unit, f2.y + 4);
+        REQUIRE(desk.session.cluster_asked);
+        CHECK(desk.session.cluster_asked->pipeline.moves == wanted);
+        desk.run_asked();
+        CHECK_THAT(desk.text("pipeline"), Contains("1F1B, 1 moved") && Contains("stage 3: idle"));
+        CHECK(desk.session.snapshot()->cluster->schedules[0].run.peak_activations[3] == 2);
+        REQUIRE(desk.click_on("undo move"));
+        CHECK(desk.session.cluster_asked->pipeline.moves.empty());
+    }
+    {
+        ClusterDesk keys("pipeline", setup);
+        keys.shell.focus.rank = 3;
+        keys.session.cluster.time = 6;
+        keys.frames(2);
+        keys.key(KeyCode::minus);
+        REQUIRE(keys.session.cluster_asked);
+        CHECK(keys.session.cluster_asked->pipeline.moves == wanted);
+    }
+
+    setup.pipeline.moves = {{"1f1b", 3, 1, 0}};  // a backward before its forward
+    ClusterDesk refused("pipeline", setup);
+    const lessons::ScheduleShown& shown = refused.session.snapshot()->cluster->schedules[0];
+    CHECK_THAT(shown.move_refusal, Contains("B1 cannot go there: "));
+    CHECK(shown.run.total == 33);
+    CHECK(shown.moved == 0);
+    CHECK_THAT(refused.text("pipeline"), Contains("B1 cannot go there"));
+    CHECK(refused.shows("B1 cannot go there"));
+    setup.pipeline.moves.assign(100, {"1f1b", 0, -5, 900});
+    CHECK(lessons::run_cluster(setup).schedules[0].run.total == 33);
+}
+
+TEST_CASE("the end of a bar dragged changes how long such actions take, a number dragged what it counts") {
+    lessons::ClusterSetup setup;
+    setup.pipeline.kinds = {"gpipe"};
+    {
+        ClusterDesk desk("pipeline", setup);
+        const Rect f7 = lowest(desk, "F7"), f8 = lowest(desk, "F8");
+        const float unit = middle(f8) - middle(f7);
+        desk.drag(middle(f8) + unit / 2 - 2, f8.y + 4, middle(f8) + unit - 2, f8.y + 4);
+        REQUIRE(desk.session.cluster_asked);
+        CHECK(desk.session.cluster_asked->pipeline.forward == 1.5);
+    }
+    ClusterDesk desk("pipeline", setup);
+    const Rect words = lowest(desk, "micro-batches");
+    const float x = words.right() + 36;
+    desk.drag(x, words.y + 4, x + 25, words.y + 4);
+    REQUIRE(desk.session.cluster_asked);
+    CHECK(desk.session.cluster_asked->pipeline.microbatches == 10);
+}
+
+TEST_CASE("the memory wall: ten times as many operations a byte as in 2016, and how many tokens hide the gradients") {
+    ClusterDesk desk("memory_wall");
+    // P100: 21.2 TFLOP/s of FP16 and 732 GB/s; H100 SXM: 989 and 3,352.
+    CHECK_THAT(desk.text("memory_wall"),
+               Contains("2016") && Contains("29 operations a byte") && Contains("295 operations a byte"));
+    // Gradients of 7.5 billion weights in 16 bits, 63/64 of twice 15 GB over 25 GB/s, against 45 GFLOP a token at 312
+    // TFLOP/s.
+    CHECK_THAT(desk.text("memory_wall"), Contains("1.18 s, as long as 8.19 k tokens"));
+    CHECK(desk.shows("arithmetic x47"));
+    CHECK(desk.clashes().empty());
+    CHECK(desk.quads < 8000);
+}
+
 TEST_CASE("playing moves the clock to the end and stops there") {
     ClusterDesk desk("pipeline");
     desk.session.cluster.time = 30;
@@ -329,6 +416,116 @@ TEST_CASE("a training run shows the schedule that ran, memory as it was allocate
     CHECK_THAT(desk.text("rank_memory"), Contains("rank 3 over one step"));
 }
 
+TEST_CASE("a step's messages, links and collectives are those that its ranks sent") {
+    const lessons::ClusterSetup setup = training_setup("dp=2 pp=2 zero=1 schedule=1f1b microbatches=4 steps=2");
+    const auto snapshot = cluster_snapshot(setup);
+    const lessons::ClusterScene& scene = *snapshot->cluster;
+    REQUIRE(trained(scene));
+    const lessons::TrainingShown& run = *scene.training;
+
+    // Message by message what the ranks counted, kind by kind; nothing arrives before it is sent, or outside the step.
+    REQUIRE(!run.traffic.messages.empty());
+    std::vector<int64_t> bytes(run.sent.size());
+    int64_t all = 0;
+    for (const lessons::RunMessage& one : run.traffic.messages) {
+        bytes[static_cast<size_t>(one.kind)] += one.bytes;
+        all += one.bytes;
+        CHECK(one.begin_us >= one.sent_us);
+        CHECK(one.arrival_us > one.begin_us);
+        CHECK(one.sent_us >= run.begin_us - 1e-6);
+        CHECK(one.arrival_us <= run.end_us + 1e-6);
+    }
+    for (size_t kind = 0; kind < bytes.size(); ++kind) CHECK(bytes[kind] == run.sent[kind].bytes);
+    // Two nodes of two ranks under switches: every message leaves its rank by one link, so those add up to all bytes.
+    int64_t left = 0;
+    for (size_t i = 0; i < run.traffic.use.links.size(); ++i)
+        if (run.traffic.network->links[i].from < 4) left += run.traffic.use.links[i].bytes;
+    CHECK(left == all);
+
+    // One collective chunk by chunk: a reduce-scatter of gradients over dp ends with both contributions in the own chunk,
+    // and takes on the step's clock what the ranks' clocks say.
+    const lessons::CollectiveShown& shown = scene.collective;
+    CHECK(shown.of_run == "gradients along dp");
+    CHECK(shown.operation == "reduce_scatter");
+    CHECK(shown.world == std::vector<int>{2, 3});  // the second stage is done first
+    CollectiveBoard board;
+    board.adopt(shown);
+    const auto state = board.at(shown.run.total_us);
+    CHECK(state[0].here == 3);
+    CHECK(state[3].here == 3);
+    for (const comm::Transfer& one : shown.run.transfers)
+        CHECK(one.arrival_us <= shown.run.end_us[static_cast<size_t>(one.to)] + 1e-6);
+    CHECK(shown.since_us > 0);
+    CHECK(shown.since_us + shown.run.total_us <= run.end_us);
+
+    // Every parameter: a stage's two ranks keep all of its weights and half of Adam's state each, the other stage none.
+    REQUIRE(run.holdings.size() == 4);
+    int64_t weights = 0, moments = 0;
+    for (const auto& rank : run.holdings)
+        for (const parallel::ParameterHolding& one : rank) weights += one.weights.count, moments += one.optimizer.count;
+    CHECK(weights == 2 * run.parameters);
+    CHECK(moments == run.parameters);
+    CHECK(!scene.mesh.parameter.empty());
+    CHECK(scene.mesh.moved.size() == 2);
+
+    ClusterDesk desk("cluster", setup);
+    CHECK_THAT(desk.text("network"),
+               Contains("executed, times derived") && Contains("gradients along dp") && Contains("activations along pp"));
+    CHECK_THAT(desk.text("mesh"), Contains("parameter") && Contains("All ranks together keep 2 copies of its weights"));
+    CHECK_THAT(desk.text("collective"), Contains("of the training step: gradients along dp"));
+    // One clock moves them all.
+    desk.session.cluster.time = shown.since_us + shown.run.total_us / 2;
+    desk.frames(2);
+    CHECK_THAT(desk.text("network"), Contains("under way: gradients from rank"));
+    CHECK(collective_time(desk.session, scene) == Approx(shown.run.total_us / 2));
+    CHECK_THAT(desk.text("rank_memory"), Contains("rank 0 at"));
+    desk.session.cluster.time = 0;
+    desk.frames(2);
+    CHECK_THAT(desk.text("network"), Contains("nothing is under way"));
+    CHECK(collective_time(desk.session, scene) == 0);
+    CHECK(desk.quads < 8000);
+}
+
+TEST_CASE("the machine that training ranks run on is the one in Network, and a slower one makes the step longer") {
+    lessons::ClusterSetup setup = training_setup("dp=2 zero=0 microbatches=1");
+    const double fast = lessons::run_cluster(setup).training->end_us;
+    setup.network.link = "10gbe";
+    const lessons::ClusterScene slow = lessons::run_cluster(setup);
+    REQUIRE(trained(slow));
+    CHECK(slow.training->end_us > fast);
+    const double busy = slow.collective.run.total_us;
+    // 2 (N - 1) / N of the buffer over 1.25 GB/s, at least
+    CHECK(busy >= static_cast<double>(slow.collective.run.bytes()) / 1250);
+}
+
+TEST_CASE("PipeDream runs its updates in one go and steps through them: one a micro-batch, weights of several versions") {
+    const lessons::ClusterSetup setup = training_setup("pp=4 schedule=pipedream steps=3");
+    const auto snapshot = cluster_snapshot(setup);
+    const lessons::ClusterScene& scene = *snapshot->cluster;
+    REQUIRE(scene.training);
+    CAPTURE(scene.training->refusal);
+    REQUIRE(trained(scene));
+    CHECK(!scene.training->flushes);
+    CHECK(scene.training->loss.size() == 3);
+    CHECK(scene.setup.training.plan.microbatches == 1);
+    const parallel::ScheduleRun& run = scene.schedules.front().run;
+    CHECK(run.schedule.batches == 8);
+    CHECK(run.weight_versions == std::vector<int>{4, 3, 2, 1});  // p - r of them
+    CHECK(scene.training->end_us > scene.training->begin_us);
+    ClusterDesk desk("cluster", setup);
+    CHECK(desk.shows("keeps 4 versions"));
+    const double third = schedule_time(desk.session, desk.shell.focus, scene);
+    CHECK(third == scene.training->end_us);
+    move_cluster(desk.session, desk.shell.focus, *desk.session.snapshot(), Grain::training_step, 1, false);
+    REQUIRE(desk.session.cluster_asked);
+    CHECK(desk.session.cluster_asked->training.steps == 4);
+    lessons::ClusterTrainer trainer;
+    const lessons::ClusterScene fourth = lessons::run_cluster(*desk.session.cluster_asked, &trainer);
+    CHECK(fourth.training->end_us > third);
+    CHECK(fourth.training->loss[2] == scene.training->loss[2]);
+    CHECK(trained(lessons::run_cluster(training_setup("pp=2 schedule=pipedream_2bw microbatches=4"))));
+}
+
 TEST_CASE("the switch asks for a training run, and a training step forward trains one more on the same ranks") {
     ClusterDesk desk("pipeline");
     REQUIRE(desk.click_on("training run"));
@@ -362,7 +559,8 @@ TEST_CASE("a plan that cannot be says why in the schedule's place, as the core s
         return lessons::run_cluster(training_setup(plan)).training->refusal;
     };
     CHECK_THAT(refusal("dp=3 batch=16"), Contains("batch"));
-    CHECK_THAT(refusal("pp=2 schedule=pipedream microbatches=4"), Contains("never flushes"));
+    CHECK_THAT(refusal("pp=2 schedule=pipedream zero=1"), Contains("--zero 0"));
+    CHECK_THAT(refusal("pp=2 schedule=pipedream steps=65"), Contains("never flushes") && Contains("64 at most"));
     CHECK_THAT(refusal("pp=2 schedule=dualpipe microbatches=4"), Contains("every stage twice"));
     CHECK_THAT(refusal("tp=3"), Contains("attention heads"));
     CHECK_THROWS_AS(lessons::training_named("dp=2 colour=red"), Failure);
@@ -473,7 +671,7 @@ TEST_CASE("where nothing moves the transport says what is shown, and offers no s
 TEST_CASE("no text of rows and their bars clashes at any size") {
     for (const bool asks : {true, false})
         for (const auto& [width, height, scale] :
-             {std::tuple{1600.f, 1000.f, 1.f}, {1280.f, 720.f, 1.f}, {1600.f, 1000.f, 2.f}}) {
+             {std::tuple{1600.f, 1000.f, 1.f}, {1280.f, 720.f, 1.f}, {1280.f, 720.f, 2.f}, {1600.f, 1000.f, 2.f}}) {
             RowsDesk desk("plan", two_plans, "rows", asks);
             desk.size(width, height, scale);
             desk.frames(3);
@@ -484,4 +682,29 @@ TEST_CASE("no text of rows and their bars clashes at any size") {
             for (const std::string& clash : desk.clashes())
                 FAIL_CHECK("alone, " << width << " x " << height << " at " << scale << ": " << clash);
         }
+}
+
+TEST_CASE("a single row stands as cards, and no figure of twelve columns is cut at twice the text size") {
+    for (const char* rows : {two_plans, "llama3-8b name=one dp=8 tp=8 zero=1 sequence=8192 batch=64"}) {
+        RowsDesk desk("plan", rows, "rows", false);
+        const auto& first = desk.table().rows.front();
+        for (const float scale : {1.0f, 2.0f}) {
+            desk.size(1280, 720, scale);
+            desk.shell.show_alone("rows");
+            desk.frames(3);
+            CHECK(desk.shows(lessons::figure_text(first.values[1], desk.table().columns[1].unit)));
+            for (const UiState::Written& text : desk.written)
+                if (!text.text.empty() && text.text[0] >= '0' && text.text[0] <= '9')
+                    CHECK(text.text.find("\u2026") == std::string::npos);
+            for (const std::string& clash : desk.clashes()) FAIL_CHECK(scale << ": " << clash);
+        }
+    }
+}
+
+TEST_CASE("presenter mode shows the cluster's own picture") {
+    ClusterDesk desk("cluster");
+    desk.shell.presenter.on = true;
+    desk.frames(3);
+    CHECK(desk.shows("Pipeline schedule"));
+    CHECK(desk.shows("6 units sooner"));
 }

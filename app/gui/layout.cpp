@@ -143,7 +143,8 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
         return row(1, {column(1064, {slot("pipeline", 556, 620, 440), slot("collective", 320, 620, 270)}),
                        column(512, {slot("rank_memory", 556, 400, 340),
                                     pages(320, {titled("Devices", slot("mesh", 288, 400, 260)),
-                                                titled("Network", slot("network", 288, 400, 260))})})});
+                                                titled("Network", slot("network", 288, 400, 260)),
+                                                titled("Walls", slot("memory_wall", 288, 400, 260))})})});
     if (workspace == "training")
         return column(
             1, {row(356, {slot("curves", 528, 380, 290), slot("batch", 536, 380, 290), slot("weights", 504, 380, 290)}),

@@ -54,12 +54,19 @@ std::string_view Shell::presented_view() const {
                : session.workspace == "memory"   ? "coalesce"
                : session.workspace == "training" ? "curves"
                : session.workspace == "kernel"   ? "editor"
+               : session.workspace == "cluster"  ? "pipeline"
                                                  : "divergence";
     }
     const std::string wanted = scene_view_of(session);
     for (const Shown& view : views_)
         if (view.row->name == wanted) return view.row->name;
-    return wanted == "training" ? "curves" : "divergence";
+    static constexpr std::pair<std::string_view, std::string_view> first_of[] = {
+        // scenes of several pictures
+        {"training", "curves"}, {"ranks", "curves"}, {"cheaper", "curves"},
+        {"descent", "curves"},  {"tape", "graph"},   {"cluster", "pipeline"}};
+    for (const auto& [scene, view] : first_of)
+        if (wanted == scene) return view;
+    return "divergence";
 }
 
 size_t Shell::open_prediction() const {

@@ -100,9 +100,8 @@ const lessons::FigureTable* still_rows(const Session& session, const Snapshot& s
         return nullptr;
     const std::string view = scene_view_of(session);
     const lessons::ClusterScene& scene = *snapshot.cluster;
-    const bool still = view == "rows" || view == "mesh" || view == "rank_memory" || view == "network" ||
-                       (view == "cheaper" && trace_of(snapshot) == nullptr && !snapshot.step) ||
-                       (view == "pipeline" && scene.schedules.empty()) ||
+    const bool still = view == "rows" || view == "mesh" || view == "rank_memory" || view == "network" || view == "ranks" ||
+                       view == "cheaper" || (view == "pipeline" && scene.schedules.empty()) ||
                        (view == "collective" && scene.collective.messages.empty());
     return still ? scene.table.get() : nullptr;
 }

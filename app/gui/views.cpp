@@ -54,6 +54,7 @@ std::span<const ViewRow> views() {
         ViewRow{"collective", "Collective", "cluster", make_collective_view, 270},
         ViewRow{"mesh", "Devices and layout", "cluster", make_mesh_view, 260},
         ViewRow{"network", "Network and machine room", "cluster", make_network_view, 260},
+        ViewRow{"memory_wall", "Memory wall", "cluster", make_memory_wall_view, 200},
         ViewRow{"program", "Program", "learn", make_host_program_view},
     };
     return rows;

@@ -17,6 +17,7 @@
 
 #include "core/base/diagnostic.h"
 #include "core/comm/group_end.h"
+#include "core/comm/outside.h"
 #include "core/comm/reduce.h"
 
 namespace lockstep::comm {
@@ -61,6 +62,7 @@ struct RankState {
     int waits_for = -1;        // the rank that would fill it
     bool taking_back = false;  // waits until `lent` is empty
     bool finished = false;
+    bool outside = false;                        // outside.h
     std::vector<std::pair<Mailbox*, int>> lent;  // one a loan that has not been read
     // Touched by the rank's own thread alone.
     std::array<double, max_streams> clock{};
@@ -73,8 +75,9 @@ struct World {
     PendingMessages pending;
     size_t most_events = 0;
     std::vector<RankState> ranks;
-    int running = 0;  // ranks that neither wait nor have finished
+    int running = 0;  // ranks that neither wait nor have finished, nor are outside
     bool ended = false;
+    uint64_t round = 0;  // outside.h: the newest that a rank has come back for
     std::optional<Deadlock> deadlock;
     std::vector<RankResult>* results = nullptr;
     struct Channel {
@@ -112,9 +115,9 @@ struct World {
         bool died = false;
         for (size_t i = 0; i < ranks.size(); ++i) {
             died |= !(*results)[i].failure.empty();
-            if (!ranks[i].finished)
-                found.waits.push_back(
-                    {static_cast<int>(i), ranks[i].waits_for, ranks[static_cast<size_t>(ranks[i].waits_for)].finished});
+            if (ranks[i].finished || ranks[i].outside) continue;
+            const RankState& other = ranks[static_cast<size_t>(ranks[i].waits_for)];
+            found.waits.push_back({static_cast<int>(i), ranks[i].waits_for, other.finished || other.outside});
         }
         if (found.waits.empty()) return;
         if (!died) deadlock = std::move(found);
@@ -152,6 +155,19 @@ class InProcess final : public GroupEnd {
     std::unique_ptr<Communicator> on(int stream) override {
         expect_stream(stream);
         return std::make_unique<InProcess>(world_, ranks_, rank_, stream);
+    }
+
+    void leave() {
+        const std::lock_guard lock(world_.mutex);
+        state_.outside = true;
+        world_.stops_running();
+    }
+    void come_back(uint64_t round) {
+        const std::lock_guard lock(world_.mutex);
+        const bool all = round > world_.round;
+        world_.round = std::max(world_.round, round);
+        for (RankState& rank : world_.ranks)
+            if (rank.outside && (all || &rank == &state_)) rank.outside = false, ++world_.running;
     }
 
     void send(int to, const Buffer& buffer, std::string_view label) override { post(to, buffer, false, label); }
@@ -276,6 +292,13 @@ class InProcess final : public GroupEnd {
     std::vector<Boxes> boxes_;  // by peer
 };
 }  // namespace
+
+void leave_run(Communicator& rank) {
+    if (auto* own = dynamic_cast<InProcess*>(&rank)) own->leave();
+}
+void come_back_to_run(Communicator& rank, uint64_t round) {
+    if (auto* own = dynamic_cast<InProcess*>(&rank)) own->come_back(round);
+}
 
 std::string Deadlock::text() const {
     std::vector<std::string> parts;

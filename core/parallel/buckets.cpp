@@ -184,9 +184,11 @@ void Buckets::reduce(Bucket& bucket) {
             compressor->all_reduce(bucket, whole, *gradient_group_);
         else if (log_.library)
             gradient_group_->all_reduce(whole);
-        else
+        else {
+            const NotedCollective noted(log_, *gradient_group_, "all_reduce", rank_.plan.all_reduce, whole);
             comm::run_collective(*comm::collective("all_reduce", rank_.plan.all_reduce, {.ranks = gradient_group_->size()}),
                                  *gradient_group_, whole);
+        }
         message.done();
     }
     if (plan_.zero < 2) return;

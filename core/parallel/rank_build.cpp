@@ -55,7 +55,10 @@ RankTrainer::RankTrainer(const ParallelOptions& options, comm::Communicator& wor
                          const Examples& examples)
     : options_(options),
       examples_(examples),
-      log_{.mesh = mesh_of(options.plan), .keep_spans = options.keep_spans, .library = options.library_collectives},
+      log_{.mesh = mesh_of(options.plan),
+           .keep_spans = options.keep_spans,
+           .library = options.library_collectives,
+           .keep_messages = options.keep_messages},
       world_(counted(world, log_)),
       device_(device_of_rank(options.training)),
       heap_(*device_),

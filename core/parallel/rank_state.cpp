@@ -1,6 +1,7 @@
 // One rank's pieces of whole arrays, for checkpoints: out of flat buckets and off again.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/base/diagnostic.h"
@@ -53,6 +54,29 @@ void paste_into(Array& whole, const RankPiece& piece) {
              [&](size_t in_whole, size_t in_part, size_t n) {
                  std::memcpy(&whole.bytes[in_whole], &piece.array.bytes[in_part], n);
              });
+}
+
+std::vector<ParameterHolding> RankTrainer::holdings() const {
+    std::vector<ParameterHolding> all(model_->shards.size());
+    for (const Bucket& bucket : buckets_->all()) {
+        const comm::Piece own = options_.plan.zero > 0 && replicas_ ? bucket.piece : comm::Piece{0, bucket.count};
+        for (const BucketSlot& slot : bucket.slots) {
+            const ShardedParameter& shard = model_->shards[slot.parameter];
+            const int64_t begin = std::clamp<int64_t>(own.begin - slot.offset, 0, slot.count),
+                          end = std::clamp<int64_t>(own.begin + own.count - slot.offset, 0, slot.count);
+            const comm::Piece whole{0, slot.count}, piece{begin, end - begin};
+            all[slot.parameter] = {.name = shard.parameter->name,
+                                   .full = shard.full,
+                                   .axis = shard.axis,
+                                   .parts = shard.axis < 0 ? 1 : shard.parts,
+                                   .part = shard.axis < 0 ? 0 : shard.part,
+                                   .count = slot.count,
+                                   .weights = options_.plan.zero == 3 ? piece : whole,
+                                   .gradients = options_.plan.zero >= 2 ? piece : whole,
+                                   .optimizer = piece};
+        }
+    }
+    return all;
 }
 
 // Flat values of every bucket under the name that a checkpoint gives them behind the parameter's: "" the weights themselves,

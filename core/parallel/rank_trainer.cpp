@@ -93,9 +93,7 @@ RankTrainer::Stepped RankTrainer::step() {
     buckets_->share_weights();
     stepped.loss = loss_over_all(record.loss);
     record.end_us = rank_.world.time_us();
-    record.compute_us = log_.compute_us;
-    record.sent = log_.sent;
-    record.spans = log_.spans;
+    log_.leave(record);
     record.copied_bytes = learning_->copied_bytes;
     if (host_heap_) {
         for (const int64_t bytes : host_heap_->live_by_purpose()) record.host_bytes += bytes;
@@ -196,9 +194,7 @@ std::vector<RankTrainer::Stepped> RankTrainer::steps_without_flush() {
     };
     const auto close = [&](RankStep& record) {
         record.end_us = rank_.world.time_us();
-        record.compute_us = log_.compute_us;
-        record.sent = log_.sent;
-        record.spans = log_.spans;
+        log_.leave(record);
     };
     struct Stop {
         RankStep*& noting;

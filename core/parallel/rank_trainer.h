@@ -43,6 +43,7 @@ class RankTrainer {
     bool has_batch() const;  // of the next step
     int64_t next_step() const { return next_; }
 
+    std::vector<ParameterHolding> holdings() const;
     // What this rank contributes to a whole checkpoint; nothing where another one holds the same. All ranks call it.
     std::vector<RankPiece> pieces();
     // Takes its part of whole arrays; throws Failure before anything changes where one is missing or has another shape.

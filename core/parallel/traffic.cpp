@@ -9,15 +9,56 @@ namespace lockstep::parallel {
 void RankLog::clear() {
     sent.clear();
     spans.clear();
+    messages.clear();
+    collectives.clear();
     compute_us = 0;
 }
 
-void RankLog::count(const std::string& axis, int64_t bytes) {
+void RankLog::leave(RankStep& step) const {
+    step.compute_us = compute_us;
+    step.sent = sent;
+    step.spans = spans;
+    step.messages = messages;
+    step.collectives = collectives;
+}
+
+void RankLog::collective_begins(RankCollective one) {
+    if (in_collective++ == 0) collectives.push_back(std::move(one));
+}
+void RankLog::collective_ends(double end_us) {
+    if (--in_collective == 0) collectives.back().end_us = end_us;
+}
+
+void RankLog::count(const std::string& axis, int64_t bytes, int to, double sent_us) {
     auto row =
         std::find_if(sent.begin(), sent.end(), [&](const Traffic& t) { return t.axis == axis && t.purpose == purpose; });
     if (row == sent.end()) row = sent.insert(row, {axis, std::string(purpose), 0, 0});
     row->bytes += bytes;
     row->messages += 1;
+    if (keep_messages)
+        messages.push_back({to, static_cast<int>(row - sent.begin()),
+                            in_collective > 0 ? static_cast<int>(collectives.size()) - 1 : -1, bytes, sent_us});
+}
+
+NotedCollective::NotedCollective(RankLog& log, comm::Communicator& group, std::string_view operation,
+                                 std::string_view algorithm, const comm::Buffer& whole)
+    : log_(log), group_(group), notes_(log.keep_messages && !log.library && group.size() > 1) {
+    if (!notes_) return;
+    RankCollective one{std::string(operation),
+                       std::string(algorithm),
+                       {},
+                       std::string(log.purpose),
+                       {},
+                       whole.count,
+                       whole.type,
+                       group.time_us(),
+                       0};
+    for (int member = 0; member < group.size(); ++member) one.ranks.push_back(group.world_rank(member));
+    one.axis = axes_between(log.mesh, one.ranks);
+    log.collective_begins(std::move(one));
+}
+NotedCollective::~NotedCollective() {
+    if (notes_) log_.collective_ends(group_.time_us());
 }
 
 void RankLog::span(int stream, double begin_us, double end_us, std::string_view label) {
@@ -66,11 +107,11 @@ class CountedCommunicator final : public Communicator {
     int world_rank(int member) const override { return inner_.world_rank(member); }
 
     void send(int to, const Buffer& buffer, std::string_view label) override {
-        log_.count(axis_, buffer.bytes());
+        log_.count(axis_, buffer.bytes(), inner_.world_rank(to), inner_.time_us());
         inner_.send(to, buffer, label);
     }
     void lend(int to, const Buffer& buffer, std::string_view label) override {
-        log_.count(axis_, buffer.bytes());
+        log_.count(axis_, buffer.bytes(), inner_.world_rank(to), inner_.time_us());
         inner_.lend(to, buffer, label);
     }
     void take_back() override { inner_.take_back(); }
@@ -99,27 +140,33 @@ class CountedCommunicator final : public Communicator {
 
     void all_reduce(const Buffer& buffer, Reduction reduction) override {
         const Timed timed(*this, "all-reduce");
+        const NotedCollective noted(log_, *this, "all_reduce", "ring", buffer);
         log_.library ? inner_.all_reduce(buffer, reduction) : Communicator::all_reduce(buffer, reduction);
     }
     void reduce(const Buffer& buffer, int root, Reduction reduction) override {
         const Timed timed(*this, "reduce");
+        const NotedCollective noted(log_, *this, "reduce", "ring", buffer);
         log_.library ? inner_.reduce(buffer, root, reduction) : Communicator::reduce(buffer, root, reduction);
     }
     void broadcast(const Buffer& buffer, int root) override {
         const Timed timed(*this, "broadcast");
+        const NotedCollective noted(log_, *this, "broadcast", "ring", buffer);
         log_.library ? inner_.broadcast(buffer, root) : Communicator::broadcast(buffer, root);
     }
     void all_gather(const Buffer& piece, const Buffer& whole) override {
         const Timed timed(*this, "all-gather");
+        const NotedCollective noted(log_, *this, "all_gather", "ring", whole);
         log_.library ? inner_.all_gather(piece, whole) : Communicator::all_gather(piece, whole);
     }
     void reduce_scatter(const Buffer& whole, const Buffer& piece, Reduction reduction) override {
         const Timed timed(*this, "reduce-scatter");
+        const NotedCollective noted(log_, *this, "reduce_scatter", "ring", whole);
         log_.library ? inner_.reduce_scatter(whole, piece, reduction)
                      : Communicator::reduce_scatter(whole, piece, reduction);
     }
     void all_to_all(const Buffer& from, const Buffer& to) override {
         const Timed timed(*this, "all-to-all");
+        const NotedCollective noted(log_, *this, "all_to_all", "ring", from);
         log_.library ? inner_.all_to_all(from, to) : Communicator::all_to_all(from, to);
     }
     void barrier() override {

@@ -17,13 +17,21 @@ struct RankLog {
     Mesh mesh;
     bool keep_spans = true;
     bool library = false;  // collectives are the inner communicator's own
+    bool keep_messages = false;
     std::string_view purpose = "activations";
     std::vector<Traffic> sent;
     std::vector<RankSpan> spans;
+    std::vector<RankMessage> messages;
+    std::vector<RankCollective> collectives;
     double compute_us = 0;
+    int in_collective = 0;  // nested: the outermost one counts
 
-    void clear();  // for the next step
-    void count(const std::string& axis, int64_t bytes);
+    void clear();                      // for the next step
+    void leave(RankStep& step) const;  // what has been noted since then
+    void count(const std::string& axis, int64_t bytes, int to, double sent_us);
+    // A collective that this rank takes part in: messages between the two are its own.
+    void collective_begins(RankCollective one);
+    void collective_ends(double end_us);
     void span(int stream, double begin_us, double end_us, std::string_view label);
 };
 
@@ -37,6 +45,21 @@ class Purposeful {  // while it lives, messages are for `purpose`
   private:
     RankLog& log_;
     std::string_view before_;
+};
+
+// Runs step lists over a counted communicator: its own collectives do it too.
+class NotedCollective {
+  public:
+    NotedCollective(RankLog& log, comm::Communicator& group, std::string_view operation, std::string_view algorithm,
+                    const comm::Buffer& whole);
+    ~NotedCollective();
+    NotedCollective(const NotedCollective&) = delete;
+    NotedCollective& operator=(const NotedCollective&) = delete;
+
+  private:
+    RankLog& log_;
+    comm::Communicator& group_;
+    bool notes_;
 };
 
 // The axes along which these ranks differ: "dp", "dp x cp"; "all" for all ranks of the mesh.

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "core/base/diagnostic.h"
+#include "core/comm/outside.h"
 #include "core/model/gpu_spec.h"
 #include "core/nn/kept_options.h"
 #include "core/nn/models/models.h"
@@ -135,6 +136,9 @@ struct ParallelTrainer::State {
           examples(options),
           world(of) {
         check_parallel_options(options, examples.shape());
+        if (options.network && options.network->ranks() != mesh.ranks())
+            throw Failure(
+                fmt::format("a plan of {} ranks cannot run on a network of {}", mesh.ranks(), options.network->ranks()));
         if (world) {
             own = std::make_unique<RankTrainer>(options, *world, times, examples);
             return;
@@ -150,8 +154,9 @@ struct ParallelTrainer::State {
     ~State() { end(); }
 
     void drive() {
-        comm::GroupResult made = comm::run_in_process(mesh.ranks(), options.link,
-                                                      [this](comm::Communicator& communicator) { serve(communicator); });
+        const auto program = [this](comm::Communicator& communicator) { serve(communicator); };
+        comm::GroupResult made = options.network ? comm::run_in_process(*options.network, program, {.events = 0})
+                                                 : comm::run_in_process(mesh.ranks(), options.link, program);
         const std::lock_guard lock(mutex);
         result = std::move(made);
         ended = true;
@@ -166,7 +171,12 @@ struct ParallelTrainer::State {
                 Command now;
                 {
                     std::unique_lock lock(mutex);
-                    changed.wait(lock, [&] { return stop || number > seen; });
+                    const auto called = [&] { return stop || number > seen; };
+                    if (!called()) {
+                        comm::leave_run(communicator);
+                        changed.wait(lock, called);
+                    }
+                    comm::come_back_to_run(communicator, stop ? 0 : number);
                     if (stop) return;
                     seen = number;
                     now = command;
@@ -381,6 +391,12 @@ const Mesh& ParallelTrainer::mesh() const {
 }
 const ParallelOptions& ParallelTrainer::options() const {
     return state_->options;
+}
+
+std::vector<std::vector<ParameterHolding>> ParallelTrainer::holdings() {
+    std::vector<std::vector<ParameterHolding>> all(static_cast<size_t>(state_->mesh.ranks()));
+    state_->run([&](RankTrainer& trainer, int rank) { all[static_cast<size_t>(rank)] = trainer.holdings(); });
+    return all;
 }
 
 nn::NamedArrays ParallelTrainer::parameters() {

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/comm/collectives.h"
 #include "core/comm/in_process.h"
 #include "core/nn/task.h"
 #include "core/nn/trainer.h"
@@ -50,17 +51,45 @@ struct Traffic {          // what a rank sent, counted message by message
     bool operator==(const Traffic&) const = default;
 };
 
+struct RankMessage {      // one that a rank sent
+    int to = 0;           // rank of the whole mesh
+    int row = 0;          // of RankStep::sent, where it is counted
+    int collective = -1;  // of RankStep::collectives, which it is a part of; -1: none
+    int64_t bytes = 0;
+    double sent_us = 0;
+};
+
+struct RankCollective {                // one that a rank took part in
+    std::string operation, algorithm;  // a row of comm::collectives()
+    std::string axis, purpose;         // as Traffic
+    std::vector<int> ranks;            // its group, in order
+    int64_t elements = 0;              // of the whole buffer
+    DType type = DType::f32;
+    double begin_us = 0, end_us = 0;
+};
+
+struct ParameterHolding {  // what one rank keeps of one parameter
+    std::string name;
+    std::vector<int64_t> full;                  // the whole parameter's extents
+    int axis = -1;                              // that is cut over tp; -1: none
+    int64_t parts = 1, part = 0;                // into so many equal parts, of which this is one
+    int64_t count = 0;                          // elements of that part; below: which of them, in the order of memory
+    comm::Piece weights, gradients, optimizer;  // between steps; between backward and update; always
+};
+
 struct RankStep {
     double begin_us = 0, end_us = 0;  // virtual; the step ends when all of its streams have
     double compute_us = 0;            // of that, in which its compute stream worked
     double loss = 0;                  // its part of the global mean; ranks without the last stage: 0
     std::vector<Traffic> sent;
-    MemoryBytes kept = {};            // between backward and update: what the ZeRO formulas speak of
-    MemoryBytes peak = {};            // at the moment when most was in use
-    int64_t host_bytes = 0;           // optimiser state in the host's memory (offload)
-    int64_t copied_bytes = 0;         // between device and host for it, in this step
-    std::vector<MemoryPoint> memory;  // with keep_memory
-    std::vector<RankSpan> spans;      // with keep_spans
+    MemoryBytes kept = {};              // between backward and update: what the ZeRO formulas speak of
+    MemoryBytes peak = {};              // at the moment when most was in use
+    int64_t host_bytes = 0;             // optimiser state in the host's memory (offload)
+    int64_t copied_bytes = 0;           // between device and host for it, in this step
+    std::vector<MemoryPoint> memory;    // with keep_memory
+    std::vector<RankSpan> spans;        // with keep_spans
+    std::vector<RankMessage> messages;  // with keep_messages: in the order of sending
+    std::vector<RankCollective> collectives;
 };
 
 struct ParallelStepRecord {
@@ -76,10 +105,11 @@ struct ParallelStepRecord {
 struct ParallelOptions {
     nn::TrainerOptions training;  // batch: of all ranks together. What is recorded of a serial step does not apply
     ParallelPlan plan;
-    std::string gpu = "h100";          // whose times the ops take on the virtual clocks
-    comm::Link link = {2, 300e3};      // between ranks: latency, bytes a microsecond
-    bool library_collectives = false;  // MPI's or NCCL's own instead of our step lists
-    bool keep_spans = true, keep_memory = true;
+    std::string gpu = "h100";                           // whose times the ops take on the virtual clocks
+    comm::Link link = {2, 300e3};                       // between ranks: latency, bytes a microsecond
+    bool library_collectives = false;                   // MPI's or NCCL's own instead of our step lists
+    std::shared_ptr<const comm::Network> network = {};  // between ranks of this process, instead of `link`; may be shared
+    bool keep_spans = true, keep_memory = true, keep_messages = false;
     // Training draws from so many examples, the data's first ones, gone through for ever and reshuffled each time; 0: from
     // all of the data, as nn::Trainer does.
     int64_t set = 0;
@@ -110,6 +140,8 @@ class ParallelTrainer {
     const Mesh& mesh() const;
     const ParallelOptions& options() const;
 
+    // By rank of this process: what it keeps of every parameter that it has a part of.
+    std::vector<std::vector<ParameterHolding>> holdings();
     // Whole parameters under the model's names, put together on rank 0; on other processes' ranks: empty.
     nn::NamedArrays parameters();
     // Those, the optimiser's whole state and the step's number: as nn::Trainer::checkpoint() writes it.

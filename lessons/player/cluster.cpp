@@ -8,14 +8,57 @@
 
 #include "core/base/diagnostic.h"
 #include "core/model/gpu_spec.h"
+#include "core/parallel/schedules/schedules.h"
 #include "lessons/player/cluster_training.h"
 
 namespace lockstep::lessons {
 
 namespace {
 
+constexpr size_t most_schedule_moves = 64;
+
 double in_range(double value, double least, double most, double otherwise) {
     return std::isfinite(value) ? std::clamp(value, least, most) : otherwise;
+}
+
+// Makes the moves of this kind that leave a schedule that can run; messages go where the new order needs them.
+void move_actions(parallel::Schedule& schedule, const PipelineSetup& setup, ScheduleShown& shown) {
+    const auto computing = [](const parallel::Action& action) {
+        return parallel::computes(action.kind) && action.kind != parallel::ActionKind::update;
+    };
+    for (const ScheduleMove& move : setup.moves) {
+        if (move.kind != shown.kind || move.rank < 0 || move.rank >= schedule.ranks || move.from == move.to) continue;
+        parallel::Schedule moved = schedule;
+        for (std::vector<parallel::Action>& list : moved.actions)
+            std::erase_if(list, [](const parallel::Action& action) { return !parallel::computes(action.kind); });
+        std::vector<parallel::Action>& list = moved.actions[static_cast<size_t>(move.rank)];
+        std::vector<size_t> places;
+        for (size_t i = 0; i < list.size(); ++i)
+            if (computing(list[i])) places.push_back(i);
+        const auto count = static_cast<int>(places.size());
+        if (move.from < 0 || move.from >= count || move.to < 0 || move.to >= count) continue;
+        const size_t from = places[static_cast<size_t>(move.from)], to = places[static_cast<size_t>(move.to)];
+        parallel::Action action = list[from];
+        action.together = false;
+        if (from > 0) list[from - 1].together = false;
+        if (to > 0) list[to - 1].together = false;
+        list.erase(list.begin() + static_cast<std::ptrdiff_t>(from));
+        list.insert(list.begin() + static_cast<std::ptrdiff_t>(to), action);
+        shown.move_refusal.clear();
+        const std::string name = parallel::text_of(action);
+        try {
+            parallel::place_messages(moved);
+            const std::vector<std::string> problems = parallel::problems_of(moved);
+            if (problems.empty()) {
+                schedule = std::move(moved);
+                ++shown.moved;
+                continue;
+            }
+            shown.move_refusal = fmt::format("{} cannot go there: {}", name, problems.front());
+        } catch (const Failure& failure) {
+            shown.move_refusal = fmt::format("{} cannot go there: {}", name, failure.diagnostic.message);
+        }
+    }
 }
 
 ScheduleShown shown_schedule(const std::string& kind, const PipelineSetup& setup) {
@@ -26,10 +69,11 @@ ScheduleShown shown_schedule(const std::string& kind, const PipelineSetup& setup
         shown.title = row.title;
         shown.summary = row.summary;
         shown.takes_chunks = row.chunks == 0;
-        const parallel::Schedule schedule =
-            parallel::make_schedule(kind, {.ranks = setup.ranks,
-                                           .microbatches = setup.microbatches,
-                                           .chunks = row.chunks == 0 ? setup.chunks : row.chunks});
+        parallel::Schedule schedule = parallel::make_schedule(kind, {.ranks = setup.ranks,
+                                                                     .microbatches = setup.microbatches,
+                                                                     .chunks = row.chunks == 0 ? setup.chunks : row.chunks});
+        move_actions(schedule, setup, shown);
+        if (shown.moved > 0) shown.title += fmt::format(", {} moved", shown.moved);
         parallel::Durations durations;
         durations.forward = setup.forward;
         durations.input = setup.input;
@@ -118,6 +162,8 @@ CollectiveShown shown_collective(const CollectiveSetup& setup) {
         if (setup.late_rank >= 0 && setup.late_us > 0) {
             options.start_us.assign(static_cast<size_t>(setup.ranks), 0.0);
             options.start_us[static_cast<size_t>(setup.late_rank)] = setup.late_us;
+            shown.late_rank = setup.late_rank;
+            shown.late_us = setup.late_us;
         }
         shown.run = comm::time_collective(steps, network, elements, DType::f32, options);
         shown.messages = shown.run.transfers;
@@ -184,6 +230,8 @@ std::vector<ShardShown> matrix_shards(const parallel::Mesh& mesh, const parallel
 MeshShown shown_mesh(const MeshSetup& setup) {
     MeshShown shown;
     shown.mesh.axes = setup.axes;
+    shown.rows = setup.rows;
+    shown.columns = setup.columns;
     const parallel::Extents shape = {setup.rows, setup.columns};
     const parallel::Layout before{2, setup.before}, after{2, setup.after};
     shown.before = matrix_shards(shown.mesh, shape, before);
@@ -242,12 +290,14 @@ ClusterSetup within_limits(ClusterSetup setup) {
     p.slow_rank = std::clamp(p.slow_rank, -1, p.ranks - 1);
     p.slow_factor = in_range(p.slow_factor, 1, 10, 1.5);
     p.limit = std::clamp(p.limit, 0, 1024);
+    if (p.moves.size() > most_schedule_moves) p.moves.resize(most_schedule_moves);
     CollectiveSetup& c = setup.collective;
     c.ranks = std::clamp(c.ranks, 1, 64);
     c.servers = std::clamp(c.servers, 1, c.ranks);
     c.bytes = in_range(c.bytes, 4, 1e11, 64e6);
     c.late_rank = std::clamp(c.late_rank, -1, c.ranks - 1);
     c.late_us = in_range(c.late_us, 0, 1e7, 0);
+    c.of_run = std::max(c.of_run, -1);
     MemorySetup& m = setup.memory;
     m.parameters = in_range(m.parameters, 1e6, 2e12, 7.5e9);
     m.gpus = std::clamp(m.gpus, 1, 16384);
@@ -274,6 +324,7 @@ ClusterSetup within_limits(ClusterSetup setup) {
     d.rows = std::clamp<int64_t>(d.rows, 1, 1 << 20);
     d.columns = std::clamp<int64_t>(d.columns, 1, 1 << 20);
     d.layers = std::clamp(d.layers, 1, 256);
+    d.parameter = std::max(d.parameter, -1);
     return setup;
 }
 

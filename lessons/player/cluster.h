@@ -18,13 +18,19 @@ namespace lockstep::lessons {
 
 struct FigureTable;  // figure_table.h
 
+struct ScheduleMove {  // an action of a rank's list, messages and updates left out, to another place in it
+    std::string kind;  // of the schedule that is edited
+    int rank = 0, from = 0, to = 0;
+    bool operator==(const ScheduleMove&) const = default;
+};
 struct PipelineSetup {                                   // D9: one schedule, or two on one axis
     std::vector<std::string> kinds = {"1f1b", "zb-h1"};  // rows of parallel::schedules(), one or two
     int ranks = 4, microbatches = 8, chunks = 2;         // chunks: of the kinds that take them
     double forward = 1, input = 1, weight = 1, hop = 0;  // of one micro-batch through a rank's part of the model
     int slow_rank = -1;                                  // -1: none
     double slow_factor = 1.5;
-    int limit = 0;  // micro-batches whose activations fit on a rank; 0: one a rank
+    int limit = 0;                         // micro-batches whose activations fit on a rank; 0: one a rank
+    std::vector<ScheduleMove> moves = {};  // made by hand, one after the other; those that cannot be are left out
     bool operator==(const PipelineSetup&) const = default;
     int activation_limit() const { return limit > 0 ? limit : ranks; }
 };
@@ -45,6 +51,7 @@ struct CollectiveSetup {                                       // D10: one colle
     std::string link = "ib-hdr";  // a row of comm::links(): between any two ranks
     int late_rank = 2;            // that begins `late_us` after the others; -1: none
     double late_us = 500;
+    int of_run = -1;  // of a training run: which of its collectives; -1: the first of the gradients', else of all
     bool operator==(const CollectiveSetup&) const = default;
 };
 
@@ -55,7 +62,9 @@ struct MeshSetup {  // D14: devices by named axes, and a matrix laid out over th
                                      after = std::vector<parallel::Placement>(3);  // by axis: as parallel::Layout::along
     int64_t rows = 4096, columns = 4096;
     DType type = DType::bf16;
-    int layers = 36;  // of the model whose stages "pp" holds
+    int layers = 36;         // of the model whose stages "pp" holds
+    int parameter = -1;      // of a training run: which of its model's parameters; -1: the largest matrix
+    bool gradients = false;  // beside its weights stand its gradients; else what a rank updates
     bool operator==(const MeshSetup&) const = default;
 };
 
@@ -96,6 +105,8 @@ struct ScheduleShown {
     parallel::ScheduleRun run;  // empty when refused
     std::string refusal;        // why it cannot be made, and what would
     bool executed = false;      // on real micro-batches; else its times are simulated
+    int moved = 0;              // actions, by hand
+    std::string move_refusal;   // why the last of its moves cannot be; empty: it was made
 };
 
 struct CollectiveShown {
@@ -104,7 +115,14 @@ struct CollectiveShown {
     comm::CollectiveRun run;               // empty when refused
     std::vector<comm::Transfer> messages;  // of the run, by begin
     double on_time_us = 0;                 // what it would take were no rank late
-    int64_t most_sent = 0, all_sent = 0;   // by the rank that sends most; by all
+    int late_rank = -1;                    // member that begins late_us after the first; -1: none
+    double late_us = 0;
+    std::vector<int> world;  // by member: its rank in a training run; empty: they are the members' numbers
+    double since_us = 0;     // of a training run's: its begin on the step's clock
+    std::string of_run;      // "gradients along dp"; empty: it is no training run's
+    int at = 0, of = 0;      // its place among the step's collectives
+    int rank_of(int member) const { return world.empty() ? member : world[static_cast<size_t>(member)]; }
+    int64_t most_sent = 0, all_sent = 0;  // by the rank that sends most; by all
     int ranks() const { return run.collective ? run.collective->ranks : 0; }
     int chunks() const { return run.collective ? run.collective->chunks : 0; }
     int rounds() const { return run.collective ? run.collective->rounds : 0; }
@@ -115,6 +133,26 @@ struct NetworkShown {                                    // the same kind of col
     std::vector<std::pair<std::string, double>> others;  // what other algorithms take there, microseconds
 };
 
+struct RunMessage {                  // of a training step, on its clock
+    int from = 0, to = 0, kind = 0;  // kind: a row of TrainingShown::sent
+    int64_t bytes = 0;
+    double sent_us = 0, begin_us = 0, arrival_us = 0;
+};
+struct StepTraffic {  // what a training step put on the network that its ranks ran on
+    std::string title;
+    std::shared_ptr<const comm::Network> network;
+    comm::NetworkUse use;
+    std::vector<RunMessage> messages;   // in the order of sending
+    std::vector<comm::LinkSpan> spans;  // when links were busy; message: index into `messages`
+};
+struct RunCollective {  // one collective of the step, on its clock: the same one on all of its ranks
+    std::string operation, algorithm, axis, purpose;
+    std::vector<int> ranks;
+    int64_t elements = 0;
+    DType type = DType::f32;
+    std::vector<double> begin_us, end_us;    // by member
+    std::vector<std::vector<int>> messages;  // by member: what it sent, as indices into StepTraffic::messages
+};
 struct TrainingShown {                // what the ranks did in the step that is shown
     std::string title;                // "tiny llama on 4 ranks: dp 2, pp 2, ZeRO-1"
     std::string refusal;              // why nothing ran, or not all
@@ -123,7 +161,14 @@ struct TrainingShown {                // what the ranks did in the step that is 
     parallel::Mesh mesh;
     parallel::ParallelStepRecord record;  // of the last step; without its memory and spans
     std::vector<parallel::Traffic> sent;  // of all ranks together, by axis and purpose
-    double difference() const;            // of the last step's loss from the serial run's
+    // The step's clock begins where its pipeline does; the step itself lies in [begin_us, end_us] of it. What never flushes
+    // has one clock for all of its steps.
+    double begin_us = 0, end_us = 0;
+    bool flushes = true;
+    StepTraffic traffic;
+    std::vector<RunCollective> collectives;                         // by begin
+    std::vector<std::vector<parallel::ParameterHolding>> holdings;  // by rank
+    double difference() const;                                      // of the last step's loss from the serial run's
 };
 
 struct MemoryColumn {     // one bar
@@ -152,13 +197,19 @@ parallel::MemoryBytes zero_bytes(double parameters, int zero, int gpus);
 
 struct ShardShown {  // what of the matrix a rank holds
     comm::Piece rows, columns;
-    bool partial = false;  // a summand of it
+    bool partial = false;        // a summand of it
+    comm::Piece flat = {0, -1};  // of these rows and columns only so many elements, row by row; count -1: all
     bool operator==(const ShardShown&) const = default;
 };
 struct MeshShown {
     parallel::Mesh mesh;
-    std::vector<ShardShown> before, after;          // by rank
-    parallel::Redistribution plan;                  // from before to after
+    std::vector<ShardShown> before, after;  // by rank
+    parallel::Redistribution plan;          // from before to after
+    int64_t rows = 0, columns = 0;          // of the matrix
+    // Of a training run: the parameter, its place among all, what stands beside its weights, and what the step moved.
+    std::string parameter, beside;
+    int at = 0, of = 0;
+    std::vector<std::string> moved;                 // "dp: reduce-scatter gradients, 2 times, 354 kB sent"
     std::string refusal;                            // why it is none
     int64_t bytes() const { return plan.bytes(); }  // of all steps, by the rank that sends most
 };

@@ -9,6 +9,7 @@
 #include "core/base/diagnostic.h"
 #include "core/nn/models/models.h"
 #include "core/parallel/zero.h"
+#include "lessons/player/cluster_step.h"
 #include "lessons/player/parallel_scene.h"
 
 namespace lockstep::lessons {
@@ -17,6 +18,7 @@ namespace {
 
 constexpr int64_t tiny_context = 16;
 constexpr size_t records_kept = 64, points_shown = 160;
+constexpr int64_t updates_at_once = 8;  // of what never flushes: run in one go, doubled when more are asked for
 
 parallel::ModelShape tiny_llama_shape() {
     return {.name = "tiny llama",
@@ -78,6 +80,10 @@ struct TinyText {
     }
 };
 
+bool goes_without_flush(const parallel::ParallelPlan& plan) {
+    return plan.pp > 1 && parallel::schedule_named(plan.schedule).versions != nullptr;
+}
+
 parallel::ParallelOptions options_of_cluster(const ClusterTraining& wanted, const parallel::ParallelPlan& plan) {
     const ClusterModel& row = cluster_model_named(wanted.model);
     parallel::ParallelOptions options;
@@ -86,6 +92,7 @@ parallel::ParallelOptions options_of_cluster(const ClusterTraining& wanted, cons
     options.training.learning_rate = row.learning_rate;
     options.training.optimizer = "adamw";  // whose state the formulas count
     options.training.seed = wanted.seed;
+    if (goes_without_flush(wanted.plan)) options.training.clip_norm = 0;  // its stages' gradients have no common norm
     options.plan = plan;
     options.shape = row.shape();
     if (options.shape->name == "tiny llama") {
@@ -152,7 +159,8 @@ std::string plan_words(const parallel::ParallelPlan& plan) {
     return words.empty() ? "no axis cut" : words;
 }
 
-void show_schedule(const parallel::ParallelStepRecord& record, ClusterScene& scene) {
+void show_schedule(const parallel::ParallelStepRecord& record, const std::optional<parallel::ScheduleRun>& all,
+                   ClusterScene& scene) {
     const parallel::ParallelPlan& plan = scene.setup.training.plan;
     ScheduleShown& shown = scene.schedules.emplace_back();
     shown.kind = shown.title = plan.schedule;
@@ -162,6 +170,8 @@ void show_schedule(const parallel::ParallelStepRecord& record, ClusterScene& sce
     shown.executed = true;
     if (record.schedule)
         shown.run = *record.schedule;
+    else if (all)
+        shown.run = *all;
     else
         shown.refusal = "With pp 1 every rank holds all layers: there is no pipeline to draw.";
 }
@@ -208,6 +218,7 @@ ClusterTraining within_limits(ClusterTraining training) {
     plan.microbatches = std::clamp(plan.microbatches, 1, 64);
     for (const parallel::ScheduleRow& row : parallel::schedules())
         if (row.name == plan.schedule) plan.chunks = row.chunks == 0 ? std::clamp(plan.chunks, 2, 8) : row.chunks;
+    if (plan.schedule == "pipedream" && plan.pp > 1) plan.microbatches = 1;  // an update after every one
     training.batch = std::clamp<int64_t>(training.batch, 1, 256);
     training.steps = std::clamp<int64_t>(training.steps, 1, most_cluster_steps);
     return training;
@@ -237,28 +248,57 @@ struct ClusterTrainer::Run {
     ClusterTraining asked;
     parallel::ParallelTrainer ranks, alone;
     parallel::ModelShape shape;
+    std::shared_ptr<const comm::Network> network;
+    NetworkSetup machine;  // that it was made from
+    bool flushes = true;
+    int64_t updates = 0;  // that run in one go, of what never flushes
     std::vector<double> loss, serial;
-    std::deque<parallel::ParallelStepRecord> records;  // the last ones
+    std::deque<parallel::ParallelStepRecord> records;  // the last ones; of what never flushes all
+    std::optional<parallel::ScheduleRun> all;          // of what never flushes: the schedule of all updates
+    std::vector<std::vector<parallel::ParameterHolding>> holdings;
 
-    explicit Run(const ClusterTraining& wanted)
-        : asked(wanted), ranks(options_of_cluster(wanted, wanted.plan)), alone([&] {
+    Run(const ClusterTraining& wanted, const NetworkSetup& on)
+        : asked(wanted),
+          ranks([&] {
+              parallel::ParallelOptions options = options_of_cluster(wanted, wanted.plan);
+              options.network = network_of_ranks(on, wanted.plan.ranks());
+              options.keep_messages = true;
+              if (goes_without_flush(wanted.plan)) {
+                  options.steps = updates_at_once;
+                  while (options.steps < wanted.steps) options.steps *= 2;
+              }
+              return options;
+          }()),
+          alone([&] {
               parallel::ParallelOptions options = options_of_cluster(wanted, {});
               options.keep_memory = options.keep_spans = false;
               return options;
           }()) {
         shape = *ranks.options().shape;
+        network = ranks.options().network;
+        machine = on;
+        updates = ranks.options().steps;
+        flushes = updates == 0;
+        holdings = ranks.holdings();
     }
-    bool goes_on(const ClusterTraining& wanted) const {
+    bool goes_on(const ClusterTraining& wanted, const NetworkSetup& on) const {
         ClusterTraining same = asked;
         same.steps = wanted.steps;
-        return same == wanted && wanted.steps + static_cast<int64_t>(records.size()) > static_cast<int64_t>(loss.size());
+        NetworkSetup machines = machine;  // what of it the ranks do not run on may differ
+        machines.bytes = on.bytes;
+        machines.algorithm = on.algorithm;
+        machines.ranks = on.ranks;
+        if (!(same == wanted) || !(machines == on)) return false;
+        if (!flushes) return wanted.steps <= updates;
+        return wanted.steps + static_cast<int64_t>(records.size()) > static_cast<int64_t>(loss.size());
     }
     void step() {
         parallel::ParallelStepRecord record = ranks.step();
         serial.push_back(alone.step().loss);
         loss.push_back(record.loss);
+        if (!flushes && record.schedule) all = std::move(record.schedule);
         records.push_back(std::move(record));
-        if (records.size() > records_kept) records.pop_front();
+        if (flushes && records.size() > records_kept) records.pop_front();
     }
     const parallel::ParallelStepRecord& record(int64_t step) const {
         return records[records.size() - (loss.size() - static_cast<size_t>(step))];
@@ -278,26 +318,22 @@ void ClusterTrainer::show(ClusterScene& scene) {
     try {
         if (wanted.plan.ranks() > most_cluster_ranks)
             throw Failure(fmt::format("{} ranks are too many to draw: {} at most", wanted.plan.ranks(), most_cluster_ranks));
-        if (wanted.plan.pp > 1 && !parallel::make_schedule(wanted.plan.schedule, {.ranks = wanted.plan.pp,
-                                                                                  .microbatches = wanted.plan.microbatches,
-                                                                                  .chunks = wanted.plan.chunks})
-                                       .flushes)
-            throw Failure(
-                fmt::format("{} never flushes, so no step has an end to stop at here: 1f1b, interleaved, gpipe "
-                            "and the zb schedules do",
-                            wanted.plan.schedule));
-        if (!run_ || !run_->goes_on(wanted)) {
+        if (goes_without_flush(wanted.plan) && wanted.steps > static_cast<int64_t>(records_kept))
+            throw Failure(fmt::format("{} never flushes, so all of its updates run in one go: {} at most are shown",
+                                      wanted.plan.schedule, records_kept));
+        if (!run_ || !run_->goes_on(wanted, scene.setup.network)) {
             run_.reset();
             if (progress) progress(fmt::format("starting {} ranks", wanted.plan.ranks()), -1);
-            run_ = std::make_unique<Run>(wanted);
+            run_ = std::make_unique<Run>(wanted, scene.setup.network);
         }
         run_->asked.steps = wanted.steps;
-        while (static_cast<int64_t>(run_->loss.size()) < wanted.steps) {
+        const int64_t needed = run_->flushes ? wanted.steps : run_->updates;
+        while (static_cast<int64_t>(run_->loss.size()) < needed) {
             const auto done = static_cast<int64_t>(run_->loss.size());
-            if (stop && stop()) throw Failure(fmt::format("Stopped after {} of {} steps.", done, wanted.steps));
+            if (stop && stop()) throw Failure(fmt::format("Stopped after {} of {} steps.", done, needed));
             if (progress)
-                progress(fmt::format("training step {} of {} on {} ranks", done + 1, wanted.steps, wanted.plan.ranks()),
-                         static_cast<double>(done) / static_cast<double>(wanted.steps));
+                progress(fmt::format("training step {} of {} on {} ranks", done + 1, needed, wanted.plan.ranks()),
+                         static_cast<double>(done) / static_cast<double>(needed));
             run_->step();
         }
         const auto count = static_cast<std::ptrdiff_t>(wanted.steps);
@@ -306,22 +342,26 @@ void ClusterTrainer::show(ClusterScene& scene) {
         shown->mesh = run_->ranks.mesh();
         shown->parameters = parallel::parameters_of(run_->shape);
         const parallel::ParallelStepRecord& record = run_->record(wanted.steps - 1);
-        show_schedule(record, scene);
+        const parallel::ParallelStepRecord& first = run_->flushes ? record : run_->record(0);
+        double origin = first.end_us;  // where the clock of rank 0's column begins
+        for (const int rank : shown->mesh.group(0, "pp"))
+            origin = std::min(origin, first.ranks[static_cast<size_t>(rank)].begin_us);
+        shown->begin_us = record.begin_us - origin;
+        shown->end_us = record.end_us - origin;
+        shown->flushes = run_->flushes;
+        show_schedule(record, run_->all, scene);
         show_memory_of(record, shown->mesh, run_->shape, scene);
+        show_step_traffic(record, run_->network, origin, *shown);
+        shown->holdings = run_->holdings;
         shown->record = record;
         for (parallel::RankStep& rank : shown->record.ranks) {
             rank.memory = {};
-            rank.spans = {};
-            for (const parallel::Traffic& row : rank.sent) {
-                const auto same = std::find_if(shown->sent.begin(), shown->sent.end(), [&](const parallel::Traffic& one) {
-                    return one.axis == row.axis && one.purpose == row.purpose;
-                });
-                if (same == shown->sent.end())
-                    shown->sent.push_back(row);
-                else
-                    same->bytes += row.bytes, same->messages += row.messages;
-            }
+            rank.messages = {};
+            rank.collectives = {};
+            for (parallel::RankSpan& span : rank.spans) span.begin_us -= origin, span.end_us -= origin;
         }
+        show_step_collective(*shown, scene);
+        show_step_parameter(*shown, scene);
     } catch (const Failure& failure) {
         shown->refusal = failure.diagnostic.message;
         if (run_ && run_->loss.size() != run_->serial.size()) run_.reset();

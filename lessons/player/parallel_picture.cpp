@@ -140,6 +140,7 @@ void show_memory(const ParallelScene& scene, ClusterScene& picture) {
         point.time_us = std::clamp((point.time_us - rank.begin_us) / step, 0.0, 1.0);
         shown.over_step.push_back(point);
     }
+    if (!shown.over_step.empty()) shown.over_step.push_back({1, shown.over_step.back().bytes});
     shown.step_of = shown.columns.back().name;
 }
 

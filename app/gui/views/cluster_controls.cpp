@@ -6,6 +6,18 @@
 
 namespace lockstep::gui {
 
+namespace {
+constexpr float drag_step = 10;
+}
+
+void draw_hidden_place(Ui& ui, const Rect& place) {
+    if (place.h < 24) return;
+    const Rect box{place.x, place.y + 4, place.w, place.h - 10};
+    ui.dashed(box, ui.theme->ink3);
+    ui.text(box.x + box.w / 2, box.y + box.h / 2 + 5, "Hidden until you lock an answer.",
+            {.size = 14, .color = ui.theme->ink2, .align = Align::center, .width = box.w - 8});
+}
+
 void ControlRow::place(float width) {
     if (x_ > body_.x && x_ + width > body_.right() + 0.5f) x_ = body_.x, y_ += line;
 }
@@ -43,6 +55,13 @@ int ControlRow::number(std::string_view label, const std::string& value, std::st
     }
     ui_.text(box.x + box.w / 2, y_ + 18, value, {.size = 13, .align = Align::center, .weight = 600});
     if (const float turned = ui_.wheel({x_, y_, width, 26}); turned != 0) moved += turned > 0 ? 1 : -1;
+    ui_.push_scope(label);  // dragged sideways: a step every so many units
+    if (const Drag drag = ui_.drag("value", {box.x + 20, y_, box.w - 40, 26}); drag.active) {
+        const float from = drag.from.x;
+        moved += static_cast<int>((drag.at.x - from) / drag_step) -
+                 static_cast<int>((drag.at.x - drag.delta.x - from) / drag_step);
+    }
+    ui_.pop_scope();
     if (!tip.empty() && ui_.hovered({x_, y_, width, 26})) ui_.tooltip(tip);
     x_ += width + 12;
     return moved;

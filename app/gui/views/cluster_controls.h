@@ -8,6 +8,8 @@
 
 namespace lockstep::gui {
 
+void draw_hidden_place(Ui& ui, const Rect& place);  // where a picture will stand once an answer is locked
+
 class ControlRow {
   public:
     static constexpr float line = 32;
@@ -15,7 +17,7 @@ class ControlRow {
     ControlRow(Ui& ui, const Rect& body, bool draw) : ui_(ui), body_(body), x_(body.x), y_(body.y), draw_(draw) {}
     // True: it was pressed.
     bool chip(std::string_view label, bool on, bool able = true);
-    // "ranks  - 4 +": how many steps it was moved, by clicks, the wheel, or Enter on its - or +.
+    // "ranks  - 4 +": how many steps it was moved: by clicks, the wheel, dragging the number, or Enter on - or +.
     int number(std::string_view label, const std::string& value, std::string_view tip = {});
     void words(std::string_view text, bool strong = false);
     void gap(float width) { x_ += width; }

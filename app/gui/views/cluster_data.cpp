@@ -23,6 +23,9 @@ std::vector<double> beginnings(const lessons::ClusterScene& scene) {
             for (const parallel::ActionRun& run : rank)
                 if (parallel::computes(run.action.kind)) times.push_back(run.begin);
     times.push_back(schedule_end(scene));
+    if (trained(scene))
+        for (const lessons::RunCollective& one : scene.training->collectives)
+            times.insert(times.end(), one.begin_us.begin(), one.begin_us.end());
     std::sort(times.begin(), times.end());
     const auto same = [](double a, double b) { return std::abs(a - b) < 1e-9; };
     times.erase(std::unique(times.begin(), times.end(), same), times.end());
@@ -146,15 +149,16 @@ int picked_microbatch(const Session& session, const lessons::ClusterScene& scene
 double schedule_end(const lessons::ClusterScene& scene) {
     double end = 0;
     for (const lessons::ScheduleShown& one : scene.schedules) end = std::max(end, one.run.total);
-    return end;
+    return trained(scene) ? std::max(end, scene.training->end_us) : end;
 }
 
 double schedule_time(const Session& session, const Focus& focus, const lessons::ClusterScene& scene) {
     const double end = schedule_end(scene);
     if (session.cluster.time >= 0) return std::min(session.cluster.time, end);
-    if (scene.schedules.empty() || scene.schedules.front().run.actions.empty()) return 0;
+    if (trained(scene) && !scene.training->flushes) return scene.training->end_us;  // where the step's update is made
+    if (scene.schedules.empty() || scene.schedules.front().run.actions.empty()) return trained(scene) ? end / 2 : 0;
     const parallel::ScheduleRun& run = scene.schedules.front().run;
-    const int rank = picked_rank(focus, scene, static_cast<int>(run.actions.size()));
+    const int rank = trained(scene) ? 0 : picked_rank(focus, scene, static_cast<int>(run.actions.size()));
     const int microbatch = picked_microbatch(session, scene);
     for (const parallel::ActionRun& one : run.actions[static_cast<size_t>(rank)])
         if (one.action.kind == parallel::ActionKind::forward && one.action.microbatch == microbatch) return one.begin;
@@ -172,6 +176,7 @@ std::string amount(double value) {
 
 // The transport moves the collective: it was touched last, or it alone is on show.
 bool moves_collective(const Session& session, const lessons::ClusterScene& scene) {
+    if (!scene.collective.of_run.empty()) return false;  // it lies on the step's clock
     if (session.workspace == "learn") return scene_view_of(session) == "collective" && !scene.collective.messages.empty();
     return session.cluster.collective && !scene.collective.messages.empty();
 }
@@ -206,6 +211,7 @@ void move_cluster(Session& session, Focus& focus, const Snapshot& snapshot, Grai
         if (far && way > 0) return;
         wanted.training.steps = far ? 1 : wanted.training.steps + way;
         if (way != 0) ask_cluster(session, wanted);
+        if (way != 0 && !scene->training->flushes) session.cluster.time = -1;  // to the update that is shown
         return;
     }
     const std::vector<double> times = grain == Grain::training_step ? step_ends(*scene) : beginnings(*scene);
@@ -241,7 +247,8 @@ Position position_in_cluster(const Session& session, const Focus& focus, const S
     }
     if (session.grain == Grain::training_step && scene->training) {
         const lessons::TrainingShown& shown = *scene->training;
-        at.title = shown.loss.empty() ? "no step has been trained" : fmt::format("training step {}", shown.loss.size());
+        at.title = shown.loss.empty() ? "no step has been trained"
+                                      : fmt::format("{} {}", shown.flushes ? "training step" : "update", shown.loss.size());
         at.text = shown.loss.empty() ? snapshot.busy : fmt::format("loss {:.4f}", shown.loss.back());
         at.share =
             static_cast<double>(shown.loss.size()) / static_cast<double>(std::max<int64_t>(20, scene->setup.training.steps));
@@ -250,7 +257,7 @@ Position position_in_cluster(const Session& session, const Focus& focus, const S
     const double end = schedule_end(*scene), now = schedule_time(session, focus, *scene);
     at.share = end > 0 ? now / end : 0;
     at.last = now >= end - 1e-9;
-    std::string unit = "units";
+    std::string unit = trained(*scene) ? "us" : "units";
     for (const lessons::ScheduleShown& one : scene->schedules)
         if (!one.run.unit.empty()) unit = one.run.unit;
     at.text = fmt::format("time {} of {} {}", amount(now), amount(end), unit);
@@ -268,6 +275,15 @@ Position position_in_cluster(const Session& session, const Focus& focus, const S
                 best = worth;
                 at.title = fmt::format("{} starts on {} {}", parallel::text_of(run.action),
                                        one.run.schedule.chunks > 1 ? "rank" : "stage", rank);
+            }
+    if (best < 0 && trained(*scene))
+        for (const lessons::RunCollective& one : scene->training->collectives)
+            for (size_t member = 0; member < one.ranks.size(); ++member) {
+                if (std::abs(one.begin_us[member] - now) > 1e-9 || best >= 0) continue;
+                std::string operation = one.operation;
+                std::replace(operation.begin(), operation.end(), '_', '-');
+                at.title = fmt::format("{} of {} begins on rank {}", operation, one.purpose, one.ranks[member]);
+                best = 0, others = 1;
             }
     if (at.last)
         at.title = "the end of the step";

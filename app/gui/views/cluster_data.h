@@ -17,11 +17,17 @@ std::string cluster_title(const Session& session, const Snapshot& snapshot);  //
 int picked_rank(const Focus& focus, int ranks);  // that is looked at: Focus::rank where there is such a rank
 // The schedule's row that is looked at: Focus::rank where there is such a rank; of a training run, its pipeline's row.
 int picked_rank(const Focus& focus, const lessons::ClusterScene& scene, int rows);
-int rank_of_row(const lessons::ClusterScene& scene, int row);     // the way back
-bool trained(const lessons::ClusterScene& scene);                 // ranks have trained, and what is shown was executed
-int activation_limit(const lessons::ClusterScene& scene);         // of the memory curves under a schedule
-std::string training_words(const lessons::TrainingShown& shown);  // "step 3: loss 4.51, as the serial run's"
-std::string sent_words(const lessons::TrainingShown& shown);      // "dp gradients 1.2 MB, pp activations 33 kB"
+int rank_of_row(const lessons::ClusterScene& scene, int row);       // the way back
+bool trained(const lessons::ClusterScene& scene);                   // ranks have trained, and what is shown was executed
+int activation_limit(const lessons::ClusterScene& scene);           // of the memory curves under a schedule
+std::string training_words(const lessons::TrainingShown& shown);    // "step 3: loss 4.51, as the serial run's"
+std::string step_share_words(const lessons::TrainingShown& shown);  // "a rank computes 62 % of the step's 1.8 ms and ..."
+struct PurposeLook {
+    Color fill;
+    Hatch twin;
+};
+PurposeLook look_of_purpose(std::string_view purpose);        // of messages: "gradients", "parameters", "activations", ...
+std::string sent_words(const lessons::TrainingShown& shown);  // "dp gradients 1.2 MB, pp activations 33 kB"
 int picked_microbatch(const Session& session, const lessons::ClusterScene& scene);
 // The schedules' clock: never behind the end of the longest.
 double schedule_time(const Session& session, const Focus& focus, const lessons::ClusterScene& scene);

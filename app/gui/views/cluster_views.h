@@ -12,5 +12,6 @@ std::unique_ptr<View> make_rank_memory_view();  // D11: memory per rank
 std::unique_ptr<View> make_collective_view();   // D10: a collective chunk by chunk
 std::unique_ptr<View> make_mesh_view();         // D14: devices and layouts
 std::unique_ptr<View> make_network_view();      // D15: the machine's network, power and cost
+std::unique_ptr<View> make_memory_wall_view();  // how arithmetic, memory and links have grown apart
 
 }  // namespace lockstep::gui

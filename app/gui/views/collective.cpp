@@ -33,17 +33,18 @@ class CollectiveView final : public View {
         const bool hidden = session.reveal_steps >= 0;
         const std::string title = collective_title(shown),
                           caption = hidden ? std::string(collective_hidden) : collective_caption(*scene),
-                          right = fmt::format("one {} buffer a rank, {}", bytes_si(static_cast<double>(shown.run.bytes())),
-                                              shown.link);
+                          right = shown.of_run.empty()
+                                      ? fmt::format("one {} buffer a rank, {}",
+                                                    bytes_si(static_cast<double>(shown.run.bytes())), shown.link)
+                                      : fmt::format("{} of the training step: {}, {}", shown.of_run,
+                                                    bytes_si(static_cast<double>(shown.run.bytes())), shown.link);
         const Rect body = ui.panel(area, {.title = title, .right = right, .caption = caption});
         ui.push_scope("collective");
-        controls(ui, session, body, false);
-        const float used = controls(ui, session, body, true);
+        controls(ui, session, shown, body, false);
+        const float used = controls(ui, session, shown, body, true);
         Rect rest{body.x, body.y + used, body.w, body.h - used};
         if (hidden) {
-            ui.dashed({rest.x, rest.y, rest.w, std::min(60.0f, rest.h)}, ui.theme->ink3);
-            ui.text(rest.x + rest.w / 2, rest.y + 35, "Hidden until you lock an answer.",
-                    {.size = 13, .color = ui.theme->ink2, .align = Align::center});
+            draw_hidden_place(ui, rest);
             return ui.pop_scope();
         }
         if (!shown.refusal.empty()) {
@@ -57,7 +58,7 @@ class CollectiveView final : public View {
         const bool wide = rest.w > 760;
         const float matrix = wide ? std::floor(rest.w * 0.37f) : std::floor(rest.w * 0.5f);
         const float circle = wide ? std::floor(rest.w * 0.26f) : 0;
-        const float pitch = std::clamp((rest.h - 18 - 22) / static_cast<float>(std::max(1, shown.ranks())), 3.0f, 37.0f);
+        const float pitch = std::clamp((rest.h - 18 - 22) / static_cast<float>(std::max(1, shown.ranks())), 3.0f, 58.0f);
         draw_matrix(ui, session, focus, shown, state, {rest.x, rest.y, matrix - 12, rest.h}, pitch);
         if (circle > 0) draw_ranks(ui, *scene, focus, now, {rest.x + matrix + 4, rest.y, circle - 20, rest.h});
         draw_links(ui, session, *scene, now, {rest.x + matrix + circle, rest.y, rest.w - matrix - circle, rest.h});
@@ -70,16 +71,21 @@ class CollectiveView final : public View {
             return "Collective: nothing has run yet.\n";
         const lessons::ClusterScene& scene = *snapshot->cluster;
         const lessons::CollectiveShown& shown = scene.collective;
-        std::string text =
-            fmt::format("{} (simulated): {} ranks, {} in {} chunks, {}\n", collective_title(shown), shown.ranks(),
-                        bytes_si(static_cast<double>(shown.run.bytes())), shown.chunks(), shown.link);
+        std::string text = fmt::format("{} ({}): {} ranks, {} in {} chunks, {}\n", collective_title(shown),
+                                       shown.of_run.empty() ? "simulated" : "executed, times derived", shown.ranks(),
+                                       bytes_si(static_cast<double>(shown.run.bytes())), shown.chunks(), shown.link);
+        if (!shown.of_run.empty())
+            text += fmt::format("  collective {} of {} of the training step: {}, from {} on\n", shown.at + 1, shown.of,
+                                shown.of_run, time_si(shown.since_us));
         if (session.reveal_steps >= 0) return text + "  " + std::string(collective_hidden) + "\n";
         if (!shown.refusal.empty()) return text + "  " + shown.refusal + "\n";
         const double size = std::max<double>(1, static_cast<double>(shown.run.bytes()));
         text += fmt::format("  {} steps; the rank that sends most sends {} bytes, {:.4g} of the buffer; all together {}\n",
                             shown.rounds(), with_commas(shown.most_sent), static_cast<double>(shown.most_sent) / size,
                             with_commas(shown.all_sent));
-        text += fmt::format("  {} in all, {} without the late rank", time_si(shown.run.total_us), time_si(shown.on_time_us));
+        text +=
+            fmt::format("  {} in all, {} {}", time_si(shown.run.total_us), time_si(shown.on_time_us),
+                        shown.of_run.empty() ? "without the late rank" : "with all ranks on time and the links to itself");
         if (const double closed = shown.run.formula_us; closed > 0)
             text += fmt::format("; the closed formula says {}", time_si(closed));
         text += "\n";
@@ -89,7 +95,7 @@ class CollectiveView final : public View {
         const std::vector<ChunkState> state = board.at(now);
         text += fmt::format("  at {}, step {} of {}:\n", time_si(now), board.round_at(now), shown.rounds());
         for (int rank = 0; rank < shown.ranks() && rank < 16; ++rank) {
-            text += fmt::format("    rank {}{}:", rank, rank == focus.rank ? " (picked)" : "");
+            text += fmt::format("    rank {}{}:", shown.rank_of(rank), shown.rank_of(rank) == focus.rank ? " (picked)" : "");
             for (int chunk = 0; chunk < shown.chunks() && chunk < 16; ++chunk) {
                 const ChunkState& one = state[static_cast<size_t>(rank * shown.chunks() + chunk)];
                 text += fmt::format(" {} {}/{}", chunk_name(chunk, shown.chunks()), std::popcount(one.here), shown.ranks());
@@ -112,11 +118,22 @@ class CollectiveView final : public View {
         board_.adopt(scene->collective);
     }
 
-    float controls(Ui& ui, Session& session, const Rect& body, bool draw) {
+    float controls(Ui& ui, Session& session, const lessons::CollectiveShown& shown, const Rect& body, bool draw) {
         lessons::ClusterSetup wanted = cluster_setup(session);
         lessons::CollectiveSetup& setup = wanted.collective;
         const lessons::CollectiveSetup before = setup;
         ControlRow row(ui, body, draw);
+        if (!shown.of_run.empty()) {
+            const int by = row.number("collective", fmt::format("{} of {}", shown.at + 1, shown.of),
+                                      "of the training step: its network is chosen in Network");
+            row.words(shown.of_run, true);
+            if (draw && by != 0) {
+                setup.of_run = std::clamp(shown.at + by, 0, shown.of - 1);
+                session.cluster.time = -1;
+                ask_cluster(session, wanted);
+            }
+            return row.height();
+        }
         for (const comm::CollectiveRow& one : comm::collectives()) {
             if (one.operation != setup.operation) continue;
             std::string label(one.algorithm);
@@ -150,8 +167,9 @@ class CollectiveView final : public View {
     static void facts(Ui& ui, const lessons::CollectiveShown& shown, const Rect& area) {
         const Theme& theme = *ui.theme;
         const float y = area.y + 14;
-        const float badge = ui.text_width(name_of(Provenance::simulated), {.size = 12}) + 16;
-        ui.badge(area.right() - badge, y, Provenance::simulated);
+        const Provenance provenance = shown.of_run.empty() ? Provenance::simulated : Provenance::executed;
+        const float badge = ui.text_width(name_of(provenance), {.size = 12}) + 16;
+        ui.badge(area.right() - badge, y, provenance);
         float x = area.x;
         const float right = area.right() - badge - 10;
         const auto fact = [&](const std::string& strong, const std::string& quiet) {
@@ -164,12 +182,14 @@ class CollectiveView final : public View {
         };
         const double size = std::max<double>(1, static_cast<double>(shown.run.bytes()));
         const std::string formula = collective_formula(shown);
-        fact(fmt::format("{} steps", shown.rounds()), formula.empty() ? "" : "2(N-1)");
+        fact(fmt::format("{} step{}", shown.rounds(), shown.rounds() == 1 ? "" : "s"), formula.empty() ? "" : "2(N-1)");
         fact(
             fmt::format("{:.3g} S per rank", static_cast<double>(shown.most_sent) / size),
             (formula.empty() ? std::string("at most, ") : formula + " = ") + bytes_si(static_cast<double>(shown.most_sent)));
         const bool late = std::abs(shown.run.total_us - shown.on_time_us) > 1e-6;
-        fact(time_si(shown.run.total_us), late ? time_si(shown.on_time_us) + " without the late rank" : "");
+        fact(time_si(shown.run.total_us), !late                  ? ""
+                                          : shown.of_run.empty() ? time_si(shown.on_time_us) + " without the late rank"
+                                                                 : time_si(shown.on_time_us) + " with all on time");
     }
 
     void draw_matrix(Ui& ui, Session& session, Focus& focus, const lessons::CollectiveShown& shown,
@@ -191,9 +211,10 @@ class CollectiveView final : public View {
         const float segment = (width - 4) / static_cast<float>(std::max(1, ranks));
         for (int rank = 0; rank < ranks; ++rank) {
             const float y = top + pitch * static_cast<float>(rank);
-            const bool on = rank == focus.rank;
+            const bool on = shown.rank_of(rank) == focus.rank;
             if (rank % every == 0)
-                ui.text(area.x, y + height / 2 + 5, every > 1 ? std::to_string(rank) : fmt::format("rank {}", rank),
+                ui.text(area.x, y + height / 2 + 5,
+                        every > 1 ? std::to_string(shown.rank_of(rank)) : fmt::format("rank {}", shown.rank_of(rank)),
                         {.size = pitch >= 15 ? 13.0f : 12.0f,
                          .color = on ? theme.ink : theme.ink2,
                          .weight = on ? 600 : 400,
@@ -213,7 +234,7 @@ class CollectiveView final : public View {
                         else if (arrives)
                             ui.hatch(seg, data::green, Hatch::diagonal);
                         if (segment >= 11 && height >= 18)
-                            ui.text(seg.x + seg.w / 2, y + height / 2 + 4.5f, std::to_string(source),
+                            ui.text(seg.x + seg.w / 2, y + height / 2 + 4.5f, std::to_string(shown.rank_of(source)),
                                     {.size = 12,
                                      .color = here      ? text_on(data::green)
                                               : arrives ? theme.ink
@@ -231,13 +252,13 @@ class CollectiveView final : public View {
                     if (column > 8 && height > 6) ui.frame(box, full ? theme.ink : theme.line, 1);
                 }
                 if (ui.hovered(box))
-                    ui.tooltip(fmt::format("rank {}, chunk {}: {} of {} contributions{}{}", rank,
+                    ui.tooltip(fmt::format("rank {}, chunk {}: {} of {} contributions{}{}", shown.rank_of(rank),
                                            chunk_name(chunk, shown.chunks()), std::popcount(one.here), ranks,
                                            coming != 0 ? fmt::format(", {} arriving", std::popcount(coming)) : std::string(),
                                            full ? ", complete" : ""));
             }
             const Rect line{area.x, y, area.w, pitch};
-            if (ui.clicked(line)) focus.rank = rank, session.cluster.collective = true;
+            if (ui.clicked(line)) focus.rank = shown.rank_of(rank), session.cluster.collective = true;
         }
     }
 
@@ -304,11 +325,12 @@ class CollectiveView final : public View {
                         {tip.x - dx * s + dy * s, tip.y - dy * s - dx * s}},
                        color);
         }
-        const int late = scene.setup.collective.late_us > 0 ? scene.setup.collective.late_rank : -1;
+        const int late = shown.late_rank;
         for (int rank = 0; rank < n; ++rank) {
             const Point p = on(angle(rank));
-            const bool is_late = rank == late, picked = rank == focus.rank;
-            const std::string name = words ? fmt::format("rank {}", rank) : std::to_string(rank);
+            const int number = shown.rank_of(rank);
+            const bool is_late = rank == late, picked = number == focus.rank;
+            const std::string name = words ? fmt::format("rank {}", number) : std::to_string(number);
             const Rect box{p.x - half_w, p.y - half_h, 2 * half_w, 2 * half_h};
             ui.rect(box, theme.panel2, words ? 4.0f : 0.0f);
             ui.frame(box,
@@ -319,8 +341,8 @@ class CollectiveView final : public View {
             if (n <= 16)
                 ui.text(p.x, p.y + 4.5f, name,
                         {.size = words ? 13.0f : 12.0f, .align = Align::center, .weight = is_late || picked ? 600 : 400});
-            if (ui.hovered(box)) ui.tooltip(fmt::format("rank {}{}", rank, is_late ? ", late" : ""));
-            if (ui.clicked(box)) focus.rank = rank;
+            if (ui.hovered(box)) ui.tooltip(fmt::format("rank {}{}", number, is_late ? ", late" : ""));
+            if (ui.clicked(box)) focus.rank = number;
         }
         for (const Moving& one : moving) {
             if (n > 32) break;
@@ -371,7 +393,7 @@ class CollectiveView final : public View {
             ui.hatch({x, area.y + 1, 12, 12}, theme.ink3, Hatch::dots);
             ui.text(x + 18, area.y + 12, "waits", {.size = 12, .color = theme.ink2});
         }
-        const float pitch = std::clamp(plot.h / static_cast<float>(links.size()), 1.5f, 37.0f),
+        const float pitch = std::clamp(plot.h / static_cast<float>(links.size()), 1.5f, 58.0f),
                     bar = std::max(1.0f, pitch - (pitch > 12  ? 6.0f
                                                   : pitch > 4 ? 1.0f
                                                               : 0.0f));
@@ -382,11 +404,12 @@ class CollectiveView final : public View {
             const auto at = std::lower_bound(links.begin(), links.end(), std::pair{one.from, one.to});
             by_link[static_cast<size_t>(at - links.begin())].push_back(&one);
         }
-        const int late = scene.setup.collective.late_us > 0 ? scene.setup.collective.late_rank : -1;
+        const int late = shown.late_rank;
         for (size_t i = 0; i < links.size(); ++i) {
             const float y = plot.y + pitch * static_cast<float>(i);
             if (i % static_cast<size_t>(every) == 0)
-                ui.text(area.x, y + bar / 2 + 4.5f, fmt::format("{} → {}", links[i].first, links[i].second),
+                ui.text(area.x, y + bar / 2 + 4.5f,
+                        fmt::format("{} → {}", shown.rank_of(links[i].first), shown.rank_of(links[i].second)),
                         {.size = pitch >= 15 ? 13.0f : 12.0f, .color = theme.ink2, .width = 52});
             double before = 0;
             float filled = -1;  // what has been drawn up to: boxes under a pixel merge
@@ -447,9 +470,14 @@ class CollectiveView final : public View {
         const Rect time_area{plot.x - 4, plot.y, plot.w + 8, bottom + 20 - plot.y};
         const Drag drag = ui.drag("clock", time_area);
         if (drag.active) {
-            session.cluster.collective = true;
-            session.cluster.collective_time =
+            const double at_time =
                 shown.run.total_us * std::clamp(static_cast<double>((drag.at.x - plot.x) / plot.w), 0.0, 1.0);
+            if (shown.of_run.empty()) {
+                session.cluster.collective = true;
+                session.cluster.collective_time = at_time;
+            } else {
+                session.cluster.time = shown.since_us + at_time;
+            }
         } else if (ui.hovered(time_area)) {
             const auto row = static_cast<size_t>(std::max(0.0f, (ui.mouse.y - plot.y) / pitch));
             const double time = static_cast<double>((ui.mouse.x - plot.x) / plot.w) * shown.run.total_us;
@@ -457,9 +485,9 @@ class CollectiveView final : public View {
                 for (const comm::Transfer* one : by_link[row])
                     if (one->begin_us <= time && one->arrival_us > time)
                         ui.tooltip(fmt::format("step {}: chunk {} from rank {} to {}, {}\n{} to {}", one->round + 1,
-                                               chunk_name(one->chunk, shown.chunks()), one->from, one->to,
-                                               bytes_si(static_cast<double>(one->bytes)), time_si(one->begin_us),
-                                               time_si(one->arrival_us)));
+                                               chunk_name(one->chunk, shown.chunks()), shown.rank_of(one->from),
+                                               shown.rank_of(one->to), bytes_si(static_cast<double>(one->bytes)),
+                                               time_si(one->begin_us), time_si(one->arrival_us)));
         }
     }
 };

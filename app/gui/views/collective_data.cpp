@@ -106,6 +106,8 @@ int CollectiveBoard::round_at(double time) const {
 
 double collective_time(const Session& session, const lessons::ClusterScene& scene) {
     const double end = scene.collective.run.total_us;
+    if (!scene.collective.of_run.empty())
+        return std::clamp(schedule_time(session, Focus(), scene) - scene.collective.since_us, 0.0, end);
     return session.cluster.collective_time >= 0 ? std::min(session.cluster.collective_time, end) : 0.515 * end;
 }
 
@@ -144,10 +146,9 @@ std::string collective_caption(const lessons::ClusterScene& scene) {
     if (!shown.refusal.empty()) return "This collective cannot run on these numbers.";
     std::string text = "Lit: that rank's part is in; hatched: arriving; framed: complete.";
     const double late = shown.run.total_us - shown.on_time_us;
-    const lessons::CollectiveSetup& setup = scene.setup.collective;
-    if (setup.late_rank >= 0 && setup.late_us > 0)
-        text += fmt::format(" Rank {} is {} late; the last rank ends {} later.", setup.late_rank, time_si(setup.late_us),
-                            late < 0.005 ? std::string("no") : time_si(late));
+    if (shown.late_rank >= 0)
+        text += fmt::format(" Rank {} is {} late; the last rank ends {} later.", shown.rank_of(shown.late_rank),
+                            time_si(shown.late_us), late < 0.005 ? std::string("no") : time_si(late));
     else if (shown.run.bytes() > 0)
         text += fmt::format(" The rank that sends most sends {:.3g} times the buffer.",
                             static_cast<double>(shown.most_sent) / static_cast<double>(shown.run.bytes()));

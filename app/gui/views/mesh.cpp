@@ -42,8 +42,9 @@ std::string role_of(const lessons::ClusterScene& scene, int rank) {
     if (has_axis(mesh, "pp")) {
         const int stages = mesh.size("pp"), stage = mesh.coordinate(rank, "pp"), layers = scene.setup.mesh.layers;
         const auto column = mesh.group(rank, "pp");
-        std::string words =
-            fmt::format("layers {}-{} of {}", layers * stage / stages + 1, layers * (stage + 1) / stages, layers);
+        std::string words = scene.mesh.parameter.empty() ? fmt::format("layers {}-{} of {}", layers * stage / stages + 1,
+                                                                       layers * (stage + 1) / stages, layers)
+                                                         : fmt::format("stage {} of {}", stage, stages);
         if (stage > 0) words += fmt::format(", activations from rank {}", column[static_cast<size_t>(stage - 1)]);
         if (stage + 1 < stages) words += fmt::format(", to rank {}", column[static_cast<size_t>(stage + 1)]);
         add(words);
@@ -73,11 +74,42 @@ std::vector<int> piece_numbers(const std::vector<lessons::ShardShown>& shards) {
     return numbers;
 }
 
+// Of which rectangles a shard is: one; of a run of elements, row by row, up to three.
+std::vector<lessons::ShardShown> rectangles_of(const lessons::ShardShown& shard) {
+    if (shard.rows.count == 0 || shard.columns.count == 0 || shard.flat.count == 0) return {};
+    if (shard.flat.count < 0) return {shard};
+    const int64_t width = shard.columns.count;
+    std::vector<lessons::ShardShown> all;
+    const auto add = [&](int64_t row, int64_t rows, int64_t column, int64_t columns) {
+        if (rows > 0 && columns > 0)
+            all.push_back({{shard.rows.begin + row, rows}, {shard.columns.begin + column, columns}, shard.partial});
+    };
+    int64_t begin = shard.flat.begin;
+    const int64_t end = begin + shard.flat.count;
+    if (begin % width != 0) {
+        const int64_t most = std::min(width - begin % width, end - begin);
+        add(begin / width, 1, begin % width, most);
+        begin += most;
+    }
+    add(begin / width, (end - begin) / width, 0, width);
+    begin += (end - begin) / width * width;
+    add(begin / width, 1, 0, end - begin);
+    return all;
+}
+
 std::string holds(const lessons::ShardShown& shard) {
-    if (shard.rows.count == 0 || shard.columns.count == 0) return "nothing of it";
+    if (shard.rows.count == 0 || shard.columns.count == 0 || shard.flat.count == 0) return "nothing of it";
+    if (shard.flat.count > 0)
+        return fmt::format("{} of {} elements, from number {}", with_commas(shard.flat.count),
+                           with_commas(shard.rows.count * shard.columns.count), with_commas(shard.flat.begin));
     return fmt::format("rows {}-{}, columns {}-{}{}", shard.rows.begin, shard.rows.begin + shard.rows.count - 1,
                        shard.columns.begin, shard.columns.begin + shard.columns.count - 1,
                        shard.partial ? ", a summand" : "");
+}
+
+int picked_on_mesh(const Focus& focus, const lessons::ClusterScene& scene) {  // of a training run the first, as elsewhere
+    const auto ranks = static_cast<int>(scene.mesh.before.size());
+    return !scene.mesh.parameter.empty() && (focus.rank < 0 || focus.rank >= ranks) ? 0 : picked_rank(focus, ranks);
 }
 
 class MeshView final : public View {
@@ -90,29 +122,30 @@ class MeshView final : public View {
             return ui.say_nothing_yet(body, "No mesh has been laid out yet.", snapshot->busy);
         }
         const bool hidden = session.reveal_steps >= 0;
+        const bool ran = !scene->mesh.parameter.empty();
         const std::string right = "mesh  " + mesh_text(scene->mesh.mesh),
                           caption = hidden ? std::string(mesh_hidden) : caption_of(*scene);
-        const Rect body =
-            ui.panel(area, {.title = mesh_title, .right = right, .badge = Provenance::derived, .caption = caption});
+        const Rect body = ui.panel(area, {.title = mesh_title,
+                                          .right = right,
+                                          .badge = ran ? Provenance::executed : Provenance::derived,
+                                          .caption = caption});
         ui.push_scope("mesh");
         controls(ui, session, *scene, body, false);
         const float used = controls(ui, session, *scene, body, true);
         const Rect rest{body.x, body.y + used, body.w, body.h - used};
         if (hidden) {
-            ui.dashed({rest.x, rest.y, rest.w, std::min(60.0f, rest.h)}, ui.theme->ink3);
-            ui.text(rest.x + rest.w / 2, rest.y + 35, "Hidden until you lock an answer.",
-                    {.size = 13, .color = ui.theme->ink2, .align = Align::center});
+            draw_hidden_place(ui, rest);
             return ui.pop_scope();
         }
         if (scene != seen_) {
-            if (seen_ && !(seen_->setup.mesh == scene->setup.mesh)) since_ = ui.now;
+            if (seen_ && !ran && !(seen_->setup.mesh == scene->setup.mesh)) since_ = ui.now;
             seen_ = scene;
             numbers(*scene);
         }
         const int ranks = static_cast<int>(scene->mesh.before.size());
         if (const int by = (ui.pressed(Key::down, area) ? 1 : 0) - (ui.pressed(Key::up, area) ? 1 : 0); by != 0)
-            focus.rank = std::clamp(picked_rank(focus, ranks) + by, 0, ranks - 1);
-        const int picked = picked_rank(focus, ranks);
+            focus.rank = std::clamp(picked_on_mesh(focus, *scene) + by, 0, ranks - 1);
+        const int picked = picked_on_mesh(focus, *scene);
         const bool text = rest.h > 120;
         const float grid = std::floor(rest.w * 0.52f), height = rest.h - (text ? 26.0f : 0.0f);
         draw_devices(ui, focus, *scene, picked, {rest.x, rest.y, grid - 12, height});
@@ -133,6 +166,7 @@ class MeshView final : public View {
         const lessons::ClusterScene& scene = *snapshot->cluster;
         const lessons::MeshSetup& setup = scene.setup.mesh;
         const auto ranks = static_cast<int>(scene.mesh.before.size());
+        if (!scene.mesh.parameter.empty()) return describe_run(session, focus, scene);
         std::string text = fmt::format("{} (derived): {}, {} ranks; a matrix of {} x {}, {} bytes an element\n", mesh_title,
                                        mesh_text(scene.mesh.mesh), ranks, setup.rows, setup.columns, size_of(setup.type));
         if (session.reveal_steps >= 0) return text + "  " + std::string(mesh_hidden) + "\n";
@@ -141,7 +175,7 @@ class MeshView final : public View {
                                 lessons::name_of(setup.before[axis]), lessons::name_of(setup.after[axis]));
         for (int rank = 0; rank < ranks && rank < 64; ++rank)
             text += fmt::format("  rank {}{}: {}; before {}; after {}\n", rank,
-                                rank == picked_rank(focus, ranks) ? " (picked)" : "", role_of(scene, rank),
+                                rank == picked_on_mesh(focus, scene) ? " (picked)" : "", role_of(scene, rank),
                                 holds(scene.mesh.before[static_cast<size_t>(rank)]),
                                 holds(scene.mesh.after[static_cast<size_t>(rank)]));
         for (const parallel::RedistributionStep& step : scene.mesh.plan.steps)
@@ -160,12 +194,42 @@ class MeshView final : public View {
         after_ = piece_numbers(scene.mesh.after);
     }
 
+    // A training run's parameter: who keeps its weights, and who its gradients or Adam's moments.
+    static std::string describe_run(const Session& session, const Focus& focus, const lessons::ClusterScene& scene) {
+        const lessons::MeshShown& mesh = scene.mesh;
+        const auto ranks = static_cast<int>(mesh.before.size());
+        std::string text =
+            fmt::format("{} (executed): {}, {} ranks; parameter {} of {}, {}: {} x {}\n", mesh_title, mesh_text(mesh.mesh),
+                        ranks, mesh.at + 1, mesh.of, mesh.parameter, mesh.rows, mesh.columns);
+        if (session.reveal_steps >= 0) return text + "  " + std::string(mesh_hidden) + "\n";
+        for (int rank = 0; rank < ranks && rank < 64; ++rank)
+            text += fmt::format("  rank {}{}: keeps of its weights {}; of {} {}\n", rank,
+                                rank == picked_on_mesh(focus, scene) ? " (picked)" : "",
+                                holds(mesh.before[static_cast<size_t>(rank)]), mesh.beside,
+                                holds(mesh.after[static_cast<size_t>(rank)]));
+        for (const std::string& words : mesh.moved) text += "  " + words + "\n";
+        return text + "  " + caption_of(scene) + "\n";
+    }
+
     static const std::string& axis_name(const lessons::ClusterScene& scene, const parallel::RedistributionStep& step) {
         return scene.mesh.mesh.axes[static_cast<size_t>(step.axis)].name;
     }
 
     static std::string caption_of(const lessons::ClusterScene& scene) {
         if (!scene.mesh.refusal.empty()) return scene.mesh.refusal;
+        if (!scene.mesh.parameter.empty()) {
+            const auto copies = [](const std::vector<lessons::ShardShown>& shards) {
+                double sum = 0;
+                for (const lessons::ShardShown& one : shards)
+                    sum += static_cast<double>(one.flat.count < 0 ? one.rows.count * one.columns.count : one.flat.count);
+                return sum;
+            };
+            const double whole = std::max(1.0, static_cast<double>(scene.mesh.rows * scene.mesh.columns));
+            return fmt::format(
+                "All ranks together keep {} {} of its weights and {} of {}.", amount(copies(scene.mesh.before) / whole),
+                copies(scene.mesh.before) == whole ? "copy" : "copies", amount(copies(scene.mesh.after) / whole),
+                scene.mesh.beside == "Adam" ? "Adam's moments" : scene.mesh.beside);
+        }
         if (scene.mesh.plan.steps.empty()) return "Before and after are the same layout: nothing moves.";
         std::string names;
         for (const parallel::RedistributionStep& step : scene.mesh.plan.steps)
@@ -181,6 +245,16 @@ class MeshView final : public View {
         lessons::MeshSetup& setup = wanted.mesh;
         const lessons::MeshSetup before = setup;
         ControlRow row(ui, body, draw);
+        if (!scene.mesh.parameter.empty()) {
+            const int by = row.number("parameter", fmt::format("{} of {}", scene.mesh.at + 1, scene.mesh.of),
+                                      "of the model that is trained");
+            row.words(scene.mesh.parameter, true);
+            if (row.chip("gradients", setup.gradients)) setup.gradients = true;
+            if (row.chip("Adam", !setup.gradients)) setup.gradients = false;
+            if (by != 0) setup.parameter = std::clamp(scene.mesh.at + by, 0, scene.mesh.of - 1);
+            if (draw && !(setup == before)) ask_cluster(session, wanted);
+            return row.height() + 2;
+        }
         static constexpr std::string_view signs[] = {"whole", "rows", "columns", "sum"};
         for (size_t axis = 0; axis < setup.axes.size(); ++axis) {
             const int by = row.number(setup.axes[axis].name, std::to_string(setup.axes[axis].size), "ranks along this axis");
@@ -218,7 +292,7 @@ class MeshView final : public View {
         const float w = (area.w - gap * static_cast<float>(across - 1)) / static_cast<float>(across),
                     h = (area.h - gap * static_cast<float>(down - 1)) / static_cast<float>(down);
         const float cell_w = w / static_cast<float>(columns),
-                    cell_h = std::min(56.0f, (h - head) / static_cast<float>(rows));
+                    cell_h = std::min(76.0f, (h - head) / static_cast<float>(rows));
         if (cell_w < 3 || cell_h < 3) return;
         for (int plane = 0; plane < planes; ++plane) {
             const float x = area.x + (w + gap) * static_cast<float>(plane % across),
@@ -247,7 +321,10 @@ class MeshView final : public View {
                     ui.frame(box, related ? theme.accent : theme.line, 1);
                     // The piece that it holds, as the sheet before colours it.
                     const Rect chip{box.x + 3, box.y + 3, std::min(10.0f, box.w - 6), std::max(2.0f, box.h - 6)};
-                    piece(ui, chip, before_[at], scene.mesh.before[at].partial);
+                    if (rectangles_of(scene.mesh.before[at]).empty())
+                        ui.dashed(chip, theme.ink3);
+                    else
+                        piece(ui, chip, before_[at], scene.mesh.before[at].partial);
                     const std::string label = box.w > 64 ? fmt::format("rank {}", rank) : std::to_string(rank);
                     if (box.h >= 14 && box.w > ui.text_width(label, {.size = 13, .weight = 600}) + 20)
                         ui.text(box.x + 18,
@@ -258,17 +335,28 @@ class MeshView final : public View {
                         for (const parallel::MeshAxis& axis : mesh.axes)
                             if (axis.name == "pp" && axis.size > 1)
                                 where = fmt::format("stage {}", mesh.coordinate(rank, "pp"));
-                        if (where.empty()) where = fmt::format("piece {}", before_[at]);
+                        if (where.empty() && scene.mesh.parameter.empty()) where = fmt::format("piece {}", before_[at]);
+                        if (where.empty()) where = coordinates_text(mesh, rank);
                         if (ui.text_width(where, {.size = 12}) + 22 <= box.w)
                             ui.text(box.x + 18, box.y + 32, where, {.size = 12, .color = theme.ink2});
                     }
                     if (rank == picked) ui.outline(box, 1);
                     if (ui.hovered(box))
-                        ui.tooltip(fmt::format("rank {}: {}\nbefore: {}\nafter: {}", rank, role_of(scene, rank),
-                                               holds(scene.mesh.before[at]), holds(scene.mesh.after[at])));
+                        ui.tooltip(fmt::format(
+                            "rank {}: {}\n{}: {}\n{}: {}", rank, role_of(scene, rank),
+                            scene.mesh.parameter.empty() ? "before" : "weights", holds(scene.mesh.before[at]),
+                            scene.mesh.parameter.empty() ? "after" : scene.mesh.beside, holds(scene.mesh.after[at])));
                     if (ui.clicked(box)) focus.rank = rank;
                 }
         }
+    }
+
+    static std::string coordinates_text(const parallel::Mesh& mesh, int rank) {  // "dp 0, tp 1"
+        std::string text;
+        for (const parallel::MeshAxis& axis : mesh.axes)
+            if (axis.size > 1)
+                text += fmt::format("{}{} {}", text.empty() ? "" : ", ", axis.name, mesh.coordinate(rank, axis.name));
+        return text;
     }
 
     static bool shares_axis(const parallel::Mesh& mesh, int a, int b) {  // they differ along one axis at most
@@ -292,21 +380,24 @@ class MeshView final : public View {
     void draw_sheets(Ui& ui, const lessons::ClusterScene& scene, int picked, const Rect& area) {
         const Theme& theme = *ui.theme;
         const float head = 18, gap = 30;
-        const float most_w = (area.w - gap) / 2, aspect = std::clamp(static_cast<float>(scene.setup.mesh.columns) /
-                                                                         static_cast<float>(scene.setup.mesh.rows),
-                                                                     0.4f, 2.5f);
-        const float w = std::min(most_w, (area.h - head - 22) * aspect), h = w / aspect;
+        const float most_w = (area.w - gap) / 2,
+                    aspect = std::clamp(
+                        static_cast<float>(scene.mesh.columns) / static_cast<float>(std::max<int64_t>(1, scene.mesh.rows)),
+                        0.4f, 2.5f);
+        const float lines = area.h < 150 ? 0.0f : 17.0f * static_cast<float>(scene.mesh.moved.size());
+        const float foot = scene.mesh.parameter.empty() ? 22.0f : 8.0f + lines;
+        const float w = std::min(most_w, (area.h - head - foot) * aspect), h = w / aspect;
         if (w < 30 || h < 20) return;
         double t = since_ < 0 ? 1 : std::clamp((ui.now - since_) / mesh_move_seconds, 0.0, 1.0);
         if (t >= 1) since_ = -1;
         if (since_ >= 0) ui.animate();
         t = t * t * (3 - 2 * t);
         const Rect first{area.x, area.y + head, w, h}, second{area.x + most_w + gap, area.y + head, w, h};
-        ui.text(first.x, area.y + 12, "before", {.size = 13, .weight = 600, .width = w});
-        ui.text(second.x, area.y + 12, "after", {.size = 13, .weight = 600, .width = w});
+        const bool ran = !scene.mesh.parameter.empty();
+        ui.text(first.x, area.y + 12, ran ? "weights" : "before", {.size = 13, .weight = 600, .width = most_w});
+        ui.text(second.x, area.y + 12, ran ? scene.mesh.beside : "after", {.size = 13, .weight = 600, .width = most_w});
         const auto place = [&](const lessons::ShardShown& shard, const Rect& sheet) {
-            const float rows = static_cast<float>(scene.setup.mesh.rows),
-                        columns = static_cast<float>(scene.setup.mesh.columns);
+            const float rows = static_cast<float>(scene.mesh.rows), columns = static_cast<float>(scene.mesh.columns);
             return Rect{sheet.x + sheet.w * static_cast<float>(shard.columns.begin) / columns,
                         sheet.y + sheet.h * static_cast<float>(shard.rows.begin) / rows,
                         sheet.w * static_cast<float>(shard.columns.count) / columns,
@@ -318,8 +409,14 @@ class MeshView final : public View {
             for (size_t rank = 0; rank < shards.size(); ++rank) {
                 if (pieces[rank] <= most) continue;  // drawn already
                 most = pieces[rank];
-                const Rect box = place(shards[rank], at);
-                piece(ui, {box.x + 0.5f, box.y + 0.5f, box.w - 1, box.h - 1}, pieces[rank], shards[rank].partial);
+                const std::vector<lessons::ShardShown> parts = rectangles_of(shards[rank]);
+                if (parts.empty()) continue;
+                Rect box = place(parts.front(), at);
+                for (const lessons::ShardShown& part : parts) {
+                    const Rect one = place(part, at);
+                    piece(ui, {one.x + 0.5f, one.y + 0.5f, one.w - 1, one.h - 1}, pieces[rank], part.partial);
+                    if (one.w * one.h > box.w * box.h) box = one;
+                }
                 std::string owners;
                 int count = 0;
                 for (size_t other = 0; other < shards.size(); ++other)
@@ -336,11 +433,23 @@ class MeshView final : public View {
                 if (ui.hovered(box)) ui.tooltip("ranks " + owners + "\n" + holds(shards[rank]));
             }
             ui.frame(at, theme.line, 1);
-            ui.outline(place(shards[static_cast<size_t>(picked)], at), 2);
+            for (const lessons::ShardShown& part : rectangles_of(shards[static_cast<size_t>(picked)])) {
+                const Rect one = place(part, at);
+                if (one.w > 6 && one.h > 6) ui.outline(one, 2);
+            }
         };
         sheet(scene.mesh.before, before_, first);
         sheet(scene.mesh.after, after_, second);
         const float middle = first.right() + (second.x - first.right()) / 2;
+        if (ran) {
+            float y = first.bottom() + 17;
+            for (const std::string& words : scene.mesh.moved) {
+                if (lines <= 0 || y > area.bottom()) break;
+                ui.text(area.x, y, words, {.size = 12, .color = theme.ink2, .width = area.w});
+                y += 17;
+            }
+            return;
+        }
         ui.rect({middle - 8, first.y + h / 2 - 0.75f, 14, 1.5f}, theme.ink2);
         ui.arrow_head({middle + 10, first.y + h / 2}, Way::right, theme.ink2, 5);
         if (t < 1)  // the picked rank's piece and its group's on their way

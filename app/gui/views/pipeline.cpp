@@ -1,8 +1,10 @@
 // D9, pipeline schedules: one, or two on one time axis; or, by the switch in front of the chips, the one that a training run
 // executed, with the numbers of its plan. The chips pick which; the numbers under them (ranks, micro-batches,
-// chunks, the times of F, I and W, the hop, a slow rank, the limit) run them again. Clicking an action picks its micro-batch
-// and rank, clicking idle dots or Enter says whom the rank waits for. Up and Down choose the rank, Page Up and Page Down the
-// micro-batch, W and S or the wheel zoom, A and D pan, Home shows everything; dragging the axis moves the cursor.
+// chunks, the times of F, I and W, the hop, a slow rank, the limit) run them again. Dragging a bar puts the action elsewhere
+// in its rank's order (- and + do it by a place), dragging its end changes how long such actions take. Clicking an action
+// picks its micro-batch and rank, clicking idle dots or Enter says whom the rank waits for. Up and Down choose the rank,
+// Page Up and Page Down the micro-batch, W and S or the wheel zoom, A and D pan, Home shows everything; dragging the axis
+// moves the cursor.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,9 +43,7 @@ class PipelineView final : public View {
             picture = {picture.x, picture.y + high, picture.w, picture.h - high};
         }
         if (hidden) {
-            ui.dashed({picture.x, picture.y, picture.w, std::min(60.0f, picture.h)}, ui.theme->ink3);
-            ui.text(picture.x + picture.w / 2, picture.y + 35, "Hidden until you lock an answer.",
-                    {.size = 13, .color = ui.theme->ink2, .align = Align::center});
+            draw_hidden_place(ui, picture);
             return ui.pop_scope();
         }
         if (picture.h > 90) show(ui, session, focus, *scene, picture, area);
@@ -59,8 +59,8 @@ class PipelineView final : public View {
         if (scene->training) {
             text = fmt::format("{} (executed, times derived): {}\n", pipeline_title, scene->training->title);
             if (trained(*scene) && session.reveal_steps < 0)
-                text +=
-                    fmt::format("  {}; all ranks sent {}\n", training_words(*scene->training), sent_words(*scene->training));
+                text += fmt::format("  {}; all ranks sent {}; {}\n", training_words(*scene->training),
+                                    sent_words(*scene->training), step_share_words(*scene->training));
         } else {
             text = fmt::format("{} ({}): {} ranks, {} micro-batches, F {}, I {}, W {}, hop {}", pipeline_title,
                                scene->schedules.front().executed ? "executed" : "simulated", setup.ranks, setup.microbatches,
@@ -97,6 +97,11 @@ class PipelineView final : public View {
     double begin_ = 0, end_ = 0;  // in view; equal: everything
     double pan_begin_ = 0;
     bool scrubbing_ = false, panned_ = false;
+    struct Held {  // an action under the pointer, or its end
+        enum class What : uint8_t { nothing, action, end } what = What::nothing;
+        int block = -1, rank = -1, index = -1, to = -1;
+        parallel::ActionRun run;
+    } held_;
     Why why_;
     float scrolled_ = 0;
 
@@ -111,7 +116,7 @@ class PipelineView final : public View {
     static std::string header(const lessons::ClusterScene& scene, float width) {
         if (width < 700) return scene.source;
         std::string text = scene.source.empty() ? std::string() : scene.source + ", ";
-        if (scene.training) return text + "times derived, of an H100; the column of rank 0";
+        if (scene.training) return text + "times derived, of an H100 and the links in Network; the column of rank 0";
         for (const lessons::ScheduleShown& one : scene.schedules)
             if (one.executed) return text + "times of the virtual clock";
         return text + "1 unit: one forward of one micro-batch on one stage";
@@ -173,6 +178,9 @@ class PipelineView final : public View {
         setup.limit = std::max(1, setup.activation_limit() + row.number("limit", std::to_string(setup.activation_limit()),
                                                                         "micro-batches whose activations fit"));
         if (setup.limit == setup.ranks) setup.limit = 0;
+        if (setup.ranks != before.ranks || setup.microbatches != before.microbatches || setup.chunks != before.chunks)
+            setup.moves.clear();
+        if (!setup.moves.empty() && row.chip("undo move", false)) setup.moves.pop_back();
         if (draw && !(setup == before)) ask_cluster(session, wanted);
         return row.height() + 2;
     }
@@ -191,7 +199,10 @@ class PipelineView final : public View {
         for (const parallel::ScheduleRow& one : parallel::schedules()) {
             const bool on = setup.plan.schedule == one.name;
             chunks = chunks || (on && one.chunks == 0);
-            if (row.chip(one.title, on)) setup.plan.schedule = one.name;
+            if (row.chip(one.title, on) && !on) {
+                setup.plan.schedule = one.name;
+                if (one.versions != nullptr) setup.plan.zero = 0;  // versions of whole weights are kept
+            }
         }
         row.gap(6);
         const auto doubled = [&](std::string_view name, int& value, std::string_view tip) {
@@ -212,11 +223,17 @@ class PipelineView final : public View {
         const int seed = row.number("seed", std::to_string(setup.seed), "of the first weights and of the data");
         if (seed > 0 || setup.seed > 0) setup.seed += static_cast<uint64_t>(static_cast<int64_t>(seed));
         const bool other = !(setup == before);
-        setup.steps += row.number("step", std::to_string(setup.steps), "the one that is shown: + trains one more");
+        const bool flushes = setup.plan.pp == 1 || parallel::schedule_named(setup.plan.schedule).versions == nullptr;
+        setup.steps += row.number(
+            flushes ? "step" : "update", std::to_string(setup.steps),
+            flushes ? "the one that is shown: + trains one more" : "the one that is shown, of all that ran in one go");
         if (session.cluster_asked && session.snapshot()->busy.starts_with("training step") && row.chip("Cancel", false))
             session.post({Request::Kind::cancel_own, 0, {}});
         if (row.drawing() && other) setup.steps = 1;
-        if (row.drawing() && !(lessons::within_limits(setup) == before)) ask_cluster(session, wanted);
+        if (row.drawing() && !(lessons::within_limits(setup) == before)) {
+            if (!flushes) session.cluster.time = -1;  // the clock goes to the update
+            ask_cluster(session, wanted);
+        }
         return row.height() + 2;
     }
 
@@ -259,7 +276,7 @@ class PipelineView final : public View {
         p.coarse = visible > 700 && (cell < 6 || visible > 1500);
         const auto blocks = static_cast<float>(scene.schedules.size());
         const float heads = 26 * blocks, room = p.axis_y - 6 - area.y - heads;
-        const float pitch = std::clamp(room / static_cast<float>(std::max(1, lines)), 2.0f, 52.0f);
+        const float pitch = std::clamp(room / static_cast<float>(std::max(1, lines)), 2.0f, trained(scene) ? 52.0f : 84.0f);
         float y = area.y;
         for (const lessons::ScheduleShown& one : scene.schedules) {
             PipelineBlock block;
@@ -269,6 +286,7 @@ class PipelineView final : public View {
             const bool curves = pitch >= 30 && !p.coarse;
             block.bar = curves ? std::min(20.0f, std::floor(pitch * 0.45f)) : pitch >= 6 ? pitch - 2 : pitch;
             block.bar = std::min(block.bar, 22.0f);
+            if (curves && pitch > 52) block.bar = std::min(30.0f, std::floor(pitch * 0.36f));
             block.curve = curves ? pitch - block.bar - 6 : 0;
             block.head = {area.x, y, area.w - 8, 24};
             block.rows = {area.x, y + 26, area.w, pitch * static_cast<float>(std::max(1, block.ranks))};
@@ -293,6 +311,14 @@ class PipelineView final : public View {
         for (const PipelineBlock& block : p.blocks) draw_pipeline_block(ui, p, block, version_);
         draw_pipeline_axis(ui, p, scene, schedule_time(session, focus, scene));
         draw_saving(ui, p);
+        draw_held(ui, p);
+        if (trained(scene)) {
+            const bool refused = scene.schedules.front().run.actions.empty();
+            const float from = refused ? area.y + 54 : p.axis_y + 28;
+            if (whole.bottom() - from > 56)
+                draw_rank_streams(ui, p, *scene.training, focus, {whole.x, from, whole.w, whole.bottom() - from},
+                                  schedule_time(session, focus, scene));
+        }
         if (why_.block >= 0) draw_why(ui, p, why_);
     }
 
@@ -332,22 +358,135 @@ class PipelineView final : public View {
             session.cluster.microbatch = std::clamp(p.microbatch + by, 0, microbatches - 1);
         if (ui.pressed(Key::enter, panel)) explain(p, p.rank, now, -1);
 
+        if (const int by = (ui.pressed(Key::plus, panel) ? 1 : 0) - (ui.pressed(Key::minus, panel) ? 1 : 0); by != 0)
+            move_by_key(session, scene, p, now, by);
         const Drag drag = ui.drag("time", time_area);
         if (drag.started) {
             scrubbing_ = drag.from.y >= p.axis_y - 4 || std::abs(drag.from.x - p.x(now)) < 4;
+            held_ = scrubbing_ || scene.training || session.cluster_asked ? Held{} : take(p, drag.from);
             pan_begin_ = p.begin;
             panned_ = false;
         }
         if (drag.active && scrubbing_) {
             session.cluster.time = std::clamp(p.time(drag.at.x), 0.0, all);
             session.cluster.collective = false;
-        } else if (drag.active && std::abs(drag.at.x - drag.from.x) > 4 && end_ > begin_) {
+        } else if (drag.active && held_.what == Held::What::end) {
+            panned_ = panned_ || std::abs(drag.at.x - drag.from.x) > 3;
+            if (panned_) stretch(session, p, drag.at.x - drag.from.x);
+        } else if (drag.active && held_.what == Held::What::action && (panned_ || std::abs(drag.at.x - drag.from.x) > 6)) {
+            panned_ = true;
+            held_.to = place_for(p, drag.at.x);
+        } else if (drag.active && held_.what == Held::What::nothing && std::abs(drag.at.x - drag.from.x) > 4 &&
+                   end_ > begin_) {
             panned_ = true;
             const double by = static_cast<double>((drag.from.x - drag.at.x) / std::max(1.0f, p.plot.w)) * length;
             look_at(pan_begin_ + by, pan_begin_ + by + length, all);
         }
         if (drag.ended && !scrubbing_ && !panned_) pick(session, focus, scene, p, drag.from);
+        if (drag.ended && held_.what == Held::What::action && panned_ && held_.to != held_.index)
+            ask_move(session, p.blocks[static_cast<size_t>(held_.block)], held_.rank, held_.index, held_.to);
+        if (!drag.active) held_ = {};
         if (!drag.active && ui.hovered(time_area)) hint(ui, p);
+    }
+
+    // The computing actions of a rank, in order.
+    static std::vector<const parallel::ActionRun*> actions_on(const PipelineBlock& block, int rank) {
+        std::vector<const parallel::ActionRun*> all;
+        if (rank < 0 || rank >= block.ranks) return all;
+        for (const parallel::ActionRun& one : block.shown->run.actions[static_cast<size_t>(rank)])
+            if (parallel::computes(one.action.kind) && one.action.kind != parallel::ActionKind::update) all.push_back(&one);
+        return all;
+    }
+
+    static Held take(const PipelinePlaces& p, Point at) {
+        const Under spot = under(p, at);
+        if (spot.block < 0 || p.coarse) return {};
+        const PipelineBlock& block = p.blocks[static_cast<size_t>(spot.block)];
+        if (at.y > block.row_y(spot.rank) + block.bar) return {};
+        const auto list = actions_on(block, spot.rank);
+        for (size_t i = 0; i < list.size(); ++i) {
+            const float x0 = p.x(list[i]->begin), x1 = p.x(list[i]->end);
+            if (at.x < x0 || at.x >= x1) continue;
+            const bool end = x1 - at.x < 5 && x1 - x0 > 16;
+            return {end ? Held::What::end : Held::What::action,
+                    spot.block,
+                    spot.rank,
+                    static_cast<int>(i),
+                    static_cast<int>(i),
+                    *list[i]};
+        }
+        return {};
+    }
+
+    int place_for(const PipelinePlaces& p, float x) const {  // of the list without the held action
+        const auto list = actions_on(p.blocks[static_cast<size_t>(held_.block)], held_.rank);
+        int place = 0;
+        for (size_t i = 0; i < list.size(); ++i)
+            if (static_cast<int>(i) != held_.index && p.x((list[i]->begin + list[i]->end) / 2) < x) ++place;
+        return place;
+    }
+
+    static void ask_move(Session& session, const PipelineBlock& block, int rank, int from, int to) {
+        lessons::ClusterSetup wanted = cluster_setup(session);
+        if (!block.shown->move_refusal.empty())  // what was refused gives way
+            for (size_t i = wanted.pipeline.moves.size(); i-- > 0;)
+                if (wanted.pipeline.moves[i].kind == block.shown->kind) {
+                    wanted.pipeline.moves.erase(wanted.pipeline.moves.begin() + static_cast<std::ptrdiff_t>(i));
+                    break;
+                }
+        wanted.pipeline.moves.push_back({block.shown->kind, rank, from, to});
+        ask_cluster(session, wanted);
+    }
+
+    // The action that the clock stands in on the picked rank, one place on or back.
+    void move_by_key(Session& session, const lessons::ClusterScene& scene, const PipelinePlaces& p, double now, int by) {
+        if (scene.training || session.cluster_asked) return;
+        for (const PipelineBlock& block : p.blocks) {
+            const auto list = actions_on(block, p.rank);
+            for (size_t i = 0; i < list.size(); ++i) {
+                if (list[i]->begin > now + 1e-9 || list[i]->end <= now + 1e-9) continue;
+                const int to = static_cast<int>(i) + by;
+                if (to < 0 || to >= static_cast<int>(list.size())) return;
+                ask_move(session, block, p.rank, static_cast<int>(i), to);
+                return;
+            }
+        }
+    }
+
+    // The end of a bar sets how long what it is of takes, in quarters of a unit.
+    void stretch(Session& session, const PipelinePlaces& p, float by) const {
+        const PipelineBlock& block = p.blocks[static_cast<size_t>(held_.block)];
+        lessons::ClusterSetup wanted = cluster_setup(session);
+        lessons::PipelineSetup& setup = wanted.pipeline;
+        double factor = block.shown->run.schedule.share();
+        if (setup.slow_rank == held_.rank) factor *= setup.slow_factor;
+        const double longer = static_cast<double>(by / std::max(1.0f, p.plot.w)) * (p.end - p.begin);
+        const double length = std::round((held_.run.end - held_.run.begin + longer) / factor * 4) / 4;
+        using Kind = parallel::ActionKind;
+        if (held_.run.action.kind == Kind::forward)
+            setup.forward = std::clamp(length, 0.25, 16.0);
+        else if (held_.run.action.kind == Kind::backward_input)
+            setup.input = std::clamp(length, 0.25, 16.0);
+        else if (held_.run.action.kind == Kind::backward_weight)
+            setup.weight = std::clamp(length, 0.25, 16.0);
+        else  // both in one: the weights' part gives
+            setup.weight = std::clamp(length - setup.input, 0.25, 16.0);
+        if (!(wanted == cluster_setup(session))) ask_cluster(session, wanted);
+    }
+
+    void draw_held(Ui& ui, const PipelinePlaces& p) const {  // where it would go
+        if (held_.what != Held::What::action || !panned_ || held_.block >= static_cast<int>(p.blocks.size())) return;
+        const PipelineBlock& block = p.blocks[static_cast<size_t>(held_.block)];
+        auto list = actions_on(block, held_.rank);
+        if (held_.index >= static_cast<int>(list.size())) return;
+        list.erase(list.begin() + held_.index);
+        const float y = block.row_y(held_.rank);
+        const float at = held_.to < static_cast<int>(list.size()) ? p.x(list[static_cast<size_t>(held_.to)]->begin)
+                                                                  : p.x(list.empty() ? 0 : list.back()->end);
+        ui.rect({at - 1.5f, y - 4, 3, block.bar + 8}, ui.theme->accent);
+        const Rect ghost{ui.mouse.x - 14, y + 2, 28, block.bar};
+        ui.rect(ghost, fill_of(held_.run.action.kind, 0, 1));
+        ui.outline(ghost);
     }
 
     struct Under {

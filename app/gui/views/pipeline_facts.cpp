@@ -40,9 +40,10 @@ double peak_of(const parallel::ScheduleRun& run, int rank) {
 std::string schedule_facts(const lessons::ScheduleShown& shown) {
     if (!shown.refusal.empty()) return shown.title + ": " + shown.refusal;
     const parallel::ScheduleRun& run = shown.run;
-    return fmt::format("{}: {} {}, ideal {}, idle {} a rank, bubble {:.1f} % of total, {:.1f} % over ideal, {}", shown.title,
-                       amount(run.total), run.unit, amount(run.ideal), amount(mean_idle(run)), 100 * run.bubble_of_total(),
-                       100 * run.bubble_over_ideal(), peaks_text(run));
+    return fmt::format("{}: {} {}, ideal {}, idle {} a rank, bubble {:.1f} % of total, {:.1f} % over ideal, {}{}",
+                       shown.title, amount(run.total), run.unit, amount(run.ideal), amount(mean_idle(run)),
+                       100 * run.bubble_of_total(), 100 * run.bubble_over_ideal(), peaks_text(run),
+                       shown.move_refusal.empty() ? std::string() : "; " + shown.move_refusal);
 }
 
 std::string pipeline_caption(const lessons::ClusterScene& scene) {
@@ -58,9 +59,13 @@ std::string pipeline_caption(const lessons::ClusterScene& scene) {
         text += off == 0 ? std::string("equal to the serial run's") : fmt::format("the serial run's but for {:.0e}", off);
         if (!ran.empty())
             text += fmt::format("; a stage idles {:.0f} % of the pipeline's time", 100 * ran.front()->run.bubble_of_total());
+        if (!shown.flushes && !ran.empty() && !ran.front()->run.weight_versions.empty())
+            text += fmt::format(", stage 0 keeps {} versions of its weights", ran.front()->run.weight_versions.front());
         return text + ".";
     }
     if (ran.empty()) return "Neither schedule can be made of these numbers.";
+    for (const lessons::ScheduleShown* one : ran)
+        if (!one->move_refusal.empty()) return one->move_refusal + ".";
     std::string text;
     if (ran.size() == 1) {
         const parallel::ScheduleRun& run = ran.front()->run;

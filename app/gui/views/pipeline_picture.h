@@ -44,6 +44,9 @@ void draw_pipeline_axis(Ui& ui, const PipelinePlaces& places, const lessons::Clu
 void draw_saving(Ui& ui, const PipelinePlaces& places);  // the arrow from the shorter schedule's end to the longer's
 void draw_why(Ui& ui, const PipelinePlaces& places, const Why& why);
 float legend_width(const Ui& ui, int chunks);
+// Of a training run: what every rank's streams did, on the schedule's axis.
+void draw_rank_streams(Ui& ui, const PipelinePlaces& places, const lessons::TrainingShown& shown, Focus& focus,
+                       const Rect& area, double now);
 
 // The facts in words.
 std::string schedule_facts(const lessons::ScheduleShown& shown);

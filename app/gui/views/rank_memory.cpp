@@ -95,9 +95,7 @@ class RankMemoryView final : public View {
         ui.push_scope("rank_memory");
         const float used = controls(ui, session, *scene, body);
         if (hidden) {
-            ui.dashed({body.x, body.y + used, body.w, std::min(60.0f, body.h - used)}, ui.theme->ink3);
-            ui.text(body.x + body.w / 2, body.y + used + 35, "Hidden until you lock an answer.",
-                    {.size = 13, .color = ui.theme->ink2, .align = Align::center});
+            draw_hidden_place(ui, {body.x, body.y + used, body.w, body.h - used});
             return ui.pop_scope();
         }
         std::vector<Bar> bars = bars_of(*scene);
@@ -106,7 +104,7 @@ class RankMemoryView final : public View {
         const float below = strip ? 118.0f : 0.0f;
         draw_legend(ui, *scene, body.x, body.y + used + 14, body.right());
         draw_bars(ui, session, focus, *scene, bars, {body.x, body.y + used + 24, body.w, body.h - used - 24 - below}, area);
-        if (strip) draw_step(ui, *scene, focus, {body.x, body.bottom() - below + 8, body.w, below - 8});
+        if (strip) draw_step(ui, session, *scene, focus, {body.x, body.bottom() - below + 8, body.w, below - 8});
         ui.pop_scope();
     }
 
@@ -141,6 +139,9 @@ class RankMemoryView final : public View {
         }
         if (const Looked looked = looked_at(scene, focus); !looked.points->empty())
             text += fmt::format("  {} over one step: peak {}\n", looked.name, gigabytes(looked.peak));
+        if (const Looked looked = looked_at(scene, focus); trained(scene) && !looked.points->empty())
+            text += fmt::format("  {} at {} us: {}\n", looked.name, amount(schedule_time(session, focus, scene)),
+                                memory_words(heights_at(*looked.points, share_of_step(session, focus, scene))));
         return text + "  " + caption_of(scene) + "\n";
     }
 
@@ -463,14 +464,41 @@ class RankMemoryView final : public View {
     }
 
     // One step: the state that stays, and what comes and goes on top of it.
-    static void draw_step(Ui& ui, const lessons::ClusterScene& scene, const Focus& focus, const Rect& area) {
+    static double share_of_step(const Session& session, const Focus& focus, const lessons::ClusterScene& scene) {
+        const lessons::TrainingShown& run = *scene.training;
+        const double length = run.end_us - run.begin_us;
+        return length > 0 ? std::clamp((schedule_time(session, focus, scene) - run.begin_us) / length, 0.0, 1.0) : 0;
+    }
+
+    static Heights heights_at(const std::vector<parallel::MemoryPoint>& points, double share) {
+        Heights heights{};
+        for (const parallel::MemoryPoint& point : points)
+            if (point.time_us <= share + 1e-12) heights = heights_of(point.bytes);
+        return heights;
+    }
+
+    static std::string memory_words(const Heights& heights) {  // "weights 178 kB, Adam state 177 kB"
+        std::string text;
+        for (size_t kind = 0; kind < heights.size(); ++kind)
+            if (heights[kind] > 0)
+                text += fmt::format("{}{} {}", text.empty() ? "" : ", ", kind_looks[kind].name, gigabytes(heights[kind]));
+        return text;
+    }
+
+    static void draw_step(Ui& ui, Session& session, const lessons::ClusterScene& scene, const Focus& focus,
+                          const Rect& area) {
         const Theme& theme = *ui.theme;
         const lessons::MemoryShown& memory = scene.memory;
         const Looked looked = looked_at(scene, focus);
         ui.rect({area.x, area.y, area.w, 1}, theme.line);
         const float base = area.y + 20;
         const float left = ui.text(area.x, base, looked.name + " over one step", {.size = 13, .weight = 600});
+        const bool ran = trained(scene) && !looked.points->empty();
+        const double share = ran ? share_of_step(session, focus, scene) : 0;
         std::string words = fmt::format("peak {}", gigabytes(looked.peak));
+        if (ran)
+            words =
+                fmt::format("{} now, peak {}", gigabytes(sum(heights_at(*looked.points, share))), gigabytes(looked.peak));
         if (memory.step_of == "ZeRO-3") {
             const std::string longer =
                 words + fmt::format(": one of {} layers gathered at a time", scene.setup.memory.layers);
@@ -480,7 +508,7 @@ class RankMemoryView final : public View {
         const Rect plot{area.x + 58, area.y + 30, area.w - 58, area.h - 30 - 20};
         const double most = std::max(1.0, looked.peak * 1.05);
         const auto& points = *looked.points;
-        const auto x_of = [&](double share) { return plot.x + plot.w * static_cast<float>(share); };
+        const auto x_of = [&](double at) { return plot.x + plot.w * static_cast<float>(at); };
         ui.text(plot.x - 8, plot.bottom() + 4, "0", {.size = 12, .color = theme.quiet, .align = Align::right});
         ui.text(plot.x - 8, plot.y + 8, gigabytes(most / 1.05), {.size = 12, .color = theme.quiet, .align = Align::right});
         for (size_t kind = 0; kind < parallel::memory_kinds; ++kind)  // runs of equal heights are one box
@@ -501,11 +529,21 @@ class RankMemoryView final : public View {
                 i = end;
             }
         ui.rect({plot.x, plot.bottom(), plot.w, 1}, theme.line);
-        if (scene.training) {
-            const double step = scene.training->record.end_us - scene.training->record.begin_us;
+        if (ran) {  // the step's clock, with the pipeline's cursor
+            const double step = scene.training->end_us - scene.training->begin_us;
             ui.text(plot.x, plot.bottom() + 15, "begin of the step", {.size = 12, .color = theme.quiet});
             ui.text(plot.right(), plot.bottom() + 15, fmt::format("{:.0f} us", step),
                     {.size = 12, .color = theme.quiet, .align = Align::right});
+            ui.cursor_line(x_of(share), plot.y - 4, plot.bottom() + 4);
+            const Rect whole{plot.x - 4, plot.y - 6, plot.w + 8, plot.h + 24};
+            if (const Drag drag = ui.drag("step", whole); drag.active) {
+                const double to = std::clamp(static_cast<double>((drag.at.x - plot.x) / plot.w), 0.0, 1.0);
+                session.cluster.time = scene.training->begin_us + to * step;
+                session.cluster.collective = false;
+            } else if (ui.hovered(whole)) {
+                const double to = std::clamp(static_cast<double>((ui.mouse.x - plot.x) / plot.w), 0.0, 1.0);
+                ui.tooltip(fmt::format("{:.0f} us: {}", to * step, memory_words(heights_at(*looked.points, to))));
+            }
         }
         if (memory.counted) return;
         const double all = 3.0 * scene.setup.memory.layers + 2;
