@@ -174,7 +174,8 @@ TEST_CASE("menus and help open, take the input, and close") {
 
 TEST_CASE("windows of every size are laid out without overlap") {
     for (const char* workspace : {"learn", "sm", "memory", "training", "kernel", "cluster"})
-        for (const char* scene : {"divergence", "warps", "blocks", "coalesce", "banks", "chart", "training", "graph"})
+        for (const char* scene :
+             {"divergence", "warps", "blocks", "coalesce", "banks", "chart", "fragments", "training", "graph"})
             for (const auto& [w, h] : {std::pair{1584.0f, 884.0f}, {1264.0f, 604.0f}, {784.0f, 384.0f}, {420.0f, 240.0f}}) {
                 const Arrangement plan =
                     arrange(layout_of(workspace, scene), {8, 52, w, h}, [](const std::string&) { return 0; });

@@ -174,6 +174,9 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
     if (scene_view == "coalesce")
         return row(1, {lesson, column(1144, {row(380, {slot("source", 560, 400, 240), slot("warp", 576, 400, 250)}),
                                              slot("coalesce", 496, 560, 330)})});
+    if (scene_view == "fragments")
+        return row(1,
+                   {lesson, column(560, {slot("source", 876, 400, 240)}), column(584, {slot("fragments", 876, 400, 330)})});
     if (scene_view == "chart")
         return row(1, {lesson, column(1144, {row(380, {slot("source", 560, 400, 240), slot("warp", 576, 400, 250)}),
                                              slot("chart", 496, 560, 346)})});

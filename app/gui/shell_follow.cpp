@@ -131,12 +131,13 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
         grain_lesson_ = session.lesson.lesson;
         grain_step_ = session.lesson.step;
         const std::string view = scene_view_of(session);
-        session.grain = shows_cluster(session)                                        ? Grain::action
-                        : view == "graph" || view == "tape"                           ? Grain::node
-                        : view == "training" || view == "descent" || view == "curves" ? Grain::kernel
-                        : view == "divergence" || view == "threads" || view == "coalesce" || view == "banks"
-                            ? Grain::instruction
-                            : Grain::cycle;
+        session.grain =
+            shows_cluster(session)                                        ? Grain::action
+            : view == "graph" || view == "tape"                           ? Grain::node
+            : view == "training" || view == "descent" || view == "curves" ? Grain::kernel
+            : view == "divergence" || view == "threads" || view == "coalesce" || view == "banks" || view == "fragments"
+                ? Grain::instruction
+                : Grain::cycle;
     }
     reveal(*snapshot);
     follow_jump(*snapshot);
