@@ -39,7 +39,7 @@ std::string ptx_for_driver(const std::string& text, int driver_version) {
     int major = 0, minor = 0, here_major = driver_version / 1000 - 4, here_minor = driver_version % 1000 / 10;
     if (here_major == 8 && here_minor >= 6) --here_minor;  // CUDA 12.6 stayed at 8.5
     size_t at = 0;                                         // of a line's begin
-    while (text.compare(at, 9, ".version ") != 0) {
+    while (!std::string_view(text).substr(at).starts_with(".version ")) {
         at = text.find('\n', at);
         if (at == std::string::npos) return text;
         ++at;
