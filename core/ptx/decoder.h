@@ -31,20 +31,6 @@ inline Type bits_of(size_t bytes) {
 inline size_t register_size(Type t) {
     return t == Type::pred ? 0 : std::max<size_t>(size_of(t), 2);
 }
-inline Type twice(Type t) {
-    switch (t) {
-        case Type::u16:
-            return Type::u32;
-        case Type::s16:
-            return Type::s32;
-        case Type::u32:
-            return Type::u64;
-        case Type::s32:
-            return Type::s64;
-        default:
-            return Type::b64;
-    }
-}
 // Whether a register may be used where an instruction wants a type (table "Operand Type Checking Rules" of the ISA).
 inline bool fits(Type wanted, Type have) {
     if (wanted == Type::pred || have == Type::pred) return wanted == have;

@@ -293,25 +293,7 @@ bool Decoder::decode_lane_wise(DecodedInstruction& out, const Candidate& candida
     if (logic && (operand(1).negated || operand(2).negated) != (shape == "T=TTX")) return false;
     take_row(out, candidate);
     out.type = last_type_;
-    const auto type_of = [&](char c) {
-        switch (c) {
-            case 'D':
-                return first_type_;
-            case 'W':
-                return twice(last_type_);
-            case 'P':
-            case 'p':
-                return Type::pred;
-            case 'U':
-            case 'S':
-            case 's':
-                return Type::u32;
-            case 'A':
-                return Type::u64;
-            default:
-                return last_type_;
-        }
-    };
+    const auto type_of = [&](char c) { return operand_type(c, first_type_, last_type_); };
     const size_t equals = shape.find('=');
     size_t written = 1, k = 0;
     const Operand *predicate = nullptr, *number = nullptr;

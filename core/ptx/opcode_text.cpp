@@ -41,30 +41,6 @@ std::vector<std::string> spellings(std::string_view pattern) {
     return all;
 }
 
-namespace {
-Type doubled(Type t) {
-    return t == Type::u16 ? Type::u32 : t == Type::s16 ? Type::s32 : t == Type::u32 ? Type::u64 : Type::s64;
-}
-}  // namespace
-Type operand_type(char c, const Instruction& i) {
-    switch (c) {
-        case 'D':
-            return i.first;
-        case 'W':
-            return doubled(i.last);
-        case 'P':
-        case 'p':
-            return Type::pred;
-        case 'U':
-        case 'S':
-        case 's':
-            return Type::u32;
-        case 'A':
-            return Type::u64;
-        default:
-            return i.last;
-    }
-}
 std::string register_name(size_t bytes, size_t k) {
     const char* prefix = bytes == 0 ? "%p" : bytes == 2 ? "%h" : bytes == 4 ? "%r" : bytes == 8 ? "%rd" : "%rq";
     return prefix + std::to_string(k);
@@ -98,7 +74,7 @@ Instruction write_down(const Opcode& row, const std::string& modifiers, size_t v
         return s;
     };
     const auto add = [&](char c, size_t k) {
-        Operand o{.type = operand_type(c, i)};
+        Operand o{.type = operand_type(c, i.first, i.last)};
         size_t bytes = lane_bytes(o.type);
         if (shape == "D=TX" && i.name == "cvt" && ((variant >> (k ? 1 : 0)) & 1)) bytes *= variant > 4 && bytes < 4 ? 4 : 2;
         if (shape == "D=TX" && i.name == "cvt")

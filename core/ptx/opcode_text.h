@@ -36,8 +36,7 @@ struct Instruction {
     Type source_type(size_t k) const { return k + 1 < operands.size() ? operands[k + 1].type : Type::none; }
 };
 
-Type operand_type(char letter, const Instruction& i);  // of an operand in a row's shape
-std::string register_name(size_t bytes, size_t k);     // %p for 0 bytes, %h, %r, %rd, %rq
+std::string register_name(size_t bytes, size_t k);  // %p for 0 bytes, %h, %r, %rd, %rq
 
 // The spelling as an instruction by its row's shape, variant 0; other variants: registers twice and four times as wide
 // (cvt), other parts (video), a negated predicate. Registers are numbered by operand; a second destination is %p9.

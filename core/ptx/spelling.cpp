@@ -22,6 +22,21 @@ constexpr Absent absent[] = {
      "it is not modelled"},
 };
 
+Type twice_as_wide(Type t) {
+    switch (t) {
+        case Type::u16:
+            return Type::u32;
+        case Type::s16:
+            return Type::s32;
+        case Type::u32:
+            return Type::u64;
+        case Type::s32:
+            return Type::s64;
+        default:
+            return Type::b64;
+    }
+}
+
 const std::multimap<std::string_view, const Opcode*>& rows_by_name() {
     static const auto rows = [] {
         std::multimap<std::string_view, const Opcode*> map;
@@ -88,6 +103,26 @@ std::vector<Candidate> candidates(std::string_view stem, std::string_view modifi
                 break;
             }
     return found;
+}
+
+Type operand_type(char letter, Type first, Type last) {
+    switch (letter) {
+        case 'D':
+            return first;
+        case 'W':
+            return twice_as_wide(last);
+        case 'P':
+        case 'p':
+            return Type::pred;
+        case 'U':
+        case 'S':
+        case 's':
+            return Type::u32;
+        case 'A':
+            return Type::u64;
+        default:
+            return last;
+    }
 }
 
 std::string unknown_instruction(std::string_view spelling) {

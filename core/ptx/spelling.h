@@ -19,6 +19,10 @@ std::vector<std::string_view> modifiers_of(std::string_view spelling);  // ".lo"
 std::string in_matrix_order(std::string_view spelling);
 std::vector<Candidate> candidates(std::string_view stem, std::string_view modifiers);
 
+// The type that a letter of a row's shape (Opcode::operands) stands for, in an instruction whose types as written begin with
+// `first` and end with `last`.
+Type operand_type(char letter, Type first, Type last);
+
 // One sentence about a spelling without candidates, with the nearest one that there is.
 std::string unknown_instruction(std::string_view spelling);
 
