@@ -239,6 +239,50 @@ __global__ void locked(int* out) {
     if (!BUG) atomicExch(&lock_word, 0);
 }
 
+// The CUDA C++ Programming Guide's way to any atomic: a plain read first, and a compare-and-swap that finds out what it read.
+__device__ double add_by_swap(double* address, double value) {
+    unsigned long long* word = (unsigned long long*)address;
+    unsigned long long old = *word, assumed;
+    do {
+        assumed = old;
+        old = atomicCAS(word, assumed, (unsigned long long)__double_as_longlong(value + __longlong_as_double(assumed)));  // swap
+    } while (assumed != old);
+    return __longlong_as_double(old);
+}
+
+__global__ void sum_by_swap(const double* in, double* out) {
+    __shared__ double sum;
+    int t = threadIdx.x;
+    if (t == 0) sum = 0;
+    __syncthreads();
+    add_by_swap(out, in[t]);
+    add_by_swap(&sum, in[t]);
+    barrier_unless_bug();
+    if (t == 0) out[1] = sum;  // sum_by_swap read
+}
+
+__global__ void largest_by_swap(const float* in, float* out) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int* word = (int*)out;
+    int old = *word;
+    while (in[i] > __int_as_float(old)) {
+        int assumed = old;
+        old = atomicCAS(word, assumed, __float_as_int(in[i]));  // largest_by_swap swap
+        if (old == assumed) break;
+    }
+    if (BUG && i == 40) *out = 0;  // largest_by_swap write
+}
+
+__global__ void smallest(const int* in, int* out) {
+    int x = in[blockIdx.x * blockDim.x + threadIdx.x];
+    if (x < *out) {  // smallest read
+        if (BUG)
+            *out = x;  // smallest write
+        else
+            atomicMin(out, x);
+    }
+}
+
 __global__ void flag(const int* in, int* out) {
     int t = threadIdx.x;
     if (t == 0) {
@@ -308,6 +352,16 @@ const Planted planted[] = {
      "last_block write",
      "last_block read"},
     {"locked", "4", "64", 0, {"inout:i32{0,0}"}, "racecheck", "locked write", "locked read"},
+    {"sum_by_swap", "1", "64", 0, {"in:f64[64]", "inout:f64{0,0}"}, "racecheck", "swap", "sum_by_swap read"},
+    {"largest_by_swap",
+     "2",
+     "64",
+     0,
+     {"in:f32[128]", "inout:f32{-1}"},
+     "racecheck",
+     "largest_by_swap swap",
+     "largest_by_swap write"},
+    {"smallest", "2", "64", 0, {"in:i32[128]", "inout:i32{1000}"}, "racecheck", "smallest write", "smallest read"},
     {"flag", "1", "64", 0, {"in:i32{9}", "out:i32[2]"}, "racecheck", "flag write", "flag read"},
     {"out_of_bounds", "3", "32", 0, {"in:i32[65]", "out:i32[64]", "i32:64"}, "memcheck", "out_of_bounds"},
     {"shared_bounds", "1", "64", 256, {"in:i32[64]", "out:i32[8]"}, "memcheck", "shared_bounds"},

@@ -174,13 +174,102 @@ TEST_CASE("wide and vector accesses cover all their words") {
 TEST_CASE("atomics are no race with one another, but with plain accesses of others") {
     check_silent("atom.shared.add.u32 %r5, [tile], 1;\n atom.global.add.u32 %r5, [%rd1], 1;", 3, 64);
     check_race(
-        "setp.ne.u32 %p1, %r1, 40;\n @%p1 bra END;\n ld.shared.u32 %r5, [tile]; // b\nEND:\n"
-        "red.shared.add.u32 [tile], 1; // a",
+        "red.shared.add.u32 [tile], 1; // a\n setp.ne.u32 %p1, %r1, 40;\n @%p1 bra END;\n"
+        "ld.shared.u32 %r5, [tile]; // b\nEND:",
         1, 64);
     check_race(
         "setp.ne.u32 %p1, %r1, 0;\n @%p1 bra END;\n st.shared.u32 [tile], 0; // a\nEND:\n"
         "red.shared.add.u32 [tile], 1; // b",
         1, 64);
+}
+
+namespace {
+
+// In shared and in global memory: `at` becomes the place of one word of 8 bytes, `.space` its space.
+std::vector<std::string> in_both_spaces(const std::string& body) {
+    std::vector<std::string> both;
+    for (const bool shared : {true, false}) {
+        std::string text = body;
+        for (size_t at; (at = text.find(".space")) != std::string::npos;)
+            text.replace(at, 6, shared ? ".shared" : ".global");
+        for (size_t at; (at = text.find("[at]")) != std::string::npos;) text.replace(at, 4, shared ? "[tile]" : "[%rd1]");
+        both.push_back(text);
+    }
+    return both;
+}
+
+const std::string add_by_swap =
+    "ld.space.u64 %rd5, [at]; // b\nLOOP:\n mov.u64 %rd6, %rd5;\n add.u64 %rd7, %rd6, 1;\n"
+    "atom.space.cas.b64 %rd5, [at], %rd6, %rd7; // a\n setp.ne.s64 %p1, %rd5, %rd6;\n @%p1 bra LOOP;\n";
+const std::string largest_by_swap =
+    "cvt.rn.f32.u32 %f1, %r1;\n ld.space.u32 %r5, [at];\nLOOP:\n mov.b32 %f2, %r5;\n setp.ge.f32 %p1, %f2, %f1;\n"
+    "@%p1 bra END;\n mov.u32 %r6, %r5;\n mov.b32 %r7, %f1;\n atom.space.cas.b32 %r5, [at], %r6, %r7;\n"
+    "setp.ne.s32 %p1, %r5, %r6;\n @%p1 bra LOOP;\nEND:";
+
+}  // namespace
+
+TEST_CASE("the plain read in front of a compare-and-swap loop is no race, as the swap finds out what it read") {
+    for (const std::string& body : in_both_spaces(add_by_swap)) {
+        check_silent(body, 1, 64);
+        CHECK(run(body, 1, 64).result.notes.empty());
+    }
+    for (const std::string& body : in_both_spaces(largest_by_swap)) check_silent(body, 1, 64);
+    check_silent(in_both_spaces(add_by_swap)[1], 3, 64);  // of other blocks too
+    // The sum itself is read behind a barrier, or it is a race.
+    const std::string use = "ld.space.u64 %rd8, [at]; // c";
+    for (const std::string& body : in_both_spaces(add_by_swap + "bar.sync 0;\n" + use)) check_silent(body, 1, 64);
+    for (const std::string& body : in_both_spaces(add_by_swap + use)) check_race(body, 1, 64, "a", "c");
+}
+
+TEST_CASE("a plain read in front of an atomic that decides is a hint and no report") {
+    // if (thread < *at) atomicMin(at, thread);
+    const std::string body =
+        "ld.space.u32 %r5, [at]; // b\n setp.ge.u32 %p1, %r1, %r5;\n @%p1 bra END;\n"
+        "red.space.min.u32 [at], %r1; // a\nEND:";
+    for (const std::string& text : in_both_spaces("mov.u32 %r6, 99;\n st.space.u32 [at], %r6;\n bar.sync 0;\n" + body)) {
+        check_silent(text, 1, 64);
+        const Run r = run(text, 1, 64);
+        REQUIRE(r.result.notes.size() == 1);
+        CHECK_THAT(r.result.notes[0], Catch::Contains("is not ordered with the atomic by thread"));
+        CHECK_THAT(r.result.notes[0], Catch::Contains(fmt::format("k.ptx:{}", line_of(r.text, "a"))));
+        CHECK_THAT(r.result.notes[0], Catch::Contains(fmt::format("k.ptx:{}", line_of(r.text, "b"))));
+    }
+    // Behind a barrier the atomic does not decide over that read.
+    const std::string apart =
+        "setp.ne.u32 %p1, %r1, 40;\n @%p1 bra NEXT;\n red.space.add.u32 [at], 1; // a\nNEXT:\n"
+        "ld.space.u32 %r5, [at]; // b\n bar.sync 0;\n red.space.add.u32 [at], %r5;";
+    for (const std::string& text : in_both_spaces(apart)) check_race(text, 1, 64);
+}
+
+TEST_CASE("a plain write is a race with a compare-and-swap and with its read") {
+    const std::string body =
+        "setp.ne.u32 %p2, %r1, 0;\n @%p2 bra GO;\n st.space.u64 [at], %rd3; // w\n bra END;\nGO:\n" + add_by_swap + "END:";
+    for (const std::string& text : in_both_spaces(body)) {
+        const Run r = run(text, 1, 64);
+        size_t with_swap = 0;
+        for (const Fault& f : r.result.reports) {
+            INFO(render(f));
+            CHECK(f.ptx_line == line_of(r.text, "w"));
+            with_swap += f.other_ptx_line == line_of(r.text, "a");
+        }
+        CHECK(with_swap == 1);
+    }
+}
+
+TEST_CASE("what a spin lock guards is read plainly, where it is fenced") {
+    const std::string locked =
+        "setp.ne.u32 %p1, %r3, 0;\n @%p1 bra END;\nLOCK:\n atom.space.cas.b32 %r5, [at], 0, 1;\n"
+        "setp.ne.u32 %p2, %r5, 0;\n @%p2 bra LOCK;\n membar.gl;\n ld.space.u32 %r6, [at+64];\n add.u32 %r6, %r6, 1;\n"
+        "st.space.u32 [at+64], %r6;\n membar.gl;\n atom.space.exch.b32 %r7, [at], 0;\nEND:";
+    std::string text = locked;  // the data beside the lock
+    for (const bool shared : {true, false}) {
+        text = locked;
+        for (size_t at; (at = text.find(".space")) != std::string::npos;)
+            text.replace(at, 6, shared ? ".shared" : ".global");
+        for (size_t at; (at = text.find("[at")) != std::string::npos;) text.replace(at, 3, shared ? "[tile" : "[%rd1");
+        if (shared) text = "mov.u32 %r8, 0;\n st.shared.u32 [tile], %r8;\n bar.sync 0;\n" + text;
+        check_silent(text, 1, 128);
+    }
 }
 
 TEST_CASE("a volatile flag hands over what was written before it, to those who read it") {
@@ -351,6 +440,7 @@ namespace {
 struct Accesses {
     Rng rng;
     std::string body;
+    uint32_t labels = 0;
     uint32_t pick(uint64_t n) { return static_cast<uint32_t>(rng.below(n)); }
 
     // %r5 = an offset in bytes, a multiple of `bytes`, below 2048 + 64 * 16.
@@ -374,16 +464,23 @@ struct Accesses {
         static const struct {
             const char *type, *values;
             uint32_t bytes;
-        } sizes[] = {{".u32", "%r8", 4},           {".u8", "%h1", 1},
-                     {".u16", "%h1", 2},           {".u64", "%rd5", 8},
-                     {".v2.u32", "{%r8, %r9}", 8}, {".v4.u32", "{%r8, %r9, %r10, %r11}", 16}};
-        const auto& size = sizes[pick(3) ? 0 : pick(std::size(sizes))];
+        } sizes[] = {{".u32", "%r8", 4},
+                     {".u8", "%h1", 1},
+                     {".u16", "%h1", 2},
+                     {".u64", "%rd5", 8},
+                     {".v2.u32", "{%r8, %r9}", 8},
+                     {".v4.u32", "{%r8, %r9, %r10, %r11}", 16},
+                     {".v2.u64", "{%rd5, %rd6}", 16},
+                     {".v4.u8", "{%h1, %h2, %h3, %h4}", 4}};
+        const auto& size = sizes[pick(2) ? 0 : pick(std::size(sizes))];
         offset(size.bytes);
         const bool shared = pick(3) > 0;
         body +=
             shared ? "mov.u32 %r6, tile; add.u32 %r6, %r6, %r5;\n" : "cvt.u64.u32 %rd4, %r5; add.u64 %rd4, %rd1, %rd4;\n";
         const std::string space = shared ? ".shared" : ".global", base = shared ? "%r6" : "%rd4";
-        // Several accesses through one base: the quickest way is for those.
+        // Several accesses through one base: the quickest way is for those. Some by a part of the lanes.
+        const uint32_t part = pick(5);
+        if (part == 0) body += fmt::format("@%p{} bra AROUND{};\n", 1 + pick(2), ++labels);
         for (uint32_t n = 1 + pick(3); n > 0; --n) {
             const std::string at = fmt::format("[{} + {}]", base, pick(2) ? 0 : pick(pick(2) ? 4 : 64) * size.bytes);
             const char* const guards[] = {"", "", "", "", "@%p1 ", "@%p2 "};
@@ -401,6 +498,7 @@ struct Accesses {
             else
                 body += guard + "ld" + space + size.type + " " + size.values + ", " + at + ";\n";
         }
+        if (part == 0) body += fmt::format("AROUND{}:\n", labels);
         const uint32_t then = pick(8);
         if (then < 3) body += "bar.sync 0;\n";
         if (then == 3) body += "bar.warp.sync -1;\n";
@@ -409,8 +507,9 @@ struct Accesses {
     std::string make() {
         body =
             "setp.lt.u32 %p1, %r3, 20;\n and.b32 %r12, %r1, 1; setp.eq.u32 %p2, %r12, 0;\n"
-            "mov.u32 %r8, %r1; mov.u32 %r9, 5; mov.u32 %r10, %r1; mov.u32 %r11, 6; cvt.u16.u32 %h1, %r1; cvt.u64.u32 %rd5, "
-            "%r1;\n";
+            "mov.u32 %r8, %r1; mov.u32 %r9, 5; mov.u32 %r10, %r1; mov.u32 %r11, 6; cvt.u16.u32 %h1, %r1; mov.u16 %h2, 3; "
+            "mov.u16 %h3, %h1; mov.u16 %h4, %h2; cvt.u64.u32 "
+            "%rd5, %r1; mov.u64 %rd6, 9;\n";
         if (pick(2)) body += "st.shared.u32 [%r4], %r1; st.shared.u32 [%r4 + 1024], 7; bar.sync 0;\n";
         if (pick(2)) body += "st.global.u32 [%rd2], %r1;\n";
         for (uint32_t n = 3 + pick(12); n > 0; --n) access();
@@ -456,7 +555,7 @@ std::string all_said(const ptx::Program& program, const Executor& executor, uint
 TEST_CASE("the quick ways of the checkers say to the letter what looking at lane after lane says") {
     size_t reports = 0, silent = 0;
     for (uint64_t seed = 1; seed <= 300; ++seed) {
-        Accesses accesses{Rng(seed), {}};
+        Accesses accesses{.rng = Rng(seed), .body = {}};
         const std::string text = accesses.make();
         const auto program = ptx::decode(ptx::parse(text, "k.ptx").value()).value();
         const uint32_t threads = seed % 3 == 0 ? 80 : 96;

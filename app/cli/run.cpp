@@ -438,7 +438,13 @@ void add_run(CLI::App& app, int& status) {
     command->add_flag("--functional", options->functional, "no timing, much faster");
     command->add_option(
         "--check", options->check,
-        "all, none or a list of memcheck, racecheck, initcheck, synccheck, leakcheck; bounds are always enforced");
+        "all, none or a list of memcheck (bounds, alignment, use after free: always on), racecheck (two accesses to one "
+        "place, "
+        "one of them a plain write, or a plain read against an atomic, with nothing that orders them; the read in front of "
+        "a "
+        "compare-and-swap loop is none, and one that an atomic of the same thread follows is a note), initcheck (reads of "
+        "what "
+        "nobody wrote), synccheck (barriers that not all threads reach) and leakcheck (malloc without free)");
     command
         ->add_option("--max-instructions", options->max_instructions,
                      "warp instructions before the kernel counts as a run-away")

@@ -31,9 +31,9 @@ std::vector<Fault> take_reports(Grid& grid) {
 }
 
 std::vector<std::string> notes_of(const Grid& grid) {
-    std::vector<std::string> notes;
-    if (!grid.checker) return notes;
+    if (!grid.checker) return {};
     const CheckerState& state = *grid.checker->state;
+    std::vector<std::string> notes = state.hints;
     if (state.pages_left_out)
         notes.push_back(
             "racecheck keeps account of 1 GiB of shadow memory: accesses to what lies beyond were not looked at");
@@ -80,6 +80,7 @@ void begin(CheckerState& state, const Grid& grid) {
         state.kinds[pc] = AccessKind::atomic;
         state.acquires[pc] = i.list_destinations || (i.destination[0] != ptx::no_operand && read.contains(i.destination[0]));
     }
+    if (state.race) state.expected = find_expected(*grid.program);
 }
 
 }  // namespace
@@ -104,7 +105,7 @@ BlockChecks& checks_of(CheckerState& state, const Block& block) {
         slot->shared.bytes = block.shared.size();
         slot->shared.birth = now;
         slot->shared.pages.resize((block.shared.size() + page_bytes - 1) / page_bytes);
-        slot->listed_count = 0;
+        slot->listed_count = slot->listed_lanes_count = 0;
         slot->listed_lines.assign(slot->shared.pages.size(), 0);
         slot->warps.clear();
         slot->warps.resize(block.warps.size());

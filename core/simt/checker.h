@@ -3,7 +3,8 @@
 //
 // Two accesses to the same byte by different threads, one of them at least a plain write, must be ordered: by a barrier, by
 // a meeting of the warp's lanes, or through an address that one thread released and the other one acquired (an atomic, a
-// volatile or .relaxed/.acquire/.release access, an mbarrier). See checker_order.h.
+// volatile or .relaxed/.acquire/.release access, an mbarrier). See checker_order.cpp. Of plain reads against atomics
+// checker_doubt.cpp tells which are no races.
 #pragma once
 #include <vector>
 
@@ -26,7 +27,8 @@ struct Checker {
 void begin_checks(Grid& grid, const LaunchOptions& options);
 // The reports of a launch that has ended; the last one says how many more there were.
 std::vector<Fault> take_reports(Grid& grid);
-// Of such a launch, before take_reports: what racecheck did not look at, each a sentence.
+// Of such a launch, before take_reports: what racecheck gives to think about and is no race, and what it did not look at,
+// each a sentence.
 std::vector<std::string> notes_of(const Grid& grid);
 
 // The lanes in `lanes` accessed `bytes` bytes each. Addresses: global as they are; shared: offset in the block, or an

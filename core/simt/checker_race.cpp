@@ -33,26 +33,30 @@ struct Stored {
     }
 };
 
-struct Visit {  // one warp instruction's access to one region
-    CheckerState& state;
-    const Warp& warp;
-    BlockChecks& block;  // of the warp
-    WarpChecks& me;
+struct Touch {        // one warp instruction's access, as the cells remember it
+    uint32_t number;  // of the warp, through the grid
     uint32_t pc;
     AccessKind kind;
-    uint32_t bytes;  // a lane
-    Space space;
     uint32_t time;
-    const Stored* stored;       // null: unknown
-    const std::byte* contents;  // of the region now; null: unknown
     const uint64_t* addresses;  // of all lanes
     uint32_t lanes;
     uint32_t last_beside(uint32_t lane) const {  // the last lane with this lane's address
         uint32_t last = lane;
-        for (uint32_t rest = lanes; rest; rest &= rest - 1)
+        for (uint32_t rest = lanes & ~((2u << lane) - 1); rest; rest &= rest - 1)
             if (addresses[__builtin_ctz(rest)] == addresses[lane]) last = static_cast<uint32_t>(__builtin_ctz(rest));
         return last;
     }
+};
+
+struct Visit : Touch {  // the same, of one region
+    CheckerState& state;
+    const Warp& warp;
+    BlockChecks& block;  // of the warp
+    WarpChecks& me;
+    uint32_t bytes;  // a lane
+    Space space;
+    const Stored* stored;       // null: unknown
+    const std::byte* contents;  // of the region now; null: unknown
 };
 
 // A page of one cell a byte that remembers what `from` does.
@@ -69,8 +73,8 @@ std::unique_ptr<ShadowPage> opened(ShadowPage& from) {
     auto page = std::make_unique<ShadowPage>(2);
     for (uint32_t cell = 0; cell < page_bytes / 4; ++cell) {
         const CellGroup& group = from.group(cell);
-        const auto put = [&](Remembered which, Recorded r) {
-            r.how += cell % group_cells * next_lane;
+        const auto put = [&](Remembered which, GroupRecorded r) {
+            r.how += (cell % group_cells >> r.shift) * next_lane;
             if (r.time) page->put(which, cell, r);
         };
         put(Remembered::write, group.write);
@@ -142,7 +146,7 @@ void look(const Visit& v, const Region& region, ShadowPage& page, uint32_t cell,
         const AccessKind kind = kind_of(read, AccessKind::read);
         if ((is_strong(v.kind) && is_strong(kind)) || in_order(read)) continue;
         report(read, kind);
-        break;
+        if (doubt_of(v.state, v.kind, v.pc, kind, read.pc()) == Doubt::race) break;
     }
 }
 
@@ -153,21 +157,21 @@ bool stays_earlier(const Recorded& earlier, const Recorded& old, uint32_t warp, 
 }
 
 // `base`: of the block's own shared memory, the warp's; 0 elsewhere.
-void remember(const Visit& v, ShadowPage& page, uint32_t cell, uint32_t lane, uint32_t base) {
-    const Remembered which = is_read(v.kind)               ? Remembered::read
-                             : v.kind == AccessKind::write ? Remembered::write
+void remember(const Touch& t, ShadowPage& page, uint32_t cell, uint32_t lane, uint32_t base) {
+    const Remembered which = is_read(t.kind)               ? Remembered::read
+                             : t.kind == AccessKind::write ? Remembered::write
                                                            : Remembered::strong;
     const Recorded old = page.get(which, cell);
     uint32_t first = lane, last = lane;
-    if (old.time == v.time && old.warp == v.me.number) {
+    if (old.time == t.time && old.warp == t.number) {
         first = std::min(lane, old.first_lane());
         last = std::max(lane, old.last_lane());
     } else if (which == Remembered::read &&
-               (old.warp != v.me.number || old.first_lane() != lane || old.last_lane() != v.last_beside(lane))) {
-        if (!base || !stays_earlier(page.get(Remembered::earlier, cell), old, v.me.number, base))
+               (old.warp != t.number || old.first_lane() != lane || old.last_lane() != t.last_beside(lane))) {
+        if (!base || !stays_earlier(page.get(Remembered::earlier, cell), old, t.number, base))
             page.put(Remembered::earlier, cell, old);
     }
-    page.put(which, cell, {v.time, v.me.number, how_of(v.pc, first, last)});
+    page.put(which, cell, {t.time, t.number, how_of(t.pc, first, last)});
 }
 
 // The bytes [offset, offset + v.bytes) of a region by one lane.
@@ -233,8 +237,9 @@ void note(const Warp& warp, uint32_t pc, Space space, const uint64_t* addresses,
     BlockChecks& checks = checks_of(state, block);
     if (space == Space::local) return check_local(state, checks, warp, pc, addresses, lanes, bytes, kind);
     if (space == Space::param || space == Space::constant || space == Space::none) return;
-    if (space == Space::shared && checks.listed_count) write_listed(checks);
-    Visit v{state, warp, checks, checks.warps[warp.index], pc, kind, bytes, space, 0, stored, nullptr, addresses, lanes};
+    if (space == Space::shared) write_listed(checks);
+    WarpChecks& me = checks.warps[warp.index];
+    Visit v{{me.number, pc, kind, 0, addresses, lanes}, state, warp, checks, me, bytes, space, stored, nullptr};
     const bool acquires = kind == AccessKind::strong_read ||
                           (kind == AccessKind::atomic && (pc >= state.acquires.size() || state.acquires[pc]));
     const bool releases = kind == AccessKind::atomic || kind == AccessKind::strong_write;
@@ -308,31 +313,102 @@ ShadowPage* grouped_page(CheckerState& state, Region& region, uint64_t offset) {
 }
 
 void forget_listed(BlockChecks& block) {
-    if (!block.listed_count) return;
-    block.listed_count = 0;
+    if (!block.listed_count && !block.listed_lanes_count) return;
+    block.listed_count = block.listed_lanes_count = 0;
     std::fill(block.listed_lines.begin(), block.listed_lines.end(), 0);
 }
 
-void write_listed(BlockChecks& block) {
-    for (uint32_t n = 0; n < block.listed_count; ++n) {
-        const ListedRead& r = block.listed[n];
-        const uint32_t base = block.warps[r.warp - block.first_warp].base;
-        const bool same = r.cell[0] == r.cell[1];
-        for (uint32_t h = 0; h < (same ? 1 : 2); ++h) {
-            const bool ramp = r.ramp >> h & 1;
-            uint32_t how = how_of(r.pc, h * 16, h * 16 + (ramp ? (same ? 16 : 0) : (same ? 31 : 15)));
-            for (uint32_t k = 0; k < (ramp ? group_cells : 1); ++k, how += next_lane) {
-                ShadowPage& page = *block.shared.pages[(r.cell[h] + k) / (page_bytes / 4)];
-                const uint32_t cell = (r.cell[h] + k) % (page_bytes / 4);
-                const Recorded old = page.get(Remembered::read, cell);
-                const bool differs = old.warp != r.warp || ((old.how ^ how) & lanes_bits);
-                if (differs && !stays_earlier(page.get(Remembered::earlier, cell), old, r.warp, base))
-                    page.put(Remembered::earlier, cell, old);
-                page.put(Remembered::read, cell, {r.time, r.warp, how});
+namespace {
+
+void write_listed_read(BlockChecks& block, const ListedRead& r) {
+    const uint32_t base = block.warps[r.warp - block.first_warp].base;
+    const bool same = r.lanes == full_mask && r.cell[0] == r.cell[1];
+    for (uint32_t h = 0; h < (same ? 1 : 2); ++h) {
+        const uint32_t busy = r.lanes >> h * 16 & 0xffffu;
+        if (!busy) continue;
+        const bool ramp = r.ramp >> h & 1;
+        for (uint32_t k = 0; k < (ramp ? group_cells : 1); ++k) {
+            uint32_t first = r.first + (k >> r.shift), last = first;  // of the half
+            if (!ramp) {
+                first = static_cast<uint32_t>(__builtin_ctz(busy));
+                last = 31 - static_cast<uint32_t>(__builtin_clz(busy));
+            } else if (!(busy >> first & 1)) {
+                continue;
             }
+            const uint32_t how = how_of(r.pc, h * 16 + first, (same ? 16 : h * 16) + last);
+            ShadowPage& page = *block.shared.pages[(r.cell[h] + k) / (page_bytes / 4)];
+            const uint32_t cell = (r.cell[h] + k) % (page_bytes / 4);
+            const Recorded old = page.get(Remembered::read, cell);
+            const bool differs = old.warp != r.warp || ((old.how ^ how) & lanes_bits);
+            if (differs && !stays_earlier(page.get(Remembered::earlier, cell), old, r.warp, base))
+                page.put(Remembered::earlier, cell, old);
+            page.put(Remembered::read, cell, {r.time, r.warp, how});
         }
     }
+}
+
+void write_listed_lanes(BlockChecks& block, const ListedLanes& r) {
+    const uint32_t base = block.warps[r.warp - block.first_warp].base;
+    const Touch touch{r.warp, r.pc, AccessKind::read, r.time, r.addresses, r.lanes};
+    for (uint32_t rest = r.lanes; rest; rest &= rest - 1) {
+        const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
+        for (uint32_t k = 0; k < r.words; ++k) {
+            const uint64_t cell = r.addresses[lane] / 4 + k;
+            remember(touch, *block.shared.pages[cell / (page_bytes / 4)], cell % (page_bytes / 4), lane, base);
+        }
+    }
+}
+
+}  // namespace
+
+void write_listed(BlockChecks& block) {
+    if (!block.listed_count && !block.listed_lanes_count) return;
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < block.listed_lanes_count; ++k) {  // both in order of time; of equal times these come first
+        const ListedLanes& lanes = block.listed_lanes[k];
+        for (; n < block.listed_count && block.listed[n].time < lanes.time; ++n) write_listed_read(block, block.listed[n]);
+        write_listed_lanes(block, lanes);
+    }
+    for (; n < block.listed_count; ++n) write_listed_read(block, block.listed[n]);
     forget_listed(block);
+}
+
+bool list_lanes(CheckerState& state, BlockChecks& block, const WarpChecks& warp, uint32_t pc, const uint64_t* addresses,
+                uint32_t lanes, uint32_t words) {
+    const uint64_t bytes = uint64_t{words} * 4;
+    const uint32_t birth = state.init ? block.shared.birth : 0;
+    const uint64_t size = block.shared.bytes;
+    if (size < bytes) return false;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
+        const uint64_t at = addresses[lane];
+        if (at > size - bytes || at % bytes) return false;
+        ShadowPage* const page = block.shared.pages[at / page_bytes].get();  // as aligned as they are, they lie in one
+        if (!page || page->shift() != 2) return false;
+        const auto fine = [&](const Recorded& r) {
+            return r.time < warp.base ||
+                   (r.warp == warp.number && (r.time < warp.warp_base || (r.first_lane() == lane && r.last_lane() == lane)));
+        };
+        for (uint32_t k = 0; k < words; ++k) {
+            const auto cell = static_cast<uint32_t>(at % page_bytes / 4 + k);
+            const Recorded write = page->get(Remembered::write, cell);
+            const Recorded strong = page->has_strong() ? page->get(Remembered::strong, cell) : Recorded{};
+            if (!fine(write) || !fine(strong) || (write.time < birth && strong.time < birth)) return false;
+        }
+    }
+    if (!block.listed_lanes) block.listed_lanes = std::make_unique<ListedLanes[]>(most_listed_lanes);
+    if (block.listed_lanes_count == most_listed_lanes) write_listed(block);
+    ListedLanes& r = block.listed_lanes[block.listed_lanes_count++];
+    r.time = advance(state);
+    r.warp = warp.number;
+    r.pc = pc;
+    r.lanes = lanes;
+    r.words = words;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        const uint64_t at = r.addresses[__builtin_ctz(rest)] = addresses[__builtin_ctz(rest)];
+        block.listed_lines[at / page_bytes] |= uint64_t{1} << at % page_bytes / 64;
+    }
+    return true;
 }
 
 void note_access(const Warp& warp, uint32_t pc, Space space, const uint64_t* addresses, uint32_t lanes, uint32_t bytes,

@@ -12,6 +12,7 @@ namespace {
 
 constexpr size_t most_reports = 100;
 constexpr size_t most_places = 10'000;  // remembered, so as not to be counted twice
+constexpr size_t most_hints = 20;
 
 std::string bytes_text(uint64_t n) {
     return std::to_string(n) + (n == 1 ? " byte" : " bytes");
@@ -88,6 +89,8 @@ void report_race(CheckerState& state, const Warp& warp, uint32_t pc, uint32_t la
     SaidRace& said = state.said[(place.address / 4 + pc * 31ull + other.pc() * 7ull) % std::size(state.said)];
     if (said == now) return;
     said = now;
+    const Doubt doubt = doubt_of(state, kind, pc, other_kind, other.pc());
+    if (doubt == Doubt::settled) return;
     const Grid& grid = *warp.block->grid;
     const ptx::Program& program = *grid.program;
     const uint64_t my_warp = uint64_t{warp.block->linear} * state.warps_per_block + warp.index;
@@ -115,6 +118,18 @@ void report_race(CheckerState& state, const Warp& warp, uint32_t pc, uint32_t la
 
     Fault fault;
     name_place(warp, place, fault);
+    const bool one_block = first.block == second.block;
+    const auto by = [&](const Side& s, bool in_block) {
+        return std::string(" by thread ") + triple(s.thread) + (in_block ? " of block " + triple(s.block) : "") + " at " +
+               s.at();
+    };
+    if (doubt == Doubt::hint) {
+        if (state.hints.size() < most_hints && state.seen.insert("hint " + first.at() + " " + second.at()).second)
+            state.hints.push_back("read of " + bytes_text(place.bytes) + " of " + where(place, fault) + by(second, true) +
+                                  " is not ordered with the atomic" + by(first, !one_block) +
+                                  ": it may find an old value, which is right where the atomic behind it decides");
+        return;
+    }
     if (!is_new(state, "race " + first.at() + " " + second.at() + " " + fault.allocation)) return;
     fault.kind = "racecheck";
     fault.kernel = program.shown_name();
@@ -131,12 +146,9 @@ void report_race(CheckerState& state, const Warp& warp, uint32_t pc, uint32_t la
     fault.other_pc = second.pc;
     fault.other_block = second.block;
     fault.other_thread = second.thread;
-    const bool one_block = first.block == second.block;
     const bool one_warp = other.warp == static_cast<uint32_t>(my_warp);
     fault.message = std::string("race: ") + verb(first.kind) + " of " + bytes_text(place.bytes) + " to " +
-                    where(place, fault) + " by thread " + triple(first.thread) + " of block " + triple(first.block) +
-                    " at " + first.at() + ", and " + verb(second.kind) + " by thread " + triple(second.thread) +
-                    (one_block ? "" : " of block " + triple(second.block)) + " at " + second.at() +
+                    where(place, fault) + by(first, true) + ", and " + verb(second.kind) + by(second, !one_block) +
                     (one_warp && first.pc == second.pc && writes(second.kind) ? ", with nothing to say which comes last"
                      : one_warp  ? ", with no barrier between them: threads of one warp do not run in step"
                      : one_block ? ", with no barrier between them"

@@ -7,9 +7,10 @@
 // warp (numbered through the grid) and "how": its instruction, and the first and the last lane of it that came here.
 //
 // Two things keep the account small where kernels behave. A page of global memory that warps only touch 16 words at a time,
-// one lane after the other and in step with its 64-byte lines, remembers 16 cells as one (a byte of shadow a byte; opened
-// cell by cell, with 12 bytes a byte, at the first access of another kind). And reads of a block's shared memory are put
-// into a list first: a barrier of the whole block makes them of no interest, so that few ever reach their cells.
+// one lane after the other (of 4, 8 or 16 bytes each) and in step with its 64-byte lines, remembers 16 cells as one (a byte
+// of shadow a byte; opened cell by cell, with 12 bytes a byte, at the first access of another kind). And reads of a block's
+// shared memory are put into lists first, one of regular ones and one of all others: a barrier of the whole block makes
+// them of no interest, so that few ever reach their cells.
 #pragma once
 #include <array>
 #include <memory>
@@ -43,9 +44,11 @@ struct Recorded {  // one access that a cell remembers
 
 constexpr uint32_t group_cells = 16;
 constexpr uint32_t next_lane = 1 << 5 | 1;  // added to `how`: the same of the lanes behind
-// 16 cells of 4 bytes, of each access the cell number k by the lanes first + k and last + k: what cell 0 remembers.
-struct alignas(64) CellGroup {
-    Recorded write, read, earlier;
+struct GroupRecorded : Recorded {  // what cell 0 of 16 remembers; cell k: the same of the lanes behind by k >> shift
+    uint32_t shift = 0;
+};
+struct alignas(64) CellGroup {  // 16 cells of 4 bytes
+    GroupRecorded write, read, earlier;
 };
 
 class ShadowPage {  // the cells of page_bytes bytes
@@ -116,14 +119,24 @@ struct GroupHazard {  // an instruction that touches a register of such a produc
     int32_t offset = 0;
 };
 
-// A plain read of words of shared memory by a whole warp, not yet in the cells. Each half of the warp reads 16 cells one
-// after the other, or one.
+// A plain read of words of shared memory, not yet in the cells. Each half of the warp reads 16 cells one after the other, or
+// one. A read of 2 or 4 words a lane is as many of these.
 struct ListedRead {
     uint32_t time = 0, warp = 0, pc = 0;
-    uint32_t ramp = 0;  // bit h: half h reads 16 cells
-    uint32_t cell[2];   // of the block, the first of each half; equal (and ramps both or none): both halves read the same
+    uint8_t ramp = 0;   // bit h: half h reads 16 cells
+    uint8_t shift = 0;  // of a ramp: a lane has 1 << shift cells
+    uint8_t first = 0;  // of a ramp: the lane of its half that has the first cell
+    uint32_t lanes = 0;
+    uint32_t cell[2];  // of the block, the first of each half; equal, of all lanes: both halves read the same
 };
-constexpr uint32_t most_listed = 4096;  // a block; 96 KiB
+constexpr uint32_t most_listed = 4096;  // a block; 112 KiB
+// The same where the lanes' addresses have no such order.
+struct ListedLanes {
+    uint32_t time = 0, warp = 0, pc = 0, lanes = 0;
+    uint32_t words = 0;  // a lane
+    uint64_t addresses[32];
+};
+constexpr uint32_t most_listed_lanes = 256;  // a block; 70 KiB
 
 struct BlockChecks {
     uint32_t linear = 0;
@@ -133,7 +146,8 @@ struct BlockChecks {
     std::vector<uint32_t> groups_closed;  // by warp: wgmma.commit_group
     Region shared;
     std::unique_ptr<ListedRead[]> listed;  // reads since the last barrier of the whole block, in order
-    uint32_t listed_count = 0;
+    std::unique_ptr<ListedLanes[]> listed_lanes;
+    uint32_t listed_count = 0, listed_lanes_count = 0;
     std::vector<uint64_t> listed_lines;  // by page of shared memory: the 64-byte lines that they touch
     std::vector<WarpChecks> warps;
     ByteSet local_written;
@@ -159,9 +173,12 @@ struct CheckerState {
     bool lane_by_lane = false;  // for tests: without the quick ways, which must not be told from it
     uint32_t now = 1;
     uint32_t warps_per_block = 1;
-    std::vector<AccessKind> kinds;                                      // by pc: of loads, stores, atomics
-    std::vector<bool> acquires;                                         // by pc: an atomic whose result is used
-    std::vector<Region*> last_global;                                   // by pc
+    std::vector<AccessKind> kinds;             // by pc: of loads, stores, atomics
+    std::vector<bool> acquires;                // by pc: an atomic whose result is used
+    std::vector<bool> expected;                // by pc: a load whose value is what a compare-and-swap compares with
+    std::unordered_map<uint64_t, bool> leads;  // by two pcs: whether the first leads to the second without a barrier
+    std::vector<std::string> hints;            // sentences, no reports
+    std::vector<Region*> last_global;          // by pc
     std::unordered_map<uint32_t, std::unique_ptr<BlockChecks>> blocks;  // by Block::linear
     BlockChecks* last_block = nullptr;
     std::vector<std::unique_ptr<BlockChecks>> idle;
@@ -182,6 +199,10 @@ ShadowPage* grouped_page(CheckerState& state, Region& region, uint64_t offset);
 Region* global_region(CheckerState& state, const Grid& grid, uint32_t pc, uint64_t address);
 void write_listed(BlockChecks& block);   // into the cells
 void forget_listed(BlockChecks& block);  // they are of no interest any more
+// A plain read of `words` words a lane of the block's own shared memory goes to the list, at the offsets `addresses`; false,
+// with nothing done, where it takes a closer look.
+bool list_lanes(CheckerState& state, BlockChecks& block, const WarpChecks& warp, uint32_t pc, const uint64_t* addresses,
+                uint32_t lanes, uint32_t words);
 
 // The state of a block, made at its first access.
 BlockChecks& checks_of(CheckerState& state, const Block& block);
@@ -197,6 +218,15 @@ void acquire_lane(CheckerState& state, WarpChecks& warp, uint32_t lane, uint64_t
 bool happened_before(const CheckerState& state, const BlockChecks& block, const WarpChecks& warp, uint32_t lane,
                      const Recorded& r, uint32_t birth);
 
+// What an atomic makes of a plain read of the same word that is not ordered with it (checker_doubt.cpp).
+enum class Doubt : uint8_t {
+    race,    // it is a race; so is every other pair
+    hint,    // an atomic of the reader's own follows the read, and decides
+    settled  // the read says what a compare-and-swap expects: that finds out whether it is so
+};
+Doubt doubt_of(CheckerState& state, AccessKind kind, uint32_t pc, AccessKind other, uint32_t other_pc);
+std::vector<bool> find_expected(const ptx::Program& program);  // CheckerState::expected
+
 // A load, store or atomic of the executor, before it is carried out.
 void note_instruction(Warp& warp, uint32_t pc, const struct Prepared& p, uint32_t mask);
 
@@ -205,6 +235,7 @@ struct Place {  // of an access, for reports
     uint64_t address = 0;  // shared: offset in the block
     uint32_t bytes = 0;
 };
+// As a hint where doubt_of says so.
 void report_race(CheckerState& state, const Warp& warp, uint32_t pc, uint32_t lane, AccessKind kind, const Place& place,
                  const Recorded& other, AccessKind other_kind);
 void report_under_way(CheckerState& state, const Warp& warp, uint32_t pc, uint32_t lane, const GroupReads& product,

@@ -81,14 +81,19 @@ struct View {  // host bytes behind the addresses [begin, begin + bytes)
     uint64_t bytes;
 };
 
-// i * step for the lanes of half a warp, for steps 0, 4 and 8.
+// i * step for the lanes of half a warp, for steps 0, 4, 8 and 16.
 template <class Register>
 inline const Register* ramp_of(Register step) {
-    alignas(64) static constexpr Register ramps[3][half] = {
+    alignas(64) static constexpr Register ramps[4][half] = {
         {},
         {0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60},
-        {0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 120}};
-    return ramps[step / 4];
+        {0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 120},
+        {0, 16, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240}};
+    return ramps[step == 16 ? 3 : step / 4];
+}
+template <class Register>
+inline bool is_plain_step(Register step) {
+    return step == 0 || step == 4 || step == 8 || step == 16;
 }
 
 // Whether all lanes of half a warp hold r[0] + i * step.
@@ -133,7 +138,7 @@ inline bool range_inside(const View& view, uint64_t first, uint64_t bytes, uint6
 // How a base register's lanes lie: for each half of the warp its first value and the distance of neighbours.
 struct Shape {
     static constexpr uint64_t irregular = UINT64_MAX;
-    uint64_t step[2] = {irregular, irregular};  // 0: one value for the half; 4 or 8: a ramp
+    uint64_t step[2] = {irregular, irregular};  // 0: one value for the half; 4, 8 or 16: a ramp
     uint64_t first[2] = {};
     bool all_words = false;  // steps of 4 in both halves, of all lanes
     bool all_one = false;    // steps of 0, of all lanes
@@ -145,8 +150,7 @@ inline void find_shape(const Register* r, Shape& shape) {
     for (uint32_t h = 0; h < 2; ++h) {
         const Register* const lanes = r + h * half;
         const auto step = static_cast<Register>(lanes[1] - lanes[0]);
-        const bool plain = step == 0 || step == 4 || step == 8;
-        shape.step[h] = plain && is_ramp(lanes, step) ? step : Shape::irregular;
+        shape.step[h] = is_plain_step(step) && is_ramp(lanes, step) ? step : Shape::irregular;
         shape.first[h] = lanes[0];
     }
     shape.all_words = shape.step[0] == 4 && shape.step[1] == 4;
@@ -172,7 +176,7 @@ inline void find_shape_of(const Register* r, uint32_t mask, Shape& shape) {
             const auto b = static_cast<uint32_t>(__builtin_ctz(rest));
             const auto far = static_cast<Register>(lanes[b] - lanes[a]);
             step = static_cast<Register>(far / (b - a));
-            if (step != 0 && step != 4 && step != 8) continue;
+            if (!is_plain_step(step)) continue;
         }
         const auto first = static_cast<Register>(lanes[a] - step * a);
         const Register* const ramp = ramp_of(step);

@@ -1,0 +1,110 @@
+// Plain reads of a word that an atomic of another thread changes, with nothing that orders the two. Most are races: a
+// counter that is read where the barrier behind the counting is missing. Two habits are none:
+//
+//   old = *word; do ... while (compare-and-swap(word, old, ...) fails)   the swap finds out whether the value was old
+//   if (x < *word) atomicMin(word, x)                                    an old value costs an atomic, the atomic decides
+//
+// The first is told from the program: the load's value reaches what a compare-and-swap compares with. Nothing is said of it.
+// Of the second the program tells that the read leads to the very atomic that it may race with, without a barrier between:
+// a hint. (Reads of 2, 4 and 8 bytes come in one piece; of others, and of vectors, that cannot be said.)
+#include <algorithm>
+
+#include "core/simt/checker_state.h"
+
+namespace lockstep::simt {
+
+namespace {
+
+using ptx::Kind;
+
+bool is_copy(const ptx::DecodedInstruction& i) {
+    return i.opcode && i.opcode->name == "mov" && (i.kind == Kind::lane_wise || i.kind == Kind::lane_wise_many);
+}
+
+bool is_whole_read(const ptx::DecodedInstruction& i) {
+    const size_t bytes = ptx::size_of(i.type);
+    return i.kind == Kind::load && i.mode == 0 && i.vector == 1 && (bytes == 2 || bytes == 4 || bytes == 8);
+}
+
+// Where a thread may go from `pc` without coming to a barrier of the block or of the warp.
+void add_next(const ptx::Program& program, uint32_t pc, std::vector<uint32_t>& next) {
+    const auto& i = program.instructions[pc];
+    const bool guarded = i.guard != ptx::no_operand;
+    bool on = true;
+    switch (i.kind) {
+        case Kind::barrier:
+        case Kind::warp_barrier:
+            return;
+        case Kind::exit:
+        case Kind::return_:
+        case Kind::trap:
+            on = guarded;
+            break;
+        case Kind::branch:
+            next.push_back(i.target);
+            on = guarded;
+            break;
+        case Kind::branch_table:
+            for (int32_t k = 1; k <= program.lists[i.list]; ++k)
+                next.push_back(static_cast<uint32_t>(program.lists[i.list + static_cast<uint32_t>(k)]));
+            break;
+        case Kind::call:
+            if (i.target != ptx::no_pc) next.push_back(i.target);
+            break;
+        default:
+            break;
+    }
+    if (on) next.push_back(pc + 1);
+}
+
+bool leads_to(const ptx::Program& program, uint32_t from, uint32_t to) {
+    std::vector<bool> seen(program.instructions.size(), false);
+    std::vector<uint32_t> next;
+    add_next(program, from, next);
+    while (!next.empty()) {
+        const uint32_t pc = next.back();
+        next.pop_back();
+        if (pc == to) return true;
+        if (pc >= seen.size() || seen[pc]) continue;
+        seen[pc] = true;
+        add_next(program, pc, next);
+    }
+    return false;
+}
+
+}  // namespace
+
+std::vector<bool> find_expected(const ptx::Program& program) {
+    const auto& instructions = program.instructions;
+    std::vector<bool> expected(instructions.size() + 1, false);
+    std::set<int32_t> compared;  // registers that hold what a compare-and-swap compares with, or are copied there
+    for (const auto& i : instructions)
+        if (i.kind == Kind::atomic && static_cast<ptx::AtomicOperation>(i.mode) == ptx::AtomicOperation::cas &&
+            !i.list_sources && i.source[0] >= 0 && i.source[0] != ptx::no_operand)
+            compared.insert(i.source[0]);
+    for (size_t before = 0; before != compared.size();) {  // copies of copies
+        before = compared.size();
+        for (const auto& i : instructions)
+            if (is_copy(i) && std::any_of(std::begin(i.destination), std::end(i.destination),
+                                          [&](int32_t d) { return compared.contains(d); }))
+                for (const int32_t s : i.source)
+                    if (s >= 0 && s != ptx::no_operand) compared.insert(s);
+    }
+    for (size_t pc = 0; pc < instructions.size(); ++pc)
+        expected[pc] = is_whole_read(instructions[pc]) && compared.contains(instructions[pc].destination[0]);
+    return expected;
+}
+
+Doubt doubt_of(CheckerState& state, AccessKind kind, uint32_t pc, AccessKind other, uint32_t other_pc) {
+    if (kind == AccessKind::atomic && other == AccessKind::read) std::swap(pc, other_pc), std::swap(kind, other);
+    const auto& instructions = state.grid->program->instructions;
+    if (kind != AccessKind::read || other != AccessKind::atomic || pc >= instructions.size() ||
+        other_pc >= instructions.size() || !is_whole_read(instructions[pc]) || instructions[other_pc].kind != Kind::atomic)
+        return Doubt::race;
+    if (state.expected[pc]) return Doubt::settled;
+    const auto [known, fresh] = state.leads.try_emplace(uint64_t{pc} << 32 | other_pc, false);
+    if (fresh) known->second = leads_to(*state.grid->program, pc, other_pc);
+    return known->second ? Doubt::hint : Doubt::race;
+}
+
+}  // namespace lockstep::simt
