@@ -140,12 +140,14 @@ TEST_CASE("warnings come back under the student's file name") {
 }
 
 TEST_CASE("headers that students include out of habit and the usual built-ins compile everywhere") {
-    const std::string source = R"(#include <cuda_runtime.h>
+    const std::string source = R"(#include <cuda.h>
+#include <cuda_runtime.h>
 #include <cstdint>
 #include <cstdio>
 #include <math.h>
 #include <assert.h>
 #include <limits.h>
+static_assert(sizeof(CUtensorMap) == 128, "a tensor map, passed by value");
 extern "C" __global__ void f(float* x, int* count, uint32_t n) {
     extern __shared__ float tile[];
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;

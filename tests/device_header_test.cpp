@@ -1,5 +1,6 @@
 // CUDA's own headers (half, bfloat16, wmma, cooperative groups, pipelines), whichever compiler brings them: NVIDIA's with
 // NVRTC and nvcc, kernels/include/clang with a clang that has no toolkit. All give what plain arithmetic says.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -91,6 +92,30 @@ extern "C" __global__ void any_group(int* out) {
     o[1] = place(tile);
     o[2] = bytes.x + bytes.y + words.x + (int)(longs.x >> 40);
     o[3] = (int)(sizeof(uchar4) + 10 * alignof(uchar4) + 100 * alignof(short4) + 1000 * alignof(ulonglong2));
+}
+
+extern "C" __global__ void integers(const unsigned* in, long long* out, unsigned long long* longs) {
+    unsigned a = in[2 * threadIdx.x], b = in[2 * threadIdx.x + 1];
+    unsigned long long w = (unsigned long long)a << 32 | b;
+    long long* o = out + 40 * threadIdx.x;
+    *o++ = __byte_perm(a, b, 0x6420 + (a & 7));
+    *o++ = __funnelshift_l(a, b, b), *o++ = __funnelshift_r(a, b, b);
+    *o++ = __funnelshift_lc(a, b, b & 63), *o++ = __funnelshift_rc(a, b, b & 63);
+    *o++ = (long long)__brevll(w);
+    *o++ = __usad(a, b, 9u), *o++ = __sad((int)a, (int)b, 9u), *o++ = __umul24(a, b);
+    *o++ = __hadd((int)a, (int)b), *o++ = __rhadd((int)a, (int)b), *o++ = __uhadd(a, b), *o++ = __urhadd(a, b);
+    *o++ = __mul64hi((long long)w, (long long)~w * 3), *o++ = llabs((long long)w);
+    *o++ = __dp4a((int)a, (int)b, -5), *o++ = __dp4a(a, b, 5u), *o++ = __dp2a_lo((int)a, (int)b, 7);
+    *o++ = __vadd4(a, b), *o++ = __vsub2(a, b), *o++ = __vaddss4(a, b), *o++ = __vsubus2(a, b), *o++ = __vabsdiffu4(a, b);
+    *o++ = __vmaxs4(a, b), *o++ = __vminu2(a, b), *o++ = __vcmpgts4(a, b), *o++ = __vseteq2(a, b), *o++ = __vavgu4(a, b);
+    *o++ = __vsadu4(a, b), *o++ = __vsads2(a, b), *o++ = __vabs4(a), *o++ = __vneg2(a);
+    *o++ = __double2hiint(__hiloint2double((int)a, (int)b)), *o++ = __double2loint(__hiloint2double((int)a, (int)b));
+    *o++ = (long long)__shfl_xor_sync(0xffffffffu, (long long)w, 1), *o++ = __ldcg(in + threadIdx.x);
+    *o++ = __isShared(in) * 2 + __isGlobal(in);
+    if (threadIdx.x == 0) longs[2] = ~0ull, longs[4] = 1;
+    __syncthreads();
+    atomicMin((long long*)&longs[0], (long long)w), atomicMax(&longs[1], w);
+    atomicAnd(&longs[2], w), atomicXor(&longs[3], w), atomicAdd_block((int*)&longs[4], 2);
 }
 )cuda";
 
@@ -208,5 +233,125 @@ TEST_CASE("half, bfloat16, wmma and cooperative groups mean the same by every co
             for (int i = 0; i < 64; ++i) expected.insert(expected.end(), {6400 + i, 800 + i % 8, 250 + i - 1 + 1, 16844});
             CHECK(got == expected);
         }
+    }
+}
+
+namespace {
+
+// The parts of a word, highest last, each by `f` of the parts of a and b.
+template <class Part, class F>
+uint32_t by_parts(uint32_t a, uint32_t b, F f) {
+    constexpr uint32_t bits = 8 * sizeof(Part);
+    uint32_t d = 0;
+    for (uint32_t k = 0; k < 32; k += bits) {
+        const int x = static_cast<Part>(a >> k), y = static_cast<Part>(b >> k);
+        d |= (static_cast<uint32_t>(static_cast<int>(f(x, y))) & ((1u << bits) - 1)) << k;
+    }
+    return d;
+}
+
+std::vector<int64_t> integers_of(uint32_t a, uint32_t b, uint64_t beside, uint32_t read) {
+    using i8 = int8_t;
+    using u8 = uint8_t;
+    using i16 = int16_t;
+    using u16 = uint16_t;
+    const auto sa = static_cast<int32_t>(a), sb = static_cast<int32_t>(b);
+    const int64_t wa = sa, wb = sb;
+    const uint64_t w = static_cast<uint64_t>(a) << 32 | b, both = static_cast<uint64_t>(b) << 32 | a,
+                   unsigned_sum = uint64_t{a} + b;
+    uint32_t bytes = 0;
+    for (uint32_t k = 0; k < 4; ++k)
+        bytes |= static_cast<uint32_t>(both >> 8 * ((0x6420u + (a & 7)) >> 4 * k & 7) & 255) << 8 * k;
+    uint64_t reversed = 0;
+    for (uint32_t k = 0; k < 64; ++k) reversed |= (w >> k & 1) << (63 - k);
+    const uint32_t shift = b & 31, wide = b & 63;
+    const auto left = [&](uint32_t by) { return static_cast<uint32_t>(both << by >> 32); };
+    const auto right = [&](uint32_t by) { return static_cast<uint32_t>(both >> by); };
+    int32_t dot = -5, half_dot = 7;
+    uint32_t unsigned_dot = 5, sad4 = 0, sad2 = 0;
+    for (uint32_t k = 0; k < 4; ++k) {
+        dot += static_cast<i8>(a >> 8 * k) * static_cast<i8>(b >> 8 * k);
+        unsigned_dot += static_cast<uint32_t>(static_cast<u8>(a >> 8 * k)) * static_cast<u8>(b >> 8 * k);
+        sad4 += static_cast<uint32_t>(std::abs(static_cast<u8>(a >> 8 * k) - static_cast<u8>(b >> 8 * k)));
+    }
+    for (uint32_t k = 0; k < 2; ++k) {
+        half_dot += static_cast<i16>(a >> 16 * k) * static_cast<i8>(b >> 8 * k);
+        sad2 += static_cast<uint32_t>(std::abs(static_cast<i16>(a >> 16 * k) - static_cast<i16>(b >> 16 * k)));
+    }
+    const auto x128 = static_cast<__int128>(static_cast<int64_t>(w)) * static_cast<int64_t>(~w * 3);
+    return {bytes,
+            left(shift),
+            right(shift),
+            wide < 32 ? left(wide) : a,
+            wide < 32 ? right(wide) : b,
+            static_cast<int64_t>(reversed),
+            (a > b ? a - b : b - a) + 9,
+            static_cast<uint32_t>(std::abs(wa - wb)) + 9,
+            static_cast<uint32_t>(static_cast<uint64_t>(a & 0xffffff) * (b & 0xffffff)),
+            (wa + wb) >> 1,
+            (wa + wb + 1) >> 1,
+            static_cast<int64_t>(unsigned_sum >> 1),
+            static_cast<int64_t>((unsigned_sum + 1) >> 1),
+            static_cast<int64_t>(x128 >> 64),
+            std::abs(static_cast<int64_t>(w)),
+            dot,
+            unsigned_dot,
+            half_dot,
+            by_parts<u8>(a, b, [](int x, int y) { return x + y; }),
+            by_parts<u16>(a, b, [](int x, int y) { return x - y; }),
+            by_parts<i8>(a, b, [](int x, int y) { return std::clamp(x + y, -128, 127); }),
+            by_parts<u16>(a, b, [](int x, int y) { return std::max(x - y, 0); }),
+            by_parts<u8>(a, b, [](int x, int y) { return std::abs(x - y); }),
+            by_parts<i8>(a, b, [](int x, int y) { return std::max(x, y); }),
+            by_parts<u16>(a, b, [](int x, int y) { return std::min(x, y); }),
+            by_parts<i8>(a, b, [](int x, int y) { return x > y ? -1 : 0; }),
+            by_parts<u16>(a, b, [](int x, int y) { return x == y ? 1 : 0; }),
+            by_parts<u8>(a, b, [](int x, int y) { return (x + y + 1) / 2; }),
+            sad4,
+            sad2,
+            by_parts<i8>(a, 0, [](int x, int) { return std::abs(x); }),
+            by_parts<u16>(a, 0, [](int x, int) { return -x; }),
+            sa,
+            sb,
+            static_cast<int64_t>(beside),
+            read,
+            1};
+}
+
+}  // namespace
+
+TEST_CASE("integer functions, 64-bit atomics and shuffles mean the same by every compiler") {
+    for (const DeviceListing& compiler : list_compilers()) {
+        if (!compiler.available) continue;
+        INFO(compiler.name);
+        const auto compiled =
+            compile(source, "headers.cu", {.compiler = compiler.name, .arch = compiler.name == "clang" ? "" : "sm_80"});
+        if (!compiled) FAIL(render(compiled.error()));
+        Run run{ptx::decode(ptx::parse(compiled.value().ptx, "headers.ptx").value(), "integers").value(), simt::Memory()};
+        std::vector<uint32_t> in(64);
+        Rng rng(9);
+        for (uint32_t& value : in) value = static_cast<uint32_t>(rng.next());
+        in[0] = 0x80000000u, in[1] = 0x7fffffffu, in[2] = 0, in[3] = ~0u, in[4] = in[5] = 0x80808080u;
+        const uint64_t given = run.put(in.data(), 256), out = run.put(nullptr, 32 * 40 * 8);
+        const std::vector<uint64_t> zeros(5);
+        const uint64_t longs = run.put(zeros.data(), 40);
+        run.launch(32, {given, out, longs});
+        std::vector<int64_t> got(32 * 40);
+        std::memcpy(got.data(), run.memory.read(out, got.size() * 8), got.size() * 8);
+        std::vector<uint64_t> expected = {0, 0, ~uint64_t{0}, 0, 65}, totals(5);
+        for (uint32_t t = 0; t < 32; ++t) {
+            const auto pair = [&](uint32_t k) { return static_cast<uint64_t>(in[2 * k]) << 32 | in[2 * k + 1]; };
+            const auto row = integers_of(in[2 * t], in[2 * t + 1], pair(t ^ 1), in[t]);
+            for (size_t k = 0; k < row.size(); ++k) {
+                INFO("thread " << t << ", value " << k);
+                CHECK(got[40 * t + k] == row[k]);
+            }
+            expected[0] = static_cast<uint64_t>(std::min(static_cast<int64_t>(expected[0]), static_cast<int64_t>(pair(t))));
+            expected[1] = std::max(expected[1], pair(t));
+            expected[2] &= pair(t);
+            expected[3] ^= pair(t);
+        }
+        std::memcpy(totals.data(), run.memory.read(longs, 40), 40);
+        CHECK(totals == expected);
     }
 }

@@ -257,6 +257,7 @@ LOCKSTEP_INLINE void* operator new[](size_t, void* place) noexcept { return plac
 #pragma clang diagnostic pop
 
 #include "lockstep_math.h"
+#include "lockstep_integer.h"
 
 // min and max take what CUDA's do: two of a kind, or an integer of each sign
 LOCKSTEP_DEVICE unsigned long long min(unsigned long long a, unsigned long long b) { return a < b ? a : b; }

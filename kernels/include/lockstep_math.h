@@ -83,6 +83,8 @@ LOCKSTEP_ROUNDED(rd, rm)
 #undef LOCKSTEP_ROUNDED
 LOCKSTEP_DEVICE double __int2double_rn(int a) { return a; }
 LOCKSTEP_DEVICE double __uint2double_rn(unsigned a) { return a; }
+LOCKSTEP_DEVICE double __ull2double_rn(unsigned long long a) { return (double)a; }
+LOCKSTEP_DEVICE float __ull2float_rn(unsigned long long a) { return (float)a; }
 
 // ---- the GPU's approximate instructions, with the PTX ISA's errors
 LOCKSTEP_DEVICE float rsqrtf(float a) { return __nvvm_rsqrt_approx_f(a); }  // relative 2^-22
@@ -102,7 +104,20 @@ LOCKSTEP_DEVICE void __sincosf(float a, float* s, float* c) {
     *c = __cosf(a);
 }
 LOCKSTEP_DEVICE float __fdividef(float a, float b) { return __nvvm_div_approx_f(a, b); }  // 2 units in the last place
+LOCKSTEP_DEVICE float fdividef(float a, float b) { return a / b; }
 LOCKSTEP_DEVICE float __saturatef(float a) { return __nvvm_saturate_f(a); }
+
+// Lengths: sums of squares in f64, where those of f32 are exact and none overflows. At most 1 unit in the last place.
+LOCKSTEP_DEVICE float norm3df(float a, float b, float c) {
+    return (float)sqrt((double)a * a + (double)b * b + (double)c * c);
+}
+LOCKSTEP_DEVICE float norm4df(float a, float b, float c, float d) {
+    return (float)sqrt((double)a * a + (double)b * b + (double)c * c + (double)d * d);
+}
+LOCKSTEP_DEVICE float rhypotf(float a, float b) { return (float)(1.0 / sqrt((double)a * a + (double)b * b)); }
+LOCKSTEP_DEVICE float rnorm3df(float a, float b, float c) {
+    return (float)(1.0 / sqrt((double)a * a + (double)b * b + (double)c * c));
+}
 
 #include "lockstep_trigonometry.h"
 
