@@ -115,6 +115,19 @@ TEST_CASE("shared memory begins unwritten in every block") {
             .empty());
 }
 
+TEST_CASE("copying an object of which some member was never set is no use of it") {
+    CHECK(fresh("ld.local.u32 %r5, [mine+12];\n st.local.u32 [mine+16], %r5;").empty());
+    CHECK(
+        fresh("ld.local.v2.u32 {%r5, %r6}, [mine+8];\n mov.u32 %r7, %r6;\n st.local.v2.u32 [mine+16], {%r5, %r7};").empty());
+    const std::string used = "ld.local.u32 %r5, [mine+12];\n st.local.u32 [mine+16], %r5;\n";
+    CHECK(fresh(used + "add.u32 %r6, %r5, 1;").size() == 1);
+    CHECK(fresh(used + "mov.u32 %r6, %r5;\n st.shared.u32 [%r4], %r6;").size() == 1);
+    CHECK(fresh(used + "setp.eq.u32 %p1, %r5, 0;").size() == 1);
+    CHECK(fresh("ld.local.u64 %rd5, [mine+8];\n add.u64 %rd5, %rd5, 0;\n ld.local.u32 %r5, [mine+12];\n"
+                "st.local.u32 [mine+16], %r5;")
+              .size() == 1);
+}
+
 TEST_CASE("local memory is each thread's own") {
     const auto reports = fresh("ld.local.u32 %r5, [mine+12];");
     REQUIRE(reports.size() == 1);

@@ -512,7 +512,7 @@ struct Accesses {
             "%rd5, %r1; mov.u64 %rd6, 9;\n";
         if (pick(2)) body += "st.shared.u32 [%r4], %r1; st.shared.u32 [%r4 + 1024], 7; bar.sync 0;\n";
         if (pick(2)) body += "st.global.u32 [%rd2], %r1;\n";
-        for (uint32_t n = 3 + pick(12); n > 0; --n) access();
+        for (uint32_t n = pick(9) ? 3 + pick(12) : 1; n > 0; --n) access();
         return kernel(body);
     }
 };

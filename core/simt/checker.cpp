@@ -80,6 +80,7 @@ void begin(CheckerState& state, const Grid& grid) {
         state.kinds[pc] = AccessKind::atomic;
         state.acquires[pc] = i.list_destinations || (i.destination[0] != ptx::no_operand && read.contains(i.destination[0]));
     }
+    if (state.init) state.copied = find_copied(*grid.program);
     if (state.race) state.expected = find_expected(*grid.program);
 }
 

@@ -7,6 +7,9 @@
 // The first is told from the program: the load's value reaches what a compare-and-swap compares with. Nothing is said of it.
 // Of the second the program tells that the read leads to the very atomic that it may race with, without a barrier between:
 // a hint. (Reads of 2, 4 and 8 bytes come in one piece; of others, and of vectors, that cannot be said.)
+//
+// And for initcheck: reads of local memory whose value goes nowhere but to local memory again. Copying an object of which
+// some member was never set is legal C++, and code without optimisation does so all the time.
 #include <algorithm>
 
 #include "core/simt/checker_state.h"
@@ -72,6 +75,18 @@ bool leads_to(const ptx::Program& program, uint32_t from, uint32_t to) {
     return false;
 }
 
+// Adds the registers that moves bring to those in `registers`, by way of others too.
+void add_copied(const ptx::Program& program, std::set<int32_t>& registers) {
+    for (size_t before = 0; before != registers.size();) {
+        before = registers.size();
+        for (const auto& i : program.instructions)
+            if (is_copy(i) && std::any_of(std::begin(i.destination), std::end(i.destination),
+                                          [&](int32_t d) { return registers.contains(d); }))
+                for (const int32_t s : i.source)
+                    if (s >= 0 && s != ptx::no_operand) registers.insert(s);
+    }
+}
+
 }  // namespace
 
 std::vector<bool> find_expected(const ptx::Program& program) {
@@ -82,17 +97,43 @@ std::vector<bool> find_expected(const ptx::Program& program) {
         if (i.kind == Kind::atomic && static_cast<ptx::AtomicOperation>(i.mode) == ptx::AtomicOperation::cas &&
             !i.list_sources && i.source[0] >= 0 && i.source[0] != ptx::no_operand)
             compared.insert(i.source[0]);
-    for (size_t before = 0; before != compared.size();) {  // copies of copies
-        before = compared.size();
-        for (const auto& i : instructions)
-            if (is_copy(i) && std::any_of(std::begin(i.destination), std::end(i.destination),
-                                          [&](int32_t d) { return compared.contains(d); }))
-                for (const int32_t s : i.source)
-                    if (s >= 0 && s != ptx::no_operand) compared.insert(s);
-    }
+    add_copied(program, compared);
     for (size_t pc = 0; pc < instructions.size(); ++pc)
         expected[pc] = is_whole_read(instructions[pc]) && compared.contains(instructions[pc].destination[0]);
     return expected;
+}
+
+std::vector<bool> find_copied(const ptx::Program& program) {
+    const auto& instructions = program.instructions;
+    // Where a thread's own objects lie: objects passed to functions too, and, without optimisation, generic addresses.
+    const auto keeps = [](const ptx::DecodedInstruction& i) {
+        return i.kind == Kind::store &&
+               (i.space == ptx::Space::local || i.space == ptx::Space::param || i.space == ptx::Space::generic);
+    };
+    std::set<int32_t> used, kept;  // registers that something reads; that are stored there
+    for (const auto& i : instructions) {
+        used.insert({i.guard, i.address});
+        if (keeps(i)) kept.insert(std::begin(i.source), std::end(i.source));
+        if (keeps(i) || is_copy(i)) continue;
+        used.insert(i.reads, i.reads + std::min<size_t>(i.registers_read, std::size(i.reads)));
+        used.insert(std::begin(i.source), std::end(i.source));
+        for (size_t k = size_t{i.list} + i.list_destinations; k < size_t{i.list} + i.list_destinations + i.list_sources; ++k)
+            used.insert(program.lists[k]);
+    }
+    for (std::set<int32_t>* const registers : {&used, &kept}) {
+        registers->erase(ptx::no_operand);
+        add_copied(program, *registers);
+    }
+    std::vector<bool> copied(instructions.size() + 1, false);
+    for (size_t pc = 0; pc < instructions.size(); ++pc) {
+        const auto& i = instructions[pc];
+        const auto among = [&](const std::set<int32_t>& registers) {
+            return std::any_of(std::begin(i.destination), std::end(i.destination),
+                               [&](int32_t d) { return registers.contains(d); });
+        };
+        copied[pc] = i.kind == Kind::load && !i.list_destinations && among(kept) && !among(used);
+    }
+    return copied;
 }
 
 Doubt doubt_of(CheckerState& state, AccessKind kind, uint32_t pc, AccessKind other, uint32_t other_pc) {

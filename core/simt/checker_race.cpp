@@ -223,7 +223,8 @@ void check_local(CheckerState& state, BlockChecks& block, const Warp& warp, uint
         if (addresses[lane] > block.local_bytes || bytes > block.local_bytes - addresses[lane]) continue;
         const uint64_t at = (uint64_t{warp.index} * warp_size + lane) * block.local_bytes + addresses[lane];
         if (!is_read(kind)) block.local_written.set(at, bytes, true);
-        if (is_read(kind) && block.local_written.first(at, bytes, false) != at + bytes)
+        if (is_read(kind) && !(pc < state.copied.size() && state.copied[pc]) &&
+            block.local_written.first(at, bytes, false) != at + bytes)
             report_unwritten(state, warp, pc, lane, {Space::local, addresses[lane], bytes});
     }
 }

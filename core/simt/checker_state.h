@@ -176,6 +176,7 @@ struct CheckerState {
     std::vector<AccessKind> kinds;             // by pc: of loads, stores, atomics
     std::vector<bool> acquires;                // by pc: an atomic whose result is used
     std::vector<bool> expected;                // by pc: a load whose value is what a compare-and-swap compares with
+    std::vector<bool> copied;                  // by pc: a load whose value goes nowhere but to local memory
     std::unordered_map<uint64_t, bool> leads;  // by two pcs: whether the first leads to the second without a barrier
     std::vector<std::string> hints;            // sentences, no reports
     std::vector<Region*> last_global;          // by pc
@@ -226,6 +227,7 @@ enum class Doubt : uint8_t {
 };
 Doubt doubt_of(CheckerState& state, AccessKind kind, uint32_t pc, AccessKind other, uint32_t other_pc);
 std::vector<bool> find_expected(const ptx::Program& program);  // CheckerState::expected
+std::vector<bool> find_copied(const ptx::Program& program);    // CheckerState::copied
 
 // A load, store or atomic of the executor, before it is carried out.
 void note_instruction(Warp& warp, uint32_t pc, const struct Prepared& p, uint32_t mask);
