@@ -304,11 +304,11 @@ void Pass::merge_loads(uint32_t begin, uint32_t end) {
             for (const uint32_t pc : group.word) words += pc != none ? 1 : 0;
             const bool low = group.word[0] != none && group.word[1] != none;
             const bool high = group.word[2] != none && group.word[3] != none;
-            const auto join = [&](uint32_t from, uint32_t to, uint8_t bytes) {
+            const auto join = [&, &word = group.word](uint32_t from, uint32_t to, uint8_t bytes) {
                 uint32_t first = none;
-                for (uint32_t k = from; k < to; ++k) first = std::min(first, group.word[k]);
+                for (uint32_t k = from; k < to; ++k) first = std::min(first, word[k]);
                 for (uint32_t k = from; k < to; ++k)
-                    if (const uint32_t pc = group.word[k]; pc != none && pc != first) {
+                    if (const uint32_t pc = word[k]; pc != none && pc != first) {
                         out[pc].instructions = 0;
                         out[pc].merged_with = first;
                     }

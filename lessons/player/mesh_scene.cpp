@@ -153,12 +153,13 @@ ParallelRow run_mesh_row(ParallelText& row, const ParallelSceneOptions&) {
     }
     if (!moves) return made;
     f["wrong"] = f["bytes"] = f["total_bytes"] = 0;
-    for (const auto& [name, collective] : {std::pair{"all_gathers", "all-gather"},
-                                           {"all_reduces", "all-reduce"},
-                                           {"reduce_scatters", "reduce-scatter"},
-                                           {"all_to_alls", "all-to-all"}})
-        f[name] = static_cast<double>(std::count_if(plan.steps.begin(), plan.steps.end(),
-                                                    [&](const auto& step) { return step.collective == collective; }));
+    for (const auto& [name, verb] : {std::pair{"all_gathers", "all-gather"},
+                                     {"all_reduces", "all-reduce"},
+                                     {"reduce_scatters", "reduce-scatter"},
+                                     {"all_to_alls", "all-to-all"}})
+        f[name] = static_cast<double>(
+            std::count_if(plan.steps.begin(), plan.steps.end(),
+                          [&, &collective = verb](const auto& step) { return step.collective == collective; }));
     for (size_t rank = 0; rank < parts.size(); ++rank) {
         f["wrong"] += wrong[rank];
         f["bytes"] = std::max(f["bytes"], static_cast<double>(ended.ranks[rank].bytes_sent));
