@@ -278,7 +278,8 @@ std::vector<int64_t> integers_of(uint32_t a, uint32_t b, uint64_t beside, uint32
         half_dot += static_cast<i16>(a >> 16 * k) * static_cast<i8>(b >> 8 * k);
         sad2 += static_cast<uint32_t>(std::abs(static_cast<i16>(a >> 16 * k) - static_cast<i16>(b >> 16 * k)));
     }
-    const auto x128 = static_cast<__int128>(static_cast<int64_t>(w)) * static_cast<int64_t>(~w * 3);
+    __extension__ typedef __int128 Wide;
+    const auto x128 = static_cast<Wide>(static_cast<int64_t>(w)) * static_cast<int64_t>(~w * 3);
     return {bytes,
             left(shift),
             right(shift),
