@@ -170,6 +170,8 @@ TEST_CASE("bad input is refused in one sentence with exit status 2") {
     refuses("run " + good + " --grid 1 --blok 32" + arguments, "did you mean --block?");
     refuses("run " + good + " --grid 1 --block 32 --order randon" + arguments, "did you mean random?");
     refuses("trian --model mlp", "did you mean 'train'?");
+    refuses("lesson chek A06", "unknown command 'lesson chek', did you mean 'check'?");
+    refuses("app --lesson A04 --sm 900 --describe", "--sm counts from 0");
     refuses("train --model mpl", "mlp");
     refuses("train --model mlp --device sim:v1000", "v100");
     refuses("train --model mlp --data /no/such/folder --steps 1", "/no/such/folder");

@@ -102,12 +102,15 @@ std::string sentence(const CLI::App& app, const CLI::ParseError& error, const st
                                    near.empty() ? "" : ", did you mean " + near + "?",
                                    command == &app ? "" : command->get_name() + " ");
             }
-            if (command == &app && name.rfind('-', 0) != 0) {
+            const bool takes_commands = command->get_require_subcommand_max() > 0 && !command->get_subcommands({}).empty();
+            if (takes_commands && name.rfind('-', 0) != 0 && (command == &app || &word != &words.front())) {
                 std::vector<std::string> known;
-                for (const CLI::App* sub : app.get_subcommands({})) known.push_back(sub->get_name());
+                for (const CLI::App* sub : command->get_subcommands({})) known.push_back(sub->get_name());
                 const std::string near = nearest_name(name, known);
-                return fmt::format("unknown command '{}'{}; 'lockstep --help' lists them", name,
-                                   near.empty() ? "" : ", did you mean '" + near + "'?");
+                return fmt::format("unknown command '{}{}'{}; 'lockstep {}--help' lists them",
+                                   command == &app ? "" : command->get_name() + " ", name,
+                                   near.empty() ? "" : ", did you mean '" + near + "'?",
+                                   command == &app ? "" : command->get_name() + " ");
             }
         }
     // The command with those it belongs to, as typed: "lesson run ".

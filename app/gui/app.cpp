@@ -1,6 +1,7 @@
 // run_app: options to session and shell, then a window, a picture or text.
 #include "app/gui/app.h"
 
+#include <fmt/format.h>
 #include <imgui.h>
 
 #include <algorithm>
@@ -138,6 +139,11 @@ int run_app(const AppOptions& options) {
             }
         };
         settle();
+        const auto snapshot = shell.session.snapshot();
+        const auto sms = snapshot->kernel ? static_cast<int>(snapshot->kernel->gpu.sms.value) : options.sm + 1;
+        if (options.sm >= sms)
+            throw Failure(fmt::format("--sm counts from 0: {} has {} SMs, so {} is its last", snapshot->kernel->gpu.title, sms,
+                                      sms - 1));
         if (options.sm >= 0) shell.focus.sm = options.sm;
         if (options.cycle >= 0) {
             shell.session.grain = Grain::cycle;

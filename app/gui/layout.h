@@ -20,8 +20,8 @@ struct LayoutNode {
     std::string_view title = {};  // of a child of pages
 };
 
-struct Placed {  // what to draw where
-    std::string_view view;
+struct Placed {             // what to draw where
+    std::string_view view;  // of the layout: a scene's page lives as long as what layout_of() was given
     Rect area;
 };
 struct TabStrip {  // children that did not fit side by side

@@ -193,10 +193,9 @@ std::string Shell::describe(std::string_view name) {
     std::string all;
     if (name == "training" && !session.lesson.lesson)
         if (const Shown* strip = shown("setup")) all += strip->view->describe(session, focus) + "\n";
-    for (const Placed& panel :
-         arrange(layout_of(name, page_view_of(session, name)), {0, 0, 4000, 4000}, [](const std::string&) {
-             return 0;
-         }).panels)
+    const std::string page = page_view_of(session, name);  // the panels point to its letters
+    const Arrangement plan = arrange(layout_of(name, page), {0, 0, 4000, 4000}, [](const std::string&) { return 0; });
+    for (const Placed& panel : plan.panels)
         if (const Shown* view = shown(panel.view))
             all += std::string(view->row->title) + "\n" + view->view->describe(session, focus) + "\n\n";
     return all;

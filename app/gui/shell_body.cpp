@@ -76,8 +76,9 @@ void Shell::body(Ui& ui, const Rect& whole) {
         state.active_panel = area;
         return panel(ui, maximised_, area);
     }
-    const Arrangement plan = arrange(layout_of(session.workspace, page_view_of(session, session.workspace)), area,
-                                     [&](const std::string& id) { return tabs_[id]; });
+    const std::string page = page_view_of(session, session.workspace);  // the panels point to its letters
+    const Arrangement plan =
+        arrange(layout_of(session.workspace, page), area, [&](const std::string& id) { return tabs_[id]; });
     for (const TabStrip& strip : plan.tabs) {
         const float above = strip.area.y > area.y + 1 ? 0 : desk_margin;  // another strip stands there, or the bar
         ui.rect({strip.area.x, strip.area.y - above, strip.area.w + desk_margin, strip.area.h + above + 4},
