@@ -33,7 +33,7 @@ struct Stored {
     }
 };
 
-struct Touch {        // one warp instruction's access, as the cells remember it
+struct CellTouch {    // one warp instruction's access, as the cells remember it
     uint32_t number;  // of the warp, through the grid
     uint32_t pc;
     AccessKind kind;
@@ -48,7 +48,7 @@ struct Touch {        // one warp instruction's access, as the cells remember it
     }
 };
 
-struct Visit : Touch {  // the same, of one region
+struct Visit : CellTouch {  // the same, of one region
     CheckerState& state;
     const Warp& warp;
     BlockChecks& block;  // of the warp
@@ -157,7 +157,7 @@ bool stays_earlier(const Recorded& earlier, const Recorded& old, uint32_t warp, 
 }
 
 // `base`: of the block's own shared memory, the warp's; 0 elsewhere.
-void remember(const Touch& t, ShadowPage& page, uint32_t cell, uint32_t lane, uint32_t base) {
+void remember(const CellTouch& t, ShadowPage& page, uint32_t cell, uint32_t lane, uint32_t base) {
     const Remembered which = is_read(t.kind)               ? Remembered::read
                              : t.kind == AccessKind::write ? Remembered::write
                                                            : Remembered::strong;
@@ -350,7 +350,7 @@ void write_listed_read(BlockChecks& block, const ListedRead& r) {
 
 void write_listed_lanes(BlockChecks& block, const ListedLanes& r) {
     const uint32_t base = block.warps[r.warp - block.first_warp].base;
-    const Touch touch{r.warp, r.pc, AccessKind::read, r.time, r.addresses, r.lanes};
+    const CellTouch touch{r.warp, r.pc, AccessKind::read, r.time, r.addresses, r.lanes};
     for (uint32_t rest = r.lanes; rest; rest &= rest - 1) {
         const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
         for (uint32_t k = 0; k < r.words; ++k) {
