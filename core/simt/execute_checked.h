@@ -304,15 +304,26 @@ inline bool check_halves(const Checks& c, Region& region, const Shape& shape, co
 
 // What initcheck knows of global memory, where it keeps account: a load finds all written, a store writes.
 template <bool Store>
-inline bool account(const Checks& c, const Region& region, const Shape& shape, const uint64_t (&at)[2], uint32_t words) {
-    for (uint32_t h = 0; h < 2; ++h) {
-        if (shape.step[h] != 0 && shape.step[h] != words * 4) return false;
-        const uint64_t bytes = shape.step[h] != 0 ? half * words * 4 : words * 4;
-        if (at[h] % (words * 4) || region.bytes < bytes || at[h] > region.bytes - bytes) return false;
+inline bool account(const Checks& c, const Region& region, const Shape& shape, const uint64_t (&at)[2], uint32_t words,
+                    uint32_t mask) {
+    const auto take = [&](uint64_t offset, uint64_t bytes) {
+        if (region.bytes < bytes || offset > region.bytes - bytes) return false;
         if (Store)
-            region.unwritten->set(at[h], bytes, false);
-        else if (c.state.init && region.unwritten->first(at[h], bytes) != at[h] + bytes)
+            region.unwritten->set(offset, bytes, false);
+        else if (c.state.init && region.unwritten->first(offset, bytes) != offset + bytes)
             return false;
+        return true;
+    };
+    for (uint32_t h = 0; h < 2; ++h) {
+        const uint32_t busy = mask >> h * half & all_busy, lane_bytes = words * 4;
+        if (!busy) continue;
+        if ((shape.step[h] != 0 && shape.step[h] != lane_bytes) || at[h] % lane_bytes) return false;
+        if (busy == all_busy || shape.step[h] == 0) {
+            if (!take(at[h], shape.step[h] != 0 ? half * lane_bytes : lane_bytes)) return false;
+            continue;
+        }
+        for (uint32_t rest = busy; rest; rest &= rest - 1)
+            if (!take(at[h] + static_cast<uint64_t>(__builtin_ctz(rest)) * lane_bytes, lane_bytes)) return false;
     }
     return true;
 }
@@ -332,13 +343,13 @@ inline bool check_words(const Machine& m, const Prepared& p, uint32_t pc, uint32
     }
     Region* region = c.state.last_global[pc];
     if (!region || at[0] - region->begin >= region->bytes) region = global_region(c.state, m.grid, pc, at[0]);
-    if (!region || (region->unwritten && mask != full_mask)) return false;
+    if (!region) return false;
     at[0] -= region->begin;
     at[1] -= region->begin;
     // A store writes off what it writes only when nothing has to look at it again.
-    if (!Store && region->unwritten && !account<false>(c, *region, shape, at, words)) return false;
+    if (!Store && region->unwritten && !account<false>(c, *region, shape, at, words, mask)) return false;
     if (c.state.race && !check_halves<Store, true>(c, *region, shape, at, words, mask, pc)) return false;
-    return !Store || !region->unwritten || account<true>(c, *region, shape, at, words);
+    return !Store || !region->unwritten || account<true>(c, *region, shape, at, words, mask);
 }
 
 // A read of shared memory without such an order.
