@@ -122,6 +122,12 @@ TEST_CASE("copying an object of which some member was never set is no use of it"
     const std::string used = "ld.local.u32 %r5, [mine+12];\n st.local.u32 [mine+16], %r5;\n";
     CHECK(fresh(used + "add.u32 %r6, %r5, 1;").size() == 1);
     CHECK(fresh(used + "mov.u32 %r6, %r5;\n st.shared.u32 [%r4], %r6;").size() == 1);
+    // A bit field is set: the other bits stay what they are.
+    CHECK(
+        fresh("ld.local.u32 %r5, [mine+12];\n and.b32 %r6, %r5, -255;\n or.b32 %r7, %r6, 6;\n st.local.u32 [mine+12], %r7;")
+            .empty());
+    CHECK(fresh("ld.local.u32 %r5, [mine+12];\n or.b32 %r7, %r5, 6;\n st.local.u32 [mine+12], %r7;").size() == 1);
+    CHECK(fresh("ld.local.u32 %r5, [mine+12];\n and.b32 %r6, %r5, 6;\n setp.eq.u32 %p1, %r6, 2;").size() == 1);
     CHECK(fresh(used + "setp.eq.u32 %p1, %r5, 0;").size() == 1);
     CHECK(fresh("ld.local.u64 %rd5, [mine+8];\n add.u64 %rd5, %rd5, 0;\n ld.local.u32 %r5, [mine+12];\n"
                 "st.local.u32 [mine+16], %r5;")

@@ -9,7 +9,8 @@
 // a hint. (Reads of 2, 4 and 8 bytes come in one piece; of others, and of vectors, that cannot be said.)
 //
 // And for initcheck: reads of local memory whose value goes nowhere but to local memory again. Copying an object of which
-// some member was never set is legal C++, and code without optimisation does so all the time.
+// some member was never set is legal C++, and so is setting one of its bit fields; code without optimisation does both all
+// the time.
 #include <algorithm>
 
 #include "core/simt/checker_state.h"
@@ -75,13 +76,31 @@ bool leads_to(const ptx::Program& program, uint32_t from, uint32_t to) {
     return false;
 }
 
+// Setting a bit field: of the old word `and` takes away the field's bits, `or` adds the new ones. (An `or` alone is a use.)
+struct BitFields {
+    std::set<int32_t> masked;  // words without their field
+    explicit BitFields(const ptx::Program& program) {
+        for (const auto& i : program.instructions)
+            if (is_and(i)) masked.insert(i.destination[0]);
+    }
+    static bool is_and(const ptx::DecodedInstruction& i) {
+        return i.opcode && i.opcode->name == "and" && i.kind == Kind::lane_wise && i.source[1] < 0;
+    }
+    bool holds(const ptx::DecodedInstruction& i) const {
+        if (!i.opcode || i.kind != Kind::lane_wise) return false;
+        const bool adds = i.opcode->name == "or" && (masked.contains(i.source[0]) || masked.contains(i.source[1]));
+        return adds || is_and(i) || i.opcode->name == "bfi";
+    }
+};
+
 // Adds the registers that moves bring to those in `registers`, by way of others too.
-void add_copied(const ptx::Program& program, std::set<int32_t>& registers) {
+void add_copied(const ptx::Program& program, std::set<int32_t>& registers, const BitFields* fields = nullptr) {
     for (size_t before = 0; before != registers.size();) {
         before = registers.size();
         for (const auto& i : program.instructions)
-            if (is_copy(i) && std::any_of(std::begin(i.destination), std::end(i.destination),
-                                          [&](int32_t d) { return registers.contains(d); }))
+            if ((is_copy(i) || (fields && fields->holds(i))) &&
+                std::any_of(std::begin(i.destination), std::end(i.destination),
+                            [&](int32_t d) { return registers.contains(d); }))
                 for (const int32_t s : i.source)
                     if (s >= 0 && s != ptx::no_operand) registers.insert(s);
     }
@@ -110,11 +129,12 @@ std::vector<bool> find_copied(const ptx::Program& program) {
         return i.kind == Kind::store &&
                (i.space == ptx::Space::local || i.space == ptx::Space::param || i.space == ptx::Space::generic);
     };
+    const BitFields fields(program);
     std::set<int32_t> used, kept;  // registers that something reads; that are stored there
     for (const auto& i : instructions) {
         used.insert({i.guard, i.address});
         if (keeps(i)) kept.insert(std::begin(i.source), std::end(i.source));
-        if (keeps(i) || is_copy(i)) continue;
+        if (keeps(i) || is_copy(i) || fields.holds(i)) continue;
         used.insert(i.reads, i.reads + std::min<size_t>(i.registers_read, std::size(i.reads)));
         used.insert(std::begin(i.source), std::end(i.source));
         for (size_t k = size_t{i.list} + i.list_destinations; k < size_t{i.list} + i.list_destinations + i.list_sources; ++k)
@@ -122,7 +142,7 @@ std::vector<bool> find_copied(const ptx::Program& program) {
     }
     for (std::set<int32_t>* const registers : {&used, &kept}) {
         registers->erase(ptx::no_operand);
-        add_copied(program, *registers);
+        add_copied(program, *registers, &fields);
     }
     std::vector<bool> copied(instructions.size() + 1, false);
     for (size_t pc = 0; pc < instructions.size(); ++pc) {
