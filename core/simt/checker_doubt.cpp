@@ -12,6 +12,7 @@
 // some member was never set is legal C++, and so is setting one of its bit fields; code without optimisation does both all
 // the time.
 #include <algorithm>
+#include <span>
 
 #include "core/simt/checker_state.h"
 
@@ -20,6 +21,17 @@ namespace lockstep::simt {
 namespace {
 
 using ptx::Kind;
+
+using FunctionCode = std::span<const ptx::DecodedInstruction>;  // of one function: its registers are its own
+
+std::vector<FunctionCode> functions_of(const ptx::Program& program) {
+    const FunctionCode all(program.instructions);
+    if (program.functions.empty()) return {all};
+    std::vector<FunctionCode> parts;
+    for (const ptx::Function& f : program.functions)
+        if (f.begin <= f.end && f.end <= all.size()) parts.push_back(all.subspan(f.begin, f.end - f.begin));
+    return parts;
+}
 
 bool is_copy(const ptx::DecodedInstruction& i) {
     return i.opcode && i.opcode->name == "mov" && (i.kind == Kind::lane_wise || i.kind == Kind::lane_wise_many);
@@ -79,8 +91,8 @@ bool leads_to(const ptx::Program& program, uint32_t from, uint32_t to) {
 // Setting a bit field: of the old word `and` takes away the field's bits, `or` adds the new ones. (An `or` alone is a use.)
 struct BitFields {
     std::set<int32_t> masked;  // words without their field
-    explicit BitFields(const ptx::Program& program) {
-        for (const auto& i : program.instructions)
+    explicit BitFields(FunctionCode code) {
+        for (const auto& i : code)
             if (is_and(i)) masked.insert(i.destination[0]);
     }
     static bool is_and(const ptx::DecodedInstruction& i) {
@@ -94,10 +106,10 @@ struct BitFields {
 };
 
 // Adds the registers that moves bring to those in `registers`, by way of others too.
-void add_copied(const ptx::Program& program, std::set<int32_t>& registers, const BitFields* fields = nullptr) {
+void add_copied(FunctionCode code, std::set<int32_t>& registers, const BitFields* fields = nullptr) {
     for (size_t before = 0; before != registers.size();) {
         before = registers.size();
-        for (const auto& i : program.instructions)
+        for (const auto& i : code)
             if ((is_copy(i) || (fields && fields->holds(i))) &&
                 std::any_of(std::begin(i.destination), std::end(i.destination),
                             [&](int32_t d) { return registers.contains(d); }))
@@ -109,49 +121,52 @@ void add_copied(const ptx::Program& program, std::set<int32_t>& registers, const
 }  // namespace
 
 std::vector<bool> find_expected(const ptx::Program& program) {
-    const auto& instructions = program.instructions;
-    std::vector<bool> expected(instructions.size() + 1, false);
-    std::set<int32_t> compared;  // registers that hold what a compare-and-swap compares with, or are copied there
-    for (const auto& i : instructions)
-        if (i.kind == Kind::atomic && static_cast<ptx::AtomicOperation>(i.mode) == ptx::AtomicOperation::cas &&
-            !i.list_sources && i.source[0] >= 0 && i.source[0] != ptx::no_operand)
-            compared.insert(i.source[0]);
-    add_copied(program, compared);
-    for (size_t pc = 0; pc < instructions.size(); ++pc)
-        expected[pc] = is_whole_read(instructions[pc]) && compared.contains(instructions[pc].destination[0]);
+    std::vector<bool> expected(program.instructions.size() + 1, false);
+    for (const FunctionCode code : functions_of(program)) {
+        std::set<int32_t> compared;  // registers that hold what a compare-and-swap compares with, or are copied there
+        for (const auto& i : code)
+            if (i.kind == Kind::atomic && static_cast<ptx::AtomicOperation>(i.mode) == ptx::AtomicOperation::cas &&
+                !i.list_sources && i.source[0] >= 0 && i.source[0] != ptx::no_operand)
+                compared.insert(i.source[0]);
+        add_copied(code, compared);
+        for (const auto& i : code)
+            expected[static_cast<size_t>(&i - program.instructions.data())] =
+                is_whole_read(i) && compared.contains(i.destination[0]);
+    }
     return expected;
 }
 
 std::vector<bool> find_copied(const ptx::Program& program) {
-    const auto& instructions = program.instructions;
     // Where a thread's own objects lie: objects passed to functions too, and, without optimisation, generic addresses.
     const auto keeps = [](const ptx::DecodedInstruction& i) {
         return i.kind == Kind::store &&
                (i.space == ptx::Space::local || i.space == ptx::Space::param || i.space == ptx::Space::generic);
     };
-    const BitFields fields(program);
-    std::set<int32_t> used, kept;  // registers that something reads; that are stored there
-    for (const auto& i : instructions) {
-        used.insert({i.guard, i.address});
-        if (keeps(i)) kept.insert(std::begin(i.source), std::end(i.source));
-        if (keeps(i) || is_copy(i) || fields.holds(i)) continue;
-        used.insert(i.reads, i.reads + std::min<size_t>(i.registers_read, std::size(i.reads)));
-        used.insert(std::begin(i.source), std::end(i.source));
-        for (size_t k = size_t{i.list} + i.list_destinations; k < size_t{i.list} + i.list_destinations + i.list_sources; ++k)
-            used.insert(program.lists[k]);
-    }
-    for (std::set<int32_t>* const registers : {&used, &kept}) {
-        registers->erase(ptx::no_operand);
-        add_copied(program, *registers, &fields);
-    }
-    std::vector<bool> copied(instructions.size() + 1, false);
-    for (size_t pc = 0; pc < instructions.size(); ++pc) {
-        const auto& i = instructions[pc];
-        const auto among = [&](const std::set<int32_t>& registers) {
-            return std::any_of(std::begin(i.destination), std::end(i.destination),
-                               [&](int32_t d) { return registers.contains(d); });
-        };
-        copied[pc] = i.kind == Kind::load && !i.list_destinations && among(kept) && !among(used);
+    std::vector<bool> copied(program.instructions.size() + 1, false);
+    for (const FunctionCode code : functions_of(program)) {
+        const BitFields fields(code);
+        std::set<int32_t> used, kept;  // registers that something reads; that are stored there
+        for (const auto& i : code) {
+            used.insert({i.guard, i.address});
+            if (keeps(i)) kept.insert(std::begin(i.source), std::end(i.source));
+            if (keeps(i) || is_copy(i) || fields.holds(i)) continue;
+            used.insert(i.reads, i.reads + std::min<size_t>(i.registers_read, std::size(i.reads)));
+            used.insert(std::begin(i.source), std::end(i.source));
+            for (size_t k = i.list_destinations; k < size_t{i.list_destinations} + i.list_sources; ++k)
+                used.insert(program.lists[i.list + k]);
+        }
+        for (std::set<int32_t>* const registers : {&used, &kept}) {
+            registers->erase(ptx::no_operand);
+            add_copied(code, *registers, &fields);
+        }
+        for (const auto& i : code) {
+            const auto among = [&](const std::set<int32_t>& registers) {
+                return std::any_of(std::begin(i.destination), std::end(i.destination),
+                                   [&](int32_t d) { return registers.contains(d); });
+            };
+            copied[static_cast<size_t>(&i - program.instructions.data())] =
+                i.kind == Kind::load && !i.list_destinations && among(kept) && !among(used);
+        }
     }
     return copied;
 }
