@@ -1,6 +1,18 @@
-// A CUDA driver whose only GPU is the modelled one: the functions that the cuda device calls, over ptx and simt. So the
-// device, its parameter blocks, streams and messages are tested where there is no NVIDIA driver; only silicon is missing.
+// A CUDA driver whose only GPU is the modelled one: the functions that the cuda device calls, over ptx, simt and model. So
+// the device, its parameter blocks, streams and messages are tested where there is no NVIDIA driver; only silicon is
+// missing. Settings, read when they are needed:
+//   LOCKSTEP_MODELLED_GPU="h200 l2_latency=300"  kernels run cycle by cycle on that GPU's row, some of its figures changed;
+//                                                events, streams and %clock then go by its time, the host's by a rough one.
+//                                                A kernel that reads no clock is simulated once, then it only runs.
+//   LOCKSTEP_MODELLED_ONCE=1                     ... and does not run again either: times alone are wanted
+//   LOCKSTEP_MODELLED_REFUSES=TEXT               modules with that text are not compiled
+//   LOCKSTEP_MODELLED_FAILS="cuLaunchKernel:relu_f32=719!"  what fails: FUNCTION[:WORD]=STATUS, several apart by spaces; the
+//                                                word: a kernel's name or the fewest bytes; "!": and every call after it, as
+//                                                with an error that sticks; "hang", "crash" in place of a status
+//   LOCKSTEP_MODELLED_VERSION=11040              what it is; newer PTX is then refused
+// Compiled with LOCKSTEP_OLD_DRIVER it lacks what older drivers lack.
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -8,8 +20,11 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "core/model/launch.h"
+#include "core/model/streams.h"
 #include "core/ptx/ptx.h"
 #include "core/simt/launch.h"
 #include "core/simt/tensor_map.h"
@@ -19,7 +34,8 @@ using namespace lockstep;
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr int invalid_value = 1, out_of_memory = 2, invalid_image = 200, not_found = 500, launch_failed = 719;
+constexpr int invalid_value = 1, out_of_memory = 2, invalid_image = 200, unsupported_ptx = 222, not_found = 500,
+              launch_failed = 719;
 
 struct Function {
     std::shared_ptr<const ptx::Program> program;
@@ -29,9 +45,116 @@ struct LoadedModule {
     std::map<std::string, Function> functions;
 };
 
+// The row that LOCKSTEP_MODELLED_GPU names and changes; null where kernels only run.
+const model::GpuSpec* timed_gpu() {
+    static std::map<std::string, std::unique_ptr<model::GpuSpec>> known;
+    const char* const setting = std::getenv("LOCKSTEP_MODELLED_GPU");
+    if (!setting || !*setting) return nullptr;
+    std::unique_ptr<model::GpuSpec>& gpu = known[setting];
+    if (gpu) return gpu.get();
+    std::istringstream words(setting);
+    std::string name, change;
+    words >> name;
+    gpu = std::make_unique<model::GpuSpec>(model::gpu_named(name).value());
+    const struct {
+        std::string_view name;
+        model::Count model::GpuSpec::*count;
+        model::Figure model::GpuSpec::*figure;
+    } rows[] = {{"sfu_latency", &model::GpuSpec::sfu_latency, nullptr},
+                {"barrier_latency", &model::GpuSpec::barrier_latency, nullptr},
+                {"shuffle_latency", &model::GpuSpec::shuffle_latency, nullptr},
+                {"l1_latency", &model::GpuSpec::l1_latency, nullptr},
+                {"l2_latency", &model::GpuSpec::l2_latency, nullptr},
+                {"dram_latency", &model::GpuSpec::dram_latency, nullptr},
+                {"l2_bytes_per_cycle", nullptr, &model::GpuSpec::l2_bytes_per_cycle},
+                {"sm_read_bytes_per_cycle", nullptr, &model::GpuSpec::sm_read_bytes_per_cycle},
+                {"sm_write_bytes_per_cycle", nullptr, &model::GpuSpec::sm_write_bytes_per_cycle},
+                {"dram_efficiency", nullptr, &model::GpuSpec::dram_efficiency},
+                {"dram_turnaround_ns", nullptr, &model::GpuSpec::dram_turnaround_ns},
+                {"branch_latency", &model::GpuSpec::branch_latency, nullptr},
+                {"block_start_latency", &model::GpuSpec::block_start_latency, nullptr},
+                {"blocks_per_cycle", nullptr, &model::GpuSpec::blocks_per_cycle}};
+    while (words >> change) {
+        const std::string_view figure = std::string_view(change).substr(0, change.find('='));
+        const double value = std::strtod(change.c_str() + std::min(figure.size() + 1, change.size()), nullptr);
+        const auto row = std::find_if(std::begin(rows), std::end(rows), [&](const auto& it) { return it.name == figure; });
+        if (row == std::end(rows) || !(value > 0)) std::abort();  // a mistake in the test
+        if (row->count)
+            (*gpu.*row->count).value = static_cast<uint32_t>(value);
+        else
+            (*gpu.*row->figure).value = value;
+    }
+    return gpu.get();
+}
+
 simt::Memory& memory() {
-    static simt::Memory instance(uint64_t{64} << 20);
+    static simt::Memory instance(uint64_t{timed_gpu() ? 2048u : 64u} << 20);
     return instance;
+}
+
+// What LOCKSTEP_MODELLED_FAILS has for this call: 0, or what the call gives back.
+int planned_failure(std::string_view function, std::string_view word = {}, size_t bytes = 0) {
+    static int for_ever = 0;
+    if (for_ever != 0) return for_ever;
+    const char* const setting = std::getenv("LOCKSTEP_MODELLED_FAILS");
+    if (!setting) return 0;
+    std::istringstream plans(setting);
+    for (std::string plan; plans >> plan;) {
+        const size_t equals = plan.find('='), colon = std::min(plan.find(':'), equals);
+        if (equals == std::string::npos || plan.substr(0, colon) != function) continue;
+        if (colon < equals) {
+            const std::string which = plan.substr(colon + 1, equals - colon - 1);
+            const size_t least = std::strtoull(which.c_str(), nullptr, 10);
+            if (least > 0 ? bytes < least : word != which) continue;
+        }
+        const std::string what = plan.substr(equals + 1);
+        if (what == "hang") std::this_thread::sleep_for(std::chrono::hours(1));
+        if (what == "crash") std::abort();
+        const int status = std::atoi(what.c_str());
+        if (what.back() == '!') for_ever = status;
+        return status;
+    }
+    return 0;
+}
+
+int own_version() {
+    const char* const setting = std::getenv("LOCKSTEP_MODELLED_VERSION");
+    return setting ? std::atoi(setting) : 13000;
+}
+
+// With a timed GPU: when the host has come so far and each stream is ready, in microseconds. The null stream is the one that
+// others wait for.
+struct ModelledStream {
+    double ready = 0;
+};
+struct ModelledTime {
+    double host = 0;
+    ModelledStream usual;
+    std::vector<ModelledStream*> others;
+
+    ModelledStream& of(void* stream) { return stream ? *static_cast<ModelledStream*>(stream) : usual; }
+    void work(void* stream, double us) {
+        ModelledStream& it = of(stream);
+        double begin = std::max({host, it.ready, usual.ready});
+        if (!stream)
+            for (const ModelledStream* other : others) begin = std::max(begin, other->ready);
+        it.ready = begin + us;
+    }
+    void wait_for(double us) { host = std::max(host, us); }
+    void wait_for_all() {
+        wait_for(usual.ready);
+        for (const ModelledStream* other : others) wait_for(other->ready);
+    }
+};
+ModelledTime& modelled_time() {
+    static ModelledTime time;
+    return time;
+}
+constexpr double call_us = 1.5, launch_gap_us = 1, copy_us = 4, host_gb_per_second = 25, own_gb_per_second = 1500;
+void timed_copy(void* stream, size_t bytes, double gb_per_second) {
+    if (!timed_gpu()) return;
+    modelled_time().host += call_us;
+    modelled_time().work(stream, copy_us + static_cast<double>(bytes) / gb_per_second / 1e3);
 }
 
 // As in the driver, a thread that has set no context can do nothing.
@@ -57,9 +180,36 @@ Prepared prepared(const KernelNode& node) {  // with the values that the paramet
                     it.program->parameters[i].bytes);
     return it;
 }
-int run(const Prepared& it) {
+int run(const Prepared& it, void* stream = nullptr) {
     if (simt::check_launch(*it.program, it.config, {.shared_per_block = 227 * 1024})) return 1;
-    return simt::launch(*it.program, it.config, memory()).fault ? launch_failed : 0;
+    if (const int status = planned_failure("cuLaunchKernel", it.program->kernel)) return status;
+    const model::GpuSpec* const gpu = timed_gpu();
+    if (!gpu) return simt::launch(*it.program, it.config, memory()).fault ? launch_failed : 0;
+    // By what decides it but for the data: the text, the launch and the parameters.
+    static std::map<std::string, double> known;
+    const simt::LaunchConfig& c = it.config;
+    std::ostringstream key;
+    key << gpu << ' ' << it.program->ptx_file << ' ' << it.program->kernel << ' ' << c.grid.x << ' ' << c.grid.y << ' '
+        << c.grid.z << ' ' << c.block.x << ' ' << c.block.y << ' ' << c.block.z << ' ' << c.dynamic_shared << ' ';
+    key.write(reinterpret_cast<const char*>(c.parameters.data()), static_cast<std::streamsize>(c.parameters.size()));
+    const bool reads_clock = it.program->ptx.find("%clock") != std::string::npos;
+    const auto found = reads_clock ? known.end() : known.find(key.str());
+    double us = 0;
+    if (found != known.end()) {
+        us = found->second;
+        if (!std::getenv("LOCKSTEP_MODELLED_ONCE") && simt::launch(*it.program, it.config, memory()).fault)
+            return launch_failed;
+    } else {
+        model::TimedOptions options;
+        options.trace = false;
+        const model::TimedResult result = model::launch(*gpu, *it.program, it.config, memory(), options);
+        if (result.fault) return launch_failed;
+        us = static_cast<double>(result.cycles) / gpu->boost_mhz;
+        known[key.str()] = us;
+    }
+    modelled_time().host += call_us;
+    modelled_time().work(stream, launch_gap_us + us);
+    return 0;
 }
 struct Graph {
     std::vector<std::unique_ptr<Prepared>> nodes;  // their addresses are their handles
@@ -73,10 +223,10 @@ struct ReadyGraph {
 extern "C" {
 
 int cuInit(unsigned) {
-    return 0;
+    return planned_failure("cuInit");
 }
 int cuDriverGetVersion(int* version) {
-    *version = 13000;
+    *version = own_version();
     return 0;
 }
 int cuDeviceGetCount(int* count) {
@@ -88,10 +238,22 @@ int cuDeviceGet(int* device, int) {
     return 0;
 }
 int cuDeviceGetName(char* name, int length, int) {
-    std::strncpy(name, "Modelled GPU", static_cast<size_t>(length));
+    const model::GpuSpec* const gpu = timed_gpu();
+    const std::string title = gpu ? "Modelled " + std::string(gpu->name) : "Modelled GPU";
+    std::strncpy(name, title.c_str(), static_cast<size_t>(length));
     return 0;
 }
 int cuDeviceGetAttribute(int* value, int attribute, int) {
+    if (const model::GpuSpec* const gpu = timed_gpu()) {
+        const auto dot = gpu->compute.find('.');
+        const auto number = [](std::string_view text) { return std::atoi(std::string(text).c_str()); };
+        *value = attribute == 16   ? static_cast<int>(gpu->sms.value)
+                 : attribute == 13 ? static_cast<int>(1000 * gpu->boost_mhz.value)
+                 : attribute == 75 ? number(gpu->compute.substr(0, dot))
+                 : attribute == 76 ? number(gpu->compute.substr(dot + 1))
+                                   : 0;
+        return 0;
+    }
     *value = attribute == 16 ? 80 : attribute == 13 ? 1'530'000 : attribute == 75 ? 7 : 0;
     return 0;
 }
@@ -109,10 +271,12 @@ int cuCtxSetCurrent(void* context) {
 }
 int cuCtxSynchronize() {
     if (!current_context) return invalid_context;
-    return 0;
+    if (timed_gpu()) modelled_time().wait_for_all();
+    return planned_failure("cuCtxSynchronize");
 }
 int cuMemAlloc_v2(uint64_t* address, size_t bytes) {
     if (!current_context) return invalid_context;
+    if (const int status = planned_failure("cuMemAlloc", {}, bytes)) return status;
     try {
         *address = memory().allocate(bytes, "buffer");
     } catch (const Failure&) {
@@ -130,18 +294,37 @@ int cuMemsetD8_v2(uint64_t address, unsigned char value, size_t bytes) {
     std::memset(memory().write(address, bytes), value, bytes);
     return 0;
 }
-int cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, void*) {
+int cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, void* stream) {
     if (!current_context) return invalid_context;
+    if (const int status = planned_failure("cuMemcpyHtoDAsync", {}, bytes)) return status;
+    timed_copy(stream, bytes, host_gb_per_second);
     std::memcpy(memory().write(to, bytes), from, bytes);
     return 0;
 }
-int cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t bytes, void*) {
+int cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t bytes, void* stream) {
     if (!current_context) return invalid_context;
+    if (const int status = planned_failure("cuMemcpyDtoHAsync", {}, bytes)) return status;
+    timed_copy(stream, bytes, host_gb_per_second);
     std::memcpy(to, memory().read(from, bytes), bytes);
     return 0;
 }
 int cuModuleLoadDataEx(void** module, const void* image, unsigned count, int* options, void** values) {
     if (!current_context) return invalid_context;
+    if (const int status = planned_failure("cuModuleLoadDataEx")) return status;
+    const std::string_view text = static_cast<const char*>(image);
+    int major = 0, minor = 0;
+    if (const size_t at = text.find("\n.version ") + 1; at != 0 || text.starts_with(".version ")) {
+        const auto dot = std::from_chars(text.data() + at + 9, text.data() + text.size(), major).ptr;
+        std::from_chars(dot + 1, text.data() + text.size(), minor);
+    }
+    // PTX 7.0 came with CUDA 11.0, 8.0 with 12.0, 9.0 with 13.0.
+    if (std::pair(major, minor) > std::pair(own_version() / 1000 - 4, own_version() % 1000 / 10)) {
+        const std::string log = "ptxas application ptx input, line 1; fatal   : Unsupported .version " +
+                                std::to_string(major) + "." + std::to_string(minor) + "\n";
+        for (unsigned i = 0; i < count; ++i)
+            if (options[i] == 5) std::strncpy(static_cast<char*>(values[i]), log.c_str(), 4000);
+        return unsupported_ptx;
+    }
     if (const char* const refused =
             std::getenv("LOCKSTEP_MODELLED_REFUSES")) {  // every line that holds it, as NVIDIA's does
         std::istringstream lines(static_cast<const char*>(image));
@@ -175,6 +358,7 @@ int cuModuleGetFunction(void** function, void* module, const char* name) {
     *function = &made;
     return 0;
 }
+#ifndef LOCKSTEP_OLD_DRIVER
 int cuTensorMapEncodeTiled(void* map, int type, unsigned rank, void* tensor, const uint64_t* dims, const uint64_t* strides,
                            const unsigned* box, const unsigned* element_strides, int interleave, int swizzle, int,
                            int fill) {
@@ -186,20 +370,22 @@ int cuTensorMapEncodeTiled(void* map, int type, unsigned rank, void* tensor, con
     std::memcpy(map, made.value().bytes.data(), made.value().bytes.size());
     return 0;
 }
+#endif
 int cuFuncSetAttribute(void*, int, int) {
     return 0;
 }
 int cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
-                   unsigned block_z, unsigned shared, void*, void** parameters, void**) {
+                   unsigned block_z, unsigned shared, void* stream, void** parameters, void**) {
     if (!current_context) return invalid_context;
-    return run(prepared({function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, parameters, nullptr}));
+    return run(prepared({function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, parameters, nullptr}), stream);
 }
 int cuDeviceTotalMem_v2(size_t* bytes, int) {
-    *bytes = size_t{64} << 20;
+    *bytes = size_t{timed_gpu() ? 2048u : 64u} << 20;
     return 0;
 }
-int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void*) {
+int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void* stream) {
     if (!current_context) return invalid_context;
+    timed_copy(stream, bytes, own_gb_per_second);
     std::memmove(memory().write(to, bytes), memory().read(from, bytes), bytes);
     return 0;
 }
@@ -224,6 +410,7 @@ int cuModuleGetGlobal_v2(uint64_t* address, size_t* bytes, void* module, const c
         }
     return not_found;
 }
+#ifndef LOCKSTEP_OLD_DRIVER
 // A graph is run at once, its nodes in the order in which they were added; each may only wait for nodes before it.
 int cuGraphCreate(void** graph, unsigned) {
     *graph = new Graph;
@@ -256,57 +443,74 @@ int cuGraphExecKernelNodeSetParams(void* ready, void* node, const KernelNode* pa
         }
     return invalid_value;
 }
-int cuGraphLaunch(void* ready, void*) {
+int cuGraphLaunch(void* ready, void* stream) {
     if (!current_context) return invalid_context;
+    if (const int status = planned_failure("cuGraphLaunch")) return status;
     for (const auto& [original, own] : static_cast<ReadyGraph*>(ready)->nodes)
-        if (const int status = run(own)) return status;
+        if (const int status = run(own, stream)) return status;
     return 0;
 }
 int cuGraphExecDestroy(void* ready) {
     delete static_cast<ReadyGraph*>(ready);
     return 0;
 }
+#endif
 int cuStreamCreate(void** stream, unsigned) {
     if (!current_context) return invalid_context;
-    *stream = new char;
+    auto* const made = new ModelledStream;
+    modelled_time().others.push_back(made);
+    *stream = made;
     return 0;
 }
 int cuStreamDestroy_v2(void* stream) {
-    delete static_cast<char*>(stream);
+    std::erase(modelled_time().others, static_cast<ModelledStream*>(stream));
+    delete static_cast<ModelledStream*>(stream);
     return 0;
 }
-int cuStreamSynchronize(void*) {
-    return 0;
+int cuStreamSynchronize(void* stream) {
+    if (timed_gpu()) modelled_time().wait_for(modelled_time().of(stream).ready);
+    return planned_failure("cuStreamSynchronize");
 }
+// An event is a point in time: of the timed GPU or of the host's clock.
 int cuEventCreate(void** event, unsigned) {
     if (!current_context) return invalid_context;
-    *event = new Clock::time_point{};
+    *event = new double(0);
     return 0;
 }
 int cuEventDestroy_v2(void* event) {
-    delete static_cast<Clock::time_point*>(event);
+    delete static_cast<double*>(event);
     return 0;
 }
-int cuEventRecord(void* event, void*) {
+int cuEventRecord(void* event, void* stream) {
     if (!current_context) return invalid_context;
-    *static_cast<Clock::time_point*>(event) = Clock::now();
+    if (const int status = planned_failure("cuEventRecord")) return status;
+    auto& at = *static_cast<double*>(event);
+    if (!timed_gpu()) {
+        at = std::chrono::duration<double, std::micro>(Clock::now().time_since_epoch()).count();
+        return 0;
+    }
+    modelled_time().host += call_us;
+    modelled_time().work(stream, 0.1);
+    at = modelled_time().of(stream).ready;
     return 0;
 }
-int cuEventSynchronize(void*) {
-    return 0;
+int cuEventSynchronize(void* event) {
+    if (timed_gpu()) modelled_time().wait_for(*static_cast<double*>(event));
+    return planned_failure("cuEventSynchronize");
 }
-int cuStreamWaitEvent(void*, void*, unsigned) {
+int cuStreamWaitEvent(void* stream, void* event, unsigned) {
+    ModelledStream& it = modelled_time().of(stream);
+    if (timed_gpu()) it.ready = std::max(it.ready, *static_cast<double*>(event));
     return 0;
 }
 int cuEventElapsedTime(float* milliseconds, void* begin, void* end) {
-    *milliseconds = std::chrono::duration<float, std::milli>(*static_cast<Clock::time_point*>(end) -
-                                                             *static_cast<Clock::time_point*>(begin))
-                        .count();
+    *milliseconds = static_cast<float>((*static_cast<double*>(end) - *static_cast<double*>(begin)) / 1e3);
     return 0;
 }
 int cuGetErrorString(int error, const char** text) {
     *text = error == out_of_memory     ? "out of memory"
             : error == launch_failed   ? "unspecified launch failure"
+            : error == 700             ? "an illegal memory access was encountered"
             : error == invalid_context ? "invalid device context"
                                        : "an error";
     return 0;
