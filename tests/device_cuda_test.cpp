@@ -111,6 +111,17 @@ TEST_CASE("PTX newer than the driver's own version is given to it as the newest 
     CHECK(ptx_for_driver(".version x\n", 12080) == ".version x\n");
 }
 
+TEST_CASE("a kernel's module holds no other kernel, unless they may share a variable") {
+    const std::string head = ".version 8.0\n.target sm_80\n.address_size 64\n",
+                      one = "\n\t// .globl one\n.visible .entry one(\n\t.param .u64 p\n)\n{\n\tret;\n\n}\n",
+                      two = "\n.visible .entry two()\n{\n\tret;\n}\n", tail = "\t.file 1 \"x.cu\"\n";
+    CHECK(ptx_of_kernel(head + one + two + tail, "two") == head + "\n\t// .globl one\n" + two + tail);
+    CHECK(ptx_of_kernel(head + one + two + tail, "one") == head + one + "\n" + tail);
+    CHECK(ptx_of_kernel(head + one + two + tail, "on") == head + one + two + tail);
+    const std::string shared = head + ".visible .global .align 4 .u32 counter;\n" + one + two;
+    CHECK(ptx_of_kernel(shared, "one") == shared);
+}
+
 TEST_CASE("any thread may use the cuda device") {
     const auto cuda = open_cuda();
     std::vector<float> result(4);

@@ -53,6 +53,35 @@ std::string ptx_for_driver(const std::string& text, int driver_version) {
     return text.substr(0, at) + fmt::format(".version {}.{}", here_major, here_minor) + text.substr(end);
 }
 
+std::string ptx_of_kernel(const std::string& text, const std::string& kernel) {
+    constexpr std::string_view begin = "\n.visible .entry ";
+    if (text.find("\n.const ") != std::string::npos || text.find("\n.visible .const ") != std::string::npos ||
+        text.find(".global .align ") != std::string::npos)
+        return text;  // kernels may share a variable
+    std::string own;
+    size_t kept = 0;  // of the text, so far
+    bool found = false;
+    for (size_t at = text.find(begin); at != std::string::npos;) {
+        const size_t name = at + begin.size();
+        size_t behind = text.find('{', name), depth = 0;
+        for (; behind < text.size(); ++behind) {
+            if (text.compare(behind, 2, "//") == 0) behind = std::min(text.find('\n', behind), text.size() - 1);
+            depth += text[behind] == '{';
+            if (text[behind] == '}' && --depth == 0) break;
+        }
+        if (behind >= text.size()) return text;
+        ++behind;
+        if (text.compare(name, kernel.size(), kernel) == 0 && text[name + kernel.size()] == '(') {
+            found = true;
+        } else {
+            own.append(text, kept, at - kept);
+            kept = behind;
+        }
+        at = text.find(begin, behind);
+    }
+    return found ? own.append(text, kept) : text;
+}
+
 Cuda::Cuda(const CudaDriver& driver, int ordinal, const DeviceOptions& options)
     : driver_(driver), ordinal_(ordinal), options_(options) {
     check(driver_.device_get(&device_, ordinal), "the device");
@@ -154,6 +183,10 @@ CudaLaunch Cuda::prepare(const LaunchRequest& request) {
     for (const ptx::Parameter& parameter : program->parameters)
         launch.parameters.push_back(launch.bytes.data() + parameter.offset);
     return launch;
+}
+void Cuda::compile(const GeneratedKernel& kernel) {
+    enter();
+    function_of(program_for({.kernel = kernel.name, .generated = &kernel}));
 }
 void Cuda::enqueue(const CudaLaunch& it, Handle stream) const {
     check(driver_.launch(it.function, it.grid.x, it.grid.y, it.grid.z, it.block.x, it.block.y, it.block.z, it.dynamic_shared,
@@ -343,16 +376,17 @@ std::shared_ptr<const ptx::Program> Cuda::program_for(const LaunchRequest& reque
     return program;
 }
 CudaDriver::Handle Cuda::module_of(const std::shared_ptr<const ptx::Program>& program) {
-    Handle& module = modules_[fnv1a64(program->ptx)];
+    const std::string own = ptx_of_kernel(program->ptx, program->kernel);
+    Handle& module = modules_[fnv1a64(own)];
     if (module) return module;
     std::vector<char> log(16384);
     int options[] = {jit_error_log, jit_error_log_bytes};
     void* values[] = {log.data(), reinterpret_cast<void*>(log.size())};
     int version = 0;
     driver_.driver_version(&version);
-    const std::string text = ptx_for_driver(program->ptx, version);
+    const std::string text = ptx_for_driver(own, version);
     if (driver_.load_module(&module, text.c_str(), 2, options, values)) {
-        modules_.erase(fnv1a64(program->ptx));
+        modules_.erase(fnv1a64(own));
         throw Failure(fmt::format("{} refuses {}: {}", name(), program->ptx_file, log[0] ? log.data() : "no reason given"));
     }
     return module;

@@ -51,6 +51,7 @@ class Cuda final : public Device {
     int attribute(int which) const;  // CUdevice_attribute of cuda.h
     Handle handle_of(Stream stream);
     CudaLaunch prepare(const LaunchRequest& request);
+    void compile(const GeneratedKernel& kernel);  // so that a refusal comes before memory is taken
     void enqueue(const CudaLaunch& launch, Handle stream) const;
     // Microseconds between an event before and one behind what `work` puts into the stream. `before`, where given, is
     // launched first and keeps the GPU busy until all is in the queue, so that no time of the host's counts.
@@ -100,5 +101,8 @@ class Cuda final : public Device {
 
 // PTX whose .version is one that the driver knows: that of its own CUDA version at most.
 std::string ptx_for_driver(const std::string& text, int driver_version);
+// PTX without its other kernels, which the driver would compile too: a file of many takes it seconds. All of it where kernels
+// may share a variable or where it is not written as compilers write it.
+std::string ptx_of_kernel(const std::string& text, const std::string& kernel);
 
 }  // namespace lockstep::device

@@ -61,6 +61,13 @@ uint64_t drawn_value(const OpcodeOperand& operand, size_t slot, size_t thread, b
             return rng.below(2);
         case OpcodeDraw::few:
             return rng.below(4);
+        case OpcodeDraw::metadata: {
+            static constexpr uint64_t pairs[] = {0x4, 0x8, 0xc, 0x9, 0xd, 0xe};  // two of four; of tf32 one of two
+            uint64_t word = 0;
+            for (int i = 0; i < 8; ++i)
+                word = word << 4 | (operand.type == Type::tf32 ? pairs[5 * rng.below(2)] : pairs[rng.below(6)]);
+            return word;
+        }
         case OpcodeDraw::moderate: {
             const auto real = [&] { return rng.uniform(-2, 2); };
             const auto half = [&] {
@@ -138,13 +145,14 @@ std::vector<OpcodeCase> lane_cases(bool quick) {
 }
 
 std::vector<OpcodeCase> opcode_cases(bool quick) {
-    std::vector<OpcodeCase> cases = lane_cases(quick), more = warp_cases();
-    std::move(more.begin(), more.end(), std::back_inserter(cases));
+    std::vector<OpcodeCase> cases = lane_cases(quick);
+    for (std::vector<OpcodeCase> more : {warp_cases(), hopper_cases()})
+        std::move(more.begin(), more.end(), std::back_inserter(cases));
     return cases;
 }
 
 OpcodeKernel opcode_kernel(const std::string& name, const std::vector<OpcodeStep>& steps, uint32_t threads,
-                           const std::string& target) {
+                           const std::string& target, uint32_t cluster) {
     OpcodeKernel kernel;
     std::string body;
     std::map<std::tuple<size_t, Type, OpcodeDraw>, size_t> slots;
@@ -190,18 +198,19 @@ OpcodeKernel opcode_kernel(const std::string& name, const std::vector<OpcodeStep
             kernel.outputs.emplace_back(s, output.type);
         }
     }
+    const bool maps = body.find("%map") != std::string::npos, tiles = body.find("%tile") != std::string::npos;
     kernel.ptx = fmt::format(
-        R"(.version 9.0
-.target {}
-.address_size 64
-.visible .entry {}(.param .u64 in, .param .u64 out)
-{{
+        ".version 9.0\n.target {}\n.address_size 64\n.visible .entry {}(.param .u64 in, .param .u64 out", target, name);
+    for (int i = 0; i < 4 && maps; ++i) kernel.ptx += fmt::format(", .param .align 64 .b8 map{}[128]", i);
+    kernel.ptx += ")\n";
+    if (cluster) kernel.ptx += fmt::format(".explicitcluster\n.reqnctapercluster {}, 1, 1\n", cluster);
+    kernel.ptx += R"({
     .reg .pred %p<20>;
     .reg .b16 %h<64>;
-    .reg .b32 %r<64>;
-    .reg .b64 %rd<64>;
-    .reg .b64 %in, %out, %w0, %thread, %global;
-    .reg .b32 %x, %y, %z, %shared;
+    .reg .b32 %r<160>;
+    .reg .b64 %rd<160>;
+    .reg .b64 %in, %out, %w0, %thread, %global, %map0, %map1, %map2, %map3;
+    .reg .b32 %x, %y, %z, %shared, %tile, %tiles;
     .shared .align 16 .b8 scratch[4096];
     ld.param.u64 %in, [in];
     ld.param.u64 %out, [out];
@@ -213,8 +222,15 @@ OpcodeKernel opcode_kernel(const std::string& name, const std::vector<OpcodeStep
     add.u64 %out, %out, %thread;
     mov.u32 %shared, scratch;
     mad.lo.u32 %shared, %x, 32, %shared;
-)",
-        target, name);
+)";
+    if (tiles)
+        kernel.ptx += R"(    .shared .align 1024 .b8 tiles[32768];
+    mov.u32 %tiles, tiles;
+    shr.u32 %tile, %x, 5;
+    mad.lo.u32 %tile, %tile, 8192, %tiles;
+)";
+    for (int i = 0; i < 4 && maps; ++i)
+        kernel.ptx += fmt::format("    mov.b64 %map{}, map{};\n    cvta.param.u64 %map{}, %map{};\n", i, i, i, i);
     // %global: 32 bytes a thread behind the outputs.
     kernel.ptx += fmt::format("    mul.wide.u32 %global, %y, 24;\n    add.u64 %global, %global, %out;\n");
     kernel.ptx += fmt::format("    add.u64 %global, %global, {};\n", kernel.outputs.size() * threads * 8);
@@ -222,6 +238,13 @@ OpcodeKernel opcode_kernel(const std::string& name, const std::vector<OpcodeStep
     for (size_t& first : kernel.lines) first += before + 1;
     kernel.ptx += body + "    ret;\n}\n";
     return kernel;
+}
+
+std::array<TensorTile, 4> opcode_tiles(uint64_t address, uint32_t threads) {
+    const auto tile = [&](uint32_t words, uint32_t swizzle) {
+        return TensorTile{{address}, DType::u32, {64, threads / 8}, {words, 8}, swizzle};
+    };
+    return {tile(32, 0), tile(8, 32), tile(16, 64), tile(32, 128)};
 }
 
 }  // namespace lockstep::device

@@ -296,7 +296,7 @@ void matrix_cases(std::vector<OpcodeCase>& cases) {
                     if (const Type t = ptx::type_named(modifier); t != Type::none) types.push_back(t);
                     sparse = sparse || modifier.starts_with(".sp");
                 }
-                if (shape.k == 0 || types.size() != 4 || sparse) continue;
+                if (shape.k == 0 || types.size() != 4) continue;
                 const bool quads = shape.m == 8 && shape.k == 4 && types[0] != Type::f64;  // Volta's: four products at once
                 OpcodeStep step;
                 size_t number = 1;
@@ -313,12 +313,19 @@ void matrix_cases(std::vector<OpcodeCase>& cases) {
                     return "{" + list + "}";
                 };
                 const std::string d = fragment(types[0], shape.m * shape.n, false),
-                                  a = fragment(types[1], shape.m * shape.k, true),
+                                  a = fragment(types[1], shape.m * shape.k / (sparse ? 2 : 1), true),
                                   b = fragment(types[2], shape.k * shape.n, true),
                                   c = fragment(types[3], shape.m * shape.n, true);
                 step.text = fmt::format("mma{} {}, {}, {}, {}", spelling, d, a, b, c);
-                const std::string name = fmt::format("mma.m{}n{}k{}.{}.{}.{}", shape.m, shape.n, shape.k,
-                                                     type_suffix(types[0]), type_suffix(types[1]), type_suffix(types[2]));
+                if (sparse) {
+                    const OpcodeOperand metadata{case_register(Type::b32, number++),
+                                                 types[1] == Type::tf32 ? Type::tf32 : Type::b32, OpcodeDraw::metadata};
+                    step.inputs.push_back(metadata);
+                    step.text += fmt::format(", {}, 0", metadata.reg);
+                }
+                const std::string name =
+                    fmt::format("mma{}.m{}n{}k{}.{}.{}.{}", sparse ? ".sp" : "", shape.m, shape.n, shape.k,
+                                type_suffix(types[0]), type_suffix(types[1]), type_suffix(types[2]));
                 const auto [place, added] = places.try_emplace(name, cases.size());
                 if (added) cases.push_back({name, {}});
                 cases[place->second].steps.push_back(std::move(step));

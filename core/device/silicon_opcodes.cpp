@@ -53,11 +53,15 @@ void run_opcodes(Device& device, const GeneratedKernel& kernel, const OpcodeKern
     try {
         for (size_t i = 0; i < opcodes.inputs.size(); ++i)
             device.copy_in({in.address + i * row}, opcodes.inputs[i].data(), row);
-        device.launch({.kernel = kernel.name,
-                       .grid = {threads / opcode_block},
-                       .block = {opcode_block},
-                       .arguments = {in, out},
-                       .generated = &kernel});
+        const std::array<TensorTile, 4> tiles = opcode_tiles(out.address + opcodes.outputs.size() * row, threads);
+        LaunchRequest request{.kernel = kernel.name,
+                              .grid = {threads / opcode_block},
+                              .block = {opcode_block},
+                              .arguments = {in, out},
+                              .generated = &kernel};
+        if (kernel.program->parameters.size() > 2)
+            for (const TensorTile& tile : tiles) request.arguments.emplace_back(&tile);
+        device.launch(request);
         result.resize(opcodes.outputs.size() * threads);
         device.copy_out(result.data(), out, result.size() * 8);
     } catch (...) {
@@ -146,11 +150,12 @@ void measure_opcodes(SiliconRun& run) {
             size_t kernels = 0;
             const std::function<void(const std::vector<OpcodeStep>&)> compare = [&](const std::vector<OpcodeStep>& steps) {
                 const std::string name = fmt::format("operation_{}_{}", number, kernels++);
-                const OpcodeKernel kernel = opcode_kernel(name, steps, threads, target);
+                const OpcodeKernel kernel =
+                    opcode_kernel(name, steps, threads, it.target.empty() ? target : it.target, it.cluster);
                 GeneratedKernel generated{.name = name, .program = {}, .native = {}, .source = {}};
                 try {
                     generated.program = ptx::decode(ptx::parse(kernel.ptx, it.name).value(), name).value();
-                    if (cuda) cuda->prepare({.kernel = name, .arguments = {Pointer{}, Pointer{}}, .generated = &generated});
+                    if (cuda) cuda->compile(generated);
                 } catch (const Failure& failure) {
                     if (failure.status == ExitStatus::missing) throw;  // the driver, not its compiler
                     if (steps.size() == 1) return refuse(steps[0].text + ": " + failure.diagnostic.message);
