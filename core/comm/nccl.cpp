@@ -1,9 +1,8 @@
-// dlopen, one row a function; names, signatures and numbers are those of nccl.h (2.x). Data are copied to the GPU and back
+// One row a function; names, signatures and numbers are those of nccl.h (2.x). Data are copied to the GPU and back
 // around every call. NCCL's send waits for its receive, so that sends are kept until the next receive or take_back() and go
 // out together with it, as ncclGroupStart and ncclGroupEnd allow.
 #include "core/comm/nccl.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 
 #include "core/base/diagnostic.h"
 #include "core/comm/collectives.h"
+#include "core/device/child_process.h"
 #include "core/device/cuda_driver.h"
 
 namespace lockstep::comm {
@@ -45,11 +45,12 @@ struct NcclLibrary {
 std::variant<NcclLibrary, std::string> open_nccl() {
     const char* const chosen = std::getenv("LOCKSTEP_LIBNCCL");
     const std::string name = chosen && *chosen ? chosen : "libnccl.so.2";
-    void* const library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library) return fmt::format("there is no NCCL here ({} was not found): install libnccl2", name);
+    const device::Library library = device::load_library(
+        {name}, chosen && *chosen ? std::vector<std::filesystem::path>{} : device::nvidia_library_folders());
+    if (!library.handle) return fmt::format("there is no NCCL here ({} was not found): install libnccl2", name);
     NcclLibrary n;
     const auto find = [&](const char* symbol, auto& function) {
-        function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, symbol));
+        function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(device::symbol_of(library, symbol));
         return function != nullptr;
     };
     const bool complete = find("ncclGetUniqueId", n.unique_id) && find("ncclCommInitRank", n.init) &&

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lockstep::device {
@@ -18,7 +19,7 @@ struct ChildLimits {
 
 struct ChildOutcome {
     enum class End { exited, killed, timed_out, too_much_output, not_started } end = End::not_started;
-    int status = -1;     // exit status of End::exited
+    int status = -1;     // exit status of End::exited, signal of End::killed
     std::string output;  // stdout and stderr
     bool succeeded() const { return end == End::exited && status == 0; }
 };
@@ -30,6 +31,13 @@ ChildOutcome run_program(const std::filesystem::path& program, const std::vector
 // Runs `function` in a child; what it returns is the output. A crash or an endless loop in it ends the child alone.
 ChildOutcome run_function(const std::function<std::string()>& function, const ChildLimits& limits = {});
 
+// Runs `function` in a child that says lines; `heard` gets each and returns for how many seconds the child may be silent
+// after it. One that is silent for longer is ended. Ctrl-C ends both. No bound on memory: a GPU's driver reserves address
+// space.
+using SayLine = std::function<void(std::string_view line)>;
+ChildOutcome run_and_hear(const std::function<void(const SayLine& say)>& function,
+                          const std::function<double(std::string_view line)>& heard, double seconds);
+
 // The first of `names` on the PATH or in `folders`; empty when there is none.
 std::filesystem::path find_program(const std::vector<std::string>& names,
                                    const std::vector<std::filesystem::path>& folders = {});
@@ -40,6 +48,9 @@ struct Library {
     std::string name;
 };
 Library load_library(const std::vector<std::string>& names, const std::vector<std::filesystem::path>& folders);
+// Where NVIDIA's libraries lie beside the loader's path: the toolkit's, and what pip puts beside PyTorch
+// (site-packages/nvidia/*/lib of the Python on the PATH, of a virtual environment, of conda, of the user).
+std::vector<std::filesystem::path> nvidia_library_folders();
 void* symbol_of(const Library& library, const char* name);
 
 // An empty folder, gone with the object.

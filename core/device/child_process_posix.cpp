@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -88,6 +89,7 @@ ChildOutcome watch(pid_t child, int pipe, const ChildLimits& limits) {
         outcome.status = WEXITSTATUS(status);
     } else {
         outcome.end = ChildOutcome::End::killed;
+        outcome.status = WTERMSIG(status);
     }
     close(pipe);
     return outcome;
@@ -161,6 +163,78 @@ ChildOutcome run_function(const std::function<std::string()>& function, const Ch
     });
 }
 
+ChildOutcome run_and_hear(const std::function<void(const SayLine& say)>& function,
+                          const std::function<double(std::string_view line)>& heard, double seconds) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return {};
+    std::fflush(nullptr);  // or the child would print it again
+    const pid_t child = fork();
+    if (child == 0) {  // of the same process group: the terminal's Ctrl-C reaches it
+        close(ends[0]);
+        signal(SIGPIPE, SIG_DFL);  // nobody listens any more
+        try {
+            function([&](std::string_view line) {
+                const std::string text = std::string(line) + "\n";
+                for (size_t done = 0; done < text.size();) {
+                    const ssize_t count = write(ends[1], text.data() + done, text.size() - done);
+                    if (count <= 0) _exit(126);
+                    done += static_cast<size_t>(count);
+                }
+            });
+            _exit(0);
+        } catch (...) {
+            _exit(126);
+        }
+    }
+    close(ends[1]);
+    if (child < 0) {
+        close(ends[0]);
+        return {};
+    }
+    ChildOutcome outcome;
+    const auto after = [](double wait) {
+        return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(wait));
+    };
+    auto deadline = after(seconds);
+    const auto left_ms = [&] {
+        return static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count());
+    };
+    bool silent = false;
+    std::string rest;
+    char buffer[4096];
+    while (!silent) {
+        pollfd waiting{ends[0], POLLIN, 0};
+        const int ready = poll(&waiting, 1, std::max(left_ms(), 0));
+        if (ready < 0 && errno == EINTR) continue;
+        silent = ready <= 0;
+        if (silent) break;
+        const ssize_t count = read(ends[0], buffer, sizeof buffer);
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) break;
+        rest.append(buffer, static_cast<size_t>(count));
+        for (size_t end; (end = rest.find('\n')) != std::string::npos; rest.erase(0, end + 1))
+            deadline = after(heard(std::string_view(rest).substr(0, end)));
+    }
+    close(ends[0]);
+    int status = 0;
+    while (!silent && waitpid(child, &status, WNOHANG) == 0) {  // it closed the pipe: nearly always ended too
+        silent = left_ms() <= 0;
+        usleep(500);
+    }
+    if (silent) {
+        kill(child, SIGKILL);
+        waitpid(child, &status, 0);
+        outcome.end = ChildOutcome::End::timed_out;
+    } else if (WIFEXITED(status)) {
+        outcome.end = ChildOutcome::End::exited;
+        outcome.status = WEXITSTATUS(status);
+    } else {
+        outcome.end = ChildOutcome::End::killed;
+        outcome.status = WTERMSIG(status);
+    }
+    return outcome;
+}
+
 fs::path find_program(const std::vector<std::string>& names, const std::vector<fs::path>& folders) {
     std::vector<fs::path> places;
     if (const char* path = std::getenv("PATH")) {
@@ -186,6 +260,35 @@ Library load_library(const std::vector<std::string>& names, const std::vector<fs
                 return {handle, (folder / name).string()};
     }
     return {};
+}
+
+std::vector<fs::path> nvidia_library_folders() {
+    std::vector<fs::path> folders = {"/usr/local/cuda/lib64", "/usr/local/cuda/targets/x86_64-linux/lib",
+                                     "/usr/local/cuda/targets/sbsa-linux/lib", "/opt/cuda/lib64"};
+    std::vector<fs::path> roots, packages;  // of Pythons: lib/python3*/{site,dist}-packages
+    std::error_code error;
+    for (const char* const name : {"VIRTUAL_ENV", "CONDA_PREFIX"})
+        if (const char* const root = std::getenv(name); root && *root) roots.emplace_back(root);
+    for (const fs::path& python : {find_program({"python3"}), find_program({"python"})}) {
+        if (python.empty()) continue;
+        roots.push_back(python.parent_path().parent_path());
+        if (const fs::path real = fs::canonical(python, error); !error) roots.push_back(real.parent_path().parent_path());
+    }
+    if (const char* const home = std::getenv("HOME"); home && *home) roots.push_back(fs::path(home) / ".local");
+    for (const char* const root : {"/usr/local", "/usr", "/opt/conda", "/opt/venv"}) roots.emplace_back(root);
+    for (const fs::path& root : roots)
+        for (const char* const lib : {"lib", "lib64"})
+            for (const auto& entry : fs::directory_iterator(root / lib, error))
+                if (entry.path().filename().string().starts_with("python3"))
+                    for (const char* const kind : {"site-packages", "dist-packages"})
+                        packages.push_back(entry.path() / kind);
+    packages.emplace_back("/usr/lib/python3/dist-packages");
+    for (const fs::path& package : packages)
+        for (const auto& entry : fs::directory_iterator(package / "nvidia", error))
+            if (const fs::path folder = entry.path() / "lib";
+                fs::is_directory(folder, error) && std::find(folders.begin(), folders.end(), folder) == folders.end())
+                folders.push_back(folder);
+    return folders;
 }
 
 void* symbol_of(const Library& library, const char* name) {

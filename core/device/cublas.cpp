@@ -1,11 +1,12 @@
-// dlopen, a row a function; numbers are those of cublas_api.h and library_types.h. Its matrices lie by columns, so a
+// A row a function; numbers are those of cublas_api.h and library_types.h. Its matrices lie by columns, so a
 // row-major C = A B is its C' = B' A'.
 #include "core/device/cublas.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <cstdlib>
+
+#include "core/device/child_process.h"
 
 namespace lockstep::device {
 
@@ -28,16 +29,19 @@ Cublas::~Cublas() {
 
 std::unique_ptr<Cublas> Cublas::open() {
     const char* const chosen = std::getenv("LOCKSTEP_LIBCUBLAS");
-    void* library = nullptr;
-    if (chosen && *chosen)
-        library = dlopen(chosen, RTLD_NOW | RTLD_LOCAL);
-    else
-        for (const char* const name : {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11", "libcublas.so"})
-            if (!library) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (!library) return nullptr;
+    Library library;
+    if (chosen && *chosen) {
+        library = load_library({chosen}, {});
+    } else {
+        const std::vector<std::filesystem::path> folders = nvidia_library_folders();
+        for (const char* const version : {".13", ".12", ".11", ""})  // pip's finds its other half only where that is loaded
+            if (!library.handle && load_library({fmt::format("libcublasLt.so{}", version)}, folders).handle)
+                library = load_library({fmt::format("libcublas.so{}", version)}, folders);
+    }
+    if (!library.handle) return nullptr;
     auto f = std::make_unique<Functions>();
     const auto find = [&](const char* name, auto& function) {
-        function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
+        function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(symbol_of(library, name));
         return function != nullptr;
     };
     void* handle = nullptr;

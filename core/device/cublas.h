@@ -1,5 +1,6 @@
 // cuBLAS as a yardstick, found at run time: nothing of it is needed to build, and nothing else here uses it. Row-major
-// products C[M,N] = A[M,K] B[K,N] on the context of the device that is current. LOCKSTEP_LIBCUBLAS names another library.
+// products C[M,N] = A[M,K] B[K,N] on the context of the device that is current. Sought on the loader's path and in
+// nvidia_library_folders(); LOCKSTEP_LIBCUBLAS names another library.
 #pragma once
 #include <memory>
 #include <string>

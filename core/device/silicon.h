@@ -148,9 +148,13 @@ struct SiliconOptions {
     int clock_rounds = 1 << 16;                      // of clock_rate: about 2 ms
     size_t flushed = size_t{192} << 20;              // bytes read before each kernel, so that it finds its own in no cache
     bool quick = false;                              // less of everything: for tests
-    std::function<void(std::string_view what)> started;  // progress: parts and rows
-    std::function<void(const SiliconFailure&)> failed;   // a row; measuring goes on
-    std::function<void(const SiliconFile&)> finished;    // after each row: what there is so far
+    // Seconds for all parts, 0: as long as it takes. Each gets its share by silicon_parts(), and what others left; a part
+    // whose share is over stays incomplete, so that the next run goes on with it.
+    double budget = 0;
+    std::function<void(std::string_view part)> part_started, part_cut_off;  // progress
+    std::function<void(std::string_view row)> started, ended;
+    std::function<void(const SiliconFailure&)> failed;  // a row; measuring goes on
+    std::function<void(const SiliconFile&)> finished;   // after each row: what there is so far
     // Parts that modules above this one measure: "training" (core/nn), "nccl" (core/comm). Without one the part is left out.
     std::map<std::string, std::function<void(SiliconRun&)>, std::less<>> more;
 };
@@ -171,18 +175,28 @@ class SiliconRun {
     void add(SiliconRatio it) { part_.ratios.push_back(std::move(it)), save(); }
     void add(SiliconFigure it) { part_.figures.push_back(std::move(it)), save(); }
 
-    SiliconRun(Device& on, const std::string& name, const SiliconOptions& asked, SiliconFile& file, SiliconPart& part)
-        : device(on), device_name(name), options(asked), file_(file), part_(part) {}
+    using Clock = std::chrono::steady_clock;
+    SiliconRun(Device& on, const std::string& name, const SiliconOptions& asked, SiliconFile& file, SiliconPart& part,
+               Clock::time_point until = Clock::time_point::max())
+        : device(on), device_name(name), options(asked), until_(until), file_(file), part_(part) {}
+    bool cut_off() const { return cut_off_; }  // rows were left for another run
 
   private:
     void save();  // unless the last time is too short ago for what it took
-    std::chrono::steady_clock::time_point next_save_ = {};
+    Clock::time_point next_save_ = {}, until_;
+    bool cut_off_ = false;
     SiliconFile& file_;
     SiliconPart& part_;
 };
 // Measures the parts and rows that `file` does not hold on `device`, "cuda:0" (or "sim:v100": then it says that it is
 // modelled). Throws Failure: an unknown part or device, no GPU (missing), a file of another GPU, a GPU that failed.
 void measure_silicon(SiliconFile& file, const std::string& device, const SiliconOptions& options = {});
+
+// The same in a child process that keeps what there is in the file `path`: a row whose kernel breaks the GPU's context, or
+// in which the driver crashes or says nothing for `patience` seconds, is noted as failed, and another child goes on behind
+// it. `file` is as it is on the disk afterwards. Throws Failure as above, and where a GPU does not come back.
+void measure_silicon_guarded(SiliconFile& file, const std::string& path, const std::string& device,
+                             const SiliconOptions& options, double patience = 120);
 
 // Figures of many repeats. `values` is not empty.
 double median_of(std::vector<double> values);

@@ -1,6 +1,7 @@
 // Model against measurement, in cycles of the SM: so the clock at which the GPU ran is no part of the error. What the events
-// around a kernel add is measured too (of a kernel that does nothing) and taken off; the modelled launch starts with cold
-// caches, the measured one is the median of many. Kernels run side by side, each on a modelled GPU of its own, so that its
+// around a kernel add is measured too (of a kernel that does nothing) and taken off, but for the cycles that the model has
+// for that kernel, which are in each of its others too; the modelled launch starts with cold caches, the measured one is the
+// median of many. Kernels run side by side, each on a modelled GPU of its own, so that its
 // addresses and cycles do not depend on the others; the longest begin first.
 #include "core/device/silicon_compare.h"
 
@@ -14,6 +15,7 @@
 
 #include "core/device/devices.h"
 #include "core/device/measured.h"
+#include "core/device/silicon_parts.h"
 #include "core/device/thread_pool.h"
 
 namespace lockstep::device {
@@ -75,6 +77,9 @@ SiliconReport compare_silicon(const SiliconFile& file, const model::GpuSpec& gpu
     }
     if (const SiliconPart* const launch = file.part("launch"))
         report.overhead = event_time_us(file) * (launch->clock_before_mhz + launch->clock_after_mhz) / 2;
+    if (report.overhead > 0)
+        if (const double own = modelled_cycles(gpu, empty_row(), options); !std::isnan(own))
+            report.overhead = std::max(1.0, report.overhead - own);
     std::vector<const PackRow*> rows;  // of report.rows
     for (const SiliconKernel& measured : kernels->kernels) {
         if (half && half_of(measured.name) != *half) continue;

@@ -24,7 +24,7 @@ struct SiliconRow {
 };
 struct SiliconReport {
     std::string gpu, model;  // "NVIDIA H200", "h200"
-    double overhead = 0;     // cycles that the events add to every measured time, taken off in the rows
+    double overhead = 0;  // cycles that the events add to every measured time and the model has not, taken off in the rows
     std::vector<SiliconRow> rows;
     std::vector<std::string> remarks;
 };

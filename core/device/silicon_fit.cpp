@@ -140,10 +140,11 @@ SiliconFit fit_silicon(const SiliconFile& file, const model::GpuSpec& gpu, const
 
     for (FitFigure& figure : figures) {
         fit.tried.emplace_back(figure.row->name);
-        for (const double factor : {least_factor, most_factor}) {
+        bool moves = true;
+        for (const double factor : {most_factor, least_factor}) {
             std::vector<double>& slopes = factor < 1 ? figure.below : figure.above;
             const double value = fit_table::nearest_to(*figure.row, figure.from * factor);
-            if (value == figure.from) {
+            if (value == figure.from || !moves) {
                 slopes.assign(base.size(), 0);
                 continue;
             }
@@ -155,6 +156,8 @@ SiliconFit fit_silicon(const SiliconFile& file, const model::GpuSpec& gpu, const
                     options.finished(fmt::format("{} {:.4g}: {}", figure.row->name, value, kernel), done, of);
                 };
             slopes = slopes_of(base, compare_silicon(file, moved, quiet, SiliconHalf::fit).rows, value / figure.from);
+            // A figure that changes no kernel upwards is not tried downwards: no kernel rests on it.
+            moves = std::any_of(slopes.begin(), slopes.end(), [](double slope) { return !(std::abs(slope) < 1e-3); });
         }
     }
 

@@ -154,12 +154,19 @@ bool SiliconRun::holds(std::string_view name) const {
 
 void SiliconRun::row(const std::string& name, const std::function<void()>& measure) {
     if (holds(name)) return;
+    if (Clock::now() >= until_) {
+        cut_off_ = true;
+        return;
+    }
     if (options.started) options.started(name);
     try {
         measure();
     } catch (const Failure& failure) {
         failed(name, failure);
+    } catch (const std::bad_alloc&) {
+        failed(name, Failure("the host has no memory for it"));
     }
+    if (options.ended) options.ended(name);
 }
 
 void SiliconRun::save() {
@@ -184,6 +191,41 @@ void SiliconRun::failed(const std::string& name, const Failure& failure) {
                       ExitStatus::faulted);
     }
 }
+
+namespace {
+
+void measure_part(Device& device, const std::string& device_name, const SiliconOptions& options, SiliconFile& file,
+                  const std::string& name, const std::function<void(SiliconRun&)>& measure, SteadyClock::time_point until) {
+    if (options.part_started) options.part_started(name);
+    const bool is_new = !file.part(name);
+    if (is_new) file.parts.push_back({.name = name, .complete = false});
+    SiliconPart& part =
+        *std::find_if(file.parts.begin(), file.parts.end(), [&](const SiliconPart& it) { return it.name == name; });
+    SiliconRun run(device, device_name, options, file, part, until);
+    if (is_new) {  // until it is measured: what the GPU says of itself
+        auto* const cuda = dynamic_cast<Cuda*>(&device);
+        part.clock_before_mhz = part.clock_after_mhz = std::max(1.0, cuda ? cuda->attribute(13) / 1e3 : 1.0);
+        if (options.finished) options.finished(file);
+    }
+    if (run.holds(name)) {  // it failed between its rows before, and would again
+        part.complete = true;
+    } else {
+        try {
+            const double before = clock_mhz(device, options.clock_rounds);
+            if (is_new) part.clock_before_mhz = before;
+            part.clock_after_mhz = before;
+            measure(run);
+            part.clock_after_mhz = clock_mhz(device, options.clock_rounds);
+        } catch (const Failure& failure) {  // between its rows
+            if (failure.status == ExitStatus::faulted) throw;
+            run.failed(name, failure);
+        }
+        part.complete = !run.cut_off();
+    }
+    if (options.finished) options.finished(file);
+}
+
+}  // namespace
 
 void measure_silicon(SiliconFile& file, const std::string& name, const SiliconOptions& options) {
     std::vector<std::string> known;
@@ -227,29 +269,34 @@ void measure_silicon(SiliconFile& file, const std::string& name, const SiliconOp
     } else {  // the host's clock says nothing of a modelled GPU
         std::erase_if(measurers, [](const auto& it) { return it.first != "kernels"; });
     }
-    for (const std::string& part_name : known) {
+    const auto begin = SteadyClock::now();
+    const auto open = [&](const SiliconPartRow& row) {
         const bool wanted =
-            options.parts.empty() || std::find(options.parts.begin(), options.parts.end(), part_name) != options.parts.end();
-        const SiliconPart* const held = file.part(part_name);
-        const auto measure = measurers.find(part_name);
-        if (!wanted || (held && held->complete) || measure == measurers.end()) continue;
-        if (options.started) options.started(part_name);
-        const double before = clock_mhz(*device, options.clock_rounds);
-        if (!held) file.parts.push_back({.name = part_name, .complete = false, .clock_before_mhz = before});
-        SiliconPart& part =
-            *std::find_if(file.parts.begin(), file.parts.end(), [&](const SiliconPart& it) { return it.name == part_name; });
-        part.clock_after_mhz = before;
-        SiliconRun run(*device, name, options, file, part);
-        try {
-            measure->second(run);
-        } catch (const Failure& failure) {  // between its rows
-            if (failure.status == ExitStatus::faulted) throw;
-            run.failed(part_name, failure);
+            options.parts.empty() || std::find(options.parts.begin(), options.parts.end(), row.name) != options.parts.end();
+        const SiliconPart* const held = file.part(row.name);
+        return wanted && !(held && held->complete) && measurers.contains(row.name);
+    };
+    const auto pass = [&] {
+        for (const SiliconPartRow& row : silicon_parts()) {
+            if (!open(row)) continue;
+            auto until = SteadyClock::time_point::max();
+            if (options.budget > 0) {
+                double shares = 0;
+                for (const SiliconPartRow* it = &row; it != silicon_parts().data() + silicon_parts().size(); ++it)
+                    if (open(*it)) shares += it->seconds;
+                const double left = options.budget - std::chrono::duration<double>(SteadyClock::now() - begin).count();
+                until = SteadyClock::now() + std::chrono::duration_cast<SteadyClock::duration>(
+                                                 std::chrono::duration<double>(std::max(0.0, left) * row.seconds / shares));
+            }
+            measure_part(*device, name, options, file, std::string(row.name), measurers.find(row.name)->second, until);
         }
-        part.clock_after_mhz = clock_mhz(*device, options.clock_rounds);
-        part.complete = true;
-        if (options.finished) options.finished(file);
-    }
+    };
+    pass();
+    const auto any_open = [&] { return std::any_of(silicon_parts().begin(), silicon_parts().end(), open); };
+    while (any_open() && SteadyClock::now() - begin < std::chrono::duration<double>(options.budget)) pass();
+    if (options.part_cut_off)
+        for (const SiliconPartRow& row : silicon_parts())
+            if (open(row)) options.part_cut_off(row.name);
 }
 
 }  // namespace lockstep::device

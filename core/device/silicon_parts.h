@@ -5,6 +5,7 @@
 namespace lockstep::device {
 
 PackRow clock_row(int rounds);    // the kernel clock_rate: one warp, about 64 cycles a round
+PackRow empty_row();              // of empty_kernel_figure: one warp of relu over nothing
 PackRow flush_row(size_t bytes);  // reads so much memory: then no cache holds anything else
 
 void measure_launches(SiliconRun& run);  // silicon_queue.cpp; on `cuda` alone, like the next ones

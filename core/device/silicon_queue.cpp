@@ -60,18 +60,6 @@ class DeviceMemory {
     Pointer pointer_;
 };
 
-// One warp of relu over nothing.
-PackRow empty_row() {
-    return {.name = "empty",
-            .file = "",
-            .kernel = "relu_f32",
-            .grid = {1},
-            .block = {32},
-            .arguments = {{PackArgument::Kind::reals, DType::f32, 32},
-                          {PackArgument::Kind::reals, DType::f32, 32},
-                          {PackArgument::Kind::whole, DType::i32, 0}}};
-}
-
 // Streams 1 and 2 begin together and the end waits for both.
 class TwoStreams {
   public:
@@ -110,6 +98,17 @@ class TwoStreams {
 };
 
 }  // namespace
+
+PackRow empty_row() {
+    return {.name = "empty",
+            .file = "",
+            .kernel = "relu_f32",
+            .grid = {1},
+            .block = {32},
+            .arguments = {{PackArgument::Kind::reals, DType::f32, 32},
+                          {PackArgument::Kind::reals, DType::f32, 32},
+                          {PackArgument::Kind::whole, DType::i32, 0}}};
+}
 
 void measure_launches(SiliconRun& run) {
     auto& cuda = dynamic_cast<Cuda&>(run.device);

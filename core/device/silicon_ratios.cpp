@@ -147,7 +147,7 @@ void measure_products(const Bench& bench, Cublas& cublas) {
                                            {mma_file, "gemm_mma_bf16", DType::bf16},
                                            {wgmma_file, "gemm_wgmma_f16", DType::f16},
                                            {wgmma_file, "gemm_wgmma_bf16", DType::bf16}};
-    const int n = bench.run.options.quick ? 512 : 4096, sms = bench.cuda.attribute(16);
+    const int n = bench.run.options.quick ? 256 : 4096, sms = bench.cuda.attribute(16);
     for (const Product& it : products) {
         const std::string name = fmt::format("{} {}", it.kernel, n);
         bench.run.row(name, [&] {
@@ -169,7 +169,7 @@ void measure_products(const Bench& bench, Cublas& cublas) {
 }
 
 void measure_attention(const Bench& bench, Cublas& cublas) {
-    const int n = bench.run.options.quick ? 512 : 4096, heads = bench.run.options.quick ? 2 : 32;
+    const int n = bench.run.options.quick ? 256 : 4096, heads = bench.run.options.quick ? 2 : 32;
     std::optional<PackLaunch> matrices;
     for (const int d : {64, 128})
         for (const bool causal : {false, true})
