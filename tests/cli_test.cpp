@@ -808,7 +808,7 @@ TEST_CASE("an older driver has fewer rows, and says which PTX it does not know")
 }
 
 TEST_CASE("silicon keeps to its minutes, leaves the rest for the next run, and that goes on where it was cut off") {
-    const DriverSettings settings(DriverSettings::Settings{});
+    const DriverSettings settings(DriverSettings::Settings{{"LOCKSTEP_MODELLED_FAILS", "cuModuleLoadDataEx=pause"}});
     const std::string file = (scratch() / "minutes.json").string();
     const Outcome cut = lockstep_command("silicon --tiny --minutes 0.02 --part opcodes --part launch --out " + file);
     INFO(cut.err);

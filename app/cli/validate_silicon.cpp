@@ -2,6 +2,7 @@
 // with --fit also what would bring it nearer. Figures are proposed, never changed.
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -120,8 +121,11 @@ bool validate_silicon(const SiliconChoice& choice) {
     options.threads =
         choice.threads > 0 ? choice.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
     if (!choice.again) options.cache = &cache;
-    options.finished = [](std::string_view name, size_t done, size_t of) {
-        fmt::print(stderr, "silicon {}/{} {}\n", done, of, name);
+    const auto begin = std::chrono::steady_clock::now();
+    options.finished = [&](std::string_view name, size_t done, size_t of) {
+        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        fmt::print(stderr, "silicon {}/{} {}, {:.0f} s{}\n", done, of, name, seconds,
+                   done == 1 && !choice.again ? "; what is ready is kept: Ctrl-C, and the next run goes on" : "");
     };
     ordered_json reports = ordered_json::array();
     const auto print_remarks = [&](const std::vector<std::string>& remarks) {

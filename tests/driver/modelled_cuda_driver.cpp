@@ -8,7 +8,7 @@
 //   LOCKSTEP_MODELLED_REFUSES=TEXT               modules with that text are not compiled
 //   LOCKSTEP_MODELLED_FAILS="cuLaunchKernel:relu_f32=719!"  what fails: FUNCTION[:WORD]=STATUS, several apart by spaces; the
 //                                                word: a kernel's name or the fewest bytes; "!": and every call after it, as
-//                                                with an error that sticks; "hang", "crash" in place of a status
+//                                                with an error that sticks; "hang", "crash", "pause" in place of a status
 //   LOCKSTEP_MODELLED_VERSION=11040              what it is; newer PTX is then refused
 // Compiled with LOCKSTEP_OLD_DRIVER it lacks what older drivers lack.
 #include <algorithm>
@@ -110,6 +110,10 @@ int planned_failure(std::string_view function, std::string_view word = {}, size_
         const std::string what = plan.substr(equals + 1);
         if (what == "hang") std::this_thread::sleep_for(std::chrono::hours(1));
         if (what == "crash") std::abort();
+        if (what == "pause") {
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            return 0;
+        }
         const int status = std::atoi(what.c_str());
         if (what.back() == '!') for_ever = status;
         return status;
