@@ -13,19 +13,19 @@ namespace lockstep::device {
 namespace {
 
 using ptx::Type;
-using Texts = std::vector<std::string>;
-using Operands = std::vector<OpcodeOperand>;
+using HopperTexts = std::vector<std::string>;
+using HopperOperands = std::vector<OpcodeOperand>;
 constexpr OpcodeDraw hopper_moderate = OpcodeDraw::moderate, hopper_few = OpcodeDraw::few;
 
-Texts joined(std::initializer_list<Texts> lists) {
-    Texts all;
-    for (const Texts& list : lists) all.insert(all.end(), list.begin(), list.end());
+HopperTexts joined_texts(std::initializer_list<HopperTexts> lists) {
+    HopperTexts all;
+    for (const HopperTexts& list : lists) all.insert(all.end(), list.begin(), list.end());
     return all;
 }
 std::string_view hopper_suffix(Type t) {
     return ptx::name_of(t);
 }
-Type packed(Type t) {  // what a register of a fragment holds
+Type fragment_holder(Type t) {  // what a register of a fragment holds
     return t == Type::f16    ? Type::f16x2
            : t == Type::bf16 ? Type::bf16x2
            : t == Type::e4m3 ? Type::e4m3x2
@@ -33,23 +33,23 @@ Type packed(Type t) {  // what a register of a fragment holds
            : size_of(t) < 4  ? Type::b32
                              : t;
 }
-Operands registers(size_t first, size_t count, Type type, OpcodeDraw draw = hopper_moderate) {
-    Operands list;
+HopperOperands hopper_registers(size_t first, size_t count, Type type, OpcodeDraw draw = hopper_moderate) {
+    HopperOperands list;
     for (size_t i = 0; i < count; ++i)
         list.push_back({fmt::format("%r{}{}", size_of(type) == 8 ? "d" : "", first + i), type, draw});
     return list;
 }
-std::string braces(const Operands& list) {
+std::string braced_list(const HopperOperands& list) {
     std::string text = "{";
     for (size_t i = 0; i < list.size(); ++i) text += (i ? ", " : "") + list[i].reg;
     return text + "}";
 }
-void extend(Operands& to, const Operands& more) {
+void extend_operands(HopperOperands& to, const HopperOperands& more) {
     to.insert(to.end(), more.begin(), more.end());
 }
 
 // A loop that ends when the mbarrier's phase is over; `number` makes its label the only one.
-Texts wait_for(const std::string& barrier, size_t& number, std::string_view parity = "0") {
+HopperTexts hopper_wait(const std::string& barrier, size_t& number, std::string_view parity = "0") {
     const std::string label = fmt::format("again_{}", number++);
     return {fmt::format("{}: mbarrier.try_wait.parity.shared::cta.b64 %p18, [{}], {}", label, barrier, parity),
             fmt::format("@!%p18 bra {}", label)};
@@ -79,34 +79,35 @@ void wmma_cases(std::vector<OpcodeCase>& cases) {
             const size_t count = wide                           ? static_cast<size_t>(elements) / 32
                                  : type == Type::f16 && !of_sum ? 8
                                                                 : static_cast<size_t>(elements) * bytes / 4 / 32;
-            return registers(first, count, wide ? Type::f64 : packed(type));
+            return hopper_registers(first, count, wide ? Type::f64 : fragment_holder(type));
         };
         for (const std::string_view a_layout : {"row", "col"})
             for (const std::string_view b_layout : {"row", "col"}) {
                 const std::string_view c_layout = a_layout, d_layout = b_layout;
                 OpcodeStep step;
-                const Operands a = fragment(100, row.m * row.k, row.type, false),
-                               b = fragment(110, row.k * row.n, row.type, false),
-                               c = fragment(120, row.m * row.n, row.sum, true),
-                               d = fragment(130, row.m * row.n, row.result, true);
+                const HopperOperands a = fragment(100, row.m * row.k, row.type, false),
+                                     b = fragment(110, row.k * row.n, row.type, false),
+                                     c = fragment(120, row.m * row.n, row.sum, true),
+                                     d = fragment(130, row.m * row.n, row.result, true);
                 // What lies in the tile: A, B and C at 1 KiB each.
-                Texts fill = {"bar.warp.sync 0xffffffff", "mov.u32 %x, %tid.x", "and.b32 %x, %x, 31"};
+                HopperTexts fill = {"bar.warp.sync 0xffffffff", "mov.u32 %x, %tid.x", "and.b32 %x, %x, 31"};
                 const Type kinds[] = {row.type, row.type, row.sum};
                 for (size_t part = 0; part < 3; ++part) {
-                    const Operands words = registers(1 + 8 * part, wide ? 2 : 8, wide ? Type::f64 : packed(kinds[part]));
-                    extend(step.inputs, words);
+                    const HopperOperands words =
+                        hopper_registers(1 + 8 * part, wide ? 2 : 8, wide ? Type::f64 : fragment_holder(kinds[part]));
+                    extend_operands(step.inputs, words);
                     fill.push_back(fmt::format("mad.lo.u32 %y, %x, {}, %tile", wide ? 16 : 32));
                     for (size_t i = 0; i < words.size(); i += wide ? 2 : 4)
-                        fill.push_back(fmt::format("st.shared.v{}.b{} [%y+{}], {}", wide ? 2 : 4, wide ? 64 : 32,
-                                                   1024 * part + 4 * i,
-                                                   braces({words.begin() + static_cast<ptrdiff_t>(i),
-                                                           words.begin() + static_cast<ptrdiff_t>(i + (wide ? 2 : 4))})));
+                        fill.push_back(
+                            fmt::format("st.shared.v{}.b{} [%y+{}], {}", wide ? 2 : 4, wide ? 64 : 32, 1024 * part + 4 * i,
+                                        braced_list({words.begin() + static_cast<ptrdiff_t>(i),
+                                                     words.begin() + static_cast<ptrdiff_t>(i + (wide ? 2 : 4))})));
                 }
                 fill.emplace_back("bar.warp.sync 0xffffffff");
-                const auto load = [&](char which, const Operands& list, std::string_view layout, Type type, size_t at,
+                const auto load = [&](char which, const HopperOperands& list, std::string_view layout, Type type, size_t at,
                                       int leading) {
                     fill.push_back(fmt::format("wmma.load.{}.sync.aligned.{}.{}.shared.{} {}, [%tile+{}], {}", which, layout,
-                                               shape, hopper_suffix(type), braces(list), at, leading));
+                                               shape, hopper_suffix(type), braced_list(list), at, leading));
                 };
                 load('a', a, a_layout, row.type, 0, a_layout == "row" ? row.k : row.m);
                 load('b', b, b_layout, row.type, 1024, b_layout == "row" ? row.n : row.k);
@@ -115,13 +116,15 @@ void wmma_cases(std::vector<OpcodeCase>& cases) {
                     row.type == Type::f16 ? fmt::format("{}.{}", hopper_suffix(row.result), hopper_suffix(row.sum))
                                           : fmt::format("{}.{}.{}.{}", hopper_suffix(row.result), hopper_suffix(row.type),
                                                         hopper_suffix(row.type), hopper_suffix(row.sum));
-                step.text = fmt::format("wmma.mma.sync.aligned.{}.{}.{}{}.{} {}, {}, {}, {}", a_layout, b_layout, shape,
-                                        wide ? ".rn" : "", types, braces(d), braces(a), braces(b), braces(c));
+                step.text =
+                    fmt::format("wmma.mma.sync.aligned.{}.{}.{}{}.{} {}, {}, {}, {}", a_layout, b_layout, shape,
+                                wide ? ".rn" : "", types, braced_list(d), braced_list(a), braced_list(b), braced_list(c));
                 step.before = fill;
                 const size_t words = static_cast<size_t>(row.m * row.n) * size_of(row.result) / 4 / 32;
-                step.outputs = wide ? registers(140, 2, Type::f64) : registers(140, words, packed(row.result));
+                step.outputs =
+                    wide ? hopper_registers(140, 2, Type::f64) : hopper_registers(140, words, fragment_holder(row.result));
                 step.behind = {fmt::format("wmma.store.d.sync.aligned.{}.{}.shared.{} [%tile+3072], {}, {}", d_layout, shape,
-                                           hopper_suffix(row.result), braces(d), d_layout == "row" ? row.n : row.m),
+                                           hopper_suffix(row.result), braced_list(d), d_layout == "row" ? row.n : row.m),
                                "bar.warp.sync 0xffffffff", fmt::format("mad.lo.u32 %y, %x, {}, %tile", 4 * words)};
                 for (size_t i = 0; i < step.outputs.size(); ++i)
                     step.behind.push_back(fmt::format("ld.shared.b{} {}, [%y+{}]", wide ? 64 : 32, step.outputs[i].reg,
@@ -141,9 +144,10 @@ void wgmma_cases(std::vector<OpcodeCase>& cases) {
                 {Type::tf32, Type::f32, 8},  {Type::e4m3, Type::f32, 32}, {Type::e4m3, Type::f16, 32},
                 {Type::e5m2, Type::f32, 32}, {Type::s8, Type::s32, 32},   {Type::u8, Type::s32, 32}};
     const auto descriptor = [](std::string_view reg, int at, uint64_t leading, uint64_t stride, uint64_t swizzle) {
-        return Texts{fmt::format("add.u32 %z, %tiles, {}", at), "shr.u32 %z, %z, 4", "and.b32 %z, %z, 0x3fff",
-                     fmt::format("cvt.u64.u32 {}, %z", reg),
-                     fmt::format("or.b64 {}, {}, {:#x}", reg, reg, leading >> 4 << 16 | stride >> 4 << 32 | swizzle << 62)};
+        return HopperTexts{
+            fmt::format("add.u32 %z, %tiles, {}", at), "shr.u32 %z, %z, 4", "and.b32 %z, %z, 0x3fff",
+            fmt::format("cvt.u64.u32 {}, %z", reg),
+            fmt::format("or.b64 {}, {}, {:#x}", reg, reg, leading >> 4 << 16 | stride >> 4 << 32 | swizzle << 62)};
     };
     for (const auto& row : rows) {
         OpcodeCase it{fmt::format("wgmma.k{}.{}.{}", row.k, hopper_suffix(row.sum), hopper_suffix(row.type)), {}, "sm_90a"};
@@ -152,20 +156,21 @@ void wgmma_cases(std::vector<OpcodeCase>& cases) {
                              bool swizzled) {
             OpcodeStep step;
             const size_t sums = static_cast<size_t>(n) / (row.sum == Type::f16 ? 4 : 2);
-            const Operands a = registers(1, 4, packed(row.type)), b = registers(5, 4, packed(row.type)),
-                           d = registers(20, sums, packed(row.sum));
-            for (const Operands& list : {a, b, d}) extend(step.inputs, list);
+            const HopperOperands a = hopper_registers(1, 4, fragment_holder(row.type)),
+                                 b = hopper_registers(5, 4, fragment_holder(row.type)),
+                                 d = hopper_registers(20, sums, fragment_holder(row.sum));
+            for (const HopperOperands& list : {a, b, d}) extend_operands(step.inputs, list);
             step.outputs = d;
             // A in the first 8 KiB, B in the next 16; what lies 2 KiB apart is written in another order.
-            Texts fill = {"bar.sync 0", "mov.u32 %x, %tid.x", "mad.lo.u32 %y, %x, 16, %tiles"};
+            HopperTexts fill = {"bar.sync 0", "mov.u32 %x, %tid.x", "mad.lo.u32 %y, %x, 16, %tiles"};
             for (size_t i = 0; i < 12; ++i) {
-                const Operands& from = i < 4 ? a : b;
+                const HopperOperands& from = i < 4 ? a : b;
                 fill.push_back(fmt::format("st.shared.v4.b32 [%y+{}], {{{}, {}, {}, {}}}", 2048 * i, from[i % 4].reg,
                                            from[(i + 1) % 4].reg, from[(i + 2) % 4].reg, from[(i + 3) % 4].reg));
             }
             // Without a swizzle: pieces of 8 rows of 16 bytes; with one of 128 bytes: 8 rows of 128 bytes.
             const uint64_t groups_a = 8, groups_b = static_cast<uint64_t>(n) / 8;
-            fill = joined(
+            fill = joined_texts(
                 {fill,
                  swizzled ? descriptor("%rd20", 0, 16, 1024, 1) : descriptor("%rd20", 0, 128 * groups_a, 128, 0),
                  swizzled ? descriptor("%rd21", 8192, 16, 1024, 1) : descriptor("%rd21", 8192, 128 * groups_b, 128, 0),
@@ -178,8 +183,8 @@ void wgmma_cases(std::vector<OpcodeCase>& cases) {
                 more +=
                     in_registers ? fmt::format(", {}", transposed_b) : fmt::format(", {}, {}", transposed_a, transposed_b);
             step.text = fmt::format("wgmma.mma_async.sync.aligned.m64n{}k{}.{}.{}.{} {}, {}, %rd21, %p17{}", n, row.k,
-                                    hopper_suffix(row.sum), hopper_suffix(row.type), hopper_suffix(row.type), braces(d),
-                                    in_registers ? braces(a) : "%rd20", more);
+                                    hopper_suffix(row.sum), hopper_suffix(row.type), hopper_suffix(row.type), braced_list(d),
+                                    in_registers ? braced_list(a) : "%rd20", more);
             step.behind = {"wgmma.commit_group.sync.aligned", "wgmma.wait_group.sync.aligned 0", "bar.sync 0"};
             it.steps.push_back(std::move(step));
         };
@@ -195,13 +200,13 @@ void wgmma_cases(std::vector<OpcodeCase>& cases) {
 
 // --- mbarrier: each thread has one of its own.
 void mbarrier_cases(std::vector<OpcodeCase>& cases, size_t& labels) {
-    const Operands one = {{"%r1", Type::u32, hopper_few}, {"%r2", Type::u32, hopper_few}};
+    const HopperOperands one = {{"%r1", Type::u32, hopper_few}, {"%r2", Type::u32, hopper_few}};
     const OpcodeOperand left{"%r10", Type::u32}, ended{"%p9", Type::pred}, odd{"%p8", Type::pred}, even{"%p7", Type::pred};
-    const Texts made = {"add.u32 %r2, %r2, 1", "add.u32 %r3, %r1, 5", "mbarrier.init.shared::cta.b64 [%shared], %r3"};
-    const Texts told = {"mbarrier.pending_count.b64 %r10, %rd10", "mbarrier.test_wait.shared::cta.b64 %p9, [%shared], %rd10",
-                        "mbarrier.test_wait.parity.shared::cta.b64 %p8, [%shared], 1",
-                        "mbarrier.test_wait.parity.shared::cta.b64 %p7, [%shared], 0",
-                        "mbarrier.inval.shared::cta.b64 [%shared]"};
+    const HopperTexts made = {"add.u32 %r2, %r2, 1", "add.u32 %r3, %r1, 5", "mbarrier.init.shared::cta.b64 [%shared], %r3"};
+    const HopperTexts told = {
+        "mbarrier.pending_count.b64 %r10, %rd10", "mbarrier.test_wait.shared::cta.b64 %p9, [%shared], %rd10",
+        "mbarrier.test_wait.parity.shared::cta.b64 %p8, [%shared], 1",
+        "mbarrier.test_wait.parity.shared::cta.b64 %p7, [%shared], 0", "mbarrier.inval.shared::cta.b64 [%shared]"};
     OpcodeCase arrive{"mbarrier.arrive", {}}, drop{"mbarrier.arrive_drop", {}}, bytes{"mbarrier.expect_tx", {}, "sm_90a"},
         wait{"mbarrier.wait", {}, "sm_90a"}, copy{"cp.async.mbarrier.arrive", {}};
     for (const std::string_view kind : {"arrive", "arrive_drop"}) {
@@ -215,9 +220,9 @@ void mbarrier_cases(std::vector<OpcodeCase>& cases, size_t& labels) {
             if (none) it.steps.back().before.insert(it.steps.back().before.begin(), "max.u32 %r1, %r1, 1");
         }
         // The last arrival ends the phase; of those that dropped out the next one does not wait.
-        Texts rest = joined({{"sub.u32 %r3, %r3, %r2", "mbarrier.arrive.shared::cta.b64 _, [%shared], %r3"},
-                             {"mbarrier.arrive.shared::cta.b64 %rd11, [%shared]"},
-                             told});
+        HopperTexts rest = joined_texts({{"sub.u32 %r3, %r3, %r2", "mbarrier.arrive.shared::cta.b64 _, [%shared], %r3"},
+                                         {"mbarrier.arrive.shared::cta.b64 %rd11, [%shared]"},
+                                         told});
         it.steps.push_back({fmt::format("mbarrier.{}.shared::cta.b64 %rd10, [%shared], %r2", kind),
                             one,
                             {left, ended, odd, even, {"%r11", Type::u32}},
@@ -226,24 +231,24 @@ void mbarrier_cases(std::vector<OpcodeCase>& cases, size_t& labels) {
         rest.insert(rest.end() - 1, "mbarrier.pending_count.b64 %r11, %rd11");
         it.steps.back().behind = rest;
     }
-    const Texts single = {"mbarrier.init.shared::cta.b64 [%shared], 1"};
+    const HopperTexts single = {"mbarrier.init.shared::cta.b64 [%shared], 1"};
     bytes.steps.push_back(
         {"mbarrier.arrive.expect_tx.shared::cta.b64 %rd10, [%shared], 16", one, {left, ended, odd, even}, single, told});
     bytes.steps.push_back({"mbarrier.arrive.expect_tx.relaxed.cta.shared::cta.b64 %rd10, [%shared], 16",
                            one,
                            {left, ended, odd, even},
                            single,
-                           joined({{"mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%shared], 16"}, told})});
+                           joined_texts({{"mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%shared], 16"}, told})});
     bytes.steps.push_back({"mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%shared], 32",
                            one,
                            {left, ended, odd, even},
                            single,
-                           joined({{"mbarrier.arrive.shared::cta.b64 %rd10, [%shared]",
-                                    "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%shared], 32"},
-                                   told})});
+                           joined_texts({{"mbarrier.arrive.shared::cta.b64 %rd10, [%shared]",
+                                          "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%shared], 32"},
+                                         told})});
     for (const std::string_view kind : {"test_wait", "try_wait"})
         for (const std::string_view how : {"", ".acquire.cta", ".relaxed.cta"}) {
-            const Texts arrived = joined({single, {"mbarrier.arrive.shared::cta.b64 %rd10, [%shared]"}});
+            const HopperTexts arrived = joined_texts({single, {"mbarrier.arrive.shared::cta.b64 %rd10, [%shared]"}});
             wait.steps.push_back({fmt::format("mbarrier.{}{}.shared::cta.b64 %p9, [%shared], %rd10", kind, how),
                                   one,
                                   {ended},
@@ -257,15 +262,16 @@ void mbarrier_cases(std::vector<OpcodeCase>& cases, size_t& labels) {
                      arrived,
                      {"mbarrier.inval.shared::cta.b64 [%shared]"}});
         }
-    const Operands words = {{"%rd1", Type::b64}, {"%rd2", Type::b64}}, seen = {{"%rd10", Type::b64}, {"%rd11", Type::b64}};
+    const HopperOperands words = {{"%rd1", Type::b64}, {"%rd2", Type::b64}},
+                         seen = {{"%rd10", Type::b64}, {"%rd11", Type::b64}};
     for (const std::string_view kind : {".noinc", ""})
         copy.steps.push_back(
             {fmt::format("cp.async.mbarrier.arrive{}.shared::cta.b64 [%shared]", kind), words, seen,
-             joined({{"st.global.v2.b64 [%global], {%rd1, %rd2}", "mbarrier.init.shared::cta.b64 [%shared], 1",
-                      "cp.async.ca.shared.global [%shared+16], [%global], 16"}}),
-             joined({kind.empty() ? Texts{"mbarrier.arrive.shared::cta.b64 _, [%shared]"} : Texts{},
-                     wait_for("%shared", labels),
-                     {"ld.shared.v2.b64 {%rd10, %rd11}, [%shared+16]", "mbarrier.inval.shared::cta.b64 [%shared]"}})});
+             joined_texts({{"st.global.v2.b64 [%global], {%rd1, %rd2}", "mbarrier.init.shared::cta.b64 [%shared], 1",
+                            "cp.async.ca.shared.global [%shared+16], [%global], 16"}}),
+             joined_texts({kind.empty() ? HopperTexts{"mbarrier.arrive.shared::cta.b64 _, [%shared]"} : HopperTexts{},
+                           hopper_wait("%shared", labels),
+                           {"ld.shared.v2.b64 {%rd10, %rd11}, [%shared+16]", "mbarrier.inval.shared::cta.b64 [%shared]"}})});
     OpcodeCase copies{"cp.async", {}};
     for (const auto& [level, size] : {std::pair{"ca", 4}, {"ca", 8}, {"ca", 16}, {"cg", 16}})
         for (const int valid : {0, size / 2, size})
@@ -280,32 +286,33 @@ void mbarrier_cases(std::vector<OpcodeCase>& cases, size_t& labels) {
 
 // --- bulk copies: each thread's 16 bytes are a copy of their own.
 void bulk_cases(std::vector<OpcodeCase>& cases, size_t& labels) {
-    const Operands words = {{"%rd1", Type::b64}, {"%rd2", Type::b64}}, seen = {{"%rd10", Type::b64}, {"%rd11", Type::b64}};
-    const Texts ready = {"mbarrier.init.shared::cta.b64 [%shared], 1", "fence.mbarrier_init.release.cluster",
-                         "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%shared], 16", "fence.proxy.async"};
-    const Texts read = {"ld.shared.v2.b64 {%rd10, %rd11}, [%shared+16]", "mbarrier.inval.shared::cta.b64 [%shared]"};
-    const Texts fill = {"st.global.v2.b64 [%global], {%rd1, %rd2}", "st.shared.v2.b64 [%shared+16], {%rd2, %rd1}"};
+    const HopperOperands words = {{"%rd1", Type::b64}, {"%rd2", Type::b64}},
+                         seen = {{"%rd10", Type::b64}, {"%rd11", Type::b64}};
+    const HopperTexts ready = {"mbarrier.init.shared::cta.b64 [%shared], 1", "fence.mbarrier_init.release.cluster",
+                               "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%shared], 16", "fence.proxy.async"};
+    const HopperTexts read = {"ld.shared.v2.b64 {%rd10, %rd11}, [%shared+16]", "mbarrier.inval.shared::cta.b64 [%shared]"};
+    const HopperTexts fill = {"st.global.v2.b64 [%global], {%rd1, %rd2}", "st.shared.v2.b64 [%shared+16], {%rd2, %rd1}"};
     OpcodeCase in{"cp.async.bulk.shared.global", {}, "sm_90a"}, out{"cp.async.bulk.global.shared", {}, "sm_90a"},
         tensor{"cp.async.bulk.tensor", {}, "sm_90a"};
     for (const std::string_view to : {"shared::cluster", "shared::cta"})
         for (const bool hint : {false, true}) {
-            Texts before = joined({fill, ready});
+            HopperTexts before = joined_texts({fill, ready});
             if (hint) before.emplace_back("createpolicy.fractional.L2::evict_first.b64 %rd20, 0.5");
             in.steps.push_back(
                 {fmt::format(
                      "cp.async.bulk.{}.global.mbarrier::complete_tx::bytes{} [%shared+16], [%global], 16, [%shared]{}", to,
                      hint ? ".L2::cache_hint" : "", hint ? ", %rd20" : ""),
-                 words, seen, before, joined({wait_for("%shared", labels), read})});
+                 words, seen, before, joined_texts({hopper_wait("%shared", labels), read})});
         }
     in.steps.push_back({"cp.async.bulk.prefetch.L2.global [%global], 16",
                         words,
                         seen,
                         fill,
                         {"ld.global.v2.b64 {%rd10, %rd11}, [%global]"}});
-    const Texts done = {"cp.async.bulk.commit_group", "cp.async.bulk.wait_group 0",
-                        "ld.global.v2.b64 {%rd10, %rd11}, [%global]"};
+    const HopperTexts done = {"cp.async.bulk.commit_group", "cp.async.bulk.wait_group 0",
+                              "ld.global.v2.b64 {%rd10, %rd11}, [%global]"};
     out.steps.push_back({"cp.async.bulk.global.shared::cta.bulk_group [%global], [%shared+16], 16", words, seen,
-                         joined({fill, {"fence.proxy.async"}}), done});
+                         joined_texts({fill, {"fence.proxy.async"}}), done});
     cases.push_back(std::move(in));
     cases.push_back(std::move(out));
     const struct {
@@ -323,39 +330,41 @@ void bulk_cases(std::vector<OpcodeCase>& cases, size_t& labels) {
     for (const auto& row : rows)
         for (const Type type : row.types) {
             const bool wide = size_of(type) == 8;
-            const Type held = packed(type);
+            const Type held = fragment_holder(type);
             const bool real = type == Type::f16 || type == Type::bf16 || type == Type::f32 || type == Type::f64;
             const OpcodeDraw draw = real ? hopper_moderate : OpcodeDraw::edges;
             const size_t count = wide ? 2 : 4;
-            const Operands here = registers(1, count, held, draw), there = registers(5, count, held, draw),
-                           results = registers(10, count, held);
+            const HopperOperands here = hopper_registers(1, count, held, draw),
+                                 there = hopper_registers(5, count, held, draw), results = hopper_registers(10, count, held);
             OpcodeStep step{
                 fmt::format("cp.reduce.async.bulk.global.shared::cta.bulk_group.{}.{} [%global], [%shared+16], 16",
                             row.operation, hopper_suffix(type)),
                 here,
                 results,
-                {fmt::format("st.shared.v{}.b{} [%shared+16], {}", count, wide ? 64 : 32, braces(here)),
-                 fmt::format("st.global.v{}.b{} [%global], {}", count, wide ? 64 : 32, braces(there)), "fence.proxy.async"},
-                {done[0], done[1], fmt::format("ld.global.v{}.b{} {}, [%global]", count, wide ? 64 : 32, braces(results))}};
-            extend(step.inputs, there);
+                {fmt::format("st.shared.v{}.b{} [%shared+16], {}", count, wide ? 64 : 32, braced_list(here)),
+                 fmt::format("st.global.v{}.b{} [%global], {}", count, wide ? 64 : 32, braced_list(there)),
+                 "fence.proxy.async"},
+                {done[0], done[1],
+                 fmt::format("ld.global.v{}.b{} {}, [%global]", count, wide ? 64 : 32, braced_list(results))}};
+            extend_operands(step.inputs, there);
             cases.push_back(
                 {fmt::format("cp.reduce.async.bulk.{}.{}", row.operation, hopper_suffix(type)), {step}, "sm_90a"});
         }
     // A box of 8 rows of the block's 16 rows of 64 words, by the tensor maps over the threads' device memory: of 8, 16 or
     // 32 words, swizzled by as many bytes, and of 32 words without a swizzle.
     const struct { int map, words; } boxes[] = {{0, 32}, {1, 8}, {2, 16}, {3, 32}};
-    const Texts block_fill = {"bar.sync 0",
-                              "mov.u32 %x, %tid.x",
-                              "setp.eq.u32 %p16, %x, 0",
-                              "st.global.v2.b64 [%global], {%rd1, %rd2}",
-                              "st.global.v2.b64 [%global+16], {%rd2, %rd1}",
-                              "mov.u32 %y, %ctaid.x",
-                              "shl.b32 %y, %y, 4",
-                              "mad.lo.u32 %z, %x, 8, %tiles"};
+    const HopperTexts block_fill = {"bar.sync 0",
+                                    "mov.u32 %x, %tid.x",
+                                    "setp.eq.u32 %p16, %x, 0",
+                                    "st.global.v2.b64 [%global], {%rd1, %rd2}",
+                                    "st.global.v2.b64 [%global+16], {%rd2, %rd1}",
+                                    "mov.u32 %y, %ctaid.x",
+                                    "shl.b32 %y, %y, 4",
+                                    "mad.lo.u32 %z, %x, 8, %tiles"};
     for (const auto& box : boxes) {
         const int bytes = 32 * box.words;
         const std::string label = fmt::format("others_{}", labels++);
-        Texts before = joined(
+        HopperTexts before = joined_texts(
             {block_fill,
              {"mov.b64 %rd10, 0", "st.shared.b64 [%z], %rd10", "@%p16 mbarrier.init.shared::cta.b64 [%tiles+1024], 1",
               "fence.mbarrier_init.release.cluster", "fence.proxy.async", "bar.sync 0", fmt::format("@!%p16 bra {}", label),
@@ -368,9 +377,10 @@ void bulk_cases(std::vector<OpcodeCase>& cases, size_t& labels) {
              words,
              {{"%rd10", Type::b64}},
              before,
-             joined({{label + ": mov.u32 %x, %tid.x"},
-                     wait_for("%tiles+1024", labels),
-                     {"ld.shared.b64 %rd10, [%z]", "bar.sync 0", "@%p16 mbarrier.inval.shared::cta.b64 [%tiles+1024]"}})});
+             joined_texts(
+                 {{label + ": mov.u32 %x, %tid.x"},
+                  hopper_wait("%tiles+1024", labels),
+                  {"ld.shared.b64 %rd10, [%z]", "bar.sync 0", "@%p16 mbarrier.inval.shared::cta.b64 [%tiles+1024]"}})});
         for (const std::string_view operation : {"", "add", "and", "xor"}) {
             const std::string skip = fmt::format("others_{}", labels++);
             const std::string name = operation.empty() ? "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group"
@@ -381,9 +391,9 @@ void bulk_cases(std::vector<OpcodeCase>& cases, size_t& labels) {
             tensor.steps.push_back({fmt::format("{} [%map{}, {{16, %y}}], [%tiles]", name, box.map),
                                     words,
                                     seen,
-                                    joined({block_fill,
-                                            {"st.shared.b64 [%z], %rd2", "fence.proxy.async", "bar.sync 0",
-                                             fmt::format("@!%p16 bra {}", skip)}}),
+                                    joined_texts({block_fill,
+                                                  {"st.shared.b64 [%z], %rd2", "fence.proxy.async", "bar.sync 0",
+                                                   fmt::format("@!%p16 bra {}", skip)}}),
                                     {"cp.async.bulk.commit_group", "cp.async.bulk.wait_group 0", skip + ": bar.sync 0",
                                      "fence.proxy.async", "ld.global.v2.b64 {%rd10, %rd11}, [%global]"}});
         }
@@ -393,27 +403,30 @@ void bulk_cases(std::vector<OpcodeCase>& cases, size_t& labels) {
 
 // --- clusters of two blocks: every thread has a partner in the other one.
 void cluster_cases(std::vector<OpcodeCase>& cases, size_t& labels) {
-    const Operands words = {{"%rd1", Type::b64}, {"%rd2", Type::b64}}, seen = {{"%rd10", Type::b64}, {"%rd11", Type::b64}};
-    const Texts meet = {"barrier.cluster.arrive.release.aligned", "barrier.cluster.wait.acquire.aligned"};
+    const HopperOperands words = {{"%rd1", Type::b64}, {"%rd2", Type::b64}},
+                         seen = {{"%rd10", Type::b64}, {"%rd11", Type::b64}};
+    const HopperTexts meet = {"barrier.cluster.arrive.release.aligned", "barrier.cluster.wait.acquire.aligned"};
     // %y: the partner's %shared.
-    const Texts partner =
-        joined({meet, {"mov.u32 %x, %cluster_ctarank", "xor.b32 %x, %x, 1", "mapa.shared::cluster.u32 %y, %shared, %x"}});
-    const Texts fill = {"st.shared.v2.b64 [%shared+16], {%rd1, %rd2}"};
+    const HopperTexts partner = joined_texts(
+        {meet, {"mov.u32 %x, %cluster_ctarank", "xor.b32 %x, %x, 1", "mapa.shared::cluster.u32 %y, %shared, %x"}});
+    const HopperTexts fill = {"st.shared.v2.b64 [%shared+16], {%rd1, %rd2}"};
     OpcodeCase it{"cluster", {}, "sm_90a", 2};
-    it.steps.push_back({"ld.shared::cluster.v2.b64 {%rd10, %rd11}, [%y+16]", words, seen, joined({fill, partner}), meet});
-    it.steps.push_back({"st.shared::cluster.v2.b64 [%y+16], {%rd2, %rd1}", words, seen, joined({fill, partner}),
-                        joined({meet, {"ld.shared.v2.b64 {%rd10, %rd11}, [%shared+16]"}, meet})});
+    it.steps.push_back(
+        {"ld.shared::cluster.v2.b64 {%rd10, %rd11}, [%y+16]", words, seen, joined_texts({fill, partner}), meet});
+    it.steps.push_back({"st.shared::cluster.v2.b64 [%y+16], {%rd2, %rd1}", words, seen, joined_texts({fill, partner}),
+                        joined_texts({meet, {"ld.shared.v2.b64 {%rd10, %rd11}, [%shared+16]"}, meet})});
     it.steps.push_back({"getctarank.shared::cluster.u32 %r10, %y", words, {{"%r10", Type::u32}}, partner, meet});
     it.steps.push_back({"mapa.u64 %rd12, %rd13, %x", words, seen,
-                        joined({fill, partner, {"cvt.u64.u32 %rd13, %shared", "cvta.shared.u64 %rd13, %rd13"}}),
-                        joined({{"ld.v2.b64 {%rd10, %rd11}, [%rd12+16]"}, meet})});
+                        joined_texts({fill, partner, {"cvt.u64.u32 %rd13, %shared", "cvta.shared.u64 %rd13, %rd13"}}),
+                        joined_texts({{"ld.v2.b64 {%rd10, %rd11}, [%rd12+16]"}, meet})});
     for (const std::string_view name :
          {"cluster_ctaid.x", "cluster_nctaid.x", "cluster_ctarank", "cluster_nctarank", "clusterid.x", "nclusterid.x"})
         it.steps.push_back({fmt::format("mov.u32 %r10, %{}", name), {}, {{"%r10", Type::u32}}, {}, {}});
     it.steps.push_back({"mov.pred %p9, %is_explicit_cluster", {}, {{"%p9", Type::pred}}, {}, {}});
     for (const std::string_view how : {".relaxed", ".release"})
-        it.steps.push_back({fmt::format("barrier.cluster.arrive{}", how), words, seen, joined({fill, partner}),
-                            joined({{"barrier.cluster.wait", "ld.shared::cluster.v2.b64 {%rd10, %rd11}, [%y+16]"}, meet})});
+        it.steps.push_back(
+            {fmt::format("barrier.cluster.arrive{}", how), words, seen, joined_texts({fill, partner}),
+             joined_texts({{"barrier.cluster.wait", "ld.shared::cluster.v2.b64 {%rd10, %rd11}, [%y+16]"}, meet})});
     for (const auto& [operation, type] : {std::pair{"add", Type::u32},
                                           {"min", Type::s32},
                                           {"max", Type::u32},
@@ -426,19 +439,19 @@ void cluster_cases(std::vector<OpcodeCase>& cases, size_t& labels) {
             {fmt::format("atom.shared::cluster.{}.{} {}10, [%y+16], {}2", operation, hopper_suffix(type), reg, reg),
              {{reg + "1", type}, {reg + "2", type}},
              {{reg + "10", type}, {reg + "11", type}},
-             joined({{fmt::format("st.shared.b{} [%shared+16], {}1", wide ? 64 : 32, reg)}, partner}),
-             joined({meet, {fmt::format("ld.shared.b{} {}11, [%shared+16]", wide ? 64 : 32, reg)}, meet})});
+             joined_texts({{fmt::format("st.shared.b{} [%shared+16], {}1", wide ? 64 : 32, reg)}, partner}),
+             joined_texts({meet, {fmt::format("ld.shared.b{} {}11, [%shared+16]", wide ? 64 : 32, reg)}, meet})});
     }
     // What tells the partner's mbarrier.
-    const auto told = [&](std::string text, int bytes, const Texts& more = {}) {
-        const Texts ready = {"mbarrier.init.shared::cta.b64 [%shared], 1", "fence.mbarrier_init.release.cluster",
-                             fmt::format("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%shared], {}", bytes),
-                             "fence.proxy.async"};
-        it.steps.push_back({std::move(text), words, seen, joined({fill, ready, partner, more}),
-                            joined({wait_for("%shared", labels),
-                                    {"ld.shared.v2.b64 {%rd10, %rd11}, [%shared+16]"},
-                                    meet,
-                                    {"mbarrier.inval.shared::cta.b64 [%shared]"}})});
+    const auto told = [&](std::string text, int bytes, const HopperTexts& more = {}) {
+        const HopperTexts ready = {"mbarrier.init.shared::cta.b64 [%shared], 1", "fence.mbarrier_init.release.cluster",
+                                   fmt::format("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%shared], {}", bytes),
+                                   "fence.proxy.async"};
+        it.steps.push_back({std::move(text), words, seen, joined_texts({fill, ready, partner, more}),
+                            joined_texts({hopper_wait("%shared", labels),
+                                          {"ld.shared.v2.b64 {%rd10, %rd11}, [%shared+16]"},
+                                          meet,
+                                          {"mbarrier.inval.shared::cta.b64 [%shared]"}})});
     };
     const std::string tells = ".mbarrier::complete_tx::bytes";
     told("st.async.shared::cluster" + tells + ".b64 [%y+16], %rd2, [%y]", 8);
@@ -450,8 +463,8 @@ void cluster_cases(std::vector<OpcodeCase>& cases, size_t& labels) {
              {"cvt.u32.u64 %r5, %rd2"});
     told("red.async.relaxed.cluster.shared::cluster" + tells + ".add.u64 [%y+16], %rd2, [%y]", 8);
     // Out of 16 bytes of the thread's tile: the partner may not be read from while it is written to.
-    const Texts aside = {"mov.u32 %z, %tid.x", "mad.lo.u32 %z, %z, 16, %tiles", "st.shared.v2.b64 [%z], {%rd2, %rd1}",
-                         "fence.proxy.async"};
+    const HopperTexts aside = {"mov.u32 %z, %tid.x", "mad.lo.u32 %z, %z, 16, %tiles", "st.shared.v2.b64 [%z], {%rd2, %rd1}",
+                               "fence.proxy.async"};
     told("cp.async.bulk.shared::cluster.shared::cta" + tells + " [%y+16], [%z], 16, [%y]", 16, aside);
     for (const std::string_view operation : {"add.u32", "min.s32", "max.u32", "inc.u32", "and.b32", "add.u64"})
         told(fmt::format("cp.reduce.async.bulk.shared::cluster.shared::cta{}.{} [%y+16], [%z], 16, [%y]", tells, operation),

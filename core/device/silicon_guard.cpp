@@ -17,19 +17,19 @@ namespace {
 using GuardClock = std::chrono::steady_clock;
 constexpr size_t largest_guarded_file = size_t{16} << 20;
 
-std::string one_line(std::string text) {
+std::string guarded_line(std::string text) {
     for (char& c : text)
         if (static_cast<unsigned char>(c) < 32 || c == 127) c = ' ';
     return text;
 }
 
-struct Heard {  // from one child
+struct GuardHeard {  // from one child
     std::string part, row, broke;
     std::optional<Failure> error;
     bool done = false, anything = false;
 };
 
-void hear(Heard& heard, const SiliconOptions& options, std::string_view line) {
+void hear_line(GuardHeard& heard, const SiliconOptions& options, std::string_view line) {
     const size_t tab = std::min(line.find('\t'), line.size());
     const std::string_view word = line.substr(0, tab);
     const std::string rest(line.substr(std::min(tab + 1, line.size())));
@@ -61,16 +61,18 @@ void hear(Heard& heard, const SiliconOptions& options, std::string_view line) {
 void measure_in_child(const SayLine& say, SiliconFile file, const std::string& path, const std::string& device,
                       SiliconOptions options) {
     const auto sayer = [&say](std::string word) {
-        return [&say, word = std::move(word)](std::string_view what) { say(word + "\t" + one_line(std::string(what))); };
+        return [&say, word = std::move(word)](std::string_view what) { say(word + "\t" + guarded_line(std::string(what))); };
     };
     options.part_started = sayer("part");
     options.part_cut_off = sayer("cut");
     options.started = sayer("row");
     options.ended = sayer("ended");
-    options.failed = [&](const SiliconFailure& row) { say("failed\t" + one_line(row.name) + "\t" + one_line(row.why)); };
+    options.failed = [&](const SiliconFailure& row) {
+        say("failed\t" + guarded_line(row.name) + "\t" + guarded_line(row.why));
+    };
     options.finished = [&](const SiliconFile& so_far) { write_file(path, format_silicon(so_far)); };
     const auto error = [&](ExitStatus status, const std::string& what) {
-        say(fmt::format("error\t{}\t{}", static_cast<int>(status), one_line(what)));
+        say(fmt::format("error\t{}\t{}", static_cast<int>(status), guarded_line(what)));
     };
     try {
         measure_silicon(file, device, options);
@@ -78,11 +80,11 @@ void measure_in_child(const SayLine& say, SiliconFile file, const std::string& p
     } catch (const Failure& failure) {
         error(failure.status, failure.diagnostic.message);
     } catch (const std::exception& problem) {
-        say("broke\t" + one_line(problem.what()));
+        say("broke\t" + guarded_line(problem.what()));
     }
 }
 
-std::string words_of(const ChildOutcome& outcome, double patience) {
+std::string guard_words(const ChildOutcome& outcome, double patience) {
     if (outcome.end == ChildOutcome::End::timed_out)
         return fmt::format("it gave no answer for {:.0f} s and was ended", patience);
     if (outcome.end == ChildOutcome::End::killed)
@@ -102,11 +104,11 @@ void measure_silicon_guarded(SiliconFile& file, const std::string& path, const s
             own.budget = options.budget - std::chrono::duration<double>(GuardClock::now() - begin).count();
             if (own.budget <= 0) return;
         }
-        Heard heard;
+        GuardHeard heard;
         const ChildOutcome outcome =
             run_and_hear([&](const SayLine& say) { measure_in_child(say, file, path, device, own); },
                          [&](std::string_view line) {
-                             hear(heard, options, line);
+                             hear_line(heard, options, line);
                              return patience;
                          },
                          patience);
@@ -114,13 +116,13 @@ void measure_silicon_guarded(SiliconFile& file, const std::string& path, const s
         if (heard.done) return;
         if (heard.error && heard.error->status != ExitStatus::faulted) throw *heard.error;
         if (!heard.anything)
-            throw Failure(fmt::format("{} could not be opened: {}", device, words_of(outcome, patience)),
+            throw Failure(fmt::format("{} could not be opened: {}", device, guard_words(outcome, patience)),
                           ExitStatus::missing);
         if (heard.error) continue;  // the row is noted: the next child has a context of its own
         const auto part =
             std::find_if(file.parts.begin(), file.parts.end(), [&](const SiliconPart& it) { return it.name == heard.part; });
         const SiliconFailure row{heard.row.empty() ? heard.part : heard.row,
-                                 heard.broke.empty() ? words_of(outcome, patience) : heard.broke};
+                                 heard.broke.empty() ? guard_words(outcome, patience) : heard.broke};
         if (part == file.parts.end())
             throw Failure(fmt::format("{}: {}, and the file was not kept", row.name, row.why), ExitStatus::missing);
         part->failures.push_back(row);
