@@ -23,8 +23,8 @@ struct Kernel {
     // `parameters`, in order: 'f' a buffer of random floats, 'z' one of zeros, an 'i' the next of `integers`, an 's' a
     // scalar.
     Kernel(const std::string& file, const std::string& name, simt::Dim3 grid, simt::Dim3 block, std::string_view parameters,
-           std::vector<int32_t> integers, size_t floats) {
-        const std::string path = std::string(LOCKSTEP_SOURCE_DIR) + "/kernels/ptx/" + file + ".ptx";
+           std::vector<int32_t> integers, size_t floats, const std::string& folder = "/kernels/ptx/") {
+        const std::string path = std::string(LOCKSTEP_SOURCE_DIR) + folder + file + ".ptx";
         program = ptx::decode(ptx::parse(read_file(path).value(), path).value(), name).value();
         config.grid = grid, config.block = block;
         config.parameters.resize(program->parameter_bytes);
@@ -109,6 +109,23 @@ TEST_CASE("a streaming kernel is bound by DRAM and its loads touch four sectors 
     const double used = metric_of(*kernel.program, result, "dram_utilization").value();
     CHECK(used > 85);
     CHECK(used <= 100);
+}
+
+TEST_CASE("kernels that reduce a row between reading and writing it take little longer than a copy of it") {
+    const int32_t rows = 1024, columns = 2048;
+    const auto cycles = [&](const std::string& name, std::string_view parameters, const std::vector<int32_t>& integers) {
+        return Kernel("rows", name, {8 * 80}, {256}, parameters, integers, size_t(rows) * columns, "/kernels/top/ptx/")
+            .run("v100")
+            .cycles;
+    };
+    const auto copy = static_cast<double>(cycles("copy_vectors", "fzi", {rows * columns / 4}));
+    const std::vector<int32_t> shape{rows, columns};
+    const std::pair<const char*, std::string_view> kernels[] = {
+        {"rms_norm_block_f32", "ffziis"}, {"softmax_block_f32", "fzii"}, {"layer_norm_block_f32", "fffziis"}};
+    for (const auto& [name, parameters] : kernels) {
+        INFO(name << " beside a copy's " << copy << " cycles");
+        CHECK(static_cast<double>(cycles(name, parameters, shape)) < 1.1 * copy);
+    }
 }
 
 TEST_CASE("a stride of 33 floats makes a request touch 32 sectors") {

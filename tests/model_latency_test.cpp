@@ -4,6 +4,7 @@
 
 #include "tests/catch.h"
 #include "tests/model_support.h"
+#include "tests/simt_text.h"
 
 using namespace lockstep;
 using namespace lockstep::model;
@@ -158,4 +159,51 @@ TEST_CASE("two dispatch units issue independent instructions of one warp in one 
     };
     CHECK(paired(gpu("p100")) > 0);
     CHECK(paired(gpu("v100")) == 0);
+}
+
+TEST_CASE("a warp that shuffles does not wait for the stores of another, which wait for their own queue") {
+    GpuSpec on = gpu("v100");
+    on.sm_write_bytes_per_cycle.value = 4;
+    const auto program = simt::test::text_program(simt::test::text_kernel(R"(
+ld.param.u64 %rd1, [p0]; ld.param.u64 %rd3, [p1]; cvt.u32.u64 %r5, %rd3;
+mov.u32 %r1, %tid.x; mov.u32 %r4, 200;
+setp.ge.u32 %p1, %r1, 32;
+@%p1 bra other;
+mul.wide.u32 %rd2, %r1, 128; add.u64 %rd1, %rd1, %rd2;
+stores:
+setp.eq.u32 %p2, %r5, 0;
+@%p2 bra done;
+st.global.u32 [%rd1], %r1;
+sub.u32 %r5, %r5, 1;
+bra stores;
+other:
+shfl.sync.bfly.b32 %r1, %r1, 1, 31, 0xffffffff;
+sub.u32 %r4, %r4, 1;
+setp.ne.u32 %p2, %r4, 0;
+@%p2 bra other;
+done:
+)",
+                                                                          2));
+    const auto run = [&](uint32_t stores) {
+        simt::Memory memory;
+        return launch(on, *program, config_of({1}, {64}, {memory.allocate(4096, "out"), stores}), memory);
+    };
+    const uint32_t stores = 20;
+    const TimedResult with = run(stores), without = run(0);
+    REQUIRE_FALSE(with.fault);
+    REQUIRE(with.trace.warps.size() == 2);
+    const int64_t later = with.trace.warps[1].end - without.trace.warps[1].end;
+    CHECK(later >= 0);
+    CHECK(later <= stores * 32);                                  // cycles that they take of the data pipe
+    CHECK(with.trace.warps[0].end > stores * 32 * 32 / 4 - 200);  // what the port takes
+    int64_t lg = 0, mio = 0, drain = 0;
+    for (const WarpTrack& warp : with.trace.warps)
+        for (const StallRun& wait : warp.runs) {
+            if (wait.reason == StallReason::lg_throttle) lg += wait.end - wait.begin;
+            if (wait.reason == StallReason::mio_throttle) mio += wait.end - wait.begin;
+            if (wait.reason == StallReason::drain) drain += wait.end - wait.begin;
+        }
+    CHECK(lg > 1000);
+    CHECK(mio == 0);
+    CHECK(drain > 100);
 }

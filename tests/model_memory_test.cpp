@@ -192,7 +192,7 @@ TEST_CASE("streaming reads reach the share of DRAM's peak that the row says, and
         for (uint64_t done = 0; done < bytes;)
             for (uint32_t i = 0; i < gpu.sms; ++i) {
                 const uint32_t s = static_cast<uint32_t>(done / 128 % gpu.sub_cores);
-                next[i] = std::max(next[i] + 1, sms[i].free_at(s));
+                next[i] = std::max(next[i] + 1, sms[i].free_at(s, LoadStore::Queue::lg));
                 end = std::max(end, sms[i].global(s, next[i], Access::load, Addresses(address, 4).at, all, 4).ready);
                 address += 128, done += 128;
             }
@@ -223,11 +223,48 @@ TEST_CASE("a full memory queue holds its own sub-core back, not the others") {
     MemorySystem memory(gpu);
     LoadStore sm(gpu, memory, 0);
     for (uint32_t i = 0; i < gpu.lsu_queue; ++i) {
-        CHECK(sm.free_at(0) <= 0);
+        CHECK(sm.free_at(0, LoadStore::Queue::mio) <= 0);
         sm.shared(0, 0, Access::load, Addresses(0, 128).at, all, 4);
     }
-    CHECK(sm.free_at(0) == 32);  // the first conflict of 32 passes has to leave
-    CHECK(sm.free_at(1) == 0);
+    CHECK(sm.free_at(0, LoadStore::Queue::mio) == 32);  // the first conflict of 32 passes has to leave
+    CHECK(sm.free_at(1, LoadStore::Queue::mio) == 0);
+}
+
+TEST_CASE("stores that wait for the crossbar hold back local and global memory, not shared memory and shuffles") {
+    GpuSpec gpu = gpu_named("v100").value();
+    gpu.sm_write_bytes_per_cycle.value = 1;  // a line takes 128 cycles; 16 sectors, four lines, wait
+    MemorySystem memory(gpu);
+    LoadStore sm(gpu, memory, 0);
+    const uint64_t base = 0x7f0000000000ull;
+    MemoryCost last;
+    for (uint64_t k = 0; k < 12; ++k)
+        last = sm.global(static_cast<uint32_t>(k % 4), 0, Access::store, Addresses(base + k * 128, 4).at, all, 4);
+    CHECK(last.done == 11 * 128 + 1);  // when the port has sent those before
+    // Shared memory and shuffles find the data pipe after twelve cycles and the address unit after its three stores.
+    const int64_t behind = std::max<int64_t>(12, 3 * static_cast<int64_t>(32 / gpu.lsu_lanes));
+    CHECK(sm.shared(0, 0, Access::load, Addresses(0, 4).at, all, 4).ready == behind + gpu.shared_latency);
+    CHECK(sm.shuffle(1, 0).ready == behind + 1 + gpu.shuffle_latency);
+    // A load goes behind the twelfth store, which has a place when the eighth is being sent.
+    CHECK(sm.global(2, 0, Access::load, Addresses(base + (1 << 20), 0).at, all, 4).ready == 7 * 128 + gpu.dram_latency);
+    for (uint32_t s = 0; s < 4; ++s) {
+        CHECK(sm.free_at(s, LoadStore::Queue::mio) == 0);
+        CHECK(sm.free_at(s, LoadStore::Queue::lg) == 0);  // three or four of five
+    }
+}
+
+TEST_CASE("atomics wait for the crossbar as stores do") {
+    GpuSpec gpu = gpu_named("v100").value();
+    gpu.sm_write_bytes_per_cycle.value = 1;
+    MemorySystem memory(gpu);
+    LoadStore sm(gpu, memory, 0);
+    MemoryCost last;
+    for (uint64_t k = 0; k < 40; ++k)  // one sector each, 32 cycles
+        last =
+            sm.global(static_cast<uint32_t>(k % 4), 0, Access::atomic, Addresses(0x7f0000000000ull + k * 128, 0).at, 1, 4);
+    CHECK(last.ready == 39 * 32 + gpu.dram_latency);
+    CHECK(sm.shuffle(0, 100).ready == 100 + gpu.shuffle_latency);
+    // Of the last sub-core: ten, of which the sixth waits for its place among sixteen.
+    CHECK(sm.free_at(3, LoadStore::Queue::lg) == (4 * 5 + 3 - 16) * 32 + 1);
 }
 
 TEST_CASE("what shared memory takes is missing from L1") {

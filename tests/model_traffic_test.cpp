@@ -104,7 +104,7 @@ TEST_CASE("one SM reads from L2 as fast as its port allows") {
         const auto read = [&] {
             for (uint64_t at = 0; at < 1 << 19; at += 128) {
                 const auto s = static_cast<uint32_t>(at / 128 % gpu.sub_cores);
-                now = std::max(now, sm.free_at(s));
+                now = std::max(now, sm.free_at(s, LoadStore::Queue::lg));
                 end = std::max(end, sm.global(s, now, Access::load, Addresses(base + at, 4).at, all, 4, past_l1()).ready);
             }
         };

@@ -25,7 +25,7 @@ Dram::Dram(const GpuSpec& gpu)
       channel_(gpu.dram_channels),
       bank_(size_t{gpu.dram_channels} * banks_) {}
 
-Ticks Dram::open_row(uint64_t line, uint32_t channel, Ticks now) {
+Ticks Dram::open_row(uint64_t line, uint32_t channel, Ticks since, Ticks now) {
     const uint64_t number = spread_.group(line / lines_a_chunk) / chunks_a_row_;
     const uint64_t mixed = number ^ number >> 4 ^ number >> 9 ^ number >> 15;
     Bank& bank = bank_[size_t{channel} * banks_ + mixed % banks_];
@@ -40,31 +40,31 @@ Ticks Dram::open_row(uint64_t line, uint32_t channel, Ticks now) {
         if (row.used < oldest->used) oldest = &row;
     }
     Channel& c = channel_[channel];
-    const Ticks turn = std::max(now, c.activate);
+    const Ticks turn = std::max(since, c.activate);
     c.activate = turn + activate_;
-    const Ticks open = std::max(turn, bank.free);
+    const Ticks open = std::max({now, turn, bank.free});
     bank.free = open + row_cycle_;
     *oldest = {number, open, open};
     return open;
 }
 
-Ticks Dram::access(uint64_t line, Ticks now, uint32_t bytes) {
+Ticks Dram::access(uint64_t line, Ticks since, Ticks now, uint32_t bytes) {
     const uint32_t channel = spread_(line / lines_a_chunk);
-    const Ticks open = open_row(line, channel, now);
+    const Ticks open = open_row(line, channel, since, now);
     Ticks& bus = channel_[channel].bus;
-    const Ticks begin = std::max(now, bus);
-    bus = begin + bytes / 32 * sector_ticks_;
+    const Ticks turn = std::max(since, bus), begin = std::max(now, turn);
+    bus = turn + bytes / 32 * sector_ticks_;
     bytes_read += bytes;
     windows.at(begin >> tick_bits)->dram_read += bytes;
     return std::max(begin, open);
 }
 
-Ticks Dram::write_behind(uint64_t line, Ticks now, uint32_t bytes) {
+Ticks Dram::write_behind(uint64_t line, Ticks since, Ticks now, uint32_t bytes) {
     const uint32_t channel = spread_(line / lines_a_chunk);
-    open_row(line, channel, now);
+    open_row(line, channel, since, now);
     Channel& c = channel_[channel];
-    const Ticks begin = std::max(now, c.bus);
-    c.bus = begin + bytes / 32 * sector_ticks_;
+    const Ticks turn = std::max(since, c.bus), begin = std::max(now, turn);
+    c.bus = turn + bytes / 32 * sector_ticks_;
     c.written += bytes;
     if (c.written >= write_batch) {
         c.written -= write_batch;
@@ -78,6 +78,8 @@ Ticks Dram::write_behind(uint64_t line, Ticks now, uint32_t bytes) {
 void Dram::settle() {
     for (Channel& c : channel_) c = Channel{};
     for (Bank& bank : bank_) bank = Bank{};
+    bytes_read = bytes_written = requests = row_hits = 0;
+    windows = DoublingWindows<CycleTotals>{};
 }
 
 }  // namespace lockstep::model

@@ -20,11 +20,13 @@ class Dram {
     Dram() = default;
     explicit Dram(const GpuSpec& gpu);
 
-    // The time at which the request gets its channel, not before `now`.
-    Ticks access(uint64_t line, Ticks now, uint32_t bytes);
+    // The time at which the request, which comes here at `now`, gets its channel. It has its turn from `since` on.
+    Ticks access(uint64_t line, Ticks since, Ticks now, uint32_t bytes);
+    Ticks access(uint64_t line, Ticks now, uint32_t bytes) { return access(line, now, now, bytes); }
     // A write that nobody waits for: takes the channel's time, and says when its queue has room for it.
-    Ticks write_behind(uint64_t line, Ticks now, uint32_t bytes);
-    // All queues empty, as of cycle 0.
+    Ticks write_behind(uint64_t line, Ticks since, Ticks now, uint32_t bytes);
+    Ticks write_behind(uint64_t line, Ticks now, uint32_t bytes) { return write_behind(line, now, now, bytes); }
+    // All queues empty, all counts 0, as of cycle 0.
     void settle();
 
     uint64_t bytes_read = 0, bytes_written = 0;
@@ -51,7 +53,7 @@ class Dram {
         uint32_t written = 0;  // bytes since the bus last turned round
     };
     // When the request's row is open, not before `now`.
-    Ticks open_row(uint64_t line, uint32_t channel, Ticks now);
+    Ticks open_row(uint64_t line, uint32_t channel, Ticks since, Ticks now);
 
     double rate_ = 1, channels_ = 1;  // rate: bytes a cycle of one channel
     Ticks sector_ticks_ = 1, row_cycle_ = 0, activate_ = 0, turnaround_ = 0, write_queue_ = 0;

@@ -6,8 +6,6 @@
 
 namespace lockstep::model {
 namespace {
-constexpr auto lsu = static_cast<uint32_t>(ptx::Unit::lsu);
-
 uint32_t lanes_in(uint32_t mask) {  // most often all
     return mask == simt::full_mask ? simt::warp_size : bits_in(mask);
 }
@@ -46,7 +44,7 @@ bool Sm::can_pair(SubCore& core, uint32_t i, uint32_t first_pc, int64_t now) {
     if (t.route == Route::branch || t.route == Route::barrier || t.route == Route::exit || t.route == Route::fence ||
         t.route == Route::sleep)
         return false;
-    if (t.pipe == timing_[first_pc].pipe || core.pipe[t.pipe].free > now) return false;
+    if (unit_of(t.pipe) == unit_of(timing_[first_pc].pipe) || core.pipe[t.pipe].free > now) return false;
     return w.scoreboard.blocking(t, now) == nullptr;
 }
 
@@ -236,7 +234,7 @@ void Sm::issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first) {
             issued.passes = cost.passes;
             issued.wait = StallReason::short_scoreboard;
         }
-        core.take(lsu, now, memory_side_.free_at(s));
+        core.take(mio_queue, now, memory_side_.free_at(s, LoadStore::Queue::mio));
     } else {
         core.take(t.pipe, now, now + t.interval);
     }
@@ -269,7 +267,8 @@ bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
     issued.diverged = event.diverged;
     if (t.route == Route::memory || t.route == Route::shuffle || t.route == Route::constant) {
         const MemoryCost cost = memory_cost(s, now, event, t, w);
-        core.take(lsu, now, memory_side_.free_at(s));
+        core.take(mio_queue, now, memory_side_.free_at(s, LoadStore::Queue::mio));
+        core.take(lg_queue, now, memory_side_.free_at(s, LoadStore::Queue::lg));
         const ptx::Kind kind = event.instruction != nullptr ? event.instruction->kind : ptx::Kind::nop;
         if (kind == ptx::Kind::async_copy || kind == ptx::Kind::bulk_copy) simt::set_ready(*w.warp, pc, cost.ready);
         issued.ready = moved_up(w, t, now, cost.ready);

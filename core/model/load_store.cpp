@@ -18,6 +18,10 @@ uint32_t l1_size(const GpuSpec& gpu, uint32_t shared_bytes) {
 
 constexpr uint32_t constant_line_bytes = 64;
 
+// Of 32 bytes, of stores and atomics, that wait between L1 and the crossbar: the queue behind L1 in Accel-Sim's tuned
+// configurations of V100, A100 and H100.
+constexpr uint32_t store_sectors = 16;
+
 // Dependent loads of 4 and of 16 bytes a lane take 32 and 38 cycles (published study of Ampere's core, MICRO 2025): six
 // cycles for 384 bytes more. Measured on Ampere, taken for what came later; the teaching GPU's loads are all alike.
 uint32_t result_bytes(const GpuSpec& gpu) {
@@ -51,7 +55,8 @@ LoadStore::LoadStore(const GpuSpec& gpu, MemorySystem& memory, uint32_t shared_b
       constant_l1_(gpu.constant_l1_bytes, 4, constant_line_bytes),
       constant_l15_(gpu.constant_l15_bytes, 8, constant_line_bytes),
       tlb_(gpu.tlb_bytes, gpu.page_bytes),
-      outstanding_(std::max<uint32_t>(1, gpu.l1_mshrs), 0) {}
+      outstanding_(std::max<uint32_t>(1, gpu.l1_mshrs), 0),
+      stores_(store_sectors, 0) {}
 
 Ticks LoadStore::enter(uint32_t s, int64_t now, Ticks takes, uint32_t pipe) {
     const Ticks time = ticks_of(now);
@@ -62,11 +67,35 @@ Ticks LoadStore::enter(uint32_t s, int64_t now, Ticks takes, uint32_t pipe) {
     return std::max(start, slot);
 }
 
-void LoadStore::leave(uint32_t s, Ticks when) {
-    last_leave_[s] = std::max(last_leave_[s], when);
-    leaves_[s][next_[s]] = cycle_of(last_leave_[s]);
-    next_[s] = next_[s] + 1 == queue_ ? 0 : next_[s] + 1;
-    free_at_[s] = leaves_[s][next_[s]];  // the oldest of the last `queue_` instructions
+// What the tags hold back takes its cycles of the data pipe all the same, of those that the pipe would have had idle: the
+// others go past it.
+Ticks LoadStore::enter_tags(uint32_t s, int64_t now, Ticks takes) {
+    const Ticks slot = std::max(ticks_of(now), tags_free_);
+    tags_free_ = slot + takes;
+    return std::max(slot, enter(s, now, takes, 0));
+}
+
+void LoadStore::leave(uint32_t s, Queue queue, Ticks when) {
+    const uint32_t at = place_of(s, queue);
+    last_leave_[at] = std::max(last_leave_[at], when);
+    leaves_[at][next_[at]] = cycle_of(last_leave_[at]);
+    next_[at] = next_[at] + 1 == queue_ ? 0 : next_[at] + 1;
+    free_at_[at] = leaves_[at][next_[at]];  // the oldest of the last `queue_` instructions
+}
+
+Ticks LoadStore::store_place(uint32_t sectors, Ticks begin) const {
+    size_t last = next_store_ + sectors - 1;  // the place that the last of them takes
+    if (last >= stores_.size()) last -= stores_.size();
+    return std::max(begin, stores_[last]);
+}
+
+void LoadStore::hold_store(uint32_t sectors, Ticks until) {
+    const uint32_t newest = next_store_ == 0 ? static_cast<uint32_t>(stores_.size()) - 1 : next_store_ - 1;
+    until = std::max(until, stores_[newest]);  // places are given back in order
+    for (uint32_t k = 0; k < sectors; ++k) {
+        stores_[next_store_] = until;
+        next_store_ = next_store_ + 1 == stores_.size() ? 0 : next_store_ + 1;
+    }
 }
 
 Ticks LoadStore::miss_slot(Ticks begin) const {
@@ -92,8 +121,8 @@ void LoadStore::count(MemoryCost& cost, const Served& served, uint32_t sectors, 
     if (served.dram_written != 0) counters_.add(Flow::dram_write, served.dram_written);
 }
 
-void LoadStore::load_line(const LineRequest& part, Way way, bool cached, Ticks begin, MemoryCost& cost, Ticks& ready,
-                          Ticks& sent, Ticks& accepted) {
+void LoadStore::load_line(const LineRequest& part, Way way, bool cached, Ticks since, Ticks begin, MemoryCost& cost,
+                          Ticks& ready, Ticks& sent, Ticks& held) {
     Cache::Line* entry = cached ? l1_.find(part.line) : nullptr;
     const uint32_t here = entry == nullptr ? 0 : part.sectors & entry->present, missing = part.sectors & ~here;
     if (cached) {
@@ -109,10 +138,10 @@ void LoadStore::load_line(const LineRequest& part, Way way, bool cached, Ticks b
     }
     if (missing == 0) return;
     sent = miss_slot(sent);
-    accepted = std::max(accepted, sent);  // with an entry of its own it waits for the port and for L2 apart
+    held = std::max(held, sent);  // with an entry of its own it waits for the port and for L2 apart
     sent = std::max(sent, return_free_);
     return_free_ = sent + bits_in(missing) * return_ticks_;
-    Served served = memory_->read(part.line, missing, sent, half_);
+    Served served = memory_->read(part.line, missing, since, sent, half_);
     served.ready += translate(part.line);
     count(cost, served, missing, Flow::l1_from_l2);
     ready = std::max(ready, served.ready);
@@ -138,31 +167,35 @@ MemoryCost LoadStore::global(uint32_t s, int64_t now, Access access, const uint6
     if (request_.lines > 1) takes = std::max(takes, ticks_of(int64_t{tag_cycles(request_)}));
     // The bytes of cp.async cross the data pipe once more, on their way into shared memory.
     if (way.to_shared) takes += std::max(interval_, request_.sectors * sector_ticks_);
-    const Ticks begin = enter(s, now, takes, 0);
-    Ticks ready = begin + l1_ticks_, sent = begin, accepted = begin;
+    const Ticks since = ticks_of(now), begin = enter_tags(s, now, takes);
+    // Sent to L2, out of the way of those behind it, taken by L2.
+    Ticks ready = begin + l1_ticks_, sent = begin, held = begin, accepted = begin;
     const bool cached = l1_.sets() != 0 && way.cache != CacheUse::l2_only &&
                         (caches_loads_ || way.local || way.texture || way.cache == CacheUse::looks_in_l1);
     for (uint32_t i = 0; i < request_.lines; ++i) {
         const LineRequest& part = request_.line[i];
         if (access == Access::load) {
-            load_line(part, way, cached, begin, cost, ready, sent, accepted);
+            load_line(part, way, cached, since, begin, cost, ready, sent, held);
             continue;
         }
-        sent = std::max(sent, send_free_);
+        held = store_place(bits_in(part.sectors), held);
+        sent = std::max({sent, held, send_free_});
         send_free_ = sent + bits_in(part.sectors) * send_ticks_;
         if (access == Access::atomic) {
             const uint32_t operations = same_word(addresses, mask, part.line) * (bytes > 4 ? 2 : 1);
-            Served served = memory_->atomic(part.line, part.sectors, operations, sent, half_);
+            Served served = memory_->atomic(part.line, part.sectors, operations, since, sent, half_);
             served.ready += translate(part.line);
             count(cost, served, part.sectors, Flow::l2_atomic);
             ready = std::max(ready, served.ready);
             accepted = std::max(accepted, served.accepted);
+            hold_store(bits_in(part.sectors), std::max(sent, served.accepted));
             continue;
         }
-        const Served served = memory_->write(part.line, part.sectors, sent, half_);
+        const Served served = memory_->write(part.line, part.sectors, since, sent, half_);
         translate(part.line);
         count(cost, served, part.sectors, Flow::l1_to_l2);
-        accepted = std::max(accepted, std::max(sent, served.accepted));
+        accepted = std::max({accepted, sent, served.accepted});
+        hold_store(bits_in(part.sectors), std::max(sent, served.accepted));
         if (!way.local || l1_.sets() == 0) continue;
         Cache::Line* entry = l1_.find(part.line);
         Cache::Victim victim;
@@ -172,8 +205,8 @@ MemoryCost LoadStore::global(uint32_t s, int64_t now, Access access, const uint6
     }
     counters_.l1_sectors += cost.l1_sectors;
     counters_.l1_hits += cost.l1_hits;
-    pipe_free_[0] = std::max(pipe_free_[0], accepted);  // what the L2 does not take holds back those behind it
-    leave(s, std::max(begin, accepted) + takes);
+    tags_free_ = std::max(tags_free_, held);
+    leave(s, Queue::lg, held + takes);
     cost.ready = cycle_of(ready);
     // A result of 4 bytes a lane is in the latency; what is wider follows.
     if (access == Access::load && result_bytes_ != 0 && !way.to_shared && !way.texture)
@@ -201,7 +234,7 @@ MemoryCost LoadStore::shared_passes_of(uint32_t s, int64_t now, uint32_t passes)
     cost.level = MemoryLevel::shared;
     const Ticks last = ticks_of(int64_t{std::max(1u, passes)} - 1), takes = std::max(interval_, last + ticks_a_cycle);
     const Ticks begin = enter(s, now, takes, shared_pipe_);
-    leave(s, begin + takes);
+    leave(s, Queue::mio, begin + takes);
     cost.ready = cycle_of(begin + last) + shared_latency_;
     cost.done = cycle_of(begin + takes);
     counters_.shared_passes += passes;
@@ -212,7 +245,7 @@ MemoryCost LoadStore::shuffle(uint32_t s, int64_t now) {
     MemoryCost cost;
     const Ticks takes = std::max(interval_, ticks_a_cycle);
     const Ticks begin = enter(s, now, takes, shared_pipe_);
-    leave(s, begin + takes);
+    leave(s, Queue::mio, begin + takes);
     cost.ready = cycle_of(begin + ticks_of(shuffle_latency_));
     cost.done = cycle_of(begin + takes);
     return cost;
@@ -255,7 +288,7 @@ MemoryCost LoadStore::constant(int64_t now, const uint64_t* addresses, uint32_t 
             const Ticks sent = std::max(begin, return_free_);
             const uint32_t wanted = line % 2 == 0 ? 3 : 12;
             return_free_ = sent + 2 * return_ticks_;
-            const Served served = memory_->read(address / line_bytes, wanted, sent, half_);
+            const Served served = memory_->read(address / line_bytes, wanted, ticks_of(now), sent, half_);
             MemoryCost fetched;
             count(fetched, served, wanted, Flow::l1_from_l2);
             here = std::max(here, served.ready);
@@ -296,8 +329,9 @@ MemoryCost LoadStore::bulk(uint32_t s, int64_t now, bool store, std::span<const 
     MemoryCost cost;
     cost.level = MemoryLevel::l2;
     cost.sectors = static_cast<uint32_t>(sectors.size());
-    const Ticks begin = enter(s, now, ticks_a_cycle, 0);
-    leave(s, begin + ticks_a_cycle);
+    const Ticks begin = enter_tags(s, now, ticks_a_cycle);
+    leave(s, Queue::lg, begin + ticks_a_cycle);
+    const Ticks since = ticks_of(now);
     Ticks ready = begin + l1_ticks_, accepted = begin;
     Ticks& port = store ? send_free_ : return_free_;
     const Ticks sector = store ? send_ticks_ : return_ticks_;
@@ -308,7 +342,8 @@ MemoryCost LoadStore::bulk(uint32_t s, int64_t now, bool store, std::span<const 
             wanted |= 1u << sectors[at] % line_bytes / sector_bytes;
         const Ticks sent = std::max(begin, port);
         port = sent + bits_in(wanted) * sector;
-        Served served = store ? memory_->write(line, wanted, sent, half_) : memory_->read(line, wanted, sent, half_);
+        Served served =
+            store ? memory_->write(line, wanted, since, sent, half_) : memory_->read(line, wanted, since, sent, half_);
         served.ready += translate(line);
         count(cost, served, wanted, store ? Flow::l1_to_l2 : Flow::l1_from_l2);
         ready = std::max(ready, served.ready);

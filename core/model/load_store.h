@@ -1,6 +1,7 @@
-// The memory side of one SM: a queue of instructions a sub-core, the address units, the data pipe that L1, shared memory
-// and shuffles go through, the L1 cache and its outstanding misses, the constant caches, the translation of addresses and
-// the ports to the crossbar. Copyable; a copy that is to use another MemorySystem is told so by attach().
+// The memory side of one SM: two queues of instructions a sub-core, the address units, the data pipe that L1, shared memory
+// and shuffles go through, L1's tags, which local and global memory take in order, the L1 cache and its outstanding misses,
+// the stores that wait for the crossbar, the constant caches, the translation of addresses and the ports to the crossbar.
+// Copyable; a copy that is to use another MemorySystem is told so by attach().
 //
 //   access(event) -> global | shared | constant | texture | bulk | shuffle     load_store_access.cpp sends them their way
 #pragma once
@@ -34,8 +35,9 @@ class LoadStore {
     // `shared_bytes`: shared memory of all blocks that may be resident; L1 gets what is left. `sm`: its number.
     LoadStore(const GpuSpec& gpu, MemorySystem& memory, uint32_t shared_bytes, uint32_t sm = 0);
 
+    enum class Queue : uint8_t { mio, lg };  // of shared memory, shuffles and their like; of local and global memory
     // First cycle in which sub-core `s` may hand over an instruction: its queue has room.
-    int64_t free_at(uint32_t s) const { return free_at_[s]; }
+    int64_t free_at(uint32_t s, Queue queue) const { return free_at_[place_of(s, queue)]; }
 
     // What a memory instruction (Route::memory, shuffle or constant) that sub-core `s` issues at `now` costs.
     MemoryCost access(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& timing);
@@ -66,7 +68,7 @@ class LoadStore {
     void attach(MemorySystem& memory) { memory_ = &memory; }  // a copy that belongs to another machine
     uint64_t bytes() const {                                  // beside itself
         return l1_.bytes() + constant_l1_.bytes() + constant_l15_.bytes() + tlb_.bytes() +
-               outstanding_.size() * sizeof outstanding_[0];
+               (outstanding_.size() + stores_.size()) * sizeof outstanding_[0];
     }
 
     uint32_t l1_bytes() const { return l1_bytes_; }
@@ -74,14 +76,18 @@ class LoadStore {
 
   private:
     MemoryCost routed(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& timing);
+    static uint32_t place_of(uint32_t s, Queue queue) { return 2 * s + static_cast<uint32_t>(queue); }
     // Passes the sub-core's address unit and reserves `takes` of a data pipe; when the pipe begins.
     Ticks enter(uint32_t s, int64_t now, Ticks takes, uint32_t pipe);
+    Ticks enter_tags(uint32_t s, int64_t now, Ticks takes);  // the data pipe of L1, in order with what its tags hold back
+    Ticks store_place(uint32_t sectors, Ticks begin) const;  // when so many more have room on their way to the crossbar
+    void hold_store(uint32_t sectors, Ticks until);
     MemoryCost shared_passes_of(uint32_t s, int64_t now, uint32_t passes);
-    void leave(uint32_t s, Ticks when);  // the instruction gives its place in the queue back
-    Ticks miss_slot(Ticks begin) const;  // when an entry for an outstanding miss is free
-    Ticks translate(uint64_t line);      // what the TLB adds
-    void load_line(const LineRequest& part, Way way, bool cached, Ticks begin, MemoryCost& cost, Ticks& ready, Ticks& sent,
-                   Ticks& accepted);
+    void leave(uint32_t s, Queue queue, Ticks when);  // the instruction gives its place in the queue back
+    Ticks miss_slot(Ticks begin) const;               // when an entry for an outstanding miss is free
+    Ticks translate(uint64_t line);                   // what the TLB adds
+    void load_line(const LineRequest& part, Way way, bool cached, Ticks since, Ticks begin, MemoryCost& cost, Ticks& ready,
+                   Ticks& sent, Ticks& held);
     void count(MemoryCost& cost, const Served& served, uint32_t sectors, Flow flow);
 
     MemorySystem* memory_ = nullptr;
@@ -94,16 +100,20 @@ class LoadStore {
     bool caches_loads_ = true;
     std::array<Ticks, 2> pipe_free_{};  // L1; shared memory and shuffles, which is the same where they are one memory
     uint32_t shared_pipe_ = 0;
+    Ticks tags_free_ = 0;  // for the next instruction of local or global memory
     Ticks return_free_ = 0, send_free_ = 0, texture_free_ = 0;
-    static constexpr uint32_t most_queue = 8, most_sub_cores = 4;
-    std::array<Ticks, most_sub_cores> address_free_{}, last_leave_{};
-    std::array<int64_t, most_sub_cores> free_at_{};
-    std::array<std::array<int64_t, most_queue>, most_sub_cores> leaves_{};
-    std::array<uint32_t, most_sub_cores> next_{};
+    static constexpr uint32_t most_queue = 8, most_sub_cores = 4, queues = 2 * most_sub_cores;
+    std::array<Ticks, most_sub_cores> address_free_{};
+    std::array<Ticks, queues> last_leave_{};
+    std::array<int64_t, queues> free_at_{};
+    std::array<std::array<int64_t, most_queue>, queues> leaves_{};
+    std::array<uint32_t, queues> next_{};
     Cache l1_, constant_l1_, constant_l15_;
     Tlb tlb_;
     std::vector<Ticks> outstanding_;  // when the last so many misses come back: a ring
     uint32_t next_miss_ = 0;
+    std::vector<Ticks> stores_;  // when the last so many sectors of stores left for L2: a ring
+    uint32_t next_store_ = 0;
     MemoryCounters counters_;
     GlobalRequest request_;
 };

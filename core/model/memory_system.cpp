@@ -22,20 +22,20 @@ MemorySystem::MemorySystem(const GpuSpec& gpu)
       l2_(gpu.l2_bytes, gpu.l2_ways),
       dram_(gpu) {}
 
-Ticks MemorySystem::enter(uint64_t line, Ticks sent, Ticks takes) {
+Ticks MemorySystem::enter(uint64_t line, Ticks since, Ticks sent, Ticks takes) {
     Ticks& free = slice_free_[slice_of_(line)];
-    const Ticks begin = std::max(sent, free);
-    free = begin + takes;
-    return begin;
+    const Ticks turn = std::max(since, free);
+    free = turn + takes;
+    return std::max(sent, turn);
 }
 
-Cache::Line& MemorySystem::line_for(uint64_t line, Ticks& begin, Served& served, uint32_t& used_before) {
+Cache::Line& MemorySystem::line_for(uint64_t line, Ticks since, Ticks& begin, Served& served, uint32_t& used_before) {
     if (Cache::Line* found = l2_.find(line, &used_before)) return *found;
     Cache::Victim victim;
     Cache::Line& fresh = l2_.insert(line, victim);
     if (victim.dirty != 0) {
         served.dram_written = 32u * bits_in(victim.dirty);
-        begin = dram_.write_behind(victim.line, begin, served.dram_written);
+        begin = dram_.write_behind(victim.line, since, begin, served.dram_written);
     }
     return fresh;
 }
@@ -48,10 +48,11 @@ Ticks MemorySystem::across(Cache::Line& entry, uint32_t half, uint32_t used_befo
     return here ? 0 : far_;
 }
 
-Served MemorySystem::fetch(uint64_t line, uint32_t wanted, Ticks sent, Ticks begin, uint32_t half, bool keeps_copy) {
+Served MemorySystem::fetch(uint64_t line, uint32_t wanted, Ticks since, Ticks sent, Ticks begin, uint32_t half,
+                           bool keeps_copy) {
     Served served;
     uint32_t used_before = 0;
-    Cache::Line& entry = line_for(line, begin, served, used_before);
+    Cache::Line& entry = line_for(line, since, begin, served, used_before);
     const uint32_t missing = wanted & ~uint32_t{entry.present};
     const uint32_t here = wanted & entry.present;
     const Ticks far = across(entry, half, used_before, keeps_copy);
@@ -67,7 +68,7 @@ Served MemorySystem::fetch(uint64_t line, uint32_t wanted, Ticks sent, Ticks beg
     }
     if (missing != 0) {
         served.dram_read = 32u * bits_in(missing);
-        const Ticks arrives = dram_.access(line, begin, served.dram_read) + dram_latency_;
+        const Ticks arrives = dram_.access(line, since, begin, served.dram_read) + dram_latency_;
         served.ready = std::max(served.ready, arrives);
         served.level = MemoryLevel::dram;
         entry.arrive(missing, cycle_of(arrives));
@@ -77,15 +78,15 @@ Served MemorySystem::fetch(uint64_t line, uint32_t wanted, Ticks sent, Ticks beg
     return served;
 }
 
-Served MemorySystem::read(uint64_t line, uint32_t wanted, Ticks sent, uint32_t half) {
-    return fetch(line, wanted, sent, enter(line, sent, bits_in(wanted) * sector_ticks_), half, true);
+Served MemorySystem::read(uint64_t line, uint32_t wanted, Ticks since, Ticks sent, uint32_t half) {
+    return fetch(line, wanted, since, sent, enter(line, since, sent, bits_in(wanted) * sector_ticks_), half, true);
 }
 
-Served MemorySystem::write(uint64_t line, uint32_t written, Ticks sent, uint32_t half) {
-    Ticks begin = enter(line, sent, bits_in(written) * sector_ticks_);
+Served MemorySystem::write(uint64_t line, uint32_t written, Ticks since, Ticks sent, uint32_t half) {
+    Ticks begin = enter(line, since, sent, bits_in(written) * sector_ticks_);
     Served served;
     uint32_t used_before = 0;
-    Cache::Line& entry = line_for(line, begin, served, used_before);
+    Cache::Line& entry = line_for(line, since, begin, served, used_before);
     served.hits = bits_in(written & entry.present);
     served.ready = begin + l2_latency_ + across(entry, half, 0, false);
     served.accepted = std::max(sent, begin - requests_a_slice * sector_ticks_);
@@ -97,9 +98,9 @@ Served MemorySystem::write(uint64_t line, uint32_t written, Ticks sent, uint32_t
     return served;
 }
 
-Served MemorySystem::atomic(uint64_t line, uint32_t touched, uint32_t operations, Ticks sent, uint32_t half) {
+Served MemorySystem::atomic(uint64_t line, uint32_t touched, uint32_t operations, Ticks since, Ticks sent, uint32_t half) {
     const Ticks takes = std::max(ticks_of(int64_t{operations}), bits_in(touched) * sector_ticks_);
-    Served served = fetch(line, touched, sent, enter(line, sent, takes), half, false);
+    Served served = fetch(line, touched, since, sent, enter(line, since, sent, takes), half, false);
     if (Cache::Line* entry = l2_.find(line)) {
         entry->dirty = static_cast<uint8_t>(entry->dirty | touched);
         entry->copies = 0;
@@ -110,6 +111,7 @@ Served MemorySystem::atomic(uint64_t line, uint32_t touched, uint32_t operations
 
 void MemorySystem::settle() {
     std::fill(slice_free_.begin(), slice_free_.end(), 0);
+    sectors = hits = 0;
     l2_.settle();
     dram_.settle();
 }

@@ -30,13 +30,14 @@ class MemorySystem {
   public:
     explicit MemorySystem(const GpuSpec& gpu);
 
-    // `half`: of the chip, in which the asking SM is (half_of_sm).
-    Served read(uint64_t line, uint32_t sectors, Ticks sent, uint32_t half = 0);
-    Served write(uint64_t line, uint32_t sectors, Ticks sent, uint32_t half = 0);
+    // `since`: when the instruction issued; `sent`, not before that: when the request leaves the SM. Requests come here in
+    // the order of their issue. `half`: of the chip, in which the asking SM is (half_of_sm).
+    Served read(uint64_t line, uint32_t sectors, Ticks since, Ticks sent, uint32_t half = 0);
+    Served write(uint64_t line, uint32_t sectors, Ticks since, Ticks sent, uint32_t half = 0);
     // `operations`: how many cycles the slice's atomic unit needs for them, one after the other.
-    Served atomic(uint64_t line, uint32_t sectors, uint32_t operations, Ticks sent, uint32_t half = 0);
+    Served atomic(uint64_t line, uint32_t sectors, uint32_t operations, Ticks since, Ticks sent, uint32_t half = 0);
 
-    // For the next launch: all queues empty and all sectors arrived, counted from cycle 0 on. What L2 holds stays.
+    // For the next launch: all queues empty, all sectors arrived, all counts 0, from cycle 0 on. What L2 holds stays.
     void settle();
     // What a copy from the host leaves in L2: the last lines of [address, address + bytes), dirty, as far as they fit.
     void copied_in(uint64_t address, uint64_t bytes);
@@ -50,10 +51,11 @@ class MemorySystem {
     const Dram& dram() const { return dram_; }
 
   private:
-    // The time at which the line's slice takes the request.
-    Ticks enter(uint64_t line, Ticks sent, Ticks takes);
-    Served fetch(uint64_t line, uint32_t sectors, Ticks sent, Ticks begin, uint32_t half, bool keeps_copy);
-    Cache::Line& line_for(uint64_t line, Ticks& begin, Served& served, uint32_t& used_before);
+    // The time at which the line's slice takes the request. It has its turn from `since` on, so a request that is sent late
+    // does not leave the slice idle for those that are sent before it.
+    Ticks enter(uint64_t line, Ticks since, Ticks sent, Ticks takes);
+    Served fetch(uint64_t line, uint32_t sectors, Ticks since, Ticks sent, Ticks begin, uint32_t half, bool keeps_copy);
+    Cache::Line& line_for(uint64_t line, Ticks since, Ticks& begin, Served& served, uint32_t& used_before);
     // How much longer than the near half's latency the line takes to the SMs of `half`.
     Ticks across(Cache::Line& entry, uint32_t half, uint32_t used_before, bool keeps_copy);
 

@@ -50,7 +50,8 @@ void add_pipes(MetricLaunch& launch, std::span<const InstructionCounters> counte
         if (t.folded) continue;  // it takes no issue slot, no pipe and no banks of its own
         launch.issued += static_cast<double>(c.issues);
         const bool memory = t.route == Route::memory || t.route == Route::shuffle;
-        launch.pipe_cycles[t.pipe % pipes] += static_cast<double>(c.issues) * (memory ? memory_interval : t.interval);
+        launch.pipe_cycles[unit_of(t.pipe) % std::size(launch.pipe_cycles)] +=
+            static_cast<double>(c.issues) * (memory ? memory_interval : t.interval);
         if (!memory) continue;
         const double sectors = static_cast<double>(c.sectors) * sector_bytes / launch.gpu.l1_bytes_per_cycle;
         launch.l1_cycles += std::max(static_cast<double>(c.requests), sectors) + static_cast<double>(c.shared_passes);

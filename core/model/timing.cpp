@@ -173,7 +173,7 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program,
         t.pipe = static_cast<uint8_t>(in.opcode == nullptr ? Unit::alu : in.opcode->unit);
         t.lane_bytes = static_cast<uint32_t>(ptx::size_of(in.type)) * in.vector;
         const auto queue = [&](StallReason throttle, StallReason wait) {
-            t.pipe = static_cast<uint8_t>(Unit::lsu);
+            t.pipe = static_cast<uint8_t>(throttle == StallReason::lg_throttle ? lg_queue : mio_queue);
             t.throttle = throttle;
             t.result_wait = wait;
         };
@@ -259,7 +259,7 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program,
                 }
                 [[fallthrough]];
             default:
-                if (t.pipe == static_cast<uint8_t>(Unit::lsu) || t.pipe >= pipes) t.pipe = static_cast<uint8_t>(Unit::alu);
+                if (t.pipe == mio_queue || t.pipe >= pipes) t.pipe = static_cast<uint8_t>(Unit::alu);
                 time_math(gpu, program, pc, lowered[pc], t);
                 break;
         }
