@@ -107,14 +107,19 @@ struct BitFields {
 
 // Adds the registers that moves bring to those in `registers`, by way of others too.
 void add_copied(FunctionCode code, std::set<int32_t>& registers, const BitFields* fields = nullptr) {
-    for (size_t before = 0; before != registers.size();) {
-        before = registers.size();
-        for (const auto& i : code)
-            if ((is_copy(i) || (fields && fields->holds(i))) &&
-                std::any_of(std::begin(i.destination), std::end(i.destination),
-                            [&](int32_t d) { return registers.contains(d); }))
-                for (const int32_t s : i.source)
-                    if (s >= 0 && s != ptx::no_operand) registers.insert(s);
+    std::unordered_multimap<int32_t, int32_t> from;  // by destination
+    for (const auto& i : code) {
+        if (!is_copy(i) && !(fields && fields->holds(i))) continue;
+        for (const int32_t d : i.destination)
+            for (const int32_t s : i.source)
+                if (d != ptx::no_operand && s != ptx::no_operand && s >= 0) from.emplace(d, s);
+    }
+    std::vector<int32_t> fresh(registers.begin(), registers.end());
+    while (!fresh.empty()) {
+        const auto [begin, end] = from.equal_range(fresh.back());
+        fresh.pop_back();
+        for (auto at = begin; at != end; ++at)
+            if (registers.insert(at->second).second) fresh.push_back(at->second);
     }
 }
 
@@ -128,6 +133,7 @@ std::vector<bool> find_expected(const ptx::Program& program) {
             if (i.kind == Kind::atomic && static_cast<ptx::AtomicOperation>(i.mode) == ptx::AtomicOperation::cas &&
                 !i.list_sources && i.source[0] >= 0 && i.source[0] != ptx::no_operand)
                 compared.insert(i.source[0]);
+        if (compared.empty()) continue;
         add_copied(code, compared);
         for (const auto& i : code)
             expected[static_cast<size_t>(&i - program.instructions.data())] =
@@ -143,6 +149,7 @@ std::vector<bool> find_copied(const ptx::Program& program) {
                (i.space == ptx::Space::local || i.space == ptx::Space::param || i.space == ptx::Space::generic);
     };
     std::vector<bool> copied(program.instructions.size() + 1, false);
+    if (!program.local_bytes) return copied;
     for (const FunctionCode code : functions_of(program)) {
         const BitFields fields(code);
         std::set<int32_t> used, kept;  // registers that something reads; that are stored there
