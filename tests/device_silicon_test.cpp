@@ -528,7 +528,7 @@ TEST_CASE("launches, copies, kernels and ratios to cuBLAS have every row on a GP
     CHECK(causal == 4);
 }
 
-TEST_CASE("a fit finds again by how much a GPU's row was changed before the driver measured it") {
+TEST_CASE("a fit finds again by how much a GPU's row was changed before the driver measured it", "[long]") {
     // Estimates of the row: branch_latency 8, blocks_per_cycle 1.
     const TimedDriver driver("v100 branch_latency=10 blocks_per_cycle=0.85");
     std::vector<PackRow> rows;
