@@ -1,9 +1,12 @@
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include "core/base/files.h"
 #include "core/base/rng.h"
+#include "core/base/user_folders.h"
 #include "tests/catch.h"
 
 using namespace lockstep;
@@ -112,4 +115,26 @@ TEST_CASE("SplitMix64 gives the published first values for seed 1234567") {
     Rng rng(1234567);
     CHECK(rng.next() == 6457827717110365317ull);
     CHECK(rng.next() == 3203168211198807973ull);
+}
+
+TEST_CASE("what a user keeps lies where XDG says, below the home folder without it, and a relative setting is ignored") {
+    struct Setting {  // set for this test, put back after it
+        const char* name;
+        std::optional<std::string> before;
+        explicit Setting(const char* variable) : name(variable) {
+            if (const char* was = std::getenv(variable)) before = was;
+        }
+        ~Setting() { before ? setenv(name, before->c_str(), 1) : unsetenv(name); }
+    } const kept[] = {Setting("HOME"), Setting("XDG_STATE_HOME"), Setting("XDG_CACHE_HOME")};
+    setenv("HOME", "/home/ada", 1);
+    setenv("XDG_STATE_HOME", "/data/state", 1);
+    setenv("XDG_CACHE_HOME", "/data/cache", 1);
+    CHECK(state_folder() == "/data/state/lockstep");
+    CHECK(cache_folder() == "/data/cache/lockstep");
+    setenv("XDG_STATE_HOME", "state", 1);
+    unsetenv("XDG_CACHE_HOME");
+    CHECK(state_folder() == "/home/ada/.local/state/lockstep");
+    CHECK(cache_folder() == "/home/ada/.cache/lockstep");
+    unsetenv("HOME");
+    CHECK(cache_folder() == std::filesystem::temp_directory_path() / "lockstep");
 }

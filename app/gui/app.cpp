@@ -11,8 +11,8 @@
 
 #include "app/gui/renderer.h"
 #include "app/gui/views/cluster_data.h"
-#include "app/gui/work_file.h"
 #include "core/base/diagnostic.h"
+#include "core/base/user_folders.h"
 #include "lessons/player/cluster_training.h"
 
 namespace lockstep::gui {

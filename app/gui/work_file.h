@@ -7,7 +7,6 @@
 
 namespace lockstep::gui {
 
-std::filesystem::path state_folder();  // $XDG_STATE_HOME/lockstep
 std::filesystem::path work_file(const lessons::Lesson& lesson, const lessons::Exercise& exercise);  // throws Failure
 
 }  // namespace lockstep::gui

@@ -1,11 +1,11 @@
 // {"program": "<hash of the running binary>", "cycles": {"<hash of kernel, launch and GPU>": n, ...}}
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "core/base/files.h"
 #include "core/base/hash.h"
+#include "core/base/user_folders.h"
 #include "core/device/kernel_library.h"
 #include "core/device/silicon_compare.h"
 
@@ -27,13 +27,7 @@ const std::string& running_program() {
 }  // namespace
 
 std::filesystem::path silicon_cache_file() {
-    namespace fs = std::filesystem;
-    const char* cache = std::getenv("XDG_CACHE_HOME");
-    const char* home = std::getenv("HOME");
-    const fs::path base = cache != nullptr && *cache == '/' ? fs::path(cache)  // a relative one is to be ignored
-                          : home != nullptr && *home != 0   ? fs::path(home) / ".cache"
-                                                            : fs::temp_directory_path();
-    return base / "lockstep" / "silicon.json";
+    return cache_folder() / "silicon.json";
 }
 
 std::string silicon_key(const model::GpuSpec& gpu, const PackRow& row) {
