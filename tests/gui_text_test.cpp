@@ -87,6 +87,21 @@ TEST_CASE("in no kind of scene of the lessons does text clash") {
                                     REQUIRE(desk.session.wait_until_idle(60));
                                 }});
         look(desk, pictures, found);
+        std::vector<Picture> answered;  // the same steps once their questions are answered
+        for (size_t i = 0; i < pictures.size(); ++i)
+            if (!lesson.value().steps[steps[i]].predicts.empty())
+                answered.push_back({pictures[i].name + " answered", [&desk, open = pictures[i].show, step = steps[i]] {
+                                        open();
+                                        auto& given = desk.session.lesson.predictions[step];
+                                        for (size_t p = 0; p < given.size(); ++p) {
+                                            if (given[p].locked) continue;
+                                            given[p].chosen = 0;
+                                            given[p].locked = true;
+                                            desk.session.post({Request::Kind::lock_prediction, static_cast<int64_t>(p), {}});
+                                        }
+                                        REQUIRE(desk.session.wait_until_idle(60));
+                                    }});
+        look(desk, answered, found);
     }
     CHECK(kinds.size() > 8);
     CHECK(list(found) == std::vector<std::string>{});

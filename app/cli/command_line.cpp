@@ -179,7 +179,8 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
         command.add_option("--cycle", picture.cycle, "with --screenshot or --describe: at this cycle of the kernel")
             ->check(not_from_0);
         command.add_option("--sm", picture.sm, "with --screenshot or --describe: this SM traced")->check(not_from_0);
-        command.add_option("--screenshot", picture.screenshot, "render to this PNG and leave");
+        command.add_option("--screenshot", picture.screenshot,
+                           "render to this PNG and leave; a folder: every step of the lesson, open and answered");
         command.add_option("--size", size, "window or picture size, such as 1600x1000");
         command.add_option("--scale", picture.scale, "text size, 0.75 to 2.5");
         command.add_option("--theme", picture.theme, "dark, light, high-contrast or print");

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <utility>
 
 #include "app/gui/renderer.h"
 #include "app/gui/views/cluster_data.h"
@@ -31,8 +32,8 @@ struct ImGuiScope {
 };
 
 bool is_workspace(const std::string& name) {
-    return name == "learn" || name == "sm" || name == "memory" || name == "training" || name == "kernel" ||
-           name == "cluster";
+    return std::any_of(std::begin(workspaces), std::end(workspaces),
+                       [&](const WorkspaceRow& space) { return space.name == name; });
 }
 
 // "kernel.2" is the second page of a workspace that has pages.
@@ -42,6 +43,12 @@ std::pair<std::string, int> page_of(const std::string& view) {
     return {view.substr(0, dot), view[dot + 1] - '0'};
 }
 
+// "pictures/", or a folder that is there.
+bool is_folder(const std::string& path) {
+    std::error_code error;
+    return path.ends_with('/') || (!path.empty() && std::filesystem::is_directory(path, error));
+}
+
 void check(const AppOptions& options) {
     if (!(options.scale >= 0.75 && options.scale <= 2.5)) throw Failure("--scale is the text size, 0.75 to 2.5");
     if (options.width < 320 || options.height < 240 || options.width > 8192 || options.height > 8192)
@@ -49,16 +56,63 @@ void check(const AppOptions& options) {
                       std::to_string(options.height));
     if ((options.cycle >= 0 || options.sm >= 0) && options.screenshot.empty() && !options.describe)
         throw Failure("--cycle and --sm are for --screenshot and --describe");
+    if (is_folder(options.screenshot) && (options.lesson.empty() || options.step != 0 || options.describe))
+        throw Failure("a folder of pictures is of all steps of a --lesson: give a file, or leave --step out");
     if (!options.model.empty()) setup_of(options.model);
     if (options.step < 0) throw Failure("--step counts from 1");
     theme_named(options.theme);
     if (options.view.empty() || is_workspace(page_of(options.view).first)) return;
-    std::string known = "learn, sm, memory, training, kernel, cluster";
+    std::string known;
+    for (const WorkspaceRow& space : workspaces) known += (known.empty() ? "" : ", ") + std::string(space.name);
     for (const ViewRow& row : views()) {
         if (row.name == options.view) return;
         known += ", " + std::string(row.name);
     }
     throw Failure("unknown view '" + options.view + "', known are " + known);
+}
+
+// As a learner would who is sure enough of the first answer: locks it for every prediction of the step on show, and waits
+// until the engine has told the truth. False: nothing is asked there.
+bool answer_step(Shell& shell) {
+    Session& session = shell.session;
+    session.wait_until_idle(120);
+    shell.describe("lesson");  // what the worker handed over is adopted
+    const auto step = static_cast<size_t>(session.lesson.step);
+    if (step >= session.lesson.predictions.size() || session.lesson.predictions[step].empty()) return false;
+    auto& predictions = session.lesson.predictions[step];
+    for (size_t i = 0; i < predictions.size(); ++i) {
+        predictions[i].chosen = 0;
+        predictions[i].confidence = 70;
+        predictions[i].locked = true;
+        session.post({Request::Kind::lock_prediction, static_cast<int64_t>(i), {}});
+    }
+    session.wait_until_idle(120);
+    shell.describe("lesson");
+    return true;
+}
+
+// A picture of every step, "A06-3.png", and one more of a step that asks something, "A06-3-answered.png".
+void draw_steps(Shell& shell, const AppOptions& options) {
+    Session& session = shell.session;
+    const std::filesystem::path folder = options.screenshot;
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    session.wait_until_idle(120);
+    shell.describe("lesson");
+    if (!session.lesson.lesson) throw Failure("lesson " + options.lesson + " did not open");
+    const auto steps = static_cast<int>(session.lesson.lesson->steps.size());
+    const auto picture = [&](int step, const char* state) {
+        session.wait_until_idle(120);
+        const std::string name = session.lesson.lesson->id + "-" + std::to_string(step + 1) + state + ".png";
+        render_to_png(shell, options.width, options.height, (folder / name).string());
+    };
+    for (int step = 0; step < steps; ++step) {
+        session.lesson.step = step;
+        session.post({Request::Kind::lesson_step, step, {}});
+        picture(step, "");
+        if (answer_step(shell)) picture(step, "-answered");
+    }
+    std::printf("%d steps of lesson %s are in %s\n", steps, session.lesson.lesson->id.c_str(), folder.string().c_str());
 }
 
 void print_summary(const Snapshot& snapshot) {
@@ -130,6 +184,16 @@ int run_app(const AppOptions& options) {
                               : shell.session.workspace == "cluster" ? Grain::action
                                                                      : Grain::instruction;
     };
+    // A picture of another workspace shows the learner's kernel too: it is compiled and run on its own desk first.
+    const auto run_own = [&](Shell& shell) {
+        if (options.open.empty() || shell.session.workspace == "kernel") return;
+        const std::string wanted = std::exchange(shell.session.workspace, "kernel");
+        for (int i = 0; i < 8; ++i) {
+            shell.describe("results");
+            shell.session.wait_until_idle(60);
+        }
+        shell.session.workspace = wanted;
+    };
     const auto go_to_cycle = [&](Shell& shell) {  // stills only: once the kernel has run
         if (options.cycle < 0 && options.sm < 0) return;
         const auto settle = [&] {
@@ -170,6 +234,8 @@ int run_app(const AppOptions& options) {
         Session session(scene);
         Shell shell(session, theme_named(options.theme), static_cast<float>(options.scale));
         open(shell);
+        if (is_folder(options.screenshot)) return draw_steps(shell, options), static_cast<int>(ExitStatus::done);
+        run_own(shell);
         go_to_cycle(shell);
         go_to_moment(shell);
         if (options.describe) {
