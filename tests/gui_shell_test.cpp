@@ -336,6 +336,13 @@ TEST_CASE("what no longer fits on the top bar is in its menus") {
     REQUIRE(desk.shows("key 3"));
     REQUIRE(desk.click_on("Memory"));
     CHECK(desk.session.workspace == "memory");
+    std::string open = "Memory";
+    for (const WorkspaceRow& space : workspaces) {
+        REQUIRE(desk.click_on(open));
+        REQUIRE(desk.click_on(std::string(space.title)));
+        CHECK(desk.session.workspace == space.name);
+        open = space.title;
+    }
     REQUIRE(desk.click_on("Menu"));
     REQUIRE(desk.click_on("Text size"));
     REQUIRE(desk.click_on("100 %"));

@@ -2,6 +2,7 @@
 // A row or column whose children would fall below their least sizes becomes tabs, so that a small window or large text
 // shows fewer panels, never squashed ones.
 #pragma once
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,12 @@ struct Arrangement {
     std::vector<Placed> panels;
     std::vector<TabStrip> tabs;
 };
+
+struct WorkspaceRow {
+    std::string_view name, title;
+};
+inline constexpr WorkspaceRow workspaces[] = {{"learn", "Learn"},       {"sm", "SM"},         {"memory", "Memory"},
+                                              {"training", "Training"}, {"kernel", "Kernel"}, {"cluster", "Cluster"}};
 
 // The tree of a workspace; Learn's depends on the scene's view ("divergence", "threads", "warps", "blocks",
 // "coalesce", "banks", "chart", "compare", "occupancy", "ladder", "training", "graph"), SM's on its page ("compare",

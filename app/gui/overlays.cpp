@@ -105,13 +105,12 @@ void Shell::overlay(Ui& ui) {
             break;
         }
         case Menu::workspace: {
-            static constexpr std::string_view names[] = {"learn", "sm", "memory", "training", "kernel"},
-                                              titles[] = {"Learn", "SM", "Memory", "Training", "Kernel", "Cluster"};
             std::vector<MenuItem> items;
-            for (size_t i = 0; i < std::size(names); ++i)
-                items.push_back({std::string(titles[i]), "key " + std::to_string(i + 1), session.workspace == names[i]});
+            for (const WorkspaceRow& space : workspaces)
+                items.push_back(
+                    {std::string(space.title), "key " + std::to_string(items.size() + 1), session.workspace == space.name});
             pressed = drop_down(ui, menu_x_, width_, height_, items);
-            if (pressed >= 0) choose_workspace(names[pressed]);
+            if (pressed >= 0) choose_workspace(workspaces[pressed].name);
             break;
         }
         case Menu::all: {
@@ -134,12 +133,14 @@ void Shell::overlay(Ui& ui) {
                         {"Shift + Left  Right", "one step of the next bigger grain"},
                         {"Home  End", "to the first, to the last"},
                         {"[  ]", "look into the SM before, the next SM"},
-                        {"A  D", "move the time in view"},
+                        {"A  D", "move the time in view; in Memory the lane"},
                         {"W  S", "zoom in, zoom out"},
-                        {"Up  Down", "warp above, warp below"},
+                        {"Up  Down", "warp, row or operation above, below"},
                         {"Enter", "why? - go to what the warp waits for; open a kernel"},
-                        {"C", "compare: keep this run as A, on one axis with what comes; again: end it"},
+                        {"C", "compare: keep this run as A; again: end it"},
                         {"V", "numbers of the cycles in view, or of the whole kernel"},
+                        {"Page Up  Page Down", "move to another stream; else scroll a low picture"},
+                        {"+  -", "Cluster: move an action in its rank's order"},
                         {"Tab  Shift + Tab", "next control, control before; Enter presses it"},
                         {"1 to 6", "Learn, SM, Memory, Training, Kernel, Cluster"},
                         {"F5  Shift + F5", "Kernel: run, cancel"},
@@ -254,22 +255,26 @@ int Shell::setting_menu(Ui& ui) {
 void Shell::tooltip(Ui& ui) {
     if (state.tooltip.empty() || menu_ != Menu::none) return;
     std::vector<std::string_view> lines;
-    float width = 0;
+    const float most = std::min(620.0f, width_ - 28);  // longer lines wrap
+    float width = 0, height = 11;
     for (size_t at = 0; at <= state.tooltip.size();) {
         size_t end = state.tooltip.find('\n', at);
         if (end == std::string::npos) end = state.tooltip.size();
         lines.push_back(std::string_view(state.tooltip).substr(at, end - at));
-        width = std::max(width, ui.text_width(lines.back(), {.size = 13}));
+        width = std::max(width, std::min(most, ui.text_width(lines.back(), {.size = 13})));
         at = end + 1;
     }
-    const float height = 19 * static_cast<float>(lines.size()) + 11;
+    const auto wrap = [&](float x, float y, std::string_view line, bool draw) {
+        return std::max(19.0f, ui.paragraph({x, y, width + 1, 600}, line, {.size = 13}, 19, draw));
+    };
+    for (const std::string_view line : lines) height += wrap(0, 0, line, false);
     Rect box{ui.mouse.x + 14, ui.mouse.y + 18, width + 20, height};
     box.x = std::max(4.0f, std::min(box.x, width_ - box.w - 4));
     if (box.bottom() > height_ - 4) box.y = ui.mouse.y - height - 8;
     ui.rect(box, theme->panel2, 4);
     ui.frame(box, theme->ink3, 1, 4);
-    for (size_t i = 0; i < lines.size(); ++i)
-        ui.text(box.x + 10, box.y + 19 + 19 * static_cast<float>(i), lines[i], {.size = 13});
+    float y = box.y + 5;
+    for (const std::string_view line : lines) y += wrap(box.x + 10, y, line, true);
 }
 
 }  // namespace lockstep::gui

@@ -23,7 +23,6 @@ constexpr struct {
                  {static_cast<KeyCode>('V'), Key::v},
                  {KeyCode::plus, Key::plus},
                  {KeyCode::minus, Key::minus}};
-constexpr std::string_view spaces[] = {"learn", "sm", "memory", "training", "kernel", "cluster"};  // 1 to 6
 
 bool is(const KeyPress& key, char sign) {
     return key.code == static_cast<KeyCode>(sign);
@@ -160,8 +159,8 @@ void Shell::plain_key(const KeyPress& key) {
     }
     for (const auto& one : for_views)
         if (one.code == key.code) return give(one.key);
-    for (size_t i = 0; i < std::size(spaces); ++i)
-        if (is(key, static_cast<char>('1' + i))) choose_workspace(spaces[i]);
+    for (size_t i = 0; i < std::size(workspaces); ++i)
+        if (is(key, static_cast<char>('1' + i))) choose_workspace(workspaces[i].name);
     if ((is(key, '[') || is(key, ']')) && snapshot_->kernel && session.workspace != "training") {
         const auto sms = static_cast<int32_t>(std::max<uint32_t>(1, snapshot_->kernel->gpu.sms));
         focus.sm = std::clamp(focus.sm + (is(key, '[') ? -1 : 1), 0, sms - 1);  // its trace follows

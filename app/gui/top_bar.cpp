@@ -10,11 +10,6 @@ namespace lockstep::gui {
 
 namespace {
 
-constexpr struct {
-    std::string_view name, title, key;
-} workspace_tabs[] = {{"learn", "Learn", "1"},       {"sm", "SM", "2"},         {"memory", "Memory", "3"},
-                      {"training", "Training", "4"}, {"kernel", "Kernel", "5"}, {"cluster", "Cluster", "6"}};
-
 // How the bar is laid out where it gets narrow: first what explains goes, then words become signs, then menus.
 struct BarPlan {
     bool name = true;        // "Lockstep" beside its mark
@@ -35,7 +30,7 @@ constexpr BarPlan plans[] = {{},
 
 float width_of_tabs(const Ui& ui, const BarPlan& plan, std::string_view current) {
     float width = 0;
-    for (const auto& space : workspace_tabs) {
+    for (const WorkspaceRow& space : workspaces) {
         const float one = ui.text_width(space.title, {.size = 14, .weight = 600});
         if (plan.tabs)
             width += one + plan.tab_padding + 6;
@@ -79,7 +74,7 @@ void Shell::top_bar(Ui& ui, const Snapshot& snapshot) {
 
     if (plan->name) ui.text(42, 28, "Lockstep", {.size = 16, .weight = 700});
     float x = begin_of(*plan);
-    for (const auto& space : workspace_tabs) {
+    for (const WorkspaceRow& space : workspaces) {
         const bool on = session.workspace == space.name;
         if (!plan->tabs && !on) continue;
         const float padding = plan->tabs ? plan->tab_padding : 40,
@@ -96,7 +91,8 @@ void Shell::top_bar(Ui& ui, const Snapshot& snapshot) {
             x + w / 2 - (plan->tabs ? 0.0f : 8.0f), 28, space.title,
             {.size = 14, .color = on || ui.hovered(box) ? t.ink : t.ink2, .align = Align::center, .weight = on ? 600 : 400});
         if (!plan->tabs) ui.icon(x + w - 16, 28, Icon::caret_down, {.size = 13, .color = t.ink2, .align = Align::center});
-        if (ui.hovered(box) && plan->tabs) ui.tooltip(std::string(space.title) + "  (key " + std::string(space.key) + ")");
+        if (ui.hovered(box) && plan->tabs)
+            ui.tooltip(std::string(space.title) + "  (key " + std::to_string(&space - workspaces + 1) + ")");
         x += w + 6;
     }
 
