@@ -183,6 +183,23 @@ class MeasuredView final : public View {
         return totals_sentence(kernel_lines(gpu, report, rungs_));
     }
 
+    // Rows below the head of a table (20 high), each under a hairline; they scroll. `row` draws one at y.
+    template <class Rows, class Row>
+    void scrolled_rows(Ui& ui, std::string_view name, const Rect& r, float pitch, const Rows& rows, Row&& row) {
+        const Rect page{r.x, r.y + 20, r.w + 8, r.h - 20};
+        float y = page.y - ui.scroll(name, page, height_);
+        ui.clip(page);
+        for (const auto& one : rows) {
+            if (y + pitch >= page.y && y <= page.bottom()) {
+                ui.line({r.x, y}, {r.right(), y}, ui.theme->grid);
+                row(one, y);
+            }
+            y += pitch;
+        }
+        ui.unclip();
+        height_ = pitch * static_cast<float>(rows.size()) + 4;
+    }
+
     void kernels(Ui& ui, const std::vector<MeasuredLine>& lines, const Rect& r) {
         const Theme& theme = *ui.theme;
         if (lines.empty()) return ui.say_nothing_yet(r, "No kernel of the pack is in this file.");
@@ -204,43 +221,30 @@ class MeasuredView final : public View {
         }
         if (r.w - name - note - 2 * time > 96)
             ui.text(r.right(), r.y + 12, "of measured", {.size = 12, .color = theme.ink2, .align = Align::right});
-        const Rect page{r.x, r.y + 20, r.w + 8, r.h - 20};
-        const float offset = ui.scroll("kernels", page, height_);
-        ui.clip(page);
-        float y = page.y - offset;
-        for (const MeasuredLine& line : lines) {
-            if (y + pitch >= page.y && y <= page.bottom()) {
-                ui.line({r.x, y}, {r.right(), y}, theme.grid);
-                ui.text(r.x, y + 17, line.name, {.size = 13, .mono = true, .width = name - 8});
-                if (note > 0)
-                    ui.text(r.x + name, y + 17, line.note,
-                            {.size = 12, .color = theme.quiet, .weight = line.judge ? 600 : 400});
-                ui.text(r.x + name + note + time, y + 17, line.measured_text,
-                        {.size = 13, .align = Align::right, .mono = true});
-                ui.text(r.x + name + note + 2 * time, y + 17, line.other_text,
-                        {.size = 13,
-                         .color = std::isfinite(line.other) ? theme.ink : theme.quiet,
-                         .align = Align::right,
-                         .mono = true});
-                if (std::isfinite(line.other)) {
-                    if (plot.w > 60) {
-                        const double share = std::clamp(std::log2(line.factor()), -1.0, 1.0);
-                        const float end = middle + static_cast<float>(share) * plot.w / 2;
-                        const Rect bar{std::min(middle, end), y + 7, std::max(1.f, std::abs(end - middle)), 11};
-                        ui.rect({plot.x, y + 7, plot.w, 11}, theme.grid);
-                        // Twin code: a model that is slower than the GPU is hatched too.
-                        ui.rect(bar, line.factor() < 1 ? data::sky : data::orange);
-                        if (line.factor() >= 1) ui.hatch(bar, data::orange, Hatch::diagonal);
-                        ui.line({middle, y + 4}, {middle, y + 21}, theme.ink);
-                    }
-                    ui.text(r.right(), y + 17, fmt::format("{:.0f} %", 100 * line.factor()),
-                            {.size = 13, .align = Align::right, .mono = true});
-                }
+        scrolled_rows(ui, "kernels", r, pitch, lines, [&](const MeasuredLine& line, float y) {
+            ui.text(r.x, y + 17, line.name, {.size = 13, .mono = true, .width = name - 8});
+            if (note > 0)
+                ui.text(r.x + name, y + 17, line.note, {.size = 12, .color = theme.quiet, .weight = line.judge ? 600 : 400});
+            ui.text(r.x + name + note + time, y + 17, line.measured_text, {.size = 13, .align = Align::right, .mono = true});
+            ui.text(r.x + name + note + 2 * time, y + 17, line.other_text,
+                    {.size = 13,
+                     .color = std::isfinite(line.other) ? theme.ink : theme.quiet,
+                     .align = Align::right,
+                     .mono = true});
+            if (!std::isfinite(line.other)) return;
+            if (plot.w > 60) {
+                const double share = std::clamp(std::log2(line.factor()), -1.0, 1.0);
+                const float end = middle + static_cast<float>(share) * plot.w / 2;
+                const Rect bar{std::min(middle, end), y + 7, std::max(1.f, std::abs(end - middle)), 11};
+                ui.rect({plot.x, y + 7, plot.w, 11}, theme.grid);
+                // Twin code: a model that is slower than the GPU is hatched too.
+                ui.rect(bar, line.factor() < 1 ? data::sky : data::orange);
+                if (line.factor() >= 1) ui.hatch(bar, data::orange, Hatch::diagonal);
+                ui.line({middle, y + 4}, {middle, y + 21}, theme.ink);
             }
-            y += pitch;
-        }
-        ui.unclip();
-        height_ = pitch * static_cast<float>(lines.size()) + 4;
+            ui.text(r.right(), y + 17, fmt::format("{:.0f} %", 100 * line.factor()),
+                    {.size = 13, .align = Align::right, .mono = true});
+        });
     }
 
     void trainings(Ui& ui, const MeasuredGpu& gpu, const Rect& r) {
@@ -257,22 +261,14 @@ class MeasuredView final : public View {
             if (shown(c))
                 ui.text(columns[c], r.y + 12, heads[c],
                         {.size = 12, .color = theme.ink2, .align = c == 0 ? Align::left : Align::right});
-        const Rect page{r.x, r.y + 20, r.w + 8, r.h - 20};
-        const float offset = ui.scroll("trainings", page, height_);
-        ui.clip(page);
-        float y = page.y - offset;
-        for (const device::SiliconTraining& it : part->trainings) {
-            ui.line({r.x, y}, {r.right(), y}, theme.grid);
+        scrolled_rows(ui, "trainings", r, 24, part->trainings, [&](const device::SiliconTraining& it, float y) {
             const std::string cells[] = {it.name, std::to_string(it.batch), std::to_string(it.launches),
                                          short_time(it.time_us), fmt::format("{:.1e}", it.host_difference)};
             for (size_t c = 0; c < std::size(cells); ++c)
                 if (shown(c))
                     ui.text(columns[c], y + 17, cells[c],
                             {.size = 13, .align = c == 0 ? Align::left : Align::right, .mono = c > 0});
-            y += 24;
-        }
-        ui.unclip();
-        height_ = 24 * static_cast<float>(part->trainings.size()) + 4;
+        });
     }
 
     void ratios(Ui& ui, const MeasuredGpu& gpu, const Rect& r) {
@@ -284,12 +280,7 @@ class MeasuredView final : public View {
         ui.text(r.x + name + figure, r.y + 12, "reaches", {.size = 12, .color = theme.ink2, .align = Align::right});
         if (r.w - name - figure > 170)
             ui.text(r.x + name + figure + 16, r.y + 12, "share of the yardstick", {.size = 12, .color = theme.ink2});
-        const Rect page{r.x, r.y + 20, r.w + 8, r.h - 20};
-        const float offset = ui.scroll("ratios", page, height_);
-        ui.clip(page);
-        float y = page.y - offset;
-        for (const device::SiliconRatio& it : part->ratios) {
-            ui.line({r.x, y}, {r.right(), y}, theme.grid);
+        scrolled_rows(ui, "ratios", r, 36, part->ratios, [&](const device::SiliconRatio& it, float y) {
             ui.text(r.x, y + 17, it.name, {.size = 13, .mono = true, .width = name - 8});
             ui.text(r.x + name + figure, y + 17, fmt::format("{:.4g} {}", it.value, it.unit),
                     {.size = 13, .align = Align::right, .mono = true});
@@ -300,10 +291,7 @@ class MeasuredView final : public View {
             ui.rect(track, theme.grid);
             ui.rect({track.x, track.y, track.w * static_cast<float>(std::clamp(it.ratio(), 0.0, 1.0)), track.h},
                     data::green);
-            y += 36;
-        }
-        ui.unclip();
-        height_ = 36 * static_cast<float>(part->ratios.size()) + 4;
+        });
     }
 };
 
