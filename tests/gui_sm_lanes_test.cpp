@@ -9,7 +9,7 @@
 #include "core/ptx/ptx.h"
 #include "core/simt/launch.h"
 #include "tests/catch.h"
-#include "tests/gui_sm_scene.h"
+#include "tests/gui_sm_desk.h"
 
 using namespace lockstep;
 using namespace lockstep::gui;
@@ -65,6 +65,42 @@ TEST_CASE("the ghost card is the path that left the stack last") {
     const Popped odd = last_popped(*history, 9);
     CHECK(odd.entry.mask == 0xaaaaaaaau);
     CHECK(odd.after == 7);
+}
+
+TEST_CASE("paths are a stack before Volta and stand at convergence barriers since, and each can be seen as the other") {
+    SmDesk desk("learn");
+    const auto on = [&](const char* gpu, int64_t step) {
+        auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
+        auto run = std::make_shared<model::KernelRun>(*snapshot->kernel);
+        run->gpu = model::gpu_named(gpu).value();
+        snapshot->kernel = run;
+        desk.show(snapshot);
+        desk.session.grain = Grain::instruction;
+        desk.session.history_step = step;
+        return desk.shell.describe("stack");
+    };
+    const std::string stack = on("p100", 4);
+    INFO(stack);
+    CHECK(stack.find("Reconvergence stack (simulated)") == 0);
+    CHECK(stack.find("even lanes (top, running)") != std::string::npos);
+    CHECK(stack.find("odd lanes (waiting)") != std::string::npos);
+    const std::string first = on("v100", 4), second = on("v100", 6), third = on("v100", 9);
+    INFO(first << second << third);
+    CHECK(first.find("Convergence barriers (derived)") == 0);
+    CHECK(first.find("even lanes (running)") != std::string::npos);
+    CHECK(first.find("odd lanes (ready to run)") != std::string::npos);
+    CHECK(first.find("(0 of 32 lanes wait here)") != std::string::npos);
+    CHECK(second.find("(16 of 32 lanes wait here)") != std::string::npos);  // the even lanes have come
+    CHECK(second.find("odd lanes still on their way") != std::string::npos);
+    CHECK(third.find("wait here") == std::string::npos);
+    desk.frame();
+    REQUIRE(desk.click_on("pre-Volta stack"));
+    CHECK(on("v100", 4).find("Reconvergence stack") == 0);
+    CHECK(desk.shows("itself has independent threads"));
+    REQUIRE(desk.click_on("independent threads"));
+    CHECK(on("p100", 4).find("Convergence barriers") == 0);
+    desk.frames(12);  // slid in
+    CHECK_FALSE(desk.shell.state.animate);
 }
 
 TEST_CASE("986 blocks on 80 SMs, 4 at a time, are 3.08 waves with 77 % efficiency") {

@@ -26,10 +26,6 @@ double since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-bool independent_threads(const model::GpuSpec& gpu) {
-    return !gpu.compute.empty() && gpu.compute[0] >= '7';
-}
-
 // A functional run has no cycles: its warps, so that they can be chosen and stepped through.
 KernelTrace tracks_of(const simt::LaunchConfig& config) {
     KernelTrace trace;
@@ -231,7 +227,7 @@ void Session::Worker::run_own(const KernelJob& wanted) {
     common.synccheck = settings.synccheck;
     common.racecheck = settings.racecheck;
     common.initcheck = settings.initcheck;
-    common.independent = run->config.independent = independent_threads(run->gpu);
+    common.independent = run->config.independent = model::schedules_threads(run->gpu);
     common.order = settings.order;
     common.seed = *seed;
     common.stop = source.get_token();

@@ -1,10 +1,13 @@
-// The reconvergence stack as cards, the running path on top: its next instruction, where it meets the others again, and
-// its lanes. The path that left last stays as a ghost above. The stack of paths is the stack of calls too: a card whose
-// frame is another one than that of the card below was called from there. Where the warp's history does not reach (a long
-// run, time travel), the stack is that of the replay.
+// The paths of a warp as cards, two ways (chips; at first as the GPU does it). Before Volta a reconvergence stack, the
+// running path on top: its next instruction, where it meets the others again, and its lanes; the path that left last stays
+// as a ghost above. Since Volta independent threads: paths that may run in any order, and the convergence barriers where
+// lanes wait for the others. The stack of paths is the stack of calls too: a card whose frame is another one than that of
+// the card below was called from there. Where the warp's history does not reach (a long run, time travel), the stack is
+// that of the replay.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "app/gui/views/lane_paths.h"
 #include "app/gui/views/sm_views.h"
@@ -20,8 +23,9 @@ std::string pc_text(uint32_t pc) {
 struct Card {
     simt::StackEntry entry;
     size_t place = 0;
-    std::string state;
+    std::string name, state;
     bool ghost = false, running = false;
+    uint32_t missing = 0;  // of a convergence barrier: lanes that have not come yet
 };
 
 // What is on show: the stack at a step of the warp, from its history or from the replay.
@@ -31,6 +35,7 @@ struct Shown {
     const simt::WarpHistory* history = nullptr;            // where it has the step
     std::shared_ptr<const std::vector<simt::StackEntry>> replayed;
     const ptx::Program* program = nullptr;
+    const simt::WarpStep* now() const { return history ? &history->steps[static_cast<size_t>(step)] : nullptr; }
 };
 
 Shown shown_of(const Session& session, const Snapshot& snapshot) {
@@ -72,18 +77,41 @@ std::string call_of(const ptx::Program* program, const std::vector<simt::StackEn
     return text;
 }
 
-std::vector<Card> cards_of(const Shown& shown) {
+// Lanes of an entry that are on paths above it: where there are any, the others wait for them.
+uint32_t lanes_above(const std::vector<simt::StackEntry>& stack, size_t place) {
+    uint32_t lanes = 0;
+    for (size_t i = place + 1; i < stack.size(); ++i) lanes |= stack[i].mask;
+    return lanes & stack[place].mask;
+}
+
+std::string name_of_path(const simt::StackEntry& entry, size_t place, bool running) {
+    if (place > 0) return lanes_text(entry.mask);
+    return running ? "all together" : "where all meet";
+}
+
+std::vector<Card> cards_of(const Shown& shown, bool independent) {
     std::vector<Card> cards;
     const auto& stack = *shown.stack;
+    for (size_t i = stack.size(); independent && i-- > 0;) {
+        const bool top = i + 1 == stack.size();
+        Card card{stack[i], i, name_of_path(stack[i], i, top), top ? "running" : "ready to run", false, top};
+        card.missing = lanes_above(stack, i);
+        const int all = lanes_in(stack[i].mask), missing = lanes_in(card.missing);
+        if (missing > 0) card.name = "barrier at pc " + pc_text(stack[i].pc);
+        if (missing > 0) card.state = fmt::format("{} of {} lanes wait here", all - missing, all);
+        if (const std::string call = call_of(shown.program, stack, i); !call.empty()) card.state += " " + call;
+        cards.push_back(std::move(card));
+    }
+    if (independent) return cards;
     if (shown.history != nullptr)
         if (const Popped popped = last_popped(*shown.history, static_cast<size_t>(shown.step)); popped.any)
-            cards.push_back(
-                {popped.entry, popped.place, fmt::format("popped after issue {}", popped.after + 1), true, false});
+            cards.push_back({popped.entry, popped.place, name_of_path(popped.entry, popped.place, false),
+                             fmt::format("popped after issue {}", popped.after + 1), true, false});
     for (size_t i = stack.size(); i-- > 0;) {
         const bool top = i + 1 == stack.size();
         std::string state = top ? (stack.size() == 1 ? "alone, running" : "top, running") : "waiting";
         if (const std::string call = call_of(shown.program, stack, i); !call.empty()) state += " " + call;
-        cards.push_back({stack[i], i, state, false, top});
+        cards.push_back({stack[i], i, name_of_path(stack[i], i, top), state, false, top});
     }
     return cards;
 }
@@ -94,13 +122,17 @@ size_t calls_of(const std::vector<simt::StackEntry>& stack) {
     return calls;
 }
 
-std::string caption_of(const Session& session, const Shown& shown) {
+std::string caption_of(const Session& session, const Shown& shown, bool independent) {
     if (session.reveal_steps == 0) return "The paths of this warp stay hidden until you lock an answer.";
     const auto& stack = *shown.stack;
     std::string text;
     if (const size_t calls = calls_of(stack); calls > 0)
         text = fmt::format("{} call{} deep. ", calls, calls == 1 ? "" : "s");
     if (stack.size() <= 1) return text + "One path: the lanes of this warp are together.";
+    for (size_t i = stack.size(); independent && i-- > 0;)
+        if (const int missing = lanes_in(lanes_above(stack, i)), all = lanes_in(stack[i].mask); missing > 0)
+            return text + fmt::format("At pc {} lanes wait for each other: {} of {} have come. Paths run in any order.",
+                                      pc_text(stack[i].pc), all - missing, all);
     const uint32_t meet = stack.back().reconvergence;
     return text + (meet == ptx::no_pc ? "The top card decides what runs; it is popped when its lanes exit or return."
                                       : fmt::format("The top card decides what runs; at pc {} it is popped.", meet));
@@ -111,8 +143,9 @@ class StackView final : public View {
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
         const auto snapshot = session.snapshot();
         const Shown shown = shown_of(session, *snapshot);
+        const bool independent = is_independent(*snapshot);
         if (shown.stack == nullptr) {
-            const Rect body = ui.panel(area, {.title = "Reconvergence stack"});
+            const Rect body = ui.panel(area, {.title = title_of(independent)});
             const bool looked = snapshot->history && !snapshot->history->steps.empty();
             return ui.say_nothing_yet(body,
                                       !snapshot->busy.empty() ? snapshot->busy
@@ -121,9 +154,11 @@ class StackView final : public View {
                                       "Each path that a branch opens becomes a card here, and each call.");
         }
         const std::string right = fmt::format("while issue {} runs", with_commas(shown.step + 1));
-        const std::string sentence = caption_of(session, shown);
-        const Rect body = ui.panel(
-            area, {.title = "Reconvergence stack", .right = right, .badge = Provenance::simulated, .caption = sentence});
+        const std::string sentence = caption_of(session, shown, independent);
+        Rect body = ui.panel(area, {.title = title_of(independent),
+                                    .right = right,
+                                    .badge = independent ? Provenance::derived : Provenance::simulated,
+                                    .caption = sentence});
         if (session.reveal_steps == 0) {
             const Rect box{body.x, body.y, body.w, 44};
             ui.dashed(box, ui.theme->ink3);
@@ -132,7 +167,17 @@ class StackView final : public View {
             return;
         }
         ui.push_scope("stack");
-        const auto cards = cards_of(shown);
+        if (body.h > 170) {
+            float x = body.x;
+            const std::string_view ways[] = {"pre-Volta stack", "independent threads"}, brief[] = {"stack", "independent"};
+            const bool fits = ui.segmented_width(ways) <= body.w;
+            const int way = ui.segmented(x, body.y, fits ? ways : brief, independent ? 1 : 0);
+            if (way != (independent ? 1 : 0)) wished_ = way == 1;
+            body.y += 34;
+            body.h -= 34;
+        }
+        slide(ui, *shown.stack, independent);
+        const auto cards = cards_of(shown, independent);
         const float foot = 30;
         const Rect view{body.x, body.y - 2, body.w, body.h + 2};
         const float gap = 8;
@@ -142,12 +187,18 @@ class StackView final : public View {
         ui.clip({view.x - 4, view.y, view.w + 8, view.h});
         float y = view.y - offset;
         for (const Card& card : cards) {
-            draw_card(ui, card, {body.x, y + 1, body.w - (content > view.h ? 10.0f : 0.0f), height});
+            Rect place{body.x, y + 1, body.w - (content > view.h ? 10.0f : 0.0f), height};
+            if (card.ghost) place.x += 10 * slid_, place.w -= 10 * slid_;                // it slid out
+            if (!card.ghost && card.place >= slides_from_) place.x += 60 * (1 - slid_);  // it slides in
+            const Faded faint(ui, card.ghost ? 1 - 0.35f * slid_ : 1.0f);
+            draw_card(ui, card, shown.now(), place);
             y += height + gap;
         }
-        ui.line({body.x, y}, {body.right(), y}, ui.theme->ink3, 2);
-        ui.hatch({body.x, y + 1, body.w, 6}, ui.theme->ink3, Hatch::diagonal);
-        ui.text(body.x, y + 22, "bottom of the stack", {.size = 12, .color = ui.theme->quiet});
+        if (!independent) {
+            ui.line({body.x, y}, {body.right(), y}, ui.theme->ink3, 2);
+            ui.hatch({body.x, y + 1, body.w, 6}, ui.theme->ink3, Hatch::diagonal);
+        }
+        ui.text(body.x, y + 22, foot_of(*snapshot, independent), {.size = 12, .color = ui.theme->quiet, .width = body.w});
         ui.unclip();
         ui.pop_scope();
     }
@@ -155,20 +206,62 @@ class StackView final : public View {
     std::string describe(const Session& session, const Focus&) const override {
         const auto snapshot = session.snapshot();
         const Shown shown = shown_of(session, *snapshot);
-        if (shown.stack == nullptr) return "Reconvergence stack: no warp has run yet, or its stack is being replayed.";
-        std::string text = fmt::format("Reconvergence stack (simulated), while issue {} runs, top first\n", shown.step + 1);
-        if (session.reveal_steps == 0) return text + "  " + caption_of(session, shown) + "\n";
-        for (const Card& card : cards_of(shown))
-            text += fmt::format("  {} ({}): pc {}, reconvergence pc {}, mask 0x{:08x}, {} lanes\n",
+        const bool independent = is_independent(*snapshot);
+        if (shown.stack == nullptr)
+            return std::string(title_of(independent)) + ": no warp has run yet, or its stack is being replayed.";
+        std::string text = fmt::format("{} ({}), while issue {} runs, top first\n", title_of(independent),
+                                       independent ? "derived" : "simulated", shown.step + 1);
+        if (session.reveal_steps == 0) return text + "  " + caption_of(session, shown, independent) + "\n";
+        for (const Card& card : cards_of(shown, independent)) {
+            text += fmt::format("  {} ({}): pc {}, reconvergence pc {}, mask 0x{:08x}, {} lanes",
                                 lanes_text(card.entry.mask), card.state, pc_text(card.entry.pc),
                                 pc_text(card.entry.reconvergence), card.entry.mask, lanes_in(card.entry.mask));
-        return text + "  " + caption_of(session, shown) + "\n";
+            text += card.missing != 0 ? fmt::format(", {} still on their way\n", lanes_text(card.missing)) : "\n";
+        }
+        return text + "  " + caption_of(session, shown, independent) + "\n";
     }
 
   private:
-    static void draw_card(Ui& ui, const Card& card, const Rect& r) {
+    std::optional<bool> wished_;  // chosen by hand; else as the GPU does it
+    std::vector<simt::StackEntry> seen_;
+    bool seen_independent_ = false;
+    size_t slides_from_ = SIZE_MAX;  // place of the first new card
+    double changed_ = -1;            // when it came
+    float slid_ = 1;                 // 0..1
+
+    bool is_independent(const Snapshot& snapshot) const {
+        return wished_.value_or(snapshot.kernel && model::schedules_threads(snapshot.kernel->gpu));
+    }
+    static std::string_view title_of(bool independent) {
+        return independent ? "Convergence barriers" : "Reconvergence stack";
+    }
+    static std::string foot_of(const Snapshot& snapshot, bool independent) {
+        std::string text = independent ? "squares: lanes that wait; dots: lanes on their way" : "bottom of the stack";
+        if (snapshot.kernel && model::schedules_threads(snapshot.kernel->gpu) != independent)
+            text += fmt::format("; the {} itself has {}", snapshot.kernel->gpu.title,
+                                independent ? "a stack" : "independent threads");
+        return text;
+    }
+
+    // Cards that came since the last frame slide in, for a sixth of a second.
+    void slide(Ui& ui, const std::vector<simt::StackEntry>& stack, bool independent) {
+        if (stack != seen_ || independent != seen_independent_) {
+            slides_from_ = 0;
+            while (slides_from_ < stack.size() && slides_from_ < seen_.size() &&
+                   stack[slides_from_].mask == seen_[slides_from_].mask)
+                ++slides_from_;
+            const bool changed = stack.size() != seen_.size() && !seen_.empty();
+            if (changed) changed_ = ui.now;
+            if (!changed) changed_ = -1;
+            seen_ = stack;
+            seen_independent_ = independent;
+        }
+        slid_ = changed_ < 0 ? 1.0f : static_cast<float>(std::clamp((ui.now - changed_) * 6, 0.0, 1.0));
+        if (slid_ < 1) ui.animate();
+    }
+
+    static void draw_card(Ui& ui, const Card& card, const simt::WarpStep* now, const Rect& r) {
         const Theme& theme = *ui.theme;
-        const Faded faint(ui, card.ghost ? 0.65f : 1.0f);
         if (card.ghost) {
             ui.dashed(r, theme.ink3);
         } else {
@@ -184,10 +277,7 @@ class StackView final : public View {
                     mask_width = 32 * lane + 6, mask_x = r.right() - 12 - mask_width;
         const float columns = std::min(62.0f, (mask_x - r.x - 18 - 140) / 2);
         const float pc_x = mask_x - 16 - 2 * columns;
-        std::string name = lanes_text(card.entry.mask);
-        if (card.place == 0) name = "where all meet";
-        if (card.place == 0 && card.running) name = "all together";
-        ui.text(r.x + 18, first, name, {.size = 14, .weight = 600, .width = pc_x - r.x - 24});
+        ui.text(r.x + 18, first, card.name, {.size = 14, .weight = 600, .width = pc_x - r.x - 24});
         ui.text(r.x + 18, second, card.state, {.size = 13, .color = theme.ink2, .width = pc_x - r.x - 24});
         const bool room = columns >= 44;
         if (room) {
@@ -202,10 +292,15 @@ class StackView final : public View {
         if (left - mask_x > 84) ui.text(mask_x, first, mask, {.size = 13, .color = theme.ink2, .mono = true});
         for (int i = 0; i < 32; ++i) {
             const Rect box{mask_x + lane * static_cast<float>(i) + 2 * static_cast<float>(i / 8), second - 12, lane - 1, 14};
-            if (card.entry.mask >> i & 1)
+            if ((card.entry.mask & ~card.missing) >> i & 1) {
                 ui.rect(box, code.color);
-            else
-                ui.frame(box, theme.line);
+                continue;
+            }
+            ui.frame(box, theme.line);
+            if (!(card.missing >> i & 1)) continue;
+            const int path = now ? path_of_lane(*now, i) : -1;
+            ui.rect({box.x + box.w / 2 - 1.5f, box.y + box.h / 2 - 1.5f, 3, 3},
+                    path < 0 ? code.color : path_code(static_cast<size_t>(path)).color);
         }
     }
 };
