@@ -119,6 +119,39 @@ TEST_CASE("the wheel zooms around the pointer and Home shows everything again") 
     CHECK(std::abs(desk.quads - whole) < 40);
 }
 
+TEST_CASE("the cursor stands where the clock of the kernel on show stands, and a click in its bar sets that clock") {
+    const auto host = host_run();
+    Desk desk(host);
+    auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
+    size_t kernel = 0;
+    while (kernel < host->runs.size() && !(host->runs[kernel] && host->runs[kernel]->before)) ++kernel;
+    REQUIRE(kernel < host->runs.size());
+    snapshot->kernel = host->runs[kernel];
+    desk.show(snapshot);
+    const int64_t cycles = snapshot->kernel->result.cycles;
+    const model::OperationTime& bar = make_board(*snapshot).schedule.operations[kernel];
+    for (const double share : {0.25, 0.75}) {
+        desk.shell.focus.time = static_cast<int64_t>(share * static_cast<double>(cycles));
+        desk.frames(2);
+        INFO(bar.begin_us << " to " << bar.end_us);
+        CHECK(desk.shows(fmt::format("{:.1f}", bar.begin_us + share * (bar.end_us - bar.begin_us))));
+    }
+    // Along the picture: every clock that a click sets is that of the moment under it, so it grows with x.
+    std::vector<int64_t> clocks;
+    for (float y = 150; y < 900 && clocks.size() < 2; y += 14) {
+        clocks.clear();
+        for (float x = 150; x < 1590; x += 6) {
+            desk.shell.focus.time = -1;
+            desk.frame();
+            desk.click(x, y);
+            if (desk.shell.focus.time >= 0) clocks.push_back(desk.shell.focus.time);
+        }
+    }
+    REQUIRE(clocks.size() > 2);
+    CHECK(std::is_sorted(clocks.begin(), clocks.end()));
+    CHECK(clocks.back() < cycles);
+}
+
 TEST_CASE("an open prediction hides the timeline") {
     Desk desk(host_run());
     desk.session.reveal_steps = 0;

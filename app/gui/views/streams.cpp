@@ -1,7 +1,8 @@
 // D8, streams: the host, every stream and every engine by time; above them how many engines work at once. A thick frame is
 // the critical path, a thin grey bar a wait with an arrow from the event that ends it. A bar can be dragged to another
 // stream, or moved with Page Up and Page Down: the schedule is made anew at once. Up and Down choose the operation, W and S
-// or the wheel zoom, A and D or dragging pan, Home shows everything, Enter opens the kernel's warps.
+// or the wheel zoom, A and D or dragging pan, Home shows everything, Enter opens the kernel's warps. The cursor and the
+// clock of the kernel on show in the other pictures are one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,6 +40,7 @@ class StreamsView final : public View, StreamsPicture {
         const Rect body =
             ui.panel(area, {.title = title, .right = right, .badge = Provenance::simulated, .caption = sentence});
         ui.push_scope("streams");
+        follow_clock(*snapshot, focus);
         StreamPlaces places = place(ui, body);
         react(ui, session, focus, places, area);
         // More rows than fit: the bar at the right end scrolls, and the chosen operation comes into view.
@@ -60,7 +62,7 @@ class StreamsView final : public View, StreamsPicture {
         draw_band(ui, places);
         ui.clip({places.rows.x, places.plot.y, places.rows.w, places.plot.h});
         draw_rows(ui, places);
-        draw_bars(ui, places, focus);
+        draw_bars(ui, places);
         draw_arrows(ui, places);
         draw_path(ui, places);
         draw_chosen(ui, places, session.host_line);
@@ -111,6 +113,50 @@ class StreamsView final : public View, StreamsPicture {
         fit();
     }
     std::shared_ptr<const nn::StepRecord> seen_;
+
+    int64_t seen_time_ = -1;
+
+    // The operation whose cycles the clock counts: the kernel on show in the other pictures; -1: none of these.
+    int timed_kernel(const Snapshot& snapshot, const Focus& focus) const {
+        const auto& kernel = snapshot.kernel;
+        if (!kernel || kernel->result.cycles <= 0) return -1;
+        int found = -1, launch = 0;
+        for (size_t i = 0; i < board_.program.operations.size(); ++i) {
+            if (board_.program.operations[i].verb != HostVerb::launch) continue;
+            const auto run = board_.run_of(static_cast<int>(i));
+            const bool shown =
+                board_.host ? run && (run == kernel || run->before == kernel->before) : launch == focus.launch;
+            if (shown && (found < 0 || static_cast<int>(i) == chosen_)) found = static_cast<int>(i);
+            ++launch;
+        }
+        return found;
+    }
+
+    // The cursor goes where the clock of the kernel goes, within that kernel's bar.
+    void follow_clock(const Snapshot& snapshot, const Focus& focus) {
+        if (focus.time == seen_time_) return;
+        const bool first = seen_time_ < 0;
+        seen_time_ = focus.time;
+        const int kernel = timed_kernel(snapshot, focus);
+        if (kernel < 0 || focus.time < 0 || (first && cursor_ < 0)) return;
+        const model::OperationTime& one = board_.schedule.operations[static_cast<size_t>(kernel)];
+        cursor_ = one.begin_us +
+                  (one.end_us - one.begin_us) *
+                      std::min(1.0, static_cast<double>(focus.time) / static_cast<double>(snapshot.kernel->result.cycles));
+    }
+
+    // A moment within the bar of the kernel on show is a cycle of it.
+    void set_clock(const Session& session, Focus& focus) {
+        const auto snapshot = session.snapshot();
+        const int kernel = timed_kernel(*snapshot, focus);
+        if (kernel < 0) return;
+        const model::OperationTime& one = board_.schedule.operations[static_cast<size_t>(kernel)];
+        if (cursor_ < one.begin_us || cursor_ >= one.end_us) return;
+        const int64_t cycles = snapshot->kernel->result.cycles;
+        const double share = (cursor_ - one.begin_us) / (one.end_us - one.begin_us);
+        seen_time_ = focus.time =
+            std::clamp<int64_t>(static_cast<int64_t>(share * static_cast<double>(cycles)), 0, cycles - 1);
+    }
 
     void fit() {
         begin_ = 0;
@@ -180,6 +226,7 @@ class StreamsView final : public View, StreamsPicture {
         if (ui.pressed(Key::page_down, panel)) shift(1);
         if (ui.pressed(Key::page_up, panel)) shift(-1);
 
+        hovered_ = -1;
         const Drag drag = ui.drag("bar", p.plot);
         if (drag.started) {
             dragged_ = -1;
@@ -211,12 +258,13 @@ class StreamsView final : public View, StreamsPicture {
                 const int under = operation_under(p, drag.from);
                 choose(session, focus, under);
                 cursor_ = p.us(drag.from.x);
+                set_clock(session, focus);
             }
             dragged_ = -1;
             panning_ = false;
         }
         if (!drag.active && ui.hovered(p.plot))
-            if (const int under = operation_under(p, ui.mouse); under >= 0) ui.tooltip(facts_of(board_, under));
+            if (hovered_ = operation_under(p, ui.mouse); hovered_ >= 0) ui.tooltip(facts_of(board_, hovered_));
     }
     int grabbed_ = -1, wish_ = -1;
 

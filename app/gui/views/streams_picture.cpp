@@ -197,7 +197,7 @@ void StreamsPicture::draw_rows(Ui& ui, const StreamPlaces& p) const {
     }
 }
 
-void StreamsPicture::draw_bars(Ui& ui, const StreamPlaces& p, const Focus& focus) const {
+void StreamsPicture::draw_bars(Ui& ui, const StreamPlaces& p) const {
     for (const StreamRow& row : p.rows_list)
         for (size_t i = 0; i < board_.program.operations.size(); ++i) {
             const auto operation = static_cast<int>(i);
@@ -208,7 +208,6 @@ void StreamsPicture::draw_bars(Ui& ui, const StreamPlaces& p, const Focus& focus
             else
                 draw_work(ui, row, operation, bar);
         }
-    (void)focus;
 }
 
 void StreamsPicture::draw_call(Ui& ui, const StreamPlaces& p, const StreamRow& row, int operation, const Rect& bar) const {
@@ -309,9 +308,10 @@ void StreamsPicture::draw_chosen(Ui& ui, const StreamPlaces& p, int32_t line) co
             for (const StreamRow& row : p.rows_list)
                 if (const Rect bar = bar_in(p, row, static_cast<int>(i)); bar.w > 0)
                     ui.frame({bar.x, bar.y, std::max(bar.w, 3.f), bar.h}, ui.theme->accent, 2);
-    if (chosen_ < 0) return;
-    for (const StreamRow& row : p.rows_list)
-        if (const Rect bar = bar_in(p, row, chosen_); bar.w > 0) ui.outline({bar.x, bar.y, std::max(bar.w, 3.f), bar.h}, 0);
+    for (const int outlined : {hovered_, chosen_})
+        for (const StreamRow& row : p.rows_list)
+            if (const Rect bar = outlined < 0 ? Rect{} : bar_in(p, row, outlined); bar.w > 0)
+                ui.outline({bar.x, bar.y, std::max(bar.w, 3.f), bar.h}, 0);
 }
 
 void StreamsPicture::draw_cursor(Ui& ui, const StreamPlaces& p) const {
@@ -332,12 +332,14 @@ void StreamsPicture::legend(Ui& ui, const Rect& body) const {
         Color color;
         std::string_view words;
     };
-    const Entry entries[] = {{data::green, "K kernel"},
-                             {data::orange, "I copy in"},
-                             {data::yellow, "O copy out"},
-                             {data::blue, "W host works"},
-                             {mix(ui.theme->panel, ui.theme->ink2, 0.42f), "a call"}};
+    const Entry entries[] = {{data::green, "K kernel"},    {data::orange, "I copy in"},
+                             {data::yellow, "O copy out"}, {data::purple, "D copy within"},
+                             {data::blue, "W host works"}, {mix(ui.theme->panel, ui.theme->ink2, 0.42f), "a call"}};
+    const auto& operations = board_.program.operations;
+    const bool within = std::any_of(operations.begin(), operations.end(),
+                                    [](const model::HostOperation& one) { return one.verb == HostVerb::copy_within; });
     for (const Entry& entry : entries) {
+        if (entry.color == data::purple && !within) continue;
         if (x + 30 + ui.text_width(entry.words, {.size = 13}) > body.right()) return;
         x = ui.legend(x, baseline, entry.color, Hatch::solid, entry.words);
     }

@@ -37,7 +37,7 @@ struct StreamPlaces {
 class StreamsPicture {
   protected:
     StreamBoard board_;
-    int chosen_ = -1, dragged_ = -1;  // operations; -1: none
+    int chosen_ = -1, dragged_ = -1, hovered_ = -1;  // operations; -1: none
     uint32_t drop_ = 0;               // the stream that the dragged one would go to
     double begin_ = 0, end_ = 1;      // microseconds in view
     double cursor_ = -1;
@@ -52,7 +52,7 @@ class StreamsPicture {
     void draw_ruler(Ui& ui, const StreamPlaces& p) const;
     void draw_band(Ui& ui, const StreamPlaces& p) const;
     void draw_rows(Ui& ui, const StreamPlaces& p) const;
-    void draw_bars(Ui& ui, const StreamPlaces& p, const Focus& focus) const;
+    void draw_bars(Ui& ui, const StreamPlaces& p) const;
     void draw_call(Ui& ui, const StreamPlaces& p, const StreamRow& row, int operation, const Rect& bar) const;
     void draw_work(Ui& ui, const StreamRow& row, int operation, const Rect& bar) const;
     static void label(Ui& ui, const Rect& bar, const std::string& name, const std::string& letter, Color fill);
