@@ -115,3 +115,74 @@ TEST_CASE("an answer is chosen with a click, and locked with the button") {
     CHECK(given.chosen == 2);
     CHECK(given.locked);
 }
+
+TEST_CASE("Tab scrolls to the control that it comes to, and the view's own keys follow it") {
+    SmDesk desk("learn");
+    auto lesson = std::make_shared<lessons::Lesson>();
+    lesson->id = "T01";
+    lesson->title = "A test";
+    for (int i = 1; i <= 30; ++i) {
+        lessons::Step step;
+        step.title = fmt::format("Step called {}", i);
+        step.verb = "read";
+        lesson->steps.push_back(step);
+    }
+    desk.session.lesson.lesson = lesson;
+    desk.session.lesson.predictions.resize(30);
+    desk.session.lesson.done.assign(30, false);
+    desk.size(800, 600, 1);
+    desk.frames(4);
+    CHECK_FALSE(desk.shows("Step called 30"));
+    int tabs = 0;
+    while (!desk.shows("Step called 30") && tabs++ < 80) desk.key(KeyCode::tab);
+    CHECK(desk.shows("Step called 30"));
+    while (desk.session.lesson.step != 29 && tabs++ < 120) {
+        desk.key(KeyCode::enter);
+        if (desk.session.lesson.step != 29) desk.key(KeyCode::tab);
+    }
+    CHECK(desk.session.lesson.step == 29);
+
+    SmDesk memory("memory");
+    memory.size(1600, 1000, 1);
+    memory.frames(3);
+    const auto lane_moved = [&] {
+        const int32_t before = memory.shell.focus.lane;
+        memory.key(KeyCode::d);
+        const bool moved = memory.shell.focus.lane != before;
+        memory.key(KeyCode::a);
+        return moved;
+    };
+    CHECK(lane_moved());  // nothing is chosen: the first picture has the keys
+    bool other = false, back = false;
+    for (int i = 0; i < 120 && !(other && back); ++i) {
+        memory.key(KeyCode::tab);
+        const bool moved = lane_moved();
+        other = other || !moved;  // among the roofline's controls D belongs to the roofline
+        back = back || (other && moved);
+    }
+    CHECK(other);
+    CHECK(back);
+}
+
+TEST_CASE("what the pointer is told stays inside the window, however large the text") {
+    SmDesk desk("sm");
+    desk.shell.show_alone("warps");
+    int told = 0;
+    for (const float scale : {1.0f, 2.0f}) {
+        desk.size(1280, 720, scale);
+        desk.frames(3);
+        for (float x = 220; x < 1270; x += 150)
+            for (float y = 150; y < 700; y += 60) {
+                desk.input.mouse_x = x;
+                desk.input.mouse_y = y;
+                desk.frame();
+                told += !desk.shell.state.tooltip.empty();
+                for (const UiState::Written& text : desk.written) {
+                    INFO(text.text << " at scale " << scale);
+                    CHECK(text.ink.right() <= 1280.5f);
+                    CHECK(text.ink.x >= -0.5f);
+                }
+            }
+    }
+    CHECK(told > 10);
+}

@@ -38,7 +38,15 @@ void Shell::panel(Ui& ui, std::string_view name, const Rect& where) {
         whole_view = {where.x, where.y - view->scrolled, where.w - 8, view->row->least};
         if (state.active_panel.x == where.x && state.active_panel.bottom() > where.y) state.active_panel = whole_view;
     }
+    const size_t controls = state.ring.size();
+    if (low) scrolls(ui, "whole", where, view->scrolled);
     view->view->draw(ui, session, focus, whole_view);
+    // Tab came into this panel: the view's own keys follow it, and its frame says so.
+    if (state.focus_moved && std::find(state.ring.begin() + static_cast<std::ptrdiff_t>(controls), state.ring.end(),
+                                       state.focused) != state.ring.end())
+        state.active_panel = whole_view;
+    if (keyboard_ && menu_ == Menu::none && state.active_panel.x == whole_view.x && state.active_panel.y == whole_view.y)
+        ui.frame(where, theme->accent, 1.5f, 5);
     if (low) {
         for (const auto& [key, way] : {std::pair{Key::page_up, -1.0f}, {Key::page_down, 1.0f}})
             if (ui.pressed(key, whole_view)) ui.scroll_to("whole", view->scrolled + way * where.h * 0.8f);

@@ -241,6 +241,8 @@ class BlocksView final : public View {
             std::clamp<int64_t>(static_cast<int64_t>((ui.mouse.y - plot.y) / plot.h * static_cast<float>(sms)), 0, sms - 1);
         const auto cycle = static_cast<int64_t>((ui.mouse.x - plot.x) / plot.w * static_cast<float>(cycles));
         if (cycle >= seen_until_) return;
+        const float tall = plot.h / static_cast<float>(sms);
+        if (tall >= 5) ui.outline({plot.x, plot.y + tall * static_cast<float>(sm), plot.w, tall});
         ui.tooltip(fmt::format("cycle {}\n", with_commas(cycle)) +
                    tile_text(sm, cycle, sm == static_cast<int64_t>(run_->result.trace.sm)));
         if (ui.clicked(plot)) {
@@ -260,7 +262,15 @@ class BlocksView final : public View {
     float draw_tiles(Ui& ui, Focus& focus, const Rect& r) {
         const Theme& theme = *ui.theme;
         const float label = 30;
-        int64_t columns = sms_ <= 8 ? sms_ : sms_ <= 24 ? (sms_ + 1) / 2 : sms_ <= 60 ? 12 : sms_ <= 96 ? 16 : 18;
+        int64_t columns = sms_ <= 8 ? sms_ : sms_ <= 24 ? (sms_ + 1) / 2 : 12;
+        if (sms_ > 60) {  // 12 x 11 where there is height, else wider; whichever gives the larger tiles
+            const auto side = [&](int64_t across) {
+                return std::min((r.w - label) / static_cast<float>(across),
+                                (r.h - 4) / static_cast<float>((sms_ + across - 1) / across));
+            };
+            for (const int64_t across : {16, 18})
+                if (side(across) > side(columns)) columns = across;
+        }
         const int64_t rows = (sms_ + columns - 1) / columns;
         const float pitch_x = std::min(84.0f, (r.w - label) / static_cast<float>(columns));
         const float pitch_y = std::min(84.0f, (r.h - 4) / static_cast<float>(rows));
@@ -307,7 +317,10 @@ class BlocksView final : public View {
                 ui.frame({tile.x - 2, tile.y - 2, tile.w + 4, tile.h + 4}, theme.ink, 1.5f);
             else if (sm == focus.sm)
                 ui.frame({tile.x - 2, tile.y - 2, tile.w + 4, tile.h + 4}, theme.accent, 1.5f);
-            if (ui.hovered(tile)) ui.tooltip(tile_text(sm, focus.time, traced));
+            if (ui.hovered(tile)) {
+                ui.outline(tile);
+                ui.tooltip(tile_text(sm, focus.time, traced));
+            }
             if (ui.clicked(tile)) focus.sm = static_cast<int32_t>(sm);
         }
         return pitch_y * static_cast<float>(rows) + 2;

@@ -374,15 +374,17 @@ class ChartView final : public View {
         for (float x = a - period + phase; x < b; x += period) ui.rect({x, y - 1, 6, 2}, faded(theme.panel, 0.8f));
         ui.unclip();
         ui.arrow_head({to_left ? x0 + 1 : x1 - 1, y}, to_left ? Way::left : Way::right, color, head);
-        if (ui.hovered({x0, y - 14, x1 - x0, 28}))
+        if (ui.hovered({x0, y - 14, x1 - x0, 28})) {
+            ui.outline({x0 + 1, y - head, x1 - x0 - 2, 2 * head});
             ui.tooltip(fmt::format("{}: {} bytes, {} requests, {} of peak", one.name,
                                    with_commas(static_cast<int64_t>(one.bytes)),
                                    with_commas(static_cast<int64_t>(one.requests)), percent(one.percent_of_peak)));
+        }
         if (!labels) return;
         const std::string bytes = bytes_text(static_cast<double>(one.bytes)), share = percent(one.percent_of_peak);
         if (ui.text_width(bytes, {.size = 12}) <= x1 - x0 + 4)
             ui.text(middle, y - th / 2 - 5, bytes, {.size = 12, .align = Align::center});
-        if (row_h_ >= 40) ui.text(middle, y + th / 2 + 14, share, {.size = 12, .color = theme.ink2, .align = Align::center});
+        if (row_h_ >= 46) ui.text(middle, y + th / 2 + 14, share, {.size = 12, .color = theme.ink2, .align = Align::center});
     }
 
     void draw_links(Ui& ui) const {

@@ -330,6 +330,7 @@ class WarpsView final : public View {
             if (!panning_) click(session, focus, places, drag.from);
             panning_ = false;
         }
+        under_pointer_ = {};
         if (!drag.active) hover(ui, places);
     }
 
@@ -357,7 +358,9 @@ class WarpsView final : public View {
         seen_time_ = cycle;
     }
 
-    void hover(Ui& ui, const TimelinePlaces& places) const {
+    Rect under_pointer_;  // the cell or stalled run that the pointer is on; width 0: none
+
+    void hover(Ui& ui, const TimelinePlaces& places) {
         const Rect cells{places.axis.x, places.rows.y, places.axis.width, places.rows.h};
         if (!ui.hovered(cells)) return;
         const int64_t cycle = places.axis.cycle(ui.mouse.x);
@@ -366,11 +369,19 @@ class WarpsView final : public View {
         const WarpTrack& track = timeline_->trace().warps[static_cast<size_t>(warp)];
         const WarpState state = state_at(timeline_->trace(), track, cycle);
         if (!state.resident) return;
+        if (const RowPlace* row = places.place_of(track.slot, *timeline_); row && !places.texture) {
+            const int64_t from = state.issue ? cycle : std::max(state.stall->begin, places.axis.begin);
+            const int64_t to = state.issue ? cycle + 1 : std::min({state.stall->end, places.axis.end, places.hidden_from});
+            const float x = places.axis.at(from);
+            under_pointer_ = {x, row->y + 1, std::max(2.0f, places.axis.at(to) - x - 1), places.pitch - 2};
+        }
         const StallRow& reason = row_of(state.reason());
         std::string text =
             fmt::format("warp {} of block {}, cycle {}\n", track.warp_in_block, track.block, with_commas(cycle));
         if (state.issue) {
             text += timeline_->run->program ? "issues " + ptx::text_of(*timeline_->run->program, state.issue->pc) : "issues";
+        } else if (state.stall->end > places.hidden_from) {  // how long, and for what, an open prediction may ask
+            text += fmt::format("{}\n{}", reason.label, reason.explanation);
         } else {
             text += fmt::format("{}, {} cycles\n{}\n{}", reason.label, with_commas(state.stall->end - state.stall->begin),
                                 wait_of(*timeline_, static_cast<uint32_t>(warp), *state.stall).sentence, reason.explanation);
@@ -435,6 +446,7 @@ class WarpsView final : public View {
                     {.size = 12, .color = ui.theme->panel, .align = Align::center, .weight = 700, .mono = true});
         }
         ui.clip({places.rows.x, places.rows.y - 10, places.rows.w, places.rows.h + 20});
+        if (under_pointer_.w > 0) ui.outline(under_pointer_);
         draw_wait(ui, *timeline_, places, focus);
         ui.unclip();
         if (places.hidden_from < axis.end) {

@@ -22,6 +22,23 @@ struct Press {
     bool pressed = false, hovered = false, focused = false;
 };
 
+// The control that Tab came to may stand outside what its list shows: the list scrolls to it.
+void bring_into_view(Ui& ui, const Rect& rect) {
+    UiState& state = *ui.state;
+    if (!state.focus_moved) return;
+    const ImVec2 low = ui.list->GetClipRectMin(), high = ui.list->GetClipRectMax();
+    if (rect.y * ui.scale >= low.y && rect.bottom() * ui.scale <= high.y) return;
+    for (auto it = state.scrolled.rbegin(); it != state.scrolled.rend(); ++it) {
+        if (rect.x + rect.w / 2 < it->view.x || rect.x + rect.w / 2 > it->view.right()) continue;
+        const float above = it->view.y + 12 - rect.y, below = rect.bottom() + 12 - it->view.bottom();
+        if (above > 0)
+            state.scroll_wish[it->id] = it->offset - above;
+        else if (below > 0)
+            state.scroll_wish[it->id] = it->offset + below;
+        if (above > 0 || below > 0) return ui.animate();
+    }
+}
+
 // The behaviour that all clickable controls share.
 Press behave(Ui& ui, uint32_t id, const Rect& rect, bool able = true) {
     Press press;
@@ -29,6 +46,7 @@ Press behave(Ui& ui, uint32_t id, const Rect& rect, bool able = true) {
     UiState& state = *ui.state;
     state.ring.push_back(id);
     press.focused = state.focused == id;
+    if (press.focused) bring_into_view(ui, rect);
     press.hovered = ui.hovered(rect);
     if (press.hovered && state.mouse_clicked) {
         state.mouse_clicked = false;
@@ -65,6 +83,7 @@ void UiState::begin_frame() {
     text_focused = false;
     ring.clear();
     scopes.clear();
+    scrolled.clear();
     tooltip.clear();
     animate = false;
 }
@@ -72,7 +91,7 @@ void UiState::begin_frame() {
 void UiState::end_frame() {
     last_ring = ring;
     if (!mouse_down) dragging = 0;
-    mouse_clicked = mouse_double = mouse_released = activate = false;
+    mouse_clicked = mouse_double = mouse_released = activate = focus_moved = false;
     wheel = 0;
     typed_keys.clear();
     std::fill(std::begin(keys), std::end(keys), false);
@@ -93,6 +112,7 @@ void UiState::move_focus(int by) {
     int at = found == last_ring.end() ? (by > 0 ? -1 : count) : static_cast<int>(found - last_ring.begin());
     at = ((at + by) % count + count) % count;
     focused = last_ring[static_cast<size_t>(at)];
+    focus_moved = true;
 }
 
 void Ui::push_scope(std::string_view name) {
@@ -100,6 +120,7 @@ void Ui::push_scope(std::string_view name) {
 }
 void Ui::pop_scope() {
     if (!state->scopes.empty()) state->scopes.pop_back();
+    std::erase_if(state->scrolled, [&](const UiState::Scrolled& one) { return one.depth > state->scopes.size(); });
 }
 
 bool Ui::hovered(const Rect& r) const {
@@ -190,12 +211,17 @@ float Ui::scroll(std::string_view name, const Rect& view, float content_height) 
         pop_scope();
         if (pulled.active && room > 0) offset = std::clamp(offset + pulled.delta.y * most / room, 0.0f, most);
         rect(bar, pulled.active ? theme->ink2 : theme->ink3, 2);
+        scrolls(*this, name, view, offset);
     }
     return offset;
 }
 
 void Ui::scroll_to(std::string_view id, float offset) {
     state->scroll_wish[state->id_of(id)] = offset;
+}
+
+void scrolls(Ui& ui, std::string_view name, const Rect& view, float offset) {
+    ui.state->scrolled.push_back({ui.state->id_of(name), view, offset, ui.state->scopes.size()});
 }
 
 void Ui::tooltip(std::string_view words) {
@@ -293,6 +319,7 @@ float Ui::slider(std::string_view id, const Rect& box, float value, int steps) {
     const uint32_t key = state->id_of(id);
     if (enabled) state->ring.push_back(key);
     const bool focused = enabled && state->focused == key;
+    if (focused) bring_into_view(*this, grip);
     if (focused) {  // arrows move it while it has the keyboard
         state->slider_focused = true;
         bool& less = state->keys[static_cast<size_t>(Key::left)];

@@ -24,6 +24,14 @@ struct UiState {
     // Keyboard focus: every focusable control of the frame in drawing order.
     std::vector<uint32_t> ring, last_ring;
     uint32_t focused = 0;
+    bool focus_moved = false;  // by Tab, in this frame: what scrolls brings the control into view
+    struct Scrolled {
+        uint32_t id = 0;
+        Rect view;
+        float offset = 0;
+        size_t depth = 0;  // of the scope that it is of
+    };
+    std::vector<Scrolled> scrolled;                           // what is drawn now stands in these, the innermost last
     bool slider_focused = false, slider_was_focused = false;  // arrows belong to it
     std::vector<uint32_t> scopes;
 
@@ -72,5 +80,8 @@ struct UiState {
     void end_frame();         // forgets pictures unused for 600 frames
     void move_focus(int by);  // Tab, Shift+Tab
 };
+
+// What is drawn from here on, before its scroll() is called, stands in this view.
+void scrolls(Ui& ui, std::string_view id, const Rect& view, float offset);
 
 }  // namespace lockstep::gui
