@@ -145,3 +145,20 @@ TEST_CASE("a paragraph wraps inside its box and says how high it is") {
         if (i >= 4 * 19) rightmost = std::max(rightmost, bench.list.VtxBuffer[i].pos.x);
     CHECK(rightmost <= 92);
 }
+
+TEST_CASE("code in a sentence has the sentence's space before and behind its box, and a comma does not lie in it") {
+    Bench bench;
+    std::vector<UiState::Written> written;
+    bench.state.written = &written;
+    bench.ui.paragraph({0, 0, 2000, 100}, "H `HHH` H `H`, H", {.size = 15}, 24);
+    REQUIRE(written.size() == 6);
+    const auto gap = [&](size_t i) { return written[i + 1].ink.x - written[i].ink.right(); };
+    const float space = bench.ui.text_width(" ", {.size = 15});
+    for (const size_t i : {0u, 1u, 2u}) {
+        INFO("gap " << i << " is " << gap(i));
+        CHECK(gap(i) >= space + 2);
+    }
+    CHECK(std::abs(gap(0) - gap(1)) < 2.5f);
+    CHECK(gap(3) >= 2);
+    CHECK(gap(3) < gap(1));
+}

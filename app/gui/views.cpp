@@ -20,7 +20,7 @@ std::span<const ViewRow> views() {
         ViewRow{"threads", "Grid, block, thread", "learn", make_threads_view, 240},
         ViewRow{"stack", "Reconvergence stack", "learn", make_stack_view},
         ViewRow{"divergence", "Divergence", "learn", make_divergence_view, 200},
-        ViewRow{"fragments", "Fragments", "learn", make_fragments_view, 300},
+        ViewRow{"fragments", "Fragments", "learn", make_fragments_view, 560},
         ViewRow{"warps", "Warps by cycle", "sm", make_warps_view, 280},
         ViewRow{"code", "Source and PTX", "sm", make_code_view},
         ViewRow{"warp", "Warp", "sm", make_warp_view, 200},

@@ -1,6 +1,6 @@
 // Fragments of a matrix product, as the warp's registers hold them: A below B's side, D where they meet, as one multiplies
-// on paper. Each cell says the lane that holds the element; the picked lane's cells stand out. Arrow keys and clicks pick a
-// lane.
+// on paper. Each cell says the lane that holds the element; the picked lane's cells stand out. A and D, W and S and
+// clicks pick a lane.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +36,8 @@ class FragmentsView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
         FragmentScene scene = scene_of(session, focus);
-        for (const auto& [key, way] : {std::pair{Key::left, -1}, {Key::right, 1}, {Key::up, -4}, {Key::down, 4}})
+        for (const auto& [key, way] :
+             {std::pair{Key::a, -1}, {Key::d, 1}, {Key::w, -4}, {Key::s, 4}, {Key::up, -4}, {Key::down, 4}})
             if (scene.map && ui.pressed(key, area)) focus.lane = scene.lane = std::clamp(scene.lane + way, 0, 31);
         const std::string sentence = fragments_caption(scene),
                           right = scene.map ? fmt::format("{}, lane {}", scene.map->instruction, scene.lane) : std::string();
@@ -48,10 +49,11 @@ class FragmentsView final : public View {
         const FragmentMap& map = *scene.map;
         // B above D, A left of it; a gap between, a line for each title.
         const float title = 20, gap = 14;
-        const float cell = std::min((body.w - gap) / static_cast<float>(map.a.columns + map.d.columns),
-                                    (body.h - 2 * title - gap) / static_cast<float>(map.b.rows + map.d.rows));
-        const float wide = cell * static_cast<float>(map.a.columns), high = cell * static_cast<float>(map.b.rows);
-        const float x = body.x + std::max(0.0f, (body.w - wide - gap - cell * static_cast<float>(map.d.columns)) / 2);
+        const float tall = (body.h - 2 * title - gap) / static_cast<float>(map.b.rows + map.d.rows);
+        const Point cell{std::min((body.w - gap) / static_cast<float>(map.a.columns + map.d.columns), tall * 1.5f),
+                         std::min(tall, 24.0f)};
+        const float wide = cell.x * static_cast<float>(map.a.columns), high = cell.y * static_cast<float>(map.b.rows);
+        const float x = body.x + std::max(0.0f, (body.w - wide - gap - cell.x * static_cast<float>(map.d.columns)) / 2);
         const Point b{x + wide + gap, body.y + title}, a{x, b.y + high + gap + title}, d{b.x, a.y};
         matrix(ui, focus, scene, map.a, a, cell);
         matrix(ui, focus, scene, map.b, b, cell);
@@ -59,7 +61,7 @@ class FragmentsView final : public View {
         if (wide > 150) {
             ui.paragraph({x, body.y + 2, wide - 12, high},
                          "Each cell says which of the 32 lanes holds the element. Row of `A` times column of `B` gives `D`. "
-                         "Click an element, or use the arrow keys, to see all that its lane holds.",
+                         "Click an element, or press A or D, to see all that its lane holds.",
                          {.size = 13, .color = ui.theme->ink2}, 20);
         }
         ui.pop_scope();
@@ -77,15 +79,15 @@ class FragmentsView final : public View {
     }
 
   private:
-    static void matrix(Ui& ui, Focus& focus, const FragmentScene& scene, const FragmentMatrix& it, Point at, float cell) {
+    static void matrix(Ui& ui, Focus& focus, const FragmentScene& scene, const FragmentMatrix& it, Point at, Point cell) {
         const Theme& theme = *ui.theme;
         ui.text(at.x, at.y - 5, fmt::format("{} {} x {}", it.name, it.rows, it.columns), {.size = 13, .weight = 600});
-        const float digits = cell >= 20 ? 12.0f : 0.0f;
+        const bool digits = cell.x >= 15.4f && cell.y >= 12.5f;
         for (int row = 0; row < it.rows; ++row)
             for (int column = 0; column < it.columns; ++column) {
                 const FragmentOwner& owner = it.at(row, column);
-                const Rect place{at.x + cell * static_cast<float>(column), at.y + cell * static_cast<float>(row), cell - 1,
-                                 cell - 1};
+                const Rect place{at.x + cell.x * static_cast<float>(column), at.y + cell.y * static_cast<float>(row),
+                                 cell.x - 1, cell.y - 1};
                 if (scene.hidden) {
                     ui.rect(place, theme.grid);
                     continue;
@@ -94,9 +96,9 @@ class FragmentsView final : public View {
                 // Lanes of a row of four are near in colour; the number is the second code.
                 ui.rect(place, own ? theme.selected : sequential(0.08f + 0.4f * static_cast<float>(owner.lane) / 31, theme));
                 if (own) ui.outline(place);
-                if (digits > 0)
-                    ui.text(place.x + place.w / 2, place.y + place.h / 2 + 4, std::to_string(owner.lane),
-                            {.size = digits, .align = Align::center, .weight = own ? 700 : 400, .mono = true});
+                if (digits)
+                    ui.text(place.x + place.w / 2, place.y + place.h / 2 + 4.5f, std::to_string(owner.lane),
+                            {.size = 12, .align = Align::center, .weight = own ? 700 : 400, .mono = true});
                 if (ui.hovered(place))
                     ui.tooltip(fmt::format("{}[{}, {}]: lane {}, register {}{}", it.name, row, column, owner.lane,
                                            owner.word, owner.part > 0 ? fmt::format(", element {} of it", owner.part) : ""));

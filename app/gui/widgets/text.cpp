@@ -78,7 +78,9 @@ struct Word {
     const Run* run;
     float width;  // layout units
     bool space_before;
+    float before = 0, after = 0;  // of a piece of code: the ends of its box
 };
+constexpr float chip_end = 3;
 
 }  // namespace
 
@@ -151,6 +153,7 @@ float Ui::paragraph(const Rect& box, std::span<const Run> runs, float line_heigh
     bool space = false;
     for (const Run& run : runs) {
         size_t at = 0;
+        const size_t first = words.size();
         while (at < run.text.size()) {
             if (run.text[at] == ' ' || run.text[at] == '\n') {
                 space = true;
@@ -164,30 +167,37 @@ float Ui::paragraph(const Rect& box, std::span<const Run> runs, float line_heigh
             space = false;
             at = end;
         }
+        if (!run.code || words.size() == first) continue;
+        words[first].before = chip_end;
+        words.back().after = chip_end;
     }
     // A word that is glued to the one before it (punctuation after code) wraps with it.
     float x = box.x, baseline = box.y + line_height * 0.72f;
     for (size_t i = 0; i < words.size();) {
-        float together = words[i].width;
+        const auto whole = [&](size_t w) { return words[w].before + words[w].width + words[w].after; };
+        float together = whole(i);
         size_t end = i + 1;
-        while (end < words.size() && !words[end].space_before) together += words[end++].width;
-        const float gap = words[i].space_before && x > box.x ? text_width(" ", words[i].run->style) : 0;
+        while (end < words.size() && !words[end].space_before) together += whole(end++);
+        const Run& spaced = words[i].before > 0 && i > 0 ? *words[i - 1].run : *words[i].run;  // a box's own space is wide
+        const float gap = words[i].space_before && x > box.x ? text_width(" ", spaced.style) : 0;
         if (x > box.x && x + gap + together > box.right() + 0.5f)
             x = box.x, baseline += line_height;
         else
             x += gap;
         for (; i < end; ++i) {
             const Word& word = words[i];
+            x += word.before;
             if (draw && word.run->code) {
                 const float size = word.run->style.size;
                 // Words of one piece of code that stand on one line share one box.
                 const bool joined = i > 0 && words[i - 1].run == word.run && x > box.x + 1;
                 const float back = joined ? text_width(" ", word.run->style) : 0;
-                const float left = joined ? 2 - back : -2;  // the word before has its own end already
-                rect({x + left, baseline - size, word.width + 2 - left, size + 5}, theme->selected, joined ? 0.0f : 3.0f);
+                const float left = joined ? chip_end - back : -chip_end;  // the word before has its own end already
+                rect({x + left, baseline - size, word.width + chip_end - left, size + 5}, theme->selected,
+                     joined ? 0.0f : 3.0f);
             }
             if (draw) this->text(x, baseline, word.text, word.run->style);
-            x += word.width;
+            x += word.width + word.after;
         }
     }
     return words.empty() ? 0 : baseline - box.y - line_height * 0.72f + line_height;
