@@ -114,7 +114,10 @@ class GenerationsView final : public View {
                                           .caption = sentence});
         ui.push_scope("generations");
         const Theme& theme = *ui.theme;
-        const float name = 128, head = 40, time = ran ? std::clamp(body.w * 0.17f, 120.0f, 200.0f) : 0;
+        float widest = 124;
+        for (const Row& row : rows) widest = std::max(widest, ui.text_width(row.gpu.title, {.size = 13, .weight = 700}));
+        const float name = std::min(widest + 8, std::max(128.0f, body.w * 0.15f)), head = 40,
+                    time = ran ? std::clamp(body.w * 0.17f, 120.0f, 200.0f) : 0;
         const float pitch = (body.w - name - time) / static_cast<float>(std::size(columns));
         const float height = std::min(64.0f, (body.h - head) / static_cast<float>(rows.size()));
         const auto column_x = [&](size_t c) { return body.x + name + pitch * static_cast<float>(c); };

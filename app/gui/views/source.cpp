@@ -12,7 +12,7 @@
 namespace lockstep::gui {
 namespace {
 
-constexpr float line_height = 24, gutter = 112;
+constexpr float line_height = 24, wide_gutter = 112, low_gutter = 78;  // where long lines need the room
 
 struct LineUse {
     std::vector<std::pair<size_t, int>> issues;  // path, lanes; the first few
@@ -152,12 +152,13 @@ class SourceView final : public View {
         }
         const float offset = ui.scroll("lines", {r.x, r.y, r.w + 10, r.h}, static_cast<float>(lines_.size()) * line_height);
         ui.clip({r.x - 11, r.y, r.w + 22, r.h});
-        const float code_x = r.x + gutter;
-        // A font step smaller when the longest line would not fit.
+        // A font step smaller when the longest line would not fit, and less room for the issue slots.
         size_t longest = 0;
         for (const std::string& line : lines_)
             if (const size_t text = line.find_first_not_of(' '); line.compare(std::min(text, line.size()), 2, "//") != 0)
                 longest = std::max(longest, line.size());  // comments may be cut
+        const bool narrow = static_cast<float>(longest) * 7.3f > r.w + 8 - wide_gutter;
+        const float code_x = r.x + (narrow ? low_gutter : wide_gutter);
         const float size = static_cast<float>(longest) * 8.4f > r.right() - code_x
                                ? static_cast<float>(longest) * 7.8f > r.right() + 6 - code_x ? 12.0f : 13.0f
                                : 14.0f;
@@ -171,12 +172,12 @@ class SourceView final : public View {
                 ui.rect(row, theme.selected);
                 ui.rect({row.x, y, 3, line_height}, theme.accent);
             }
-            draw_use(ui, use.lines[i], r.x, y);
+            draw_use(ui, use.lines[i], r.x, y, narrow);
             if (use.lines[i].path >= 0) {
                 const PathCode code = path_code(static_cast<size_t>(use.lines[i].path));
                 ui.hatch({code_x - 8, y, 3, line_height}, code.color, code.hatch);
             }
-            ui.text(r.x + 96, y + 17, std::to_string(number),
+            ui.text(code_x - 16, y + 17, std::to_string(number),
                     {.size = 13, .color = on ? theme.ink : theme.quiet, .align = Align::right, .mono = true});
             draw_code(ui, code_x, y + 17, lines_[i], size, r.right() + 8 - code_x);
             if (!ui.clicked({row.x, row.y, row.w - 8, row.h})) continue;
@@ -190,22 +191,24 @@ class SourceView final : public View {
         ui.unclip();
     }
 
-    static void draw_use(Ui& ui, const LineUse& use, float x, float y) {
+    static void draw_use(Ui& ui, const LineUse& use, float x, float y, bool narrow) {
         if (use.count == 0) return;
-        const bool listed = use.count <= 3;
+        const bool listed = use.count <= (narrow ? 1 : 3);
+        const float wide = narrow ? 14 : 24;
         const size_t boxes = listed ? use.issues.size() : 1;
         for (size_t i = 0; i < boxes; ++i) {
             const auto& [path, lanes] = use.issues[i];
             const float share =
                 listed ? static_cast<float>(lanes) / 32 : static_cast<float>(use.lanes) / static_cast<float>(32 * use.count);
             const PathCode code = path_code(path);
-            const Rect box{x + 26 * static_cast<float>(i), y + 6, 24, 12};
-            ui.hatch({box.x, box.y, 24 * share, 12}, code.color, code.hatch);
+            const Rect box{x + (wide + 2) * static_cast<float>(i), y + 6, wide, 12};
+            ui.hatch({box.x, box.y, wide * share, 12}, code.color, code.hatch);
             ui.frame(box, code.color);
         }
         if (!listed)
-            ui.text(x + 30, y + 17, fmt::format("x{}", use.count),
-                    {.size = 12, .color = ui.theme->ink2, .mono = true, .width = 40});
+            ui.text(x + wide + (narrow ? 2 : 6), y + 17,
+                    use.count < 1000 ? fmt::format("x{}", use.count) : fmt::format("x{}k", use.count / 1000),
+                    {.size = 12, .color = ui.theme->ink2, .mono = true, .width = narrow ? 30.0f : 40.0f});
     }
 };
 

@@ -41,6 +41,10 @@ void draw_code(Ui& ui, float x, float baseline, std::string_view line, float siz
     const float glyph = ui.text_width("0", {.size = size, .mono = true});
     const auto most = static_cast<size_t>(std::max(0.0f, width / glyph));
     const bool cut = line.size() > most;
+    if (cut && ui.hovered({x, baseline - size - 2, width, size + 8})) {
+        const size_t begin = std::min(line.find_first_not_of(' '), line.size());
+        ui.tooltip(line.substr(begin));
+    }
     if (cut) line = line.substr(0, most > 1 ? most - 1 : 0);
     for (size_t i = 0; i < line.size();) {
         if (line[i] == ' ') {
