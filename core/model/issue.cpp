@@ -235,6 +235,7 @@ void Sm::issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first) {
             issued.wait = StallReason::short_scoreboard;
         }
         core.take(mio_queue, now, memory_side_.free_at(s, LoadStore::Queue::mio));
+        core.take(lg_queue, now, memory_side_.free_at(s, LoadStore::Queue::lg));
     } else {
         core.take(t.pipe, now, now + t.interval);
     }

@@ -69,10 +69,11 @@ Ticks LoadStore::enter(uint32_t s, int64_t now, Ticks takes, uint32_t pipe) {
 
 // What the tags hold back takes its cycles of the data pipe all the same, of those that the pipe would have had idle: the
 // others go past it.
-Ticks LoadStore::enter_tags(uint32_t s, int64_t now, Ticks takes) {
+Ticks LoadStore::enter_tags(uint32_t s, int64_t now, Ticks takes, Ticks& through) {
     const Ticks slot = std::max(ticks_of(now), tags_free_);
     tags_free_ = slot + takes;
-    return std::max(slot, enter(s, now, takes, 0));
+    through = enter(s, now, takes, 0);
+    return std::max(slot, through);
 }
 
 void LoadStore::leave(uint32_t s, Queue queue, Ticks when) {
@@ -167,7 +168,8 @@ MemoryCost LoadStore::global(uint32_t s, int64_t now, Access access, const uint6
     if (request_.lines > 1) takes = std::max(takes, ticks_of(int64_t{tag_cycles(request_)}));
     // The bytes of cp.async cross the data pipe once more, on their way into shared memory.
     if (way.to_shared) takes += std::max(interval_, request_.sectors * sector_ticks_);
-    const Ticks since = ticks_of(now), begin = enter_tags(s, now, takes);
+    Ticks through = 0;
+    const Ticks since = ticks_of(now), begin = enter_tags(s, now, takes, through);
     // Sent to L2, out of the way of those behind it, taken by L2.
     Ticks ready = begin + l1_ticks_, sent = begin, held = begin, accepted = begin;
     const bool cached = l1_.sets() != 0 && way.cache != CacheUse::l2_only &&
@@ -206,6 +208,7 @@ MemoryCost LoadStore::global(uint32_t s, int64_t now, Access access, const uint6
     counters_.l1_sectors += cost.l1_sectors;
     counters_.l1_hits += cost.l1_hits;
     tags_free_ = std::max(tags_free_, held);
+    leave(s, Queue::mio, through + takes);
     leave(s, Queue::lg, held + takes);
     cost.ready = cycle_of(ready);
     // A result of 4 bytes a lane is in the latency; what is wider follows.
@@ -329,7 +332,9 @@ MemoryCost LoadStore::bulk(uint32_t s, int64_t now, bool store, std::span<const 
     MemoryCost cost;
     cost.level = MemoryLevel::l2;
     cost.sectors = static_cast<uint32_t>(sectors.size());
-    const Ticks begin = enter_tags(s, now, ticks_a_cycle);
+    Ticks through = 0;
+    const Ticks begin = enter_tags(s, now, ticks_a_cycle, through);
+    leave(s, Queue::mio, through + ticks_a_cycle);
     leave(s, Queue::lg, begin + ticks_a_cycle);
     const Ticks since = ticks_of(now);
     Ticks ready = begin + l1_ticks_, accepted = begin;

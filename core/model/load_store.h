@@ -5,6 +5,7 @@
 //
 //   access(event) -> global | shared | constant | texture | bulk | shuffle     load_store_access.cpp sends them their way
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -35,9 +36,14 @@ class LoadStore {
     // `shared_bytes`: shared memory of all blocks that may be resident; L1 gets what is left. `sm`: its number.
     LoadStore(const GpuSpec& gpu, MemorySystem& memory, uint32_t shared_bytes, uint32_t sm = 0);
 
-    enum class Queue : uint8_t { mio, lg };  // of shared memory, shuffles and their like; of local and global memory
-    // First cycle in which sub-core `s` may hand over an instruction: its queue has room.
-    int64_t free_at(uint32_t s, Queue queue) const { return free_at_[place_of(s, queue)]; }
+    // `mio`: of all memory instructions of a sub-core. Those of local and global memory also have a place in `lg`, until the
+    // tags hold them no longer.
+    enum class Queue : uint8_t { mio, lg };
+    // First cycle in which sub-core `s` may hand over an instruction: there is room for it.
+    int64_t free_at(uint32_t s, Queue queue) const {
+        const int64_t mio = free_at_[place_of(s, Queue::mio)];
+        return queue == Queue::mio ? mio : std::max(mio, free_at_[place_of(s, Queue::lg)]);
+    }
 
     // What a memory instruction (Route::memory, shuffle or constant) that sub-core `s` issues at `now` costs.
     MemoryCost access(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& timing);
@@ -79,7 +85,8 @@ class LoadStore {
     static uint32_t place_of(uint32_t s, Queue queue) { return 2 * s + static_cast<uint32_t>(queue); }
     // Passes the sub-core's address unit and reserves `takes` of a data pipe; when the pipe begins.
     Ticks enter(uint32_t s, int64_t now, Ticks takes, uint32_t pipe);
-    Ticks enter_tags(uint32_t s, int64_t now, Ticks takes);  // the data pipe of L1, in order with what its tags hold back
+    // The same for L1, in order with what its tags hold back; `through`: when it would have begun without that.
+    Ticks enter_tags(uint32_t s, int64_t now, Ticks takes, Ticks& through);
     Ticks store_place(uint32_t sectors, Ticks begin) const;  // when so many more have room on their way to the crossbar
     void hold_store(uint32_t sectors, Ticks until);
     MemoryCost shared_passes_of(uint32_t s, int64_t now, uint32_t passes);

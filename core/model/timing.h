@@ -14,8 +14,8 @@ namespace lockstep::model {
 
 enum class Route : uint8_t { math, memory, constant, shuffle, branch, barrier, exit, fence, sleep };
 
-// One a ptx::Unit, and the second of a sub-core's two queues of memory instructions: the first, of shared memory, shuffles
-// and their like, is Unit::lsu.
+// One a ptx::Unit, of which Unit::lsu is a sub-core's queue of memory instructions, and the room for those of local and
+// global memory.
 constexpr uint32_t pipes = 9, mio_queue = static_cast<uint32_t>(ptx::Unit::lsu), lg_queue = 8;
 constexpr uint32_t unit_of(uint32_t pipe) {
     return pipe == lg_queue ? mio_queue : pipe;
