@@ -125,6 +125,16 @@ TEST_CASE("processes of mpirun leave the same values in the same virtual time as
         CHECK(virtual_time(threads.out) != "none");
         CHECK(virtual_time(processes.out) == virtual_time(threads.out));
     }
+    // On a network of links too, with a slow rank: no two ranks' messages meet in a ring. Where they may, it says so.
+    const std::string ring = "collective --ranks 4 --bytes 40000 --topology ring --slow 2:3";
+    const Outcome threads = lockstep_command(ring + " --comm in_process"),
+                  processes = mpirun("-np 4 lockstep " + ring + " --comm mpi");
+    CHECK(processes.status == 0);
+    CHECK(virtual_time(processes.out) == virtual_time(threads.out));
+    CHECK(virtual_time(processes.out) != virtual_time(lockstep_command("collective --ranks 4 --bytes 40000 --topology ring "
+                                                                       "--comm in_process")
+                                                          .out));
+    CHECK(processes.out.find("processes do not know of each other's messages") != std::string::npos);
     for (const char* operation : {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all"}) {
         const Outcome library =
             mpirun(fmt::format("-np 3 lockstep collective --ranks 3 --bytes 12000 --op {} --comm mpi --library", operation));

@@ -188,6 +188,8 @@ TEST_CASE("bad input is refused in one sentence with exit status 2") {
     refuses("plan --model llama3-8c --gpu h100 --batch 8", "did you mean 'llama3-8b'?");
     refuses("plan --model llama3-8b --gpu h100 --batch 8 --link ib-hdd", "did you mean 'ib-hdr'?");
     refuses("plan --model llama3-8b --gpu h100 --batch 8 --recompute some", "none, selective, full");
+    refuses("plan --model llama3-8b --gpu h100 --batch 8 --recompute ful", "did you mean 'full'?");
+    refuses("plan --model llama3-8b --gpu h100 --batch 8 --context balancd", "did you mean 'balanced'?");
     refuses("plan --model lenet5 --gpu h100 --batch 8", "plans are made for language models");
     refuses("plan --model llama3-8b --gpu h100 --batch 8 --schedule zb-h3", "did you mean 'zb-h1'?");
     refuses("plan --model llama3-8b --gpu h100 --batch 8 --tokens nan", "a number above 0 to 1e+30 is needed, not 'nan'");
@@ -681,6 +683,7 @@ TEST_CASE("schedule draws, times and refuses") {
     refuses("schedule --kind 1f1b --stages 4 --microbatches 8 --times 1,2", "as in 1,1,1");
     refuses("schedule --kind 1f1b --stages 4 --microbatches 8 --slow 7:2", "a rank from 0 to 3");
     refuses("schedule --kind 1f1b --stages 4 --microbatches 8 --slow 2", "as in 2:1.5, not '2'");
+    refuses("schedule --kind zb-2p --stages 4 --microbatches 8 --kept 2", "a share of its memory from 0 to 1");
     refuses("schedule --kind zb-v --stages 4 --microbatches 8 --chunks 3", "2 pieces");
 }
 
@@ -889,6 +892,7 @@ TEST_CASE("mesh draws who holds what, moves it for real and counts its bytes") {
     refuses("mesh --mesh x:3,x:2 --shape 6,4 --layout x,-", "axis x is there twice");
     refuses("mesh --mesh x:3 --shape 6,0 --layout x,-", "whole numbers from 1");
     refuses("mesh --mesh x:3 --shape 6,4 --layout z,-", "the mesh has no axis 'z': its axes are x");
+    refuses("mesh --mesh data:3 --shape 6,4 --layout date,-", "its axes are data; did you mean 'data'?");
     refuses("mesh --mesh x:3 --shape 6,4,5 --matmul '-,x;-,-'", "which do not meet");
 }
 

@@ -175,6 +175,89 @@ TEST_CASE("the end of a bar dragged changes how long such actions take, a number
     CHECK(desk.session.cluster_asked->pipeline.microbatches == 10);
 }
 
+TEST_CASE(
+    "the boundary between two stages gives a layer to the neighbour, by its number or by its grip, while one is left") {
+    lessons::ClusterSetup setup;
+    setup.pipeline.kinds = {"1f1b"};
+    ClusterDesk desk("pipeline", setup);
+    const auto turn = [&](float by) {
+        const Rect words = lowest(desk, "layers of stage 2");  // the picked one
+        desk.drag(words.right() + 36, words.y + 4, words.right() + 36 + by, words.y + 4);
+    };
+    turn(22);
+    REQUIRE(desk.session.cluster_asked);
+    CHECK(desk.session.cluster_asked->pipeline.layers == std::vector<int>{4, 4, 6, 2});
+    desk.run_asked();
+    const parallel::ScheduleRun& run = desk.session.snapshot()->cluster->schedules[0].run;
+    CHECK(run.busy == std::vector<double>{24, 24, 36, 12});  // eight micro-batches of F, I and W, by a quarter a layer
+    CHECK(desk.shows("stage 2 · 6"));
+    CHECK_THAT(desk.text("pipeline"), Contains("layers by stage, as cut by hand: 4, 4, 6, 2"));
+    turn(33);
+    CHECK(desk.session.cluster_asked->pipeline.layers == std::vector<int>{4, 4, 7, 1});
+    CHECK_THAT(desk.text("pipeline"), Contains("Stage 3 has one layer left and keeps it") && Contains("stage 2 can give"));
+    CHECK(desk.shows("Stage 3 has one layer left"));
+    REQUIRE(desk.click_on("even stages"));
+    CHECK(desk.session.cluster_asked->pipeline.layers.empty());
+    desk.run_asked();
+
+    const Rect label = lowest(desk, "stage 1");  // the boundary above it, between stages 0 and 1
+    const float x = label.x + 78;
+    for (float y = label.y; y > label.y - 40 && !desk.session.cluster_asked; y -= 3) desk.drag(x, y, x, y + 15);
+    REQUIRE(desk.session.cluster_asked);
+    CHECK(desk.session.cluster_asked->pipeline.layers == std::vector<int>{5, 3, 4, 4});
+
+    lessons::ClusterSetup train;
+    train.training.on = true;
+    CHECK(lessons::parts_of(train) == std::vector<int>{5, 5});  // ten blocks of the tiny llama
+    CHECK(lessons::move_boundary(train, 0, true).empty());
+    CHECK(train.training.plan.cut == std::vector<int>{6, 4});
+    CHECK_THAT(lessons::move_boundary(train, 1, true), Contains("no boundary"));
+    const lessons::ClusterScene cut = lessons::run_cluster(train);
+    CHECK(cut.schedules[0].parts == std::vector<int>{6, 4});
+    CHECK(cut.schedules[0].refusal.empty());
+    CHECK(std::abs(cut.training->difference()) < 1e-5);
+}
+
+TEST_CASE("a cable turned slower makes all wait, and even cables are a button away") {
+    ClusterDesk desk("collective");
+    const double before = desk.session.snapshot()->cluster->collective.run.total_us;
+    const Rect link = lowest(desk, "2 → 3");
+    desk.input.mouse_x = middle(link), desk.input.mouse_y = link.y + 4;
+    desk.frame();
+    desk.input.wheel = -1;
+    desk.frame();
+    REQUIRE(desk.session.cluster_asked);
+    CHECK(desk.session.cluster_asked->collective.speeds == std::vector<double>{1, 1, 0.5, 1});
+    desk.run_asked();
+    const lessons::CollectiveShown& shown = desk.session.snapshot()->cluster->collective;
+    // Six rounds of 16 MB, each of which waits for the port of 12.5 GB/s; the late rank's half millisecond is hidden or not.
+    CHECK(shown.run.total_us > before + 5 * 640 - 500);
+    CHECK(desk.shows("1/2"));
+    CHECK_THAT(desk.text("collective"), Contains("the port of rank 2 runs at 1/2 of the link's speed") &&
+                                            Contains("The port of rank 2 runs at 1/2 of the speed, and all wait for it."));
+    const Rect slow = lowest(desk, "2 → 3  1/2");
+    desk.drag(middle(slow), slow.y + 4, middle(slow) + 20, slow.y + 4);
+    REQUIRE(desk.session.cluster_asked);
+    desk.run_asked();
+    CHECK(desk.session.snapshot()->cluster->collective.speeds.empty());
+    CHECK(desk.session.snapshot()->cluster->collective.run.total_us == before);
+}
+
+TEST_CASE("a plan whose step has no collective shows none, and says what would make one") {
+    lessons::ClusterSetup setup;
+    setup.training.on = true;
+    setup.training.plan = {.pp = 2, .microbatches = 4};
+    ClusterDesk desk("collective", setup);
+    CHECK_THAT(desk.text("collective"), Contains("hand activations and gradients from stage to stage alone") &&
+                                            Contains("dp 2 would all-reduce gradients"));
+    CHECK(desk.shows("this step has no collective"));
+    CHECK(desk.session.snapshot()->cluster->collective.messages.empty());
+    setup.training.plan = {};
+    CHECK_THAT(lessons::run_cluster(setup).collective.nothing, Contains("On one rank nothing is exchanged"));
+    setup.training.plan = {.dp = 2};
+    CHECK(lessons::run_cluster(setup).collective.nothing.empty());
+}
+
 TEST_CASE("the memory wall: ten times as many operations a byte as in 2016, and how many tokens hide the gradients") {
     ClusterDesk desk("memory_wall");
     // P100: 21.2 TFLOP/s of FP16 and 732 GB/s; H100 SXM: 989 and 3,352.

@@ -176,6 +176,32 @@ TEST_CASE("bytes a rank keeps and sends are ZeRO's formulas") {
     CHECK(std::abs(zero_bytes(3, 64, DType::f16).sum() * 7.5 - 1.88) < 0.005);
 }
 
+TEST_CASE("in a pipeline ZeRO-2 and 3 send a run's gradients once, and ZeRO-1 the step's") {
+    const int n = 2;
+    for (const auto& [schedule, chunks, reductions] :
+         {std::tuple{"1f1b", 1, 4}, {"interleaved", 2, 2}, {"zb-h1", 1, 4}, {"zb-v", 2, 4}})
+        for (const int zero : {0, 1, 2, 3}) {
+            INFO(schedule << " zero " << zero);
+            ParallelOptions options = small_options({.dp = n,
+                                                     .pp = 2,
+                                                     .zero = zero,
+                                                     .schedule = schedule,
+                                                     .chunks = chunks,
+                                                     .microbatches = 4,
+                                                     .bucket_bytes = 1 << 20});
+            options.shape->widths = {16, 32, 32, 32, 8};  // a layer for each of four stages
+            const ParallelStepRecord last = run_steps(options, 2).last;
+            double gradients = 0;
+            for (const RankStep& rank : last.ranks) {
+                gradients += double(sent_for(rank, "gradients"));
+                if (zero >= 2) CHECK(rank.kept[1] * n == rank.kept[0] * (zero == 3 ? n : 1));
+            }
+            const double parameters = small_parameters + 32 * 32 + 32;
+            const double each = n * double(n - 1) / n * parameters * 8;  // of all ranks: half an all-reduce
+            CHECK(gradients == each * (zero == 0 ? 2 : zero == 1 ? 1 : reductions));
+        }
+}
+
 TEST_CASE("an offloaded optimiser lives in the host's memory and gives the same steps") {
     const Ran serial = run_steps(small_options({}));
     for (const int zero : {0, 1, 3}) {

@@ -102,16 +102,23 @@ TEST_CASE("Published training runs stay as near as they were, and the formulas f
         if (row.table == "cluster_formulas") CHECK(error < 0.002);
         if (row.table == "cluster_memory") CHECK(error < 0.01);
         if (row.table == "cluster_collectives") CHECK(error < 0.01);
-        if (row.table != "cluster_bubbles") continue;
-        CHECK(error < 0.45);
-        bubbles[row.name.substr(0, row.name.find('/'))][row.name.substr(row.name.rfind('/') + 1)] = row.got;
+        if (!row.table.starts_with("cluster_bubbles")) continue;
+        const std::string model = row.table + " " + row.name.substr(0, row.name.find('/'));
+        const std::string kind = row.name.substr(row.name.rfind('/') + 1);
+        bubbles[model][kind] = row.got;
+        if (row.table == "cluster_bubbles")  // with the times that were profiled: the schedules are the paper's
+            CHECK(error < (kind == "interleaved" ? 0.12 : kind == "zb-2p" ? 0.04 : 0.002));
+        else if (kind != "zb-2p")
+            CHECK(error < 0.45);
     }
     CHECK(rows == 13);
-    CHECK(bubbles.size() == 4);
+    CHECK(bubbles.size() == 8);
     for (auto& [model, of] : bubbles) {
         CAPTURE(model);
+        REQUIRE(of.size() == 5);
         CHECK(of["1f1b"] > of["zb-h1"]);
         CHECK(of["zb-h1"] > of["zb-h2"]);
+        CHECK(of["zb-h2"] > of["zb-2p"]);
         CHECK(of["1f1b"] > of["interleaved"]);
     }
     CHECK(mean / rows < 0.03);  // to be tightened, never widened
@@ -149,9 +156,10 @@ TEST_CASE("A step's phases add up to its time, and its memory is what the ZeRO f
             if (axis.name == "dp") sent = axis.bytes;
         CHECK(sent == Approx((zero == 3 ? 3 : 2) * 63.0 / 64 * 2 * p));
     }
-    request.batch = 512;  // eight micro-batches: ZeRO-2 adds whole gradients up, ZeRO-3 gathers and reduces for each
+    request.batch = 512;  // eight micro-batches: ZeRO-2 reduces the gradients of each, ZeRO-3 gathers for each too
     request.plan.zero = 2;
-    CHECK(planner.plan(request).memory.gradients == Approx(2 * planner.plan(request).parameters));
+    CHECK(planner.plan(request).memory.gradients == Approx(2 * planner.plan(request).parameters / 64));
+    CHECK(planner.plan(request).axes.back().bytes == Approx((8 + 1) * 63.0 / 64 * 2 * planner.plan(request).parameters));
     request.plan.zero = 3;
     CHECK(planner.plan(request).axes.back().bytes == Approx(8 * 3 * 63.0 / 64 * 2 * planner.plan(request).parameters));
 }
@@ -180,6 +188,40 @@ TEST_CASE("A pipeline's activations and waits are its schedule's") {
     const double m = plain.request.plan.microbatches;
     CHECK(plain.memory.activations < 3 * gpipe.memory.activations / m);  // 2 of m micro-batches
     CHECK(plain.bubble_of_total == Approx(1 / (m + 1)).epsilon(0.3));    // (p-1)/(m+p-1), the head makes stages uneven
+}
+
+TEST_CASE(
+    "ZeRO-2 in a pipeline reduces gradients once a run of micro-batches through a stage, and keeps two stages' whole") {
+    Planner planner;
+    PlanRequest request = request_of(megatron_rows()[5]);  // four pipeline ranks, three stages each
+    request.plan.zero = 2, request.plan.dp = 4, request.plan.tp = 8;
+    const double m = double(request.batch) / (4 * double(request.microbatch)), p = 4, v = 3, grad = 2;
+    const auto sent = [](const PlanResult& plan) { return plan.axes.back().bytes; };
+    const PlanResult runs = planner.plan(request);  // backward comes in groups of p micro-batches
+    const double here = runs.parameters_here;
+    CHECK(sent(runs) == Approx((m / p + 1) * 3 / 4 * grad * here));
+    CHECK(runs.memory.gradients > here * grad / 4);
+    CHECK(runs.memory.gradients < here * grad * (0.25 + 2.5 / v));
+    request.plan.chunks = 1, request.plan.schedule = "1f1b";
+    const PlanResult each = planner.plan(request);
+    CHECK(sent(each) == Approx((m + 1) * 3 / 4 * grad * each.parameters_here));
+    CHECK(each.memory.gradients == Approx(each.parameters_here * grad / 4));
+}
+
+TEST_CASE("Recomputing goes through forward once where backward comes in two parts, and its activations wait for W") {
+    Planner planner;
+    PlanRequest request = request_of(megatron_rows()[5]);
+    request.plan.chunks = 1;
+    request.plan.schedule = "1f1b";
+    const PlanResult whole = planner.plan(request);
+    request.plan.schedule = "zb-h1";
+    const PlanResult split = planner.plan(request);
+    CHECK(split.time.recompute == Approx(whole.time.recompute));
+    CHECK(split.time.backward == Approx(whole.time.backward));
+    CHECK(split.memory.activations > whole.memory.activations);
+    request.plan.recompute = Recompute::none;
+    const PlanResult all = planner.plan(request);
+    CHECK(split.memory.activations < all.memory.activations);
 }
 
 TEST_CASE("A V-shaped schedule cuts the model into two pieces a rank by itself, and hides what 1F1B waits for") {
@@ -213,7 +255,7 @@ TEST_CASE("The same step is slower over slower networks, and costs more energy")
     CHECK(planner.plan(request).power.megawatts == Approx(32 * 812.5 * 1.1e-6));
 }
 
-TEST_CASE("The published plans fit into the memory that they ran in, those of Llama 3 nearly") {
+TEST_CASE("The published plans fit into the memory that they ran in") {
     Planner planner;
     for (const MegatronRow& row : megatron_rows()) CHECK(planner.plan(request_of(row)).fits);
     for (const LlamaRow& row : llama_rows()) {

@@ -82,7 +82,7 @@ TEST_CASE("Activations alive never exceed the bound, which is reached; weight ve
                 most = std::max(most, run.peak_activations[size_t(rank)]);
                 bound = std::max(bound, row.activations(shape, rank));
             }
-            CHECK(most == bound);
+            if (!row.searched) CHECK(most == bound);
         }
 }
 
@@ -103,6 +103,47 @@ TEST_CASE("Idle time equals each schedule's formula for equal stages") {
                 CHECK(std::abs(run.bubble_over_ideal() - *formula / work) < 1e-9);
             }
         }
+}
+
+TEST_CASE("A searched order is never slower than the handmade ones of its memory, and has next to no bubble with twice it") {
+    for (const Durations& times : {Durations{1, 1, 1}, Durations{2, 2, 1}, Durations{1, 1, 0.7, 0.05},
+                                   Durations{18.5, 18.1, 9.3, 0.6}, Durations{1, 2, 0.25}, Durations{0.5, 1, 1.5, 0.2}})
+        for (const auto& [p, m] : {std::pair{1, 4}, {2, 3}, {4, 8}, {4, 24}, {8, 24}, {6, 5}}) {
+            INFO("p " << p << " m " << m << " F " << times.forward << " I " << times.input << " W " << times.weight);
+            const auto cost = [&, p = p, m = m](const char* kind, double kept = 1) {
+                PipelineShape shape = timed_shape({p, m}, times);
+                shape.kept = kept;
+                const Schedule schedule = make_schedule(kind, shape);
+                CHECK(problems_of(schedule).empty());
+                const ScheduleRun run = time_schedule(schedule, times);
+                for (int rank = 0; rank < p; ++rank)
+                    CHECK(run.peak_activations[size_t(rank)] <= std::max(schedule_named(kind).activations(shape, rank), 1));
+                return run.cost;
+            };
+            CHECK(cost("zb-1p") <= cost("zb-h1") + 1e-9);
+            CHECK(cost("zb-2p") <= cost("zb-h2") + 1e-9);
+            CHECK(cost("zb-2p") <= cost("zb-1p") + 1e-9);
+            CHECK(cost("zb-2p", 0.4) <= cost("zb-h2") + 1e-9);
+        }
+    PipelineShape shape = timed_shape({8, 24}, {29.718, 29.444, 19.927, 0.527});  // the paper's 6.2B: .0029
+    shape.kept = 0.432;
+    CHECK(time_schedule(make_schedule("zb-2p", shape), {29.718, 29.444, 19.927, 0.527}).bubble_of_total() < 0.004);
+    CHECK_THROWS_WITH(make_schedule("zb-2p", {.ranks = 2, .microbatches = 2, .forward = -1}),
+                      Catch::Matchers::Contains("finite times from 0 on"));
+    CHECK_THROWS_WITH(make_schedule("zb-2p", {.ranks = 2, .microbatches = 2, .kept = 2}),
+                      Catch::Matchers::Contains("from 0 to 1"));
+}
+
+TEST_CASE("A run of micro-batches ends where a rank turns to another stage, or to another micro-batch where it has one") {
+    const auto ends = [](const char* kind, int p, int m, int v, int rank) {
+        const std::vector<char> all = ends_of_runs(make_schedule(kind, {p, m, v}), rank);
+        return int(std::count(all.begin(), all.end(), 1));
+    };
+    CHECK(ends("1f1b", 2, 6, 1, 0) == 6);
+    CHECK(ends("zb-h1", 2, 6, 1, 1) == 6);
+    CHECK(ends("interleaved", 2, 6, 2, 0) == 2 * 3);  // groups of p, once a stage
+    CHECK(ends("interleaved", 4, 4, 3, 2) == 3);
+    CHECK(ends("dualpipe", 2, 4, 2, 0) == 0);
 }
 
 TEST_CASE("GPipe and 1F1B have the same bubble, (p-1)/(m+p-1) of the total; 1F1B keeps less") {

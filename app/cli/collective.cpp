@@ -204,8 +204,9 @@ double run_and_check(Communicator& world, const CollectiveOptions& options, cons
     return world.time_us();
 }
 
-void really_run(const CollectiveOptions& options, std::shared_ptr<const Collective> list, const Network& network,
-                const std::vector<double>& start_us, int64_t bytes) {
+void really_run(const CollectiveOptions& options, std::shared_ptr<const Collective> list,
+                const std::shared_ptr<const Network>& on, const std::vector<double>& start_us, int64_t bytes) {
+    const Network& network = *on;
     const int64_t count = bytes / 4;
     if (bytes % 4 != 0) throw Failure(fmt::format("--comm adds 4-byte floats: {} bytes are not a multiple of 4", bytes));
     const auto program = [&](Communicator& world) {
@@ -225,6 +226,7 @@ void really_run(const CollectiveOptions& options, std::shared_ptr<const Collecti
         if (const std::string why = why_no_nccl(); !why.empty()) throw Failure(why, ExitStatus::missing);
     MpiOptions how;
     how.link = network.shape.link;
+    how.network = on;
     how.own_steps = !options.library;
     how.timeout_s = options.timeout;
     run_mpi(how, [&](Communicator& world) {
@@ -240,6 +242,14 @@ void really_run(const CollectiveOptions& options, std::shared_ptr<const Collecti
         if (world.rank() == 0) {
             fmt::print("ran on {} processes, {}: every value is right; virtual time {:.3f} us\n", world.size(),
                        mpi_version(), last);
+            if (options.library)
+                fmt::print("that is the ring's formula over {}: a library's own collective says nothing of its messages\n",
+                           options.link);
+            else if (network.shared)
+                fmt::print(
+                    "processes do not know of each other's messages: links of the {} that ranks share cost nobody a "
+                    "wait here; --comm in_process counts those too\n",
+                    options.topology);
             std::fflush(stdout);
         }
     });
@@ -282,9 +292,7 @@ int collective_command(const CollectiveOptions& options) {
     }
     const auto list = collective(options.operation, options.algorithm, what);
     if (options.comm == "mpi" || options.comm == "nccl") {
-        if (options.topology != "ideal" && options.topology != "fully_connected")
-            network = std::make_shared<Network>(ideal_network(options.ranks, link));
-        really_run(options, list, *network, timing.start_us, bytes);
+        really_run(options, list, network, timing.start_us, bytes);
         return 0;
     }
     // Floats where they fit: a float never lies in two chunks.
@@ -293,7 +301,7 @@ int collective_command(const CollectiveOptions& options) {
         time_collective(list, network, floats ? bytes / 4 : bytes, floats ? DType::f32 : DType::u8, timing);
     if (!options.json.empty()) write_json(json_of(run, options), options.json);
     if (options.json != "-") print_run(run, options);
-    if (!options.comm.empty() && options.json != "-") really_run(options, list, *network, timing.start_us, bytes);
+    if (!options.comm.empty() && options.json != "-") really_run(options, list, network, timing.start_us, bytes);
     return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/cli.h"
+#include "core/base/nearest.h"
 #include "core/parallel/search.h"
 
 namespace lockstep::cli {
@@ -29,12 +30,14 @@ struct PlanOptions {
 
 template <class T>
 T chosen_of(const std::string& option, const std::string& value, std::initializer_list<std::pair<const char*, T>> known) {
-    std::string names;
+    std::vector<std::string> names;
     for (const auto& [name, meaning] : known) {
         if (value == name) return meaning;
-        names += (names.empty() ? "" : ", ") + std::string(name);
+        names.emplace_back(name);
     }
-    throw Failure(fmt::format("{} is one of {}, not '{}'", option, names, value));
+    const std::string near = nearest_name(value, names);
+    throw Failure(fmt::format("{} is one of {}, not '{}'{}", option, fmt::join(names, ", "), value,
+                              near.empty() ? "" : fmt::format(": did you mean '{}'?", near)));
 }
 
 PlanRequest plan_request_of(const PlanOptions& o, const std::string& link) {

@@ -25,7 +25,7 @@ struct ScheduleChoice {
     std::vector<std::string> slow;
     int chunks = 0;  // 0: the kind's own, or 2
     PipelineShape shape{.ranks = 4, .microbatches = 8};
-    double hop = 0;
+    double hop = 0, kept = 1;
     int width = 200;
 };
 
@@ -52,6 +52,7 @@ Durations durations_of(const ScheduleChoice& chosen) {
     if (!std::isfinite(chosen.hop) || chosen.hop < 0)
         throw Failure(fmt::format("--hop takes a time from 0 on, not {}", chosen.hop));
     for (const std::string& slow : chosen.slow) {
+        if (chosen.shape.ranks < 1 || chosen.shape.ranks > 4096) break;  // refused where the schedule is made
         const std::string form_of_slow =
             fmt::format("RANK:FACTOR with a rank from 0 to {}, as in 2:1.5", chosen.shape.ranks - 1);
         const size_t colon = slow.find(':');
@@ -88,11 +89,13 @@ void print_schedule(const ScheduleRow& row, const PipelineShape& shape, const Du
                100 * run.bubble_over_ideal());
     const std::optional<double> formula = row.idle(shape, durations);
     const bool even = durations.of_rank.empty() && durations.hop == 0;
-    if (formula)
+    if (row.searched)
+        fmt::print("no formula: the order is searched for these times\n");
+    else if (formula)
         fmt::print("formula for equal stages: idle {} = {:g} a rank (derived)\n", row.idle_text, *formula);
     else
         fmt::print("formula for equal stages: idle {}, which does not hold for these times\n", row.idle_text);
-    if (!even) fmt::print("the formula knows no hops and no slow ranks\n");
+    if (!even && !row.searched) fmt::print("the formula knows no hops and no slow ranks\n");
     fmt::print("\n{:<5} {:<14} {:>8} {:>8} {:>12} {:>6} {:>16}\n", "rank", "stages", "busy", "idle", "activations", "bound",
                "weight versions");
     for (int rank = 0; rank < schedule.ranks; ++rank) {
@@ -179,6 +182,8 @@ void add_schedule(CLI::App& app, int&) {
     command->add_option("--times", chosen->times,
                         "F,I,W: of a micro-batch through a rank's part of the model; default 1,1,1");
     command->add_option("--hop", chosen->hop, "time of a message from rank to rank; default 0");
+    command->add_option("--kept", chosen->kept,
+                        "zb-1p, zb-2p: share of a micro-batch's memory that stays between I and W; default 1");
     command->add_option("--slow", chosen->slow, "RANK:FACTOR: a rank that takes FACTOR times as long");
     command->add_option("--width", chosen->width, "columns of the picture; default 200");
     command->add_option("--json", chosen->json, "write everything as JSON to this file, - for stdout");
@@ -188,8 +193,10 @@ void add_schedule(CLI::App& app, int&) {
         PipelineShape shape = chosen->shape;
         shape.chunks = chosen->chunks != 0 ? chosen->chunks : row.chunks == 0 ? 2 : 1;
         if (shape.batches < 0) throw Failure(fmt::format("--batches takes a number from 1 on, not {}", shape.batches));
-        const Schedule schedule = make_schedule(chosen->kind, shape);
         const Durations durations = durations_of(*chosen);
+        shape = timed_shape(shape, durations);
+        shape.kept = chosen->kept;
+        const Schedule schedule = make_schedule(chosen->kind, shape);
         const ScheduleRun run = time_schedule(schedule, durations);
         if (!chosen->trace.empty()) {
             std::ostringstream out;

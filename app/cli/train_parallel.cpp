@@ -9,6 +9,7 @@
 
 #include "app/cli/cli.h"
 #include "core/base/files.h"
+#include "core/base/nearest.h"
 #include "core/comm/collectives.h"
 #include "core/comm/mpi.h"
 #include "core/comm/nccl.h"
@@ -28,6 +29,8 @@ constexpr std::pair<const char*, parallel::Compression> compressions[] = {{"none
 constexpr std::pair<const char*, parallel::Recompute> recomputes[] = {
     {"none", parallel::Recompute::none}, {"selective", parallel::Recompute::selective}, {"full", parallel::Recompute::full}};
 
+constexpr std::pair<const char*, int> comms[] = {{"in_process", 0}, {"mpi", 1}, {"nccl", 2}};
+
 template <class Value, size_t n>
 Value choice_named(const std::pair<const char*, Value> (&rows)[n], const char* option, const std::string& name) {
     std::vector<std::string> known;
@@ -35,7 +38,9 @@ Value choice_named(const std::pair<const char*, Value> (&rows)[n], const char* o
         if (name == row) return value;
         known.emplace_back(row);
     }
-    throw Failure(fmt::format("--{} {} does not exist: there are {}", option, name, fmt::join(known, ", ")));
+    const std::string near = nearest_name(name, known);
+    throw Failure(fmt::format("--{} {} does not exist: there are {}{}", option, name, fmt::join(known, ", "),
+                              near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
 }
 
 nlohmann::ordered_json bytes_json(const parallel::MemoryBytes& bytes) {
@@ -278,7 +283,7 @@ void train_ranks(const parallel::ParallelOptions& options, const ParallelRun& ru
 
 int train_parallel(const ParallelChoice& choice, const ParallelRun& run) {
     if (choice.comm != "in_process" && choice.comm != "mpi" && choice.comm != "nccl")
-        throw Failure(fmt::format("--comm {} does not exist: there are in_process, mpi, nccl", choice.comm));
+        choice_named(comms, "comm", choice.comm);
     if (choice.comm == "nccl") {
         const std::string why = comm::why_no_nccl();
         throw Failure(why.empty() ? "--comm nccl runs collectives; training takes in_process or mpi" : why,

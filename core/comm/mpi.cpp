@@ -56,7 +56,7 @@ class MpiCommunicator final : public GroupEnd {
   public:
     MpiCommunicator(const std::shared_ptr<MpiProcess>& process, std::vector<int> ranks, int rank, int stream)
         : GroupEnd(std::move(ranks), rank, stream, process->clock[static_cast<size_t>(stream)], process->result,
-                   process->options.events, 1),
+                   process->options.events, process->network->slowness[static_cast<size_t>(process->rank)]),
           process_(process) {
         for (const int member : ranks_) mix(static_cast<uint64_t>(member) + 1);
         mix(static_cast<uint64_t>(stream) + 0x9e3779b97f4a7c15);

@@ -15,6 +15,9 @@ namespace lockstep::comm {
 
 struct MpiOptions {
     Link link;  // of the ideal network that the virtual clocks count with
+    // Instead: its routes, links and slow ranks. A process knows of its own messages alone, so those of several ranks do not
+    // wait for each other on a link that they share.
+    std::shared_ptr<const Network> network = {};
     bool own_steps =
         false;  // our step lists over send and receive; otherwise MPI's own collectives, timed by the ring's formula
     double timeout_s = 60;  // of a receive: then the run ends and says who waits for whom

@@ -55,7 +55,7 @@ struct PendingSend {
 struct MpiProcess {
     MpiOptions options;
     int rank = 0, size = 1, tag_limit = 32767;
-    Network network;
+    std::shared_ptr<const Network> network;
     Traffic traffic;
     RankResult result;
     std::array<double, max_streams> clock{};
@@ -64,8 +64,7 @@ struct MpiProcess {
     std::map<std::pair<std::vector<int>, int>, MPI_Comm> libraries;  // for MPI's own collectives, by group and stream
     static constexpr int none_yet = -2;
 
-    explicit MpiProcess(const MpiOptions& given)
-        : options(given), network(ideal_network(begin(), given.link)), traffic(network) {
+    explicit MpiProcess(const MpiOptions& given) : options(given), network(network_of(begin())), traffic(*network) {
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
         MPI_Comm_size(MPI_COMM_WORLD, &size);
         int* limit = nullptr;
@@ -92,6 +91,11 @@ struct MpiProcess {
             std::this_thread::sleep_for(std::chrono::microseconds(50));
         }
         MPI_Finalize();
+    }
+    // Of another number of ranks: the ideal one, for the program to say what is wrong.
+    std::shared_ptr<const Network> network_of(int ranks) const {
+        if (options.network && options.network->ranks() == ranks) return options.network;
+        return std::make_shared<const Network>(ideal_network(ranks, options.link));
     }
     static int begin() {
         int running = 0;

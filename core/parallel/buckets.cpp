@@ -66,6 +66,7 @@ void Buckets::lay_out() {
             made.dtype = parameter.value.dtype;
             made.add_over = shard.add_over;
             made.counts = shard.counts;
+            made.comes = plan_.passes[size_t(plan_.run_of[i])];
             made.late = shard.add_over != nullptr || (plan_.bytes == 0 && plan_.zero < 2);
         }
         Bucket& bucket = buckets_[at];
@@ -158,7 +159,7 @@ void Buckets::arrived(size_t parameter, Tensor gradient) {
     slot.fresh = false;
     slot.arrived += 1;
     if (bucket.late) return;
-    const int wanted = plan_.zero >= 2 ? bucket.passes + 1 : plan_.passes;
+    const int wanted = plan_.zero >= 2 ? bucket.passes + 1 : bucket.comes;
     if (std::all_of(bucket.slots.begin(), bucket.slots.end(), [&](const BucketSlot& s) { return s.arrived >= wanted; }))
         reduce(bucket);
 }
@@ -207,7 +208,7 @@ void Buckets::reduce(Bucket& bucket) {
 
 void Buckets::finish() {
     for (Bucket& bucket : buckets_) {
-        const int due = plan_.zero >= 2 && !bucket.late ? plan_.passes : 1;
+        const int due = plan_.zero >= 2 && !bucket.late ? bucket.comes : 1;
         while (bucket.passes < due) {
             if (!bucket.gradients) {
                 bucket.gradients =

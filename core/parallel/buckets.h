@@ -8,7 +8,9 @@
 //     zero 3   own piece; gathered for a block's forward and again for its backward; gradients as zero 2
 //
 // A bucket goes off on the gradient stream when its last gradient is there, while backward goes on. With zero 2 and 3 that
-// is once a micro-batch, so that no rank ever keeps more than a bucket of whole gradients.
+// is whenever a rank turns to other weights: once a micro-batch, so that no rank keeps more than a bucket of whole
+// gradients; in a pipeline whose ranks hold several stages once a run of micro-batches through one of them (ends_of_runs()),
+// so that it keeps one stage's.
 #pragma once
 #include <map>
 #include <memory>
@@ -41,6 +43,7 @@ struct Bucket {
     bool counts = true;  // in norms (ShardedParameter::counts)
     comm::Communicator* add_over = nullptr;
     int passes = 0;  // reductions in this step
+    int comes = 1;   // gradients of each parameter in a step
 
     tensor::Tensor weights;         // flat and whole; zero 3: while gathered
     tensor::Tensor weight_piece;    // zero 3
@@ -55,8 +58,8 @@ struct Bucket {
 struct BucketPlan {
     int zero = 0;
     int64_t bytes = 25 << 20;           // of a bucket; 0: all at the end
-    int passes = 1;                     // micro-batches whose gradients come in a step
-    std::vector<int> block_of, run_of;  // by parameter: its block; buckets stay within a run of blocks
+    std::vector<int> block_of, run_of;  // by parameter: its block; buckets stay within a run of blocks (a pipeline's stage)
+    std::vector<int> passes = {1};      // by run of blocks: how often gradients come in a step
 };
 
 class Buckets {

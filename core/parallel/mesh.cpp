@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/diagnostic.h"
+#include "core/base/nearest.h"
 #include "core/parallel/plan.h"
 
 namespace lockstep::parallel {
@@ -21,7 +22,9 @@ int Mesh::axis(std::string_view name) const {
         if (axes[i].name == name) return static_cast<int>(i);
         names.push_back(axes[i].name);
     }
-    throw Failure(fmt::format("the mesh has no axis '{}': its axes are {}", name, fmt::join(names, ", ")));
+    const std::string near = name.size() > 1 ? nearest_name(name, names) : std::string();
+    throw Failure(fmt::format("the mesh has no axis '{}': its axes are {}{}", name, fmt::join(names, ", "),
+                              near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
 }
 
 int Mesh::size(std::string_view name) const {

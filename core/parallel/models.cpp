@@ -213,6 +213,24 @@ std::vector<BlockRange> cut_into_stages(const ModelShape& shape, int stages) {
     return ranges;
 }
 
+std::vector<BlockRange> cut_of_plan(const ModelShape& shape, const ParallelPlan& plan, int stages) {
+    if (plan.cut.empty()) return cut_into_stages(shape, stages);
+    const int blocks = count_blocks(shape);
+    std::vector<BlockRange> ranges;
+    int64_t end = 0;
+    for (const int count : plan.cut) {
+        if (count < 1 || count > blocks)
+            throw Failure(fmt::format("a stage of {} blocks is impossible: {} has {}, and every stage needs one", count,
+                                      shape.name, blocks));
+        end += count;
+        ranges.push_back({static_cast<int>(end - count), static_cast<int>(end)});
+    }
+    if (static_cast<int>(plan.cut.size()) != stages || end != blocks)
+        throw Failure(fmt::format("the cut gives {} blocks to {} stages: {} has {} blocks, and this plan {} stages", end,
+                                  plan.cut.size(), shape.name, blocks, stages));
+    return ranges;
+}
+
 std::vector<PlaceRun> places_of(const ParallelPlan& plan, int cp_rank, int64_t context) {
     if (plan.cp > 1 && plan.context == Context::balanced_ring) {
         const int64_t piece = context / (2 * plan.cp), back = 2 * plan.cp - 1 - cp_rank;

@@ -51,6 +51,7 @@ struct PipelineRunner {
     std::vector<int> last_of_version;  // by version
     std::vector<ParameterSum> sums;
     std::vector<int> stage_of_parameter;
+    std::vector<char> run_ends;                      // ends_of_runs()
     std::map<int, std::vector<Tensor>> old_weights;  // by version: values of model.list, while a later action takes them
     int newest = 0;
     double idle_from = 0;
@@ -80,6 +81,7 @@ struct PipelineRunner {
             if (size_t(list[i].version) >= last_of_version.size()) last_of_version.resize(size_t(list[i].version) + 1, -1);
             last_of_version[size_t(list[i].version)] = static_cast<int>(i);
         }
+        if (job.by_runs) run_ends = ends_of_runs(schedule, rank);
         result.row.begin = job.rank.world.time_us();
     }
 
@@ -295,10 +297,11 @@ void PipelineRunner::add_gradient(int stage, int microbatch, size_t parameter, T
     while (!sum.waiting.empty() && sum.waiting.begin()->first == sum.next) {
         if (Tensor next = std::move(sum.waiting.begin()->second)) add_to_sum(parameter, std::move(next));
         sum.waiting.erase(sum.waiting.begin());
-        const int batch = sum.next++ / schedule.per_update;
+        const int done = sum.next++;
         advance();
-        if (sum.next / schedule.per_update != batch && schedule.copies == 1 && job.gradient_done)
-            job.gradient_done(result, parameter);
+        const bool last = sum.next / schedule.per_update != done / schedule.per_update;
+        const bool turns = job.by_runs && run_ends[size_t(stage) * size_t(schedule.microbatches) + size_t(done)];
+        if ((last || turns) && schedule.copies == 1 && job.gradient_done) job.gradient_done(result, parameter);
     }
 }
 
@@ -390,63 +393,13 @@ void PipelineRunner::run() {
             result.loss += result.losses[size_t(i)] * (job.share ? job.share(i) : 1.0);
 }
 
-void check_job(const PipelineJob& job) {
-    const Schedule& schedule = job.schedule;
-    const int ranks = job.rank.pp ? job.rank.pp->size() : 1;
-    if (schedule.ranks != ranks)
-        throw Failure(fmt::format("a schedule of {} ranks does not run on a pipeline of {}", schedule.ranks, ranks));
-    if (job.stages.size() != size_t(schedule.stages()))
-        throw Failure(fmt::format("a schedule of {} stages needs the blocks of each, not of {}", schedule.stages(),
-                                  job.stages.size()));
-    int block = 0;
-    for (const BlockRange& range : job.stages) {
-        if (range.first != block || range.last <= range.first)
-            throw Failure(fmt::format("stages are runs of blocks, one after another: [{}, {}) does not follow {}",
-                                      range.first, range.last, block));
-        block = range.last;
-    }
-    if (size_t(block) != job.model.blocks.size())
-        throw Failure(fmt::format("the stages hold {} of the model's {} blocks", block, job.model.blocks.size()));
-    const std::vector<std::string> problems = problems_of(schedule);
-    if (!problems.empty()) throw Failure(fmt::format("the schedule {} cannot run: {}", schedule.kind, problems.front()));
-    if (!schedule.flushes && !job.update)
-        throw Failure(
-            fmt::format("{} changes the weights while micro-batches are under way: it needs an update", schedule.kind));
-}
-
 }  // namespace
 
 PipelineResult run_pipeline(const PipelineJob& job) {
-    check_job(job);
+    check_pipeline_job(job);
     PipelineResult result;
     PipelineRunner(job, result).run();
     return result;
-}
-
-ScheduleRun joined_run(const Schedule& schedule, std::span<const PipelineRow> rows) {
-    if (rows.size() != size_t(schedule.ranks))
-        throw Failure(fmt::format("a schedule of {} ranks has as many rows, not {}", schedule.ranks, rows.size()));
-    ScheduleRun run;
-    run.schedule = schedule;
-    run.unit = "us";
-    double begin = rows[0].begin;
-    for (const PipelineRow& row : rows) begin = std::min(begin, row.begin);
-    for (const PipelineRow& row : rows) {
-        const double late = row.begin - begin;
-        run.actions.push_back(row.actions);
-        run.idle.push_back(row.idle);
-        run.activations.push_back(row.activations);
-        for (ActionRun& one : run.actions.back()) one.begin += late, one.end += late;
-        for (IdleRun& one : run.idle.back()) one.begin += late, one.end += late;
-        for (ActivationStep& one : run.activations.back()) one.time += late;
-        if (late > 0) run.idle.back().insert(run.idle.back().begin(), {0, late, "begins later", -1, -1});
-        run.peak_activations.push_back(row.peak_activations);
-        run.weight_versions.push_back(row.weight_versions);
-        run.busy.push_back(row.busy);
-    }
-    settle_run(run);
-    for (size_t rank = 0; rank < rows.size(); ++rank) run.weight_versions[rank] = rows[rank].weight_versions;
-    return run;
 }
 
 }  // namespace lockstep::parallel

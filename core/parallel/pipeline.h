@@ -40,8 +40,10 @@ struct PipelineJob {
     // afterwards. The weights that it changes are those of `version`. Null: the sums stay for the caller.
     std::function<void(PipelineResult& result, int batch, int version)> update = {};
     // The sum of parameter i (of model.list) over its batch is complete, while backward goes on: buckets begin to travel
-    // here. In order of completion. Not with DualPipe, whose copies add up at the end.
+    // here. In order of completion. Not with DualPipe, whose copies add up at the end. With `by_runs` it comes at the end of
+    // every run of micro-batches (ends_of_runs()), with the sum over that run, which the caller takes.
     std::function<void(PipelineResult& result, size_t parameter)> gradient_done = {};
+    bool by_runs = false;
     // Around each F, B, I, W: weights of the stage that come and go (ZeRO-3). The tape is that of the micro-batch.
     std::function<void(const Action&action, tensor::Tape&tape)> before = {}, after = {};
     std::function<tensor::RandomCounter(int stage, int microbatch)> random = {};  // of dropout; null: {0, 0}

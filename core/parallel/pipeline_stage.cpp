@@ -10,7 +10,6 @@
 
 namespace lockstep::parallel {
 
-using tensor::Node;
 using tensor::Tensor;
 
 tensor::Tensor copy_of_tensor(tensor::Tape& tape, const Tensor& from, std::string_view name, tensor::Purpose purpose) {
@@ -52,27 +51,6 @@ Tensor forward_stage(const PipelineJob& job, StagePass& pass, const Tensor& x, c
     return tape.contiguous(value.value, "output", "forward", launches);
 }
 
-namespace {
-
-double backward_us_of(const OpTimes& times, const tensor::Tape& tape, const Node& node, BackwardPart part) {
-    if (!node.op || node.op->kernels.empty()) return 0;
-    std::vector<tensor::TensorType> inputs;
-    bool weights = false, others = false;
-    for (const int from : node.inputs) {
-        const Node& input = tape.nodes()[size_t(from)];
-        inputs.push_back({input.shape, input.dtype});
-        if (input.requires_grad) (input.weights_only ? weights : others) = true;
-    }
-    const OpTime time = times.of(*node.op, inputs, node.attributes);
-    if (node.weights_only || !weights) return time.backward_us;
-    double us = 0;
-    if (others && part != BackwardPart::weights) us += time.backward_input_us;
-    if (part != BackwardPart::inputs) us += time.backward_us - time.backward_input_us;
-    return us;
-}
-
-}  // namespace
-
 Tensor backward_stage(const PipelineJob& job, StagePass& pass, const Tensor& seed, BackwardPart part,
                       const std::function<void(size_t, Tensor)>& take) {
     tensor::Tape& tape = *pass.tape;
@@ -88,8 +66,7 @@ Tensor backward_stage(const PipelineJob& job, StagePass& pass, const Tensor& see
     }
     while (const std::optional<int> node =
                part == BackwardPart::weights ? tape.step_backward_weights() : tape.step_backward()) {
-        const double us = backward_us_of(job.rank.times, tape, tape.nodes()[size_t(*node)], part);
-        if (us > 0) job.rank.world.advance(us, part == BackwardPart::weights ? "backward of weights" : "backward");
+        job.rank.backward_took(tape, *node, part);
         if (part == BackwardPart::inputs) continue;
         for (; pass.taken < pass.leaves.size() && pass.leaves[pass.taken].first_use >= *node; ++pass.taken)
             take_leaf(pass.leaves[pass.taken]);

@@ -30,7 +30,9 @@ struct StagePass {
 tensor::Tensor forward_stage(const PipelineJob& job, StagePass& pass, const tensor::Tensor& x, const MicroBatch& batch,
                              bool record);
 
-enum class BackwardPart : uint8_t { whole, inputs, weights };
+// Throws Failure: a schedule with problems_of(), ranks or stages that do not fit.
+void check_pipeline_job(const PipelineJob& job);
+
 // `seed`: the gradient of what left; null: 1. `take(parameter, gradient)`: once for every parameter used, in the part that
 // makes weights' gradients; null where none reached it. Returns the gradient of what arrived (of the first stage: null).
 tensor::Tensor backward_stage(const PipelineJob& job, StagePass& pass, const tensor::Tensor& seed, BackwardPart part,

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace lockstep::parallel {
 
@@ -29,6 +30,7 @@ struct ParallelPlan {
     double keep = 0.01;            // of top_k: the share of elements that is sent
     int rank = 4;                  // of power_sgd
     bool sync_batch_norm = false;  // statistics over all dp ranks; otherwise each rank's own
+    std::vector<int> cut = {};     // by stage of the pipeline: its blocks; empty: as even as their operations allow
 
     int ranks() const { return dp * tp * pp * cp; }
     bool operator==(const ParallelPlan&) const = default;

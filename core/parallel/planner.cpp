@@ -23,12 +23,47 @@ BlockCost& operator+=(BlockCost& sum, const BlockCost& one) {
     for (double BlockCost::*field :
          {&BlockCost::forward_us, &BlockCost::backward_us, &BlockCost::recompute_us, &BlockCost::forward_work_us,
           &BlockCost::backward_work_us, &BlockCost::tensor_us, &BlockCost::tensor_bytes, &BlockCost::context_us,
-          &BlockCost::context_bytes, &BlockCost::context_exposed_us, &BlockCost::saved_bytes, &BlockCost::parameters,
-          &BlockCost::forward_operations, &BlockCost::backward_operations})
+          &BlockCost::context_bytes, &BlockCost::context_exposed_us, &BlockCost::saved_bytes, &BlockCost::later_bytes,
+          &BlockCost::parameters, &BlockCost::forward_operations, &BlockCost::backward_operations})
         sum.*field += one.*field;
     sum.working_bytes = std::max(sum.working_bytes, one.working_bytes);
     sum.output_bytes = one.output_bytes;
     return sum;
+}
+
+// How often a step reduces gradients over the data-parallel ranks, and for how long after a pipeline's last action.
+struct Reductions {
+    double times = 1;
+    double exposed_us = -1;  // below 0: not played
+};
+GroupPlace data_place(const PlanRequest& r) {
+    const int ranks = r.plan.dp * r.plan.cp;
+    return {ranks, std::clamp(r.machine.gpus_per_node / r.plan.tp, 1, ranks)};
+}
+
+// On every rank each run of micro-batches through a stage ends with a reduction, behind what the rank does next; within
+// the run's last backward all blocks but one go ahead. Then they queue.
+Reductions reductions_of(const Schedule& schedule, const ScheduleRun& run, const std::vector<BlockCost>& stages,
+                         const PlanRequest& r) {
+    Reductions found{.times = 1, .exposed_us = 0};
+    const double blocks = std::max(1.0, double(count_blocks(r.shape)) / double(stages.size()));
+    for (size_t rank = 0; rank < run.actions.size(); ++rank) {
+        const std::vector<char> ends = ends_of_runs(schedule, static_cast<int>(rank));
+        double queue_us = 0, count = 0;
+        for (const ActionRun& one : run.actions[rank]) {
+            const Action& action = one.action;
+            if (action.kind != ActionKind::backward && action.kind != ActionKind::backward_weight) continue;
+            if (!ends[size_t(action.stage) * size_t(schedule.microbatches) + size_t(action.microbatch)]) continue;
+            const double bytes = stages[size_t(action.stage)].parameters * double(size_of(r.gradients));
+            const double begin = r.plan.bucket_bytes > 0 ? one.end - (one.end - one.begin) * (blocks - 1) / blocks : one.end;
+            queue_us = std::max(queue_us, begin) +
+                       collective_us(r.machine, data_place(r), PlannedCollective::reduce_scatter, bytes);
+            ++count;
+        }
+        found.times = std::max(found.times, count / double(schedule.chunks));
+        found.exposed_us = std::max(found.exposed_us, queue_us - run.total);
+    }
+    return found;
 }
 
 void refuse_plan(const PlanRequest& r) {
@@ -111,8 +146,9 @@ PlanResult Planner::plan(const PlanRequest& given) {
     PlanResult result;
     // Stages: what each costs one micro-batch.
     const int pieces = plan.pp == 1 ? 1 : plan.pp * plan.chunks;
-    std::vector<BlockRange>& cut = cuts_[fmt::format("{} {} {} {}", shape.name, shape.layers, shape.context, pieces)];
-    if (cut.empty()) cut = cut_into_stages(shape, pieces);
+    std::vector<BlockRange>& cut =
+        cuts_[fmt::format("{} {} {} {} {}", shape.name, shape.layers, shape.context, pieces, fmt::join(plan.cut, ","))];
+    if (cut.empty()) cut = plan.pp == 1 ? cut_into_stages(shape, pieces) : cut_of_plan(shape, plan, pieces);
     std::vector<BlockCost> stages;
     for (const BlockRange& range : cut) {
         BlockCost sum;
@@ -136,15 +172,9 @@ PlanResult Planner::plan(const PlanRequest& given) {
     std::vector<double> activation(size_t(plan.pp), stages[0].saved_bytes);
     double pipeline_us = m * (stages[0].forward_us + stages[0].backward_us);
     size_t busiest = 0;
+    Reductions reductions{.times = plan.zero >= 2 ? m : 1};
     std::vector<int> versions(size_t(plan.pp), 1);  // of the weights, where a pipeline never flushes
     if (plan.pp > 1) {
-        Schedule& schedule = schedules_[fmt::format("{} {} {} {}", plan.schedule, plan.pp, plan.microbatches, plan.chunks)];
-        if (schedule.actions.empty())
-            schedule =
-                make_schedule(plan.schedule, {.ranks = plan.pp, .microbatches = plan.microbatches, .chunks = plan.chunks});
-        if (schedule.stages() != pieces)
-            throw Failure(fmt::format("{} cuts the model into {} pieces a rank: --chunks {} plans it", plan.schedule,
-                                      schedule.chunks, schedule.chunks));
         double forward = 0, input = 0, weight = 0;
         for (const BlockCost& stage : stages) {
             const double arithmetic = stage.backward_work_us - stage.recompute_us;
@@ -154,6 +184,19 @@ PlanResult Planner::plan(const PlanRequest& given) {
         const double mean = (forward + input + weight) / pieces, unit = 1.0 / plan.pp;
         Durations durations{.forward = forward * unit, .input = input * unit, .weight = weight * unit, .hop = hop};
         for (const BlockCost& stage : stages) durations.of_stage.push_back((stage.forward_us + stage.backward_us) / mean);
+        PipelineShape pipeline{.ranks = plan.pp, .microbatches = plan.microbatches, .chunks = plan.chunks};
+        std::string key = fmt::format("{} {} {} {}", plan.schedule, plan.pp, plan.microbatches, plan.chunks);
+        if (schedule_named(plan.schedule).searched) {
+            const BlockCost& layer = cost.layer;
+            pipeline = timed_shape(pipeline, durations);
+            pipeline.kept = std::clamp(layer.later_bytes / std::max(1.0, layer.saved_bytes), 0.0, 1.0);
+            key += fmt::format(" {} {} {} {} {}", pipeline.forward, pipeline.input, pipeline.weight, hop, pipeline.kept);
+        }
+        Schedule& schedule = schedules_[key];
+        if (schedule.actions.empty()) schedule = make_schedule(plan.schedule, pipeline);
+        if (schedule.stages() != pieces)
+            throw Failure(fmt::format("{} cuts the model into {} pieces a rank: --chunks {} plans it", plan.schedule,
+                                      schedule.chunks, schedule.chunks));
         const ScheduleRun run = time_schedule(schedule, durations);
         result.durations = std::move(durations);
         pipeline_us = run.cost / schedule.batches;
@@ -166,13 +209,15 @@ PlanResult Planner::plan(const PlanRequest& given) {
             activation[rank] = 0;
             for (const ActionRun& action : run.actions[rank]) {
                 if (!computes(action.action.kind) || action.action.stage < 0) continue;
-                const double bytes = stages[size_t(action.action.stage)].saved_bytes;
-                if (action.action.kind == ActionKind::forward) alive += bytes;
+                const BlockCost& stage = stages[size_t(action.action.stage)];
+                if (action.action.kind == ActionKind::forward) alive += stage.saved_bytes;
+                if (action.action.kind == ActionKind::backward_input) alive += stage.later_bytes - stage.saved_bytes;
                 activation[rank] = std::max(activation[rank], alive);
-                if (action.action.kind == ActionKind::backward || action.action.kind == ActionKind::backward_weight)
-                    alive -= bytes;
+                if (action.action.kind == ActionKind::backward) alive -= stage.saved_bytes;
+                if (action.action.kind == ActionKind::backward_weight) alive -= stage.later_bytes;
             }
         }
+        if (plan.zero >= 2) reductions = reductions_of(schedule, run, stages, request);
     }
     const auto of_rank = [&](size_t rank) {
         BlockCost sum;
@@ -187,8 +232,11 @@ PlanResult Planner::plan(const PlanRequest& given) {
         const BlockCost sum = of_rank(rank);
         PlanMemory memory = state_memory(sum.parameters, plan.zero, data_ranks, request.compute, request.gradients);
         if (plan.offload) memory.optimizer = 0;
-        if (plan.zero == 2 && m > 1)  // whole until the last micro-batch's are added: reducing each sends m times as much
-            memory.gradients = sum.parameters * double(size_of(request.gradients));
+        if (plan.zero >= 2 && plan.pp > 1 && plan.chunks > 1) {  // of two stages whole ones
+            double largest = 0;
+            for (const int stage : stages_of[rank]) largest = std::max(largest, stages[size_t(stage)].parameters);
+            memory.gradients += 2 * largest * double(size_of(request.gradients));
+        }
         memory.weights *= versions[rank];
         memory.activations = activation[rank];
         memory.buffers = sum.working_bytes + 2 * double(plan.bucket_bytes);
@@ -202,7 +250,7 @@ PlanResult Planner::plan(const PlanRequest& given) {
 
     // Gradients and weights over the data-parallel ranks, hidden behind the last backward and the first forward.
     const BlockCost full = of_rank(fullest);
-    const GroupPlace data{data_ranks, std::clamp(machine.gpus_per_node / plan.tp, 1, data_ranks)};
+    const GroupPlace data = data_place(request);
     const double gradient_bytes = full.parameters * double(size_of(request.gradients));
     const double weight_bytes = full.parameters * double(size_of(request.compute));
     const bool hides = plan.bucket_bytes > 0;
@@ -218,13 +266,18 @@ PlanResult Planner::plan(const PlanRequest& given) {
         dp.bytes = 2 * share * gradient_bytes;
         dp.exposed_us = std::max(0.0, dp.us - behind_backward);
     } else if (plan.zero < 3) {
-        dp.us = scatter + gather;
-        dp.bytes = share * (gradient_bytes + weight_bytes);
-        dp.exposed_us = std::max(0.0, scatter - behind_backward) + std::max(0.0, gather - behind_forward);
+        dp.us = reductions.times * scatter + gather;
+        dp.bytes = share * (reductions.times * gradient_bytes + weight_bytes);
+        const double between = (reductions.times - 1) * (full.forward_us + full.backward_us);  // without a pipeline
+        dp.exposed_us = reductions.exposed_us >= 0
+                            ? reductions.exposed_us
+                            : std::max(0.0, reductions.times * scatter - (hides ? between : 0) - behind_backward);
+        dp.exposed_us += std::max(0.0, gather - behind_forward);
     } else {  // no rank has room for whole ones: gathered for every forward and backward, reduced behind every backward
-        dp.us = m * (scatter + 2 * gather);
-        dp.bytes = m * share * (gradient_bytes + 2 * weight_bytes);
-        dp.exposed_us = m * (std::max(0.0, gather - behind_forward) + std::max(0.0, scatter + gather - behind_backward));
+        const double each = reductions.times / m * scatter;
+        dp.us = m * (each + 2 * gather);
+        dp.bytes = share * (reductions.times * gradient_bytes + 2 * m * weight_bytes);
+        dp.exposed_us = m * (std::max(0.0, gather - behind_forward) + std::max(0.0, each + gather - behind_backward));
     }
     const double updated = full.parameters / (plan.zero >= 1 ? data_ranks : 1);
     const OpTimes times(request.gpu, request.efficiencies);

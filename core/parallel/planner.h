@@ -36,8 +36,9 @@ struct PlanRequest {
 // The model's name as `--model` takes it: those of shape_named(), and the rows of Megatron-LM's table, "megatron-1.7b" ...
 ModelShape plan_shape_named(const std::string& name);  // throws Failure with the nearest name
 
-// ZeRO-2 reduces gradients once a step, and so keeps them whole where there are several micro-batches; ZeRO-3 gathers and
-// reduces for each.
+// ZeRO-2 and 3 reduce gradients as the training program does (buckets.h): for every micro-batch, and keep a bucket of whole
+// ones; in a pipeline whose ranks hold several stages for every run of micro-batches through one, and keep two stages' whole
+// ones, which are added up and which are on their way. ZeRO-3 gathers weights for every forward and backward.
 struct PlanMemory {  // bytes of the fullest GPU
     double weights = 0, gradients = 0, optimizer = 0, activations = 0, buffers = 0;
     double total() const { return weights + gradients + optimizer + activations + buffers; }
@@ -80,6 +81,7 @@ struct BlockCost {
     double input_share = 0.5;                          // of the backward, without recomputing
     double tensor_us = 0, tensor_bytes = 0, context_us = 0, context_bytes = 0, context_exposed_us = 0;
     double saved_bytes = 0, output_bytes = 0, working_bytes = 0;  // kept for backward; passed on; besides, at most
+    double later_bytes = 0;                                       // where backward comes in two parts: kept between them
     double parameters = 0;
     double forward_operations = 0, backward_operations = 0;  // of products, as executed
 };

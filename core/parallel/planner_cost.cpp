@@ -45,6 +45,35 @@ bool is_product(std::string_view op) {
     return op == "matmul" || op == "bmm" || op == "attention" || op == "ring_attention";
 }
 
+// Forward, then the gradients of activations, then those of weights: what is kept between the two, and how the time divides.
+void measure_two_parts(PlannedRank& one, const Block& block, const tensor::TensorType* x_type, const MicroBatch& batch,
+                       BlockCost& cost) {
+    tensor::Heap& heap = one.heap;
+    PlannedWorld& world = *one.world;
+    heap.recycle();
+    tensor::Tape tape(heap);
+    nn::Pass pass{tape};
+    one.rank.counted = {};
+    const int64_t before = heap.live_bytes();
+    tensor::Variable x =
+        x_type ? tape.input(make_tensor(heap, x_type->shape, "x", tensor::Purpose::activation, x_type->dtype), "x", true)
+               : tape.label(batch.input, "tokens");
+    tensor::Variable y = block.forward(pass, x, batch);
+    const bool loss = y.value.count() == 1;
+    tensor::Root root{y, loss ? tensor::Tensor{} : make_tensor(heap, y.shape(), "dy", tensor::Purpose::gradient, y.dtype())};
+    x.value = y.value = {};
+    world.forward_us = world.other_us = 0;
+    tape.begin_backward(std::span(&root, 1), {.defer_weights = true});
+    root = {};
+    while (const std::optional<int> node = tape.step_backward()) one.rank.backward_took(tape, *node, BackwardPart::inputs);
+    tape.take_gradient(x.node);  // passed on
+    const double input_us = world.other_us;
+    cost.later_bytes = double(heap.live_bytes() - before);
+    while (const std::optional<int> node = tape.step_backward_weights())
+        one.rank.backward_took(tape, *node, BackwardPart::weights);
+    if (world.other_us > 0) cost.input_share = input_us / world.other_us;
+}
+
 // The program's forward and backward of one block and micro-batch, with its messages.
 BlockCost measure_block(PlannedRank& one, const Block& block, const tensor::TensorType* x_type, const MicroBatch& batch) {
     tensor::Heap& heap = one.heap;
@@ -116,13 +145,17 @@ double parameters_of_block(ParallelModel& model, const Block& block, std::string
     return count;
 }
 
+bool splits_backward(const ParallelPlan& plan) {
+    return plan.pp > 1 && plan.schedule.starts_with("zb-");
+}
+
 std::string key_of_blocks(const PlanRequest& r) {
     std::string key = fmt::format("{} {} {} {} tp{} cp{} pp{} sp{} c{} r{} b{} s{} {} {}/{}", r.shape.name, r.shape.layers,
                                   r.shape.width, r.gpu.name, r.plan.tp, r.plan.cp, r.plan.pp > 1, r.plan.sequence_parallel,
                                   int(r.plan.context), int(r.plan.recompute), r.microbatch, r.sequence, int(r.compute),
                                   r.machine.inside.name, r.machine.between.name);
     for (const EfficiencyRow& row : efficiency_rows()) key += fmt::format(" {}", r.efficiencies.*row.value);
-    return key + fmt::format(" {}", r.machine.gpus_per_node);
+    return key + fmt::format(" {} {}", r.machine.gpus_per_node, splits_backward(r.plan) ? "I W" : "B");
 }
 }  // namespace
 
@@ -148,19 +181,16 @@ const Planner::ModelCost& Planner::cost_of(const PlanRequest& whole) {
             .target = make_tensor(one.heap, {request.microbatch * places}, "next", tensor::Purpose::data, DType::i32),
             .examples = request.batch * request.sequence};
         const tensor::TensorType between = model->blocks[0].output(batch);
-        if (tokens) {
-            made.tokens = measure_block(one, model->blocks[0], nullptr, batch);
-            made.tokens.parameters = parameters_of_block(*model, model->blocks[0]);
-        }
-        if (layer) {
-            made.layer = measure_block(one, model->blocks[1], &between, batch);
-            made.layer.parameters = parameters_of_block(*model, model->blocks[1]);
-        }
-        if (head) {
-            const Block& block = model->blocks[size_t(last)];
-            made.head = measure_block(one, block, &between, batch);
-            made.head.parameters = parameters_of_block(*model, block, tokens ? "tokens." : "");
-        }
+        const auto measured = [&](int index, const tensor::TensorType* x_type, std::string_view without) {
+            const Block& block = model->blocks[size_t(index)];
+            BlockCost cost = measure_block(one, block, x_type, batch);
+            if (splits_backward(plan)) measure_two_parts(one, block, x_type, batch, cost);
+            cost.parameters = parameters_of_block(*model, block, without);
+            return cost;
+        };
+        if (tokens) made.tokens = measured(0, nullptr, "");
+        if (layer) made.layer = measured(1, &between, "");
+        if (head) made.head = measured(last, &between, tokens ? "tokens." : "");
     };
     if (plan.pp == 1) {
         measure(0, {{0, 2}, {last, last + 1}}, true, true, true);

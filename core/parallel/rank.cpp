@@ -36,9 +36,20 @@ void Rank::forward_took(const tensor::Tape& tape, int from_node) {
     counted = {&tape, end};
 }
 
-void Rank::backward_took(const tensor::Tape& tape, int node) {
-    const double us = time_of_node(times, tape, tape.nodes()[size_t(node)]).backward_us;
-    if (us > 0) world.advance(us, "backward");
+void Rank::backward_took(const tensor::Tape& tape, int id, BackwardPart part) {
+    const tensor::Node& node = tape.nodes()[size_t(id)];
+    const OpTime time = time_of_node(times, tape, node);
+    double us = time.backward_us;
+    bool weights = false, others = false;  // what gets a gradient
+    for (const int from : node.inputs) {
+        const tensor::Node& input = tape.nodes()[size_t(from)];
+        if (input.requires_grad) (input.weights_only ? weights : others) = true;
+    }
+    if (weights && !node.weights_only) {
+        us = others && part != BackwardPart::weights ? time.backward_input_us : 0;
+        if (part != BackwardPart::inputs) us += time.backward_us - time.backward_input_us;
+    }
+    if (us > 0) world.advance(us, part == BackwardPart::weights ? "backward of weights" : "backward");
 }
 
 Rank make_rank(const ParallelPlan& plan, comm::Communicator& world, device::Device& device, tensor::Heap& heap,

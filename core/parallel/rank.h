@@ -15,6 +15,9 @@
 
 namespace lockstep::parallel {
 
+// Of a backward: all of it (B), or the gradients of activations (I) and of weights (W) on their own.
+enum class BackwardPart : uint8_t { whole, inputs, weights };
+
 struct Rank {
     const ParallelPlan& plan;
     Mesh mesh;                  // axes pp, dp, cp, tp; tp fastest
@@ -28,10 +31,10 @@ struct Rank {
 
     int along(std::string_view axis) const { return mesh.coordinate(world.rank(), axis); }  // its coordinate
     // Adds what the ops recorded since `from_node` took to the compute stream's clock, forward, none of them twice; backward
-    // of one node. Blocks (model.h) do the former themselves, and ops that communicate before they do. Ops without kernels
-    // take no time: those that communicate or run others look after the clock themselves.
+    // of one node, or the part of it that ran. Blocks (model.h) do the former themselves, and ops that communicate before
+    // they do. Ops without kernels take no time: those that communicate or run others look after the clock themselves.
     void forward_took(const tensor::Tape& tape, int from_node = 0);
-    void backward_took(const tensor::Tape& tape, int node);
+    void backward_took(const tensor::Tape& tape, int node, BackwardPart part = BackwardPart::whole);
     void forward_begins(const tensor::Tape& tape);  // what is recorded from here on has not been counted
 
     struct Counted {  // how far forward_took() has come

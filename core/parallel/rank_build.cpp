@@ -84,7 +84,7 @@ void RankTrainer::build() {
     const ModelShape& shape = examples_.shape();
     if (plan.pp > 1) {
         schedule_ = schedule_of(options_);
-        stages_ = cut_into_stages(shape, schedule_.stages());
+        stages_ = cut_of_plan(shape, plan, schedule_.stages());
         for (const int stage : schedule_.stages_of[static_cast<size_t>(rank_.along("pp"))])
             held_.push_back(stages_[static_cast<size_t>(stage)]);
     } else {
@@ -111,7 +111,19 @@ void RankTrainer::build() {
 
     const std::vector<int> same = ranks_with_the_same_weights(rank_.mesh, rank_.world.rank());
     if (same.size() > 1) replicas_ = rank_.world.group(same);
-    BucketPlan buckets{.zero = plan.zero, .bytes = plan.bucket_bytes, .passes = plan.pp > 1 ? 1 : plan.microbatches};
+    BucketPlan buckets{.zero = plan.zero, .bytes = plan.bucket_bytes};
+    if (plan.pp == 1) {
+        buckets.passes = {plan.microbatches};
+    } else if (plan.zero < 2) {
+        buckets.passes.assign(held_.size(), 1);
+    } else {
+        const int pipeline_rank = rank_.along("pp");
+        const std::vector<char> ends = ends_of_runs(schedule_, pipeline_rank);
+        for (const int stage : schedule_.stages_of[static_cast<size_t>(pipeline_rank)]) {
+            const auto begin = ends.begin() + std::ptrdiff_t{stage} * schedule_.microbatches;
+            buckets.passes.push_back(static_cast<int>(std::count(begin, begin + schedule_.microbatches, 1)));
+        }
+    }
     for (const ShardedParameter& shard : model_->shards) {
         int block = -1, run = 0;  // the first block that owns it
         for (size_t r = 0; r < held_.size(); ++r)

@@ -155,6 +155,7 @@ void RankTrainer::train_pipeline(Stepped& stepped) {
                       .batch = [&](int i) { return examples_.micro_batch(rank_, next_, i, training.dtype); },
                       .share = [&](int) { return share * scale; },
                       .gradient_done = take,
+                      .by_runs = options_.plan.zero >= 2,
                       .after =
                           [this](const Action& action, tensor::Tape&) {
                               if (gathered_ && action.kind != ActionKind::update) gathered_->let_go_all();

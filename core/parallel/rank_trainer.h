@@ -22,7 +22,8 @@ struct RankPiece {     // of a whole array: what one rank holds of it over tp an
 };
 
 bool never_flushes(const ParallelPlan& plan);
-Schedule schedule_of(const ParallelOptions& options);  // for pp > 1
+void check_parallel_options(const ParallelOptions& options, const ModelShape& shape);  // throws Failure
+Schedule schedule_of(const ParallelOptions& options);                                  // for pp > 1
 
 Array cut_from(const Array& whole, int axis, int64_t parts, int64_t part);
 void paste_into(Array& whole, const RankPiece& piece);

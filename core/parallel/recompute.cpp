@@ -9,6 +9,12 @@ using tensor::ForwardCall;
 using tensor::Tape;
 using tensor::Variable;
 
+struct RerunBackward {
+    explicit RerunBackward(tensor::Heap& heap) : tape(heap) {}
+    Tape tape;
+    std::vector<int> leaves;  // by parameter: its node
+};
+
 namespace {
 // While it lives, the parameters are leaves of another tape, and the rank counts that tape's ops.
 class ElsewhereOnly {
@@ -64,27 +70,59 @@ void rerun_forward(ForwardCall& call) {
     for (size_t i = 0; i < activations; ++i) call.save_input(i);
 }
 
+void walk_back(const Rerun& what, Tape& tape, BackwardPart part) {
+    while (const std::optional<int> node =
+               part == BackwardPart::weights ? tape.step_backward_weights() : tape.step_backward())
+        what.rank->backward_took(tape, *node, part);
+}
+
+void take_weights(const Rerun& what, BackwardCall& call, RerunBackward& inner) {
+    const size_t activations = call.inputs.size() - what.parameters.size();
+    for (size_t i = 0; i < what.parameters.size(); ++i)
+        if (call.wants(activations + i) && inner.leaves[i] >= 0)
+            call.gradients[activations + i] = inner.tape.take_gradient(inner.leaves[i]);
+}
+
 void rerun_backward(BackwardCall& call) {
     const Rerun& what = rerun_of(call.attributes);
+    const size_t activations = call.inputs.size() - what.parameters.size();
+    bool wants_inputs = false, wants_later = false;  // this time; of weights, in another part
+    for (size_t i = 0; i < activations; ++i) wants_inputs = wants_inputs || call.wants(i);
+    for (size_t i = activations; i < call.inputs.size(); ++i)
+        wants_later = wants_later || (!call.wants(i) && call.tape.nodes()[size_t(call.nodes[i])].requires_grad);
     const ElsewhereOnly elsewhere(what);
-    Tape tape(call.tape.heap());
+    if (const auto found = what.to_come.find(call.nodes.data()); found != what.to_come.end()) {
+        const std::shared_ptr<RerunBackward> inner = std::move(found->second);
+        what.to_come.erase(found);
+        if (!wants_inputs) {
+            walk_back(what, inner->tape, BackwardPart::weights);
+            return take_weights(what, call, *inner);
+        }
+    }
+    auto inner = std::make_shared<RerunBackward>(call.tape.heap());
+    Tape& tape = inner->tape;
     nn::Pass pass{tape, call.attributes.training, {call.attributes.seed, call.attributes.offset}};
     what.rank->forward_begins(tape);
-    const size_t activations = call.inputs.size() - what.parameters.size();
-    for (size_t i = 0; i < what.parameters.size(); ++i)  // no products for gradients that nobody asks for now
-        what.parameters[i]->trainable = call.wants(activations + i);
+    const bool two_parts = wants_inputs && wants_later;
+    for (size_t i = 0; i < what.parameters.size(); ++i)  // no products for gradients that nobody asks for
+        what.parameters[i]->trainable = call.wants(activations + i) ||
+                                        (two_parts && call.tape.nodes()[size_t(call.nodes[activations + i])].requires_grad);
     std::vector<Variable> inputs;
     for (size_t i = 0; i < activations; ++i) inputs.push_back(tape.input(call.kept(i), "kept", call.wants(i)));
-    const tensor::Root root{what.inside(pass, inputs), call.upstream};
+    tensor::Root root{what.inside(pass, inputs), call.upstream};
     what.rank->forward_took(tape);
-    tape.begin_backward(std::span(&root, 1));
-    while (const std::optional<int> node = tape.step_backward()) what.rank->backward_took(tape, *node);
-    for (size_t i = 0; i < call.inputs.size(); ++i) {
-        if (!call.wants(i)) continue;
-        const nn::Parameter* parameter = i < activations ? nullptr : what.parameters[i - activations];
-        if (parameter && parameter->pass != pass.number) continue;  // it took no part
-        call.gradients[i] = tape.take_gradient(parameter ? parameter->node : inputs[i].node);
-    }
+    for (const nn::Parameter* parameter : what.parameters)  // -1: it took no part
+        inner->leaves.push_back(parameter->pass == pass.number ? parameter->node : -1);
+    for (Variable& input : inputs) input.value = {};
+    tape.begin_backward(std::span(&root, 1), {.defer_weights = two_parts});
+    root = {};
+    walk_back(what, tape, two_parts ? BackwardPart::inputs : BackwardPart::whole);
+    for (size_t i = 0; i < activations; ++i)
+        if (call.wants(i)) call.gradients[i] = tape.take_gradient(inputs[i].node);
+    if (two_parts)
+        what.to_come[call.nodes.data()] = std::move(inner);
+    else
+        take_weights(what, call, *inner);
 }
 
 const tensor::OpRow rerun_row = {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/diagnostic.h"
 #include "core/base/nearest.h"
@@ -57,6 +58,15 @@ using Shape = PipelineShape;
 using Idle = std::optional<double>;
 double whole_backward(const Durations& d) {
     return d.input + d.weight;
+}
+
+// Micro-batches that `full` whole ones' memory holds when all but one of them keep `kept` of theirs.
+int searched_bound(const Shape& s, int full) {
+    const double kept = std::clamp(s.kept, 1e-3, 1.0);
+    return static_cast<int>(std::min<double>(s.microbatches, 1 + (full - 1) / kept + 1e-9));
+}
+Idle no_formula(const Shape&, const Durations&) {
+    return std::nullopt;
 }
 
 std::vector<ScheduleRow> schedule_rows() {
@@ -145,6 +155,26 @@ std::vector<ScheduleRow> schedule_rows() {
          },
          .activations_text = "2p-1",
          .activations = [](const Shape& s, int) { return std::min(s.microbatches, 2 * s.ranks - 1); }},
+        {.name = "zb-1p",
+         .title = "ZB-1p",
+         .summary = "the order of F, I and W searched for their times, at 1F1B's largest memory",
+         .source = "arXiv 2401.10241",
+         .searched = true,
+         .make = make_zb_1p,
+         .idle_text = "searched",
+         .idle = no_formula,
+         .activations_text = "p, where W keeps as much as I",
+         .activations = [](const Shape& s, int) { return searched_bound(s, s.ranks); }},
+        {.name = "zb-2p",
+         .title = "ZB-2p",
+         .summary = "the order of F, I and W searched for their times, at twice 1F1B's memory: next to no bubble",
+         .source = "arXiv 2401.10241",
+         .searched = true,
+         .make = make_zb_2p,
+         .idle_text = "searched",
+         .idle = no_formula,
+         .activations_text = "2p, where W keeps as much as I",
+         .activations = [](const Shape& s, int) { return searched_bound(s, 2 * s.ranks); }},
         {.name = "zb-v",
          .title = "ZB-V",
          .summary = "down all ranks and up again, two pieces a rank: no bubble where F = I = W, at 1F1B's largest memory",
@@ -205,11 +235,38 @@ Schedule make_schedule(const std::string& kind, const PipelineShape& asked) {
         throw Failure(fmt::format("{} holds {} of the model a rank, not {} chunks: interleaved takes any number", row.name,
                                   row.chunks == 1 ? "one piece" : fmt::format("{} pieces", row.chunks), shape.chunks));
     if (row.chunks != 0) shape.chunks = row.chunks;
+    for (const double time : {shape.forward, shape.input, shape.weight, shape.hop})
+        if (!(time >= 0) || !std::isfinite(time))
+            throw Failure("the order of a schedule is searched for finite times from 0 on");
+    if (!(shape.kept >= 0 && shape.kept <= 1))
+        throw Failure(
+            fmt::format("between I and W a micro-batch keeps a share of its memory from 0 to 1, not {}", shape.kept));
     const int64_t each = int64_t{shape.ranks} * shape.chunks * std::max(1, shape.batches);
-    if (each > most_actions || shape.microbatches > most_actions / each)
+    const int64_t most = row.searched ? most_actions / 8 : most_actions;  // played nine times
+    if (each > most || shape.microbatches > most / each)
         throw Failure(fmt::format("{} stages x {} micro-batches are more than the {} that are worth writing down", each,
-                                  shape.microbatches, most_actions));
+                                  shape.microbatches, most));
     return row.make(shape);
+}
+
+PipelineShape timed_shape(PipelineShape shape, const Durations& durations) {
+    shape.forward = durations.forward, shape.input = durations.input, shape.weight = durations.weight;
+    shape.hop = durations.hop;
+    return shape;
+}
+
+std::vector<char> ends_of_runs(const Schedule& schedule, int rank) {
+    std::vector<char> ends(size_t(schedule.stages()) * size_t(schedule.microbatches), 0);
+    if (schedule.copies > 1) return ends;
+    const Action* last = nullptr;
+    const auto end_run = [&] { ends[size_t(last->stage) * size_t(schedule.microbatches) + size_t(last->microbatch)] = 1; };
+    for (const Action& action : schedule.actions[size_t(rank)]) {
+        if (action.kind != ActionKind::backward && action.kind != ActionKind::backward_weight) continue;
+        if (last && (schedule.chunks == 1 || action.stage != last->stage)) end_run();
+        last = &action;
+    }
+    if (last) end_run();
+    return ends;
 }
 
 }  // namespace lockstep::parallel

@@ -53,6 +53,9 @@ struct PipelineShape {
     int microbatches = 1;  // of one batch
     int chunks = 1;        // pieces of the model a rank holds, where the kind lets one choose (interleaved)
     int batches = 0;       // that the lists hold, one after another; 0: 1, and 3 of what never flushes
+    // What the orders of zb-1p and zb-2p are searched for: times as in Durations, and the share of a micro-batch's memory
+    // that stays between its I and its W.
+    double forward = 1, input = 1, weight = 1, hop = 0, kept = 1;
 };
 
 struct Schedule {
@@ -94,6 +97,7 @@ struct ScheduleRow {
     std::string_view summary;  // one sentence
     std::string_view source;   // "arXiv 2401.10241"
     int chunks = 1;            // stages a rank holds; 0: as many as asked for
+    bool searched = false;     // its order is found for the shape's times
     Schedule (*make)(const PipelineShape& shape) = nullptr;
     // Formulas for equal stages without hops (p ranks, m micro-batches, v chunks), and the same as text. Idle time of a rank
     // in one batch, in the unit of the durations; of what never flushes: in steady state. Nothing where there is no formula.
@@ -107,6 +111,14 @@ std::span<const ScheduleRow> schedules();
 const ScheduleRow& schedule_named(const std::string& name);  // throws Failure with the nearest name
 // Throws Failure: what does not divide, and what would.
 Schedule make_schedule(const std::string& kind, const PipelineShape& shape);
+// The same shape with its order searched for these times.
+PipelineShape timed_shape(PipelineShape shape, const Durations& durations);
+
+// By stage and micro-batch, [stage * microbatches + microbatch]: whether the rank turns to another of its stages after that
+// micro-batch's weight gradients, so that those of the micro-batches so far can be reduced and let go (ZeRO-2 and 3). A rank
+// with one stage alone turns after every micro-batch: it comes to the stage's other blocks. Ranks that hold a stage twice
+// add up both copies first: never.
+std::vector<char> ends_of_runs(const Schedule& schedule, int rank);
 
 // What is wrong with a schedule, one sentence each (the first 20); empty: it can run. Found are: a micro-batch that is
 // missing or twice, a step before what it needs, sends without their receive, ranks that wait for each other in a circle, an

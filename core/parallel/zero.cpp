@@ -19,10 +19,11 @@ ModelState zero_bytes(int zero, int ranks, DType dtype) {
     return state;
 }
 
-double zero_traffic(int zero, int ranks, int microbatches) {
+double zero_traffic(int zero, int ranks, int microbatches, int reductions) {
     const double share = double(ranks - 1) / double(ranks);
     if (zero <= 1) return 2 * share;  // an all-reduce; or its two halves, gradients and then weights
-    return (zero == 2 ? 1 + microbatches : 3 * microbatches) * share;
+    if (reductions == 0) reductions = microbatches;
+    return (zero == 2 ? 1 + reductions : 2 * microbatches + reductions) * share;
 }
 
 namespace {

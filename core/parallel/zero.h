@@ -20,8 +20,9 @@ struct ModelState {
 };
 ModelState zero_bytes(int zero, int ranks, DType dtype);
 // Elements that a rank sends in a step over `ranks` with a ring, in parameters: 2P, 2P, 2P, 3P times (N - 1)/N; with
-// zero 2 and 3 the gradients' share once a micro-batch.
-double zero_traffic(int zero, int ranks, int microbatches = 1);
+// zero 2 and 3 the gradients' share once a micro-batch, or as often as a pipeline's rank reduces them (`reductions`), and
+// with zero 3 the weights' twice a micro-batch.
+double zero_traffic(int zero, int ranks, int microbatches = 1, int reductions = 0);
 
 class GatheredBlocks {  // zero 3
   public:

@@ -69,16 +69,23 @@ ScheduleShown shown_schedule(const std::string& kind, const PipelineSetup& setup
         shown.title = row.title;
         shown.summary = row.summary;
         shown.takes_chunks = row.chunks == 0;
-        parallel::Schedule schedule = parallel::make_schedule(kind, {.ranks = setup.ranks,
-                                                                     .microbatches = setup.microbatches,
-                                                                     .chunks = row.chunks == 0 ? setup.chunks : row.chunks});
-        move_actions(schedule, setup, shown);
-        if (shown.moved > 0) shown.title += fmt::format(", {} moved", shown.moved);
         parallel::Durations durations;
         durations.forward = setup.forward;
         durations.input = setup.input;
         durations.weight = setup.weight;
         durations.hop = setup.hop;
+        const parallel::PipelineShape shape{
+            .ranks = setup.ranks, .microbatches = setup.microbatches, .chunks = row.chunks == 0 ? setup.chunks : row.chunks};
+        parallel::Schedule schedule = parallel::make_schedule(kind, parallel::timed_shape(shape, durations));
+        move_actions(schedule, setup, shown);
+        if (shown.moved > 0) shown.title += fmt::format(", {} moved", shown.moved);
+        if (!setup.layers.empty()) {
+            shown.parts = setup.layers;
+            for (int stage = 0; stage < schedule.stages(); ++stage) {  // DualPipe's ranks are its stages
+                const int holder = schedule.copies > 1 ? stage : schedule.rank_of(stage);
+                durations.of_stage.push_back(static_cast<double>(setup.layers[static_cast<size_t>(holder)]) / layers_a_rank);
+            }
+        }
         if (setup.slow_rank >= 0 && setup.slow_rank < setup.ranks) {
             durations.of_rank.assign(static_cast<size_t>(setup.ranks), 1.0);
             durations.of_rank[static_cast<size_t>(setup.slow_rank)] = setup.slow_factor;
@@ -156,8 +163,14 @@ CollectiveShown shown_collective(const CollectiveSetup& setup) {
         // As many pieces as can still be told apart.
         shape.pieces = std::clamp(comm::pipeline_pieces(elements * 4), 1, 8);
         const auto steps = comm::collective(setup.operation, setup.algorithm, shape);
-        const auto network = std::make_shared<const comm::Network>(comm::ideal_network(setup.ranks, link.link()));
-        shown.on_time_us = comm::time_collective(steps, network, elements, DType::f32, {.detail = false}).total_us;
+        const comm::Network even = comm::ideal_network(setup.ranks, link.link());
+        shown.on_time_us = comm::time_collective(steps, std::make_shared<const comm::Network>(even), elements, DType::f32,
+                                                 {.detail = false})
+                               .total_us;
+        const auto network = std::make_shared<comm::Network>(even);
+        for (size_t rank = 0; rank < setup.speeds.size(); ++rank)  // a port of the ideal network is its rank's link
+            network->links[rank].link.bytes_per_us *= setup.speeds[rank];
+        shown.speeds = setup.speeds;
         comm::TimingOptions options;
         if (setup.late_rank >= 0 && setup.late_us > 0) {
             options.start_us.assign(static_cast<size_t>(setup.ranks), 0.0);
@@ -291,6 +304,9 @@ ClusterSetup within_limits(ClusterSetup setup) {
     p.slow_factor = in_range(p.slow_factor, 1, 10, 1.5);
     p.limit = std::clamp(p.limit, 0, 1024);
     if (p.moves.size() > most_schedule_moves) p.moves.resize(most_schedule_moves);
+    if (p.layers.size() != static_cast<size_t>(p.ranks)) p.layers.clear();
+    for (int& layers : p.layers) layers = std::clamp(layers, 1, 64 * layers_a_rank);
+    if (std::all_of(p.layers.begin(), p.layers.end(), [](int layers) { return layers == layers_a_rank; })) p.layers.clear();
     CollectiveSetup& c = setup.collective;
     c.ranks = std::clamp(c.ranks, 1, 64);
     c.servers = std::clamp(c.servers, 1, c.ranks);
@@ -298,6 +314,9 @@ ClusterSetup within_limits(ClusterSetup setup) {
     c.late_rank = std::clamp(c.late_rank, -1, c.ranks - 1);
     c.late_us = in_range(c.late_us, 0, 1e7, 0);
     c.of_run = std::max(c.of_run, -1);
+    if (c.speeds.size() != static_cast<size_t>(c.ranks)) c.speeds.clear();
+    for (double& speed : c.speeds) speed = in_range(speed, 1.0 / 64, 4, 1);
+    if (std::all_of(c.speeds.begin(), c.speeds.end(), [](double speed) { return speed == 1; })) c.speeds.clear();
     MemorySetup& m = setup.memory;
     m.parameters = in_range(m.parameters, 1e6, 2e12, 7.5e9);
     m.gpus = std::clamp(m.gpus, 1, 16384);

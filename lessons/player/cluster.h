@@ -23,6 +23,8 @@ struct ScheduleMove {  // an action of a rank's list, messages and updates left 
     int rank = 0, from = 0, to = 0;
     bool operator==(const ScheduleMove&) const = default;
 };
+inline constexpr int layers_a_rank = 4;  // of the model whose schedules are timed
+
 struct PipelineSetup {                                   // D9: one schedule, or two on one axis
     std::vector<std::string> kinds = {"1f1b", "zb-h1"};  // rows of parallel::schedules(), one or two
     int ranks = 4, microbatches = 8, chunks = 2;         // chunks: of the kinds that take them
@@ -30,6 +32,7 @@ struct PipelineSetup {                                   // D9: one schedule, or
     int slow_rank = -1;                                  // -1: none
     double slow_factor = 1.5;
     int limit = 0;                         // micro-batches whose activations fit on a rank; 0: one a rank
+    std::vector<int> layers = {};          // by rank: of its part of the model; empty: layers_a_rank each
     std::vector<ScheduleMove> moves = {};  // made by hand, one after the other; those that cannot be are left out
     bool operator==(const PipelineSetup&) const = default;
     int activation_limit() const { return limit > 0 ? limit : ranks; }
@@ -51,6 +54,8 @@ struct CollectiveSetup {                                       // D10: one colle
     std::string link = "ib-hdr";  // a row of comm::links(): between any two ranks
     int late_rank = 2;            // that begins `late_us` after the others; -1: none
     double late_us = 500;
+    // By rank: how fast its port is, the cables that leave it, as a share of the link's bandwidth; empty: all 1.
+    std::vector<double> speeds = {};
     int of_run = -1;  // of a training run: which of its collectives; -1: the first of the gradients', else of all
     bool operator==(const CollectiveSetup&) const = default;
 };
@@ -96,6 +101,13 @@ struct ClusterSetup {
     NetworkSetup network;
     bool operator==(const ClusterSetup&) const = default;
 };
+// By row of the pipeline's picture: layers of the rank's part of the model; of a training run blocks of its first stage.
+// Empty: the plan has no pipeline, or cannot be.
+std::vector<int> parts_of(const ClusterSetup& setup);
+// The boundary between a row's stage and the next row's, by one layer: `down` gives the row one, else it loses one. Returns
+// why it cannot be, in a sentence; empty: it was moved.
+std::string move_boundary(ClusterSetup& setup, int row, bool down);
+
 // The setup with every number brought into the range that the workspace draws: 1-64 ranks, 1-128 micro-batches, ...
 ClusterSetup within_limits(ClusterSetup setup);
 
@@ -106,11 +118,14 @@ struct ScheduleShown {
     std::string refusal;        // why it cannot be made, and what would
     bool executed = false;      // on real micro-batches; else its times are simulated
     int moved = 0;              // actions, by hand
+    std::vector<int> parts;     // parts_of(), where they were cut by hand
     std::string move_refusal;   // why the last of its moves cannot be; empty: it was made
 };
 
 struct CollectiveShown {
     std::string operation, algorithm, summary, refusal;
+    std::string nothing;                   // why there is none in a training step, and what would make one
+    std::vector<double> speeds;            // CollectiveSetup::speeds, where one is not 1
     std::string link;                      // "InfiniBand HDR, 25 GB/s, 1 us"
     comm::CollectiveRun run;               // empty when refused
     std::vector<comm::Transfer> messages;  // of the run, by begin

@@ -166,7 +166,15 @@ void show_step_collective(const TrainingShown& shown, ClusterScene& scene) {
     std::vector<const RunCollective*> list;
     for (const RunCollective& one : shown.collectives)
         if (one.purpose != "losses" && one.purpose != "norms" && one.operation != "broadcast") list.push_back(&one);
-    if (list.empty()) return;
+    scene.collective = {};  // never the simulated one beside a run
+    if (list.empty()) {
+        const bool one_rank = shown.mesh.ranks() == 1;
+        scene.collective.nothing =
+            fmt::format("{}, so this step has no collective: dp 2 would all-reduce gradients, tp 2 activations.",
+                        one_rank ? "On one rank nothing is exchanged"
+                                 : "Ranks of this plan hand activations and gradients from stage to stage alone");
+        return;
+    }
     int at = scene.setup.collective.of_run;
     if (at < 0) {
         const auto gradients =
@@ -179,7 +187,10 @@ void show_step_collective(const TrainingShown& shown, ClusterScene& scene) {
     const auto steps = comm::collective(one.operation, one.algorithm, {.ranks = n});
     const double since = *std::min_element(one.begin_us.begin(), one.begin_us.end());
     const auto transfers = transfers_of(one, *steps, shown.traffic, since);
-    if (!transfers) return;
+    if (!transfers) {
+        scene.collective.nothing = "The messages of this step's collectives were not kept.";
+        return;
+    }
     CollectiveShown made;
     made.operation = one.operation;
     made.algorithm = one.algorithm;

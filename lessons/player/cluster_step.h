@@ -13,7 +13,8 @@ std::shared_ptr<const comm::Network> network_of_ranks(const NetworkSetup& setup,
 // Of the record's messages, given to the links in the order in which the run gave them: traffic, collectives, `sent`.
 void show_step_traffic(const parallel::ParallelStepRecord& record, std::shared_ptr<const comm::Network> network,
                        double origin_us, TrainingShown& shown);
-// Both need what show_step_traffic() has filled; without a collective, or a parameter, they leave the scene's own.
+// Both need what show_step_traffic() has filled. Without a collective the scene's says why; without a parameter it keeps its
+// own.
 void show_step_collective(const TrainingShown& shown, ClusterScene& scene);
 void show_step_parameter(const TrainingShown& shown, ClusterScene& scene);
 

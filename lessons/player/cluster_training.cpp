@@ -122,7 +122,7 @@ double parameters_held(const parallel::ModelShape& shape, const parallel::Parall
     }
     const parallel::Schedule schedule =
         parallel::make_schedule(plan.schedule, {.ranks = plan.pp, .microbatches = plan.microbatches, .chunks = plan.chunks});
-    const std::vector<parallel::BlockRange> stages = parallel::cut_into_stages(shape, schedule.stages());
+    const std::vector<parallel::BlockRange> stages = parallel::cut_of_plan(shape, plan, schedule.stages());
     double held = 0;
     for (const int stage : schedule.stages_of[static_cast<size_t>(pipeline_rank)])
         for (int block = stages[static_cast<size_t>(stage)].first; block < stages[static_cast<size_t>(stage)].last; ++block)
@@ -168,6 +168,7 @@ void show_schedule(const parallel::ParallelStepRecord& record, const std::option
         if (row.name == plan.schedule)
             shown.title = row.title, shown.summary = row.summary, shown.takes_chunks = row.chunks == 0;
     shown.executed = true;
+    shown.parts = plan.cut;
     if (record.schedule)
         shown.run = *record.schedule;
     else if (all)
@@ -218,10 +219,45 @@ ClusterTraining within_limits(ClusterTraining training) {
     plan.microbatches = std::clamp(plan.microbatches, 1, 64);
     for (const parallel::ScheduleRow& row : parallel::schedules())
         if (row.name == plan.schedule) plan.chunks = row.chunks == 0 ? std::clamp(plan.chunks, 2, 8) : row.chunks;
+    if (plan.pp == 1 || plan.cut.size() != static_cast<size_t>(plan.pp * plan.chunks)) plan.cut.clear();
     if (plan.schedule == "pipedream" && plan.pp > 1) plan.microbatches = 1;  // an update after every one
     training.batch = std::clamp<int64_t>(training.batch, 1, 256);
     training.steps = std::clamp<int64_t>(training.steps, 1, most_cluster_steps);
     return training;
+}
+
+std::vector<int> parts_of(const ClusterSetup& setup) {
+    if (!setup.training.on) {
+        const auto ranks = static_cast<size_t>(setup.pipeline.ranks);
+        return setup.pipeline.layers.size() == ranks ? setup.pipeline.layers : std::vector<int>(ranks, layers_a_rank);
+    }
+    const parallel::ParallelPlan& plan = setup.training.plan;
+    std::vector<int> parts;
+    if (plan.pp == 1) return parts;
+    try {
+        for (const parallel::BlockRange& range :
+             parallel::cut_of_plan(cluster_model_named(setup.training.model).shape(), plan, plan.pp * plan.chunks))
+            parts.push_back(range.last - range.first);
+    } catch (const Failure&) {  // more stages than blocks: the schedule's place says so
+        return {};
+    }
+    return parts;
+}
+
+std::string move_boundary(ClusterSetup& setup, int row, bool down) {
+    std::vector<int> parts = parts_of(setup);
+    const int rows = setup.training.on ? setup.training.plan.pp : setup.pipeline.ranks;
+    if (parts.empty() || row < 0 || row + 1 >= rows) return "There is no boundary between stages here.";
+    const auto from = static_cast<size_t>(down ? row + 1 : row), to = static_cast<size_t>(down ? row : row + 1);
+    const std::string_view what = setup.training.on ? "block" : "layer";
+    if (parts[from] < 2)
+        return fmt::format(
+            "Stage {} has one {} left and keeps it, for a stage without any has nothing to do: stage {} can "
+            "give it one.",
+            from, what, to);
+    --parts[from], ++parts[to];
+    (setup.training.on ? setup.training.plan.cut : setup.pipeline.layers) = std::move(parts);
+    return {};
 }
 
 ClusterTraining training_named(const std::string& text) {
@@ -364,6 +400,8 @@ void ClusterTrainer::show(ClusterScene& scene) {
         show_step_parameter(*shown, scene);
     } catch (const Failure& failure) {
         shown->refusal = failure.diagnostic.message;
+        scene.collective = {};
+        scene.collective.nothing = "Nothing was exchanged, for no step has run.";
         if (run_ && run_->loss.size() != run_->serial.size()) run_.reset();
     }
     if (scene.schedules.empty()) {

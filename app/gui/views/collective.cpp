@@ -1,6 +1,7 @@
 // D10, a collective chunk by chunk: whose contributions have arrived in every rank's chunks, the ranks with the messages
 // under way, and the links by time with their waits. Chips choose the algorithm, numbers the ranks, the size, the link, and
-// who is late by how much. Dragging on the links or on their axis moves the clock; a click on a rank picks it.
+// who is late by how much; the wheel, or dragging sideways, on a cable or on a link's name how fast its sender's port is.
+// Dragging on the links or on their axis moves the clock; a click on a rank picks it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,6 +27,9 @@ class CollectiveView final : public View {
         const auto& scene = snapshot->cluster;
         if (!scene || scene->collective.algorithm.empty()) {
             const Rect body = ui.panel(area, {.title = "Collective"});
+            if (scene && !scene->collective.nothing.empty())
+                return static_cast<void>(ui.paragraph({body.x, body.y + 8, body.w, 90}, scene->collective.nothing,
+                                                      {.size = 14, .color = ui.theme->ink2}, 22));
             return ui.say_nothing_yet(body, "No collective has run yet.", snapshot->busy);
         }
         adopt(scene);
@@ -40,8 +44,8 @@ class CollectiveView final : public View {
                                                     bytes_si(static_cast<double>(shown.run.bytes())), shown.link);
         const Rect body = ui.panel(area, {.title = title, .right = right, .caption = caption});
         ui.push_scope("collective");
-        controls(ui, session, shown, body, false);
-        const float used = controls(ui, session, shown, body, true);
+        controls(ui, session, focus, shown, body, false);
+        const float used = controls(ui, session, focus, shown, body, true);
         Rect rest{body.x, body.y + used, body.w, body.h - used};
         if (hidden) {
             draw_hidden_place(ui, rest);
@@ -60,13 +64,15 @@ class CollectiveView final : public View {
         const float circle = wide ? std::floor(rest.w * 0.26f) : 0;
         const float pitch = std::clamp((rest.h - 18 - 22) / static_cast<float>(std::max(1, shown.ranks())), 3.0f, 58.0f);
         draw_matrix(ui, session, focus, shown, state, {rest.x, rest.y, matrix - 12, rest.h}, pitch);
-        if (circle > 0) draw_ranks(ui, *scene, focus, now, {rest.x + matrix + 4, rest.y, circle - 20, rest.h});
+        if (circle > 0) draw_ranks(ui, session, *scene, focus, now, {rest.x + matrix + 4, rest.y, circle - 20, rest.h});
         draw_links(ui, session, *scene, now, {rest.x + matrix + circle, rest.y, rest.w - matrix - circle, rest.h});
         ui.pop_scope();
     }
 
     std::string describe(const Session& session, const Focus& focus) const override {
         const auto snapshot = session.snapshot();
+        if (snapshot->cluster && !snapshot->cluster->collective.nothing.empty())
+            return "Collective: " + snapshot->cluster->collective.nothing + "\n";
         if (!snapshot->cluster || snapshot->cluster->collective.algorithm.empty())
             return "Collective: nothing has run yet.\n";
         const lessons::ClusterScene& scene = *snapshot->cluster;
@@ -83,12 +89,16 @@ class CollectiveView final : public View {
         text += fmt::format("  {} steps; the rank that sends most sends {} bytes, {:.4g} of the buffer; all together {}\n",
                             shown.rounds(), with_commas(shown.most_sent), static_cast<double>(shown.most_sent) / size,
                             with_commas(shown.all_sent));
-        text +=
-            fmt::format("  {} in all, {} {}", time_si(shown.run.total_us), time_si(shown.on_time_us),
-                        shown.of_run.empty() ? "without the late rank" : "with all ranks on time and the links to itself");
+        text += fmt::format("  {} in all, {} {}", time_si(shown.run.total_us), time_si(shown.on_time_us),
+                            shown.of_run.empty() ? without_words(shown).substr(1)
+                                                 : std::string_view("with all ranks on time and the links to itself"));
         if (const double closed = shown.run.formula_us; closed > 0)
             text += fmt::format("; the closed formula says {}", time_si(closed));
         text += "\n";
+        for (size_t rank = 0; rank < shown.speeds.size(); ++rank)
+            if (shown.speeds[rank] != 1)
+                text += fmt::format("  the port of rank {} runs at {} of the link's speed\n", rank,
+                                    speed_text(shown.speeds[rank]));
         CollectiveBoard board;
         board.adopt(shown);
         const double now = collective_time(session, scene);
@@ -118,7 +128,8 @@ class CollectiveView final : public View {
         board_.adopt(scene->collective);
     }
 
-    float controls(Ui& ui, Session& session, const lessons::CollectiveShown& shown, const Rect& body, bool draw) {
+    float controls(Ui& ui, Session& session, const Focus& focus, const lessons::CollectiveShown& shown, const Rect& body,
+                   bool draw) {
         lessons::ClusterSetup wanted = cluster_setup(session);
         lessons::CollectiveSetup& setup = wanted.collective;
         const lessons::CollectiveSetup before = setup;
@@ -157,11 +168,56 @@ class CollectiveView final : public View {
             row.number("late", setup.late_rank < 0 ? "none" : std::to_string(setup.late_rank), "begins after the others");
         if (setup.late_rank >= 0)
             setup.late_us = std::max(0.0, setup.late_us + 100 * row.number("by", time_si(setup.late_us), "100 us a step"));
+        const int port = std::clamp(focus.rank, 0, std::max(0, setup.ranks - 1));
+        turn_port(setup, port,
+                  row.number(fmt::format("port of rank {}", port), speed_text(speed_of(setup.speeds, port)),
+                             "the cables that leave the picked rank, as a share of the link's speed"));
+        if (!setup.speeds.empty() && row.chip("even cables", false)) setup.speeds.clear();
         if (draw && !(setup == before)) {
             session.cluster.collective = true;
             ask_cluster(session, wanted);
         }
         return row.height();
+    }
+
+    static double speed_of(const std::vector<double>& speeds, int rank) {
+        return rank >= 0 && static_cast<size_t>(rank) < speeds.size() ? speeds[static_cast<size_t>(rank)] : 1;
+    }
+    static std::string speed_text(double speed) {
+        return speed >= 1 ? fmt::format("x{:g}", speed) : fmt::format("1/{:g}", 1 / speed);
+    }
+    // Twice as fast a step, or half.
+    static void turn_port(lessons::CollectiveSetup& setup, int rank, int by) {
+        if (by == 0) return;
+        setup.speeds.resize(static_cast<size_t>(std::max(1, setup.ranks)), 1);
+        double& speed = setup.speeds[static_cast<size_t>(rank)];
+        speed = std::clamp(speed * std::pow(2.0, by), 1.0 / 64, 4.0);
+    }
+    // A cable under the pointer: the wheel, or dragging sideways, sets how fast its sender's port is.
+    static void handle_cable(Ui& ui, Session& session, const lessons::CollectiveShown& shown, std::string_view id, int from,
+                             int to, const Rect& place) {
+        if (!shown.of_run.empty()) return;
+        const Drag drag = ui.drag(id, place);
+        const float turned = ui.wheel(place);
+        int by = turned > 0 ? 1 : turned < 0 ? -1 : 0;
+        constexpr float units_a_step = 18;
+        if (drag.active) {
+            const auto steps = [&](float at) { return static_cast<int>((at - drag.from.x) / units_a_step); };
+            by += steps(drag.at.x) - steps(drag.at.x - drag.delta.x);
+        }
+        lessons::ClusterSetup wanted = cluster_setup(session);
+        if (drag.active || ui.hovered(place))
+            ui.tooltip(
+                fmt::format("cable from rank {} to {}: the port runs at {} of {}\nwheel, or drag sideways: faster or "
+                            "slower",
+                            from, to, speed_text(speed_of(wanted.collective.speeds, from)), shown.link));
+        if (by == 0) return;
+        turn_port(wanted.collective, from, by);
+        session.cluster.collective = true;
+        ask_cluster(session, wanted);
+    }
+    static bool uneven(const lessons::CollectiveShown& shown) {
+        return std::any_of(shown.speeds.begin(), shown.speeds.end(), [](double speed) { return speed != 1; });
     }
 
     static void facts(Ui& ui, const lessons::CollectiveShown& shown, const Rect& area) {
@@ -187,9 +243,15 @@ class CollectiveView final : public View {
             fmt::format("{:.3g} S per rank", static_cast<double>(shown.most_sent) / size),
             (formula.empty() ? std::string("at most, ") : formula + " = ") + bytes_si(static_cast<double>(shown.most_sent)));
         const bool late = std::abs(shown.run.total_us - shown.on_time_us) > 1e-6;
-        fact(time_si(shown.run.total_us), !late                  ? ""
-                                          : shown.of_run.empty() ? time_si(shown.on_time_us) + " without the late rank"
-                                                                 : time_si(shown.on_time_us) + " with all on time");
+        fact(time_si(shown.run.total_us), !late ? ""
+                                          : shown.of_run.empty()
+                                              ? time_si(shown.on_time_us) + std::string(without_words(shown))
+                                              : time_si(shown.on_time_us) + " with all on time");
+    }
+
+    static std::string_view without_words(const lessons::CollectiveShown& shown) {
+        if (!uneven(shown)) return " without the late rank";
+        return shown.late_rank >= 0 ? " with even cables and nobody late" : " with even cables";
     }
 
     void draw_matrix(Ui& ui, Session& session, Focus& focus, const lessons::CollectiveShown& shown,
@@ -263,7 +325,8 @@ class CollectiveView final : public View {
     }
 
     // The ranks round an ellipse; a message under way is a chunk that slides along its arrow. A ring's links are arcs.
-    void draw_ranks(Ui& ui, const lessons::ClusterScene& scene, Focus& focus, double now, const Rect& area) const {
+    void draw_ranks(Ui& ui, Session& session, const lessons::ClusterScene& scene, Focus& focus, double now,
+                    const Rect& area) const {
         const Theme& theme = *ui.theme;
         const lessons::CollectiveShown& shown = scene.collective;
         const int n = shown.ranks();
@@ -310,13 +373,18 @@ class CollectiveView final : public View {
                 return m.message->from == from && m.message->to == to;
             });
             if (!active && many) continue;
-            const Color color = active ? data::green : theme.ink3;
+            const double speed = speed_of(shown.speeds, from);
+            const Color color = active ? data::green : speed < 1 ? data::vermillion : theme.ink3;
             std::vector<Point> path;
             const int parts = ring ? 6 : 1;
             for (int i = 0; i <= parts; ++i)
                 path.push_back(way(from, to, static_cast<float>(i) / static_cast<float>(parts)));
-            ui.polyline(path, faded(color, active ? 1.0f : 0.7f), active ? 2.0f : 1.0f);
+            ui.polyline(path, faded(color, active || speed < 1 ? 1.0f : 0.7f),
+                        (active ? 2.0f : 1.0f) * static_cast<float>(std::clamp(speed, 0.5, 2.0)));
             if (n > 16) continue;
+            const Point middle = way(from, to, 0.5f);
+            handle_cable(ui, session, shown, fmt::format("cable {} {}", from, to), from, to,
+                         {middle.x - 9, middle.y - 9, 18, 18});
             const Point tip = path.back(), before = way(from, to, 0.9f);
             const float length = std::max(0.5f, std::hypot(tip.x - before.x, tip.y - before.y)),
                         dx = (tip.x - before.x) / length, dy = (tip.y - before.y) / length, s = active ? 5.0f : 3.5f;
@@ -375,7 +443,8 @@ class CollectiveView final : public View {
         const lessons::CollectiveShown& shown = scene.collective;
         const auto& links = board_.links();
         if (links.empty() || shown.run.total_us <= 0 || area.w < 120) return;
-        const Rect plot{area.x + 54, area.y + 18, area.w - 62, area.h - 18 - 24};
+        const float labels = uneven(shown) ? 84 : 54;  // where speeds differ, each link's is told
+        const Rect plot{area.x + labels, area.y + 18, area.w - labels - 8, area.h - 18 - 24};
         const auto x_of = [&](double time) { return plot.x + plot.w * static_cast<float>(time / shown.run.total_us); };
         ui.text(area.x, area.y + 12, "link", {.size = 12, .color = theme.ink2});
         float x = plot.x;
@@ -407,10 +476,18 @@ class CollectiveView final : public View {
         const int late = shown.late_rank;
         for (size_t i = 0; i < links.size(); ++i) {
             const float y = plot.y + pitch * static_cast<float>(i);
+            const double speed = speed_of(shown.speeds, links[i].first);
             if (i % static_cast<size_t>(every) == 0)
                 ui.text(area.x, y + bar / 2 + 4.5f,
-                        fmt::format("{} → {}", shown.rank_of(links[i].first), shown.rank_of(links[i].second)),
-                        {.size = pitch >= 15 ? 13.0f : 12.0f, .color = theme.ink2, .width = 52});
+                        fmt::format("{} → {}{}", shown.rank_of(links[i].first), shown.rank_of(links[i].second),
+                                    speed != 1 ? "  " + speed_text(speed) : std::string()),
+                        {.size = pitch >= 15 ? 13.0f : 12.0f,
+                         .color = speed != 1 ? theme.ink : theme.ink2,
+                         .weight = speed != 1 ? 600 : 400,
+                         .width = labels - 2});
+            if (pitch >= 10)
+                handle_cable(ui, session, shown, fmt::format("link {}", i), links[i].first, links[i].second,
+                             {area.x, y, labels - 6, bar});
             double before = 0;
             float filled = -1;  // what has been drawn up to: boxes under a pixel merge
             for (const comm::Transfer* one : by_link[i]) {

@@ -149,7 +149,11 @@ std::string collective_caption(const lessons::ClusterScene& scene) {
     if (shown.late_rank >= 0)
         text += fmt::format(" Rank {} is {} late; the last rank ends {} later.", shown.rank_of(shown.late_rank),
                             time_si(shown.late_us), late < 0.005 ? std::string("no") : time_si(late));
-    else if (shown.run.bytes() > 0)
+    const auto slowest = std::min_element(shown.speeds.begin(), shown.speeds.end());
+    if (slowest != shown.speeds.end() && *slowest < 1)
+        text += fmt::format(" The port of rank {} runs at 1/{:g} of the speed, and all wait for it.",
+                            slowest - shown.speeds.begin(), 1 / *slowest);
+    else if (shown.late_rank < 0 && shown.run.bytes() > 0)
         text += fmt::format(" The rank that sends most sends {:.3g} times the buffer.",
                             static_cast<double>(shown.most_sent) / static_cast<double>(shown.run.bytes()));
     return text;

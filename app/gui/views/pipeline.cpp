@@ -1,7 +1,8 @@
 // D9, pipeline schedules: one, or two on one time axis; or, by the switch in front of the chips, the one that a training run
 // executed, with the numbers of its plan. The chips pick which; the numbers under them (ranks, micro-batches,
 // chunks, the times of F, I and W, the hop, a slow rank, the limit) run them again. Dragging a bar puts the action elsewhere
-// in its rank's order (- and + do it by a place), dragging its end changes how long such actions take. Clicking an action
+// in its rank's order (- and + do it by a place), dragging its end changes how long such actions take, dragging the grip
+// between two rows gives a layer to the neighbour (so does the picked stage's number of layers). Clicking an action
 // picks its micro-batch and rank, clicking idle dots or Enter says whom the rank waits for. Up and Down choose the rank,
 // Page Up and Page Down the micro-batch, W and S or the wheel zoom, A and D pan, Home shows everything; dragging the axis
 // moves the cursor.
@@ -35,8 +36,9 @@ class PipelineView final : public View {
         const std::string caption = hidden ? std::string(pipeline_hidden) : pipeline_caption(*scene);
         const Rect body = ui.panel(area, {.title = pipeline_title, .right = header(*scene, area.w), .caption = caption});
         ui.push_scope("pipeline");
-        const float used = controls(ui, session, body, false);
-        controls(ui, session, body, true);
+        const int row = picked_rank(focus, *scene, rows_of(*scene));
+        const float used = controls(ui, session, body, row, false);
+        controls(ui, session, body, row, true);
         Rect picture{body.x, body.y + used, body.w, body.h - used};
         if (!hidden && trained(*scene) && picture.h > 150) {
             const float high = training_facts(ui, *scene->training, picture);
@@ -45,6 +47,12 @@ class PipelineView final : public View {
         if (hidden) {
             draw_hidden_place(ui, picture);
             return ui.pop_scope();
+        }
+        if (!refused_.empty() && picture.h > 120) {
+            const float high =
+                ui.paragraph({picture.x, picture.y, picture.w, 40}, refused_, {.size = 13, .color = ui.theme->wrong}, 18) +
+                6;
+            picture = {picture.x, picture.y + high, picture.w, picture.h - high};
         }
         if (picture.h > 90) show(ui, session, focus, *scene, picture, area);
         ui.pop_scope();
@@ -88,6 +96,10 @@ class PipelineView final : public View {
             }
         }
         if (why_.block >= 0 && scene == seen_) text += "  why: " + why_.text + "\n";
+        if (!scene->schedules.front().parts.empty())
+            text += fmt::format("  {}s by stage, as cut by hand: {}\n", part_word(*scene),
+                                fmt::join(scene->schedules.front().parts, ", "));
+        if (!refused_.empty()) text += "  " + refused_ + "\n";
         return text + "  " + pipeline_caption(*scene) + "\n";
     }
 
@@ -103,6 +115,7 @@ class PipelineView final : public View {
         parallel::ActionRun run;
     } held_;
     Why why_;
+    std::string refused_;  // the last move of a boundary: why it cannot be
     float scrolled_ = 0;
 
     void adopt(const std::shared_ptr<const lessons::ClusterScene>& scene) {
@@ -110,7 +123,23 @@ class PipelineView final : public View {
         seen_ = scene;
         ++version_;
         why_ = {};
+        refused_.clear();
         begin_ = end_ = 0;
+    }
+
+    static int rows_of(const lessons::ClusterScene& scene) {
+        size_t rows = 1;
+        for (const lessons::ScheduleShown& one : scene.schedules) rows = std::max(rows, one.run.actions.size());
+        return static_cast<int>(rows);
+    }
+    static std::string_view part_word(const lessons::ClusterScene& scene) { return scene.training ? "block" : "layer"; }
+
+    // Layer by layer, as far as there are any.
+    void move_stages(lessons::ClusterSetup& wanted, const StageMove& move) {
+        if (move.by == 0) return;
+        refused_.clear();
+        for (int i = 0; i < std::abs(move.by) && refused_.empty(); ++i)
+            refused_ = lessons::move_boundary(wanted, move.row, move.by > 0);
     }
 
     static std::string header(const lessons::ClusterScene& scene, float width) {
@@ -132,7 +161,7 @@ class PipelineView final : public View {
     }
 
     // Chips and numbers; returns their height.
-    float controls(Ui& ui, Session& session, const Rect& body, bool draw) {
+    float controls(Ui& ui, Session& session, const Rect& body, int picked, bool draw) {
         lessons::ClusterSetup wanted = cluster_setup(session);
         lessons::PipelineSetup& setup = wanted.pipeline;
         const lessons::PipelineSetup before = setup;
@@ -148,7 +177,7 @@ class PipelineView final : public View {
             }
             row.gap(8);
         }
-        if (wanted.training.on) return training_controls(session, wanted, row);
+        if (wanted.training.on) return training_controls(session, wanted, row, picked);
         bool chunks = false;
         for (const parallel::ScheduleRow& one : parallel::schedules()) {
             const auto at = std::find(setup.kinds.begin(), setup.kinds.end(), one.name);
@@ -180,13 +209,15 @@ class PipelineView final : public View {
         if (setup.limit == setup.ranks) setup.limit = 0;
         if (setup.ranks != before.ranks || setup.microbatches != before.microbatches || setup.chunks != before.chunks)
             setup.moves.clear();
+        move_stages(wanted, turned_boundary(row, lessons::parts_of(wanted), setup.ranks, picked, "layer"));
+        if (!setup.layers.empty() && row.chip("even stages", false)) setup.layers.clear();
         if (!setup.moves.empty() && row.chip("undo move", false)) setup.moves.pop_back();
         if (draw && !(setup == before)) ask_cluster(session, wanted);
         return row.height() + 2;
     }
 
     // Of a training run: its model, its schedule and its plan.
-    static float training_controls(Session& session, lessons::ClusterSetup wanted, ControlRow& row) {
+    float training_controls(Session& session, lessons::ClusterSetup wanted, ControlRow& row, int picked) {
         lessons::ClusterTraining& setup = wanted.training;
         const lessons::ClusterTraining before = setup;
         for (const lessons::ClusterModel& model : lessons::cluster_models())
@@ -222,6 +253,9 @@ class PipelineView final : public View {
         setup.batch = batch > 0 ? setup.batch * 2 : batch < 0 ? std::max<int64_t>(1, setup.batch / 2) : setup.batch;
         const int seed = row.number("seed", std::to_string(setup.seed), "of the first weights and of the data");
         if (seed > 0 || setup.seed > 0) setup.seed += static_cast<uint64_t>(static_cast<int64_t>(seed));
+        if (setup.model != before.model) setup.plan.cut.clear();
+        move_stages(wanted, turned_boundary(row, lessons::parts_of(wanted), setup.plan.pp, picked, "block"));
+        if (!setup.plan.cut.empty() && row.chip("even stages", false)) setup.plan.cut.clear();
         const bool other = !(setup == before);
         const bool flushes = setup.plan.pp == 1 || parallel::schedule_named(setup.plan.schedule).versions == nullptr;
         setup.steps += row.number(
@@ -312,6 +346,15 @@ class PipelineView final : public View {
         draw_pipeline_axis(ui, p, scene, schedule_time(session, focus, scene));
         draw_saving(ui, p);
         draw_held(ui, p);
+        if (session.reveal_steps < 0 && session.workspace == "cluster") {
+            lessons::ClusterSetup wanted = cluster_setup(session);
+            const StageMove move = dragged_boundary(ui, p, lessons::parts_of(wanted), part_word(scene));
+            move_stages(wanted, move);
+            if (move.by != 0 && refused_.empty()) {
+                if (wanted.training.on) wanted.training.steps = 1;
+                ask_cluster(session, wanted);
+            }
+        }
         if (trained(scene)) {
             const bool refused = scene.schedules.front().run.actions.empty();
             const float from = refused ? area.y + 54 : p.axis_y + 28;

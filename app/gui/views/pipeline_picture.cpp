@@ -356,7 +356,9 @@ void draw_pipeline_block(Ui& ui, const PipelinePlaces& p, const PipelineBlock& b
         const float y = block.row_y(rank);
         if (y + block.pitch < block.rows.y || y > block.rows.bottom()) continue;
         const bool on = rank == p.rank;
-        const std::string name = fmt::format("{} {}", run.schedule.chunks > 1 ? "rank" : "stage", rank);
+        std::string name = fmt::format("{} {}", run.schedule.chunks > 1 ? "rank" : "stage", rank);
+        if (shown.parts.size() > static_cast<size_t>(rank))
+            name += fmt::format(" · {}", shown.parts[static_cast<size_t>(rank)]);
         if (block.pitch >= 15 || (on ? true : rank % every == 0 && std::abs(rank - p.rank) >= every))
             ui.text(block.head.x, y + std::min(block.bar, 20.0f) / 2 + 5, name,
                     {.size = block.pitch >= 15 ? 13.0f : 12.0f,

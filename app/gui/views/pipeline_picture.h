@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/gui/views/cluster_controls.h"
 #include "app/gui/views/cluster_data.h"
 
 namespace lockstep::gui {
@@ -47,6 +48,14 @@ float legend_width(const Ui& ui, int chunks);
 // Of a training run: what every rank's streams did, on the schedule's axis.
 void draw_rank_streams(Ui& ui, const PipelinePlaces& places, const lessons::TrainingShown& shown, Focus& focus,
                        const Rect& area, double now);
+
+struct StageMove {  // the boundary under a row, by so many layers: the row gets them, below 0 it loses them
+    int row = -1, by = 0;
+};
+// The grips between rows, drawn and dragged; `parts`: layers by row, `what` one of them is called.
+StageMove dragged_boundary(Ui& ui, const PipelinePlaces& places, const std::vector<int>& parts, std::string_view what);
+// The same as a number in the controls, of the picked row.
+StageMove turned_boundary(ControlRow& row, const std::vector<int>& parts, int rows, int picked, std::string_view what);
 
 // The facts in words.
 std::string schedule_facts(const lessons::ScheduleShown& shown);

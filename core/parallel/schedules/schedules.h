@@ -12,6 +12,8 @@ Schedule make_pipedream(const PipelineShape& shape);      // pipedream.cpp
 Schedule make_pipedream_2bw(const PipelineShape& shape);  // pipedream.cpp
 Schedule make_zb_h1(const PipelineShape& shape);          // zero_bubble.cpp
 Schedule make_zb_h2(const PipelineShape& shape);          // zero_bubble.cpp
+Schedule make_zb_1p(const PipelineShape& shape);          // zero_bubble_search.cpp
+Schedule make_zb_2p(const PipelineShape& shape);          // zero_bubble_search.cpp
 Schedule make_zb_v(const PipelineShape& shape);           // zb_v.cpp
 Schedule make_dualpipe(const PipelineShape& shape);       // dualpipe.cpp
 
