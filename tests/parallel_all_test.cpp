@@ -55,7 +55,7 @@ Tiny tiny_llama(int64_t size = 16, int64_t heads = 8, int64_t kv_heads = 2) {
     tiny.batch = size;
     tiny.shape.name = "llama";
     tiny.shape.kind = ModelShape::Kind::llama;
-    tiny.shape.layers = 6, tiny.shape.width = size, tiny.shape.heads = heads, tiny.shape.kv_heads = kv_heads;
+    tiny.shape.layers = 8, tiny.shape.width = size, tiny.shape.heads = heads, tiny.shape.kv_heads = kv_heads;
     tiny.shape.ffn = size, tiny.shape.vocabulary = size, tiny.shape.context = size;
     tiny.examples = [size](uint64_t step, nn::Batch& batch) {
         const auto rows = static_cast<size_t>(batch.count), places = static_cast<size_t>(size);

@@ -221,7 +221,7 @@ TEST_CASE("Recomputing goes through forward once where backward comes in two par
     CHECK(split.memory.activations > whole.memory.activations);
     request.plan.recompute = Recompute::none;
     const PlanResult all = planner.plan(request);
-    CHECK(split.memory.activations < all.memory.activations);
+    CHECK(split.memory.activations <= all.memory.activations);  // the last rank puts off its W, and keeps as much for it
 }
 
 TEST_CASE("A V-shaped schedule cuts the model into two pieces a rank by itself, and hides what 1F1B waits for") {

@@ -272,7 +272,7 @@ PlanResult Planner::plan(const PlanRequest& given) {
         dp.exposed_us = reductions.exposed_us >= 0
                             ? reductions.exposed_us
                             : std::max(0.0, reductions.times * scatter - (hides ? between : 0) - behind_backward);
-        dp.exposed_us += std::max(0.0, gather - behind_forward);
+        dp.exposed_us += gather;  // Buckets::share_weights() waits for it
     } else {  // no rank has room for whole ones: gathered for every forward and backward, reduced behind every backward
         const double each = reductions.times / m * scatter;
         dp.us = m * (each + 2 * gather);
