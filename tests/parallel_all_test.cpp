@@ -237,7 +237,7 @@ TEST_CASE("every plan with every ZeRO stage, on every number of ranks to 8, is t
     add(tiny_llama(12, 6, 3), 3);
     WARN(fmt::format("{} plans took the serial run's 5 steps, largest difference {:.1e}; {} were refused", sum.ran,
                      sum.worst, sum.refused));
-    CHECK(sum.ran > 300);
+    CHECK(sum.ran == 300);
 }
 
 TEST_CASE("schedules, sequence parallelism, recomputation and ways of context take the serial run's steps together") {

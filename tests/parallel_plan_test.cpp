@@ -255,12 +255,13 @@ TEST_CASE("The same step is slower over slower networks, and costs more energy")
     CHECK(planner.plan(request).power.megawatts == Approx(32 * 812.5 * 1.1e-6));
 }
 
-TEST_CASE("The published plans fit into the memory that they ran in") {
+TEST_CASE("The published plans fit into the memory that they ran in, the longest warm-up of Llama 3 but for a hundredth") {
     Planner planner;
     for (const MegatronRow& row : megatron_rows()) CHECK(planner.plan(request_of(row)).fits);
     for (const LlamaRow& row : llama_rows()) {
         const PlanResult plan = planner.plan(request_of(row));
-        CHECK(plan.memory.total() < 1.15 * memory_bytes(plan.request.gpu));
+        CHECK(plan.memory.total() < 1.015 * memory_bytes(plan.request.gpu));
+        if (plan.request.plan.microbatches == plan.request.plan.pp) CHECK(plan.fits);
         PlanRequest cut = request_of(row);  // half the sequence a GPU: it fits
         cut.plan.cp *= 2, cut.plan.dp /= 2;
         CHECK(planner.plan(cut).fits);

@@ -527,6 +527,7 @@ class CollectiveView final : public View {
         ui.text(area.x, bottom + 16, milli ? "ms" : "us", {.size = 12, .color = theme.quiet});
         const std::string flag = fmt::format("{:.3g}", now / unit);
         const float flag_width = ui.text_width(flag, {.size = 12, .weight = 600}) + 12, cursor = x_of(now);
+        const float flag_at = std::clamp(cursor, plot.x + flag_width / 2, plot.right() - flag_width / 2);
         double step = std::pow(10, std::floor(std::log10(shown.run.total_us / unit / 3)));
         for (const double factor : {1.0, 2.0, 5.0, 10.0})
             if (shown.run.total_us / unit / (step * factor) <= 6) {
@@ -536,14 +537,13 @@ class CollectiveView final : public View {
         for (double time = 0; time <= shown.run.total_us / unit; time += step) {
             const float at = x_of(time * unit);
             ui.rect({at, bottom, 1, 4}, theme.line);
-            if (std::abs(at - cursor) > flag_width / 2 + 14)
+            if (std::abs(at - flag_at) > flag_width / 2 + 14)
                 ui.text(at, bottom + 16, fmt::format("{:.3g}", time),
                         {.size = 12, .color = theme.quiet, .align = Align::center});
         }
         ui.cursor_line(cursor, plot.y - 4, bottom + 4);
-        const float at = std::clamp(cursor, plot.x + flag_width / 2, plot.right() - flag_width / 2);
-        ui.rect({at - flag_width / 2, bottom + 3, flag_width, 18}, theme.ink, 3);
-        ui.text(at, bottom + 16, flag, {.size = 12, .color = theme.panel, .align = Align::center, .weight = 600});
+        ui.rect({flag_at - flag_width / 2, bottom + 3, flag_width, 18}, theme.ink, 3);
+        ui.text(flag_at, bottom + 16, flag, {.size = 12, .color = theme.panel, .align = Align::center, .weight = 600});
         const Rect time_area{plot.x - 4, plot.y, plot.w + 8, bottom + 20 - plot.y};
         const Drag drag = ui.drag("clock", time_area);
         if (drag.active) {
