@@ -247,8 +247,8 @@ void really_run(const CollectiveOptions& options, std::shared_ptr<const Collecti
                            options.link);
             else if (network.shared)
                 fmt::print(
-                    "processes do not know of each other's messages: links of the {} that ranks share cost nobody a "
-                    "wait here; --comm in_process counts those too\n",
+                    "processes do not know of each other's messages: on this {} network links that ranks share cost "
+                    "nobody a wait; --comm in_process counts those too\n",
                     options.topology);
             std::fflush(stdout);
         }
