@@ -127,10 +127,25 @@ TEST_CASE("launches and bytes fall from eager to graph to fused, with the same l
         CHECK(eager.loss == fused.loss);
         CHECK(graph.launches.size() + it.updates - 1 <= eager.launches.size());
         CHECK(fused.launches.size() < graph.launches.size());
-        CHECK(graph.traffic <= eager.traffic);
+    }
+}
+
+TEST_CASE("bytes fall from eager to graph to fused in every model that can be captured") {
+    for (const ModelRow& row : models()) {
+        if (row.name == "policy" || row.name == "kmeans" || row.name == "mlp512") continue;  // refused; mlp made larger
+        TrainerOptions options = options_of(std::string(row.name));
+        options.batch = std::min<int64_t>(options.batch, 4);
+        INFO(row.name);
+        StepRecord eager, graph, fused;
+        Trainer a = in_mode(options, Mode::eager), b = in_mode(options, Mode::graph), c = in_mode(options, Mode::fused);
+        for (int i = 0; i < 12 && !(graph.replayed && fused.replayed); ++i) a.step(eager), b.step(graph), c.step(fused);
+        INFO("launches " << eager.launches.size() << ", " << graph.launches.size() << ", " << fused.launches.size()
+                         << ", bytes " << eager.traffic << ", " << graph.traffic << ", " << fused.traffic);
+        CHECK(fused.replayed);
+        CHECK(graph.traffic < eager.traffic);
         CHECK(fused.traffic < graph.traffic);
-        const bool attends = it.updates > 10;  // queries, keys and values are products of one matrix
-        CHECK((graph.traffic < 0.99 * eager.traffic) == attends);
+        CHECK(graph.launches.size() < eager.launches.size());
+        CHECK(fused.launches.size() < graph.launches.size());
     }
 }
 

@@ -39,7 +39,8 @@ double dispatch_us(const nn::StepRecord& step) {
 
 std::string modes_text() {
     return "how launches reach the device: direct (unless said), eager (by a queue and a second thread), graph (captured, "
-           "then replayed), fused (fewer launches); each: the last three beside each other";
+           "then replayed, neighbours element by element in one launch), fused (with products, norms and sums too); each: "
+           "the last three beside each other";
 }
 
 void add_mode(nlohmann::ordered_json& json, const nn::StepRecord& step) {

@@ -6,7 +6,7 @@
 //   together  launches of one kernel that need nothing of each other become one: all parameters' updates, all norms, and
 //             products of one matrix with several (queries, keys and values), which then read it once
 //
-// A replayed graph (mode `graph`) has the last of the four alone: no kernel's arithmetic is written anew.
+// A replayed graph (mode `graph`) has the first and the last of the four: products, norms and sums stay as they are.
 //
 // A launch may move to another place in the order only past launches that touch nothing it writes and write nothing it
 // reads. A value that only the launch's own ops read is never written; what is kept for backward, persistent or an output
