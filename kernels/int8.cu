@@ -77,6 +77,29 @@ extern "C" __global__ void requantize_int8_f32(const int* sums, const float* sca
     q[i] = (int)word;
 }
 
+// A whole linear layer in 8 bits: y[M,N] = scales times (x[M,K] / scale in 8 bits) B[N,K] transposed. The integers of x are made on
+// the way into shared memory, so that neither they nor the sums are ever in device memory; bits as of the three kernels above.
+extern "C" __global__ void int8_linear_f32(const float* x, const int* b, const float* scales, float* y, int m, int n, int k,
+                                           int words, int by_column, float scale) {
+    __shared__ int x_tile[16][16];                                              // [row, word]
+    __shared__ int b_tile[16][17];                                              // [column, word]
+    int tx = threadIdx.x, ty = threadIdx.y;
+    int row = blockIdx.y * 16 + ty, column = blockIdx.x * 16 + tx, b_row = blockIdx.x * 16 + ty;
+    int sum = 0;
+    for (int w0 = 0; w0 < words; w0 += 16) {
+        int first = (w0 + tx) * 4;
+        unsigned word = 0;
+        for (int i = 0; i < 4; ++i)
+            if (row < m && first + i < k) word |= (to_int8(x[(size_t)row * k + first + i], scale) & 255u) << 8 * i;
+        x_tile[ty][tx] = (int)word;
+        b_tile[ty][tx] = b_row < n && w0 + tx < words ? b[b_row * words + w0 + tx] : 0;
+        __syncthreads();
+        for (int i = 0; i < 16; ++i) sum = dp4a(x_tile[ty][i], b_tile[tx][i], sum);
+        __syncthreads();
+    }
+    if (row < m && column < n) y[row * n + column] = times((float)sum, times(scale, scales[by_column ? column : 0]));
+}
+
 // Weights alone in 8 bits: C[M,N] = A[M,K] (scale B)[N,K] transposed, made floats again on the way into shared memory.
 extern "C" __global__ void int8_weight_matmul_f32(const float* a, const signed char* b, const float* scales, float* c, int m,
                                                   int n, int k, int padded, int by_column) {

@@ -329,17 +329,19 @@ TEST_CASE("a product of matrices takes bias and relu with it: one launch, and it
             CHECK(fusion.before.bytes - fusion.after.bytes == 4.0 * m * n * size);
             same_numbers(build, fusion);
         }
-    for (const auto& [m, n, k] : {std::tuple{1, 1, 1}, std::tuple{37, 45, 70}}) {  // the same on tensor cores
-        Build build = matmul_bias_relu(DType::f16, m, n, k, false);
+    for (const auto& [m, n, k, type] :
+         {std::tuple{1, 1, 1, DType::f16}, std::tuple{37, 45, 70, DType::f16}, std::tuple{37, 45, 70, DType::bf16}}) {
+        Build build = matmul_bias_relu(type, m, n, k, false);  // the same on tensor cores
         Launch& product = build.graph.launches[0];
-        product.kernel = device::kernel_named("matmul_tc_nt_f16").name;
+        product.kernel = device::typed_kernel("matmul_tc_nt", type);
         product.base = "matmul_tc_nt";
         product.grid = {static_cast<uint32_t>((n + 31) / 32), static_cast<uint32_t>((m + 31) / 32), 1};
         product.block = {128, 1, 1};
         const Fusion fusion = fuse(build.graph);
         INFO(text_of(fusion));
-        CHECK(fusion.graph.launches.size() == 1);
+        REQUIRE(fusion.graph.launches.size() == 1);
         CHECK(fusion.unwritten == std::vector<std::string>{"fc1 matmul", "fc1 add"});
+        CHECK(fusion.graph.launches[0].generated->program->target == (type == DType::bf16 ? "sm_80" : "sm_70"));
         same_numbers(build, fusion);
     }
     const Build kept = matmul_bias_relu(DType::f32, 5, 6, 7, true);

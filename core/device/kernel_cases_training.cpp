@@ -164,6 +164,10 @@ bool training_case(const KernelRow& row, Shape shape, Rng& rng, KernelCase& resu
         } else if (kernel == "requantize_int8") {
             sums(m * k), scales(k), w.given(k), w.buffer(DType::i32, m * words, [] { return 7.0; });
             w.numbers({m, k, words, by_row, n % 2, 0.01f, 0.2f}), w.grid(cover(m * words, 256));
+        } else if (kernel == "int8_linear") {
+            w.given(m * k), bits(n * words), scales(n), w.result_buffer(m * n);
+            if (m == 3) result.buffers[0].values[0] = NAN;
+            w.numbers({m, n, k, words, by_row, 0.01f}), w.grid(cover(n, 16), cover(m, 16)), w.block(16, 16);
         } else if (kernel == "int8_weight_matmul") {
             w.given(m * k), w.buffer(DType::u8, n * 4 * words, [&] { return double(rng.below(256)); }), scales(n);
             w.result_buffer(m * n), w.numbers({m, n, k, 4 * words, by_row});

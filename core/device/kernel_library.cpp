@@ -12,7 +12,7 @@ namespace lockstep::device {
 
 namespace {
 using enum DType;
-const std::vector<DType> f32_alone = {f32}, f16_alone = {f16}, i32_alone = {i32}, f64_alone = {f64},
+const std::vector<DType> f32_alone = {f32}, f16_alone = {f16}, bf16_alone = {bf16}, i32_alone = {i32}, f64_alone = {f64},
                          f32_and_f64 = {f32, f64}, floats = {f32, f64, f16, bf16},
                          floats_and_integers = {f32, f64, f16, bf16, i64, i32, u8};
 
@@ -29,10 +29,15 @@ const Kernel table[] = {
     {"matmul_tc_nn", "matmul_tc.cu", "C[M,N] = A[M,K] B[K,N] on tensor cores", f16_alone},
     {"matmul_tc_nt", "matmul_tc.cu", "C[M,N] = A[M,K] B[N,K] transposed on tensor cores", f16_alone},
     {"matmul_tc_tn", "matmul_tc.cu", "C[M,N] = A[K,M] transposed B[K,N] on tensor cores", f16_alone},
+    {"matmul_tc_nn", "matmul_tc_bf16.cu", "C[M,N] = A[M,K] B[K,N] on tensor cores", bf16_alone},
+    {"matmul_tc_nt", "matmul_tc_bf16.cu", "C[M,N] = A[M,K] B[N,K] transposed on tensor cores", bf16_alone},
+    {"matmul_tc_tn", "matmul_tc_bf16.cu", "C[M,N] = A[K,M] transposed B[K,N] on tensor cores", bf16_alone},
     {"quantize_int8", "int8.cu", "q[R,C] = x / scale in words of four 8-bit integers", f32_alone},
     {"int8_matmul", "int8.cu", "C[M,N] = A[M,K] B[N,K] transposed of 8-bit integers, sums of 32 bits", i32_alone},
     {"dequantize_int8", "int8.cu", "y = scales times sums", f32_alone},
     {"requantize_int8", "int8.cu", "q = (scales times sums + bias, ReLU) / scale, in words of four", f32_alone},
+    {"int8_linear", "int8.cu", "y[M,N] = scales times 8-bit x[M,K] 8-bit B[N,K] transposed, from floats to floats",
+     f32_alone},
     {"int8_weight_matmul", "int8.cu", "C[M,N] = A[M,K] B[N,K] transposed, B of 8-bit integers and scales", f32_alone},
     {"sparse24_matmul", "sparse24.cu", "C[M,N] = A[M,K] B[N,K] transposed, two of four of B kept", f32_alone},
     {"bmm_nn", "bmm.cu", "C[i,M,N] = A[i,M,K] B[i,K,N] for a batch; each matrix a stride behind the last", floats},

@@ -234,7 +234,13 @@ std::string comment_of(const std::string& listing) {
     return out;
 }
 
-constexpr std::string_view module_head = ".version 7.0\n.target sm_70\n.address_size 64\n\n";
+// Of a module with these kernels: bf16 has been on tensor cores since sm_80.
+std::string module_head(std::span<const device::KernelRow* const> rows) {
+    const bool ampere = std::any_of(rows.begin(), rows.end(), [](const device::KernelRow* row) {
+        return row->type == DType::bf16 && row->base.starts_with("matmul_tc_");
+    });
+    return fmt::format(".version 7.0\n.target {}\n.address_size 64\n\n", ampere ? "sm_80" : "sm_70");
+}
 }  // namespace
 
 std::string one_line(std::string_view text, size_t longest) {
@@ -306,9 +312,11 @@ std::shared_ptr<const device::GeneratedKernel> generate_chain(const Chain& chain
     size_t first_line = 0;
     const std::string listing = listing_of(chain, first_line);
     const std::string unnamed = name;
+    std::vector<const device::KernelRow*> rows;
+    for (const FusedOp& op : chain.ops) rows.push_back(op.row);
     const auto write = [&](const std::string& kernel) {
         const Parameters parameters(kernel, chain.slots);
-        std::string out = comment_of(listing) + std::string(module_head);
+        std::string out = comment_of(listing) + module_head(rows);
         out += fmt::format(".visible .entry {}(\n{})\n{{\n", kernel, parameters.list(chain.slots));
         for (size_t i = 0; i < chain.ops.size(); ++i) declare(out, *chain.ops[i].text, prefix_of(i));
         std::set<int> passed;
@@ -414,7 +422,7 @@ std::shared_ptr<const device::GeneratedKernel> generate_together(const Together&
     }
     const auto write = [&](const std::string& kernel) {
         const Parameters parameters(kernel, together.slots);
-        std::string out = comment_of(listing) + std::string(module_head);
+        std::string out = comment_of(listing) + module_head({&together.row, 1});
         out += fmt::format(".visible .entry {}(\n{})\n{{\n", kernel, parameters.list(together.slots));
         declare(out, text, "a");
         out += "\t.reg .b32 %block, %before;\n\t.reg .pred %lower;\n";

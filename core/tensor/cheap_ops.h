@@ -20,6 +20,9 @@ Variable dequantize_windows(Tape&, const Variable& sums, const Variable& scales,
 // sums[M,N] -> u8 [M,N'] for the next product: scales times sums plus bias[N], a ReLU if asked for, over scale_out.
 Variable requantize_int8(Tape&, const Variable& sums, const Variable& scales, const Variable& bias, double scale,
                          double scale_out, bool relu, NodeName name);
+extern const OpRow int8_linear_row;  // of the list, int8.cpp
+// All three in one kernel, to the bit, with neither integers nor sums in memory: f32 x[..., K], u8 [N,K'] -> [..., N].
+Variable int8_linear(Tape&, const Variable& x, const Variable& weight, const Variable& scales, double scale, NodeName name);
 Variable int8_weight_matmul(Tape&, const Variable& x, const Variable& weight, const Variable& scales,
                             NodeName name);  // f32 [..., K], u8 [N,K'] -> [..., N]
 // x[..., K], values[N,K/2], which i32 [N, K/32 rounded up] (kernels/sparse24.cu) -> [..., N].

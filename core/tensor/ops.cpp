@@ -7,6 +7,7 @@
 
 #include "core/base/diagnostic.h"
 #include "core/base/nearest.h"
+#include "core/tensor/cheap_ops.h"
 #include "core/tensor/ops/rows.h"
 
 namespace lockstep::tensor {
@@ -28,7 +29,7 @@ std::span<const OpRow> ops() {
         mse_row,
         embedding_row, index_select_row, gather_row, scatter_add_row, one_hot_row, masked_fill_row,
         attention_row, rope_row, swiglu_row, glu_row, rnn_cell_row, gru_cell_row, lstm_cell_row, sparse_dense_row, dropout_row,
-        quantize_int8_row, quantize_windows_row, int8_matmul_row, dequantize_int8_row, requantize_int8_row, int8_weight_matmul_row, sparse24_matmul_row,
+        quantize_int8_row, quantize_windows_row, int8_matmul_row, dequantize_int8_row, requantize_int8_row, int8_linear_row, int8_weight_matmul_row, sparse24_matmul_row,
     };
     return list;
 }

@@ -125,6 +125,25 @@ void requantize_int8(ThreadPool& pool, const int* sums, const float* scales, con
     });
 }
 
+void int8_linear(ThreadPool& pool, const float* x, const int* b, const float* scales, float* y, int m, int n, int k,
+                 int words, int by_column, float scale) {
+    if (m <= 0 || n <= 0 || k <= 0) return;
+    const auto inner = static_cast<size_t>(k), length = 4 * static_cast<size_t>(words), width = static_cast<size_t>(n);
+    int8_t* narrow = scratch<int8_t>(0, static_cast<size_t>(m) * length);
+    each_row(pool, m, 4 * words * n, [=](int row) {
+        int8_t* left = narrow + static_cast<size_t>(row) * length;
+        const float* from = x + static_cast<size_t>(row) * inner;
+        for (size_t i = 0; i < length; ++i) left[i] = static_cast<int8_t>(i < inner ? to_int8(from[i], scale) : 0);
+        for (size_t column = 0; column < width; ++column) {
+            const auto* right = reinterpret_cast<const int8_t*>(b) + column * length;
+            uint32_t sum = 0;
+            for (size_t i = 0; i < length; ++i) sum += static_cast<uint32_t>(left[i] * right[i]);
+            const float both = scale * scales[by_column ? column : 0];
+            y[static_cast<size_t>(row) * width + column] = static_cast<float>(static_cast<int>(sum)) * both;
+        }
+    });
+}
+
 void int8_weight_matmul(ThreadPool& pool, const float* a, const uint8_t* b, const float* scales, float* c, int m, int n,
                         int k, int padded, int by_column) {
     if (m <= 0 || n <= 0 || k <= 0) return;
@@ -163,9 +182,10 @@ void sparse24_matmul(ThreadPool& pool, const float* a, const float* values, cons
 static const Twin table[] = {
     TWIN_FLOATS(matmul_nn),           TWIN_FLOATS(matmul_nt),           TWIN_FLOATS(matmul_tn),
     TWIN_FLOATS(matmul_naive),        TWIN(matmul_tc_nn, f16, f16),     TWIN(matmul_tc_nt, f16, f16),
-    TWIN(matmul_tc_tn, f16, f16),     TWIN_ALONE(quantize_int8, f32),   TWIN_ALONE(int8_matmul, i32),
+    TWIN(matmul_tc_tn, f16, f16),     TWIN(matmul_tc_nn, bf16, bf16),   TWIN(matmul_tc_nt, bf16, bf16),
+    TWIN(matmul_tc_tn, bf16, bf16),   TWIN_ALONE(quantize_int8, f32),   TWIN_ALONE(int8_matmul, i32),
     TWIN_ALONE(dequantize_int8, f32), TWIN_ALONE(requantize_int8, f32), TWIN_ALONE(int8_weight_matmul, f32),
-    TWIN_ALONE(sparse24_matmul, f32)};
+    TWIN_ALONE(int8_linear, f32),     TWIN_ALONE(sparse24_matmul, f32)};
 std::span<const Twin> matmul() {
     return table;
 }

@@ -68,8 +68,9 @@ struct Int8Product final : StandIn {
         tensor::Tape& tape = pass.tape;
         const Variable w = tape.label(weight, at.name + " int8"), s = tape.input(scales, at.name + " scales");
         if (input_scale == 0) return tensor::int8_weight_matmul(tape, x, w, s, at.name + " matmul");
-        return tensor::dequantize_int8(tape, tensor::int8_matmul(tape, in_int8(pass, at, x), w, at.name + " matmul"), s,
-                                       input_scale, at.name + " dequantize");
+        if (x.dtype() != DType::u8) return tensor::int8_linear(tape, x, w, s, input_scale, at.name + " matmul");
+        return tensor::dequantize_int8(tape, tensor::int8_matmul(tape, x, w, at.name + " matmul"), s, input_scale,
+                                       at.name + " dequantize");
     }
     Variable in_int8(Pass& pass, const Linear& at, const Variable& x) const {  // the layer before may have made it so
         return x.dtype() == DType::u8 ? x : tensor::quantize_int8(pass.tape, x, input_scale, at.name + " quantize");

@@ -178,6 +178,19 @@ void weight_forward(ForwardCall& call) {
                           size_argument(n), size_argument(x.shape.back()), size_argument(q.shape[1]), by_row(scales)}));
 }
 
+Shape linear_shape(Types in, const Attributes& a) {
+    check_int8_scale(a.alpha);
+    return weight_shape(in, a);
+}
+void linear_forward(ForwardCall& call) {
+    const Tensor &x = call.inputs[0], &q = call.inputs[1], &scales = call.inputs[2];
+    const int64_t m = rows_of(x.shape), n = q.shape[0];
+    call.launch(tiles_of("int8_linear_f32", m, n,
+                         {x.pointer(), q.pointer(), scales.pointer(), call.output.pointer(), size_argument(m),
+                          size_argument(n), size_argument(x.shape.back()), size_argument(q.shape[1] / 4), by_row(scales),
+                          float_argument(call.attributes.alpha)}));
+}
+
 Shape sparse24_shape(Types in, const Attributes&) {
     const int64_t k = in[0].shape.empty() ? 0 : in[0].shape.back();
     if (k % 4 != 0) throw Failure(fmt::format("two of four needs rows of a multiple of 4, not {}", text_of(in[0].shape)));
@@ -305,6 +318,27 @@ const OpRow requantize_int8_row = {
                                         .classes = 9000}};
         },
 };
+const OpRow int8_linear_row = {
+    .name = "int8_linear",
+    .inputs = 3,
+    .integer_inputs = 2,
+    .kernels = {"int8_linear_f32"},
+    .types = {DType::f32},
+    .shape = linear_shape,
+    .forward = linear_forward,
+    .cost =
+        [](Types in, const Attributes&) {
+            OpCost cost = cheap_product_cost(in, double(in[0].shape.back()), 4);
+            cost.forward.operations += 2 * double(in[0].count()) + 2 * double(rows_of(in[0].shape) * in[1].shape[0]);
+            return cost;
+        },
+    .samples =
+        [](Rng&) {
+            std::vector<Sample> all = {bytes_sample({{1, 3}, {2, 4}, {1}}), bytes_sample({{2, 3, 37}, {19, 40}, {19}})};
+            for (Sample& sample : all) sample.ranges = {{-1, 1}, {-1, 1}, {0.002, 0.008}}, sample.attributes.alpha = 0.01;
+            return all;
+        },
+};
 const OpRow int8_weight_matmul_row = {
     .name = "int8_weight_matmul",
     .inputs = 3,
@@ -361,6 +395,10 @@ Variable requantize_int8(Tape& tape, const Variable& sums, const Variable& scale
                          double scale_out, bool relu, NodeName name) {
     return tape.apply(requantize_int8_row, {sums, scales, bias}, std::move(name),
                       {.alpha = scale, .beta = scale_out, .mode = relu});
+}
+Variable int8_linear(Tape& tape, const Variable& x, const Variable& weight, const Variable& scales, double scale,
+                     NodeName name) {
+    return tape.apply(int8_linear_row, {x, weight, scales}, std::move(name), {.alpha = scale});
 }
 Variable int8_weight_matmul(Tape& tape, const Variable& x, const Variable& weight, const Variable& scales, NodeName name) {
     return tape.apply(int8_weight_matmul_row, {x, weight, scales}, std::move(name));

@@ -3,7 +3,10 @@
 // matmul_tc.cu where halves are multiplied on a GPU with tensor cores (sums in f32 either way).
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "core/base/diagnostic.h"
+#include "core/model/gpu_spec.h"
 #include "core/tensor/ops.h"
 #include "core/tensor/ops/rows.h"
 
@@ -11,12 +14,28 @@ namespace lockstep::tensor {
 
 enum class Product : uint8_t { nn, nt, tn };
 
+// f16 since Volta, bf16 since Ampere: a modelled GPU that has them, or a real one.
+static bool has_tensor_cores_for(DType type, const Heap& heap) {
+    if (type == DType::f16) return heap.multiplies_halves();
+    if (type != DType::bf16 || !heap.multiplies_halves()) return false;
+    const std::string name = heap.device().name();
+    if (name.starts_with("sim:")) {
+        for (const model::GpuSpec& gpu : model::gpus())
+            if (name.compare(4, std::string::npos, gpu.name) == 0) return gpu.tf32_tensor_tflops.value > 0;  // came with it
+        return false;
+    }
+    constexpr std::string_view before = "compute capability ";
+    const std::string about = heap.device().description();
+    const size_t at = about.find(before);
+    return at != std::string::npos && std::atoi(about.c_str() + at + before.size()) >= 8;
+}
+
 static Launch product(Tape& tape, Product which, const Tensor& a, const Tensor& b, const Tensor& c, int64_t m, int64_t n,
                       int64_t k) {
     constexpr std::string_view kernels[] = {"matmul_nn", "matmul_nt", "matmul_tn"};
     constexpr std::string_view on_tensor_cores[] = {"matmul_tc_nn", "matmul_tc_nt", "matmul_tc_tn"};
     const auto index = static_cast<size_t>(which);
-    if (c.dtype == DType::f16 && tape.heap().multiplies_halves())
+    if (has_tensor_cores_for(c.dtype, tape.heap()))
         return {on_tensor_cores[index],
                 {static_cast<uint32_t>((n + 31) / 32), static_cast<uint32_t>((m + 31) / 32), 1},
                 {128, 1, 1},
