@@ -1,9 +1,14 @@
 // The one binary: the command line in front, the app behind it (or its twin where the app was not built).
+#include <csignal>
+
 #include "app/cli/cli.h"
 #include "app/gui/app.h"
 #include "app/gui/bench.h"
 
 int main(int argc, char** argv) {
+#ifdef SIGXFSZ
+    std::signal(SIGXFSZ, SIG_IGN);  // a file that grows beyond the limit is a full disk: the write fails, and says so
+#endif
     lockstep::cli::Hooks hooks;
     hooks.app = lockstep::gui::run_app;
     hooks.app_bench = [](std::string_view name) {

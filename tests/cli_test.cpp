@@ -1,4 +1,5 @@
 // The command line as a contract: what is printed where, exit statuses, and one clear sentence for every bad input.
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -616,6 +617,7 @@ TEST_CASE("train shows the cheaper forms of a model beside f32, as a table and a
     REQUIRE(each["modes"].size() == 3);
     for (size_t i = 1; i < 3; ++i) CHECK(each["modes"][i]["launches"] < each["modes"][i - 1]["launches"]);
     refuses("train --model mlp --mode each --steps 1", "no step of mode graph was replayed in 1 steps: --steps 6 or more");
+    refuses("train --model mlp --device meta --steps 1", "device meta counts and computes nothing");
     refuses("train --model mlp --dropout 0.1 --steps 1", "model mlp drops no values while it learns: gcn, gpt, llama do");
     refuses("train --model gpt --dropout 2 --steps 1", "--dropout");
     refuses("train --model llama --dp 2 --dropout 0.1 --steps 1", "--dropout works on one rank");
@@ -624,6 +626,59 @@ TEST_CASE("train shows the cheaper forms of a model beside f32, as a table and a
     refuses("train --model mlp --prune random", "magnitude:SHARES, layer:SHARES or 2:4");
     refuses("train --model mlp --distill nobody", "unknown model 'nobody'");
     refuses("train --model kmeans --steps 1 --lora 8", "model kmeans has no batches of examples");
+}
+
+TEST_CASE("a pruned run and one with adapters begin with a checkpoint's weights, and resume to the same bits") {
+    const auto folder = [](const char* name) { return (scratch() / name).string(); };
+    const auto trained = [](const std::string& arguments) {
+        const Outcome outcome = lockstep_command("train " + arguments);
+        INFO("train " << arguments << "\n" << outcome.err);
+        REQUIRE(outcome.status == 0);
+        return outcome.out;
+    };
+    const auto hash = [](const std::string& kept) {
+        const auto head = nlohmann::json::parse(lockstep::read_file(kept + "/checkpoint.json").value());
+        return head["tensors"]["fnv1a64"].get<std::string>() + head["step"].dump();
+    };
+    const std::string base = folder("form_base"), whole = folder("form_whole"), parts = folder("form_parts");
+    trained("--model mlp --batch 8 --steps 3 --save " + base);
+    for (const char* form : {"--prune 2:4", "--prune layer:0.75", "--lora 4 --lora-alpha 8 --optimizer adamw --lr 0.001"}) {
+        const std::string begin = "--resume " + base + " " + form + " --planned-steps 5 ";
+        const std::string said = trained(begin + "--steps 5 --save " + whole);
+        INFO(form << "\n" << said);
+        CHECK(said.find(form[2] == 'l'   ? "adapters of rank 4, which alone learn"
+                        : form[8] == '2' ? "pruned by 2:4: 50816 of 101632 weights stay"
+                                         : "pruned by layer:0.75: 25408 of 101632 weights stay") != std::string::npos);
+        trained(begin + "--steps 2 --save " + parts);
+        trained("--resume " + parts + " --steps 3 --save " + parts + " --mode fused");
+        CHECK(hash(parts) == hash(whole));
+        CHECK(hash(whole) != hash(base));
+        refuses("train --resume " + whole + " --dp 2 --steps 1", "its weights are pruned or have adapters");
+    }
+    refuses("train --resume " + whole + " --lora 4 --steps 1", "the checkpoint has adapters already");
+    refuses("train --model lenet5 --resume " + base + " --prune 2:4 --steps 1", "the checkpoint is of 'mlp', not of lenet5");
+    refuses("train --resume " + base + " --prune 2:4+layer:0.5", "a run of its own is pruned in one way");
+    refuses("train --resume " + base + " --prune magnitude", "a run of its own is pruned in one way");
+    refuses("train --resume " + base + " --quantize int8", "comparisons of cheaper forms are neither saved nor resumed");
+    refuses("train --model mlp --prune 2:4 --save " + base, "--prune and --lora are saved with --resume alone");
+    refuses("train --resume " + base + " --lora 5000", "a rank of 5000");
+}
+
+TEST_CASE("where a checkpoint has no room the command says so, and the one before goes on to be resumed") {
+    const std::string folder = (scratch() / "no_room").string();
+    REQUIRE(lockstep_command("train --model mlp --batch 8 --steps 2 --save " + folder).status == 0);
+    struct rlimit before {};
+    REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+    struct rlimit small = before;
+    small.rlim_cur = 100'000;
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
+    const Outcome full = lockstep_command("train --resume " + folder + " --steps 1 --save " + folder);
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
+    INFO(full.err);
+    CHECK(full.status > 0);
+    CHECK(full.status < 100);
+    CHECK(full.err.find("File too large") != std::string::npos);
+    CHECK(lockstep_command("train --resume " + folder + " --steps 1").out.find("goes on after step 2") != std::string::npos);
 }
 
 TEST_CASE("training saved and resumed by command gives the losses of training that was not stopped") {

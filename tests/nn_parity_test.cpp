@@ -45,6 +45,18 @@ void fill(tensor::Heap& heap, ParameterList& list, const Json& rows) {
     }
 }
 
+LanguageShape small_language(bool llama, double dropout = 0) {
+    return {.layers = 2,
+            .width = 32,
+            .heads = 4,
+            .kv_heads = llama ? 2 : 4,
+            .context = 16,
+            .vocabulary = 20,
+            .ffn = 48,
+            .dropout = dropout,
+            .llama = llama};
+}
+
 void language(const std::string& name, const std::string& type, double relative, double dropout = 0) {
     const Json model = model_of(name), config = model["config"];
     auto device = device::open_device("host").value();
@@ -119,15 +131,7 @@ TEST_CASE("a GPT drops a value as often as it was told, in PyTorch's places, the
             Rng rng(4);
             ParameterList list;
             Build build{heap, rng, list};
-            const LanguageModel net(build, {.layers = 2,
-                                            .width = 32,
-                                            .heads = 4,
-                                            .kv_heads = llama ? 2 : 4,
-                                            .context = 16,
-                                            .vocabulary = 20,
-                                            .ffn = 48,
-                                            .dropout = p,
-                                            .llama = llama});
+            const LanguageModel net(build, small_language(llama, p));
             std::vector<int32_t> tokens;
             for (int i = 0; i < 64; ++i) tokens.push_back((7 * i + i / 5) % 20);
             dropped[on].clear();
@@ -182,14 +186,7 @@ TEST_CASE("text made with a cache of keys and values is the text made without on
         Rng rng(4);
         ParameterList list;
         Build build{heap, rng, list, DType::f64};
-        const LanguageModel net(build, {.layers = 2,
-                                        .width = 32,
-                                        .heads = 4,
-                                        .kv_heads = llama ? 2 : 4,
-                                        .context = 16,
-                                        .vocabulary = 20,
-                                        .ffn = 48,
-                                        .llama = llama});
+        const LanguageModel net(build, small_language(llama));
         const std::vector<int32_t> prompt = {3, 1, 4, 1, 5};
         const auto made = generate(net, heap, prompt, 9, {.temperature = 0});
         std::vector<int32_t> all = prompt;

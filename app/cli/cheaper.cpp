@@ -17,12 +17,17 @@ void add_cheaper(CLI::App& command, CheaperChoice& choice) {
     command.add_option("--quantize", choice.quantize,
                        "int8: trains, then shows weights and activations in 8 bits beside f32");
     command.add_option("--prune", choice.prune,
-                       "magnitude:0.9 (or several shares, or layer:0.9 for each layer by itself), 2:4, or both with '+'");
+                       "magnitude:0.9 (or several shares, or layer:0.9 for each layer by itself), 2:4, or both with '+': a "
+                       "table; with --resume one of them, for a run that begins with the checkpoint's weights");
     command.add_option("--distill", choice.distill, "a teacher, such as mlp512: the model alone and taught by it");
     command.add_option("--temperature", choice.temperature, "of --distill");
     command.add_option("--teacher-weight", choice.teacher_weight, "of --distill: the teacher's share of the loss");
     command.add_option("--seeds", choice.seeds, "of --distill: students of each kind")->check(not_from_1);
-    command.add_option("--lora", choice.lora, "rank of adapters: the trained model tuned to --tune-data")->check(not_from_1);
+    command
+        .add_option("--lora", choice.lora,
+                    "rank of adapters: the trained model tuned to --tune-data; with --resume a run that begins with the "
+                    "checkpoint's weights, on --data")
+        ->check(not_from_1);
     command.add_option("--lora-alpha", choice.alpha, "of --lora: adapters count alpha / rank times");
     command.add_option("--tune-data", choice.tune_data, "of --lora: 'pig latin', or what --data takes");
     command.add_option("--tune-steps", choice.tune_steps, "of --prune and --lora; a share of --steps unless said")
@@ -64,6 +69,20 @@ nn::PruneOptions prune_options(std::string_view text) {
     return options;
 }
 
+nn::Form form_of(const CheaperChoice& choice) {
+    nn::Form form{.prunes = !choice.prune.empty(), .rank = choice.lora, .alpha = choice.alpha};
+    if (!form.prunes) return form;
+    const nn::PruneOptions how = prune_options(choice.prune);
+    const bool one_share = how.shares.size() == 1 && !how.two_of_four;
+    if (!one_share && !(how.shares.empty() && how.two_of_four))
+        throw Failure(fmt::format(
+            "--prune {}: a run of its own is pruned in one way, such as magnitude:0.9, layer:0.9 or 2:4", choice.prune));
+    form.by_layer = how.by_layer;
+    form.two_of_four = how.two_of_four;
+    if (one_share) form.share = how.shares[0];
+    return form;
+}
+
 nlohmann::ordered_json comparison_json(const nn::Comparison& c) {
     nlohmann::ordered_json json{{"method", c.method},
                                 {"model", c.model},
@@ -89,6 +108,23 @@ nlohmann::ordered_json comparison_json(const nn::Comparison& c) {
     return json;
 }
 }  // namespace
+
+FormedTraining formed_training(const CheaperChoice& choice, const nn::TrainerOptions& options, const nn::Checkpoint* from,
+                               std::optional<int64_t> steps) {
+    if (choice.compare || !choice.quantize.empty() || !choice.distill.empty())
+        throw Failure("comparisons of cheaper forms are neither saved nor resumed: only what --prune or --lora make is");
+    if (!from)
+        throw Failure("--prune and --lora are saved with --resume alone: the folder whose weights the run begins with");
+    const nn::Form form = form_of(choice);
+    FormedTraining made{.run = nn::begin_in_form(options, *from, form), .text = {}, .steps = 0};
+    const int64_t share = form.rank > 0 ? 4 : 5;  // as in the tables
+    made.steps =
+        steps.value_or(choice.tune_steps > 0 ? choice.tune_steps : std::max<int64_t>(1, options.planned_steps / share));
+    if (form.prunes)
+        made.text = fmt::format("pruned by {}: {} of {} weights stay\n", choice.prune, made.run.kept, made.run.weights);
+    if (form.rank > 0) made.text += fmt::format("adapters of rank {}, which alone learn\n", form.rank);
+    return made;
+}
 
 int train_cheaper(const CheaperChoice& choice, const nn::TrainerOptions& options, DType type, std::optional<int64_t> steps,
                   std::optional<int64_t> batch, std::optional<double> learning_rate, const std::string& json) {

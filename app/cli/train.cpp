@@ -17,6 +17,7 @@
 #include "app/cli/train_parallel.h"
 #include "core/base/dtype.h"
 #include "core/base/files.h"
+#include "core/nn/cheaper/kept_form.h"
 #include "core/nn/finite.h"
 #include "core/nn/kept_options.h"
 #include "core/nn/models/models.h"
@@ -142,7 +143,7 @@ nn::TrainerOptions trainer_options(const TrainAsked& options, const nn::Checkpoi
     if (from) {
         try {
             nn::take_options(trainer, *from, given);
-            nn::check_goes_on(trainer, *from);
+            if (!options.cheaper.any()) nn::check_goes_on(trainer, *from);
         } catch (const Failure& failure) {
             throw Failure(Diagnostic{failure.diagnostic.message, {options.resume}});
         }
@@ -158,13 +159,18 @@ int train(const TrainAsked& options, const CLI::App& command) {
     nn::TrainRequest request;
     request.options = trainer_options(options, from ? &*from : nullptr, command);
     request.from = from ? &*from : nullptr;
-    if (options.cheaper.any()) {
-        if (from || !options.save.empty()) throw Failure("comparisons of cheaper forms are neither saved nor resumed");
+    if (options.cheaper.any() && !from && options.save.empty())
         return train_cheaper(options.cheaper, request.options, request.options.dtype, options.steps, options.batch,
                              options.learning_rate, options.json);
+    std::optional<FormedTraining> formed;
+    if (options.cheaper.any()) {
+        formed = formed_training(options.cheaper, request.options, request.from, options.steps);
+        request.options.alter = formed->run.alter;
+        request.options.planned_steps = options.trainer.planned_steps > 0 ? options.trainer.planned_steps : formed->steps;
+        request.from = nullptr;  // a run of its own: what the checkpoint says of its optimizer is not gone on from
     }
-    const int64_t begin = from ? from->step : 0;
-    const int64_t steps = options.steps.value_or(request.options.planned_steps - begin);
+    const int64_t begin = request.from ? from->step : 0;
+    const int64_t steps = formed ? formed->steps : options.steps.value_or(request.options.planned_steps - begin);
     if (steps < 1)
         throw Failure(
             begin == 0
@@ -175,6 +181,8 @@ int train(const TrainAsked& options, const CLI::App& command) {
             throw Failure("--mode each shows modes beside each other: it saves, resumes, traces and samples nothing");
         return train_in_each_mode(request.options, options.steps.value_or(8), options.json);
     }
+    if (options.parallel.any() && from && nn::alter_of(*from))
+        throw Failure(Diagnostic{"its weights are pruned or have adapters, which train on one rank", {options.resume}});
     if (options.parallel.any())
         return train_parallel(options.parallel, {.training = request.options,
                                                  .from = request.from,
@@ -193,7 +201,8 @@ int train(const TrainAsked& options, const CLI::App& command) {
     request.evaluate_every = options.evaluate_every;
     request.save = options.save;
     request.save_every = options.save_every;
-    if (from && !lines) fmt::print("{} goes on after step {} of {}\n", options.resume, begin, request.options.model);
+    if (formed && !lines) fmt::print("begins with {}'s weights after step {}; {}", options.resume, from->step, formed->text);
+    if (request.from && !lines) fmt::print("{} goes on after step {} of {}\n", options.resume, begin, request.options.model);
     request.on_save = [&](int64_t step) {
         if (!lines) fmt::print("after step {}: saved in {}\n", step, options.save);
     };

@@ -359,6 +359,8 @@ static void check(const TrainerOptions& options) {
     if (options.threads < 1 || options.threads > 1024)
         throw Failure(fmt::format("{} threads are impossible: 1 to 1024", options.threads));
     check_learning_rate(options.learning_rate);
+    if (options.device == "meta")
+        throw Failure("device meta counts and computes nothing, so nothing is learned on it: train on host or sim:GPU");
     if (options.dropout > 1 || std::isnan(options.dropout))
         throw Failure(fmt::format("a dropout of {} is impossible: a probability from 0 to 1", options.dropout));
     if (options.keep_graph && (options.mode == Mode::graph || options.mode == Mode::fused))

@@ -19,7 +19,15 @@
 #include "core/base/dtype.h"
 #include "core/nn/step_record.h"
 
+namespace lockstep::tensor {
+class Heap;
+}
+
 namespace lockstep::nn {
+
+struct Checkpoint;
+struct Task;
+struct TrainerOptions;
 
 struct CheaperRun {  // how the models of a comparison are trained; 0 and "": the model's own
     std::string model = "mlp", data = "";
@@ -122,6 +130,22 @@ struct LoraOptions {
 };
 // Rows: the model before tuning, tuned whole, tuned by LoRA, and LoRA merged into the weights: all on the other data.
 Comparison compare_lora(const CheaperRun& run, const LoraOptions& options = {});
+
+// ---- a run of its own in a cheaper form: it begins, at step 0, with a checkpoint's weights; what it saves holds its masks
+// or adapters (kept_form.h)
+struct Form {
+    bool prunes = false, by_layer = false, two_of_four = false;
+    double share = 0;  // of all weights of linear layers and convolutions: the smallest magnitudes go; not with two_of_four
+    int64_t rank = 0;  // of LoRA's adapters on the linear layers; 0: none
+    double alpha = 16;
+};
+struct FormedRun {
+    std::function<void(Task& task, tensor::Heap& heap)> alter;  // for TrainerOptions
+    int64_t kept = 0, weights = 0;                              // of those that can be pruned: what the masks keep, and all
+};
+// Masks of the checkpoint stay, zeros of a new one among them. Throws Failure: another model, adapters in the checkpoint,
+// weights that do not fit.
+FormedRun begin_in_form(const TrainerOptions& options, const Checkpoint& from, const Form& form);
 
 // The table as lines of text, with ratios to the first row.
 std::string text_of(const Comparison& comparison);

@@ -25,6 +25,18 @@ std::string without_end(std::string_view name, std::string_view end) {
     return name.size() > end.size() && name.ends_with(end) ? std::string(name.substr(0, name.size() - end.size())) : "";
 }
 
+void check_mask(const NamedArray& mask) {
+    const auto look = [&](const auto* values) {
+        for (size_t i = 0; i < mask.array.count(); ++i)
+            if (!(values[i] == 0 || values[i] == 1))
+                throw Failure(fmt::format("{} holds {} at element {}: a mask is made of 0 and 1", in_quotes(mask.name),
+                                          double(values[i]), i));
+    };
+    if (mask.array.dtype == DType::f32) return look(mask.array.as<float>());
+    if (mask.array.dtype == DType::f64) return look(mask.array.as<double>());
+    throw Failure(fmt::format("{} is {}: a mask is f32 or f64", in_quotes(mask.name), name_of(mask.array.dtype)));
+}
+
 struct LoraProduct final : StandIn {
     Parameter *down, *up;
     double scale;
@@ -51,6 +63,7 @@ std::string adapter_name(const std::string& weight, std::string_view part) {
 
 void add_adapters(Task& task, tensor::Heap& heap, std::span<const std::string> weights, int64_t rank, double scale,
                   uint64_t seed) {
+    if (task.groups.size() > 1) throw Failure(fmt::format("model {} has two losses: adapters learn from one", task.model));
     for (Parameter& parameter : task.list.parameters()) parameter.trainable = false;
     Rng rng(seed);
     Build build{heap, rng, task.list};
@@ -76,7 +89,10 @@ std::function<void(Task& task, tensor::Heap& heap)> alter_of(const Checkpoint& c
     int64_t rank = 0;
     double scale = 0;
     for (const NamedArray& row : checkpoint.tensors) {
-        if (const std::string name = without_end(row.name, mask_end); !name.empty()) masks->emplace(name, row.array);
+        if (const std::string name = without_end(row.name, mask_end); !name.empty()) {
+            check_mask(row);
+            masks->emplace(name, row.array);
+        }
         const std::string layer = without_end(row.name, lower_end);
         if (layer.empty()) continue;
         if (row.array.shape.size() != 2 || row.array.shape[0] < 1 || (rank > 0 && rank != row.array.shape[0]))
