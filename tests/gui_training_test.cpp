@@ -4,11 +4,14 @@
 
 #include "app/gui/view.h"
 #include "app/gui/views/exhibit_data.h"
+#include "app/gui/views/step_ranks.h"
 #include "app/gui/views/tape_data.h"
 #include "app/gui/views/training_data.h"
 #include "app/gui/views/training_views.h"
 #include "core/nn/models/models.h"
 #include "core/nn/trainer.h"
+#include "core/parallel/trainer.h"
+#include "lessons/player/cluster.h"
 #include "tests/gui_desk.h"
 
 using namespace lockstep;
@@ -367,4 +370,64 @@ TEST_CASE("another setup begins another run and keeps the one before as a curve;
     session.post({Request::Kind::train, 2, {}});  // and it goes on
     REQUIRE(session.wait_until_idle(60));
     CHECK(session.snapshot()->curves[0].loss.size() > snapshot->curves[0].loss.size());
+}
+
+TEST_CASE("a step on many ranks has communication beside forward, backward and update, which opens in Cluster") {
+    parallel::RankStep made{.begin_us = 0, .end_us = 20};
+    made.spans = {{0, 0, 4, "forward"},
+                  {0, 4, 12, "backward"},
+                  {1, 9, 14, "all-reduce gradients dp"},
+                  {1, 13, 16, "all-reduce losses dp"},
+                  {0, 16, 20, "update"}};
+    const PhaseTimes times = phase_times(made);
+    CHECK(times.us == std::array<double, 4>{4, 8, 8, 4});
+    CHECK(times.alone_us == 4);  // 12 to 16
+    CHECK(times.step_us == 20);
+
+    SessionOptions options{.training_steps = 2};
+    options.setup = setup_of("mlp");
+    options.setup.on_gpu = false;
+    options.setup.batch = 16;
+    options.setup.ranks = 4;
+    test::Desk desk(options);
+    desk.settle();
+    const auto snapshot = desk.session.snapshot();
+    REQUIRE(snapshot->on_ranks);
+    CHECK(snapshot->on_ranks->step == snapshot->step->step);
+    CHECK(std::abs(snapshot->on_ranks->loss - snapshot->step->loss) < 1e-5 * snapshot->step->loss);
+    REQUIRE(snapshot->on_ranks->ranks.size() == 4);
+    const double gradients = 4 * (784 * 128 + 128 + 128 * 10 + 10);  // bytes; a ring sends 2 (N - 1) / N of them
+    for (const parallel::RankStep& rank : snapshot->on_ranks->ranks) {
+        const PhaseTimes its = phase_times(rank);
+        for (const double us : its.us) CHECK(us > 0);
+        CHECK(its.alone_us > 0);
+        CHECK(double(its.sent_bytes) >= 1.5 * gradients);
+        CHECK(double(its.sent_bytes) < 1.51 * gradients);
+    }
+    desk.session.workspace = "training";
+    for (const auto& [w, h, text] : {std::tuple{1600.f, 1000.f, 1.f}, std::tuple{1280.f, 720.f, 1.f}}) {
+        desk.size(w, h, text);
+        desk.frames(3);
+        INFO(w << " x " << h << ", text " << text << ": " << fmt::format("{}", fmt::join(desk.clashes(), "\n")));
+        CHECK(desk.clashes().empty());
+        for (const char* words : {"communication", "rank 0", "backward", "4 ranks take 4 of 16 examples each"})
+            CHECK(desk.shows(words));
+    }
+    const Focus nowhere;
+    CHECK_THAT(make_step_kernels_view()->describe(desk.session, nowhere),
+               Catch::Contains("rank 3 communication") && Catch::Contains("rank by rank (derived)"));
+    desk.size(1600, 1000, 1);
+    desk.frames(2);
+    REQUIRE(desk.click_on("kernels"));
+    CHECK(desk.shows("Kernels of one training step"));
+    REQUIRE(desk.click_on("ranks"));
+    REQUIRE(desk.click_on("backward"));
+    REQUIRE(desk.click_on("all-reduce gradients dp"));
+    CHECK(desk.shows("bytes sent in the step"));
+    REQUIRE(desk.click_on("open in Cluster"));
+    desk.settle();
+    CHECK(desk.session.workspace == "cluster");
+    REQUIRE(desk.session.snapshot()->cluster);
+    CHECK(desk.session.snapshot()->cluster->setup.training.on);
+    CHECK(desk.session.snapshot()->cluster->setup.training.plan.dp == 4);
 }

@@ -172,6 +172,8 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
         command.add_option("--view", picture.view, "one picture alone, such as warps");
         command.add_option("--open,--kernel", picture.open, "open this .cu, .ptx or .host file in the Kernel workspace");
         command.add_option("--model", picture.model, "train this model in the Training workspace, such as lenet5");
+        command.add_option("--ranks", picture.ranks, "run the Training workspace's step on so many ranks too: 1, 2, 4 or 8")
+            ->check(not_from_1);
         command.add_option("--plan", picture.plan,
                            "train on ranks in the Cluster workspace, such as \"dp=2 pp=2 zero=1 schedule=1f1b\"");
         command.add_option("--moment", picture.moment, "with --screenshot or --describe: at this moment of the tape")

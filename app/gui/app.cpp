@@ -58,7 +58,12 @@ void check(const AppOptions& options) {
         throw Failure("--cycle and --sm are for --screenshot and --describe");
     if (is_folder(options.screenshot) && (options.lesson.empty() || options.step != 0 || options.describe))
         throw Failure("a folder of pictures is of all steps of a --lesson: give a file, or leave --step out");
-    if (!options.model.empty()) setup_of(options.model);
+    const TrainingSetup setup = options.model.empty() ? TrainingSetup() : setup_of(options.model);
+    if (options.ranks != 1 && (options.ranks < 1 || options.ranks > 8 || setup.batch % options.ranks != 0))
+        throw Failure("--ranks is 1, 2, 4 or 8, each with an equal part of the batch of " + std::to_string(setup.batch) +
+                      ", not " + std::to_string(options.ranks));
+    if (options.ranks > 1 && !trains_on_ranks(setup.model))
+        throw Failure("--ranks: model " + setup.model + " is not one that is split over ranks");
     if (options.step < 0) throw Failure("--step counts from 1");
     theme_named(options.theme);
     if (options.view.empty() || is_workspace(page_of(options.view).first)) return;
@@ -151,6 +156,7 @@ int run_app(const AppOptions& options) {
     if (still) scene.lesson_step = std::max(0, scene.lesson_step);
     scene.training_steps = options.lesson.empty() && options.step > 0 ? options.step : 42;
     if (!options.model.empty()) scene.setup = setup_of(options.model);
+    scene.setup.ranks = options.ranks;
     if (!options.model.empty() && options.step == 0) scene.training_steps = 10;
     scene.paced = !still && has_display();
     if (scene.paced) {

@@ -235,7 +235,18 @@ int Shell::setting_menu(Ui& ui) {
             for (const int64_t batch : {1, 4, 8, 16, 32, 64, 128, 256}) {
                 TrainingSetup setup = wanted;
                 setup.batch = batch;
+                if (batch % setup.ranks != 0) setup.ranks = 1;
                 add(std::to_string(batch), batch == wanted.batch ? "now" : "", batch == wanted.batch, setup);
+            }
+            break;
+        case Kind::ranks:
+            for (const int ranks : {1, 2, 4, 8}) {
+                if (wanted.batch % ranks != 0) continue;
+                TrainingSetup setup = wanted;
+                setup.ranks = ranks;
+                add(std::to_string(ranks),
+                    ranks == 1 ? "no communication" : fmt::format("each takes {} of the batch", wanted.batch / ranks),
+                    ranks == wanted.ranks, setup);
             }
             break;
         case Kind::none:

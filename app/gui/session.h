@@ -27,6 +27,9 @@ struct ClusterScene;  // cluster.h
 struct ClusterSetup;
 }  // namespace lockstep::lessons
 
+namespace lockstep::parallel {
+struct ParallelStepRecord;  // trainer.h
+}
 namespace lockstep::device {
 struct MeasuredStore;  // measured.h
 struct SiliconReport;  // silicon_compare.h
@@ -42,8 +45,10 @@ struct TrainingSetup {          // what the Training workspace trains
     std::string optimizer;      // "" the model's own
     double learning_rate = 0.5;
     int64_t batch = 64;
+    int ranks = 1;  // that the step on show is run on too, each with its part of the batch; 1: none
     bool operator==(const TrainingSetup&) const = default;
 };
+bool trains_on_ranks(const std::string& model);
 TrainingSetup setup_of(const std::string& model);  // its own rate and batch, on the host; mlp: the opening scene
 std::string text_of(const TrainingSetup& setup);   // "lr 0.5", "adam, lr 0.001, batch 32"
 
@@ -107,9 +112,10 @@ struct Snapshot {
     std::shared_ptr<const KernelResult> own_run;   // the last that ran: what is stepped through
     std::shared_ptr<const lessons::HostRun> host;  // the host program shown; null: none is
     std::shared_ptr<const lessons::TapeRun> tape;  // the tensor program shown, whose last step is `step`; null: none is
-    std::shared_ptr<const lessons::ClusterScene> cluster;  // what the Cluster workspace shows; null until it has run
-    std::shared_ptr<const nn::StepRecord> step;            // the training step shown
-    std::shared_ptr<const nn::StepRecord> first_step;      // step 0's values, for "change since step 0"
+    std::shared_ptr<const lessons::ClusterScene> cluster;          // what the Cluster workspace shows; null until it has run
+    std::shared_ptr<const nn::StepRecord> step;                    // the training step shown
+    std::shared_ptr<const nn::StepRecord> first_step;              // step 0's values, for "change since step 0"
+    std::shared_ptr<const parallel::ParallelStepRecord> on_ranks;  // that step on setup.ranks ranks; null: one
     std::vector<Curve> curves;
     TrainingSetup setup;
     bool training = false;                                    // the setup's run is open
@@ -215,7 +221,7 @@ class Session {
     int64_t history_step = 0;  // instruction of the focused warp that the lane pictures show
     int32_t host_line = -1;    // line of the host program that is looked at
     struct SettingMenu {       // asked for by the training strip: the shell opens it
-        enum class Kind { none, model, device, optimizer, rate, batch } kind = Kind::none;
+        enum class Kind { none, model, device, optimizer, rate, batch, ranks } kind = Kind::none;
         float x = 0, y = 0;
     } setting_menu;
     int32_t tape_at = -1;  // moment of the tape that was stepped to (views/tape_data.h); -1: follows the launch

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 
+#include "core/base/diagnostic.h"
 #include "core/nn/follow.h"
 #include "core/nn/models/models.h"
+#include "core/parallel/trainer.h"
 
 namespace lockstep::gui {
 
@@ -39,6 +41,15 @@ int64_t bytes_of(const nn::StepRecord& record) {
     return static_cast<int64_t>(4 * (values + (record.images ? record.images->size() : 0)));
 }
 
+bool trains_on_ranks(const std::string& model) {
+    try {
+        parallel::shape_named(model);
+        return true;
+    } catch (const Failure&) {
+        return false;
+    }
+}
+
 TrainingSetup setup_of(const std::string& model) {
     TrainingSetup setup;
     setup.model = model;
@@ -55,6 +66,7 @@ std::string text_of(const TrainingSetup& setup) {
     std::string text = setup.optimizer.empty() ? "" : setup.optimizer + ", ";
     text += fmt::format("lr {:g}", setup.learning_rate);
     if (setup.batch != own.batch) text += fmt::format(", batch {}", setup.batch);
+    if (setup.ranks > 1) text += fmt::format(", {} ranks", setup.ranks);
     return text;
 }
 
@@ -164,8 +176,30 @@ StepPointer TrainingRun::looked_at(int64_t step, std::stop_token stop, const std
     return record;
 }
 
+std::shared_ptr<const parallel::ParallelStepRecord> TrainingRun::on_ranks(int64_t step, std::stop_token stop) {
+    if (setup_.ranks < 2) return nullptr;
+    if (on_ranks_ && on_ranks_->step == step) return on_ranks_;
+    const nn::Checkpoint now = fast_->checkpoint();
+    restore(*fast_, step);
+    const nn::Checkpoint before = fast_->checkpoint();
+    fast_->restore(now);
+    parallel::ParallelOptions wanted;
+    wanted.training = options(false);
+    wanted.training.device = "host";
+    wanted.training.keep_graph = wanted.training.keep_values = false;
+    wanted.training.stop = std::move(stop);
+    wanted.plan.dp = setup_.ranks;
+    wanted.gpu = gpu_;
+    wanted.keep_memory = false;
+    parallel::ParallelTrainer trainer(wanted);
+    trainer.restore(before);
+    on_ranks_ = std::make_shared<const parallel::ParallelStepRecord>(trainer.step());
+    return on_ranks_;
+}
+
 void TrainingRun::set_gpu(const std::string& gpu) {
     if (gpu == gpu_) return;
+    on_ranks_.reset();
     const nn::Checkpoint now = fast_->checkpoint();
     const std::string before = gpu_;
     gpu_ = gpu;

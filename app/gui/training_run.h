@@ -23,6 +23,9 @@ class TrainingRun {
     // The same step to be looked at: one element followed through its graph and, on a modelled GPU, on the timed model with
     // a KernelRun for every launch. `each` hears of every launch.
     StepPointer looked_at(int64_t step, std::stop_token stop, const std::function<void(size_t launches)>& each);
+    // The same step on setup().ranks ranks, on virtual clocks of this GPU; null for one rank. Throws Failure: a batch that
+    // does not divide.
+    std::shared_ptr<const parallel::ParallelStepRecord> on_ranks(int64_t step, std::stop_token stop);
     void set_gpu(const std::string& gpu);   // forgets what was timed, keeps what was learned
     void reopen(std::stop_token stop);      // after a step that was stopped
     void evaluate();                        // a point of the second curve
@@ -50,6 +53,7 @@ class TrainingRun {
     int64_t next_ = 0;
     StepPointer first_;
     std::map<int64_t, StepPointer> records_, looked_at_;
+    std::shared_ptr<const parallel::ParallelStepRecord> on_ranks_;
     std::map<int64_t, nn::Checkpoint> checkpoints_;  // before the step
     int64_t checkpoint_every_ = 1;
     Curve curve_;

@@ -71,6 +71,7 @@ void Session::Worker::change_setup(const TrainingSetup& wanted) {
     setup = wanted;
     draft.step.reset();
     draft.first_step.reset();
+    draft.on_ranks.reset();
     training.reset();
     draft.training = false;
     steps_to_run = 0;
@@ -173,6 +174,10 @@ void Session::Worker::time_shown() {
             busy("timing kernel " + std::to_string(launches + 1) + count,
                  static_cast<double>(launches) / static_cast<double>(all));
     });
+    if (setup.ranks > 1) {
+        busy("the same step on " + std::to_string(setup.ranks) + " ranks");
+        draft.on_ranks = training->on_ranks(draft.step->step, job_token());
+    }
     if (!lesson && !own && setup.on_gpu) {
         if (shown_kernel >= 0 && shown_kernel < static_cast<int64_t>(all))
             open_kernel(shown_kernel);

@@ -17,7 +17,10 @@ namespace {
 
 using nn::GraphNode;
 
-constexpr float box_high = 64, box_least = 112, gap_least = 26, rows_least = 14;
+// A box has three lines; where rows would not fit, flatter ones, or without the gradient's line while that is hidden.
+constexpr float box_high = 64, box_flat = 48, box_short = 43, box_least = 112, gap_least = 26, rows_least = 14;
+// Columns that would not fit otherwise stand closer.
+constexpr float box_close = 100, gap_close = 16;
 
 class GraphView final : public View {
   public:
@@ -107,6 +110,7 @@ class GraphView final : public View {
     std::set<std::string> open_;
     std::string model_;
     int edge_ = 0;              // of the node that runs back: which of its edges is written out
+    float high_ = box_high;     // of a box, as there is room
     float pan_ = 0, fall_ = 0;  // layout units scrolled
     int followed_moment_ = -2;  // that the scroll has followed
 
@@ -188,6 +192,8 @@ class GraphView final : public View {
         const bool cramped = rows * (box_high + rows_least) - rows_least > r.h - 48 - 18;
         const bool quiet = scene.hidden && level_here_ == 0 && level_ < 0 && open_.empty();
         const bool strip = r.h >= 48 + 18 + box_high && !(cramped && quiet);
+        high_ = !cramped ? box_high : scene.hidden ? box_short : box_flat;
+        const float strip_high = cramped ? 42.f : 48.f;
         float left = r.x;
         const bool choice = strip && (level_here_ > 0 || level_ >= 0 || !open_.empty());
         if (choice) {
@@ -198,22 +204,24 @@ class GraphView final : public View {
             left += 8;
         }
         const float right = r.right() - (strip && actions(ui, session, focus, scene, r) ? actions_width(ui) : 0.f);
-        const float top = r.y + (strip ? 48.f : 0.f) + 18;
+        const float top = r.y + (strip ? strip_high : 0.f) + 18;
         Rect field{r.x, top, r.w, r.bottom() - top};
-        const float least = scene.hidden ? rows_least : 20.f;  // pins stand between rows, once they are shown
-        const float between = std::clamp((field.h - rows * box_high) / std::max(1.f, rows - 1), least, 34.f),
+        const float least = scene.hidden ? rows_least : cramped ? 17.f : 20.f;  // shown pins stand between rows
+        const float between = std::clamp((field.h - rows * high_) / std::max(1.f, rows - 1), least, 34.f),
                     columns = static_cast<float>(std::max(1, plan_.columns));
-        const float width = std::clamp((r.w + gap_least) / columns - gap_least, box_least, 140.f),
-                    gap = std::clamp((r.w - columns * width) / std::max(1.f, columns - 1), gap_least, 96.f),
-                    whole = columns * (width + gap) - gap, deep = rows * (box_high + between) - between;
-        if ((deep > field.h + 1 || whole > field.w + 1) && field.h > box_high + 28)
-            field.h -= 28;  // for the words of more()
+        const bool close =
+            columns * (box_least + gap_least) - gap_least > r.w && columns * (box_close + gap_close) - gap_close <= r.w;
+        const float gap_used = close ? gap_close : gap_least;
+        const float width = std::clamp((r.w + gap_used) / columns - gap_used, close ? box_close : box_least, 140.f),
+                    gap = std::clamp((r.w - columns * width) / std::max(1.f, columns - 1), gap_used, 96.f),
+                    whole = columns * (width + gap) - gap, deep = rows * (high_ + between) - between;
+        if ((deep > field.h + 1 || whole > field.w + 1) && field.h > high_ + 28) field.h -= 28;  // for the words of more()
         const int here = scene.current() >= 0 ? plan_.box_of[static_cast<size_t>(scene.current())] : -1;
         scroll(ui, scene, field, width, gap, between, whole, deep, here);
         const auto place = [&](int box) {
             const GraphBox& b = plan_.boxes[static_cast<size_t>(box)];
             return Rect{r.x + static_cast<float>(b.column) * (width + gap) - pan_,
-                        top + static_cast<float>(b.row) * (box_high + between) - fall_, width, box_high};
+                        top + static_cast<float>(b.row) * (high_ + between) - fall_, width, high_};
         };
         const auto inside = [&](const Rect& at) {
             return at.x >= r.x - 0.5f && at.right() <= r.right() + 0.5f && at.y >= top - 0.5f &&
@@ -240,7 +248,7 @@ class GraphView final : public View {
             choose(ui, session, focus, scene, plan_.boxes[i], at);
         }
         ui.unclip();
-        more(ui, field, r.bottom(), whole, deep, width + gap, box_high + between);
+        more(ui, field, r.bottom(), whole, deep, width + gap, high_ + between);
         if (!edges.empty() && strip) {
             edge_ = std::clamp(edge_, 0, static_cast<int>(edges.size()) - 1);
             if (ui.pressed(Key::up, r)) edge_ = std::max(0, edge_ - 1);
@@ -251,7 +259,7 @@ class GraphView final : public View {
             draw_product(ui, scene, *edges[static_cast<size_t>(edge_)], left, r.y, right,
                          here >= 0 && inside(target) && plan_.boxes[static_cast<size_t>(here)].row == 0 ? &target : nullptr);
         }
-        legend(ui, scene, r, {left, r.y}, right, edges.empty() && strip, top + box_high + between, gap,
+        legend(ui, scene, r, {left, r.y}, right, edges.empty() && strip, top + high_ + between, gap,
                whole + 190 < r.w ? Point{r.x + whole + 40, top} : Point{});
     }
 
@@ -299,11 +307,11 @@ class GraphView final : public View {
         if (followed_moment_ != scene.moment && here >= 0) {
             const GraphBox& box = plan_.boxes[static_cast<size_t>(here)];
             const float x = static_cast<float>(box.column) * (width + gap),
-                        y = static_cast<float>(box.row) * (box_high + between);
+                        y = static_cast<float>(box.row) * (high_ + between);
             if (x - (width + gap) < pan_) pan_ = x - (width + gap);
             if (x + 2 * width + gap > pan_ + field.w) pan_ = x + 2 * width + gap - field.w;
             if (y < fall_) fall_ = y;
-            if (y + box_high > fall_ + field.h) fall_ = y + box_high - field.h;
+            if (y + high_ > fall_ + field.h) fall_ = y + high_ - field.h;
         }
         followed_moment_ = scene.moment;
         if (most > 0) {
@@ -313,8 +321,8 @@ class GraphView final : public View {
         }
         if (most_fall > 0) {
             if (most <= 0) fall_ -= ui.wheel(field) * 48;
-            if (ui.pressed(Key::w, field)) fall_ -= box_high + between;
-            if (ui.pressed(Key::s, field)) fall_ += box_high + between;
+            if (ui.pressed(Key::w, field)) fall_ -= high_ + between;
+            if (ui.pressed(Key::s, field)) fall_ += high_ + between;
         }
         pan_ = std::clamp(pan_, 0.f, most);
         fall_ = std::clamp(fall_, 0.f, most_fall);

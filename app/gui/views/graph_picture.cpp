@@ -14,7 +14,14 @@ using nn::Passing;
 
 namespace {
 
-constexpr float value_row_y = 32, gradient_row_y = 53;  // where wires meet a box, from its top
+// The lines under a box's title, from its top; gradient 0: there is no room for it.
+struct BoxLines {
+    float value = 22, gradient = 43, high = 20;
+};
+BoxLines lines_of(float box_height) {
+    if (box_height >= 64) return {};
+    return box_height >= 48 ? BoxLines{17, 32, 15} : BoxLines{22, 0, 20};
+}
 
 float followed_value(const GraphScene& scene, const nn::Values& values, int node) {
     const int64_t at = scene.followed && static_cast<size_t>(node) < scene.followed->element.size()
@@ -90,6 +97,7 @@ void draw_box(Ui& ui, const GraphScene& scene, const GraphBox& box, const Rect& 
         back += !scene.hidden && scene.tape.freed(id, scene.moment);
         here = here || id == scene.current();
     }
+    const BoxLines lines = lines_of(at.h);
     ui.rect(at, theme.panel2, 3);
     const bool known = scene.value_known(node), arrived = scene.gradient_known(node);
     const float ahead = static_cast<float>(ran) / static_cast<float>(box.nodes.size());
@@ -97,9 +105,11 @@ void draw_box(Ui& ui, const GraphScene& scene, const GraphBox& box, const Rect& 
                            : arrived    ? 1.f
                                         : 0.f;
     if (ahead > 0)
-        ui.rect({at.x + 1, at.y + 22, (at.w - 2) * ahead, 20},
+        ui.rect({at.x + 1, at.y + lines.value, (at.w - 2) * ahead, lines.high},
                 node.kind == GraphNode::Kind::label ? mix(theme.panel2, theme.ink2, 0.18f) : forward);
-    if (returned > 0) ui.rect({at.right() - 1 - (at.w - 2) * returned, at.y + 43, (at.w - 2) * returned, 20}, backward);
+    if (returned > 0 && lines.gradient > 0)
+        ui.rect({at.right() - 1 - (at.w - 2) * returned, at.y + lines.gradient, (at.w - 2) * returned, lines.high},
+                backward);
     ui.frame(at, here ? theme.accent : theme.line, here ? 2.f : 1.f, 3);
     if (box.folded()) {  // a second edge: there is more inside
         ui.rect({at.x + 4, at.bottom() + 1, at.w - 8, 1}, theme.ink3);
@@ -112,17 +122,17 @@ void draw_box(Ui& ui, const GraphScene& scene, const GraphBox& box, const Rect& 
     if (ui.text_width(box.title, heading) + detail_width + 20 > at.w) detail_width = 0;
     TextStyle style = heading;
     style.width = at.w - (detail_width > 0 ? detail_width + 20 : 14);
-    ui.text(at.x + 8, at.y + 16, box.title, style);
-    if (detail_width > 0)
-        ui.text(at.right() - 8, at.y + 16, detail, {.size = 12, .color = theme.ink2, .align = Align::right});
+    const float title = at.y + lines.value - (lines.high < 20 ? 4.f : 6.f), down = lines.high < 20 ? 11.f : 14.f;
+    ui.text(at.x + 8, title, box.title, style);
+    if (detail_width > 0) ui.text(at.right() - 8, title, detail, {.size = 12, .color = theme.ink2, .align = Align::right});
     const auto line = [&](float baseline, const char* what, const std::string& number, bool on) {
         const bool named = ui.text_width(number, {.size = 12, .mono = on}) + ui.text_width(what, {.size = 12}) + 24 <= at.w;
         if (named) ui.text(at.x + 8, baseline, what, {.size = 12, .color = on ? theme.ink : theme.ink2});
         ui.text(at.right() - 8, baseline, number,
                 {.size = 12, .color = on ? theme.ink : theme.quiet, .align = Align::right, .mono = on, .width = at.w - 14});
     };
-    line(at.y + 36, "value", value_text(scene, node), known);
-    line(at.y + 57, "grad", gradient_text(scene, node), arrived);
+    line(at.y + lines.value + down, "value", value_text(scene, node), known);
+    if (lines.gradient > 0) line(at.y + lines.gradient + down, "grad", gradient_text(scene, node), arrived);
 }
 
 void draw_pin(Ui& ui, const GraphScene& scene, const GraphBox& box, const Rect& at, float room) {
@@ -171,7 +181,8 @@ void draw_wire(Ui& ui, const GraphScene& scene, const GraphWire& wire, const Rec
         back ? ui.arrow_head({x, from.y}, Way::down, color, head) : ui.arrow_head({x, to.bottom()}, Way::up, color, head);
         return;
     }
-    const float row = back ? gradient_row_y : value_row_y;
+    const BoxLines lines = lines_of(from.h);
+    const float row = (back && lines.gradient > 0 ? lines.gradient : lines.value) + lines.high / 2;
     const Point begin{from.right(), from.y + row}, end{to.x, to.y + row};
     if (lane == 0 && std::abs(begin.y - end.y) < 1) {
         ui.rect({begin.x, begin.y - t / 2, end.x - begin.x, t}, color);
@@ -238,8 +249,10 @@ float draw_product(Ui& ui, const GraphScene& scene, const Passing& edge, float x
     ui.frame(box, theme.accent, 1.5f, 4);
     if (target && target->y > y + 40) {
         const float tip = std::clamp(tip_wish, left + 8, left + total - 8);
-        ui.line({tip, box.bottom()}, {tip, target->y + gradient_row_y - 6}, theme.accent, 1.5f);
-        ui.arrow_head({tip, target->y + gradient_row_y - 2}, Way::down, theme.accent, 5);
+        const BoxLines lines = lines_of(target->h);
+        const float middle = (lines.gradient > 0 ? lines.gradient : lines.value) + lines.high / 2;
+        ui.line({tip, box.bottom()}, {tip, target->y + middle - 6}, theme.accent, 1.5f);
+        ui.arrow_head({tip, target->y + middle - 2}, Way::down, theme.accent, 5);
     }
     float at = left;
     const std::string_view heads[] = {"local derivative", "", "upstream", "", "product"};

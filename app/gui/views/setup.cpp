@@ -67,6 +67,7 @@ class SetupView final : public View {
         menu(MenuKind::rate, "rate", fmt::format("{:g}", setup.learning_rate));
         menu(MenuKind::optimizer, "by", setup_optimizer(setup));
         menu(MenuKind::batch, "batch", std::to_string(setup.batch));
+        if (snapshot->training && trains_on_ranks(setup.model)) menu(MenuKind::ranks, "ranks", std::to_string(setup.ranks));
         if (right - x > 90) {
             const std::string state = busy ? snapshot->busy : aim(setup);
             ui.text(right, y + 18, state, {.size = 13, .color = theme.ink2, .align = Align::right, .width = right - x - 8});
@@ -80,8 +81,9 @@ class SetupView final : public View {
     std::string describe(const Session& session, const Focus&) const override {
         const auto snapshot = session.snapshot();
         const TrainingSetup& setup = snapshot->setup;
-        return fmt::format("Training run: {} on {}, {}, learning rate {:g}, batch {}; {}\n", setup.model,
+        return fmt::format("Training run: {} on {}, {}, learning rate {:g}, batch {}{}; {}\n", setup.model,
                            setup_device(session, setup), setup_optimizer(setup), setup.learning_rate, setup.batch,
+                           setup.ranks > 1 ? fmt::format(", the step on show on {} ranks too", setup.ranks) : "",
                            snapshot->busy.empty() ? aim(setup) : snapshot->busy);
     }
 

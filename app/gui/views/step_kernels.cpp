@@ -1,23 +1,21 @@
 // D13's strip and D8's first form: the kernels of one training step, the host's enqueues above the GPU's work, phases on
-// top. A click focuses a launch; "open in SM" (or Enter, or a double click) shows its warps.
+// top. A click focuses a launch; "open in SM" (or Enter, or a double click) shows its warps. Of a run on many ranks the
+// strip has a second page: every rank's phases, communication among them (step_ranks.h), which opens in Cluster.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/views/cluster_data.h"
 #include "app/gui/views/measured_data.h"
+#include "app/gui/views/step_ranks.h"
 #include "app/gui/views/training_data.h"
 #include "app/gui/views/training_views.h"
+#include "lessons/player/cluster.h"
+#include "lessons/player/cluster_training.h"
 
 namespace lockstep::gui {
 namespace {
-
-Color step_phase_color(const std::string& phase) {
-    if (phase == "forward") return data::green;
-    if (phase == "backward") return data::sky;
-    if (phase == "update") return data::purple;
-    return data::grey;
-}
 
 class StepKernelsView final : public View {
   public:
@@ -31,13 +29,21 @@ class StepKernelsView final : public View {
         }
         const bool simulated = step->device.rfind("sim", 0) == 0;
         const bool hidden = session.reveal_steps >= 0, untimed = without_times(*step);
+        const auto& ranks = ranks_of(session);
+        const bool by_rank = ranks && by_rank_ && !hidden;
         std::string right = fmt::format("step {} · batch {}", step->step, step->batch);
-        if (!hidden) right += fmt::format(" · {} kernels", step->launches.size());
-        const std::string sentence = hidden ? std::string(hidden_sentence) : all_said(session, *step);
-        const Rect body = ui.panel(area, {.title = "Kernels of one training step",
-                                          .right = right,
-                                          .badge = simulated ? Provenance::simulated : Provenance::measured,
-                                          .caption = sentence});
+        if (by_rank) right += fmt::format(" · {} ranks", ranks->ranks.size());
+        if (!hidden && !by_rank) right += fmt::format(" · {} kernels", step->launches.size());
+        const std::string sentence = hidden    ? std::string(hidden_sentence)
+                                     : by_rank ? ranks_sentence(*ranks, step->batch, step->loss)
+                                               : all_said(session, *step);
+        const Rect body =
+            ui.panel(area, {.title = by_rank ? "One training step, rank by rank" : "Kernels of one training step",
+                            .right = right,
+                            .badge = by_rank     ? Provenance::derived
+                                     : simulated ? Provenance::simulated
+                                                 : Provenance::measured,
+                            .caption = sentence});
         if (hidden) {
             const Rect box{body.x, body.y, body.w, std::min(44.f, body.h)};
             ui.dashed(box, ui.theme->ink3);
@@ -47,11 +53,24 @@ class StepKernelsView final : public View {
         }
         ui.push_scope("step kernels");
         const bool side = body.w > 900;
-        const Rect left{body.x, body.y, body.w - (side ? 312.f : 0.f), body.h};
-        untimed ? list(ui, session, focus, *step, left) : gantt(ui, session, focus, *step, left);
+        constexpr std::string_view pages[] = {"ranks", "kernels"};
+        const float choice = ranks ? ui.segmented_width(pages) + 8 : 0;
+        const Rect left{body.x, body.y, body.w - (side ? 312.f : choice), body.h};
+        if (by_rank)
+            draw_step_ranks(ui, *ranks, span_, left);
+        else
+            untimed ? list(ui, session, focus, *step, left) : gantt(ui, session, focus, *step, left);
+        Rect words{body.right() - 280, body.y, 280, body.h};
+        if (ranks) {
+            float x = body.right() - choice + 8;
+            by_rank_ = ui.segmented(x, body.y, pages, by_rank_ ? 0 : 1) == 0;
+        }
         if (side) {
             ui.line({body.right() - 296, body.y}, {body.right() - 296, body.bottom()}, ui.theme->grid);
-            picked(ui, session, focus, *step, {body.right() - 280, body.y, 280, body.h});
+            by_rank ? picked_span(ui, session, focus, *step, *ranks, words, choice)
+                    : picked(ui, session, focus, *step, words, choice);
+        } else if (by_rank && span_.opens) {
+            open_span(session, focus, *step, *ranks);
         }
         ui.pop_scope();
     }
@@ -63,6 +82,9 @@ class StepKernelsView final : public View {
             fmt::format("Kernels of one training step ({}), step {}, batch {}\n",
                         step->device.rfind("sim", 0) == 0 ? "simulated" : "measured", step->step, step->batch);
         if (session.reveal_steps >= 0) return text + fmt::format("  {}\n", hidden_sentence);
+        if (const auto& ranks = ranks_of(session); ranks && by_rank_)
+            return fmt::format("One training step, rank by rank (derived), step {}, batch {}\n{}  {}\n", step->step,
+                               step->batch, ranks_text(*ranks), ranks_sentence(*ranks, step->batch, step->loss));
         const bool untimed = without_times(*step);
         for (size_t i = 0; i < step->launches.size(); ++i) {
             const device::LaunchEvent& e = step->launches[i];
@@ -78,6 +100,79 @@ class StepKernelsView final : public View {
 
   private:
     static constexpr std::string_view hidden_sentence = "The kernels of this step stay hidden until you lock an answer.";
+
+    bool by_rank_ = true;
+    PickedSpan span_;
+
+    // Of the step on show; null: it ran on one device alone.
+    static std::shared_ptr<const parallel::ParallelStepRecord> ranks_of(const Session& session) {
+        const auto snapshot = session.snapshot();
+        const auto& made = snapshot->on_ranks;
+        return made && snapshot->step && made->step == snapshot->step->step && !made->ranks.empty() ? made : nullptr;
+    }
+
+    // Communication opens where collectives are drawn, everything else as kernels.
+    void open_span(Session& session, Focus& focus, const nn::StepRecord& step, const parallel::ParallelStepRecord& record) {
+        span_.opens = false;
+        const parallel::RankStep& rank = record.ranks[static_cast<size_t>(span_.rank)];
+        const StepPhase phase = phase_of(rank.spans[static_cast<size_t>(span_.span)]);
+        if (phase != StepPhase::communication) {
+            by_rank_ = false;
+            for (size_t i = step.launches.size(); i-- > 0;)
+                if (step.launches[i].phase == name_of(phase)) focus.launch = static_cast<int>(i);
+            focus.op = node_of_launch(step, focus.launch);
+            return;
+        }
+        lessons::ClusterSetup setup = cluster_setup(session);
+        const auto ranks = static_cast<int>(record.ranks.size());
+        setup.training.on = false;
+        for (const lessons::ClusterModel& row : lessons::cluster_models())
+            if (row.name == step.model)
+                setup.training = {.on = true,
+                                  .model = std::string(row.name),
+                                  .plan = {.dp = ranks},
+                                  .batch = step.batch,
+                                  .steps = 1,
+                                  .seed = 1};
+        setup.collective.operation = "all_reduce";
+        setup.collective.algorithm = "ring";
+        setup.collective.ranks = ranks;
+        double gradients = 0;
+        for (const parallel::Traffic& row : rank.sent)
+            if (row.purpose == "gradients") gradients += static_cast<double>(row.bytes);
+        setup.collective.bytes = std::max(1.0, gradients * ranks / (2.0 * (ranks - 1)));
+        ask_cluster(session, setup);
+        session.workspace = "cluster";
+    }
+
+    void picked_span(Ui& ui, Session& session, Focus& focus, const nn::StepRecord& step,
+                     const parallel::ParallelStepRecord& record, const Rect& r, float choice) {
+        const Theme& theme = *ui.theme;
+        const auto ranks = static_cast<int>(record.ranks.size());
+        if (span_.rank >= ranks || span_.rank < 0 ||
+            span_.span >= static_cast<int>(record.ranks[static_cast<size_t>(span_.rank)].spans.size()))
+            span_ = {};
+        if (span_.rank < 0) {
+            ui.paragraph({r.x, r.y + 30, r.w, r.h - 30},
+                         "Click a phase: communication opens in Cluster, the others show their kernels.",
+                         {.size = 13, .color = theme.ink2}, 19);
+            return;
+        }
+        const parallel::RankStep& rank = record.ranks[static_cast<size_t>(span_.rank)];
+        const parallel::RankSpan& span = rank.spans[static_cast<size_t>(span_.span)];
+        const bool exchanges = phase_of(span) == StepPhase::communication;
+        ui.text(r.x, r.y + 11, fmt::format("rank {}", span_.rank), {.size = 14, .weight = 600, .width = r.w - choice});
+        ui.text(r.x, r.y + 28, span.label, {.size = 13, .mono = true, .width = r.w - choice});
+        std::string words = fmt::format("{:.2f} µs", span.end_us - span.begin_us);
+        if (exchanges) {
+            const PhaseTimes times = phase_times(rank);
+            words += fmt::format(" · {} bytes sent in the step", with_commas(times.sent_bytes));
+        }
+        ui.text(r.x, r.y + 45, words, {.size = 12, .color = theme.ink2, .width = r.w});
+        const bool asked =
+            r.h >= 74 && ui.button({r.x, r.y + 52, 124, 26}, exchanges ? "open in Cluster" : "its kernels", true);
+        if (asked || span_.opens) open_span(session, focus, step, record);
+    }
 
     // A simulated step that ran for its numbers alone, as steps do while training runs on.
     static bool without_times(const nn::StepRecord& step) {
@@ -251,18 +346,19 @@ class StepKernelsView final : public View {
         }
     }
 
-    static void picked(Ui& ui, Session& session, Focus& focus, const nn::StepRecord& step, const Rect& r) {
+    static void picked(Ui& ui, Session& session, Focus& focus, const nn::StepRecord& step, const Rect& r, float choice) {
         const Theme& theme = *ui.theme;
         const int launch = focus.launch >= 0 ? std::min(focus.launch, static_cast<int>(step.launches.size()) - 1) : -1;
         if (launch < 0) {
-            ui.paragraph({r.x, r.y, r.w, r.h},
+            ui.paragraph({r.x, r.y + (choice > 0 ? 30.f : 0.f), r.w, r.h},
                          "Click a kernel to see its blocks and warps, and where it stands in the graph.",
                          {.size = 13, .color = theme.ink2}, 19);
             return;
         }
         const device::LaunchEvent& e = step.launches[static_cast<size_t>(launch)];
-        ui.text(r.x, r.y + 11, fmt::format("{}  {}", launch + 1, e.label), {.size = 14, .weight = 600, .width = r.w});
-        ui.text(r.x, r.y + 28, e.kernel, {.size = 13, .mono = true, .width = r.w});
+        ui.text(r.x, r.y + 11, fmt::format("{}  {}", launch + 1, e.label),
+                {.size = 14, .weight = 600, .width = r.w - choice});
+        ui.text(r.x, r.y + 28, e.kernel, {.size = 13, .mono = true, .width = r.w - choice});
         ui.text(
             r.x, r.y + 45,
             fmt::format("{} block{} of {}", with_commas(static_cast<int64_t>(e.grid.count())),
