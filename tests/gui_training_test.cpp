@@ -410,19 +410,26 @@ TEST_CASE("a step on many ranks has communication beside forward, backward and u
         desk.frames(3);
         INFO(w << " x " << h << ", text " << text << ": " << fmt::format("{}", fmt::join(desk.clashes(), "\n")));
         CHECK(desk.clashes().empty());
-        for (const char* words : {"communication", "rank 0", "backward", "4 ranks take 4 of 16 examples each"})
-            CHECK(desk.shows(words));
     }
     const Focus nowhere;
     CHECK_THAT(make_step_kernels_view()->describe(desk.session, nowhere),
                Catch::Contains("rank 3 communication") && Catch::Contains("rank by rank (derived)"));
     desk.size(1600, 1000, 1);
     desk.frames(2);
+    for (const char* words : {"communication", "rank 0", "backward", "4 ranks take 4 of 16 examples each"})
+        CHECK(desk.shows(words));
     REQUIRE(desk.click_on("kernels"));
     CHECK(desk.shows("Kernels of one training step"));
     REQUIRE(desk.click_on("ranks"));
-    REQUIRE(desk.click_on("backward"));
-    REQUIRE(desk.click_on("all-reduce gradients dp"));
+    float x = 0, y = 1e9f;  // under the word over all phases, in the lane below the first rank's backward
+    for (const UiState::Written& text : desk.written)
+        if (text.text == "communication" && x == 0) x = text.ink.x + text.ink.w / 2, y = text.ink.bottom();
+    float lane = 0;
+    for (const UiState::Written& text : desk.written)
+        if (text.text == "backward" && text.ink.y > y && lane == 0) lane = text.ink.y + text.ink.h / 2 + 15;
+    REQUIRE(lane > 0);
+    for (int tries = 0; tries < 6 && !desk.shows("bytes sent in the step"); ++tries)  // an update may stand in between
+        desk.click(x - 40 * static_cast<float>(tries), lane);
     CHECK(desk.shows("bytes sent in the step"));
     REQUIRE(desk.click_on("open in Cluster"));
     desk.settle();
