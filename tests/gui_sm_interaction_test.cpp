@@ -143,6 +143,27 @@ TEST_CASE("Tab scrolls to the control that it comes to") {
     CHECK(desk.session.lesson.step == 29);
 }
 
+TEST_CASE("a view's own keys follow Tab into its panel") {
+    SmDesk memory("memory");
+    const auto lane_moved = [&] {
+        const int32_t before = memory.shell.focus.lane;
+        memory.key(KeyCode::d);
+        const bool moved = memory.shell.focus.lane != before;
+        memory.key(KeyCode::a);
+        return moved;
+    };
+    CHECK(lane_moved());  // nothing is chosen: the first picture has the keys
+    bool other = false, back = false;
+    for (int i = 0; i < 120 && !(other && back); ++i) {
+        memory.key(KeyCode::tab);
+        const bool moved = lane_moved();
+        other = other || !moved;  // among the roofline's controls D belongs to the roofline
+        back = back || (other && moved);
+    }
+    CHECK(other);
+    CHECK(back);
+}
+
 TEST_CASE("what the pointer is told stays inside the window, however large the text") {
     SmDesk desk("sm");
     desk.shell.show_alone("warps");

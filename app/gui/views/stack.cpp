@@ -84,6 +84,11 @@ uint32_t lanes_above(const std::vector<simt::StackEntry>& stack, size_t place) {
     return lanes & stack[place].mask;
 }
 
+// Behind a call: it goes on when the function above it has returned.
+bool is_caller(const std::vector<simt::StackEntry>& stack, size_t place) {
+    return place + 1 < stack.size() && stack[place + 1].frame != stack[place].frame;
+}
+
 std::string name_of_path(const simt::StackEntry& entry, size_t place, bool running) {
     if (place > 0) return lanes_text(entry.mask);
     return running ? "all together" : "where all meet";
@@ -97,8 +102,13 @@ std::vector<Card> cards_of(const Shown& shown, bool independent) {
         Card card{stack[i], i, name_of_path(stack[i], i, top), top ? "running" : "ready to run", false, top};
         card.missing = lanes_above(stack, i);
         const int all = lanes_in(stack[i].mask), missing = lanes_in(card.missing);
-        if (missing > 0) card.name = "barrier at pc " + pc_text(stack[i].pc);
-        if (missing > 0) card.state = fmt::format("{} of {} lanes wait here", all - missing, all);
+        if (is_caller(stack, i)) {
+            card.name = "the caller, at pc " + pc_text(stack[i].pc);
+            card.state = "waits for the call";
+        } else if (missing > 0) {
+            card.name = "barrier at pc " + pc_text(stack[i].pc);
+            card.state = fmt::format("{} of {} lanes wait here", all - missing, all);
+        }
         if (const std::string call = call_of(shown.program, stack, i); !call.empty()) card.state += " " + call;
         cards.push_back(std::move(card));
     }
@@ -130,9 +140,11 @@ std::string caption_of(const Session& session, const Shown& shown, bool independ
         text = fmt::format("{} call{} deep. ", calls, calls == 1 ? "" : "s");
     if (stack.size() <= 1) return text + "One path: the lanes of this warp are together.";
     for (size_t i = stack.size(); independent && i-- > 0;)
-        if (const int missing = lanes_in(lanes_above(stack, i)), all = lanes_in(stack[i].mask); missing > 0)
+        if (const int missing = lanes_in(lanes_above(stack, i)), all = lanes_in(stack[i].mask);
+            missing > 0 && !is_caller(stack, i))
             return text + fmt::format("At pc {} lanes wait for each other: {} of {} have come. Paths run in any order.",
                                       pc_text(stack[i].pc), all - missing, all);
+    if (independent) return text + "The caller goes on when its lanes have returned.";
     const uint32_t meet = stack.back().reconvergence;
     return text + (meet == ptx::no_pc ? "The top card decides what runs; it is popped when its lanes exit or return."
                                       : fmt::format("The top card decides what runs; at pc {} it is popped.", meet));
