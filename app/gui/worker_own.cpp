@@ -216,11 +216,10 @@ void Session::Worker::run_own(const KernelJob& wanted) {
     run->before = std::make_shared<simt::Memory>(memory);
 
     busy("running " + entry->name + " on the modelled " + upper(result->gpu), 0);
-    std::stop_source source;
-    {
+    const std::stop_source source = [&] {
         const std::lock_guard lock(mutex);
-        source = job;
-    }
+        return job;
+    }();
     const Watchdog watchdog(wanted.on_change && options.paced ? most_unasked_seconds : 0, source);
     simt::LaunchOptions common;
     common.max_instructions = settings.timed ? timed_budget : functional_budget;
