@@ -115,7 +115,11 @@ TEST_CASE("nvcc makes of every source the PTX that is checked in") {
                                                                                         << "): " << first_line);
                 return;
             }
-            const Compiled compiled = compile(read(file), file, {.compiler = "nvcc", .arch = "sm_75"}).value();
+            const size_t arch = first_line.find("-arch=") + 6;
+            const Compiled compiled =
+                compile(read(file), file,
+                        {.compiler = "nvcc", .arch = first_line.substr(arch, first_line.find(' ', arch) - arch)})
+                    .value();
             CHECK(instructions_of(compiled.ptx) == instructions_of(checked_in));
         }
     }
