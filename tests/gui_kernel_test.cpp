@@ -5,11 +5,14 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
 #include <thread>
 
 #include "app/gui/app.h"
 #include "app/gui/views/file_panel.h"
 #include "app/gui/views/kernel_values.h"
+#include "app/gui/views/variable_names.h"
 #include "core/base/diagnostic.h"
 #include "core/base/files.h"
 #include "core/device/kernel_library.h"
@@ -128,6 +131,32 @@ TEST_CASE("a kernel that is opened runs, and its output is read back") {
         CHECK(desk.shell.describe(view).size() > 40);
     }
     CHECK(desk.shell.describe("results").find("0 to 1023, mean 511.5") != std::string::npos);
+}
+
+TEST_CASE("the variable that a line assigns to is found where there is no doubt") {
+    CHECK(variable_assigned("    float sum = 0.0f;") == "sum");
+    CHECK(variable_assigned("sum += x[i] * 2;  // i = 3") == "sum");
+    CHECK(variable_assigned("for (int i = 0; i <= n; ++i) {") == "i");
+    CHECK(variable_assigned("if (a == b && c != d) x <<= 2;") == "x");
+    CHECK(variable_assigned("const char *s = \"=\";") == "s");
+    for (const char* unclear : {"out[i] = sum;", "*p = 3;", "p->x = 3;", "v.x = 3;", "int a = 1, b = 2;", "a = b = c;",
+                                "if (a <= b) return;", "x[i]++;", "auto f = [&](int k) { return k; };", "// a = b", ""})
+        CHECK(variable_assigned(unclear).empty());
+}
+
+TEST_CASE("the watch says whose new value a register was given") {
+    const std::filesystem::path folder = resource_root() / "lessons" / "A05_latency_hiding";
+    const auto program = ptx::decode(ptx::parse(read_file(folder / "ptx" / "walk.ptx").value(), "walk.ptx").value()).value();
+    const std::string source = read_file(folder / "walk.cu").value();
+    const std::vector<std::string> names = variable_names(*program, source);
+    std::map<std::string, std::set<int>> lines;
+    for (size_t pc = 0; pc < names.size(); ++pc)
+        if (!names[pc].empty()) lines[names[pc]].insert(program->instructions[pc].line);
+    CHECK(lines["i"] == std::set<int>{2});
+    CHECK(lines["stride"] == std::set<int>{3});
+    CHECK(lines["v"] == std::set<int>{6});
+    CHECK(lines["sum"] == std::set<int>{7, 8});
+    CHECK(lines.size() == 4);  // the loop is unrolled: nothing is left of k
 }
 
 TEST_CASE("a text that does not compile is said, loses nothing, and leaves the last good kernel to run") {

@@ -1,6 +1,7 @@
 // The focused warp's registers before its current instruction, one row each with 32 lanes. PTX has registers only: a C++
-// variable may live in several, one after the other, so a row says which line wrote it last. Pinned rows stay on top and
-// show every lane's number.
+// variable may live in several, one after the other, so a row says which line wrote it last, and of which variable that was
+// the new value where source and PTX leave no doubt (variable_names.h). Pinned rows stay on top and show every lane's
+// number.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <set>
 
 #include "app/gui/views/kernel_views.h"
+#include "app/gui/views/variable_names.h"
 #include "app/gui/views/warp_facts.h"
 #include "app/gui/widgets/text_editor.h"
 
@@ -63,7 +65,7 @@ class WatchView final : public View {
                             .caption = area.h < 190 ? std::string_view() : sentence});
         ui.push_scope("watch");
         float x = body.x;
-        text_field(ui, "filter", {x, body.y - 4, 150, 26}, filter_, {.hint = "filter: %f, %p1"});
+        text_field(ui, "filter", {x, body.y - 4, 150, 26}, filter_, {.hint = "filter: sum, %f"});
         x += 158;
         if (ui.chip(x, body.y - 4, "all lanes", wide_)) wide_ = !wide_;
         if (!pinned_.empty() && ui.chip(x, body.y - 4, fmt::format("unpin {}", pinned_.size()))) pinned_.clear();
@@ -85,7 +87,7 @@ class WatchView final : public View {
         for (const Watched& row : rows_of(*snapshot)) {
             const simt::LaneValues& values = (*snapshot->lanes)[row.index];
             const ptx::Type type = type_of_use(program, values.reg);
-            text += fmt::format("  {:6} {:16}", values.reg.name, written_by(program, row.writer));
+            text += fmt::format("  {:6} {:22}", values.reg.name, written_by(program, row.writer));
             for (const int lane : row.writer.step < 0 ? std::vector<int>{} : std::vector<int>{0, 1, 2, 3, 31})
                 text += fmt::format("  lane {} {}", lane, text_of(values.bits[lane], type));
             text += "\n";
@@ -101,11 +103,20 @@ class WatchView final : public View {
     mutable std::shared_ptr<const simt::WarpHistory> known_;
     mutable int64_t known_step_ = -1;
     mutable std::map<int32_t, Writer> writers_;
+    mutable std::shared_ptr<const model::KernelRun> named_;
+    mutable std::vector<std::string> names_;  // by instruction
 
-    static std::string written_by(const ptx::Program& program, const Writer& writer) {
+    const std::string& variable(const Writer& writer) const {
+        static const std::string none;
+        return writer.step < 0 || writer.pc >= names_.size() ? none : names_[writer.pc];
+    }
+
+    std::string written_by(const ptx::Program& program, const Writer& writer) const {
         if (writer.step < 0) return "not written yet";
         const int line = program.instructions[writer.pc].line;
-        return line > 0 ? fmt::format("line {}", line) : fmt::format("issue {}", writer.step + 1);
+        const std::string& name = variable(writer);
+        return (name.empty() ? "" : name + ", ") +
+               (line > 0 ? fmt::format("line {}", line) : fmt::format("issue {}", writer.step + 1));
     }
 
     // A parameter's name is the kernel's mangled one and a number: the number is enough.
@@ -125,8 +136,9 @@ class WatchView final : public View {
         if (step < 0 || step >= static_cast<int64_t>(steps.size()))
             return "The warp has ended; these are the values it left.";
         const uint32_t pc = steps[static_cast<size_t>(step)].pc;
-        return fmt::format("Next: {}. A row says which line wrote the register last; PTX keeps no names of C++ variables.",
-                           short_text(program, pc));
+        return fmt::format(
+            "Next: {}. A row says which line wrote the register last, and whose new value that was where it is plain.",
+            short_text(program, pc));
     }
 
     // What the current instruction touches first, then what was written last, then the rest; pinned ones before all.
@@ -137,6 +149,10 @@ class WatchView final : public View {
             known_step_ = snapshot.lanes_step;
             writers_ = writers(program, *snapshot.history, snapshot.lanes_step);
         }
+        if (named_ != snapshot.kernel) {
+            named_ = snapshot.kernel;
+            names_ = variable_names(program, snapshot.kernel->source);
+        }
         const auto& steps = snapshot.history->steps;
         const ptx::DecodedInstruction* next = nullptr;
         if (snapshot.lanes_step >= 0 && snapshot.lanes_step < static_cast<int64_t>(steps.size()))
@@ -145,9 +161,11 @@ class WatchView final : public View {
         std::vector<Watched> rows;
         for (size_t i = 0; i < snapshot.lanes->size(); ++i) {
             const ptx::Register& reg = (*snapshot.lanes)[i].reg;
-            if (!filter_.empty() && reg.name.find(filter_) == std::string::npos) continue;
             Watched row{i, {}, false, false};
             if (const auto found = writers_.find(reg.offset); found != writers_.end()) row.writer = found->second;
+            if (!filter_.empty() && reg.name.find(filter_) == std::string::npos &&
+                variable(row.writer).find(filter_) == std::string::npos)
+                continue;
             if (next != nullptr) {
                 for (int k = 0; k < next->registers_read; ++k) row.read |= next->reads[k] == reg.offset;
                 for (int k = 0; k < next->registers_written; ++k) row.written |= next->writes[k] == reg.offset;
@@ -172,7 +190,7 @@ class WatchView final : public View {
     void paint(Ui& ui, const Snapshot& snapshot, const ptx::Program& program, const std::vector<Watched>& rows, Focus& focus,
                const Rect& r) {
         const Theme& theme = *ui.theme;
-        const float name_width = 64, from_width = 96, first = r.x + name_width + from_width;
+        const float name_width = 64, from_width = 116, first = r.x + name_width + from_width;
         const float pitch = std::floor((r.right() - 14 - first - 12) / 32);
         const uint32_t on = lanes_on(snapshot);
         const auto lane_x = [&](int lane) {
