@@ -159,6 +159,33 @@ TEST_CASE("the watch says whose new value a register was given") {
     CHECK(lines.size() == 4);  // the loop is unrolled: nothing is left of k
 }
 
+TEST_CASE("a part of a sum that the compiler moved out of a loop is not taken for the loop's variable") {
+    const std::string ptx = R"(.version 7.0
+.target sm_70
+.address_size 64
+.file 1 "t.cu"
+.visible .entry f(.param .u32 n) {
+    .reg .pred %p<2>; .reg .b32 %r<6>;
+    .loc 1 1 1
+    ld.param.u32 %r5, [n];
+    mov.u32 %r1, %ntid.x;
+    .loc 1 3 1
+    mul.lo.s32 %r2, %r1, 3;
+    .loc 1 2 1
+    mov.u32 %r3, 0;
+L:  .loc 1 3 1
+    add.s32 %r3, %r3, %r2;
+    setp.lt.s32 %p1, %r3, %r5;
+    @%p1 bra L;
+    ret;
+}
+)";
+    const auto program = ptx::decode(ptx::parse(ptx, "t.ptx").value()).value();
+    const auto names = variable_names(*program, "f(int n)\nint k = 0;\nwhile ((k += 3 * blockDim.x) < n);\n");
+    REQUIRE(names.size() == 8);
+    CHECK(names == std::vector<std::string>{"", "", "", "k", "k", "", "", ""});
+}
+
 TEST_CASE("a text that does not compile is said, loses nothing, and leaves the last good kernel to run") {
     const Scratch scratch;
     Desk desk;

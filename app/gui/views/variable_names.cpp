@@ -92,8 +92,9 @@ bool reads(const ptx::DecodedInstruction& in, int32_t reg) {
     return std::find(in.reads, in.reads + in.registers_read, reg) != in.reads + in.registers_read;
 }
 
-// What the instructions from `begin` on write and do not use up themselves: registers of `type`, unless that is none.
-std::set<int32_t> results_of(const ptx::Program& program, uint32_t begin, uint32_t end,
+// What the instructions of a run write and no instruction of their line uses up (`line`: all of them, also what a compiler
+// moved out of a loop or unrolled): registers of `type`, unless that is none.
+std::set<int32_t> results_of(const ptx::Program& program, uint32_t begin, uint32_t end, const std::vector<uint32_t>& line,
                              const std::map<int32_t, ptx::Type>& types, ptx::Type type) {
     std::set<int32_t> results, counters;  // those that are read and written at once: "++i", which a comparison may read, too
     for (uint32_t pc = begin; pc < end; ++pc) {
@@ -103,9 +104,9 @@ std::set<int32_t> results_of(const ptx::Program& program, uint32_t begin, uint32
             const auto known = types.find(reg);
             if (known == types.end() || known->second == ptx::Type::pred) continue;
             if (type != ptx::Type::none && !same_file(known->second, type)) continue;
-            bool used = false;
-            for (uint32_t other = begin; other < end; ++other)
-                used |= reads(program.instructions[other], reg) && !writes(program.instructions[other], reg);
+            const bool used = std::any_of(line.begin(), line.end(), [&](uint32_t other) {
+                return reads(program.instructions[other], reg) && !writes(program.instructions[other], reg);
+            });
             if (!used) results.insert(reg);
             if (reads(in, reg)) counters.insert(reg);
         }
@@ -159,21 +160,26 @@ std::vector<std::string> variable_names(const ptx::Program& program, std::string
     std::vector<std::string> names(program.instructions.size());
     if (program.functions.size() > 1) return names;  // offsets are those of a function's own frame
     const auto size = static_cast<uint32_t>(names.size());
-    for (uint32_t begin = 0, end = 0; begin < size; begin = end) {
-        const ptx::DecodedInstruction& first = program.instructions[begin];
-        for (end = begin + 1;
-             end < size && program.instructions[end].line == first.line && program.instructions[end].file == first.file;)
-            ++end;
-        const auto file = static_cast<size_t>(first.file);
+    std::map<int32_t, std::vector<uint32_t>> of_line;
+    for (uint32_t pc = 0; pc < size; ++pc) {
+        const ptx::DecodedInstruction& in = program.instructions[pc];
+        const auto file = static_cast<size_t>(in.file);
         const bool elsewhere =
             file < program.files.size() && !program.files[file].empty() && program.files[file] != program.source_file;
-        if (elsewhere || first.line < 1 || static_cast<size_t>(first.line) > lines.size()) continue;
-        const std::string name = variable_assigned(lines[static_cast<size_t>(first.line) - 1]);
+        if (!elsewhere && in.line > 0 && static_cast<size_t>(in.line) <= lines.size()) of_line[in.line].push_back(pc);
+    }
+    for (const auto& [number, pcs] : of_line) {
+        const std::string name = variable_assigned(lines[static_cast<size_t>(number) - 1]);
         if (name.empty()) continue;
-        const std::set<int32_t> results = results_of(program, begin, end, types, type_declared(source, name));
-        if (results.size() != 1) continue;
-        for (uint32_t pc = begin; pc < end; ++pc)
-            if (writes(program.instructions[pc], *results.begin())) names[pc] = name;
+        const ptx::Type type = type_declared(source, name);
+        for (size_t i = 0, next = 0; i < pcs.size(); i = next) {
+            for (next = i + 1; next < pcs.size() && pcs[next] == pcs[next - 1] + 1;) ++next;
+            const uint32_t begin = pcs[i], end = pcs[next - 1] + 1;
+            const std::set<int32_t> results = results_of(program, begin, end, pcs, types, type);
+            if (results.size() != 1) continue;
+            for (uint32_t pc = begin; pc < end; ++pc)
+                if (writes(program.instructions[pc], *results.begin())) names[pc] = name;
+        }
     }
     return names;
 }

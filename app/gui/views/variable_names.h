@@ -1,6 +1,6 @@
 // Which C++ variable a register holds, as far as source and PTX tell: optimised PTX keeps no names. Where a line assigns to
-// one variable only, and a run of its instructions leaves one result of the variable's type that the run itself does not
-// use up, that result is the variable's new value: of "float v = a[i] * s;" the product, not the address and not the load.
+// one variable only, and a run of its instructions leaves one result of the variable's type that no instruction of the line
+// uses up, that result is the variable's new value: of "float v = a[i] * s;" the product, not the address and not the load.
 // Anything less clear has no name: a guess would be worse than none.
 #pragma once
 #include <string>
