@@ -212,8 +212,8 @@ int run_app(const AppOptions& options) {
         const auto snapshot = shell.session.snapshot();
         const auto sms = snapshot->kernel ? static_cast<int>(snapshot->kernel->gpu.sms.value) : options.sm + 1;
         if (options.sm >= sms)
-            throw Failure(fmt::format("--sm counts from 0: {} has {} SMs, so {} is its last", snapshot->kernel->gpu.title, sms,
-                                      sms - 1));
+            throw Failure(fmt::format("--sm counts from 0: {} has {} SMs, so {} is its last", snapshot->kernel->gpu.title,
+                                      sms, sms - 1));
         if (options.sm >= 0) shell.focus.sm = options.sm;
         if (options.cycle >= 0) {
             shell.session.grain = Grain::cycle;

@@ -101,8 +101,8 @@ class Cuda final : public Device {
 
 // PTX whose .version is one that the driver knows: that of its own CUDA version at most.
 std::string ptx_for_driver(const std::string& text, int driver_version);
-// PTX without its other kernels, which the driver would compile too: a file of many takes it seconds. All of it where kernels
-// may share a variable or where it is not written as compilers write it.
+// PTX without its other kernels, which the driver would compile too: a file of many takes it seconds. All of it where
+// kernels may share a variable or where it is not written as compilers write it.
 std::string ptx_of_kernel(const std::string& text, const std::string& kernel);
 
 }  // namespace lockstep::device

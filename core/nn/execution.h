@@ -3,8 +3,9 @@
 //   direct  each op launches its kernels at once, on the calling thread
 //   eager   each op puts its launches into a queue, from which a thread of its own launches them (graph/queue.h)
 //   graph   two steps run as in `direct` and are recorded; if they are the same but for what a replay sets anew, the
-//           recording is replayed from then on, in memory that was planned (graph/executor.h); elementwise neighbours are one
-//           launch (a bias and its relu), and so are launches of one kernel that need nothing of each other (all updates)
+//           recording is replayed from then on, in memory that was planned (graph/executor.h); elementwise neighbours are
+//           one launch (a bias and its relu), and so are launches of one kernel that need nothing of each other (all
+//           updates)
 //   fused   the same, and what is elementwise joins products, norms and sums (graph/fusion.h)
 //
 // Batches of another size are another graph, recorded and kept beside the first. A step whose labels are larger than any

@@ -38,8 +38,8 @@ class StreamsPicture {
   protected:
     StreamBoard board_;
     int chosen_ = -1, dragged_ = -1, hovered_ = -1;  // operations; -1: none
-    uint32_t drop_ = 0;               // the stream that the dragged one would go to
-    double begin_ = 0, end_ = 1;      // microseconds in view
+    uint32_t drop_ = 0;                              // the stream that the dragged one would go to
+    double begin_ = 0, end_ = 1;                     // microseconds in view
     double cursor_ = -1;
     float scrolled_ = 0;
 

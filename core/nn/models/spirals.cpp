@@ -20,8 +20,8 @@ std::unique_ptr<Task> make_spirals(const TaskOptions& options, tensor::Heap& hea
 
         Forward operator()(Pass& pass, std::span<const float> x, std::span<const int32_t> labels) const {
             tensor::Tape& tape = pass.tape;
-            const tensor::Tensor points = tensor::tensor_from(tape.heap(), {static_cast<int64_t>(labels.size()), 2}, x,
-                                                              "x", tensor::Purpose::data, dtype);
+            const tensor::Tensor points = tensor::tensor_from(tape.heap(), {static_cast<int64_t>(labels.size()), 2}, x, "x",
+                                                              tensor::Purpose::data, dtype);
             const tensor::Tensor targets = tensor::labels_from(tape.heap(), labels, "labels");
             Forward made;
             made.output = network(pass, tape.input(points, "x"));
