@@ -129,7 +129,7 @@ TEST_CASE("the cursor stands where the clock of the kernel on show stands, and a
     snapshot->kernel = host->runs[kernel];
     desk.show(snapshot);
     const int64_t cycles = snapshot->kernel->result.cycles;
-    const model::OperationTime& bar = make_board(*snapshot).schedule.operations[kernel];
+    const model::OperationTime bar = make_board(*snapshot).schedule.operations[kernel];
     for (const double share : {0.25, 0.75}) {
         desk.shell.focus.time = static_cast<int64_t>(share * static_cast<double>(cycles));
         desk.frames(2);
