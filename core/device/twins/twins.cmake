@@ -1,22 +1,15 @@
 # The families of native twins, compiled twice: as part of the module for any processor, and beside it for AVX2.
 # No contraction: a product and a sum stay two roundings, as in the kernels' exact cases; the flags of -fno-... change no
-# result, they let loops become vectors. -O3 is for those, and -O2 with the same rule for vectors does as well where a loop goes through elements
-# one by one (a third less to compile); where there are two copies the portable one, for processors of before
+# result, they let loops become vectors. -O3 is for those; where there are two copies the portable one, for processors of before
 # 2013, has -O1, and so have both under sanitizers, whose checks leave nothing to make vectors of.
 set(twins_options -ffp-contract=off -fno-math-errno -fno-trapping-math)
 set(vector_level -O3)
-set(elementwise_level -O2 -ftree-vectorize)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  list(APPEND elementwise_level -fvect-cost-model=dynamic)
-endif()
-set(elementwise_twins unary binary pieces loss glu optimizer axes pooling strided index activation bias fill random)
 set(portable_level -O3)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(portable_level -O1)
 endif()
 if(LOCKSTEP_SANITIZE OR LOCKSTEP_FUZZ)
   set(vector_level -O1)
-  set(elementwise_level -O1)
   set(portable_level -O1)
 endif()
 file(GLOB twins_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/device/twins/*.cpp)
@@ -36,9 +29,6 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   endforeach()
   target_sources(lockstep_device PRIVATE ${copies})
   set_source_files_properties(${copies} PROPERTIES COMPILE_OPTIONS "${vector_level};${twins_options};-mavx2;-mfma" COMPILE_DEFINITIONS "LOCKSTEP_ISA=avx2" SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
-  foreach(name ${elementwise_twins})
-    set_source_files_properties(${CMAKE_BINARY_DIR}/twins_avx2/${name}.cpp PROPERTIES COMPILE_OPTIONS "${elementwise_level};${twins_options};-mavx2;-mfma")
-  endforeach()
   set_source_files_properties(${CMAKE_BINARY_DIR}/twins_avx2/convolution.cpp PROPERTIES COMPILE_OPTIONS "${vector_level};${twins_options};-ffp-contract=fast;-mavx2;-mfma")
   set_source_files_properties(${CMAKE_SOURCE_DIR}/core/device/twins/twins.cpp PROPERTIES COMPILE_DEFINITIONS LOCKSTEP_TWINS_AVX2)
 endif()
