@@ -27,7 +27,7 @@ struct Bound {
 };
 constexpr Bound bounds[] = {
     {"latency", 0.05, 0.02, 0.04}, {"rate", 0.09, 0.02, 0.07}, {"bandwidth", 0.05, 0.05, 0.10},
-    {"peak", 0.02, 0.02, 0.03},    {"sgemm", 0, 0.15, 0.25},  // on four SMs
+    {"peak", 0.02, 0.02, 0.03},    {"sgemm", 0, 0.08, 0.12},  // on four SMs
 };
 
 }  // namespace
@@ -40,7 +40,7 @@ TEST_CASE("the quick set stays as near to the published figures as it was", "[lo
         seen.insert(row.table);
         if (row.table == "sgemm") {  // the ladder's order
             INFO(row.name << " behind " << rung << " GFLOP/s: " << row.got);
-            CHECK(row.got > 0.95 * rung);  // four SMs and half of K tell two neighbours apart no better
+            CHECK(row.got > rung);
             rung = row.got;
         }
         INFO(row.table << " " << row.name << ": expected " << row.expected << " " << row.unit << ", got " << row.got);

@@ -206,7 +206,8 @@ Case mma_peak(std::string_view gpu, std::string_view name, double tflops, uint32
     return peak(gpu, name, tflops, "tensor", "rate_mma", calibrated, sms, 512, 128, 2 * 16 * 8 * 16, 1);
 }
 
-// The ladder on the A6000, see sgemm.cpp. K is cut to n and 2 n.
+// The ladder on the A6000, see sgemm.cpp. K is cut to n and 2 n; of rung 3 not at all, because its blocks, which start and so
+// load all at once, need half of it to come apart, which one wave after the other would not.
 Case rung(std::string_view name, std::string_view file, std::string_view kernel, double gflops, uint32_t tile_rows,
           uint32_t tile_columns, uint32_t block_x, uint32_t block_y, int32_t depth, bool rows_first = false) {
     return {.table = "sgemm",
@@ -398,7 +399,7 @@ const std::vector<Case>& all() {
 
         rung("1_naive", "1_naive", "sgemm_naive", 309.0, 32, 32, 32, 32, 512, true),
         rung("2_coalesced", "2_coalesced", "sgemm_coalesced", 1986.5, 32, 32, 32, 32, 512),
-        rung("3_shared_tile", "3_shared_tile", "sgemm_shared_tile", 2980.3, 32, 32, 32, 32, 512),
+        rung("3_shared_tile", "3_shared_tile", "sgemm_shared_tile", 2980.3, 32, 32, 32, 32, 2048),
         rung("4_column_tile", "4_column_tile", "sgemm_column_tile", 8474.7, 64, 64, 512, 1, 512),
         rung("5_square_tile", "5_square_tile", "sgemm_square_tile", 15971.7, 128, 128, 256, 1, 256),
         rung("6_vectorised", "6_vectorised", "sgemm_vectorised", 18237.3, 128, 128, 256, 1, 256),

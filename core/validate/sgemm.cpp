@@ -2,7 +2,7 @@
 // One full wave and the rest are run, each with K cut to n and to 2 n (rows of A and B lie as far apart as in the whole
 // product); the differences are what n of K cost without start-up. The whole product takes 4096 / n times as long:
 //   cycles = (full waves * of one wave + of the rest) * 4096 / n
-// at the boost clock, as everywhere. At which clock the published rungs ran is not known: the slow ones cannot have run
+// (on a part of the GPU its part of the blocks) at the boost clock, as everywhere. At which clock the published rungs ran is not known: the slow ones cannot have run
 // below 1.5 GHz (two loads in 3.8 cycles of the base clock, where the SM takes one in 2), the fast ones may have been held
 // by the 300 W of the board.
 #include <algorithm>
@@ -55,13 +55,8 @@ double measure_sgemm(const Case& row, Programs& programs) {
         return static_cast<double>(cycles_of(row, gpu, program, some, 2 * row.n) -
                                    cycles_of(row, gpu, program, some, row.n));
     };
-    double cycles = 0;
-    if (row.share > 1) {  // full waves of a part of the GPU
-        cycles = double(blocks) / (double(resident) * row.share) * slope(resident);
-    } else {
-        const uint32_t waves = blocks / resident, rest = blocks % resident;
-        cycles = (waves == 0 ? 0 : waves * slope(resident)) + slope(rest);
-    }
+    const uint32_t at_once = resident * row.share, waves = blocks / at_once, rest = blocks % at_once;
+    const double cycles = (waves == 0 ? 0 : waves * slope(resident)) + slope((rest + row.share - 1) / row.share);
     return 2.0 * size * size * row.n / (cycles / gpu.boost_mhz) / 1000;
 }
 

@@ -1,8 +1,13 @@
-// A warp owns a 64 x 64 part of the block's tile and goes over it in four strips of 64 x 16: lanes of a warp share what they read. Grid (N/128, M/128), block 128. arch: sm_80
+// A warp owns a 64 x 64 part of the block's tile and goes over it in four strips of 64 x 16: lanes of a warp share what they read. Grid (N/128, M/128), block 128, three on an SM. arch: sm_80
 #include "sgemm.h"
 
-SGEMM(sgemm_warp_tile) {
-    constexpr int tile = 128, depth = 16, threads = 128, part = 64;  // part: of a warp
+namespace {
+constexpr int threads = 128;
+}
+
+// At most 168 registers, so that three blocks' warps hide the way to global memory: hence one address each, not one a load.
+SGEMM(__launch_bounds__(threads, 3) sgemm_warp_tile) {
+    constexpr int tile = 128, depth = 16, part = 64;  // part: of a warp
     constexpr int rows = 8, columns = 4, strips = 4, strip = part / strips;  // of a thread in each strip: 8 x 4
     __shared__ __align__(16) float a[depth][tile];
     __shared__ __align__(16) float b[depth][tile];
@@ -11,13 +16,13 @@ SGEMM(sgemm_warp_tile) {
     const int x = lane % (strip / columns) * columns, y = lane / (strip / columns) * rows;
     const int row_a = threadIdx.x / (depth / 4), column_a = threadIdx.x % (depth / 4) * 4;
     const int row_b = threadIdx.x / (tile / 4), column_b = threadIdx.x % (tile / 4) * 4;
-    const float* from_a = A + blockIdx.y * tile * lda;
-    const float* from_b = B + blockIdx.x * tile;
+    unsigned at_a = (blockIdx.y * tile + row_a) * lda + column_a;
+    unsigned at_b = row_b * ldb + blockIdx.x * tile + column_b;
     float sum[rows][strips * columns] = {};
     for (int k = 0; k < K; k += depth) {
 #pragma unroll
         for (int i = 0; i < tile; i += threads / (depth / 4)) {
-            const float4 four = *reinterpret_cast<const float4*>(&from_a[(row_a + i) * lda + column_a]);
+            const float4 four = *reinterpret_cast<const float4*>(&A[at_a + i * lda]);
             a[column_a + 0][row_a + i] = four.x;
             a[column_a + 1][row_a + i] = four.y;
             a[column_a + 2][row_a + i] = four.z;
@@ -26,10 +31,10 @@ SGEMM(sgemm_warp_tile) {
 #pragma unroll
         for (int i = 0; i < depth; i += threads / (tile / 4))
             *reinterpret_cast<float4*>(&b[row_b + i][column_b]) =
-                *reinterpret_cast<const float4*>(&from_b[(row_b + i) * ldb + column_b]);
+                *reinterpret_cast<const float4*>(&B[at_b + i * ldb]);
         __syncthreads();
-        from_a += depth;
-        from_b += depth * ldb;
+        at_a += depth;
+        at_b += depth * ldb;
 #pragma unroll
         for (int i = 0; i < depth; ++i) {
             float of_a[rows], of_b[strips * columns];
