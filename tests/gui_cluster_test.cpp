@@ -3,6 +3,7 @@
 #include "app/gui/views/cluster_data.h"
 #include "app/gui/views/cluster_views.h"
 #include "app/gui/views/collective_data.h"
+#include "app/gui/views/pipeline_picture.h"
 #include "core/base/diagnostic.h"
 #include "lessons/player/cluster_training.h"
 #include "lessons/player/figure_table.h"
@@ -637,6 +638,25 @@ TEST_CASE("the switch asks for a training run, and a training step forward train
     CHECK_THAT(lessons::run_cluster(setup, &trainer).training->refusal, Contains("Stopped after 4 of 9 steps"));
 }
 
+TEST_CASE("DualPipe trains in the view: two stages a rank, twice the weights, both directions told apart") {
+    const lessons::ClusterScene scene = lessons::run_cluster(training_setup("pp=2 schedule=dualpipe microbatches=4"));
+    REQUIRE(scene.training->refusal.empty());
+    const lessons::ClusterScene plain = lessons::run_cluster(training_setup("pp=2 microbatches=4"));
+    CHECK(std::abs(scene.training->loss.back() - plain.training->loss.back()) < 1e-5);
+    const parallel::Schedule& schedule = scene.schedules[0].run.schedule;
+    CHECK(schedule.copies == 2);
+    CHECK(darker_words(scene) == "darker: entered at the last rank");
+    CHECK(darker_words(plain).empty());
+    constexpr auto weights = size_t(parallel::MemoryKind::weights);
+    int64_t kept = 0, formula = 0, plain_kept = 0;
+    for (const lessons::MemoryColumn& column : scene.memory.columns)
+        kept += column.bytes[weights], formula += column.formula[weights];
+    for (const lessons::MemoryColumn& column : plain.memory.columns) plain_kept += column.bytes[weights];
+    CHECK(double(kept) > 1.9 * double(plain_kept));
+    CHECK(kept <= 2 * plain_kept);  // tables of turns are there once a rank
+    CHECK(std::abs(double(formula) / double(kept) - 1) < 0.05);
+}
+
 TEST_CASE("a plan that cannot be says why in the schedule's place, as the core says it") {
     const auto refusal = [](const std::string& plan) {
         return lessons::run_cluster(training_setup(plan)).training->refusal;
@@ -644,7 +664,7 @@ TEST_CASE("a plan that cannot be says why in the schedule's place, as the core s
     CHECK_THAT(refusal("dp=3 batch=16"), Contains("batch"));
     CHECK_THAT(refusal("pp=2 schedule=pipedream zero=1"), Contains("--zero 0"));
     CHECK_THAT(refusal("pp=2 schedule=pipedream steps=65"), Contains("never flushes") && Contains("64 at most"));
-    CHECK_THAT(refusal("pp=2 schedule=dualpipe microbatches=4"), Contains("every stage twice"));
+    CHECK_THAT(refusal("pp=3 schedule=dualpipe microbatches=8"), Contains("an even number of pipeline ranks"));
     CHECK_THAT(refusal("tp=3"), Contains("attention heads"));
     CHECK_THROWS_AS(lessons::training_named("dp=2 colour=red"), Failure);
     CHECK_THROWS_AS(lessons::training_named("schedule=none"), Failure);

@@ -290,8 +290,72 @@ TEST_CASE("gpt's tied head is one parameter, on whichever stages it is used") {
     const Steps serial = steps_of(tiny, {}, 16);
     for (const ParallelPlan& plan :
          {ParallelPlan{.dp = 2, .zero = 3}, ParallelPlan{.pp = 2, .microbatches = 2},
+          // both ends of the model on one rank: forward and backward of one weight in two stages
+          ParallelPlan{.pp = 2, .schedule = "zb-v", .chunks = 2, .microbatches = 4},
+          ParallelPlan{.dp = 2, .pp = 2, .zero = 2, .schedule = "zb-v", .chunks = 2, .microbatches = 4},
+          ParallelPlan{.pp = 2, .schedule = "dualpipe", .microbatches = 4},
+          ParallelPlan{.dp = 2, .pp = 2, .zero = 3, .schedule = "dualpipe", .microbatches = 4},
           ParallelPlan{.dp = 2, .tp = 2, .pp = 2, .zero = 1, .microbatches = 2}, ParallelPlan{.tp = 2, .cp = 2}}) {
         INFO(text_of(plan));
         CHECK(distance(steps_of(tiny, plan, 16), serial) < 1e-10);
+    }
+}
+
+TEST_CASE(
+    "DualPipe trains: two copies of every stage take the serial run's steps, with every other axis and every ZeRO stage") {
+    const Tiny tiny = tiny_llama();
+    const Steps serial = steps_of(tiny, {}, 16);
+    const auto check_plan = [&](ParallelPlan plan) {
+        plan.schedule = "dualpipe";
+        INFO(text_of(plan));
+        CHECK(distance(steps_of(tiny, plan, 16), serial) < 1e-10);
+    };
+    check_plan({.pp = 2, .microbatches = 4});
+    check_plan({.pp = 4, .microbatches = 8});
+    check_plan({.pp = 8, .microbatches = 16});
+    check_plan({.pp = 4, .chunks = 2, .microbatches = 16, .cut = {1, 2, 3, 4}});
+    for (int zero = 0; zero <= 3; ++zero) check_plan({.dp = 2, .pp = 2, .zero = zero, .microbatches = 4});
+    check_plan({.dp = 2, .pp = 4, .zero = 1, .microbatches = 8});
+    check_plan({.tp = 4, .pp = 2, .sequence_parallel = true, .microbatches = 4});  // tp ranks share heads of keys
+    check_plan({.tp = 2, .pp = 2, .cp = 2, .zero = 2, .microbatches = 4, .recompute = Recompute::full});
+    check_plan({.pp = 2, .microbatches = 4, .offload = true});
+    const Tiny pictures = tiny_convolutions();
+    CHECK(distance(steps_of(pictures, {.dp = 2, .pp = 2, .schedule = "dualpipe", .microbatches = 4}, 8, 2),
+                   steps_of(pictures, {}, 8, 2)) < 1e-10);
+}
+
+TEST_CASE("DualPipe's ranks hold two stages' weights, count each once in norms, and go on from one another's checkpoints") {
+    const Tiny tiny = tiny_perceptron();
+    ParallelOptions options = options_of(tiny, {.pp = 4, .schedule = "dualpipe", .microbatches = 8});
+    options.training.clip_norm = 0.05;  // always clips: a weight that counted twice would change every step
+    options.keep_messages = true;
+    ParallelOptions alone = options_of(tiny, {});
+    alone.training.clip_norm = 0.05;
+    ParallelTrainer serial(alone), twice(options);
+    const ParallelStepRecord first = twice.step();
+    CHECK(std::abs(first.loss / serial.step().loss - 1) < 1e-10);
+    // 8 layers of 24 x 24 + 24 in f64, of which every rank holds 4; its gradients go to its mirror once, in a ring of two.
+    constexpr int64_t held = 4 * (24 * 24 + 24) * 8;
+    for (const RankStep& rank : first.ranks) {
+        CHECK(rank.kept[size_t(MemoryKind::weights)] == held);
+        CHECK(rank.kept[size_t(MemoryKind::gradients)] == held);
+        CHECK(rank.kept[size_t(MemoryKind::optimizer)] == 2 * held);
+        int64_t gradients = 0;
+        for (const Traffic& row : rank.sent)
+            if (row.axis == "pp" && row.purpose == "gradients") gradients += row.bytes;
+        CHECK(gradients == held);
+    }
+    for (int i = 0; i < 2; ++i) CHECK(std::abs(twice.step().loss / serial.step().loss - 1) < 1e-10);
+    const nn::Checkpoint whole = twice.checkpoint();
+    options.plan = {.dp = 2, .pp = 2, .zero = 1, .microbatches = 2};
+    ParallelTrainer other(options);
+    other.restore(whole);
+    options.plan = {.pp = 2, .schedule = "dualpipe", .microbatches = 4};
+    ParallelTrainer again(options);
+    again.restore(other.checkpoint());
+    for (int i = 0; i < 2; ++i) {
+        const double loss = serial.step().loss;
+        CHECK(std::abs(other.step().loss / loss - 1) < 1e-10);
+        CHECK(std::abs(again.step().loss / loss - 1) < 1e-10);
     }
 }

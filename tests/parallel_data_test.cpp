@@ -582,8 +582,14 @@ TEST_CASE("what PipeDream cannot do is refused in a sentence; a run goes on from
         const double loss = serial.step().loss;
         CHECK(std::abs(again.step().loss / loss - 1) < 1e-10);
     }
-    options.plan = {.pp = 2, .schedule = "dualpipe", .microbatches = 4};
-    CHECK(why_not(options).find("holds every stage twice") != std::string::npos);
+    options.plan = {.pp = 3, .schedule = "dualpipe", .microbatches = 6};
+    CHECK(why_not(options).find("2 or 4 would do") != std::string::npos);
+    options.plan = {.pp = 2, .schedule = "dualpipe", .microbatches = 3};
+    CHECK(why_not(options).find("4 would do, not 3") != std::string::npos);
+    options.plan = {.pp = 2, .microbatches = 2, .cut = {1}};
+    CHECK(why_not(options).starts_with("the cut gives 1 blocks to 1 stages"));
+    options.plan = {.dp = 2, .cut = {1}};
+    CHECK(why_not(options).find("--pp 2") != std::string::npos);
 }
 
 TEST_CASE("workers draw from fixed parts of a set, each reshuffled by itself, or from the whole set, reshuffled") {

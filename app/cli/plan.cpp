@@ -23,6 +23,7 @@ struct PlanOptions {
     int tp = 1, cp = 1, pp = 1, dp = 1, chunks = 1, zero = 0, gpus = 0, gpus_per_node = 8;
     int64_t sequence = 0, batch = 0, microbatch = 1, bucket = 25 << 20;
     bool sequence_parallel = false, whole_sequences = false, search = false, offload = false;
+    std::vector<int> cut;
     double memory_limit = 0;
     size_t most = 2000;
     parallel::PowerOptions power;
@@ -74,7 +75,10 @@ PlanRequest plan_request_of(const PlanOptions& o, const std::string& link) {
             "--recompute", o.recompute,
             {{"none", Recompute::none}, {"selective", Recompute::selective}, {"full", Recompute::full}}),
         .offload = o.offload,
-        .bucket_bytes = o.bucket};
+        .bucket_bytes = o.bucket,
+        .cut = o.cut};
+    if (!o.cut.empty() && o.pp == 1)
+        throw Failure("--cut moves blocks between the stages of a pipeline: --pp 2 makes two of them");
     request.sequence = o.sequence > 0 ? o.sequence : request.shape.context;
     request.batch = o.batch;
     request.microbatch = o.microbatch;
@@ -130,6 +134,8 @@ void print_plan(const PlanResult& r) {
                                       {"activations", r.memory.activations},
                                       {"buffers", r.memory.buffers}})
         fmt::print("  {:<18} {:>12}\n", name, bytes_text(bytes));
+    if (q.plan.pp > 1 && parallel::schedule_named(q.plan.schedule).copies > 1)
+        fmt::print("  {} holds every stage on two ranks: weights, gradients and optimiser count twice\n", q.plan.schedule);
     if (!r.axes.empty()) fmt::print("\ncommunication, a GPU and step   sent        takes       exposed\n");
     for (const parallel::PlanAxis& axis : r.axes)
         fmt::print("  {:<18} {:>17} {:>12} {:>12}\n", axis.name, bytes_text(axis.bytes), time_text(axis.us),
@@ -293,6 +299,8 @@ void add_plan(CLI::App& app, int&) {
     command->add_option("--microbatch", o->microbatch, "sequences a micro-batch")->check(not_from_1);
     command->add_option("--schedule", o->schedule, "of the pipeline, see 'lockstep schedule'");
     command->add_option("--chunks", o->chunks, "of the model a pipeline rank holds");
+    command->add_option("--cut", o->cut, "blocks of each stage, first to last; unless said, as even as they go")
+        ->delimiter(',');
     command->add_option("--zero", o->zero, "0 to 3: what is cut over the data-parallel ranks");
     command->add_option("--recompute", o->recompute, "activations in backward: none, selective or full");
     command->add_option("--context", o->context, "how attention crosses a cut sequence: ring, balanced or all_to_all");
@@ -319,6 +327,7 @@ void add_plan(CLI::App& app, int&) {
         if (!o->search)
             for (const char* name : {"--gpus", "--memory-limit", "--most"})
                 if (command->get_option(name)->count() > 0) throw Failure(fmt::format("{} is of --search", name));
+        if (o->search && !o->cut.empty()) throw Failure("--search cuts every plan by itself: leave --cut out");
         check_can_write(o->json);
         const bool quiet = o->json == "-";
         nlohmann::ordered_json json;

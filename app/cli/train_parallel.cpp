@@ -153,7 +153,7 @@ bool ParallelChoice::any() const {
                              "--comm",         "--link",
                              "--gpu",          "--sync-batch-norm",
                              "--own-steps",    "--set-examples",
-                             "--partition"})
+                             "--partition",    "--cut"})
         if (command->get_option(name)->count() > 0) return true;
     return plan.schedule != parallel::ParallelPlan().schedule;
 }
@@ -189,6 +189,9 @@ void add_parallel(CLI::App& command, ParallelChoice& choice) {
                     "1: each rank keeps a part of the optimizer's state, 2: of the gradients too, 3: of the weights too")
         ->check(not_from_0);
     command.add_option("--chunks", plan.chunks, "stages that a pipeline rank holds (interleaved)")->check(not_from_1);
+    command
+        .add_option("--cut", plan.cut, "blocks of each stage, first to last: --cut 1,2,2,1; unless said, as even as they go")
+        ->delimiter(',');
     command.add_option("--microbatches", plan.microbatches, "that each rank's part of the batch goes through in")
         ->check(not_from_1);
     command.add_flag("--sequence-parallel", plan.sequence_parallel, "norms of a tp group on a part of the sequence each");

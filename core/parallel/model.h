@@ -68,6 +68,7 @@ struct BlockRange {
 int count_blocks(const ModelShape& shape);
 // Which blocks each of `stages` pipeline stages holds: runs of them, as even as their operations allow.
 std::vector<BlockRange> cut_into_stages(const ModelShape& shape, int stages);
+int pipeline_stages(const ParallelPlan& plan);  // of the whole model, in the plan's schedule; 1 without a pipeline
 // The same, or as the plan cuts it by hand. Throws Failure where its numbers do not add up.
 std::vector<BlockRange> cut_of_plan(const ModelShape& shape, const ParallelPlan& plan, int stages);
 std::unique_ptr<ParallelModel> make_model(const ModelShape& shape, const ParallelPlan& plan, Rank& rank,

@@ -8,6 +8,7 @@
 
 #include "core/base/diagnostic.h"
 #include "core/base/nearest.h"
+#include "core/parallel/schedule.h"
 #include "core/tensor/ops.h"
 
 namespace lockstep::parallel {
@@ -213,6 +214,12 @@ std::vector<BlockRange> cut_into_stages(const ModelShape& shape, int stages) {
     return ranges;
 }
 
+int pipeline_stages(const ParallelPlan& plan) {
+    if (plan.pp == 1) return 1;
+    const ScheduleRow& row = schedule_named(plan.schedule);
+    return plan.pp * (row.chunks == 0 ? plan.chunks : row.chunks) / row.copies;
+}
+
 std::vector<BlockRange> cut_of_plan(const ModelShape& shape, const ParallelPlan& plan, int stages) {
     if (plan.cut.empty()) return cut_into_stages(shape, stages);
     const int blocks = count_blocks(shape);
@@ -263,10 +270,12 @@ std::optional<std::string> refusal(const ParallelPlan& plan, const ModelShape& s
     }
     if (auto why = refuse_tensor(plan, shape)) return why;
     if (auto why = refuse_context(plan, shape)) return why;
-    const int64_t stages = int64_t{plan.pp} * plan.chunks, layers = layers_to_cut(shape);
+    const bool twice = plan.pp > 1 && schedule_named(plan.schedule).copies > 1;
+    const int64_t stages = int64_t{plan.pp} * (twice ? 1 : plan.chunks), layers = layers_to_cut(shape);
     if (plan.pp > 1 && stages > layers)
         return fmt::format("--pp {}{} makes {} stages of {} layers: {} or fewer would do", plan.pp,
-                           plan.chunks > 1 ? fmt::format(" x --chunks {}", plan.chunks) : "", stages, layers, layers);
+                           plan.chunks > 1 && !twice ? fmt::format(" x --chunks {}", plan.chunks) : "", stages, layers,
+                           layers);
     const int64_t share = int64_t{plan.dp} * plan.microbatches;
     if (batch % share)
         return fmt::format("--dp {}{} does not divide a batch of {}: a batch of {} would do", plan.dp,

@@ -25,7 +25,9 @@ struct HandOver {  // an activation or a gradient between two stages
     int from = -1;     // the rank that sent it; -1: this one
 };
 
+// What one stage's backwards make of a parameter, of the micro-batches of one copy. A tied weight has two of them.
 struct ParameterSum {
+    int stage = 0, copy = 0;
     int next = 0;                   // the micro-batch that is added next
     std::map<int, Tensor> waiting;  // later ones
 };
@@ -47,10 +49,10 @@ struct PipelineRunner {
     std::vector<std::unique_ptr<tensor::Tape>> spare;
     tensor::Tape sums_tape;  // only launches
     std::map<int, MicroBatch> batches;
-    std::vector<int> last_of_batch;    // by micro-batch: the place of its last action in the list
-    std::vector<int> last_of_version;  // by version
-    std::vector<ParameterSum> sums;
-    std::vector<int> stage_of_parameter;
+    std::vector<int> last_of_batch;                  // by micro-batch: the place of its last action in the list
+    std::vector<int> last_of_version;                // by version
+    std::vector<std::vector<ParameterSum>> sums;     // by parameter
+    std::vector<std::vector<int>> uses;              // by parameter: this rank's stages that do, in order
     std::vector<char> run_ends;                      // ends_of_runs()
     std::map<int, std::vector<Tensor>> old_weights;  // by version: values of model.list, while a later action takes them
     int newest = 0;
@@ -70,7 +72,7 @@ struct PipelineRunner {
         if (job.rank.pp) line = job.rank.pp->on(pipeline_stream);
         const size_t parameters = job.model.list.parameters().size();
         sums.resize(parameters);
-        stage_of_parameter.assign(parameters, -1);
+        uses.resize(parameters);
         result.gradients.resize(parameters);
         result.losses.assign(size_t(schedule.microbatches), std::numeric_limits<double>::quiet_NaN());
         last_of_batch.assign(size_t(schedule.microbatches), -1);
@@ -103,6 +105,7 @@ struct PipelineRunner {
     void forward(const Action& action, const HandOver& given);
     void backward(const Action& action, const HandOver& given);
     Tensor seed_of(const Action& action, const StagePass& pass, const HandOver& given);
+    void note_uses(const StagePass& pass);
     void add_gradient(int stage, int microbatch, size_t parameter, Tensor gradient);
     void add_to_sum(size_t parameter, Tensor gradient);
     void update(const Action& action, int place);
@@ -231,7 +234,7 @@ void PipelineRunner::forward(const Action& action, const HandOver& given) {
         const WeightsOfVersion weights(*this, action.version);
         out = forward_stage(job, pass, given.tensor, batch_of(action.microbatch), !job.keep_inputs_only);
     }
-    for (const StagePass::Leaf& leaf : pass.leaves) stage_of_parameter[leaf.parameter] = action.stage;
+    note_uses(pass);
     if (is_last(action.stage)) {
         if (!counts_only) result.losses[size_t(action.microbatch)] = tensor::values_of(job.rank.heap, out)[0];
     } else {
@@ -265,7 +268,7 @@ void PipelineRunner::backward(const Action& action, const HandOver& given) {
     if (again) {
         const double begin = now();
         forward_stage(job, pass, pass.kept_input, batch_of(action.microbatch), true);
-        for (const StagePass::Leaf& leaf : pass.leaves) stage_of_parameter[leaf.parameter] = action.stage;
+        note_uses(pass);
         result.row.actions.push_back(
             {{ActionKind::recompute, action.microbatch, action.stage, -1, action.version}, begin, now()});
     }
@@ -284,11 +287,25 @@ void PipelineRunner::backward(const Action& action, const HandOver& given) {
     alive.erase(found);
 }
 
-// In order of micro-batches: those that come too early wait.
+void PipelineRunner::note_uses(const StagePass& pass) {
+    for (const StagePass::Leaf& leaf : pass.leaves) {
+        std::vector<int>& stages = uses[leaf.parameter];
+        const auto at = std::lower_bound(stages.begin(), stages.end(), pass.stage);
+        if (at == stages.end() || *at != pass.stage) stages.insert(at, pass.stage);
+    }
+}
+
+// In order of micro-batches: those that come too early wait. A weight that two stages of this rank use is complete when both
+// are through; its runs are those of the first.
 void PipelineRunner::add_gradient(int stage, int microbatch, size_t parameter, Tensor gradient) {
-    ParameterSum& sum = sums[parameter];
     const int copy = schedule.copy_of(microbatch);
-    stage_of_parameter[parameter] = stage;
+    std::vector<ParameterSum>& known = sums[parameter];
+    const auto sum_of_stage = [&](int of) {
+        return std::find_if(known.begin(), known.end(),
+                            [&](const ParameterSum& one) { return one.stage == of && one.copy == copy; });
+    };
+    if (sum_of_stage(stage) == known.end()) known.push_back({.stage = stage, .copy = copy, .waiting = {}});
+    ParameterSum& sum = *sum_of_stage(stage);
     const auto advance = [&] {
         while (sum.next < schedule.microbatches && schedule.copy_of(sum.next) != copy) ++sum.next;
     };
@@ -299,9 +316,16 @@ void PipelineRunner::add_gradient(int stage, int microbatch, size_t parameter, T
         sum.waiting.erase(sum.waiting.begin());
         const int done = sum.next++;
         advance();
-        const bool last = sum.next / schedule.per_update != done / schedule.per_update;
-        const bool turns = job.by_runs && run_ends[size_t(stage) * size_t(schedule.microbatches) + size_t(done)];
-        if ((last || turns) && schedule.copies == 1 && job.gradient_done) job.gradient_done(result, parameter);
+        if (schedule.copies > 1 || !job.gradient_done) continue;
+        const std::vector<int>& stages = uses[parameter];
+        const int end_of_batch = (done / schedule.per_update + 1) * schedule.per_update;
+        const bool last = sum.next >= end_of_batch && std::all_of(stages.begin(), stages.end(), [&](int of) {
+                              const auto other = sum_of_stage(of);
+                              return other != known.end() && other->next >= end_of_batch;
+                          });
+        const bool turns = job.by_runs && sum.next < end_of_batch && stage == stages.front() &&
+                           run_ends[size_t(stage) * size_t(schedule.microbatches) + size_t(done)];
+        if (last || turns) job.gradient_done(result, parameter);
     }
 }
 
@@ -324,8 +348,8 @@ void PipelineRunner::exchange_copies() {
     line->wait_until(job.rank.world.time_us());
     const auto each = [&](const auto& use) {
         for (const int stage : stages)
-            for (size_t i = 0; i < stage_of_parameter.size(); ++i)
-                if (stage_of_parameter[i] == stage && result.gradients[i]) use(result.gradients[i], i);
+            for (size_t i = 0; i < uses.size(); ++i)
+                if (!uses[i].empty() && uses[i].front() == stage && result.gradients[i]) use(result.gradients[i], i);
     };
     each([&](const Tensor& sum, size_t) { parallel::send(*line, job.rank.device, other, sum, "copies"); });
     each([&](const Tensor& sum, size_t i) {
@@ -338,7 +362,7 @@ void PipelineRunner::exchange_copies() {
 }
 
 void PipelineRunner::update(const Action& action, int place) {
-    if (schedule.copies > 1) exchange_copies();
+    if (schedule.copies > 1 && job.add_copies) exchange_copies();
     const double begin = now();
     if (job.update) {
         const bool still_used = size_t(newest) < last_of_version.size() && last_of_version[size_t(newest)] > place;

@@ -44,6 +44,7 @@ struct PipelineJob {
     // every run of micro-batches (ends_of_runs()), with the sum over that run, which the caller takes.
     std::function<void(PipelineResult& result, size_t parameter)> gradient_done = {};
     bool by_runs = false;
+    bool add_copies = true;  // of a stage that two ranks hold; false: the caller does
     // Around each F, B, I, W: weights of the stage that come and go (ZeRO-3). The tape is that of the micro-batch.
     std::function<void(const Action&action, tensor::Tape&tape)> before = {}, after = {};
     std::function<tensor::RandomCounter(int stage, int microbatch)> random = {};  // of dropout; null: {0, 0}

@@ -90,7 +90,8 @@ void refuse_plan(const PlanRequest& r) {
     ParallelPlan without_chunks = r.plan;
     without_chunks.chunks = without_chunks.microbatches = 1;
     if (const auto why = refusal(without_chunks, r.shape, r.batch)) throw Failure(*why);
-    const int stages = r.plan.pp * r.plan.chunks, blocks = count_blocks(r.shape);
+    const bool twice = r.plan.pp > 1 && schedule_named(r.plan.schedule).copies > 1;
+    const int stages = r.plan.pp * (twice ? 1 : r.plan.chunks), blocks = count_blocks(r.shape);
     if (r.plan.pp > 1 && stages > blocks)
         throw Failure(fmt::format("--pp {} x --chunks {} makes {} stages of {} blocks: {} or fewer would do", r.plan.pp,
                                   r.plan.chunks, stages, blocks, blocks));
@@ -130,22 +131,20 @@ PlanResult Planner::plan(const PlanRequest& given) {
     refuse_plan(request);
     ParallelPlan& plan = request.plan;
     plan.microbatches = static_cast<int>(request.batch / (plan.dp * request.microbatch));
-    if (plan.pp > 1 && plan.schedule == "dualpipe")
-        throw Failure(
-            "dualpipe holds the model twice, which plans do not count: 1f1b, interleaved, zb-h1, zb-h2 and zb-v can be "
-            "planned");
     if (plan.pp > 1 && plan.chunks == 1) plan.chunks = std::max(1, schedule_named(plan.schedule).chunks);
     request.machine.efficiency = request.efficiencies.network;
     const Machine& machine = request.machine;
     const ModelCost cost = cost_of(request);
-    const double m = plan.microbatches;
+    // DualPipe: a rank holds two stages, and half of the micro-batches go through each.
+    const int copies = plan.pp > 1 ? schedule_named(plan.schedule).copies : 1;
+    const double m = double(plan.microbatches) / copies;  // through each of a rank's stages
     const int last = count_blocks(request.shape) - 1, data_ranks = plan.dp * plan.cp;
     ModelShape shape = request.shape;
     shape.context = request.sequence;
 
     PlanResult result;
     // Stages: what each costs one micro-batch.
-    const int pieces = plan.pp == 1 ? 1 : plan.pp * plan.chunks;
+    const int pieces = plan.pp == 1 ? 1 : plan.pp * plan.chunks / copies;
     std::vector<BlockRange>& cut =
         cuts_[fmt::format("{} {} {} {} {}", shape.name, shape.layers, shape.context, pieces, fmt::join(plan.cut, ","))];
     if (cut.empty()) cut = plan.pp == 1 ? cut_into_stages(shape, pieces) : cut_of_plan(shape, plan, pieces);
@@ -172,7 +171,7 @@ PlanResult Planner::plan(const PlanRequest& given) {
     std::vector<double> activation(size_t(plan.pp), stages[0].saved_bytes);
     double pipeline_us = m * (stages[0].forward_us + stages[0].backward_us);
     size_t busiest = 0;
-    Reductions reductions{.times = plan.zero >= 2 ? m : 1};
+    Reductions reductions{.times = plan.zero >= 2 && copies == 1 ? m : 1};
     std::vector<int> versions(size_t(plan.pp), 1);  // of the weights, where a pipeline never flushes
     if (plan.pp > 1) {
         double forward = 0, input = 0, weight = 0;
@@ -217,7 +216,7 @@ PlanResult Planner::plan(const PlanRequest& given) {
                 if (action.action.kind == ActionKind::backward_weight) alive -= stage.later_bytes;
             }
         }
-        if (plan.zero >= 2) reductions = reductions_of(schedule, run, stages, request);
+        if (plan.zero >= 2 && copies == 1) reductions = reductions_of(schedule, run, stages, request);
     }
     const auto of_rank = [&](size_t rank) {
         BlockCost sum;
@@ -232,7 +231,9 @@ PlanResult Planner::plan(const PlanRequest& given) {
         const BlockCost sum = of_rank(rank);
         PlanMemory memory = state_memory(sum.parameters, plan.zero, data_ranks, request.compute, request.gradients);
         if (plan.offload) memory.optimizer = 0;
-        if (plan.zero >= 2 && plan.pp > 1 && plan.chunks > 1) {  // of two stages whole ones
+        if (plan.zero >= 2 && copies > 1) {  // until both copies are added up
+            memory.gradients += sum.parameters * double(size_of(request.gradients));
+        } else if (plan.zero >= 2 && plan.pp > 1 && plan.chunks > 1) {  // of two stages whole ones
             double largest = 0;
             for (const int stage : stages_of[rank]) largest = std::max(largest, stages[size_t(stage)].parameters);
             memory.gradients += 2 * largest * double(size_of(request.gradients));
@@ -253,9 +254,9 @@ PlanResult Planner::plan(const PlanRequest& given) {
     const GroupPlace data = data_place(request);
     const double gradient_bytes = full.parameters * double(size_of(request.gradients));
     const double weight_bytes = full.parameters * double(size_of(request.compute));
-    const bool hides = plan.bucket_bytes > 0;
+    const bool hides = plan.bucket_bytes > 0, at_end = copies > 1 && plan.zero < 3;  // gradients of two copies
     const double blocks = std::max(1.0, double(last + 1) / plan.pp);
-    const double behind_backward = hides ? full.backward_us * (blocks - 1) / blocks : 0;
+    const double behind_backward = hides && !at_end ? full.backward_us * (blocks - 1) / blocks : 0;
     const double behind_forward = hides ? full.forward_us * (blocks - 1) / blocks : 0;
     PlanAxis dp{.name = "dp"};
     const double share = double(data_ranks - 1) / data_ranks;
@@ -279,6 +280,12 @@ PlanResult Planner::plan(const PlanRequest& given) {
         dp.bytes = share * (reductions.times * gradient_bytes + 2 * m * weight_bytes);
         dp.exposed_us = m * (std::max(0.0, gather - behind_forward) + std::max(0.0, each + gather - behind_backward));
     }
+    PlanAxis mirrors{.name = "pp copies"};
+    if (copies > 1) {  // each rank with the one that holds the same stages
+        const int near = plan.ranks() <= machine.gpus_per_node ? 2 : 1;
+        mirrors.us = mirrors.exposed_us = collective_us(machine, {2, near}, PlannedCollective::all_reduce, gradient_bytes);
+        mirrors.bytes = gradient_bytes;
+    }
     const double updated = full.parameters / (plan.zero >= 1 ? data_ranks : 1);
     const OpTimes times(request.gpu, request.efficiencies);
     PlanTime& time = result.time;
@@ -291,7 +298,7 @@ PlanResult Planner::plan(const PlanRequest& given) {
     time.recompute = m * busy.recompute_us;
     time.tensor = m * busy.tensor_us;
     time.context = m * busy.context_exposed_us;
-    time.data = dp.exposed_us;
+    time.data = dp.exposed_us + mirrors.exposed_us;
     time.bubble = pipeline_us - time.forward - time.backward - time.recompute - time.tensor - time.context;
     if (std::abs(time.bubble) < 1e-9 * pipeline_us) time.bubble = 0;
     result.step_us = time.total();
@@ -302,6 +309,7 @@ PlanResult Planner::plan(const PlanRequest& given) {
         const double each = 2 * m * plan.chunks;  // an activation and a gradient a stage
         result.axes.push_back({"pp", each * cost.layer.output_bytes, each * hop, 0});
     }
+    if (copies > 1) result.axes.push_back(mirrors);
     if (data_ranks > 1) result.axes.push_back(dp);
 
     result.parameters = double(parameters_of(shape));
@@ -309,7 +317,7 @@ PlanResult Planner::plan(const PlanRequest& given) {
     const double gpus = plan.ranks(), seconds = result.step_us * 1e-6;
     for (size_t block = 1; const int64_t operations : operations_of_blocks(shape))
         if (block++ > 1) result.model_operations += 3 * double(operations) * result.tokens;
-    const double rows = gpus / plan.pp * m;  // ranks of a stage, times micro-batches
+    const double rows = gpus / plan.pp * plan.microbatches;  // ranks of a stage, times micro-batches
     double each = 0;
     ModelCost plain = cost;
     if (plan.recompute != Recompute::none) {

@@ -146,7 +146,7 @@ double parameters_of_block(ParallelModel& model, const Block& block, std::string
 }
 
 bool splits_backward(const ParallelPlan& plan) {
-    return plan.pp > 1 && plan.schedule.starts_with("zb-");
+    return plan.pp > 1 && (plan.schedule.starts_with("zb-") || plan.schedule == "dualpipe");
 }
 
 std::string key_of_blocks(const PlanRequest& r) {

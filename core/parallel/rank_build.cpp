@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "core/base/diagnostic.h"
 #include "core/nn/rules.h"
@@ -85,8 +86,9 @@ void RankTrainer::build() {
     if (plan.pp > 1) {
         schedule_ = schedule_of(options_);
         stages_ = cut_of_plan(shape, plan, schedule_.stages());
-        for (const int stage : schedule_.stages_of[static_cast<size_t>(rank_.along("pp"))])
-            held_.push_back(stages_[static_cast<size_t>(stage)]);
+        held_stages_ = schedule_.stages_of[static_cast<size_t>(rank_.along("pp"))];
+        if (schedule_.copies > 1) std::sort(held_stages_.begin(), held_stages_.end());  // on both holders alike
+        for (const int stage : held_stages_) held_.push_back(stages_[static_cast<size_t>(stage)]);
     } else {
         held_ = {{0, count_blocks(shape)}};
     }
@@ -109,17 +111,18 @@ void RankTrainer::build() {
             launches_.clear();
         }
 
+    add_over_copies();
     const std::vector<int> same = ranks_with_the_same_weights(rank_.mesh, rank_.world.rank());
     if (same.size() > 1) replicas_ = rank_.world.group(same);
     BucketPlan buckets{.zero = plan.zero, .bytes = plan.bucket_bytes};
     if (plan.pp == 1) {
         buckets.passes = {plan.microbatches};
-    } else if (plan.zero < 2) {
+    } else if (plan.zero < 2 || schedule_.copies > 1) {
         buckets.passes.assign(held_.size(), 1);
     } else {
         const int pipeline_rank = rank_.along("pp");
         const std::vector<char> ends = ends_of_runs(schedule_, pipeline_rank);
-        for (const int stage : schedule_.stages_of[static_cast<size_t>(pipeline_rank)]) {
+        for (const int stage : held_stages_) {
             const auto begin = ends.begin() + std::ptrdiff_t{stage} * schedule_.microbatches;
             buckets.passes.push_back(static_cast<int>(std::count(begin, begin + schedule_.microbatches, 1)));
         }
@@ -137,6 +140,37 @@ void RankTrainer::build() {
     if (plan.compression != Compression::none) compressor_ = std::make_unique<Compressor>(plan, *model_);
     buckets_ = std::make_unique<Buckets>(buckets, rank_, *model_, replicas_.get(), log_, launches_);
     buckets_->compressor = compressor_.get();
+    if (plan.pp > 1)  // once the buckets are laid out, on both holders of a stage alike
+        for (Bucket& bucket : buckets_->all()) {
+            const auto run = static_cast<size_t>(buckets.run_of[bucket.slots.front().parameter]);
+            bucket.counts = bucket.counts && first_copy(held_stages_[run]);
+        }
+}
+
+// DualPipe: rank r and its mirror, p - 1 - r, hold the same two stages, each one copy's micro-batches' part of the
+// gradients.
+void RankTrainer::add_over_copies() {
+    if (options_.plan.pp == 1 || schedule_.copies == 1) return;
+    const int here = rank_.world.rank(), ranks_a_stage = rank_.mesh.ranks() / options_.plan.pp;  // pp is the slowest axis
+    const auto mirror = [&](int rank) {
+        return (options_.plan.pp - 1 - rank / ranks_a_stage) * ranks_a_stage + rank % ranks_a_stage;
+    };
+    std::map<comm::Communicator*, comm::Communicator*> both;  // by the group without the mirrors
+    for (ShardedParameter& shard : model_->shards) {
+        comm::Communicator*& group = both[shard.add_over];
+        if (!group) {
+            std::vector<int> ranks = {here};
+            if (shard.add_over) {
+                ranks.clear();
+                for (int i = 0; i < shard.add_over->size(); ++i) ranks.push_back(shard.add_over->world_rank(i));
+            }
+            for (size_t i = 0, count = ranks.size(); i < count; ++i) ranks.push_back(mirror(ranks[i]));
+            std::sort(ranks.begin(), ranks.end());
+            model_->groups.push_back(rank_.world.group(ranks));
+            group = model_->groups.back().get();
+        }
+        shard.add_over = group;
+    }
 }
 
 // What the optimiser updates: with zero 0 the model's parameters, otherwise the pieces of buckets; of half weights, and of

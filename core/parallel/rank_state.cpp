@@ -146,9 +146,17 @@ std::vector<RankPiece> RankTrainer::pieces() {
         of_optimizer.copy_out(array.bytes.data(), settings.pointer(), array.bytes.size());
         all.push_back({"optimizer.settings", array.shape, -1, 1, 0, array});
     }
+    const auto of_second_copy = [&](const std::string& name) {
+        for (size_t run = 0; run < held_stages_.size(); ++run)
+            for (int block = held_[run].first; block < held_[run].last; ++block)
+                for (const std::string& prefix : model_->blocks[static_cast<size_t>(block)].prefixes)
+                    if (name.starts_with(prefix)) return !first_copy(held_stages_[run]);
+        return false;
+    };
     if (first && rank_.along("tp") == 0)
         for (const nn::Buffer& buffer : model_->list.buffers())
-            all.push_back({buffer.name, buffer.value.shape, -1, 1, 0, nn::array_of(heap_, buffer.value)});
+            if (!of_second_copy(buffer.name))
+                all.push_back({buffer.name, buffer.value.shape, -1, 1, 0, nn::array_of(heap_, buffer.value)});
     return all;
 }
 

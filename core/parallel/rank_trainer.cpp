@@ -156,6 +156,7 @@ void RankTrainer::train_pipeline(Stepped& stepped) {
                       .share = [&](int) { return share * scale; },
                       .gradient_done = take,
                       .by_runs = options_.plan.zero >= 2,
+                      .add_copies = false,
                       .after =
                           [this](const Action& action, tensor::Tape&) {
                               if (gathered_ && action.kind != ActionKind::update) gathered_->let_go_all();
@@ -163,9 +164,9 @@ void RankTrainer::train_pipeline(Stepped& stepped) {
                       .step = next_});
     for (size_t i = 0; i < result.gradients.size(); ++i) take(result, i);
     if (!meta)
-        for (const double loss : result.losses)
-            if (!std::isnan(loss) || schedule_.stages_of[size_t(rank_.along("pp"))].back() + 1 == schedule_.stages())
-                stepped.rank.loss += std::isnan(loss) ? 0 : share * loss;
+        for (size_t i = 0; i < result.losses.size(); ++i)
+            if (schedule_.rank_of(schedule_.stages() - 1, static_cast<int>(i)) == rank_.along("pp"))
+                stepped.rank.loss += share * result.losses[i];
     stepped.row = std::move(result.row);
 }
 

@@ -53,6 +53,7 @@ class RankTrainer {
   private:
     struct Learning;  // the optimiser's parameters
     void build();
+    void add_over_copies();
     void make_learning();
     void wrap_blocks();
     void train_alone(Stepped& stepped);
@@ -62,6 +63,8 @@ class RankTrainer {
     MemoryBytes memory_now() const;
     void note_memory();
     double loss_over_all(double own);
+    // Of two ranks with the same stage the first one's counts; of one alone always.
+    bool first_copy(int stage) const { return schedule_.rank_of(stage, 0) == rank_.along("pp"); }
     bool kind_is_kept(std::string_view what) const;  // of moments: "exp_avg"
 
     ParallelOptions options_;
@@ -77,6 +80,7 @@ class RankTrainer {
     Rank rank_;
     Schedule schedule_;
     std::vector<BlockRange> stages_, held_;
+    std::vector<int> held_stages_;  // of a pipeline: those of held_
     std::unique_ptr<ParallelModel> model_;
     std::unique_ptr<comm::Communicator> replicas_;
     std::unique_ptr<Buckets> buckets_;

@@ -192,6 +192,7 @@ std::vector<ScheduleRow> schedule_rows() {
          .summary = "micro-batches from both ends at once: two copies of the parameters, p+1 micro-batches kept",
          .source = "arXiv 2412.19437",
          .chunks = 2,
+         .copies = 2,
          .make = make_dualpipe,
          .idle_text = "(p/2-1)(F&B+B-3W)",
          .idle = [](const Shape& s, const Durations& d) -> Idle {

@@ -97,6 +97,7 @@ struct ScheduleRow {
     std::string_view summary;  // one sentence
     std::string_view source;   // "arXiv 2401.10241"
     int chunks = 1;            // stages a rank holds; 0: as many as asked for
+    int copies = 1;            // of every stage
     bool searched = false;     // its order is found for the shape's times
     Schedule (*make)(const PipelineShape& shape) = nullptr;
     // Formulas for equal stages without hops (p ranks, m micro-batches, v chunks), and the same as text. Idle time of a rank

@@ -72,9 +72,10 @@ void check_parallel_options(const ParallelOptions& options, const ModelShape& sh
             plan.microbatches, (training.batch / (int64_t{plan.dp} * plan.microbatches) + 1) * plan.dp * plan.microbatches));
     if (plan.pp > 1) {
         if (never_flushes(plan)) check_stale_options(options, shape);
-        if (schedule_of(options).copies > 1)
-            throw Failure(fmt::format("{} holds every stage twice: train with 1f1b, interleaved, gpipe or a zb schedule",
-                                      plan.schedule));
+        schedule_of(options);  // refuses numbers of ranks and micro-batches that it has no lists for
+        cut_of_plan(shape, plan, pipeline_stages(plan));
+    } else if (!plan.cut.empty()) {
+        throw Failure("a cut moves blocks between the stages of a pipeline: --pp 2 makes two of them");
     }
 }
 

@@ -219,7 +219,7 @@ ClusterTraining within_limits(ClusterTraining training) {
     plan.microbatches = std::clamp(plan.microbatches, 1, 64);
     for (const parallel::ScheduleRow& row : parallel::schedules())
         if (row.name == plan.schedule) plan.chunks = row.chunks == 0 ? std::clamp(plan.chunks, 2, 8) : row.chunks;
-    if (plan.pp == 1 || plan.cut.size() != static_cast<size_t>(plan.pp * plan.chunks)) plan.cut.clear();
+    if (plan.pp == 1 || plan.cut.size() != static_cast<size_t>(parallel::pipeline_stages(plan))) plan.cut.clear();
     if (plan.schedule == "pipedream" && plan.pp > 1) plan.microbatches = 1;  // an update after every one
     training.batch = std::clamp<int64_t>(training.batch, 1, 256);
     training.steps = std::clamp<int64_t>(training.steps, 1, most_cluster_steps);
@@ -236,7 +236,7 @@ std::vector<int> parts_of(const ClusterSetup& setup) {
     if (plan.pp == 1) return parts;
     try {
         for (const parallel::BlockRange& range :
-             parallel::cut_of_plan(cluster_model_named(setup.training.model).shape(), plan, plan.pp * plan.chunks))
+             parallel::cut_of_plan(cluster_model_named(setup.training.model).shape(), plan, parallel::pipeline_stages(plan)))
             parts.push_back(range.last - range.first);
     } catch (const Failure&) {  // more stages than blocks: the schedule's place says so
         return {};

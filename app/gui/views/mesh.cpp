@@ -45,8 +45,16 @@ std::string role_of(const lessons::ClusterScene& scene, int rank) {
         std::string words = scene.mesh.parameter.empty() ? fmt::format("layers {}-{} of {}", layers * stage / stages + 1,
                                                                        layers * (stage + 1) / stages, layers)
                                                          : fmt::format("stage {} of {}", stage, stages);
-        if (stage > 0) words += fmt::format(", activations from rank {}", column[static_cast<size_t>(stage - 1)]);
-        if (stage + 1 < stages) words += fmt::format(", to rank {}", column[static_cast<size_t>(stage + 1)]);
+        const parallel::Schedule* ran = nullptr;  // whose ranks hold several stages
+        if (!scene.mesh.parameter.empty() && !scene.schedules.empty() && scene.schedules[0].run.schedule.chunks > 1)
+            ran = &scene.schedules[0].run.schedule;
+        if (ran != nullptr && stage < static_cast<int>(ran->stages_of.size())) {
+            words = fmt::format("stages {} of {}", fmt::join(ran->stages_of[static_cast<size_t>(stage)], " and "),
+                                ran->stages());
+        } else {
+            if (stage > 0) words += fmt::format(", activations from rank {}", column[static_cast<size_t>(stage - 1)]);
+            if (stage + 1 < stages) words += fmt::format(", to rank {}", column[static_cast<size_t>(stage + 1)]);
+        }
         add(words);
     }
     const auto others = [&](std::string_view axis) {

@@ -334,14 +334,12 @@ class PipelineView final : public View {
     void show(Ui& ui, Session& session, Focus& focus, const lessons::ClusterScene& scene, const Rect& whole,
               const Rect& panel) {
         Rect area = whole;
-        int chunks = 1;
-        for (const lessons::ScheduleShown& one : scene.schedules) chunks = std::max(chunks, one.run.schedule.chunks);
         const bool legend = whole.h > 150;
         if (legend) area = {whole.x, whole.y + 24, whole.w, whole.h - 24};
         PipelinePlaces p = place(session, focus, scene, area);
         react(ui, session, focus, scene, p, panel);
         p = place(session, focus, scene, area);
-        if (legend) draw_pipeline_legend(ui, whole.x, whole.y + 14, whole.right(), p, chunks);
+        if (legend) draw_pipeline_legend(ui, whole.x, whole.y + 14, whole.right(), p, darker_words(scene));
         for (const PipelineBlock& block : p.blocks) draw_pipeline_block(ui, p, block, version_);
         draw_pipeline_axis(ui, p, scene, schedule_time(session, focus, scene));
         draw_saving(ui, p);

@@ -58,7 +58,10 @@ std::string pipeline_caption(const lessons::ClusterScene& scene) {
             fmt::format("{} ranks trained step {}: loss {:.4f}, ", shown.mesh.ranks(), shown.loss.size(), shown.loss.back());
         text += off == 0 ? std::string("equal to the serial run's") : fmt::format("the serial run's but for {:.0e}", off);
         if (!ran.empty())
-            text += fmt::format("; a stage idles {:.0f} % of the pipeline's time", 100 * ran.front()->run.bubble_of_total());
+            text += fmt::format("; a {} idles {:.0f} % of the pipeline's time",
+                                ran.front()->run.schedule.chunks > 1 ? "rank" : "stage",
+                                100 * ran.front()->run.bubble_of_total());
+        if (!ran.empty() && ran.front()->run.schedule.copies > 1) text += ", and all weights are there twice";
         if (!shown.flushes && !ran.empty() && !ran.front()->run.weight_versions.empty())
             text += fmt::format(", stage 0 keeps {} versions of its weights", ran.front()->run.weight_versions.front());
         return text + ".";

@@ -263,14 +263,25 @@ constexpr std::string_view legend_plain[] = {"idle", "activations alive", "limit
 
 }  // namespace
 
-float legend_width(const Ui& ui, int chunks) {
+std::string_view darker_words(const lessons::ClusterScene& scene) {
+    bool chunks = false, copies = false;
+    for (const lessons::ScheduleShown& one : scene.schedules) {
+        copies = copies || one.run.schedule.copies > 1;
+        chunks = chunks || (one.run.schedule.copies == 1 && one.run.schedule.chunks > 1);
+    }
+    if (copies) return chunks ? "darker: later chunk, or entered at the last rank" : "darker: entered at the last rank";
+    return chunks ? "darker: later chunk" : "";
+}
+
+float legend_width(const Ui& ui, std::string_view darker) {
     float width = 0;
     for (const LegendRow& row : legend_rows) width += 26 + ui.text_width(row.words, {.size = 13}) + 12;
     for (const std::string_view words : legend_plain) width += 26 + ui.text_width(words, {.size = 13}) + 12;
-    return width + (chunks > 1 ? ui.text_width("darker: later chunk", {.size = 13}) + 12 : 0);
+    return width + (darker.empty() ? 0 : ui.text_width(darker, {.size = 13}) + 12);
 }
 
-void draw_pipeline_legend(Ui& ui, float x, float baseline, float right, const PipelinePlaces& places, int chunks) {
+void draw_pipeline_legend(Ui& ui, float x, float baseline, float right, const PipelinePlaces& places,
+                          std::string_view darker) {
     const Theme& theme = *ui.theme;
     const auto words = [&](std::string_view text) {
         x = ui.text(x, baseline, text, {.size = 13, .color = theme.ink2}) + 12;
@@ -306,7 +317,7 @@ void draw_pipeline_legend(Ui& ui, float x, float baseline, float right, const Pi
     ui.hatch({x, baseline - 6, 20, 1.5f}, data::vermillion, Hatch::vertical);
     x += 26;
     words(legend_plain[2]);
-    if (chunks > 1 && x + ui.text_width("darker: later chunk", {.size = 13}) <= right) words("darker: later chunk");
+    if (!darker.empty() && x + ui.text_width(darker, {.size = 13}) <= right) words(darker);
 }
 
 void draw_pipeline_block(Ui& ui, const PipelinePlaces& p, const PipelineBlock& block, uint64_t version) {

@@ -39,12 +39,15 @@ struct Why {  // one idle span explained
 };
 
 Color fill_of(parallel::ActionKind kind, int chunk, int chunks);
-void draw_pipeline_legend(Ui& ui, float x, float baseline, float right, const PipelinePlaces& places, int chunks);
+// `darker`: what the darker fills are; empty: there are none.
+void draw_pipeline_legend(Ui& ui, float x, float baseline, float right, const PipelinePlaces& places,
+                          std::string_view darker);
+std::string_view darker_words(const lessons::ClusterScene& scene);
 void draw_pipeline_block(Ui& ui, const PipelinePlaces& places, const PipelineBlock& block, uint64_t version);
 void draw_pipeline_axis(Ui& ui, const PipelinePlaces& places, const lessons::ClusterScene& scene, double now);
 void draw_saving(Ui& ui, const PipelinePlaces& places);  // the arrow from the shorter schedule's end to the longer's
 void draw_why(Ui& ui, const PipelinePlaces& places, const Why& why);
-float legend_width(const Ui& ui, int chunks);
+float legend_width(const Ui& ui, std::string_view darker);
 // Of a training run: what every rank's streams did, on the schedule's axis.
 void draw_rank_streams(Ui& ui, const PipelinePlaces& places, const lessons::TrainingShown& shown, Focus& focus,
                        const Rect& area, double now);
