@@ -3,13 +3,16 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <thread>
 
 #include "core/base/rng.h"
 #include "core/device/devices.h"
+#include "core/device/host_memory.h"
 #include "core/device/kernel_cases.h"
 #include "core/device/kernel_library.h"
 #include "core/device/matmul.h"
+#include "core/device/twins/twins.h"
 #include "tests/catch.h"
 
 using namespace lockstep;
@@ -161,6 +164,59 @@ TEST_CASE("the host device says in one sentence what is wrong with a request") {
     device->release(x);
     CHECK_THAT(message_of([&] { device->copy_out(values, x, 4); }), Contains("in no buffer"));
     CHECK_THAT(message_of([&] { device->wait(0, 3); }), Contains("never recorded"));
+}
+
+TEST_CASE("twins for AVX-512 have the bits of AVX2's, in every shape") {
+    const std::vector<twins::TwinPair> pairs = twins::twins_of_both_widths();
+    if (pairs.empty()) WARN("this machine has no AVX-512");
+    ThreadPool pool(1);
+    for (const twins::TwinPair& pair : pairs) {
+        const KernelRow& row = kernel_named(pair.kernel);
+        for (const Shape shape : {Shape{1, 1, 1}, Shape{3, 5, 7}, Shape{16, 33, 20}, Shape{61, 70, 40}}) {
+            INFO(pair.kernel << " " << shape.m << " x " << shape.n << " x " << shape.k);
+            const KernelCase one = case_of(row, shape, 5);
+            const auto run = [&](twins::Run twin) {
+                std::vector<std::vector<std::byte>> memory;
+                for (const kernel_cases::Buffer& buffer : one.buffers) memory.push_back(bytes_of(buffer));
+                std::vector<Argument> arguments = one.arguments;
+                for (Argument& argument : arguments)
+                    if (auto* pointer = std::get_if<Pointer>(&argument))
+                        pointer->address = reinterpret_cast<uint64_t>(memory.at(pointer->address).data());
+                twin(pair.kernel, arguments, pool);
+                return memory;
+            };
+            CHECK(run(pair.avx2) == run(pair.avx512));
+        }
+    }
+}
+
+TEST_CASE("buffers of the host never overlap, are found again when released, and their memory goes back") {
+    device::HostMemory memory;
+    Rng rng(11);
+    std::map<std::byte*, size_t> live;
+    size_t most_pieces = 0;
+    const auto release_any = [&] {
+        const auto one = std::next(live.begin(), static_cast<std::ptrdiff_t>(rng.below(live.size())));
+        memory.release(one->first);
+        live.erase(one);
+    };
+    for (int round = 0; round < 4000; ++round) {
+        if (!live.empty() && rng.below(5) < 2) release_any();
+        const size_t bytes = rng.below(2) ? rng.below(300) : rng.below(600'000);
+        std::byte* at = memory.allocate(bytes);
+        REQUIRE(at != nullptr);
+        REQUIRE(reinterpret_cast<uintptr_t>(at) % device::HostMemory::alignment == 0);
+        const auto after = live.lower_bound(at);
+        REQUIRE((after == live.end() || at + std::max<size_t>(bytes, 1) <= after->first));
+        REQUIRE((after == live.begin() || std::prev(after)->first + std::max<size_t>(std::prev(after)->second, 1) <= at));
+        live[at] = bytes;
+        while (live.size() > 200) release_any();
+        most_pieces = std::max(most_pieces, memory.pieces());
+    }
+    CHECK(most_pieces <= 8);  // 200 buffers of 150 KB on average are two pieces; holes between them are used again
+    while (!live.empty()) release_any();
+    CHECK(memory.pieces() == 0);
+    CHECK(memory.allocate(SIZE_MAX) == nullptr);
 }
 
 TEST_CASE("a label outside of the classes is refused, not read") {

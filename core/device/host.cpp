@@ -6,9 +6,9 @@
 #include <chrono>
 #include <cstring>
 #include <map>
-#include <new>
 
 #include "core/device/devices.h"
+#include "core/device/host_memory.h"
 #include "core/device/kernel_library.h"
 #include "core/device/matmul.h"
 
@@ -16,15 +16,10 @@ namespace lockstep::device {
 
 namespace {
 using Clock = std::chrono::steady_clock;
-constexpr std::align_val_t alignment{64};
 
-struct Release {
-    void operator()(std::byte* memory) const { ::operator delete[](memory, alignment); }
-};
 struct Buffer {
     size_t bytes = 0;
     std::string name;
-    std::unique_ptr<std::byte[], Release> memory;
 };
 
 class Host final : public Device {
@@ -39,19 +34,18 @@ class Host final : public Device {
     std::string_view provenance() const override { return "measured"; }
 
     Pointer allocate(size_t bytes, std::string_view buffer_name) override {
-        Buffer buffer{bytes, std::string(buffer_name), {}};
-        auto* memory = static_cast<std::byte*>(::operator new[](std::max<size_t>(bytes, 1), alignment, std::nothrow));
+        std::byte* memory = memory_.allocate(bytes);
         if (!memory)
             throw Failure(fmt::format("no memory for '{}' ({} bytes) on host", buffer_name, bytes), ExitStatus::missing);
-        buffer.memory.reset(memory);
         std::memset(memory, 0, bytes);
         const uint64_t address = reinterpret_cast<uint64_t>(memory);
-        buffers_.emplace(address, std::move(buffer));
+        buffers_.emplace(address, Buffer{bytes, std::string(buffer_name)});
         return {address};
     }
     void release(Pointer pointer) override {
         if (buffers_.erase(pointer.address) == 0)
             throw Failure(fmt::format("release of {:#x}, which is no buffer's first byte on host", pointer.address));
+        memory_.release(memory_at(pointer.address));
     }
     void copy_in(Pointer to, const void* from, size_t bytes, Stream) override {
         if (bytes) std::memcpy(checked(to, bytes), from, bytes);
@@ -92,6 +86,7 @@ class Host final : public Device {
     void synchronize() override {}
 
   private:
+    static std::byte* memory_at(uint64_t address) { return reinterpret_cast<std::byte*>(address); }
     double now() const { return std::chrono::duration<double, std::micro>(Clock::now() - made_).count(); }
 
     // The memory at `pointer`; throws when `bytes` from there are not inside one buffer.
@@ -101,7 +96,7 @@ class Host final : public Device {
             const auto& [address, buffer] = *std::prev(after);
             const uint64_t offset = pointer.address - address;
             if (offset <= buffer.bytes && (bytes <= buffer.bytes - offset || (buffer.bytes == 0 && bytes == 1)))
-                return buffer.memory.get() + offset;
+                return memory_at(pointer.address);
             if (offset < buffer.bytes)
                 throw Failure(fmt::format("{} bytes from byte {} run past the end of '{}' ({} bytes) on host", bytes, offset,
                                           buffer.name, buffer.bytes));
@@ -112,6 +107,7 @@ class Host final : public Device {
     DeviceOptions options_;
     ThreadPool pool_;
     Clock::time_point made_ = Clock::now();
+    HostMemory memory_;
     std::map<uint64_t, Buffer> buffers_;
     uint64_t launches_ = 0;
     LaunchEvent event_;  // of the last launch: its texts' memory is used again

@@ -16,13 +16,24 @@ using Size = std::ptrdiff_t;
 
 template <class A>
 struct Lanes {
-    static constexpr Size count = 32 / sizeof(A), strip = 2 * count;
-    typedef A Vector __attribute__((vector_size(32), aligned(sizeof(A))));
+#if defined(__AVX512F__)
+    static constexpr Size bytes = 64;
+#else
+    static constexpr Size bytes = 32;
+#endif
+    static constexpr Size count = bytes / sizeof(A), strip = 2 * count;
+    static constexpr Size keys = strip < 16 ? 16 : strip;  // rows of scores are whole multiples of it
+    typedef A Vector __attribute__((vector_size(bytes), aligned(sizeof(A))));
 };
 
 template <class Vector>
 [[gnu::always_inline]] inline void multiply_add(Vector& sum, const Vector& a, const Vector& b) {
-#if defined(__FMA__)
+#if defined(__AVX512F__)
+    if constexpr (sizeof(a[0]) == 4)
+        sum = Vector(_mm512_fmadd_ps(__m512(a), __m512(b), __m512(sum)));
+    else
+        sum = Vector(_mm512_fmadd_pd(__m512d(a), __m512d(b), __m512d(sum)));
+#elif defined(__FMA__)
     if constexpr (sizeof(a[0]) == 4)
         sum = Vector(_mm256_fmadd_ps(__m256(a), __m256(b), __m256(sum)));
     else
@@ -147,7 +158,7 @@ void attention(ThreadPool& pool, const T* q, const T* k, const T* v, T* out, Acc
                int t, int s, int d, int layout, int causal, Acc<T> scale) {
     using A = Acc<T>;
     const Shape shape{batch, heads, kv_heads, t, s, d, layout, causal};
-    const Size wide_s = padded(s, 16), wide_d = padded(d, Lanes<A>::strip), q_step = shape.step(heads);
+    const Size wide_s = padded(s, Lanes<A>::keys), wide_d = padded(d, Lanes<A>::strip), q_step = shape.step(heads);
     each_key_head<T>(pool, shape, [=](int b, int g) {
         A* turned_k = scratch<A>(0, static_cast<size_t>(d * wide_s + s * wide_d + tile * (wide_s + 2 * wide_d)));
         A* values = turned_k + d * wide_s;
@@ -161,7 +172,7 @@ void attention(ThreadPool& pool, const T* q, const T* k, const T* v, T* out, Acc
         for (int h = g * group; h < (g + 1) * group; ++h)
             for (Size begin = 0; begin < t; begin += tile) {
                 const Size rows = std::min<Size>(tile, t - begin), seen = shape.seen(begin + rows - 1),
-                           width = padded(seen, 16);
+                           width = padded(seen, Lanes<A>::keys);
                 const Size first = shape.first(b, h, heads, t) + begin * q_step;
                 copy_rows(q + first, q_step, rows, d, queries, wide_d);
                 product<A>({queries, wide_d, 1}, turned_k, wide_s, score, wide_s, rows, width, d, false);
@@ -219,7 +230,7 @@ void attention_backward(ThreadPool& pool, const T* q, const T* k, const T* v, co
     using A = Acc<T>;
     const Shape shape{batch, heads, kv_heads, t_count, s_count, head_size, layout, causal};
     const Size s = shape.s, t = shape.t, d = shape.d, q_step = shape.step(shape.heads), kv_step = shape.step(shape.kv_heads);
-    const Size wide_s = padded(s, 16), wide_d = padded(d, Lanes<A>::strip);
+    const Size wide_s = padded(s, Lanes<A>::keys), wide_d = padded(d, Lanes<A>::strip);
     each_key_head<T>(pool, shape, [=](int b, int g) {
         A* turned_k = scratch<A>(0, static_cast<size_t>(2 * d * wide_s + 3 * s * wide_d + tile * (2 * wide_s + 3 * wide_d)));
         A* turned_v = turned_k + d * wide_s;
@@ -240,7 +251,7 @@ void attention_backward(ThreadPool& pool, const T* q, const T* k, const T* v, co
         for (int h = g * group; h < (g + 1) * group; ++h)
             for (Size begin = 0; begin < t; begin += tile) {
                 const Size rows = std::min<Size>(tile, t - begin), seen = shape.seen(begin + rows - 1),
-                           width = padded(seen, 16);
+                           width = padded(seen, Lanes<A>::keys);
                 const Size first = shape.first(b, h, shape.heads, shape.t) + begin * q_step;
                 const Size row = (Size{b} * shape.heads + h) * t + begin;
                 copy_rows(q + first, q_step, rows, d, queries, wide_d);

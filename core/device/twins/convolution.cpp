@@ -33,8 +33,8 @@ struct Tiles {
     std::array<int, 4> most_vectors;            // by rows: 1, 2, 4, 6
     std::array<std::array<Tile, 4>, 4> tile;    // rows 1, 2, 4, 6; vectors 1 to 4
     std::array<std::array<Dot, 3>, 4> dot;      // rows 1 to 4; columns 1 to 3
-    int outer_columns;                          // of the wider one:
-    std::array<std::array<Outer, 2>, 2> outer;  // columns 1 and outer_columns; vectors 1 and 2
+    std::array<int, 4> outer_columns;           // ascending, from 1
+    std::array<std::array<Outer, 2>, 4> outer;  // by columns; vectors 1 and 2
 };
 constexpr int rows_of_tile[] = {1, 2, 4, 6};
 
@@ -72,6 +72,65 @@ const Tiles<T>& best_tiles() {
         return narrow::tiles<T>();
     }();
     return best;
+}
+
+// Rows of an image are short: a call of memcpy for each would cost more than the copy. The last vector overlaps the one
+// before it.
+template <class T, class A>
+inline void copy_line(const T* from, int count, A* to) {
+    if constexpr (std::is_same_v<T, A>) {
+        constexpr int long_vector = 32 / sizeof(T), short_vector = 16 / sizeof(T);
+        if (count >= long_vector) {
+            for (int i = 0; i + long_vector <= count; i += long_vector) __builtin_memcpy(to + i, from + i, 32);
+            __builtin_memcpy(to + count - long_vector, from + count - long_vector, 32);
+            return;
+        }
+        if (count >= short_vector) {
+            __builtin_memcpy(to, from, 16);
+            __builtin_memcpy(to + count - short_vector, from + count - short_vector, 16);
+            return;
+        }
+    }
+    for (int i = 0; i < count; ++i) to[i] = static_cast<A>(from[i]);
+}
+
+// to[column * to_stride + row] = from[row * from_stride + column] for eight rows and columns.
+inline void turn_eight(const float* from, int64_t from_stride, float* to, size_t to_stride) {
+    typedef float Eight __attribute__((vector_size(32)));
+    Eight a[8], b[8];
+    for (int i = 0; i < 8; ++i) __builtin_memcpy(&a[i], from + i * from_stride, sizeof(Eight));
+    for (int i = 0; i < 8; i += 2) {
+        b[i] = __builtin_shufflevector(a[i], a[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+        b[i + 1] = __builtin_shufflevector(a[i], a[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+    }
+    for (int i = 0; i < 8; i += 4)
+        for (int j = 0; j < 2; ++j) {
+            a[i + 2 * j] = __builtin_shufflevector(b[i + j], b[i + j + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+            a[i + 2 * j + 1] = __builtin_shufflevector(b[i + j], b[i + j + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+        }
+    for (int i = 0; i < 4; ++i) {
+        b[i] = __builtin_shufflevector(a[i], a[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+        b[i + 4] = __builtin_shufflevector(a[i], a[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+    }
+    for (size_t i = 0; i < 8; ++i) __builtin_memcpy(to + i * to_stride, &b[i], sizeof(Eight));
+}
+
+// to[column * stride + row] = from[row * from_stride + column].
+template <class T, class A>
+void turn(const T* from, int64_t from_stride, int rows, int columns, A* to, size_t stride) {
+    int row = 0;
+    if constexpr (std::is_same_v<T, float> && std::is_same_v<A, float>) {
+        for (; columns >= 8 && row + 8 <= rows; row += 8)
+            for (int column = 0; column < columns; column += 8) {
+                const int first = std::min(column, columns - 8);  // the last eight overlap those before
+                turn_eight(from + row * from_stride + first, from_stride, to + static_cast<size_t>(first) * stride + row,
+                           stride);
+            }
+    }
+    for (; row < rows; ++row)
+        for (int column = 0; column < columns; ++column)
+            to[static_cast<size_t>(column) * stride + static_cast<size_t>(row)] =
+                static_cast<A>(from[row * from_stride + column]);
 }
 
 struct Geometry {
@@ -153,8 +212,8 @@ void fill_source(const T* x, const Geometry& g, const Windows& w, int lanes, Acc
         }
         std::fill_n(to, w.padded_height * w.padded_width, Acc<T>(0));
         for (int row = 0; row < g.height; ++row)
-            std::copy_n(x + int64_t{row} * g.width, g.width,
-                        to + int64_t{row + g.padding_down} * w.padded_width + g.padding_right);
+            copy_line(x + int64_t{row} * g.width, g.width,
+                      to + int64_t{row + g.padding_down} * w.padded_width + g.padding_right);
     }
 }
 
@@ -229,8 +288,8 @@ void convolve(ThreadPool& pool, const T* x, const T* bias, T* y, const Geometry&
         product_rows(tiles, m, k, packed + int64_t{group} * m * k, start + group * m, offset, source, w.whole, out,
                      [&](int f, const A* row) {
                          for (int r = 0; r < g.out_height; ++r)
-                             std::copy_n(row + int64_t{r} * w.row_width, g.out_width,
-                                         to + int64_t{f} * g.positions() + int64_t{r} * g.out_width);
+                             copy_line(row + int64_t{r} * w.row_width, g.out_width,
+                                       to + int64_t{f} * g.positions() + int64_t{r} * g.out_width);
                      });
     });
 }
@@ -328,8 +387,8 @@ void weights_by_positions(const Tiles<Acc<T>>& tiles, const Geometry& g, const W
         fill_source(x + unit * g.depth() * g.height * g.width, g, w, lanes, source);
         for (int f = 0; f < m; ++f)
             for (int r = 0; r < g.out_height; ++r)
-                std::copy_n(dy + (unit * m + f) * g.positions() + int64_t{r} * g.out_width, g.out_width,
-                            left + int64_t{f} * w.whole + int64_t{r} * w.row_width);
+                copy_line(dy + (unit * m + f) * g.positions() + int64_t{r} * g.out_width, g.out_width,
+                          left + int64_t{f} * w.whole + int64_t{r} * w.row_width);
         for (int f = 0; f < m;) {
             const int rows = (m - f) % 4 != 0 && (m - f) % 3 == 0 ? 3 : std::min(4, m - f);
             for (int tap = 0; tap < k; tap += 3)
@@ -359,19 +418,17 @@ void weights_by_filters(const Tiles<Acc<T>>& tiles, const Geometry& g, const Win
         const int64_t unit = int64_t{image} * g.groups + group;
         fill_source(x + unit * g.depth() * g.height * g.width, g, w, lanes, source);
         for (int r = 0; r < g.out_height; ++r)
-            for (int c = 0; c < g.out_width; ++c) {
-                const T* from = dy + unit * m * g.positions() + int64_t{r} * g.out_width + c;
-                A* to = left + static_cast<size_t>(r * w.row_width + c) * stride;
-                for (int f = 0; f < m; ++f) to[f] = static_cast<A>(from[int64_t{f} * g.positions()]);
-            }
+            turn(dy + unit * m * g.positions() + int64_t{r} * g.out_width, g.positions(), m, g.out_width,
+                 left + static_cast<size_t>(r * w.row_width) * stride, stride);
         for (int f = 0; f < padded;) {
             const int vectors = f + 2 * lanes <= padded ? 2 : 1;
             A* row = sums + int64_t{f} * k;
             for (int tap = 0; tap < k;) {
-                const bool many = tap + tiles.outer_columns <= k;
-                tiles.outer[many][static_cast<size_t>(vectors - 1)](left + f, stride, source, offset + tap, w.length,
+                size_t kind = tiles.outer_columns.size() - 1;
+                while (tap + tiles.outer_columns[kind] > k) --kind;
+                tiles.outer[kind][static_cast<size_t>(vectors - 1)](left + f, stride, source, offset + tap, w.length,
                                                                     row + int64_t{tap} * vectors * lanes);
-                tap += many ? tiles.outer_columns : 1;
+                tap += tiles.outer_columns[kind];
             }
             f += vectors * lanes;
         }

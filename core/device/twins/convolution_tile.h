@@ -93,7 +93,9 @@ Tiles<T> tiles() {
               {dot_tile<T, 2, 1>, dot_tile<T, 2, 2>, dot_tile<T, 2, 3>},
               {dot_tile<T, 3, 1>, dot_tile<T, 3, 2>, dot_tile<T, 3, 3>},
               {dot_tile<T, 4, 1>, dot_tile<T, 4, 2>, dot_tile<T, 4, 3>}}},
-            wide ? 12 : 6,
+            {1, wide ? 3 : 2, wide ? 6 : 3, wide ? 12 : 6},
             {{{outer_tile<T, 1, 1>, outer_tile<T, 1, 2>},
+              {outer_tile < T, wide ? 3 : 2, 1 >, outer_tile < T, wide ? 3 : 2, 2 > },
+              {outer_tile < T, wide ? 6 : 3, 1 >, outer_tile < T, wide ? 6 : 3, 2 > },
               {outer_tile < T, wide ? 12 : 6, 1 >, outer_tile < T, wide ? 12 : 6, 2 > }}}};
 }

@@ -1,7 +1,9 @@
-# The families of native twins, compiled twice: as part of the module for any processor, and beside it for AVX2.
+# The families of native twins, compiled twice: as part of the module for any processor, and beside it for AVX2; those of
+# wide_twins, whose time goes into arithmetic, once more for AVX-512, f32 alone.
 # No contraction: a product and a sum stay two roundings, as in the kernels' exact cases; the flags of -fno-... change no
 # result, they let loops become vectors. -O3 is for those; where there are two copies the portable one, for processors of before
 # 2013, has -O1, and so have both under sanitizers, whose checks leave nothing to make vectors of.
+set(wide_twins activation attention glu)  # LOCKSTEP_WIDE_TWIN_FAMILIES of twins.h
 set(twins_options -ffp-contract=off -fno-math-errno -fno-trapping-math)
 set(vector_level -O3)
 set(portable_level -O3)
@@ -30,5 +32,13 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   target_sources(lockstep_device PRIVATE ${copies})
   set_source_files_properties(${copies} PROPERTIES COMPILE_OPTIONS "${vector_level};${twins_options};-mavx2;-mfma" COMPILE_DEFINITIONS "LOCKSTEP_ISA=avx2" SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
   set_source_files_properties(${CMAKE_BINARY_DIR}/twins_avx2/convolution.cpp PROPERTIES COMPILE_OPTIONS "${vector_level};${twins_options};-ffp-contract=fast;-mavx2;-mfma")
+  foreach(name ${wide_twins})
+    set(copy ${CMAKE_BINARY_DIR}/twins_avx512/${name}.cpp)
+    if(NOT EXISTS ${copy})
+      file(WRITE ${copy} "#include \"core/device/twins/${name}.cpp\"\n")
+    endif()
+    target_sources(lockstep_device PRIVATE ${copy})
+    set_source_files_properties(${copy} PROPERTIES COMPILE_OPTIONS "${vector_level};${twins_options};-mavx2;-mfma;-mavx512f;-mavx512vl;-mavx512dq;-mavx512bw;-mprefer-vector-width=512" COMPILE_DEFINITIONS "LOCKSTEP_ISA=avx512;LOCKSTEP_TWINS_OF_F32_ALONE" SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
+  endforeach()
   set_source_files_properties(${CMAKE_SOURCE_DIR}/core/device/twins/twins.cpp PROPERTIES COMPILE_DEFINITIONS LOCKSTEP_TWINS_AVX2)
 endif()

@@ -15,12 +15,26 @@ bool has_avx2() {
 #endif
 }
 
+bool has_avx512() {
+#if defined(LOCKSTEP_TWINS_AVX2)
+    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
+#else
+    return false;
+#endif
+}
+
 std::unordered_map<std::string_view, Run> collect() {
     std::unordered_map<std::string_view, Run> all;
     const auto add = [&](std::span<const Twin> family) {
         for (const Twin& twin : family) all.emplace(twin.kernel, twin.run);
     };
 #if defined(LOCKSTEP_TWINS_AVX2)
+#define LOCKSTEP_FAMILY(name) add(avx512::name());
+    if (has_avx512()) {  // the first of a name stays
+        LOCKSTEP_WIDE_TWIN_FAMILIES(LOCKSTEP_FAMILY)
+    }
+#undef LOCKSTEP_FAMILY
     if (has_avx2()) {
 #define LOCKSTEP_FAMILY(name) add(avx2::name());
         LOCKSTEP_TWIN_FAMILIES(LOCKSTEP_FAMILY)
@@ -50,7 +64,23 @@ Run twin_of(std::string_view kernel) {
 }
 
 const char* instructions() {
-    return has_avx2() ? "AVX2" : "portable";
+    return has_avx512() ? "AVX-512" : has_avx2() ? "AVX2" : "portable";
+}
+
+std::vector<TwinPair> twins_of_both_widths() {
+    std::vector<TwinPair> pairs;
+#if defined(LOCKSTEP_TWINS_AVX2)
+    if (!has_avx512()) return pairs;
+    const auto pair = [&](std::span<const Twin> narrow, std::span<const Twin> wide) {
+        for (const Twin& twin : wide)
+            for (const Twin& other : narrow)
+                if (twin.kernel == other.kernel) pairs.push_back({twin.kernel, other.run, twin.run});
+    };
+#define LOCKSTEP_FAMILY(name) pair(avx2::name(), avx512::name());
+    LOCKSTEP_WIDE_TWIN_FAMILIES(LOCKSTEP_FAMILY)
+#undef LOCKSTEP_FAMILY
+#endif
+    return pairs;
 }
 
 }  // namespace lockstep::device::twins

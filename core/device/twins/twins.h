@@ -3,13 +3,15 @@
 // matrices and elementary functions.
 //
 // A family's file is compiled twice, portable and for AVX2 (twins.cmake), each time in a namespace of its own
-// (LOCKSTEP_ISA); which one runs is decided when the program starts. The file ends with its table:
+// (LOCKSTEP_ISA); which one runs is decided when the program starts. Families whose time goes into arithmetic have a third
+// copy, f32 alone, for AVX-512, with the same bits as AVX2's. The file ends with its table:
 //     const Twin table[] = {TWIN_FLOATS(relu), TWIN_FLOATS(relu_backward)};
 //     std::span<const Twin> activation() { return table; }
 #pragma once
 #include <algorithm>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "core/device/arguments.h"
 #include "core/device/thread_pool.h"
@@ -32,7 +34,11 @@ void* scratch_bytes(int slot, size_t bytes);
     Twin {                                            \
 #name "_" #suffix, run < name < __VA_ARGS__>> \
     }
+#if defined(LOCKSTEP_TWINS_OF_F32_ALONE)
+#define TWIN_FLOATS(name) TWIN(name, f32, float)
+#else
 #define TWIN_FLOATS(name) TWIN(name, f32, float), TWIN(name, f64, double), TWIN(name, f16, f16), TWIN(name, bf16, bf16)
+#endif
 #define TWIN_INTEGERS(name) TWIN(name, i64, int64_t), TWIN(name, i32, int), TWIN(name, u8, uint8_t)
 
 // One line a family.
@@ -65,12 +71,17 @@ void* scratch_bytes(int slot, size_t bytes);
     family(unary)
 // clang-format on
 
+#define LOCKSTEP_WIDE_TWIN_FAMILIES(family) family(activation) family(attention) family(glu)
+
 #define LOCKSTEP_FAMILY(name) std::span<const Twin> name();
 namespace portable {
 LOCKSTEP_TWIN_FAMILIES(LOCKSTEP_FAMILY)
 }
 namespace avx2 {
 LOCKSTEP_TWIN_FAMILIES(LOCKSTEP_FAMILY)
+}
+namespace avx512 {
+LOCKSTEP_WIDE_TWIN_FAMILIES(LOCKSTEP_FAMILY)
 }
 #undef LOCKSTEP_FAMILY
 
@@ -124,6 +135,14 @@ T tree_sum(T* partial, int count) {
 
 // The twin of a kernel, as this machine runs it best; null where there is none.
 Run twin_of(std::string_view kernel);
-const char* instructions();  // "AVX2", "portable"
+const char* instructions();  // "AVX-512", "AVX2", "portable"
+
+// AVX2's and AVX-512's twins of the same kernels, in the same order, for a test that holds them against each other; empty
+// where this machine or build has not both.
+struct TwinPair {
+    std::string_view kernel;
+    Run avx2, avx512;
+};
+std::vector<TwinPair> twins_of_both_widths();
 
 }  // namespace lockstep::device::twins

@@ -1,4 +1,4 @@
-// Elementwise functions of one tensor and their backward passes (kernels/unary.cu).
+// Elementwise functions of one tensor and their backward passes (kernels/unary.cu); gelu_tanh is in activation.cpp.
 #include <cmath>
 
 #include "core/device/twins/twins.h"
@@ -10,10 +10,6 @@ namespace {
 template <class A>
 A normal_of(A x) {
     return A(0.5) * (1 + erf_of(x * A(0.70710678118654752)));
-}
-template <class A>
-A bend_of(A x) {
-    return A(0.79788456080286536) * (x + A(0.044715) * x * x * x);
 }
 inline float sqrt_of(float x) {
     return std::sqrt(x);
@@ -82,9 +78,6 @@ UNARY(sigmoid, sigmoid_of(v), v*(1 - v))
 UNARY(silu, v* sigmoid_of(v), sigmoid_of(v) * (1 + v * (1 - sigmoid_of(v))))
 UNARY(softplus, v > 20 ? v : log_of(1 + exp_of(v)), sigmoid_of(v))
 UNARY(gelu, v* normal_of(v), normal_of(v) + v * A(0.39894228040143268) * exp_of(A(-0.5) * v * v))
-UNARY(gelu_tanh, A(0.5) * v * (1 + tanh_of(bend_of(v))),
-      A(0.5) * (1 + tanh_of(bend_of(v))) + A(0.5) * v * (1 - tanh_of(bend_of(v)) * tanh_of(bend_of(v))) *
-                                               A(0.79788456080286536) * (1 + 3 * A(0.044715) * v * v))
 UNARY_WITH(leaky_relu, v > 0 ? v : alpha * v, v > 0 ? A(1) : alpha)
 UNARY_WITH(elu, v > 0 ? v : alpha * (exp_of(v) - 1), v > 0 ? A(1) : alpha * exp_of(v))
 UNARY_WITH(clamp, v<alpha ? alpha : v> beta ? beta : v, v >= alpha && v <= beta ? A(1) : A(0))
@@ -94,7 +87,7 @@ UNARY_WITH(scale_add, v* alpha + beta, alpha)
 static const Twin table[] = {BOTH(neg),         BOTH(square),     BOTH(abs_value), BOTH(reciprocal), BOTH(sqrt_value),
                              BOTH(rsqrt_value), BOTH(exp_value),  BOTH(log_value), BOTH(sin_value),  BOTH(cos_value),
                              BOTH(tanh_value),  BOTH(sigmoid),    BOTH(silu),      BOTH(softplus),   BOTH(gelu),
-                             BOTH(gelu_tanh),   BOTH(leaky_relu), BOTH(elu),       BOTH(clamp),      BOTH(scale_add)};
+                             BOTH(leaky_relu), BOTH(elu),       BOTH(clamp),      BOTH(scale_add)};
 std::span<const Twin> unary() {
     return table;
 }
