@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -82,6 +83,46 @@ std::pair<int, int> columns_inside(float start, float slope, float last) {
     return {static_cast<int>(low), static_cast<int>(high)};
 }
 
+#if defined(__GNUC__) && !defined(__clang__)
+#define LOCKSTEP_MAKE_VECTORS __attribute__((optimize("O3")))  // -O2 leaves loops that need masks as they are
+#else
+#define LOCKSTEP_MAKE_VECTORS
+#endif
+
+// Where the pixels of a row lie in the glyph.
+template <int side>
+struct Lookup {
+    int32_t inside[side], at[side];  // all bits or none; the upper left of four neighbours
+    float right[side], down[side];   // behind it, 0 to 1
+    float ink[4][side] = {};         // of the four neighbours
+};
+template <int side>
+LOCKSTEP_MAKE_VECTORS void places_of_row(Lookup<side>& row, float x0, float xx, float y0, float yx, float last,
+                                         float row_length) {
+    for (int column = 0; column < side; ++column) {
+        const float x = x0 + xx * static_cast<float>(column), y = y0 + yx * static_cast<float>(column);
+        const int32_t in = -static_cast<int32_t>((x >= 0) & (y >= 0) & (x < last) & (y < last));
+        const float x_in = std::bit_cast<float>(std::bit_cast<int32_t>(x) & in);
+        const float y_in = std::bit_cast<float>(std::bit_cast<int32_t>(y) & in);
+        const float left = static_cast<float>(static_cast<int32_t>(x_in));
+        const float top = static_cast<float>(static_cast<int32_t>(y_in));
+        row.inside[column] = in;
+        row.right[column] = x_in - left;
+        row.down[column] = y_in - top;
+        row.at[column] = static_cast<int32_t>(top * row_length + left);  // exact: below 2^24
+    }
+}
+template <int side>
+LOCKSTEP_MAKE_VECTORS void values_of_row(const Lookup<side>& row, float* to) {
+    for (int column = 0; column < side; ++column) {
+        const float upper = row.ink[0][column] + row.right[column] * (row.ink[1][column] - row.ink[0][column]);
+        const float lower = row.ink[2][column] + row.right[column] * (row.ink[3][column] - row.ink[2][column]);
+        const float value = upper + row.down[column] * (lower - upper);
+        to[column] = std::bit_cast<float>(std::bit_cast<int32_t>(value) & row.inside[column]);
+    }
+}
+#undef LOCKSTEP_MAKE_VECTORS
+
 // The picture through the inverse map: pixel -> glyph position, bilinear.
 template <int side>
 void draw(const Glyphs& glyphs, const float* glyph, Rng& rng, std::span<float> image) {
@@ -98,23 +139,21 @@ void draw(const Glyphs& glyphs, const float* glyph, Rng& rng, std::span<float> i
     const float middle = static_cast<float>(glyphs.size - 1) / 2 + 1, last = static_cast<float>(wide - 1);
     const float centre_x = static_cast<float>((side - 1) / 2.0 + shift_x);
     const float centre_y = static_cast<float>((side - 1) / 2.0 + shift_y);
-    std::fill(image.begin(), image.end(), 0.0f);
+    const auto row_length = static_cast<float>(wide);
+    // Loops of constant length become vectors; only the look-up itself does not.
+    Lookup<side> lookup;
     for (int row = 0; row < side; ++row) {
         const float dy = static_cast<float>(row) - centre_y;
         const float x0 = middle + xy * dy - xx * centre_x, y0 = middle + yy * dy - yx * centre_x;  // at column 0
         const auto [x_from, x_to] = columns_inside<side>(x0, xx, last);
         const auto [y_from, y_to] = columns_inside<side>(y0, yx, last);
-        float* to = image.data() + row * side;
+        places_of_row(lookup, x0, xx, y0, yx, last, row_length);
         for (int column = std::max(x_from, y_from); column <= std::min(x_to, y_to); ++column) {
-            const float x = x0 + xx * static_cast<float>(column), y = y0 + yx * static_cast<float>(column);
-            if (!(x >= 0 && y >= 0 && x < last && y < last)) continue;  // rounding at the ends
-            const int left = static_cast<int>(x), top = static_cast<int>(y);
-            const float fx = x - static_cast<float>(left), fy = y - static_cast<float>(top);
-            const float* at = glyph + top * wide + left;
-            const float upper = at[0] + fx * (at[1] - at[0]);
-            const float lower = at[wide] + fx * (at[wide + 1] - at[wide]);
-            to[column] = upper + fy * (lower - upper);
+            const float* from = glyph + lookup.at[column];
+            lookup.ink[0][column] = from[0], lookup.ink[1][column] = from[1];
+            lookup.ink[2][column] = from[wide], lookup.ink[3][column] = from[wide + 1];
         }
+        values_of_row(lookup, image.data() + row * side);
     }
 }
 
