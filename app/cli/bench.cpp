@@ -1,7 +1,7 @@
 // `lockstep bench [NAME]`: rates of the machine and the engine, each the best of a few runs after a warm-up, on one thread
 // unless the name says otherwise. Row names are stable; NAME selects the rows that begin with it. Rows functional/... are
-// measured in turns (bench_functional.cpp). Where PyTorch is installed, rows train/... are followed by its own on the same
-// models (torch_bench.h).
+// measured in turns (bench_functional.cpp), and so are the host's train/... (bench_training.cpp). Where PyTorch is
+// installed, rows train/... are followed by its own on the same models (torch_bench.h).
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/bench_kernels.h"
+#include "app/cli/bench_training.h"
 #include "app/cli/cli.h"
 #include "app/cli/torch_bench.h"
 #include "core/base/rng.h"
@@ -65,30 +66,18 @@ BenchRow timed_on(uint32_t sms) {
                  fmt::format("512^3 on V100 with {} SMs, no trace, 1 core", sms));
 }
 
-BenchRow training(const std::string& model, int threads, const std::string& device, int steps, bool functional_only = false,
-                  nn::Mode mode = nn::Mode::direct) {
-    nn::TrainerOptions options;
-    options.mode = mode;
-    const nn::ModelRow& row = nn::model_named(model);
-    options.model = model;
-    options.batch = row.batch;
-    options.learning_rate = row.learning_rate;
-    options.device = device;
-    options.threads = threads;
+// On a modelled GPU; the host's training rows are in bench_training.cpp.
+BenchRow training_on_v100(int steps, bool functional_only) {
+    nn::TrainerOptions options = bench_training_options("mlp", 1, nn::Mode::direct);
+    options.device = "sim:v100";
     options.functional = functional_only;
-    options.keep_images = false;
-    options.keep_launches = false;
-    options.prefetch = device == "host" && threads > 1;
     nn::Trainer trainer(options);
-    for (int i = 0; i < std::max(mode == nn::Mode::direct ? 1 : 3, steps / 10); ++i) trainer.step();
+    for (int i = 0; i < std::max(1, steps / 10); ++i) trainer.step();
     const double seconds = seconds_of([&] {
         for (int i = 0; i < steps; ++i) trainer.step();
     });
-    const std::string where =
-        device == "host" ? fmt::format("{}", threads) : device + (functional_only ? "/functional" : "");
-    const std::string how = mode == nn::Mode::direct ? "" : fmt::format("{}/", name_of(mode));
-    return {fmt::format("train/{}/{}{}", model, how, where), steps / seconds, "steps/s",
-            fmt::format("batch {}, {}, data included", row.batch, row.optimizer)};
+    return {functional_only ? "train/mlp/sim:v100/functional" : "train/mlp/sim:v100", steps / seconds, "steps/s",
+            fmt::format("batch {}, {}, data included", options.batch, nn::model_named("mlp").optimizer)};
 }
 
 // Time travel over a run of some ten million cycles: the first visit of a place, then single steps back around it.
@@ -226,27 +215,8 @@ std::vector<Bench> benches() {
         {"plan/16384", plan_of_16384},
         {"plan/search500", search_of_500},
         {"comm/ring_all_reduce/8", [] { return ring_all_reduce_of(8); }},
-        {"train/mlp/1", [] { return training("mlp", 1, "host", 400); }},
-        {"train/mlp/2", [] { return training("mlp", 2, "host", 400); }},
-        {"train/mlp512/1", [] { return training("mlp512", 1, "host", 200); }},
-        {"train/mlp512/2", [] { return training("mlp512", 2, "host", 200); }},
-        {"train/lenet5/1", [] { return training("lenet5", 1, "host", 100); }},
-        {"train/lenet5/2", [] { return training("lenet5", 2, "host", 100); }},
-        {"train/gpt/1", [] { return training("gpt", 1, "host", 10); }},
-        {"train/gpt/2", [] { return training("gpt", 2, "host", 10); }},
-        {"train/llama/1", [] { return training("llama", 1, "host", 10); }},
-        {"train/llama/2", [] { return training("llama", 2, "host", 10); }},
-        {"train/mlp/graph/1", [] { return training("mlp", 1, "host", 400, false, nn::Mode::graph); }},
-        {"train/mlp512/eager/1", [] { return training("mlp512", 1, "host", 200, false, nn::Mode::eager); }},
-        {"train/mlp512/graph/1", [] { return training("mlp512", 1, "host", 200, false, nn::Mode::graph); }},
-        {"train/mlp512/graph/2", [] { return training("mlp512", 2, "host", 200, false, nn::Mode::graph); }},
-        {"train/lenet5/graph/1", [] { return training("lenet5", 1, "host", 100, false, nn::Mode::graph); }},
-        {"train/lenet5/graph/2", [] { return training("lenet5", 2, "host", 100, false, nn::Mode::graph); }},
-        {"train/gpt/graph/1", [] { return training("gpt", 1, "host", 10, false, nn::Mode::graph); }},
-        {"train/gpt/graph/2", [] { return training("gpt", 2, "host", 10, false, nn::Mode::graph); }},
-        {"train/llama/graph/1", [] { return training("llama", 1, "host", 10, false, nn::Mode::graph); }},
-        {"train/mlp/sim:v100", [] { return training("mlp", 1, "sim:v100", 3); }},
-        {"train/mlp/sim:v100/functional", [] { return training("mlp", 1, "sim:v100", 20, true); }},
+        {"train/mlp/sim:v100", [] { return training_on_v100(3, false); }},
+        {"train/mlp/sim:v100/functional", [] { return training_on_v100(20, true); }},
     };
 }
 
@@ -271,6 +241,7 @@ void add_bench(CLI::App& app, int&, const Hooks& hooks) {
         for (BenchRow& row : functional_bench(options->name)) add(std::move(row));
         for (const Bench& bench : benches())
             if (bench.name.rfind(options->name, 0) == 0) add(bench.run());
+        training_bench(options->name, add);
         for (BenchRow& row : torch_bench(options->name)) add(std::move(row));
         for (BenchRow& row : travel(options->name)) add(std::move(row));
         if (hooks.app_bench)
@@ -278,7 +249,7 @@ void add_bench(CLI::App& app, int&, const Hooks& hooks) {
         if (rows.empty()) {
             std::string known = "functional/...";
             for (const Bench& bench : benches()) known += ", " + bench.name;
-            known += ", travel/...";
+            known += ", train/MODEL/..., travel/...";
             throw Failure(fmt::format("no bench begins with '{}'; there are {}, app/...", options->name, known));
         }
         if (options->json.empty()) return;
