@@ -243,6 +243,8 @@ TEST_CASE("constants hit the nearest cache, then the second, then L2, and differ
         CHECK(cycles(base, 0) == gpu.dram_latency);
         CHECK(cycles(base, 0) == gpu.constant_latency);
         CHECK(cycles(base, 2) == gpu.constant_latency + 31);  // 32 addresses of one line
+        now += 10000;
+        CHECK(sm.constant(now, Addresses(base, 0).at, all, 4, false, 23).ready - now == gpu.constant_latency + 23);
         const uint64_t lines = gpu.constant_l1_bytes / 64;
         for (uint64_t line = 1; line <= 2 * lines; ++line) cycles(base + line * 64, 0);
         CHECK(cycles(base, 0) == gpu.constant_l15_latency);

@@ -51,6 +51,7 @@ std::vector<SpecFigure> figures_of(const GpuSpec& gpu) {
         FIGURE(constant_l1_bytes, "constant cache", "bytes"),
         FIGURE(constant_l15_bytes, "constant cache, second level", "bytes"),
         FIGURE(constant_l15_latency, "constant cache latency, second level", "cycles"),
+        FIGURE(constant_load_latency, "constant load latency, address in a register", "cycles"),
         FIGURE(texture_latency, "texture fetch latency, L1 hit", "cycles"),
         FIGURE(texture_lanes, "texture fetches an SM", "per cycle"),
         FIGURE(sm_read_bytes_per_cycle, "an SM's port from L2", "B/cycle"),

@@ -62,9 +62,10 @@ struct GpuSpec {
     Figure lsu_interval;        // cycles between memory instructions of an SM, all sub-cores together
     Count l1_caches_loads;      // 0: loads from global memory look in L1 only where they say so
     Count constant_l1_bytes, constant_l15_bytes, constant_l15_latency;  // an SM: the nearest constant cache, the one behind
-    Count texture_latency;                                              // of a fetch that L1 serves
-    Figure texture_lanes;                                               // lanes that an SM's texture units serve a cycle
-    Figure sm_read_bytes_per_cycle, sm_write_bytes_per_cycle;           // an SM's port to the crossbar
+    Count constant_load_latency;  // of a load by an address in a register; constant_latency: of an instruction's operand
+    Count texture_latency;        // of a fetch that L1 serves
+    Figure texture_lanes;         // lanes that an SM's texture units serve a cycle
+    Figure sm_read_bytes_per_cycle, sm_write_bytes_per_cycle;  // an SM's port to the crossbar
     Count l2_far_latency;                           // from an SM in the other half of the chip; 0: there are no halves
     Count tlb_bytes, page_bytes, tlb_miss_latency;  // what an SM's TLB covers; cycles that a walk adds
     Figure dram_efficiency;                         // share of its cycles that the bus carries data: refresh takes the rest

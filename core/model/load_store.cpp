@@ -254,7 +254,8 @@ MemoryCost LoadStore::shuffle(uint32_t s, int64_t now) {
     return cost;
 }
 
-MemoryCost LoadStore::constant(int64_t now, const uint64_t* addresses, uint32_t mask, uint32_t bytes, bool parameters) {
+MemoryCost LoadStore::constant(int64_t now, const uint64_t* addresses, uint32_t mask, uint32_t bytes, bool parameters,
+                               int64_t more) {
     MemoryCost cost;
     cost.level = MemoryLevel::constant;
     if (mask == 0) return cost;
@@ -262,7 +263,7 @@ MemoryCost LoadStore::constant(int64_t now, const uint64_t* addresses, uint32_t 
         uint64_t apart = 0;
         const uint64_t leader = addresses[std::countr_zero(mask)];
         for (uint32_t lane = 0; lane < 32; ++lane) apart |= (mask >> lane & 1) != 0 ? addresses[lane] ^ leader : 0;
-        cost.ready = now + constant_latency_;
+        cost.ready = now + constant_latency_ + more;
         if (apart == 0) return cost;
     }
     uint64_t seen[32];
@@ -301,7 +302,7 @@ MemoryCost LoadStore::constant(int64_t now, const uint64_t* addresses, uint32_t 
         ready = std::max(ready, here);
     }
     if (!parameters) counters_.add(Flow::constant, uint64_t{bits_in(mask)} * bytes);
-    cost.ready = cycle_of(ready);
+    cost.ready = cycle_of(ready) + more;
     return cost;
 }
 

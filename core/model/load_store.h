@@ -64,8 +64,10 @@ class LoadStore {
     // A load that has run ahead: its passes are counted already. `bytes`: of all lanes that took part.
     MemoryCost shared_load(uint32_t s, int64_t now, uint32_t passes, uint32_t bytes);
     MemoryCost shuffle(uint32_t s, int64_t now);
-    // One address after the other through the constant caches. `parameters`: the kernel's, which are always at hand.
-    MemoryCost constant(int64_t now, const uint64_t* addresses, uint32_t mask, uint32_t bytes, bool parameters);
+    // One address after the other through the constant caches. `parameters`: the kernel's, which are always at hand. `more`:
+    // cycles that a load by an address in a register takes longer than an operand.
+    MemoryCost constant(int64_t now, const uint64_t* addresses, uint32_t mask, uint32_t bytes, bool parameters,
+                        int64_t more = 0);
     // A fetch by the texture unit: `sectors` (32 bytes each) of all texels that the filters of `lanes` lanes want.
     MemoryCost texture(uint32_t s, int64_t now, std::span<const uint64_t> sectors, uint32_t lanes, uint32_t bytes);
     // A bulk copy: past L1, by an engine of its own, from or to L2 in order of the 32-byte sectors.

@@ -32,7 +32,8 @@ MemoryCost LoadStore::routed(uint32_t s, int64_t now, const simt::WarpEvent& eve
         case ptx::Space::local:
             break;
         default:
-            return constant(now, event.addresses, event.executed, event.bytes, event.space != ptx::Space::constant);
+            return constant(now, event.addresses, event.executed, event.bytes, event.space != ptx::Space::constant,
+                            std::max<int64_t>(0, timing.latency - constant_latency_));
     }
     if (kind == ptx::Kind::bulk_copy && event.sectors != nullptr) return bulk(s, now, event.is_store, *event.sectors);
     if (kind == ptx::Kind::texture) {

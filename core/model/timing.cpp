@@ -193,6 +193,10 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program,
                     t.route = Route::constant;
                     t.pipe = static_cast<uint8_t>(Unit::uniform);
                     t.latency = gpu.constant_latency;
+                    if (in.address != ptx::no_operand && gpu.constant_load_latency > gpu.constant_latency) {
+                        t.latency = gpu.constant_load_latency;
+                        t.result_wait = StallReason::short_scoreboard;
+                    }
                     t.shared_by_sms = in.space == Space::constant;  // a miss of the constant caches goes to L2
                 } else {
                     t.route = Route::memory;

@@ -72,7 +72,8 @@ Case shared(std::string_view gpu, std::string_view name, double cycles, std::str
             .source = source};
 }
 // A constant ring: of 2 KB in the nearest cache, of 16 KB in the next one.
-Case constant(std::string_view gpu, std::string_view name, double cycles, Kind kind, uint64_t bytes) {
+Case constant(std::string_view gpu, std::string_view name, double cycles, Kind kind, uint64_t bytes,
+              std::string_view source) {
     return {.table = "latency",
             .name = name,
             .gpu = gpu,
@@ -81,7 +82,7 @@ Case constant(std::string_view gpu, std::string_view name, double cycles, Kind k
             .expected = cycles,
             .unit = "cycles",
             .kind = kind,
-            .source = "published micro-benchmark on Turing, the nearest relative",
+            .source = source,
             .threads = 1,
             .more = static_cast<int32_t>(bytes / 64),
             .bytes = bytes,
@@ -206,8 +207,8 @@ Case mma_peak(std::string_view gpu, std::string_view name, double tflops, uint32
     return peak(gpu, name, tflops, "tensor", "rate_mma", calibrated, sms, 512, 128, 2 * 16 * 8 * 16, 1);
 }
 
-// The ladder on the A6000, see sgemm.cpp. K is cut to n and 2 n; of rung 3 not at all, because its blocks, which start and so
-// load all at once, need half of it to come apart, which one wave after the other would not.
+// The ladder on the A6000, see sgemm.cpp. K is cut to n and 2 n; of rung 3 not at all, because its blocks, which start and
+// so load all at once, need half of it to come apart, which one wave after the other would not.
 Case rung(std::string_view name, std::string_view file, std::string_view kernel, double gflops, uint32_t tile_rows,
           uint32_t tile_columns, uint32_t block_x, uint32_t block_y, int32_t depth, bool rows_first = false) {
     return {.table = "sgemm",
@@ -254,8 +255,10 @@ const std::vector<Case>& all() {
         shared("rtx3090", "rtx3090/shared", 23, "measured, quoted in a public repository"),
         shared("rtx4090", "rtx4090/shared", 30.1, "measured, quoted in a public repository"),
         shared("h100", "h100/shared", 29, "published micro-benchmark on this GPU (recalled)"),
-        constant("v100", "v100/constant", 4, calibrated, 1 * KiB),
-        constant("v100", "v100/constant_l15", 62, predicted, 16 * KiB),
+        constant("p100", "p100/constant", 24, calibrated, 1 * KiB, jia),
+        constant("v100", "v100/constant", 27, calibrated, 1 * KiB, jia),
+        constant("v100", "v100/constant_l15", 89, calibrated, 16 * KiB, jia),
+        constant("rtx3090", "rtx3090/constant", 29, calibrated, 1 * KiB, "published study of this GPU's core, MICRO 2025"),
         {.table = "latency",
          .name = "rtx3090/l1_128_bits",
          .gpu = "rtx3090",

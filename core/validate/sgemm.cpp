@@ -2,9 +2,9 @@
 // One full wave and the rest are run, each with K cut to n and to 2 n (rows of A and B lie as far apart as in the whole
 // product); the differences are what n of K cost without start-up. The whole product takes 4096 / n times as long:
 //   cycles = (full waves * of one wave + of the rest) * 4096 / n
-// (on a part of the GPU its part of the blocks) at the boost clock, as everywhere. At which clock the published rungs ran is not known: the slow ones cannot have run
-// below 1.5 GHz (two loads in 3.8 cycles of the base clock, where the SM takes one in 2), the fast ones may have been held
-// by the 300 W of the board.
+// (on a part of the GPU its part of the blocks) at the boost clock, as everywhere. At which clock the published rungs ran is
+// not known: the slow ones cannot have run below 1.5 GHz (two loads in 3.8 cycles of the base clock, where the SM takes one
+// in 2), the fast ones may have been held by the 300 W of the board.
 #include <algorithm>
 
 #include "core/validate/probe.h"
