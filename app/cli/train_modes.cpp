@@ -73,18 +73,23 @@ int train_in_each_mode(nn::TrainerOptions options, int64_t steps, const std::str
         std::vector<double> losses;
         std::vector<float> parameters;
     };
+    // The modes take turns, step by step: a shared computer's speed changes from one second to the next.
+    constexpr nn::Mode modes[] = {nn::Mode::eager, nn::Mode::graph, nn::Mode::fused};
     std::vector<Row> rows;
+    std::vector<nn::Trainer> trainers;
     options.keep_launches = true;
-    for (const nn::Mode mode : {nn::Mode::eager, nn::Mode::graph, nn::Mode::fused}) {
+    for (const nn::Mode mode : modes) {
         options.mode = mode;
-        nn::Trainer trainer(options);
-        Row& row = rows.emplace_back();
-        row.mode = nn::name_of(mode);
-        nn::StepRecord step;
-        for (int64_t i = 0; i < steps; ++i) {
-            trainer.step(step);
+        trainers.emplace_back(options);
+        rows.emplace_back().mode = nn::name_of(mode);
+    }
+    nn::StepRecord step;
+    for (int64_t i = 0; i < steps; ++i)
+        for (size_t m = 0; m < rows.size(); ++m) {
+            Row& row = rows[m];
+            trainers[m].step(step);
             row.losses.push_back(step.loss);
-            const bool counts = mode == nn::Mode::eager ? i >= 2 || i + 1 == steps : step.replayed;  // warm, or captured
+            const bool counts = modes[m] == nn::Mode::eager ? i >= 2 || i + 1 == steps : step.replayed;  // warm, or captured
             if (!counts) continue;
             double whole = 1e6 * step.issue_seconds;
             if (simulated(step) && !step.launches.empty())
@@ -96,9 +101,10 @@ int train_in_each_mode(nn::TrainerOptions options, int64_t steps, const std::str
             ++row.counted;
             row.step = step;
         }
-        row.parameters = trainer.export_parameters();
-        if (row.counted == 0)
-            throw Failure(fmt::format("no step of mode {} was replayed in {} steps: --steps {} or more", row.mode, steps,
+    for (size_t m = 0; m < rows.size(); ++m) {
+        rows[m].parameters = trainers[m].export_parameters();
+        if (rows[m].counted == 0)
+            throw Failure(fmt::format("no step of mode {} was replayed in {} steps: --steps {} or more", rows[m].mode, steps,
                                       std::max<int64_t>(steps + 2, 6)));
     }
     bool same = true;

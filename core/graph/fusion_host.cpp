@@ -100,6 +100,21 @@ struct HostChain {
         return Pointer{(reinterpret_cast<uint64_t>(memory.data()) + 63) / 64 * 64};
     }
 
+    // Whether every op behind the first that reads `slot` runs before any that writes `other`, whose elements are as large.
+    bool read_before_written(int slot, int other) const {
+        bool written = chain.slots[size_t(slot)].bytes != chain.slots[size_t(other)].bytes;
+        for (size_t i = 1; i < chain.ops.size(); ++i) {
+            const FusedOp& op = chain.ops[i];
+            bool reads = false;
+            for (size_t p = 0; p < op.slots.size(); ++p) {
+                reads = reads || op.slots[p] == slot;
+                written = written || (op.slots[p] == other && op.text->uses[p].writes != Reach::none);
+            }
+            if (reads && written) return false;
+        }
+        return true;
+    }
+
     void run(std::span<const Argument> given, device::ThreadPool& pool) const {
         SlotArguments whole;
         for (size_t slot = 0, next = 0; slot < chain.slots.size(); ++slot)
@@ -111,6 +126,7 @@ struct HostChain {
         };
         // A result that is not kept goes through the memory of what is made of it, or through memory of this thread's own.
         int lent = -1;
+        bool in_place = false;  // nobody reads it once its memory is written again
         Argument lender;
         size_t from = 0;
         if (chain.epilogue) {
@@ -122,6 +138,7 @@ struct HostChain {
                 lender = chain.stand_in >= 0 ? whole[size_t(chain.stand_in)]
                                              : own_memory(result_of(*op.text, op.row->base, its).count, slot);
                 its[size_t(chain.result)] = lender;
+                in_place = chain.stand_in < 0 || read_before_written(slot, chain.stand_in);
             }
             op.row->run(its, pool);
             from = 1;
@@ -154,7 +171,9 @@ struct HostChain {
                 here[slot] = Pointer{at};
                 at += (size_t(tile * chain.slots[slot].bytes) + 63) / 64 * 64;
             }
-            if (lent >= 0) {
+            if (lent >= 0 && in_place) {
+                here[size_t(lent)] = moved(lender, begin * chain.slots[size_t(lent)].bytes);
+            } else if (lent >= 0) {
                 const auto size = chain.slots[size_t(lent)].bytes;
                 const auto& source = std::get<Pointer>(lender);
                 std::memcpy(reinterpret_cast<void*>(std::get<Pointer>(here[size_t(lent)]).address),
