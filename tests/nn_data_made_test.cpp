@@ -10,10 +10,12 @@
 
 #include "core/nn/data/data_set.h"
 #include "core/nn/data/grid_world.h"
+#include "core/nn/data/npz.h"
 #include "core/nn/data/planted_graph.h"
 #include "core/nn/data/points.h"
 #include "core/nn/data/sequences.h"
 #include "core/nn/data/text.h"
+#include "core/nn/trainer.h"
 #include "tests/nn_data_support.h"
 
 using namespace lockstep;
@@ -283,6 +285,97 @@ TEST_CASE("points of a CSV file: every row once an epoch, a fifth of them held o
     CHECK(std::set<int>(seen.begin(), seen.end()).size() == 23);
     CHECK(fails_with("no column 'kinds', did you mean 'kind'?",
                      [&] { (void)open_points(scratch.folder / "p.csv", "kinds", 1); }));
+}
+
+TEST_CASE("a file's line: the same rows as CSV, npy and npz, and least squares over all of them") {
+    const Scratch scratch("line");
+    // y = 3 a - 2 b + 0.5 and noise that neither column nor the mean sees: its products with them sum to 0.
+    Array table{DType::f64, {8, 3}, {}}, x{DType::f32, {8, 2}, {}}, y{DType::f32, {8}, {}};
+    const double noise[] = {1, -1, -1, 1, -1, 1, 1, -1};
+    std::string csv = "a,b,y\n";
+    std::vector<double> rows;
+    std::vector<float> inputs, targets;
+    for (int i = 0; i < 8; ++i) {
+        const double a = 10 + i % 2, b = 0.25 * (i / 2 % 2), at = 3 * a - 2 * b + 0.5 + 0.125 * noise[i];
+        csv += fmt::format("{},{},{}\n", a, b, at);
+        rows.insert(rows.end(), {a, b, at});
+        inputs.insert(inputs.end(), {float(a), float(b)});
+        targets.push_back(float(at));
+    }
+    const auto bytes = [](const auto& values) {
+        const auto* from = reinterpret_cast<const std::byte*>(values.data());
+        return std::vector<std::byte>(from, from + values.size() * sizeof(values[0]));
+    };
+    table.bytes = bytes(rows), x.bytes = bytes(inputs), y.bytes = bytes(targets);
+    write_file(scratch.folder / "l.csv", csv);
+    write_file(scratch.folder / "l.npy", format_npy(table));
+    write_file(scratch.folder / "l.npz", format_npz({{"x", x}, {"y", y}}));
+    for (const char* name : {"l.csv", "l.npy", "l.npz"}) {
+        INFO(name);
+        const LineSet set = open_line(scratch.folder / name, 1);
+        CHECK(set.name == name);
+        REQUIRE(set.w.size() == 2);
+        CHECK(std::abs(set.w[0] - 3) < 1e-5f);
+        CHECK(std::abs(set.w[1] + 2) < 1e-5f);
+        CHECK(std::abs(set.b - 0.5f) < 1e-4f);
+        CHECK(std::abs(set.noise - 0.125) < 1e-6);
+        std::multiset<float> seen, all(targets.begin(), targets.end());
+        std::vector<float> point(2);
+        for (uint64_t i = 0; i < 8; ++i) {
+            const float value = set.train(i, point);
+            CHECK(std::abs(double(value) - (3 * double(point[0]) - 2 * double(point[1]) + 0.5)) < 0.126);
+            seen.insert(value);
+        }
+        CHECK(seen == all);
+    }
+    write_file(scratch.folder / "text.csv", "a,y\n1,2\n1,x\n");
+    CHECK(fails_with("text.csv", [&] { (void)open_line(scratch.folder / "text.csv", 1); }));
+    write_file(scratch.folder / "flat.csv", "a,y\n1,2\n1,3\n");
+    CHECK(fails_with("its 2 rows do not settle w and b", [&] { (void)open_line(scratch.folder / "flat.csv", 1); }));
+    write_file(scratch.folder / "nan.csv", "a,y\n1,2\n2,nan\n");
+    CHECK(fails_with("row 2, column 2 is no finite number", [&] { (void)open_line(scratch.folder / "nan.csv", 1); }));
+    write_file(scratch.folder / "other.npz", format_npz({{"z", x}}));
+    CHECK(fails_with("it holds no x and y", [&] { (void)open_line(scratch.folder / "other.npz", 1); }));
+}
+
+TEST_CASE("a rim goes around smaller pictures, and mirrored digits are the digits with left and right exchanged") {
+    const DataSet digits = open_digits(3), wide = with_rim(digits, 32), mirrored = open_data_set("mirrored digits", 3);
+    REQUIRE(wide.pixels() == 32 * 32);
+    std::vector<float> image(784), rimmed(1024), other(784);
+    for (uint64_t i = 0; i < 3; ++i) {
+        const int label = digits.train(i, image);
+        CHECK(wide.train(i, rimmed) == label);
+        CHECK(mirrored.train(i, other) == label);
+        for (size_t row = 0; row < 32; ++row)
+            for (size_t column = 0; column < 32; ++column) {
+                const bool inside = row >= 2 && row < 30 && column >= 2 && column < 30;
+                CHECK(rimmed[row * 32 + column] == (inside ? image[(row - 2) * 28 + column - 2] : 0.0f));
+            }
+        for (size_t p = 0; p < 784; ++p) CHECK(other[p] == image[p / 28 * 28 + 27 - p % 28]);
+    }
+    CHECK(with_rim(digits, 28).pixels() == 784);
+    CHECK(with_rim(digits, 20).pixels() == 784);
+}
+
+TEST_CASE("models take the data that they can, and say so where they cannot") {
+    const Scratch scratch("takes");
+    std::string records;
+    for (int i = 0; i < 20; ++i) records += char(i % 10) + std::string(3072, char(i * 10));
+    for (int i = 1; i <= 5; ++i) write_file(scratch.folder / fmt::format("data_batch_{}.bin", i), records);
+    write_file(scratch.folder / "test_batch.bin", records);
+    write_file(scratch.folder / "p.csv", "a,b,c,kind\n1,2,3,x\n4,5,6,y\n7,8,9,x\n1,0,1,y\n2,2,2,x\n");
+    const auto loss = [&](const std::string& model, const std::string& data) {
+        TrainerOptions options;
+        options.model = model, options.data = data, options.batch = 4;
+        return Trainer(options).step().loss;
+    };
+    CHECK(std::isfinite(loss("resnet8", scratch.folder.string())));  // three planes of 32 x 32
+    CHECK(std::isfinite(loss("resnet8", "digits32")));
+    CHECK(std::isfinite(loss("lenet5", "digits")));
+    CHECK(std::isfinite(loss("spirals", (scratch.folder / "p.csv").string())));
+    CHECK(fails_with("model lenet5 takes pictures of [1, 32, 32]", [&] { loss("lenet5", scratch.folder.string()); }));
+    CHECK(fails_with("model gcn has its own data, 'planted_graph': it reads no 'digits'", [&] { loss("gcn", "digits"); }));
+    CHECK(fails_with("nowhere.csv", [&] { loss("linear_regression", "nowhere.csv"); }));
 }
 
 TEST_CASE("the planted graph is symmetric, as dense as asked for, and its labels are hidden well") {

@@ -8,6 +8,7 @@
 
 #include "app/cli/cli.h"
 #include "core/nn/cheaper/cheaper.h"
+#include "core/nn/models/models.h"
 #include "core/nn/trainer.h"
 
 namespace lockstep::cli {
@@ -29,12 +30,20 @@ void add_cheaper(CLI::App& command, CheaperChoice& choice) {
                     "checkpoint's weights, on --data")
         ->check(not_from_1);
     command.add_option("--lora-alpha", choice.alpha, "of --lora: adapters count alpha / rank times");
-    command.add_option("--tune-data", choice.tune_data, "of --lora: 'pig latin', or what --data takes");
+    command.add_option("--tune-data", choice.tune_data,
+                       "of --lora: what --data takes; 'pig latin' for text and mirrored digits for pictures unless said");
     command.add_option("--tune-steps", choice.tune_steps, "of --prune and --lora; a share of --steps unless said")
         ->check(not_from_1);
 }
 
 namespace {
+// Another set of the kind that the model knows.
+std::string tune_data_of(const std::string& asked, const nn::CheaperRun& run) {
+    if (!asked.empty()) return asked;
+    const std::string own(nn::model_named(run.model).data);
+    return own.starts_with("digits") ? "mirrored " + own : "pig latin";
+}
+
 double share_of(std::string_view text) {
     double share = -1;
     const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), share);
@@ -160,8 +169,10 @@ int train_cheaper(const CheaperChoice& choice, const nn::TrainerOptions& options
                                                    .weight = choice.teacher_weight,
                                                    .seeds = choice.seeds}));
     if (choice.lora > 0)
-        made.push_back(nn::compare_lora(
-            run, {.rank = choice.lora, .alpha = choice.alpha, .data = choice.tune_data, .tune_steps = choice.tune_steps}));
+        made.push_back(nn::compare_lora(run, {.rank = choice.lora,
+                                              .alpha = choice.alpha,
+                                              .data = tune_data_of(choice.tune_data, run),
+                                              .tune_steps = choice.tune_steps}));
     if (choice.compare) {
         const DType halves[] = {DType::f16, DType::bf16};
         const bool named = type == DType::f16 || type == DType::bf16;

@@ -16,7 +16,7 @@ namespace lockstep::cli {
 
 struct CheaperChoice {
     bool compare = false;
-    std::string quantize, prune, distill, tune_data = "pig latin";
+    std::string quantize, prune, distill, tune_data;
     int64_t lora = 0, tune_steps = 0, seeds = 3;
     double temperature = 4, teacher_weight = 0.7, alpha = 16;
 

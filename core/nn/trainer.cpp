@@ -279,6 +279,9 @@ struct Trainer::State {
                 if (other.dropout) able += fmt::format("{}{}", able.empty() ? "" : ", ", other.name);
             throw Failure(fmt::format("model {} drops no values while it learns: {} do", row.name, able));
         }
+        if (row.own_data && !options.data.empty() && options.data != row.data)
+            throw Failure(
+                fmt::format("model {} has its own data, '{}': it reads no '{}'", row.name, row.data, options.data));
         return {.steps = options.planned_steps > 0 ? options.planned_steps : row.steps,
                 .data = options.data,
                 .batch = options.batch,

@@ -37,7 +37,8 @@ struct DataSetRow {
 };
 std::span<const DataSetRow> data_sets();
 
-// "digits", "digits32", or a folder with MNIST's four IDX files or CIFAR-10's six binary ones. Throws Failure.
+// "digits", "digits32", either behind "mirrored " (left and right exchanged), or a folder with MNIST's four IDX files or
+// CIFAR-10's six binary ones. Throws Failure.
 DataSet open_data_set(const std::string& name, uint64_t seed);
 
 // Digits of several font families, rotated, sheared, scaled, shifted, blurred and noisy: assets/data/digits.npy and .json.
@@ -49,6 +50,9 @@ DataSet open_mnist(const std::filesystem::path& folder, uint64_t seed);
 // CIFAR-10's "binary version": data_batch_1.bin ... data_batch_5.bin and test_batch.bin in `folder` or in its
 // cifar-10-batches-bin; [3, 32, 32], reshuffled every epoch.
 DataSet open_cifar10(const std::filesystem::path& folder, uint64_t seed);
+
+// The same pictures in the middle of `side` x `side`, empty around them; the set itself where they do not fit so.
+DataSet with_rim(DataSet set, int side);
 
 struct Idx {  // one IDX file of unsigned bytes
     std::vector<int64_t> shape;

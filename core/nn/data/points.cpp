@@ -1,16 +1,21 @@
 #include "core/nn/data/points.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <memory>
 #include <numbers>
 
+#include "core/base/files.h"
 #include "core/base/nearest.h"
 #include "core/base/rng.h"
 #include "core/nn/data/csv.h"
+#include "core/nn/data/npz.h"
 #include "core/nn/data/refusal.h"
 #include "core/nn/data/sampler.h"
+#include "core/tensor/tensor.h"
 
 namespace lockstep::nn {
 
@@ -115,8 +120,9 @@ PointSet clusters(uint64_t seed, int count, int dimensions) {
     return set;
 }
 
-PointSet open_points(const std::filesystem::path& path, const std::string& class_column, uint64_t seed) {
+PointSet open_points(const std::filesystem::path& path, const std::string& asked, uint64_t seed) {
     const Csv csv = read_csv(path).value();
+    const std::string class_column = asked.empty() ? csv.names.back() : asked;
     const auto found = std::find(csv.names.begin(), csv.names.end(), class_column);
     if (found == csv.names.end()) {
         const std::string nearest = nearest_name(class_column, csv.names);
@@ -192,6 +198,120 @@ LineSet line(uint64_t seed, int inputs, double noise) {
             y += static_cast<double>(w[i]) * static_cast<double>(x[i]);
         }
         return static_cast<float>(y + noise * point.normal());
+    };
+    return set;
+}
+
+namespace {
+struct LineRows {  // y behind its x
+    int64_t rows = 0, columns = 0;
+    std::vector<double> values;
+    const double* row(int64_t i) const { return values.data() + i * columns; }
+};
+
+std::vector<double> doubles_of(const Array& array, const std::string& name) {
+    std::vector<double> values(array.count());
+    tensor::convert_values(array.bytes.data(), array.dtype, reinterpret_cast<std::byte*>(values.data()), DType::f64,
+                           values.size(), name);
+    return values;
+}
+
+LineRows line_rows(const std::filesystem::path& file) {
+    const std::string name = file.string();
+    LineRows all;
+    if (file.extension() == ".npz") {
+        const NamedArrays arrays = read_npz(file).value();
+        const Array *x = find(arrays, "x"), *y = find(arrays, "y");
+        must_be(x && y, name + ": it holds no x and y");
+        const bool fits = (x->shape.size() == 1 || x->shape.size() == 2) && !y->shape.empty() &&
+                          y->shape[0] == x->shape[0] && y->count() == static_cast<size_t>(y->shape[0]);
+        must_be(fits, name + ": x is to be [rows] or [rows, inputs], y [rows] or [rows, 1]");
+        const std::vector<double> inputs = doubles_of(*x, name), targets = doubles_of(*y, name);
+        all.rows = x->shape[0];
+        const int64_t width = x->shape.size() == 2 ? x->shape[1] : 1;
+        all.columns = width + 1;
+        for (int64_t i = 0; i < all.rows; ++i) {
+            all.values.insert(all.values.end(), inputs.begin() + i * width, inputs.begin() + (i + 1) * width);
+            all.values.push_back(targets[static_cast<size_t>(i)]);
+        }
+        return all;
+    }
+    const Array array = file.extension() == ".npy" ? read_npy(file).value() : numbers_of(read_csv(file).value()).value();
+    must_be(array.shape.size() == 2, name + ": rows and columns are wanted, the last one y");
+    all.rows = array.shape[0], all.columns = array.shape[1];
+    all.values = doubles_of(array, name);
+    return all;
+}
+
+// Gauss elimination with the largest pivot of a [n, n + 1] system; empty where it has no one solution.
+std::vector<double> solution_of(std::vector<double> system, size_t n) {
+    const size_t width = n + 1;
+    for (size_t i = 0; i < n; ++i) {
+        size_t best = i;
+        for (size_t row = i + 1; row < n; ++row)
+            if (std::abs(system[row * width + i]) > std::abs(system[best * width + i])) best = row;
+        if (!(std::abs(system[best * width + i]) > 1e-12)) return {};
+        for (size_t column = 0; column < width; ++column)
+            std::swap(system[i * width + column], system[best * width + column]);
+        for (size_t row = 0; row < n; ++row) {
+            if (row == i) continue;
+            const double factor = system[row * width + i] / system[i * width + i];
+            for (size_t column = i; column < width; ++column)
+                system[row * width + column] -= factor * system[i * width + column];
+        }
+    }
+    std::vector<double> solution(n);
+    for (size_t i = 0; i < n; ++i) solution[i] = system[i * width + n] / system[i * width + i];
+    return solution;
+}
+}  // namespace
+
+LineSet open_line(const std::filesystem::path& file, uint64_t seed) {
+    const auto all = std::make_shared<const LineRows>(line_rows(file));
+    must_be(all->columns >= 2 && all->columns <= 257,
+            fmt::format("{}: {} columns, 2 to 257 are wanted, the last one y", file.string(), all->columns));
+    for (int64_t i = 0; i < all->rows; ++i)
+        for (int64_t column = 0; column < all->columns; ++column)
+            must_be(std::isfinite(all->row(i)[column]),
+                    fmt::format("{}: row {}, column {} is no finite number", file.string(), i + 1, column + 1));
+    // Normal equations of the columns' distances from their means, in units of their deviations: sums lose little so.
+    const auto n = static_cast<size_t>(all->columns - 1), width = n + 1;
+    std::vector<double> mean(width), deviation(width);
+    const double rows = static_cast<double>(std::max<int64_t>(all->rows, 1));
+    for (size_t c = 0; c < width; ++c) {
+        for (int64_t i = 0; i < all->rows; ++i) mean[c] += all->row(i)[c] / rows;
+        for (int64_t i = 0; i < all->rows; ++i) deviation[c] += std::pow(all->row(i)[c] - mean[c], 2) / rows;
+        deviation[c] = std::sqrt(deviation[c]);
+    }
+    std::vector<double> system(n * width);
+    bool settled = all->rows > 0;
+    for (size_t a = 0; a < n; ++a) settled = settled && deviation[a] > 0;
+    if (settled)
+        for (int64_t i = 0; i < all->rows; ++i)
+            for (size_t a = 0; a < n; ++a)
+                for (size_t b = 0; b < width; ++b)
+                    system[a * width + b] += (all->row(i)[a] - mean[a]) / deviation[a] * (all->row(i)[b] - mean[b]) /
+                                             (b < n ? deviation[b] : 1) / rows;
+    const std::vector<double> scaled = settled ? solution_of(std::move(system), n) : std::vector<double>{};
+    must_be(!scaled.empty(), fmt::format("{}: its {} rows do not settle w and b", file.string(), all->rows));
+    LineSet set{.name = file.filename().string()};
+    double b = mean[n];
+    for (size_t a = 0; a < n; ++a) {
+        set.w.push_back(static_cast<float>(scaled[a] / deviation[a]));
+        b -= scaled[a] / deviation[a] * mean[a];
+    }
+    set.b = static_cast<float>(b);
+    double squares = 0;
+    for (int64_t i = 0; i < all->rows; ++i) {
+        double off = all->row(i)[n] - b;
+        for (size_t a = 0; a < n; ++a) off -= scaled[a] / deviation[a] * all->row(i)[a];
+        squares += off * off;
+    }
+    set.noise = std::sqrt(squares / rows);
+    set.train = [all, seed](uint64_t index, std::span<float> x) {
+        const double* from = all->row(static_cast<int64_t>(place_of(index, static_cast<uint64_t>(all->rows), seed)));
+        for (float& value : x) value = static_cast<float>(*from++);
+        return static_cast<float>(*from);
     };
     return set;
 }

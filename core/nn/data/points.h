@@ -33,8 +33,8 @@ PointSet eight_gaussians(uint64_t seed, double radius = 2, double deviation = 0.
 // `count` clouds of deviation 1 whose centres lie in a cube of side 12, at least 3 from each other where there is room: some
 // touch, so that k-means finds worse ends from unlucky starts. Centres depend on the seed, and so do the test points.
 PointSet clusters(uint64_t seed, int count = 10, int dimensions = 2);
-// A CSV file with a header: the named column holds the classes (any texts), all others numbers. Every fifth row, shuffled by
-// a fixed key, is a test point; the others come reshuffled every epoch. Throws Failure.
+// A CSV file with a header: the named column ("": the last) holds the classes (any texts), all others numbers. Every fifth
+// row, shuffled by a fixed key, is a test point; the others come reshuffled every epoch. Throws Failure.
 PointSet open_points(const std::filesystem::path& csv, const std::string& class_column, uint64_t seed);
 
 struct Coverage {     // of a set's centres by a generator's samples
@@ -44,7 +44,8 @@ struct Coverage {     // of a set's centres by a generator's samples
 };
 Coverage coverage_of(const PointSet& set, std::span<const float> samples);  // [n, dimensions]; NaN is near nothing
 
-struct LineSet {           // y = w x + b + noise
+struct LineSet {  // y = w x + b + noise
+    std::string name = "line";
     std::vector<float> w;  // [inputs], the truth
     float b = 0;
     double noise = 0;  // deviation of y
@@ -52,5 +53,9 @@ struct LineSet {           // y = w x + b + noise
     std::function<float(uint64_t index, std::span<float> x)> train;
 };
 LineSet line(uint64_t seed, int inputs = 1, double noise = 0.02);
+// Rows of numbers whose last column is y: a .csv with a header, a .npy of [rows, columns], or a .npz of x, [rows] or
+// [rows, inputs], and y, [rows] or [rows, 1]. At most 256 inputs; w and b are those of least squares over all rows, which
+// come reshuffled every epoch. Throws Failure, also where the rows do not settle w and b.
+LineSet open_line(const std::filesystem::path& file, uint64_t seed);
 
 }  // namespace lockstep::nn

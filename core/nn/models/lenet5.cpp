@@ -1,5 +1,5 @@
 // LeNet-5 in nine lines: 32x32x1, 6c3x3, relu, avgpool, 16c3x3, relu, avgpool, 120, 84, 10. And resnet8: a stem and three
-// stages of one residual block each, 16, 32 and 64 channels, batch-normalised.
+// stages of one residual block each, 16, 32 and 64 channels, batch-normalised, for pictures of any size and planes.
 #include "core/nn/layers.h"
 #include "core/nn/models/list.h"
 #include "core/nn/models/pictures.h"
@@ -10,7 +10,7 @@ namespace lockstep::nn {
 using tensor::Variable;
 
 std::unique_ptr<Task> make_lenet5(const TaskOptions& options, tensor::Heap& heap) {
-    return picture_task("lenet5", options, heap, "digits32", [](Build& build) {
+    return picture_task("lenet5", options, heap, "digits32", [](Build& build, const DataSet&) {
         const Conv2d conv1(build, "conv1", 1, 6, 3), conv2(build, "conv2", 6, 16, 3);
         const Linear fc1(build, "fc1", 576, 120), fc2(build, "fc2", 120, 84), fc3(build, "fc3", 84, 10);
         const auto logits = [=](Pass& pass, Variable x) {
@@ -54,18 +54,18 @@ struct Block {  // relu(bn2(conv2(relu(bn1(conv1(x))))) + shortcut(x))
 }  // namespace
 
 std::unique_ptr<Task> make_resnet8(const TaskOptions& options, tensor::Heap& heap) {
-    return picture_task("resnet8", options, heap, "digits", [](Build& build) {
-        const Conv2d stem(build, "stem", 1, 16, 3, 2, 1, false);
+    return picture_task("resnet8", options, heap, "digits", [](Build& build, const DataSet& data) {
+        const Conv2d stem(build, "stem", data.channels, 16, 3, 2, 1, false);
         const BatchNorm2d norm(build, "stem.bn", 16);
         const Block first(build, "layer1", 16, 16, 1), second(build, "layer2", 16, 32, 2), third(build, "layer3", 32, 64, 2);
-        const Linear fc(build, "fc", 64, 10);
+        const Linear fc(build, "fc", 64, data.classes);
         const auto logits = [=](Pass& pass, Variable x) {
-            x = tensor::relu(pass.tape, norm(pass, stem(pass, x)), "stem relu");  // [B,16,14,14]
+            x = tensor::relu(pass.tape, norm(pass, stem(pass, x)), "stem relu");  // [B,16,14,14] of 28 x 28
             x = third(pass, second(pass, first(pass, x)));                        // [B,64,4,4]
             x = tensor::mean(pass.tape, x, "global pool", {2, 3});                // [B,64]
             return fc(pass, x);
         };
-        return Network{.logits = logits, .shape = {1, 28, 28}, .classes = 10};
+        return Network{.logits = logits, .shape = {data.channels, data.rows, data.columns}, .classes = data.classes};
     });
 }
 

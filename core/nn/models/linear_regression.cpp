@@ -1,4 +1,4 @@
-// y = w x + b, fitted to noisy points of a known line by the mean squared error.
+// y = w x + b, fitted by the mean squared error to noisy points of a known line, or to the rows of a file.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::unique_ptr<Task> make_linear_regression(const TaskOptions& options, tensor:
     };
     auto task = std::make_unique<Task>();
     auto it = std::make_shared<Fit>();
-    it->data = line(options.seed);
+    it->data = options.data.empty() || options.data == "line" ? line(options.seed) : open_line(options.data, options.seed);
     it->dtype = options.dtype;
     Rng rng(options.seed);
     Build build{heap, rng, task->list, options.dtype};
@@ -30,7 +30,7 @@ std::unique_ptr<Task> make_linear_regression(const TaskOptions& options, tensor:
     it->layer = Linear(build, "fc", inputs, 1);
 
     task->model = "linear_regression";
-    task->data = "line";
+    task->data = it->data.name;
     const Sampler sampler{options.batch, options.rank, options.world};
     task->make_batch = [it, sampler, inputs](uint64_t step, Batch& batch) {  // x row by row, then y
         const auto rows = static_cast<size_t>(batch.examples(sampler.batch)), width = static_cast<size_t>(inputs);
@@ -51,7 +51,7 @@ std::unique_ptr<Task> make_linear_regression(const TaskOptions& options, tensor:
         result.loss = tensor::mse(pass.tape, result.output, pass.tape.input(target, "y"), "loss");
         return result;
     };
-    // How far w and b are from the line that made the points.
+    // How far w and b are from the line that made the points; from the least squares' of a file.
     task->evaluate = [it](tensor::Heap& on, int64_t, const std::stop_token&) {
         const auto w = tensor::values_of(on, it->layer.weight->value), b = tensor::values_of(on, it->layer.bias->value);
         double apart = 0;

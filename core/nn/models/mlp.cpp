@@ -7,7 +7,7 @@ namespace lockstep::nn {
 
 static std::unique_ptr<Task> perceptron(std::string_view name, const std::vector<int64_t>& widths,
                                         const TaskOptions& options, tensor::Heap& heap) {
-    return picture_task(name, options, heap, "digits", [&](Build& build) {
+    return picture_task(name, options, heap, "digits", [&](Build& build, const DataSet&) {
         return Network{.logits = Perceptron(build, widths), .shape = {widths.front()}, .classes = widths.back()};
     });
 }

@@ -17,6 +17,7 @@ struct ModelRow {
     std::string_view summary;  // "784-512-512-10"
     std::string_view data;     // a row of data_sets()
     bool mixed = false;        // trains in f16 and bf16 too
+    bool own_data = false;     // reads no other
     std::string_view optimizer = "sgd", schedule = "constant";
     double clip_norm = 0;                // 0: none
     std::optional<double> dropout = {};  // of what it drops while it learns; none: it has no such layers

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "core/base/diagnostic.h"
-#include "core/nn/data/data_set.h"
 #include "core/nn/data/sampler.h"
 #include "core/nn/models/evaluate.h"
 #include "core/tensor/ops.h"
@@ -58,7 +57,8 @@ struct Pictures {
 }  // namespace
 
 std::unique_ptr<Task> picture_task(std::string_view model, const TaskOptions& options, tensor::Heap& heap,
-                                   const std::string& default_data, const std::function<Network(Build& build)>& build) {
+                                   const std::string& default_data,
+                                   const std::function<Network(Build& build, const DataSet& data)>& build) {
     auto task = std::make_unique<Task>();
     auto it = std::make_shared<Pictures>();
     it->data = open_data_set(options.data.empty() ? default_data : options.data, options.seed);
@@ -66,7 +66,9 @@ std::unique_ptr<Task> picture_task(std::string_view model, const TaskOptions& op
     it->full = options.dtype;
     Rng rng(options.seed);
     Build with{heap, rng, task->list, options.dtype, options.compute};
-    it->network = build(with);
+    it->network = build(with, it->data);
+    if (it->network.shape.size() == 3 && it->network.shape[1] == it->network.shape[2])
+        it->data = with_rim(std::move(it->data), static_cast<int>(it->network.shape[1]));
     const DataSet& data = it->data;
     const Network& network = it->network;
     const bool flat = network.shape.size() == 1;

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 
+#include "core/nn/data/data_set.h"
 #include "core/nn/task.h"
 
 namespace lockstep::nn {
@@ -14,9 +15,11 @@ struct Network {
     int64_t classes = 10;
 };
 
-// `build` makes the layers. Throws Failure where the data's pictures are not what the network takes.
+// `build` makes the layers, for these data where it can. Pictures that are smaller than the network's get an empty rim, as
+// LeNet-5's authors gave MNIST's. Throws Failure where the data's pictures are not what the network takes.
 std::unique_ptr<Task> picture_task(std::string_view model, const TaskOptions& options, tensor::Heap& heap,
-                                   const std::string& default_data, const std::function<Network(Build& build)>& build);
+                                   const std::string& default_data,
+                                   const std::function<Network(Build& build, const DataSet& data)>& build);
 
 struct Predictions {
     std::vector<int32_t> labels;
