@@ -31,7 +31,7 @@ function(test_program program group)  # ARGN: sources
   endif()
   set_target_properties(${program} PROPERTIES UNITY_BUILD OFF)
   precompile(${program} test "${CMAKE_SOURCE_DIR}/tests/catch.h")
-  target_compile_options(${program} PRIVATE $<$<CONFIG:Release>:-O1> $<$<BOOL:${LOCKSTEP_SANITIZE}>:-O0>)  # tests are compiled more often than they run
+  target_compile_options(${program} PRIVATE -O0)  # tests are compiled more often than they run
   target_compile_definitions(${program} PRIVATE LOCKSTEP_SOURCE_DIR="${CMAKE_SOURCE_DIR}" LOCKSTEP_BINARY="$<TARGET_FILE:lockstep>")
 endfunction()
 

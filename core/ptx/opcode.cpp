@@ -40,7 +40,7 @@ Type type_named(std::string_view modifier) {
 }
 
 Simd best_simd() {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(LOCKSTEP_PORTABLE_TABLE)
     static const Simd best = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")
                                  ? Simd::avx512
@@ -54,7 +54,11 @@ Simd best_simd() {
 
 std::span<const Opcode> opcodes(Simd simd) {
     if (simd > best_simd()) return {};
+#if defined(LOCKSTEP_PORTABLE_TABLE)
+    const OpcodeTable& table = portable::table;
+#else
     const OpcodeTable& table = simd == Simd::avx512 ? avx512::table : simd == Simd::avx2 ? avx2::table : portable::table;
+#endif
     return {table.rows, table.count};
 }
 
