@@ -596,7 +596,7 @@ TEST_CASE("train prints one JSON object a step on stdout and nothing else") {
     CHECK(count == 3);
 }
 
-TEST_CASE("train shows the cheaper forms of a model beside f32, as a table and as JSON") {
+TEST_CASE("train shows the cheaper forms of a model beside f32, as a table and as JSON", "[long]") {
     const Outcome table =
         lockstep_command("train --model mlp --steps 40 --batch 16 --quantize int8 --prune magnitude:0.5+2:4");
     INFO(table.out << table.err);
@@ -985,7 +985,7 @@ TEST_CASE("silicon without a GPU says in one sentence what is missing, and write
 }
 
 TEST_CASE(
-    "silicon measures every part through a driver, says that its GPU is a modelled one, and goes on in the same file") {
+    "silicon measures every part through a driver, says that its GPU is a modelled one, and goes on in the same file", "[long]") {
     const auto driver = std::filesystem::path(LOCKSTEP_BINARY).parent_path() / "libmodelled_cuda_driver.so";
     REQUIRE(std::filesystem::exists(driver));
     setenv("LOCKSTEP_LIBCUDA", driver.c_str(), 1);

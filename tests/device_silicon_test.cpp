@@ -479,7 +479,7 @@ struct TimedDriver {
 };
 }  // namespace
 
-TEST_CASE("on a GPU with a clock every micro-benchmark has its figure, near what validate says of the same row") {
+TEST_CASE("on a GPU with a clock every micro-benchmark has its figure, near what validate says of the same row", "[long]") {
     const TimedDriver driver("h200");
     SiliconFile file;
     SiliconOptions options = small_options();

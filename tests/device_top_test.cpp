@@ -278,7 +278,7 @@ TEST_CASE("tensor cores multiply matrices of any height, by mma.sync") {
     }
 }
 
-TEST_CASE("and by wgmma, with tensor maps, in clusters that stay for several tiles") {
+TEST_CASE("and by wgmma, with tensor maps, in clusters that stay for several tiles", "[long]") {
     for (const DType type : {DType::f16, DType::bf16})
         for (const uint32_t blocks : {2u, 4u}) {
             const int m = blocks == 2 ? 133 : 300, n = blocks == 2 ? 520 : 264, k = blocks == 2 ? 200 : 328;

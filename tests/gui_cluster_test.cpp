@@ -582,7 +582,7 @@ TEST_CASE("the machine that training ranks run on is the one in Network, and a s
     CHECK(busy >= static_cast<double>(slow.collective.run.bytes()) / 1250);
 }
 
-TEST_CASE("PipeDream runs its updates in one go and steps through them: one a micro-batch, weights of several versions") {
+TEST_CASE("PipeDream runs its updates in one go and steps through them: one a micro-batch, weights of several versions", "[long]") {
     const lessons::ClusterSetup setup = training_setup("pp=4 schedule=pipedream steps=3");
     const auto snapshot = cluster_snapshot(setup);
     const lessons::ClusterScene& scene = *snapshot->cluster;
@@ -610,7 +610,7 @@ TEST_CASE("PipeDream runs its updates in one go and steps through them: one a mi
     CHECK(trained(lessons::run_cluster(training_setup("pp=2 schedule=pipedream_2bw microbatches=4"))));
 }
 
-TEST_CASE("the switch asks for a training run, and a training step forward trains one more on the same ranks") {
+TEST_CASE("the switch asks for a training run, and a training step forward trains one more on the same ranks", "[long]") {
     ClusterDesk desk("pipeline");
     REQUIRE(desk.click_on("training run"));
     REQUIRE(desk.session.cluster_asked);
@@ -673,7 +673,7 @@ TEST_CASE("a plan that cannot be says why in the schedule's place, as the core s
     CHECK_THAT(desk.text("rank_memory"), Contains("nothing has been counted"));
 }
 
-TEST_CASE("no text of a training run's pictures clashes at any size") {
+TEST_CASE("no text of a training run's pictures clashes at any size", "[long]") {
     const auto snapshot = cluster_snapshot(training_setup("dp=2 pp=4 zero=2 microbatches=8"));
     for (const auto& [width, height, scale] :
          {std::tuple{1600.f, 1000.f, 1.f}, {1280.f, 720.f, 1.f}, {1600.f, 1000.f, 2.f}}) {
@@ -771,7 +771,7 @@ TEST_CASE("where nothing moves the transport says what is shown, and offers no s
     }
 }
 
-TEST_CASE("no text of rows and their bars clashes at any size") {
+TEST_CASE("no text of rows and their bars clashes at any size", "[long]") {
     for (const bool asks : {true, false})
         for (const auto& [width, height, scale] :
              {std::tuple{1600.f, 1000.f, 1.f}, {1280.f, 720.f, 1.f}, {1280.f, 720.f, 2.f}, {1600.f, 1000.f, 2.f}}) {

@@ -99,7 +99,7 @@ TEST_CASE("arrow keys step through the kernels of the step and stop at its ends"
     CHECK(desk.shell.focus.launch == 0);
 }
 
-TEST_CASE("Ctrl plus and minus change the text size live, within bounds") {
+TEST_CASE("Ctrl plus and minus change the text size live, within bounds", "[long]") {
     Desk desk;
     desk.key(KeyCode::plus, false, true);
     CHECK(desk.shell.text_scale == Approx(1.1f));

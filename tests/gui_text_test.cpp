@@ -43,7 +43,7 @@ std::vector<std::string> list(const std::set<std::string>& found) {
 
 }  // namespace
 
-TEST_CASE("in no view of a training step does text clash") {
+TEST_CASE("in no view of a training step does text clash", "[long]") {
     Desk desk({.training_steps = 3});
     REQUIRE(desk.session.wait_until_idle(60));
     desk.frames(3);

@@ -262,7 +262,7 @@ TEST_CASE("what attention looks at, worked out from queries and keys, times the 
     CHECK(looked == 4);
 }
 
-TEST_CASE("every model has something to show of its step, and every view says so in words") {
+TEST_CASE("every model has something to show of its step, and every view says so in words", "[long]") {
     for (const nn::ModelRow& row : nn::models()) {
         INFO(row.name);
         auto step = std::make_shared<const nn::StepRecord>(

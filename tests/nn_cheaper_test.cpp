@@ -323,7 +323,7 @@ TEST_CASE("int8 keeps an mlp's and LeNet-5's accuracy within a percent or two, f
     }
 }
 
-TEST_CASE("a gpt keeps its loss with weights and activations in 8 bits") {
+TEST_CASE("a gpt keeps its loss with weights and activations in 8 bits", "[long]") {
     const Comparison c = compare_quantized({.model = "gpt", .steps = 24, .batch = 4, .test_examples = 4});
     INFO(text_of(c));
     REQUIRE(c.rows.size() == 7);
@@ -489,7 +489,7 @@ TEST_CASE("pruned models and models with adapters go on from a checkpoint to the
 
 // ---- distillation and LoRA
 
-TEST_CASE("a taught student's loss is its share of the labels' and of the teacher's, and gradients reach it alone") {
+TEST_CASE("a taught student's loss is its share of the labels' and of the teacher's, and gradients reach it alone", "[long]") {
     const Comparison c = compare_distilled({.model = "mlp", .steps = 60, .test_examples = 500},
                                            {.teacher = "mlp512", .seeds = 2, .teacher_steps = 100});
     INFO(text_of(c));
@@ -502,7 +502,7 @@ TEST_CASE("a taught student's loss is its share of the labels' and of the teache
                       Catch::Matchers::Contains("classes apart"));
 }
 
-TEST_CASE("LoRA begins as the model that it adapts, trains its adapters alone, and merges into the same function") {
+TEST_CASE("LoRA begins as the model that it adapts, trains its adapters alone, and merges into the same function", "[long]") {
     const Comparison c =
         compare_lora({.model = "gpt", .steps = 12, .batch = 2, .test_examples = 4}, {.rank = 4, .tune_steps = 6});
     INFO(text_of(c));

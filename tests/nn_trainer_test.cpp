@@ -379,7 +379,7 @@ TEST_CASE("the watch finds one bad element of a large parameter that no loss sho
     }
 }
 
-TEST_CASE("parts of a batch add up to the gradient of the whole batch, parts of unequal size too") {
+TEST_CASE("parts of a batch add up to the gradient of the whole batch, parts of unequal size too", "[long]") {
     for (const std::string model : {"linear_regression", "mlp", "lenet5", "lstm", "autoencoder", "gan", "llama"}) {
         INFO(model);
         TrainerOptions options{.model = model, .batch = 7, .learning_rate = 0.05, .dtype = DType::f64};

@@ -216,7 +216,7 @@ TEST_CASE("every plan of a convolutional network on up to 8 ranks is the serial 
     CHECK_THROWS_AS(steps_of(tiny, {.cp = 2}, 8), Failure);
 }
 
-TEST_CASE("every plan of a llama on up to 8 ranks is the serial run, or is refused") {
+TEST_CASE("every plan of a llama on up to 8 ranks is the serial run, or is refused", "[long]") {
     const Walked walked = walk(tiny_llama(), {1, 2, 4, 8}, false);
     CHECK(walked.ran >= 30);
     CHECK(walk(tiny_llama(12, 6, 3), {1, 3, 5}, false, 3).ran >= 4);
@@ -240,7 +240,7 @@ TEST_CASE("every plan with every ZeRO stage, on every number of ranks to 8, is t
     CHECK(sum.ran == 300);
 }
 
-TEST_CASE("schedules, sequence parallelism, recomputation and ways of context take the serial run's steps together") {
+TEST_CASE("schedules, sequence parallelism, recomputation and ways of context take the serial run's steps together", "[long]") {
     const Tiny tiny = tiny_llama();
     const Steps serial = steps_of(tiny, {}, 16);
     const auto check_plan = [&](const ParallelPlan& plan) {

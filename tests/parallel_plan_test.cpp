@@ -126,7 +126,7 @@ TEST_CASE("Published training runs stay as near as they were, and the formulas f
     CHECK(efficiency_rows().size() <= 5);
 }
 
-TEST_CASE("A row that the numbers were not fitted on is planned nearly as well") {
+TEST_CASE("A row that the numbers were not fitted on is planned nearly as well", "[long]") {
     Planner planner;
     const Fit fit = fit_efficiencies(planner);
     REQUIRE(fit.left_out.size() == 13);
