@@ -984,8 +984,8 @@ TEST_CASE("silicon without a GPU says in one sentence what is missing, and write
     refuses("silicon --out " + file + " --device host", "not on 'host'");
 }
 
-TEST_CASE(
-    "silicon measures every part through a driver, says that its GPU is a modelled one, and goes on in the same file", "[long]") {
+TEST_CASE("silicon measures every part through a driver, says that its GPU is a modelled one, and goes on in the same file",
+          "[long]") {
     const auto driver = std::filesystem::path(LOCKSTEP_BINARY).parent_path() / "libmodelled_cuda_driver.so";
     REQUIRE(std::filesystem::exists(driver));
     setenv("LOCKSTEP_LIBCUDA", driver.c_str(), 1);

@@ -582,7 +582,8 @@ TEST_CASE("the machine that training ranks run on is the one in Network, and a s
     CHECK(busy >= static_cast<double>(slow.collective.run.bytes()) / 1250);
 }
 
-TEST_CASE("PipeDream runs its updates in one go and steps through them: one a micro-batch, weights of several versions", "[long]") {
+TEST_CASE("PipeDream runs its updates in one go and steps through them: one a micro-batch, weights of several versions",
+          "[long]") {
     const lessons::ClusterSetup setup = training_setup("pp=4 schedule=pipedream steps=3");
     const auto snapshot = cluster_snapshot(setup);
     const lessons::ClusterScene& scene = *snapshot->cluster;

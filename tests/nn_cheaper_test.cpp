@@ -489,7 +489,8 @@ TEST_CASE("pruned models and models with adapters go on from a checkpoint to the
 
 // ---- distillation and LoRA
 
-TEST_CASE("a taught student's loss is its share of the labels' and of the teacher's, and gradients reach it alone", "[long]") {
+TEST_CASE("a taught student's loss is its share of the labels' and of the teacher's, and gradients reach it alone",
+          "[long]") {
     const Comparison c = compare_distilled({.model = "mlp", .steps = 60, .test_examples = 500},
                                            {.teacher = "mlp512", .seeds = 2, .teacher_steps = 100});
     INFO(text_of(c));
@@ -502,7 +503,8 @@ TEST_CASE("a taught student's loss is its share of the labels' and of the teache
                       Catch::Matchers::Contains("classes apart"));
 }
 
-TEST_CASE("LoRA begins as the model that it adapts, trains its adapters alone, and merges into the same function", "[long]") {
+TEST_CASE("LoRA begins as the model that it adapts, trains its adapters alone, and merges into the same function",
+          "[long]") {
     const Comparison c =
         compare_lora({.model = "gpt", .steps = 12, .batch = 2, .test_examples = 4}, {.rank = 4, .tune_steps = 6});
     INFO(text_of(c));

@@ -240,7 +240,8 @@ TEST_CASE("every plan with every ZeRO stage, on every number of ranks to 8, is t
     CHECK(sum.ran == 300);
 }
 
-TEST_CASE("schedules, sequence parallelism, recomputation and ways of context take the serial run's steps together", "[long]") {
+TEST_CASE("schedules, sequence parallelism, recomputation and ways of context take the serial run's steps together",
+          "[long]") {
     const Tiny tiny = tiny_llama();
     const Steps serial = steps_of(tiny, {}, 16);
     const auto check_plan = [&](const ParallelPlan& plan) {

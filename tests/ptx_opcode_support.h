@@ -181,7 +181,8 @@ inline void walk(const std::set<std::string_view>& groups, const Definition& def
             const bool two = sources > 1 && edge[0].size() * edge[1].size() <= 2000;
             const size_t pairs = two ? edge[0].size() * edge[1].size() : edge[0].size();
             // Many spellings share the pairs of edges among them.
-            const size_t rounds = std::min(pairs / 32 + 8, std::max<size_t>((sanitized ? 400 : 4000) / instructions.size(), sanitized ? 2 : 4));
+            const size_t rounds = std::min(
+                pairs / 32 + 8, std::max<size_t>((sanitized ? 400 : 4000) / instructions.size(), sanitized ? 2 : 4));
             const bool shares = rounds < pairs / 32 + 8;
             const size_t offset = shares ? n * rounds * 16 : 0;
             bool failed = false, defined = false;

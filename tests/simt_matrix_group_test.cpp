@@ -225,7 +225,8 @@ TEST_CASE("a warpgroup multiplies every type, with A in registers or in shared m
     }
 }
 
-TEST_CASE("a warpgroup multiplies a sparse matrix, whose metadata say which elements are there, in every type and layout", "[long]") {
+TEST_CASE("a warpgroup multiplies a sparse matrix, whose metadata say which elements are there, in every type and layout",
+          "[long]") {
     for (int swizzle = 0; swizzle < 4; ++swizzle)
         for (const bool loose : {false, true})
             for (int transposed = 0; transposed < 4; ++transposed)
