@@ -1,6 +1,6 @@
 # The test programs. tests/<module>_*_test.cpp links its module alone; every_*, parity_*, cli_* and the rest link everything.
 # ctest knows every file by its name. A file is a program of its own, or, with LOCKSTEP_UNITY (a clean build is to be quick),
-# a module's files are one program, compiled six at a time: first what any of them includes, then each in a namespace of its name.
+# a module's files are one program, compiled twelve at a time: first what any of them includes, then each in a namespace of its name.
 file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*_test.cpp)
 set(test_groups "")
 foreach(test ${tests})
@@ -79,7 +79,7 @@ foreach(group ${test_groups})
   set(rest ${tests_of_${group}})
   while(rest)
     list(LENGTH rest count)
-    list(SUBLIST rest 0 6 batch)
+    list(SUBLIST rest 0 12 batch)
     set(source ${CMAKE_BINARY_DIR}/tests/${group}_${count}.cpp)
     merge_tests(${source} ${batch})
     list(APPEND sources ${source})

@@ -38,7 +38,7 @@ std::string type_of(const ptx::Parameter& p, const std::string& declaration, con
     return p.pointer ? "pointer" : fmt::format("{} B", p.bytes);
 }
 
-std::string caption_of(const KernelDesk& desk, const Snapshot& snapshot) {
+std::string launch_caption(const KernelDesk& desk, const Snapshot& snapshot) {
     const LaunchSettings& s = desk.document().launch;
     const auto grid = lessons::parse_dim3(s.grid, "grid"), block = lessons::parse_dim3(s.block, "block");
     if (!desk.entry(snapshot)) return "The form fills itself once the text compiles.";
@@ -57,7 +57,7 @@ class LaunchView final : public View {
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
         const auto snapshot = session.snapshot();
         KernelDesk& desk = session.desk;
-        const std::string sentence = caption_of(desk, *snapshot);
+        const std::string sentence = launch_caption(desk, *snapshot);
         const KernelEntry* entry = desk.entry(*snapshot);
         const Rect body = ui.panel(area, {.title = "Launch",
                                           .right = entry ? entry->name : "",
@@ -99,7 +99,7 @@ class LaunchView final : public View {
         }
         if (snapshot->own_result && snapshot->own_result->refused)
             text += "  not run: " + snapshot->own_result->refused->message + "\n";
-        return text + "  " + caption_of(session.desk, *snapshot) + "\n";
+        return text + "  " + launch_caption(session.desk, *snapshot) + "\n";
     }
 
   private:

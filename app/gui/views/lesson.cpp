@@ -14,7 +14,7 @@ namespace {
 
 using lessons::TextBlock;
 
-std::string number_text(double value) {
+std::string answer_text(double value) {
     if (value == std::floor(value) && std::abs(value) < 1e15) return with_commas(static_cast<int64_t>(value));
     return fmt::format("{:.4g}", value);
 }
@@ -96,7 +96,7 @@ class LessonView final : public View {
                                     step.predicts[p].answers[a].text);
             if (given && given->locked && given->truth)
                 text +=
-                    fmt::format("    {}: the run says {}\n", given->right ? "right" : "not so", number_text(*given->truth));
+                    fmt::format("    {}: the run says {}\n", given->right ? "right" : "not so", answer_text(*given->truth));
         }
         for (const auto& exercise : step.exercises)
             text += fmt::format("  Exercise {}: {} ({})\n", exercise.id, exercise.prompt, exercise.check);
@@ -235,7 +235,7 @@ class LessonView final : public View {
         }
         if (given.locked) {
             if (given.truth) {
-                ui.text(x, y + 18, fmt::format("The run says {}.", number_text(*given.truth)), {.size = 14, .weight = 600});
+                ui.text(x, y + 18, fmt::format("The run says {}.", answer_text(*given.truth)), {.size = 14, .weight = 600});
                 ui.text(x + w, y + 18, fmt::format("you were {} % sure", given.confidence),
                         {.size = 13, .color = theme.quiet, .align = Align::right});
                 y += 26;
