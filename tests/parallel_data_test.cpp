@@ -592,6 +592,29 @@ TEST_CASE("what PipeDream cannot do is refused in a sentence; a run goes on from
     CHECK(why_not(options).find("--pp 2") != std::string::npos);
 }
 
+TEST_CASE("a run that cannot be is refused before its ranks begin: another number of ranks, batches of other workers") {
+    const auto why = [](const ParallelOptions& options, int ranks) -> std::string {
+        try {
+            check_can_train(options, ranks);
+        } catch (const Failure& failure) {
+            return failure.diagnostic.message;
+        }
+        return "";
+    };
+    ParallelOptions options = small_options({.dp = 3});
+    options.training.batch = 12;
+    CHECK(why(options, 3).empty());
+    CHECK(why(options, 4) == "dp 3 x tp 1 x pp 1 x cp 1 are 3 ranks, but 4 run: mpirun -np 3 would do, or another plan");
+    options.batches_of_worker = {4, 4};
+    CHECK(why(options, 3) == "batches of 2 workers are not those of --dp 3: one number a worker");
+    options.batches_of_worker = {4, 4, -1};
+    CHECK(why(options, 3) == "a worker has 0 batches or more, not -1");
+    options.batches_of_worker = {1, 1, 0};
+    CHECK(why(options, 3).empty());
+    ParallelTrainer trainer(options);
+    CHECK_THROWS_WITH(trainer.step(), Catch::Matchers::Contains("rank 2") || Catch::Matchers::Contains("ended"));
+}
+
 TEST_CASE("workers draw from fixed parts of a set, each reshuffled by itself, or from the whole set, reshuffled") {
     constexpr int set = 48, batch = 12, dp = 3, passes = 4, steps = passes * set / batch;
     for (const bool partition : {true, false}) {

@@ -117,6 +117,7 @@ parallel::ParallelOptions options_of(const ParallelChoice& choice, const nn::Tra
     options.keep_memory = false;
     options.set = choice.set;
     options.partition = choice.partition;
+    options.batches_of_worker = choice.batches;
     options.library_collectives = choice.comm == "mpi" && !choice.own_steps;
     if (!choice.link.empty()) options.link = comm::link_named(choice.link).link();
     return options;
@@ -127,6 +128,8 @@ void print_end(const parallel::ParallelTrainer& trainer, const parallel::Paralle
     if (rank.end_us <= 0) return;
     fmt::print("a step takes {:.1f} us on {} ranks of {} (derived), {:.1f} us of them rank 0 computes\n",
                last.end_us - last.begin_us, trainer.mesh().ranks(), trainer.options().gpu, rank.compute_us);
+    if (trainer.options().library_collectives)
+        fmt::print("collectives are MPI's own, whose messages it keeps to itself: --own-steps counts them too\n");
     for (const parallel::Traffic& row : rank.sent)
         fmt::print("rank 0 sends {:>12} bytes of {} over {}, {} message{} (executed)\n", row.bytes, row.purpose, row.axis,
                    row.messages, row.messages == 1 ? "" : "s");
@@ -153,7 +156,8 @@ bool ParallelChoice::any() const {
                              "--comm",         "--link",
                              "--gpu",          "--sync-batch-norm",
                              "--own-steps",    "--set-examples",
-                             "--partition",    "--cut"})
+                             "--partition",    "--cut",
+                             "--batches",      "--timeout"})
         if (command->get_option(name)->count() > 0) return true;
     return plan.schedule != parallel::ParallelPlan().schedule;
 }
@@ -208,6 +212,12 @@ void add_parallel(CLI::App& command, ParallelChoice& choice) {
     command.add_option("--set-examples", choice.set, "that training draws from, reshuffled each time through; 0: all")
         ->check(not_from_0);
     command.add_flag("--partition", choice.partition, "each worker draws from a part of --set-examples of its own");
+    command
+        .add_option("--batches", choice.batches,
+                    "that each worker has, in place of --steps: 5,5,4; where they differ, the others wait for ever")
+        ->delimiter(',');
+    command.add_option("--timeout", choice.timeout, "with mpi: seconds after which a wait is a deadlock, default 60")
+        ->check(number_within(0, 86400, true));
     command.add_option("--comm", choice.comm, "in_process (ranks are threads), mpi or nccl");
     command.add_flag("--own-steps", choice.own_steps, "with mpi: our own lists of steps, not the library's collectives");
     command.add_option("--link", choice.link, "between ranks, for the virtual clocks");
@@ -247,6 +257,7 @@ void train_ranks(const parallel::ParallelOptions& options, const ParallelRun& ru
     };
     parallel::ParallelStepRecord last;
     for (int64_t i = 0; i < run.steps; ++i) {
+        if (!trainer.has_batch()) return;
         last = trainer.step();
         const bool end = i + 1 == run.steps;
         if (text && (run.steps <= 20 || i % (run.steps / 20) == 0 || end))
@@ -284,7 +295,7 @@ void train_ranks(const parallel::ParallelOptions& options, const ParallelRun& ru
 }
 }  // namespace
 
-int train_parallel(const ParallelChoice& choice, const ParallelRun& run) {
+int train_parallel(const ParallelChoice& choice, const ParallelRun& asked) {
     if (choice.comm != "in_process" && choice.comm != "mpi" && choice.comm != "nccl")
         choice_named(comms, "comm", choice.comm);
     if (choice.comm == "nccl") {
@@ -292,16 +303,32 @@ int train_parallel(const ParallelChoice& choice, const ParallelRun& run) {
         throw Failure(why.empty() ? "--comm nccl runs collectives; training takes in_process or mpi" : why,
                       ExitStatus::missing);
     }
-    parallel::ParallelOptions options = options_of(choice, run.training);
+    parallel::ParallelOptions options = options_of(choice, asked.training);
+    ParallelRun run = asked;
+    if (!choice.batches.empty())
+        run.steps = std::max<int64_t>(1, *std::max_element(choice.batches.begin(), choice.batches.end()));
+    const bool alike =
+        std::adjacent_find(choice.batches.begin(), choice.batches.end(), std::not_equal_to<>()) == choice.batches.end();
+    if (alike && static_cast<int>(choice.batches.size()) == options.plan.dp) options.batches_of_worker.clear();
     options.steps = run.steps;
     if (choice.comm == "in_process") {
         if (comm::started_by_mpirun()) throw Failure("mpirun started this process: --comm mpi trains on its ranks");
         train_ranks(options, run, nullptr);
         return 0;
     }
-    comm::run_mpi({.link = options.link, .own_steps = choice.own_steps},
-                  [&](comm::Communicator& world) { train_ranks(options, run, &world); });
-    return 0;
+    int status = 0;
+    comm::run_mpi({.link = options.link, .own_steps = choice.own_steps, .timeout_s = choice.timeout},
+                  [&](comm::Communicator& world) {
+                      try {
+                          parallel::check_can_train(options, world.size());
+                      } catch (const Failure& refusal) {  // on every rank the same: one says it
+                          if (world.rank() == 0) complain(refusal.diagnostic);
+                          status = static_cast<int>(refusal.status);
+                          return;
+                      }
+                      train_ranks(options, run, &world);
+                  });
+    return status;
 }
 
 }  // namespace lockstep::cli

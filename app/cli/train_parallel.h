@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "core/parallel/plan.h"
 
@@ -21,7 +22,9 @@ struct ParallelChoice {
     std::string context = "ring", compression = "none", recompute = "none", comm = "in_process", link = "", gpu = "h100";
     double bucket_mb = 25;
     bool own_steps = false, partition = false;
-    int64_t set = 0;  // examples
+    int64_t set = 0;               // examples
+    std::vector<int64_t> batches;  // by worker
+    double timeout = 60;           // seconds, of a receive under MPI
     CLI::App* command = nullptr;
 
     bool any() const;  // whether an option of many ranks was given

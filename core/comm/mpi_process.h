@@ -79,17 +79,18 @@ struct MpiProcess {
         MPI_Finalized(&finalized);
         if (finalized) return;
         tell_all(-1);
-        for (auto& [key, library] : libraries) MPI_Comm_free(&library);
         while (!sends.empty()) {  // what others have not yet taken
             free_sent();
             hear_notices();
             std::this_thread::sleep_for(std::chrono::microseconds(50));
         }
-        // Everybody's last notices are taken, so that nothing is on its way when MPI ends.
-        while (std::count(notices.begin(), notices.end(), none_yet) > 1) {
+        // Everybody says that it has finished, so that nothing is on its way when MPI ends. Who waits for ever ends all
+        // processes while these are still here: mpirun hangs where some have left.
+        while (std::count(notices.begin(), notices.end(), -1) + 1 < size) {
             hear_notices();
             std::this_thread::sleep_for(std::chrono::microseconds(50));
         }
+        for (auto& [key, library] : libraries) MPI_Comm_free(&library);
         MPI_Finalize();
     }
     // Of another number of ranks: the ideal one, for the program to say what is wrong.

@@ -242,6 +242,17 @@ void ParallelTrainer::State::gather_pieces(comm::Communicator& world, std::vecto
     }
 }
 
+void check_can_train(const ParallelOptions& options, int ranks) {
+    const Examples examples(options);
+    check_parallel_options(options, examples.shape());
+    const ParallelPlan& plan = options.plan;
+    if (plan.ranks() != ranks)
+        throw Failure(
+            fmt::format("dp {} x tp {} x pp {} x cp {} are {} ranks, but {} run: mpirun -np {} would do, or another plan",
+                        plan.dp, plan.tp, plan.pp, plan.cp, plan.ranks(), ranks, plan.ranks()));
+    model::gpu_named(options.gpu).value();
+}
+
 ParallelTrainer::ParallelTrainer(ParallelOptions options, comm::Communicator* world)
     : state_(std::make_unique<State>(std::move(options), world)) {}
 ParallelTrainer::~ParallelTrainer() = default;
@@ -315,6 +326,9 @@ ParallelStepRecord ParallelTrainer::step() {
     return record;
 }
 
+bool ParallelTrainer::has_batch() const {
+    return !state_->own || state_->own->has_batch();
+}
 int64_t ParallelTrainer::next_step() const {
     return state_->next;
 }

@@ -126,6 +126,9 @@ struct ParallelOptions {
     std::vector<int64_t> batches_of_worker = {};
 };
 
+// Throws Failure for a run that cannot be on so many ranks, as the constructor does, before anything has begun.
+void check_can_train(const ParallelOptions& options, int ranks);
+
 class ParallelTrainer {
   public:
     // `world`: this process is one of its ranks, and all of them do the same calls; null: all ranks are threads. Throws
@@ -136,6 +139,7 @@ class ParallelTrainer {
     ParallelTrainer& operator=(ParallelTrainer&&) noexcept;
 
     ParallelStepRecord step();
+    bool has_batch() const;  // of this process's rank: batches_of_worker; ranks that are threads end by themselves
     int64_t next_step() const;
     const Mesh& mesh() const;
     const ParallelOptions& options() const;

@@ -63,6 +63,15 @@ void check_parallel_options(const ParallelOptions& options, const ModelShape& sh
             fmt::format("{} takes the norm of whole layers, which --zero and --tp cut: sgd, adam and adamw go", rule));
     if (plan.sync_batch_norm && shape.name != "resnet8")
         throw Failure(fmt::format("--sync-batch-norm works on batch norm, and {} has none: resnet8 has", shape.name));
+    if (!options.batches_of_worker.empty()) {
+        if (static_cast<int64_t>(options.batches_of_worker.size()) != plan.dp)
+            throw Failure(fmt::format("batches of {} workers are not those of --dp {}: one number a worker",
+                                      options.batches_of_worker.size(), plan.dp));
+        for (const int64_t batches : options.batches_of_worker)
+            if (batches < 0) throw Failure(fmt::format("a worker has 0 batches or more, not {}", batches));
+        if (plan.pp > 1 && schedule_named(plan.schedule).versions)
+            throw Failure(fmt::format("{} runs all batches in one go: workers have as many each", plan.schedule));
+    }
     if (training.dropout > 0) throw Failure("ranks drop no values while they learn: --dropout works on one rank");
     if (training.accumulate > 1) throw Failure("parts of a batch are micro-batches here: --microbatches, not --accumulate");
     if (const std::optional<std::string> why = refusal(plan, shape, training.batch)) throw Failure(*why);
