@@ -304,6 +304,7 @@ void draw_pipeline_legend(Ui& ui, float x, float baseline, float right, const Pi
         x += 26;
         words(row.words);
     }
+    if (!darker.empty() && x + ui.text_width(darker, {.size = 13}) <= right) words(darker);
     if (!fits(legend_plain[0])) return;
     ui.hatch({x, baseline - 12, 20, 15}, theme.ink3, Hatch::dots);
     x += 26;
@@ -317,7 +318,6 @@ void draw_pipeline_legend(Ui& ui, float x, float baseline, float right, const Pi
     ui.hatch({x, baseline - 6, 20, 1.5f}, data::vermillion, Hatch::vertical);
     x += 26;
     words(legend_plain[2]);
-    if (!darker.empty() && x + ui.text_width(darker, {.size = 13}) <= right) words(darker);
 }
 
 void draw_pipeline_block(Ui& ui, const PipelinePlaces& p, const PipelineBlock& block, uint64_t version) {
