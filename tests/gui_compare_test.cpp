@@ -143,6 +143,20 @@ TEST_CASE("C keeps a run as A; both stand on one axis; C again ends it") {
     for (int i = 0; i < 3; ++i) desk.frame();
     CHECK(desk.quads < 8000);
     CHECK(desk.shell.describe("compare").find("1,800 fewer than A") != std::string::npos);
+    const auto white = [&](float x, float y) {  // corners of the double outline around what the pointer is on
+        desk.input.mouse_x = x;
+        desk.input.mouse_y = y;
+        desk.frame();
+        int count = 0;
+        const ImDrawData* drawn = ImGui::GetDrawData();
+        for (int l = 0; l < drawn->CmdListsCount; ++l)
+            for (const ImDrawVert& v : drawn->CmdLists[l]->VtxBuffer)
+                count += v.col == gui::data::white && std::abs(v.pos.y - y) < 30;
+        return count;
+    };
+    int outlined = 0;
+    for (float y = 160; y < 700; y += 20) outlined += white(300, y) > white(2, y);
+    CHECK(outlined > 3);
     desk.click(400, 500);
     CHECK(desk.shell.focus.time < 1200);
     key('C');

@@ -210,6 +210,27 @@ TEST_CASE("a real training step stays within the quad budget in every workspace"
     }
 }
 
+TEST_CASE(
+    "what a prediction asks for stands nowhere before it is locked, and the picture is of the line that it asks about") {
+    Desk desk(1, {.lesson = "A01", .lesson_step = 1});
+    desk.session.workspace = "learn";
+    const auto shows = [&](const std::string& words) {
+        desk.settle();
+        return desk.shows(words);
+    };
+    CHECK_FALSE(shows("of 32 lanes on"));  // it asks how many lanes work
+    CHECK(shows("scheduler 0"));
+    desk.session.lesson.predictions[1][0].chosen = 0;
+    desk.session.lesson.predictions[1][0].locked = true;
+    desk.session.post({Request::Kind::lock_prediction, 0, {}});
+    CHECK(shows("1 of 32 lanes on"));
+    desk.session.post({Request::Kind::open_lesson, 0, "A12"});
+    shows("");
+    desk.session.lesson.step = 1;
+    desk.session.post({Request::Kind::lesson_step, 1, {}});
+    CHECK(shows("warp 0 · line 6"));  // line 7 is the first that loads
+}
+
 TEST_CASE("a scene opens on the warp and the line that it names") {
     Desk desk(1, {.lesson = "A02", .lesson_step = 1});
     desk.session.workspace = "learn";

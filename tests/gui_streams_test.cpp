@@ -152,6 +152,12 @@ TEST_CASE("the cursor stands where the clock of the kernel on show stands, and a
     CHECK(clocks.back() < cycles);
 }
 
+TEST_CASE("the legend names what the picture has, and nothing else") {
+    Desk desk(host_run());
+    for (const char* words : {"K kernel", "I copy in", "O copy out", "a call"}) CHECK(desk.shows(words));
+    for (const char* words : {"W host works", "D copy within"}) CHECK_FALSE(desk.shows(words));
+}
+
 TEST_CASE("an open prediction hides the timeline") {
     Desk desk(host_run());
     desk.session.reveal_steps = 0;

@@ -295,6 +295,12 @@ class CompareView final : public View {
         const WarpTrack& track = trace.warps[static_cast<size_t>(warp)];
         const WarpState state = state_at(trace, track, cycle);
         if (!state.resident) return;
+        // Outlined: its issue, or the whole wait as far as it is in view.
+        const int64_t from = state.issue ? cycle : std::max(state.stall->begin, axis.begin);
+        const int64_t to = state.issue ? cycle + 1 : std::min(state.stall->end, axis.end);
+        const auto row = std::floor(y / pitch);
+        const float first = ui.mouse.y - y + row * pitch, x = axis.at(from);
+        if (pitch >= 4) ui.outline({x, first, std::max(2.0f, axis.at(to) - x), pitch - 1}, 1);
         ui.tooltip(fmt::format("{}: warp {} of block {}, cycle {}\n{}", lower ? "B" : "A", track.warp_in_block, track.block,
                                with_commas(cycle), row_of(state.reason()).label));
     }

@@ -8,6 +8,7 @@
 #include "app/gui/views/sm_views.h"
 #include "app/gui/work_file.h"
 #include "core/base/diagnostic.h"
+#include "lessons/player/predict.h"
 
 namespace lockstep::gui {
 namespace {
@@ -17,6 +18,14 @@ using lessons::TextBlock;
 std::string answer_text(double value) {
     if (value == std::floor(value) && std::abs(value) < 1e15) return with_commas(static_cast<int64_t>(value));
     return fmt::format("{:.4g}", value);
+}
+
+// Of a choice in words: the words; a yes or no needs no number beside them.
+std::string truth_text(const lessons::Predict& predict, double truth) {
+    const int right = predict.type == "choice" ? lessons::right_answer(predict, truth) : -1;
+    if (right < 0) return answer_text(truth);
+    const std::string& words = predict.answers[static_cast<size_t>(right)].text;
+    return truth == 0 || truth == 1 ? words : fmt::format("{} ({})", words, answer_text(truth));
 }
 
 int tries_of(const LessonState& state, int checks) {
@@ -95,8 +104,8 @@ class LessonView final : public View {
                 text += fmt::format("    {} {}\n", given && given->chosen == static_cast<int>(a) ? "(x)" : "( )",
                                     step.predicts[p].answers[a].text);
             if (given && given->locked && given->truth)
-                text +=
-                    fmt::format("    {}: the run says {}\n", given->right ? "right" : "not so", answer_text(*given->truth));
+                text += fmt::format("    {}: the run says {}\n", given->right ? "right" : "not so",
+                                    truth_text(step.predicts[p], *given->truth));
         }
         for (const auto& exercise : step.exercises)
             text += fmt::format("  Exercise {}: {} ({})\n", exercise.id, exercise.prompt, exercise.check);
@@ -235,9 +244,10 @@ class LessonView final : public View {
         }
         if (given.locked) {
             if (given.truth) {
-                ui.text(x, y + 18, fmt::format("The run says {}.", answer_text(*given.truth)), {.size = 14, .weight = 600});
-                ui.text(x + w, y + 18, fmt::format("you were {} % sure", given.confidence),
-                        {.size = 13, .color = theme.quiet, .align = Align::right});
+                const std::string sure = fmt::format("you were {} % sure", given.confidence);
+                ui.text(x + w, y + 18, sure, {.size = 13, .color = theme.quiet, .align = Align::right});
+                ui.text(x, y + 18, fmt::format("The run says {}.", truth_text(predict, *given.truth)),
+                        {.size = 14, .weight = 600, .width = w - ui.text_width(sure, {.size = 13}) - 14});
                 y += 26;
                 if (given.chosen >= 0 && given.chosen < static_cast<int>(predict.answers.size()))
                     y += ui.paragraph({x, y + 2, w, 400}, predict.answers[static_cast<size_t>(given.chosen)].reply,

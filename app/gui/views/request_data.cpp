@@ -136,6 +136,10 @@ Picked pick(const std::vector<MemoryRow>& rows, const Session& session, const Fo
     take([&](const MemoryRow& row) { return row.line == focus.line && static_cast<int32_t>(row.pc) == last; });
     take([&](const MemoryRow& row) { return row.line == focus.line && focus.line > 0; });
     take([&](const MemoryRow& row) { return static_cast<int32_t>(row.pc) == last; });
+    // The clock has not come to one, or an open prediction stops it before: the line that the scene opens on.
+    const int32_t opened = session.snapshot()->look_at.line;
+    take([&](const MemoryRow& row) { return row.line == opened && opened > 0 && !row.accesses.empty(); });
+    take([&](const MemoryRow& row) { return row.line == opened && opened > 0; });
     take([&](const MemoryRow& row) { return !row.accesses.empty(); });
     take([&](const MemoryRow&) { return true; });
     if (picked.row < 0) return picked;

@@ -144,10 +144,13 @@ struct Picture {
             if (!covered)
                 ui.text(at.x, at.y + 4, std::to_string(run.number),
                         {.size = 12, .color = current ? theme.on_accent : theme.ink, .align = Align::center, .weight = 600});
-            if (ui.hovered({at.x - size, at.y - size, 2 * size, 2 * size}))
+            if (ui.hovered({at.x - size, at.y - size, 2 * size, 2 * size})) {
+                ui.ring(at, size + 1.5f, data::black, 3.5f);  // the double line of what the pointer is on, as a circle
+                ui.ring(at, size + 1.5f, data::white, 1.5f);
                 ui.tooltip(fmt::format("run {}: {}\n{:.3g} FLOP/B, {}\n{:.4g} us", run.number, run.label,
                                        run.point.intensity(scene.level), flops_text(run.point.flop_per_second()),
                                        1e6 * run.point.seconds));
+            }
         }
     }
 
@@ -172,7 +175,9 @@ struct Picture {
             ui,
             fmt::format("{} {}", scene.measured->gpu->real() ? "measured" : "made up", short_time(scene.measured->time_us)),
             {.size = 12, .color = color, .weight = 600}, spots);
-        if (ui.hovered(box)) ui.tooltip(measured_sentence(*scene.measured, 1e6 * now.point.seconds));
+        if (!ui.hovered(box)) return;
+        ui.outline(box, 2);
+        ui.tooltip(measured_sentence(*scene.measured, 1e6 * now.point.seconds));
     }
 
     // A dotted line from the roof through the run on show down to the axis.
@@ -204,7 +209,7 @@ struct Picture {
                             {.size = 13, .color = theme.wrong, .weight = 600}, spots);
     }
 
-    void name(const model::Peak& peak) {
+    bool name(const model::Peak& peak) {  // true: written
         const bool is_own = &peak == &own;
         const float from = plot.x(model::ridge(scene.roofline.roof(is_own ? RoofLevel::l1 : scene.level), peak)),
                     y = plot.y(peak.flop_per_second);
@@ -213,8 +218,8 @@ struct Picture {
             spots.push_back({right, y - 6, Align::right});
             spots.push_back({right, y + 16, Align::right});
         }
-        labels.write(ui, fmt::format("{} {}", peak.name, flops_text(peak.flop_per_second)),
-                     {.size = 12, .color = is_own ? theme.ink : theme.ink2, .weight = is_own ? 600 : 400}, spots);
+        return labels.write(ui, fmt::format("{} {}", peak.name, flops_text(peak.flop_per_second)),
+                            {.size = 12, .color = is_own ? theme.ink : theme.ink2, .weight = is_own ? 600 : 400}, spots);
     }
 
     // Below its line, less than half of the way to the first ridge; else along the line, below or above.
@@ -262,6 +267,15 @@ struct Picture {
                 labels.keep_free({x, plot.y(roof.bytes_per_second * plot.intensity(x)) - 1, 2, 2});
     }
 
+    // The dashed ones too, where that leaves a spot.
+    void keep_dashes_free() {
+        for (const model::Peak& peak : scene.roofline.peaks) {
+            const float from = plot.x(model::ridge(scene.roofline.roof(scene.level), peak));
+            if (&peak != &own && from < r.right())
+                labels.keep_free({from, plot.y(peak.flop_per_second) - 1, r.right() - from, 2});
+        }
+    }
+
     void names() {
         const Labels before = labels;
         keep_lines_free();
@@ -270,7 +284,13 @@ struct Picture {
             headroom();
             keep_lines_free();
         }
-        name(own);
+        const Labels solid = labels;
+        keep_dashes_free();
+        if (!name(own)) {
+            labels = solid;
+            name(own);
+            keep_dashes_free();
+        }
         name(scene.roofline.roof(scene.level));
         ridge(scene.roofline.roof(scene.level));
         for (const model::Peak& peak : scene.roofline.peaks)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace lockstep::gui {
 
@@ -329,17 +330,23 @@ void StreamsPicture::legend(Ui& ui, const Rect& body) const {
     const float baseline = body.bottom() - 5;
     float x = body.x;
     struct Entry {
+        std::optional<HostVerb> verb;  // none: any of them
         Color color;
         std::string_view words;
     };
-    const Entry entries[] = {{data::green, "K kernel"},    {data::orange, "I copy in"},
-                             {data::yellow, "O copy out"}, {data::purple, "D copy within"},
-                             {data::blue, "W host works"}, {mix(ui.theme->panel, ui.theme->ink2, 0.42f), "a call"}};
+    const Entry entries[] = {{HostVerb::launch, data::green, "K kernel"},
+                             {HostVerb::copy_in, data::orange, "I copy in"},
+                             {HostVerb::copy_out, data::yellow, "O copy out"},
+                             {HostVerb::copy_within, data::purple, "D copy within"},
+                             {HostVerb::work, data::blue, "W host works"},
+                             {std::nullopt, mix(ui.theme->panel, ui.theme->ink2, 0.42f), "a call"}};
     const auto& operations = board_.program.operations;
-    const bool within = std::any_of(operations.begin(), operations.end(),
-                                    [](const model::HostOperation& one) { return one.verb == HostVerb::copy_within; });
-    for (const Entry& entry : entries) {
-        if (entry.color == data::purple && !within) continue;
+    const auto has = [&](HostVerb verb) {
+        return std::any_of(operations.begin(), operations.end(),
+                           [&](const model::HostOperation& one) { return one.verb == verb; });
+    };
+    for (const Entry& entry : entries) {  // of what is in the picture
+        if (entry.verb ? !has(*entry.verb) : operations.empty()) continue;
         if (x + 30 + ui.text_width(entry.words, {.size = 13}) > body.right()) return;
         x = ui.legend(x, baseline, entry.color, Hatch::solid, entry.words);
     }

@@ -56,6 +56,18 @@ uint32_t lanes_on(const Snapshot& snapshot, int64_t step) {
     return snapshot.history->steps[static_cast<size_t>(step)].active;
 }
 
+// An open prediction asks how many lanes are on: nothing says it then.
+bool asks_for_lanes(const Session& session) {
+    const LessonState& state = session.lesson;
+    if (session.reveal_steps < 0 || !state.lesson || state.step < 0) return false;
+    const auto at = static_cast<size_t>(state.step);
+    if (at >= state.lesson->steps.size() || at >= state.predictions.size()) return false;
+    const auto& asked = state.lesson->steps[at].predicts;
+    for (size_t i = 0; i < std::min(asked.size(), state.predictions[at].size()); ++i)
+        if (!state.predictions[at][i].locked && asked[i].of.find("lanes") != std::string::npos) return true;
+    return false;
+}
+
 // The history shown belongs to the focused warp (it may lag behind while the worker makes it).
 bool history_matches(const Snapshot& snapshot, const WarpTrack& warp) {
     return snapshot.history && snapshot.history->block == warp.block &&
@@ -81,8 +93,11 @@ class WarpView final : public View {
                                                   : std::vector<RegisterRow>{};
         if (!rows.empty()) choose(rows, *snapshot, focus.time);
         const std::string title = fmt::format("Warp {} of block {}", facts.warp->warp_in_block, facts.warp->block);
-        const std::string right = fmt::format("scheduler {}, {} of 32 lanes on", facts.warp->scheduler,
-                                              fits ? lanes_in(lanes_on(*snapshot, session.history_step)) : 32);
+        lanes_hidden_ = asks_for_lanes(session);
+        hidden_ = session.reveal_steps == 0;
+        std::string right = fmt::format("scheduler {}", facts.warp->scheduler);
+        if (!lanes_hidden_ && !hidden_)
+            right += fmt::format(", {} of 32 lanes on", fits ? lanes_in(lanes_on(*snapshot, session.history_step)) : 32);
         const std::string sentence = caption(*snapshot, rows, focus);
         const Rect body =
             ui.panel(area, {.title = title, .right = right, .badge = Provenance::simulated, .caption = sentence});
@@ -118,8 +133,9 @@ class WarpView final : public View {
 
   private:
     std::shared_ptr<const Timeline> timeline_ = std::make_shared<const Timeline>();
-    std::string chosen_;   // register in the strip
-    bool picked_ = false;  // by the learner
+    std::string chosen_;                          // register in the strip
+    bool picked_ = false;                         // by the learner
+    bool lanes_hidden_ = false, hidden_ = false;  // by an open prediction: how many lanes are on; everything
 
     // What the learner picked, as long as it is shown; else the first that is there and a number: addresses and
     // predicates make a dull strip.
@@ -167,6 +183,7 @@ class WarpView final : public View {
 
     std::string caption(const Snapshot& snapshot, const std::vector<RegisterRow>& rows, const Focus& focus) const {
         const Span span = strip(snapshot, rows);
+        if (!span.row && hidden_) return "No instruction of this warp may be seen until you lock an answer.";
         if (!span.row) return snapshot.busy.empty() ? "The registers of this warp are being read." : snapshot.busy;
         const std::string what =
             span.row->holds.empty() ? span.row->name : fmt::format("{} ({})", span.row->name, span.row->holds);
@@ -193,7 +210,10 @@ class WarpView final : public View {
             ui.rect(bar, data::green);
         ui.frame(bar, theme.line);
         if (rows.empty()) {
-            ui.text(body.x, body.y + 52, snapshot.busy.empty() ? "Its registers are being read ..." : snapshot.busy,
+            ui.text(body.x, body.y + 52,
+                    hidden_                 ? "Hidden until you lock an answer."
+                    : snapshot.busy.empty() ? "Its registers are being read ..."
+                                            : snapshot.busy,
                     {.size = 13, .color = theme.ink2});
             return;
         }
@@ -208,7 +228,8 @@ class WarpView final : public View {
             }
         }
         const bool pending = span.row && span.row->ready > focus.time;
-        draw_strip(ui, span, pending, lanes_on(snapshot, snapshot.lanes_step), focus, {body.x, body.y + 70, body.w, 24});
+        const uint32_t on = lanes_hidden_ ? simt::full_mask : lanes_on(snapshot, snapshot.lanes_step);
+        draw_strip(ui, span, pending, on, focus, {body.x, body.y + 70, body.w, 24});
         if (span.row && !pending && span.low < span.high) {  // the colour scale
             const float sx = body.right() - 8 * 8 - 62;
             for (int i = 0; i < 8; ++i)
