@@ -865,7 +865,8 @@ TEST_CASE("an older driver has fewer rows, and says which PTX it does not know")
     CHECK(none.err.find("cuda:0 refuses") != std::string::npos);
 }
 
-TEST_CASE("silicon keeps to its minutes, leaves the rest for the next run, and that goes on where it was cut off") {
+TEST_CASE("silicon keeps to its minutes, leaves the rest for the next run, and that goes on where it was cut off",
+          "[long]") {
     const DriverSettings settings(DriverSettings::Settings{{"LOCKSTEP_MODELLED_FAILS", "cuModuleLoadDataEx=pause"}});
     const std::string file = (scratch() / "minutes.json").string();
     const Outcome cut = lockstep_command("silicon --tiny --minutes 0.02 --part opcodes --part launch --out " + file);
@@ -874,7 +875,7 @@ TEST_CASE("silicon keeps to its minutes, leaves the rest for the next run, and t
     CHECK(cut.err.find("opcodes: its share of the 0.0 min is over; run again to go on with it") != std::string::npos);
     const nlohmann::json part = silicon_part(file, "opcodes");
     CHECK(part["complete"] == false);
-    CHECK(part["rows"].size() > 1);
+    REQUIRE(part["rows"].size() > 1);
     const Outcome more = lockstep_command("silicon --tiny --minutes 0.02 --part opcodes --out " + file);
     CHECK(silicon_part(file, "opcodes")["rows"].size() > part["rows"].size());
     CHECK(silicon_part(file, "opcodes")["rows"][0] == part["rows"][0]);
