@@ -84,10 +84,10 @@ UNARY_WITH(clamp, v<alpha ? alpha : v> beta ? beta : v, v >= alpha && v <= beta 
 UNARY_WITH(scale_add, v* alpha + beta, alpha)
 
 #define BOTH(name) TWIN_FLOATS(name), TWIN_FLOATS(name##_backward)
-static const Twin table[] = {BOTH(neg),         BOTH(square),     BOTH(abs_value), BOTH(reciprocal), BOTH(sqrt_value),
-                             BOTH(rsqrt_value), BOTH(exp_value),  BOTH(log_value), BOTH(sin_value),  BOTH(cos_value),
-                             BOTH(tanh_value),  BOTH(sigmoid),    BOTH(silu),      BOTH(softplus),   BOTH(gelu),
-                             BOTH(leaky_relu), BOTH(elu),       BOTH(clamp),      BOTH(scale_add)};
+static const Twin table[] = {BOTH(neg),         BOTH(square),    BOTH(abs_value), BOTH(reciprocal), BOTH(sqrt_value),
+                             BOTH(rsqrt_value), BOTH(exp_value), BOTH(log_value), BOTH(sin_value),  BOTH(cos_value),
+                             BOTH(tanh_value),  BOTH(sigmoid),   BOTH(silu),      BOTH(softplus),   BOTH(gelu),
+                             BOTH(leaky_relu),  BOTH(elu),       BOTH(clamp),     BOTH(scale_add)};
 std::span<const Twin> unary() {
     return table;
 }
