@@ -223,18 +223,20 @@ int pipeline_stages(const ParallelPlan& plan) {
 std::vector<BlockRange> cut_of_plan(const ModelShape& shape, const ParallelPlan& plan, int stages) {
     if (plan.cut.empty()) return cut_into_stages(shape, stages);
     const int blocks = count_blocks(shape);
+    const bool whole = shape.kind == Kind::perceptron || shape.kind == Kind::convolutional;
+    const std::string_view among = whole ? "," : ", embedding and head among them,";
     std::vector<BlockRange> ranges;
     int64_t end = 0;
     for (const int count : plan.cut) {
         if (count < 1 || count > blocks)
-            throw Failure(fmt::format("a stage of {} blocks is impossible: {} has {}, and every stage needs one", count,
-                                      shape.name, blocks));
+            throw Failure(fmt::format("a stage of {} blocks is impossible: {} has {}{} and every stage needs one", count,
+                                      shape.name, blocks, among));
         end += count;
         ranges.push_back({static_cast<int>(end - count), static_cast<int>(end)});
     }
     if (static_cast<int>(plan.cut.size()) != stages || end != blocks)
-        throw Failure(fmt::format("the cut gives {} blocks to {} stages: {} has {} blocks, and this plan {} stages", end,
-                                  plan.cut.size(), shape.name, blocks, stages));
+        throw Failure(fmt::format("the cut gives {} blocks to {} stages: {} has {} blocks{} and this plan {} stages", end,
+                                  plan.cut.size(), shape.name, blocks, among, stages));
     return ranges;
 }
 
