@@ -823,7 +823,8 @@ TEST_CASE("a launch, a copy or an allocation that fails costs silicon one row, w
 }
 
 TEST_CASE(
-    "a row that hangs is given up, one whose memory is not there is named, and a part that cannot begin is one failure") {
+    "a row that hangs is given up, one whose memory is not there is named, and a part that cannot begin is one failure",
+    "[long]") {
     const std::string file = (scratch() / "hanging.json").string();
     {
         const DriverSettings settings(DriverSettings::Settings{{"LOCKSTEP_MODELLED_FAILS", "cuGraphLaunch=hang"}});

@@ -213,7 +213,9 @@ TEST_CASE("buffers of the host never overlap, are found again when released, and
         while (live.size() > 200) release_any();
         most_pieces = std::max(most_pieces, memory.pieces());
     }
-    CHECK(most_pieces <= 8);  // 200 buffers of 150 KB on average are two pieces; holes between them are used again
+    // 200 buffers of 150 KB on average are two pieces, holes between them are used again; under AddressSanitizer each is its
+    // own.
+    CHECK(most_pieces <= (sanitized ? 200 : 8));
     while (!live.empty()) release_any();
     CHECK(memory.pieces() == 0);
     CHECK(memory.allocate(SIZE_MAX) == nullptr);

@@ -658,6 +658,22 @@ TEST_CASE("DualPipe trains in the view: two stages a rank, twice the weights, bo
     CHECK(std::abs(double(formula) / double(kept) - 1) < 0.05);
 }
 
+TEST_CASE("no rank of a training run keeps more than the limit that is drawn, its schedule's own") {
+    const std::pair<const char*, int> limits[] = {{"gpipe", 4}, {"1f1b", 2}, {"zb-h1", 2},
+                                                  {"zb-h2", 3}, {"zb-v", 2}, {"dualpipe", 3}};
+    for (const auto& [schedule, limit] : limits) {
+        const std::string plan = std::string("pp=2 microbatches=4 schedule=") + schedule;
+        const lessons::ClusterScene scene = lessons::run_cluster(training_setup(plan));
+        INFO(plan);
+        REQUIRE(scene.training->refusal.empty());
+        CHECK(activation_limit(scene) == limit);
+        double most = 0;
+        for (int rank = 0; rank < 2; ++rank) most = std::max(most, peak_of(scene.schedules[0].run, rank));
+        CHECK(most > limit - 1);
+        CHECK(most <= limit);
+    }
+}
+
 TEST_CASE("a plan that cannot be says why in the schedule's place, as the core says it") {
     const auto refusal = [](const std::string& plan) {
         return lessons::run_cluster(training_setup(plan)).training->refusal;

@@ -116,7 +116,14 @@ int rank_of_row(const lessons::ClusterScene& scene, int row) {
 }
 
 int activation_limit(const lessons::ClusterScene& scene) {
-    return scene.training ? scene.setup.training.plan.pp : scene.setup.pipeline.activation_limit();
+    if (!scene.training) return scene.setup.pipeline.activation_limit();
+    const parallel::ParallelPlan& plan = scene.setup.training.plan;
+    const parallel::ScheduleRow& row = parallel::schedule_named(plan.schedule);
+    const parallel::PipelineShape shape = {.ranks = plan.pp, .microbatches = plan.microbatches, .chunks = plan.chunks};
+    int stages = 1;
+    for (int rank = 0; rank < plan.pp; ++rank) stages = std::max(stages, row.activations(shape, rank));
+    const double share = scene.schedules.empty() ? 1 : scene.schedules.front().run.schedule.share();
+    return static_cast<int>(std::ceil(stages * share - 1e-9));
 }
 
 std::string training_words(const lessons::TrainingShown& shown) {

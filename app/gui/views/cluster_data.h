@@ -17,9 +17,10 @@ std::string cluster_title(const Session& session, const Snapshot& snapshot);  //
 int picked_rank(const Focus& focus, int ranks);  // that is looked at: Focus::rank where there is such a rank
 // The schedule's row that is looked at: Focus::rank where there is such a rank; of a training run, its pipeline's row.
 int picked_rank(const Focus& focus, const lessons::ClusterScene& scene, int rows);
-int rank_of_row(const lessons::ClusterScene& scene, int row);       // the way back
-bool trained(const lessons::ClusterScene& scene);                   // ranks have trained, and what is shown was executed
-int activation_limit(const lessons::ClusterScene& scene);           // of the memory curves under a schedule
+int rank_of_row(const lessons::ClusterScene& scene, int row);  // the way back
+bool trained(const lessons::ClusterScene& scene);              // ranks have trained, and what is shown was executed
+// Of the memory curves under a schedule, in micro-batches: what was set; of a training run, its schedule's own bound.
+int activation_limit(const lessons::ClusterScene& scene);
 std::string training_words(const lessons::TrainingShown& shown);    // "step 3: loss 4.51, as the serial run's"
 std::string step_share_words(const lessons::TrainingShown& shown);  // "a rank computes 62 % of the step's 1.8 ms and ..."
 struct PurposeLook {
