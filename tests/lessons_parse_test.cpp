@@ -156,6 +156,10 @@ TEST_CASE("every mistake in a lesson has its sentence, its place and a caret") {
          "                          ^"},
         {step + "::: predict id=q of=cycles type=number\nQ\n| 1 | a\n| two | b\n:::\n",
          "x/lesson.md:13:3: error: 'two' is not a number\n    | two | b\n      ^"},
+        {step + "::: predict id=q of=cycles type=number\nQ\n| -12,345,678 | a\n| 10,24 | b\n:::\n",
+         "x/lesson.md:13:3: error: '10,24' is not a number\n    | 10,24 | b\n      ^"},
+        {step + "::: predict id=q of=cycles type=number\nQ\n| 101,770 | a\n| 1024,000 | b\n:::\n",
+         "x/lesson.md:13:3: error: '1024,000' is not a number\n    | 1024,000 | b\n      ^"},
         {step + "::: predict id=q of=cycles type=number\nQ\n| 1 | a\n:::\n",
          "x/lesson.md:10:1: error: a predict needs at least two answers, this has 1\n    ::: predict id=q of=cycles "
          "type=number\n    ^"},

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
-#include <regex>
 #include <set>
 #include <sstream>
 
@@ -66,6 +65,17 @@ std::vector<Piece> pieces(const std::string& list) {
         found.back().text += c;
     }
     return found;
+}
+
+// 101,770: up to three digits, then groups of three, each behind a comma.
+bool has_thousands(std::string_view text) {
+    if (text.starts_with('-')) text.remove_prefix(1);
+    if (text.size() > 31) return false;
+    const size_t first = text.find(',');
+    if (first == 0 || first > 3 || text.size() % 4 != first % 4) return false;
+    for (size_t i = 0; i < text.size(); ++i)
+        if (i % 4 == first % 4 && i >= first ? text[i] != ',' : text[i] < '0' || text[i] > '9') return false;
+    return true;
 }
 
 // Takes `prefix` and the number that follows it off `text`.
@@ -453,8 +463,7 @@ class LessonParser {
                         : "an answer of type number is written | number | reply");
         Answer answer;
         std::string digits = cells[0];
-        if (digits.size() < 32 && std::regex_match(digits, std::regex("-?[0-9]{1,3}(,[0-9]{3})+")))  // 101,770
-            digits.erase(std::remove(digits.begin(), digits.end(), ','), digits.end());
+        if (has_thousands(digits)) std::erase(digits, ',');
         const auto value = is_number(digits) ? number_at_front(digits) : std::nullopt;
         if (!value)
             fail(here(), static_cast<int>(line.find_first_not_of("| ")) + 1, fmt::format("'{}' is not a number", cells[0]));
