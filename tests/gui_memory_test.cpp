@@ -237,6 +237,20 @@ TEST_CASE("the Memory workspace shows the request of the picked row; keys and cl
     CHECK(lanes.size() == 33);
 }
 
+TEST_CASE("a remedy stands beside a request that has a conflict, and beside no other until one is chosen") {
+    Desk desk(run_of(2));
+    const auto rows = memory_rows(*desk.session.snapshot()->kernel, nullptr, true);
+    REQUIRE(rows.size() == 2);
+    desk.shell.focus.pc = static_cast<int32_t>(rows[0].pc);  // a column of the tile
+    desk.frame();
+    CHECK(desk.says("banks", "32-way"));
+    CHECK(desk.says("banks", "what if: padded rows"));
+    desk.shell.focus.pc = static_cast<int32_t>(rows[1].pc);  // one word for all lanes
+    desk.frame();
+    CHECK(desk.says("banks", "no bank has a second word to deliver"));
+    CHECK(!desk.says("banks", "what if"));
+}
+
 TEST_CASE("while a prediction is open neither sectors nor banks are told") {
     const auto snapshot = run_of(2);
     Desk desk(snapshot);

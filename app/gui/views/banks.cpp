@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <optional>
 
 #include "app/gui/views/bank_picture.h"
 #include "app/gui/views/memory_views.h"
@@ -40,10 +41,10 @@ class BanksView final : public View {
         if (!scene.nothing.empty()) {
             ui.say_nothing_yet(rest, scene.nothing, scene.hint);
         } else {
-            const bool twin = remedy_ != Remedy::none && rest.w > 420;
+            const bool twin = scene.remedy != Remedy::none && rest.w > 420;
             const float half = twin ? (rest.w - 16) / 2 : rest.w;
             draw_half(ui, focus, scene, scene.left, Remedy::none, {rest.x, rest.y, half, rest.h});
-            if (twin) draw_half(ui, focus, scene, scene.right, remedy_, {rest.x + half + 16, rest.y, half, rest.h});
+            if (twin) draw_half(ui, focus, scene, scene.right, scene.remedy, {rest.x + half + 16, rest.y, half, rest.h});
         }
         ui.pop_scope();
     }
@@ -62,12 +63,12 @@ class BanksView final : public View {
                                 : fmt::format("{} request{}, {:.4g} pass{} each", row.requests, row.requests == 1 ? "" : "s",
                                               row.per_request(), row.per_request() == 1 ? "" : "es"));
         if (scene.nothing.empty())
-            for (const Remedy remedy : {Remedy::none, remedy_}) {
+            for (const Remedy remedy : {Remedy::none, scene.remedy}) {
                 const Half& half = remedy == Remedy::none ? scene.left : scene.right;
                 text += fmt::format("  {}: {}, {}, {} words, {} of them broadcast\n", title_of(scene, remedy),
                                     ways_text(half.facts), passes_text(half.facts), half.facts.words.size(),
                                     half.facts.broadcasts);
-                if (remedy_ == Remedy::none) break;
+                if (scene.remedy == Remedy::none) break;
             }
         return text + "  " + caption_of(scene) + "\n";
     }
@@ -79,6 +80,7 @@ class BanksView final : public View {
     };
     struct Scene {
         bool sandbox = false, locked = false;
+        Remedy remedy = Remedy::padding;
         std::shared_ptr<const simt::WarpHistory> history;
         std::vector<MemoryRow> rows;
         Picked picked;
@@ -87,7 +89,7 @@ class BanksView final : public View {
     };
     bool sandbox_ = false;
     TileChoice choice_;
-    Remedy remedy_ = Remedy::padding;
+    std::optional<Remedy> chosen_;  // until then padding, and nothing beside a request of a run that has no conflict
     int32_t last_pc_ = -1;
     double played_from_ = -1;  // when the passes began to play; -1: they stand
     mutable std::shared_ptr<const model::KernelRun> rows_run_;
@@ -111,11 +113,12 @@ class BanksView final : public View {
         scene.rows = rows_;
         // Without a shared-memory instruction the sandbox is all there is.
         scene.sandbox = !scene.locked && (sandbox_ || scene.rows.empty());
+        scene.remedy = chosen_.value_or(Remedy::padding);
         scene.picked = pick(scene.rows, session, focus, scene.history.get(), last_pc_);
         bool atomic = false;
         if (scene.sandbox) {
             scene.left.pattern = tile_pattern(choice_, Remedy::none);
-            scene.right.pattern = tile_pattern(choice_, remedy_);
+            scene.right.pattern = tile_pattern(choice_, scene.remedy);
         } else if (scene.picked.row < 0) {
             scene.nothing = "This kernel touches no shared memory.";
             return scene;
@@ -134,7 +137,8 @@ class BanksView final : public View {
             }
             atomic = row.is_atomic;
             scene.left.pattern = pattern_of(scene.history->accesses[static_cast<size_t>(scene.picked.access)]);
-            scene.right.pattern = what_if(scene.left.pattern, remedy_);
+            if (!chosen_ && bank_facts(scene.left.pattern, atomic).ways <= 1) scene.remedy = Remedy::none;
+            scene.right.pattern = what_if(scene.left.pattern, scene.remedy);
         }
         scene.left.facts = bank_facts(scene.left.pattern, atomic);
         scene.right.facts = bank_facts(scene.right.pattern, atomic);
@@ -180,8 +184,8 @@ class BanksView final : public View {
         text += left.ways > 1 ? fmt::format(": bank {} has {} different words to deliver, so one request takes {}.",
                                             left.worst_bank, left.ways, passes_text(left))
                               : fmt::format(": no bank has a second word to deliver, {}.", passes_text(left));
-        if (remedy_ == Remedy::none) return text;
-        std::string with(word_of(remedy_));
+        if (scene.remedy == Remedy::none) return text;
+        std::string with(word_of(scene.remedy));
         with[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(with[0])));
         return text + fmt::format(" {} makes it {}-way, {}.", with, right.ways, passes_text(right));
     }
@@ -255,7 +259,9 @@ class BanksView final : public View {
                 12;
         }
         wrap(230);
-        remedy_ = static_cast<Remedy>(ui.segmented(x, y, {"none", "+1 padding", "XOR swizzle"}, static_cast<int>(remedy_)));
+        const auto wanted =
+            static_cast<Remedy>(ui.segmented(x, y, {"none", "+1 padding", "XOR swizzle"}, static_cast<int>(scene.remedy)));
+        if (wanted != scene.remedy) chosen_ = wanted;
         if (x + 60 <= body.right() && ui.chip(x, y, "play", played_from_ >= 0)) played_from_ = ui.now;
         return y - body.y + 26;
     }
