@@ -92,7 +92,7 @@ TEST_CASE("host matrix products have the same bits on any number of threads") {
         }
 }
 
-TEST_CASE("long elementwise twins have the same bits on any number of threads") {
+TEST_CASE("long elementwise twins have the same bits on any number of threads", "[long]") {
     for (const KernelRow& row : kernels()) {
         if (row.name.starts_with("matmul")) continue;
         const KernelCase long_case = case_of(row, {401, 331, 1}, 9);

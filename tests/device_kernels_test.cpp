@@ -104,7 +104,7 @@ TEST_CASE("every kernel source belongs to a row, and every PTX to a source") {
     CHECK(ptx == sources);
 }
 
-TEST_CASE("nvcc makes of every source the PTX that is checked in") {
+TEST_CASE("nvcc makes of every source the PTX that is checked in", "[long]") {
     for (const DeviceListing& listing : list_compilers()) {
         if (listing.name != "nvcc") continue;
         for (const std::string& name : kernel_files()) {
