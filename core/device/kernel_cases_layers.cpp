@@ -110,9 +110,10 @@ bool pooling(Writer& w, Shape shape, std::string_view kernel) {
         return true;
     }
     if (!kernel.starts_with("max_pool2d") && !kernel.starts_with("avg_pool2d")) return false;
-    const int kernel_height = 1 + shape.k % 3, kernel_width = 2 + shape.m % 2, down = 1 + shape.n % 3,
-              right = 1 + shape.n % 3;
-    const int padding_down = kernel_height / 2, padding_right = shape.m % 2;
+    const bool halving = shape.k % 4 == 0;  // 2 x 2 side by side, which the native twin does in vectors
+    const int kernel_height = halving ? 2 : 1 + shape.k % 3, kernel_width = halving ? 2 : 2 + shape.m % 2,
+              down = halving ? 2 : 1 + shape.n % 3, right = down;
+    const int padding_down = halving ? 0 : kernel_height / 2, padding_right = halving ? 0 : shape.m % 2;
     const int out_height = (height + 2 * padding_down - kernel_height) / down + 1,
               out_width = (width + 2 * padding_right - kernel_width) / right + 1, out = planes * out_height * out_width;
     const std::vector<int> sizes = {planes,       height, width, out_height,   out_width,    kernel_height,

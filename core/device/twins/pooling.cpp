@@ -4,6 +4,9 @@
 #include <type_traits>
 
 #include "core/device/twins/twins.h"
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
 
 #define POOLING                                                                                                             \
     int planes, int height, int width, int out_height, int out_width, int kernel_height, int kernel_width, int stride_down, \
@@ -133,23 +136,86 @@ static bool is_halving(const Pooling& p) {
     return p.kernel_height == 2 && p.kernel_width == 2 && p.stride_down == 2 && p.stride_right == 2 && p.padding_down == 0 &&
            p.padding_right == 0;
 }
+#ifdef __AVX2__
+// Rows in vectors of 8 or 4 outputs, the last one moved back so that it ends with the row: to write a value twice costs less
+// than the loop over what is left. A quarter is exact, so a product rounds as the quotient does.
+static void halve_8(const float* a, const float* b, float* y) {
+    const __m256 a0 = _mm256_loadu_ps(a), a1 = _mm256_loadu_ps(a + 8), b0 = _mm256_loadu_ps(b), b1 = _mm256_loadu_ps(b + 8);
+    __m256 sum = _mm256_add_ps(_mm256_shuffle_ps(a0, a1, 0x88), _mm256_shuffle_ps(a0, a1, 0xdd));
+    sum = _mm256_add_ps(_mm256_add_ps(sum, _mm256_shuffle_ps(b0, b1, 0x88)), _mm256_shuffle_ps(b0, b1, 0xdd));
+    sum = _mm256_mul_ps(sum, _mm256_set1_ps(0.25f));
+    _mm256_storeu_ps(y, _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(sum), 0xd8)));
+}
+static void halve_4(const float* a, const float* b, float* y) {
+    const __m128 a0 = _mm_loadu_ps(a), a1 = _mm_loadu_ps(a + 4), b0 = _mm_loadu_ps(b), b1 = _mm_loadu_ps(b + 4);
+    __m128 sum = _mm_add_ps(_mm_shuffle_ps(a0, a1, 0x88), _mm_shuffle_ps(a0, a1, 0xdd));
+    sum = _mm_add_ps(_mm_add_ps(sum, _mm_shuffle_ps(b0, b1, 0x88)), _mm_shuffle_ps(b0, b1, 0xdd));
+    _mm_storeu_ps(y, _mm_mul_ps(sum, _mm_set1_ps(0.25f)));
+}
+static void spread_8(const float* dy, float* a, float* b) {
+    const __m256 part = _mm256_mul_ps(_mm256_loadu_ps(dy), _mm256_set1_ps(0.25f));
+    const __m256 low = _mm256_unpacklo_ps(part, part), high = _mm256_unpackhi_ps(part, part);  // 0011 4455, 2233 6677
+    const __m256 first = _mm256_permute2f128_ps(low, high, 0x20), second = _mm256_permute2f128_ps(low, high, 0x31);
+    _mm256_storeu_ps(a, first), _mm256_storeu_ps(a + 8, second);
+    _mm256_storeu_ps(b, first), _mm256_storeu_ps(b + 8, second);
+}
+static void spread_4(const float* dy, float* a, float* b) {
+    const __m128 part = _mm_mul_ps(_mm_loadu_ps(dy), _mm_set1_ps(0.25f));
+    const __m128 first = _mm_unpacklo_ps(part, part), second = _mm_unpackhi_ps(part, part);
+    _mm_storeu_ps(a, first), _mm_storeu_ps(a + 4, second);
+    _mm_storeu_ps(b, first), _mm_storeu_ps(b + 4, second);
+}
+// True where the row was done: eight(i) and four(i) do the outputs i, i + 1, ...
+template <class Eight, class Four>
+static bool row_in_vectors(int count, const Eight& eight, const Four& four) {
+    if (count < 4) return false;
+    if (count < 8) return four(0), four(count - 4), true;
+    for (int i = 0; i + 8 <= count; i += 8) eight(i);
+    if (count % 8 > 4)
+        eight(count - 8);
+    else if (count % 8 > 0)
+        four(count - 4);
+    return true;
+}
+#endif
 template <class T>
-static void halve(const T* x, T* y, const Pooling& p) {
-    for (int row = 0; row < p.out_height; ++row, y += p.out_width) {
-        const T *a = x + int64_t{2 * row} * p.width, *b = a + p.width;
-        for (int i = 0; i < p.out_width; ++i)
-            y[i] = (Acc<T>(a[2 * i]) + Acc<T>(a[2 * i + 1]) + Acc<T>(b[2 * i]) + Acc<T>(b[2 * i + 1])) / 4;
+static void halve_row(const T* a, const T* b, T* y, int count) {
+#ifdef __AVX2__
+    if constexpr (std::is_same_v<T, float>)
+        if (row_in_vectors(
+                count, [&](int i) { halve_8(a + 2 * i, b + 2 * i, y + i); },
+                [&](int i) { halve_4(a + 2 * i, b + 2 * i, y + i); }))
+            return;
+#endif
+    for (int i = 0; i < count; ++i)
+        y[i] = (Acc<T>(a[2 * i]) + Acc<T>(a[2 * i + 1]) + Acc<T>(b[2 * i]) + Acc<T>(b[2 * i + 1])) / 4;
+}
+template <class T>
+static void spread_row(const T* dy, T* a, T* b, int count) {
+#ifdef __AVX2__
+    if constexpr (std::is_same_v<T, float>)
+        if (row_in_vectors(
+                count, [&](int i) { spread_8(dy + i, a + 2 * i, b + 2 * i); },
+                [&](int i) { spread_4(dy + i, a + 2 * i, b + 2 * i); }))
+            return;
+#endif
+    for (int i = 0; i < count; ++i) {
+        const T part = Acc<T>(dy[i]) / 4;
+        a[2 * i] = part, a[2 * i + 1] = part;
+        b[2 * i] = part, b[2 * i + 1] = part;
     }
 }
 template <class T>
+static void halve(const T* x, T* y, const Pooling& p) {
+    for (int row = 0; row < p.out_height; ++row)
+        halve_row(x + int64_t{2 * row} * p.width, x + int64_t{2 * row + 1} * p.width, y + int64_t{row} * p.out_width,
+                  p.out_width);
+}
+template <class T>
 static void spread(const T* dy, T* dx, const Pooling& p) {
-    for (int row = 0; row < p.out_height; ++row, dy += p.out_width) {
+    for (int row = 0; row < p.out_height; ++row) {
         T *a = dx + int64_t{2 * row} * p.width, *b = a + p.width;
-        for (int i = 0; i < p.out_width; ++i) {
-            const T part = Acc<T>(dy[i]) / 4;
-            a[2 * i] = part, a[2 * i + 1] = part;
-            b[2 * i] = part, b[2 * i + 1] = part;
-        }
+        spread_row(dy + int64_t{row} * p.out_width, a, b, p.out_width);
         for (int i = 2 * p.out_width; i < p.width; ++i) a[i] = b[i] = Acc<T>(0);
     }
     for (int64_t i = int64_t{2 * p.out_height} * p.width; i < p.size(); ++i) dx[i] = Acc<T>(0);
