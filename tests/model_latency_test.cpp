@@ -201,7 +201,13 @@ done:
         for (const StallRun& wait : warp.runs) {
             if (wait.reason == StallReason::lg_throttle) lg += wait.end - wait.begin;
             if (wait.reason == StallReason::mio_throttle) mio += wait.end - wait.begin;
-            if (wait.reason == StallReason::drain) drain += wait.end - wait.begin;
+            if (wait.reason == StallReason::drain) {
+                drain += wait.end - wait.begin;
+                REQUIRE(wait.cause >= 0);  // the warp's last store, not its end
+                const IssueRecord& cause = with.trace.issues[static_cast<size_t>(wait.cause)];
+                CHECK(cause.sectors > 0);
+                CHECK(cause.cycle < wait.begin);
+            }
         }
     CHECK(lg > 1000);
     CHECK(mio == 0);

@@ -19,6 +19,7 @@ int32_t Sm::oldest_cause(int64_t now) const {
             if (w.warp == nullptr && w.ended <= now) continue;
             const bool eligible = w.warp != nullptr && (core.eligible >> (&w - core.slot.data()) & 1) != 0;
             if (each_run_ || !eligible) refers(w.run_cause);
+            if (w.store_done > now) refers(w.store_cause);
             refers(w.scoreboard.oldest_cause(now));
         }
     }

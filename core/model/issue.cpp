@@ -28,7 +28,10 @@ MemoryCost Sm::memory_cost(uint32_t s, int64_t now, const simt::WarpEvent& event
             event.sectors != nullptr ? 32 * cost.sectors : used_bytes(event.addresses, event.executed, event.bytes);
         if (event.sectors != nullptr) cost.bytes = 32 * cost.sectors;
     }
-    if (event.is_store || event.is_atomic) w.store_done = std::max(w.store_done, cost.done);
+    if ((event.is_store || event.is_atomic) && cost.done > w.store_done) {
+        w.store_done = cost.done;
+        w.store_cause = issued_;  // the number that this issue gets
+    }
     return cost;
 }
 
@@ -330,7 +333,7 @@ bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
         reason = StallReason::membar;
         until = w.store_done + gpu_.l2_latency;
     }
-    wait_next(core, i, now, until, reason, record);
+    wait_next(core, i, now, until, reason, reason == StallReason::membar ? w.store_cause : record);
     if (at_barrier) {
         core.recheck &= ~(1u << i);
         w.at_barrier = true;

@@ -60,6 +60,7 @@ void Sm::start_block(uint32_t slot, uint32_t linear, int64_t now, uint32_t clust
         w.run_reason = StallReason::selected;
         w.run_cause = -1;
         w.store_done = 0;
+        w.store_cause = -1;
         w.block_slot = static_cast<uint16_t>(slot);
         w.at_barrier = false;
         w.ahead_at = w.ahead_count = 0;
@@ -333,7 +334,7 @@ void Sm::retire(SubCore& core, uint32_t i, int64_t now, int32_t cause) {
     WarpSlot& w = core.slot[i];
     const int64_t end = std::max(now + 1, w.store_done);
     w.run_reason = StallReason::drain;
-    w.run_cause = cause;
+    w.run_cause = w.store_done > now + 1 ? w.store_cause : cause;
     close_run(w, end);
     if (w.track >= 0) state_.recorder->end_track(w.track, end);
     w.ended = end;

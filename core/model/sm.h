@@ -81,7 +81,8 @@ struct SmState {
         uint16_t block_slot = 0;
         Scoreboard scoreboard;
         std::array<simt::AheadStep, most_ahead> ahead{};
-        int64_t store_done = 0;
+        int64_t store_done = 0;  // when its last store or atomic is home, and the issue of that one
+        int32_t store_cause = -1;
         std::array<int64_t, 3> marks{};            // when the loads were issued that later ones are moved up to (lowering.h)
         uint64_t first_round = 0, last_round = 0;  // values of SharedState::issues when it came round and changed nothing
         int64_t begin = 0;
