@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <map>
 #include <sstream>
 #include <vector>
 
 #include "core/base/diagnostic.h"
+#include "core/model/windows.h"
 #include "core/ptx/ptx.h"
 #include "core/simt/faults.h"
 #include "core/trace/stall_reason.h"
@@ -151,19 +154,94 @@ std::string by_line(const ptx::Program& program, const model::TimedResult& resul
            "lines\n";
 }
 
+// 3,670,016 of a count; figures that are no whole numbers to six digits, never with an exponent while they have a place.
+std::string number_text(double value) {
+    if (value == std::floor(value) && std::abs(value) < 1e15) {
+        std::string digits = fmt::format("{:.0f}", std::abs(value));
+        for (size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+        return value < 0 ? "-" + digits : digits;
+    }
+    return std::abs(value) >= 1e6 && std::abs(value) < 1e15 ? number_text(std::round(value)) : fmt::format("{:.6g}", value);
+}
+
+// "100..200" of "all@cycles:100..200"; false: no stretch of time is named.
+bool stretch_named(std::string_view place, int64_t& begin, int64_t& end) {
+    constexpr std::string_view word = "cycles:";
+    if (!place.starts_with(word)) return false;
+    const std::string_view range = place.substr(word.size());
+    const size_t dots = range.find("..");
+    const char* const last = range.data() + range.size();
+    begin = end = -1;
+    if (dots != std::string_view::npos) {
+        const auto from = std::from_chars(range.data(), range.data() + dots, begin);
+        const auto to = std::from_chars(range.data() + dots + 2, last, end);
+        if (from.ptr != range.data() + dots || to.ptr != last) end = -1;
+    }
+    if (begin < 0 || end <= begin)
+        throw Failure(
+            fmt::format("'@{}' names no stretch of cycles: write @cycles:1000..2000, without the last one", place));
+    return true;
+}
+
+double value_in(const std::vector<model::Metric>& metrics, std::string_view name) {
+    for (const model::Metric& metric : metrics)
+        if (metric.name == name) return metric.value;
+    return 0;
+}
+
+// The run in sixteen parts, or as many as it kept counters of, one after the other.
+std::string by_window(const model::KernelRun& run) {
+    std::string text = fmt::format("{:>19} {:>6} {:>6} {:>6} {:>5} {:>5} {:>5} {:>5} {:>6} {:>6}  {}\n", "cycles", "issue",
+                                   "warps", "elig.", "SM", "L1", "L2", "DRAM", "L1 hit", "L2 hit", "most of it waits");
+    const int64_t cycles = run.result.cycles, part = std::max<int64_t>(1, (cycles + 15) / 16);
+    for (int64_t begin = 0; begin < cycles;) {
+        const model::WindowMetrics window = model::metrics_between(run, begin, std::min(cycles, begin + part));
+        const auto m = [&](std::string_view name) { return value_in(window.metrics, name); };
+        std::string_view reason;
+        double most = 0;
+        for (const StallRow& row : stall_reasons())
+            if (const double share = m(fmt::format("stall_{}", row.name));
+                row.reason != StallReason::selected && share > most)
+                most = share, reason = row.label;
+        text += fmt::format("{:>19} {:>6.1f} {:>6.2f} {:>6.2f} {:>5.1f} {:>5.1f} {:>5.1f} {:>5.1f} {:>6.1f} {:>6.1f}  {}\n",
+                            fmt::format("{}..{}", window.begin, window.end), m("issue_slot_utilization"), m("active_warps"),
+                            m("eligible_warps"), m("sm_throughput"), m("l1_throughput"), m("l2_throughput"),
+                            m("dram_throughput"), m("l1_hit_rate"), m("l2_hit_rate"),
+                            reason.empty() ? std::string("-") : fmt::format("{} {:.0f} %", reason, most));
+        if (window.end <= begin) break;
+        begin = window.end;
+    }
+    return text +
+           "  issue: % of issue slots; warps, eligible: a scheduler; SM, L1, L2, DRAM: % of peak; hits in %\n"
+           "  every counter of a stretch: --metrics all@cycles:BEGIN..END\n";
+}
+
 }  // namespace
 
 std::string metrics_text(const model::GpuSpec& gpu, const ptx::Program& program, const model::TimedResult* result,
-                         const std::string& source, const std::string& wanted) {
+                         const std::string& source, const std::string& wanted, const model::KernelRun* run) {
     if (wanted.empty()) return result == nullptr ? "" : summary(gpu, program, *result);
     if (wanted == "by-line") return result == nullptr ? "" : by_line(program, *result, source);
+    if (wanted == "by-window") return run == nullptr ? "" : by_window(*run);
     std::string text;
-    const auto row = [&](std::string_view name, double value, std::string_view unit) {
-        text += fmt::format("  {:<32} {:>14.6g} {}\n", name, value, unit);
+    const auto row = [&](std::string_view name, double value, std::string_view unit, std::string_view nsight) {
+        text += fmt::format("  {:<36} {:>15} {:<20} {}\n", name, number_text(value), unit, nsight);
     };
-    if (wanted == "all") {
-        if (result != nullptr)
-            for (const model::Metric& metric : result->metrics) row(metric.name, metric.value, metric.unit);
+    int64_t begin = 0, end = 0;
+    const auto stretch = [&] {
+        if (run != nullptr && begin >= run->result.cycles)
+            throw Failure(fmt::format("@cycles:{}..{}: the run ends at cycle {}", begin, end, run->result.cycles));
+        return model::metrics_between(*run, begin, end);
+    };
+    const size_t all_at = wanted.find('@');
+    if (wanted == "all" || (wanted.substr(0, all_at) == "all" && stretch_named(wanted.substr(all_at + 1), begin, end))) {
+        if (result != nullptr && wanted == "all")
+            for (const model::Metric& metric : result->metrics) row(metric.name, metric.value, metric.unit, metric.nsight);
+        if (run != nullptr && wanted != "all") {
+            const model::WindowMetrics window = stretch();
+            text = fmt::format("  cycles {} to {}, whole windows\n", window.begin, window.end);
+            for (const model::Metric& metric : window.metrics) row(metric.name, metric.value, metric.unit, metric.nsight);
+        }
         return text;
     }
     const std::vector<model::MetricRow> rows = model::metric_rows();
@@ -172,12 +250,23 @@ std::string metrics_text(const model::GpuSpec& gpu, const ptx::Program& program,
         const std::string base = name.substr(0, name.find('@'));
         const auto known = std::find_if(rows.begin(), rows.end(),
                                         [&](const auto& each) { return each.name == base || each.nsight == base; });
+        if (known != rows.end() && name.size() > base.size() && stretch_named(name.substr(base.size() + 1), begin, end)) {
+            if (run == nullptr) continue;
+            const model::WindowMetrics window = stretch();
+            row(fmt::format("{}@cycles:{}..{}", base, window.begin, window.end), value_in(window.metrics, known->name),
+                known->unit, known->nsight);
+            continue;
+        }
         // Without a run only the name can be wrong; an empty result of the right program tells that.
         const Result<double> value = model::metric_of(program, result == nullptr ? model::TimedResult{} : *result, name);
         if (!value && (result != nullptr || known == rows.end())) throw Failure(value.error());
-        if (result != nullptr) row(name, value.value(), known == rows.end() ? std::string_view() : known->unit);
+        if (result != nullptr && known != rows.end()) row(name, value.value(), known->unit, known->nsight);
     }
     return text;
+}
+
+bool asks_for_windows(const std::string& wanted) {
+    return wanted == "by-window" || wanted.find("@cycles:") != std::string::npos;
 }
 
 }  // namespace lockstep::cli

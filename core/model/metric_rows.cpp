@@ -369,7 +369,13 @@ constexpr Row rows[] = {
     {"math_time_us", "lockstep__roofline_math_time.us", "us", "what the operations need at the peak of their units", nullptr,
      [](const Sums& s, const Launch& l) { return 1e6 * math_seconds(roofline_of(l.gpu), roof_point(s, l)); }},
     {"headroom", "lockstep__roofline_headroom.ratio", "x", "time over the larger of these two: 1 stands on the roof",
-     nullptr, [](const Sums& s, const Launch& l) { return headroom(roofline_of(l.gpu), roof_point(s, l)); }},
+     nullptr,
+     [](const Sums& s, const Launch& l) {
+         const Roofline roofline = roofline_of(l.gpu);
+         const RoofPoint point = roof_point(s, l);
+         const double above = headroom(roofline, point);  // 0: it does not compute, and stands nowhere under the roof
+         return above > 0 ? above : std::max(0.0, ratio(l.time_us, 1e6 * memory_seconds(roofline, point)));
+     }},
     {"ridge", "lockstep__roofline_ridge.ratio", "FLOP/B", "where the DRAM roof meets the peak of the units used", nullptr,
      [](const Sums& s, const Launch& l) {
          const Roofline roofline = roofline_of(l.gpu);
