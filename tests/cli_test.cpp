@@ -94,6 +94,24 @@ TEST_CASE("run prints a summary, chosen counters, all of them or a table by line
     REQUIRE(table.status == 0);
     CHECK(table.out.find("ld.global") != std::string::npos);
     CHECK(table.out.find("most of it waits") != std::string::npos);
+    const Outcome all = lockstep_command(run + " --metrics all");  // under both names, whole numbers in full
+    CHECK(all.out.find("sectors_per_request ") != std::string::npos);
+    CHECK(all.out.find("l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio\n") != std::string::npos);
+    CHECK(all.out.find("e+") == std::string::npos);
+    // Of a run of three floats, DRAM is read in the middle: there are several windows, and they differ.
+    const Outcome windows = lockstep_command(run + " --metrics by-window");
+    REQUIRE(windows.status == 0);
+    CHECK(std::count(windows.out.begin(), windows.out.end(), '\n') > 10);
+    const Outcome whole = lockstep_command(run + " --metrics global_load_requests");
+    const Outcome early = lockstep_command(run + " --metrics global_load_requests@cycles:0..100");
+    const auto requests = [](const Outcome& outcome) {
+        const size_t at = outcome.out.find(" requests ");
+        return at == std::string::npos ? -1 : std::atoi(outcome.out.c_str() + outcome.out.rfind(' ', at - 1));
+    };
+    CHECK(requests(whole) == 2);
+    CHECK(requests(early) == 0);  // the code is still being fetched
+    refuses(run + " --metrics all@cycles:9..5", "names no stretch of cycles");
+    refuses(run + " --metrics all@cycles:900000..900001", "the run ends at cycle");
     const Outcome wrong = lockstep_command(run + " --metrics cycels");
     CHECK(wrong.status == 2);
     CHECK(wrong.err.find("did you mean 'cycles'") != std::string::npos);
@@ -301,6 +319,19 @@ TEST_CASE("a trace is written as its file name ends: Perfetto JSON, a table, or 
     CHECK(stretch.find("scheduler 0 " + std::to_string(std::max(20, begin)) + "..60\n") != std::string::npos);
     refuses(start + "x.json --trace-cycles 5-5", "--trace-cycles takes two cycles");
     refuses(start + "x.json --trace-sm 80", "has the SMs 0 to 79");
+    refuses(start + "x.json --trace-cycles 900000-900001", "the run ends at cycle");
+    // A host program's timeline obeys its file's name too.
+    const std::string host =
+        "run " + std::string(LOCKSTEP_SOURCE_DIR) + "/lessons/A14_streams/three.host" + " --gpu teaching --trace ";
+    const auto of_host = [&](const std::string& name) {
+        REQUIRE(lockstep_command(host + (scratch() / name).string()).status == 0);
+        std::ifstream in(scratch() / name, std::ios::binary);
+        return std::string(std::istreambuf_iterator<char>(in), {});
+    };
+    CHECK(of_host("h.csv").starts_with("track,within,begin_ns,end_ns,name\n"));
+    CHECK(of_host("h.txt").starts_with("time ns\ntrack 0 host\n"));
+    CHECK(nlohmann::json::parse(of_host("h.json"))["traceEvents"].size() > 10);
+    refuses(host + "h.foo", "F.json for ui.perfetto.dev, F.csv or F.txt");
 }
 
 TEST_CASE("a device as output stays one, a link stays a link, and a source is not overwritten by its PTX") {

@@ -69,6 +69,32 @@ TEST_CASE("a Trace becomes valid JSON with spans in microseconds, counters and a
     CHECK(arrows == 2);
 }
 
+TEST_CASE("spans of a track that overlap become threads side by side, and those within each other stay together") {
+    Trace trace;
+    trace.tracks = {{"SMs"}, {"host"}};
+    trace.spans = {{0, 0, 100, "a"},   {0, 80, 200, "b"},    {0, 190, 300, "c"}, {0, 85, 90, "within a and b"},
+                   {1, 0, 50, "call"}, {1, 10, 20, "inner"}, {1, 50, 60, "next"}};
+    trace.arrows = {{0, 1}};
+    const nlohmann::json json = written(trace);
+    std::map<std::string, int> thread_of;
+    std::map<int, std::string> name_of;
+    for (const auto& event : json["traceEvents"]) {
+        if (event["ph"] == "X") thread_of[event["name"]] = event["tid"];
+        if (event["ph"] == "M" && event["name"] == "thread_name") name_of[event["tid"]] = event["args"]["name"];
+    }
+    CHECK(thread_of["a"] == thread_of["c"]);
+    CHECK(thread_of["b"] != thread_of["a"]);
+    CHECK(name_of[thread_of["b"]] == "SMs, at the same time 2");
+    CHECK(thread_of["within a and b"] == thread_of["a"]);
+    CHECK(thread_of["call"] == thread_of["inner"]);
+    CHECK(thread_of["call"] == thread_of["next"]);
+    for (const auto& event : json["traceEvents"])
+        if (event["ph"] == "f") CHECK(event["tid"] == thread_of["b"]);
+    std::ostringstream table;
+    write_csv(trace, table);
+    CHECK(table.str().starts_with("track,within,begin_ns,end_ns,name\n\"SMs\",,0,100,\"a\"\n"));
+}
+
 TEST_CASE("an empty Trace is an empty list of events, and parents that go in a circle end") {
     CHECK(written(Trace{})["traceEvents"].empty());
     Trace circle;

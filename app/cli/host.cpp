@@ -7,9 +7,9 @@
 #include <sstream>
 
 #include "app/cli/cli.h"
+#include "app/cli/trace_file.h"
 #include "core/base/files.h"
 #include "core/model/streams.h"
-#include "core/trace/perfetto.h"
 #include "lessons/player/host_program.h"
 #include "lessons/player/predict.h"
 
@@ -52,6 +52,7 @@ Json to_json(const lessons::HostRun& run) {
 
 int run_host_program(const std::string& file, const std::string& gpu, uint64_t seed, const std::string& json,
                      const std::string& trace) {
+    check_trace_name(trace);
     const lessons::HostText text = lessons::parse_host(read_file(file, 1 << 20).value(), file).value();
     lessons::HostRunOptions options;
     options.seed = seed;
@@ -59,11 +60,7 @@ int run_host_program(const std::string& file, const std::string& gpu, uint64_t s
         lessons::run_host(text, model::gpu_named(gpu).value(), std::filesystem::path(file).parent_path(), options).value();
     for (const std::string& hazard : run->hazards) fmt::print(stderr, "warning: {}\n", hazard);
     if (run->fault) fmt::print(stderr, "{}\n", simt::render(*run->fault));
-    if (!trace.empty()) {
-        std::ostringstream out;
-        write_perfetto(model::trace_of(run->gpu, run->program, run->schedule), out);
-        write_file(trace, out.str());
-    }
+    if (!trace.empty()) write_trace(model::trace_of(run->gpu, run->program, run->schedule), trace);
     if (!json.empty()) write_json(to_json(*run), json);
     if (json != "-") {
         const model::Schedule& s = run->schedule;

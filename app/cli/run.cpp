@@ -13,6 +13,7 @@
 
 #include "app/cli/cli.h"
 #include "app/cli/metrics_text.h"
+#include "app/cli/trace_file.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
 #include "core/device/kernel_library.h"
@@ -195,14 +196,6 @@ int compute_capability(const model::GpuSpec& gpu) {
     return digits;
 }
 
-void check_trace_name(const std::string& file) {
-    const std::string extension = std::filesystem::path(file).extension().string();
-    for (const char* known : {".json", ".csv", ".txt"})
-        if (extension == known) return;
-    if (!file.empty() && !std::filesystem::is_character_file(file) && !std::filesystem::is_fifo(file))
-        throw Failure(fmt::format("--trace writes F.json for ui.perfetto.dev, F.csv or F.txt; '{}' is none of them", file));
-}
-
 // As the file's name ends: .csv, .txt, else Perfetto JSON.
 void write_trace(const KernelTrace& trace, const std::string& kernel, const ptx::Program& program, const std::string& file) {
     const std::string extension = std::filesystem::path(file).extension().string();
@@ -286,7 +279,7 @@ int run(const Options& options) {
     if (const auto problem = lessons::bind_symbols(*program, symbols, memory, options.seed)) throw Failure(*problem);
     if (const auto problem = simt::check_launch(*program, config, model::limits_of(gpu))) throw Failure(*problem);
 
-    metrics_text(gpu, *program, nullptr, source, options.metrics);  // a wrong name is refused before anything runs
+    metrics_text(gpu, *program, nullptr, source, options.metrics, nullptr);  // a wrong name is refused before anything runs
     int64_t trace_begin = 0, trace_end = 0;
     if (!options.trace_cycles.empty()) std::tie(trace_begin, trace_end) = parse_cycles(options.trace_cycles);
     if (options.trace_sm >= gpu.sms)
@@ -311,6 +304,7 @@ int run(const Options& options) {
         choose_checkers(options.check, launch);
         launch.trace = !options.trace.empty();
         launch.traced_sm = options.trace_sm;
+        if (options.trace.empty() && asks_for_windows(options.metrics)) launch.trace = true, launch.trace_limit = 1;
         if (trace_end > 0) {
             before = std::make_shared<const simt::Memory>(memory);
             launch.trace_limit = 100'000;  // the stretch comes from a replay
@@ -371,18 +365,29 @@ int run(const Options& options) {
                     fmt::print(stderr, "note: '{}' is extern __shared__ and has no bytes here: --shared BYTES gives them\n",
                                simt::readable_variable(variable.name));
     }
+    const auto as_run = [&] {
+        auto run = std::make_shared<model::KernelRun>();
+        run->gpu = gpu;
+        run->program = program;
+        run->config = config;
+        run->result = timed;
+        return run;
+    };
     if (!options.trace.empty() && !options.functional) {
+        if (trace_end > 0 && !timed.fault && trace_begin >= timed.cycles)
+            throw Failure(fmt::format("--trace-cycles {}: the run ends at cycle {}, before they begin", options.trace_cycles,
+                                      timed.cycles));
         if (trace_end > 0 && !timed.fault) {
-            auto run = std::make_shared<model::KernelRun>();
-            run->gpu = gpu;
-            run->program = program;
-            run->config = config;
+            auto run = as_run();
             run->before = std::move(before);
-            run->result = timed;
             timed.trace = model::Replay(run).trace(timed.trace.sm, trace_begin, trace_end).value();
         }
         write_trace(timed.trace, kernel, *program, options.trace);
     }
+    std::string counters;  // a stretch of time behind the end is told before anything is printed
+    if (!result.fault && !options.functional && options.json != "-")
+        counters = metrics_text(gpu, *program, &timed, source, options.metrics,
+                                asks_for_windows(options.metrics) ? as_run().get() : nullptr);
     if (!options.json.empty()) write_json(json, options.json);
     if (options.json != "-") {
         if (result.fault)  // counters of half a run would mislead
@@ -395,8 +400,7 @@ int run(const Options& options) {
             fmt::print("{} on {}: {} cycles, {:.2f} us, {} warp instructions (simulated)\n", kernel, gpu.title, timed.cycles,
                        timed.time_us, result.warp_instructions);
         fmt::print("{}", on_silicon);
-        if (!result.fault && !options.functional)
-            fmt::print("{}", metrics_text(gpu, *program, &timed, source, options.metrics));
+        fmt::print("{}", counters);
         for (size_t i = 0; i < outputs.size(); ++i)
             fmt::print("  output {}: {}[{}] {}\n", i, name_of(outputs[i].dtype), outputs[i].count(), preview(outputs[i]));
     }
@@ -450,13 +454,18 @@ void add_run(CLI::App& app, int& status) {
                      "warp instructions before the kernel counts as a run-away")
         ->check(not_from_1);
     add_compiler_options(*command, options->compiler);
-    command->add_option("--metrics", options->metrics,
-                        "counters to print: all, by-line, or names, as in sectors_per_request,l1_hit_rate@line:7");
+    command->add_option(
+        "--metrics", options->metrics,
+        "counters to print, with Nsight Compute's names: all, by-line, by-window, all@cycles:1000..2000, or names, as in "
+        "sectors_per_request,l1_hit_rate@line:7,dram_throughput@cycles:1000..2000");
     command->add_option("--json", options->json, "write the result as JSON; '-' for stdout");
-    command->add_option("--trace", options->trace,
-                        "write the warp timeline of one SM: F.json for ui.perfetto.dev, F.csv, or F.txt");
+    command->add_option(
+        "--trace", options->trace,
+        "write the warp timeline of one SM: F.json for ui.perfetto.dev (1 us is 1 cycle), F.csv, or F.txt; of a "
+        "long run the first 2,000,000 issues");
     command->add_option("--trace-sm", options->trace_sm, "the SM to trace, 0 unless told")->check(not_from_0);
-    command->add_option("--trace-cycles", options->trace_cycles, "trace these cycles of a long run: 100000-120000");
+    command->add_option("--trace-cycles", options->trace_cycles,
+                        "trace these cycles of a long run, replayed from checkpoints of at most 256 MiB: 100000-120000");
     command->callback([options, &status] {
         if (lessons::is_host_program(options->file)) {
             status = run_host_program(options->file, options->gpu, options->seed, options->json, options->trace);

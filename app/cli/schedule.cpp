@@ -12,8 +12,8 @@
 #include <sstream>
 
 #include "app/cli/cli.h"
+#include "app/cli/trace_file.h"
 #include "core/base/files.h"
-#include "core/trace/perfetto.h"
 
 namespace lockstep::cli {
 namespace {
@@ -187,8 +187,10 @@ void add_schedule(CLI::App& app, int&) {
     command->add_option("--slow", chosen->slow, "RANK:FACTOR: a rank that takes FACTOR times as long");
     command->add_option("--width", chosen->width, "columns of the picture; default 200");
     command->add_option("--json", chosen->json, "write everything as JSON to this file, - for stdout");
-    command->add_option("--trace", chosen->trace, "write a trace for ui.perfetto.dev; one unit is shown as one microsecond");
+    command->add_option("--trace", chosen->trace,
+                        "write a trace: F.json for ui.perfetto.dev (one unit is shown as one microsecond), F.csv, or F.txt");
     command->callback([chosen] {
+        check_trace_name(chosen->trace);
         const ScheduleRow& row = schedule_named(chosen->kind);
         PipelineShape shape = chosen->shape;
         shape.chunks = chosen->chunks != 0 ? chosen->chunks : row.chunks == 0 ? 2 : 1;
@@ -198,11 +200,7 @@ void add_schedule(CLI::App& app, int&) {
         shape.kept = chosen->kept;
         const Schedule schedule = make_schedule(chosen->kind, shape);
         const ScheduleRun run = time_schedule(schedule, durations);
-        if (!chosen->trace.empty()) {
-            std::ostringstream out;
-            write_perfetto(trace_of(run), out);
-            write_file(chosen->trace, out.str());
-        }
+        if (!chosen->trace.empty()) write_trace(trace_of(run), chosen->trace);
         if (!chosen->json.empty())
             write_json(json_of_schedule(row, shape, durations, run), chosen->json, chosen->json == "-" ? 1 : 2);
         if (chosen->json != "-") print_schedule(row, shape, durations, run, std::max(chosen->width, 20));

@@ -13,6 +13,7 @@
 
 #include "app/cli/cheaper.h"
 #include "app/cli/cli.h"
+#include "app/cli/trace_file.h"
 #include "app/cli/train_modes.h"
 #include "app/cli/train_parallel.h"
 #include "core/base/dtype.h"
@@ -22,7 +23,6 @@
 #include "core/nn/kept_options.h"
 #include "core/nn/models/models.h"
 #include "core/nn/trainer.h"
-#include "core/trace/perfetto.h"
 
 namespace lockstep::cli {
 namespace {
@@ -183,6 +183,7 @@ int train(const TrainAsked& options, const CLI::App& command) {
     }
     if (options.parallel.any() && from && nn::alter_of(*from))
         throw Failure(Diagnostic{"its weights are pruned or have adapters, which train on one rank", {options.resume}});
+    check_trace_name(options.trace);
     if (options.parallel.any())
         return train_parallel(options.parallel, {.training = request.options,
                                                  .from = request.from,
@@ -271,11 +272,7 @@ int train(const TrainAsked& options, const CLI::App& command) {
         fmt::print("loss scale {} at the end: {} steps left out, {} growths (executed)\n", last.loss_scale, last.left_out,
                    last.grown);
     if (!options.json.empty() && !lines) write_file(options.json, collected);
-    if (!options.trace.empty()) {
-        std::ostringstream out;
-        write_perfetto(timeline_of(last), out);
-        write_file(options.trace, out.str());
-    }
+    if (!options.trace.empty()) write_trace(timeline_of(last), options.trace);
     return status;
 }
 
@@ -341,7 +338,8 @@ void add_train(CLI::App& app, int& status) {
                      "steps between evaluations on the test set; 0: once at the end")
         ->check(not_from_0);
     command->add_option("--json", options->json, "one JSON object a step; '-' for stdout");
-    command->add_option("--trace", options->trace, "write the last step's timeline as Perfetto JSON");
+    command->add_option("--trace", options->trace,
+                        "write the last step's timeline: F.json for ui.perfetto.dev, F.csv, or F.txt");
     command->callback([options, command, &status] {
         take_pipeline_schedule(options->parallel, options->trainer.schedule);
         if (options->parallel.any()) refuse_single_rank_options(*command);

@@ -8,13 +8,13 @@
 #include <sstream>
 
 #include "app/cli/cli.h"
+#include "app/cli/trace_file.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
 #include "core/comm/collectives.h"
 #include "core/comm/mpi.h"
 #include "core/comm/nccl.h"
 #include "core/parallel/trainer.h"
-#include "core/trace/perfetto.h"
 
 namespace lockstep::cli {
 namespace {
@@ -287,11 +287,7 @@ void train_ranks(const parallel::ParallelOptions& options, const ParallelRun& ru
     if (text) print_end(trainer, last);
     if (processes && !run.trace.empty()) gather_spans(last, world->rank());
     if (!run.json.empty() && text) write_file(run.json, collected);
-    if (!run.trace.empty() && speaks) {
-        std::ostringstream out;
-        write_perfetto(trace_of_ranks(trainer, last), out);
-        write_file(run.trace, out.str());
-    }
+    if (!run.trace.empty() && speaks) write_trace(trace_of_ranks(trainer, last), run.trace);
 }
 }  // namespace
 

@@ -53,4 +53,19 @@ void write_csv(const KernelTrace& trace, std::ostream& out, const std::function<
     }
 }
 
+void write_csv(const Trace& trace, std::ostream& out) {
+    const auto name_of = [&](int track) {
+        return track < 0 || static_cast<size_t>(track) >= trace.tracks.size()
+                   ? std::string()
+                   : quoted(trace.tracks[static_cast<size_t>(track)].name);
+    };
+    out << fmt::format("track,within,begin_{0},end_{0},name\n", trace.time_unit);
+    for (const TraceSpan& span : trace.spans) {
+        const bool known = span.track >= 0 && static_cast<size_t>(span.track) < trace.tracks.size();
+        const int parent = known ? trace.tracks[static_cast<size_t>(span.track)].parent : -1;
+        out << fmt::format("{},{},{},{},{}\n", name_of(span.track), name_of(parent), span.begin, span.end,
+                           quoted(span.name));
+    }
+}
+
 }  // namespace lockstep

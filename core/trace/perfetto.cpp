@@ -6,7 +6,9 @@
 #include <cmath>
 #include <cstdio>
 #include <iterator>
+#include <map>
 #include <ostream>
+#include <utility>
 
 namespace lockstep {
 namespace {
@@ -50,10 +52,10 @@ class Events {
     Events& operator=(const Events&) = delete;
 
     void name_process(int pid, const std::string& name) { meta("process_name", pid, 0, in_quotes(name)); }
-    void name_thread(int pid, int tid, const std::string& name) {
+    void name_thread(int pid, int tid, const std::string& name, int place = -1) {
         meta("thread_name", pid, tid, in_quotes(name));
         next() << "{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":" << pid << ",\"tid\":" << tid
-               << ",\"args\":{\"sort_index\":" << tid << "}}";
+               << ",\"args\":{\"sort_index\":" << (place < 0 ? tid : place) << "}}";
     }
     void span(int pid, int tid, int64_t begin, int64_t end, std::string_view name, std::string_view arguments = {}) {
         next() << "{\"ph\":\"X\",\"pid\":" << pid << ",\"tid\":" << tid << ",\"ts\":" << time(begin)
@@ -150,11 +152,46 @@ void write_states(const KernelTrace& trace, int process, Events& events) {
     }
 }
 
+// In a trace event file the spans of a thread lie within each other or apart. Kernels that share the SMs overlap: each span
+// goes to the first lane of its track where it does, and every lane becomes a thread.
+std::vector<int> lanes_of(const Trace& trace) {
+    std::vector<size_t> order(trace.spans.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+        const TraceSpan &one = trace.spans[a], &two = trace.spans[b];
+        return one.begin != two.begin ? one.begin < two.begin : one.end > two.end;
+    });
+    std::vector<int> lanes(trace.spans.size(), 0);
+    std::map<int, std::vector<std::vector<int64_t>>> open;  // by track, by lane: ends of what is not over
+    for (const size_t i : order) {
+        const TraceSpan& span = trace.spans[i];
+        std::vector<std::vector<int64_t>>& track = open[span.track];
+        size_t lane = 0;
+        for (; lane < track.size(); ++lane) {
+            while (!track[lane].empty() && track[lane].back() <= span.begin) track[lane].pop_back();
+            if (track[lane].empty() || span.end <= track[lane].back()) break;
+        }
+        if (lane == track.size()) track.emplace_back();
+        track[lane].push_back(span.end);
+        lanes[i] = static_cast<int>(lane);
+    }
+    return lanes;
+}
+
 }  // namespace
 
 void write_perfetto(const Trace& trace, std::ostream& out) {
     Events events(out, trace.time_unit == "ns" ? 1e-3 : 1.0);
     const int tracks = static_cast<int>(trace.tracks.size());
+    const std::vector<int> lanes = lanes_of(trace);
+    // Threads are numbered track by track; those of further lanes come behind all tracks and are sorted beside their own.
+    std::map<std::pair<int, int>, int> threads;
+    const auto thread_of = [&](size_t span) {
+        const std::pair<int, int> place{trace.spans[span].track, lanes[span]};
+        if (place.second == 0) return place.first + 1;
+        const auto found = threads.find(place);
+        return found != threads.end() ? found->second : place.first + 1;
+    };
     const auto process_of = [&](int track) {
         for (int steps = 0; steps < tracks; ++steps) {  // a cycle of parents ends too
             const int parent = trace.tracks[static_cast<size_t>(track)].parent;
@@ -169,8 +206,20 @@ void write_perfetto(const Trace& trace, std::ostream& out) {
         if (process_of(i) == i + 1) events.name_process(i + 1, track.name);
         events.name_thread(process_of(i), i + 1, track.name);
     }
-    for (const TraceSpan& span : trace.spans)
-        if (known(span.track)) events.span(process_of(span.track), span.track + 1, span.begin, span.end, span.name);
+    for (size_t i = 0; i < trace.spans.size(); ++i) {
+        const int track = trace.spans[i].track;
+        if (lanes[i] == 0 || !known(track)) continue;
+        const auto [at, fresh] = threads.try_emplace({track, lanes[i]}, tracks + 1 + static_cast<int>(threads.size()));
+        if (fresh)
+            events.name_thread(
+                process_of(track), at->second,
+                trace.tracks[static_cast<size_t>(track)].name + ", at the same time " + std::to_string(lanes[i] + 1),
+                track + 1);
+    }
+    for (size_t i = 0; i < trace.spans.size(); ++i) {
+        const TraceSpan& span = trace.spans[i];
+        if (known(span.track)) events.span(process_of(span.track), thread_of(i), span.begin, span.end, span.name);
+    }
     for (const TraceCounter& counter : trace.counters)
         if (known(counter.track))
             events.counter(process_of(counter.track), counter.time, trace.tracks[static_cast<size_t>(counter.track)].name,
@@ -182,8 +231,9 @@ void write_perfetto(const Trace& trace, std::ostream& out) {
         const TraceSpan& from = trace.spans[static_cast<size_t>(arrow.from_span)];
         const TraceSpan& to = trace.spans[static_cast<size_t>(arrow.to_span)];
         if (!known(from.track) || !known(to.track)) continue;
-        events.arrow_end('s', process_of(from.track), from.track + 1, from.begin, id);
-        events.arrow_end('f', process_of(to.track), to.track + 1, to.begin, id);
+        const auto from_span = static_cast<size_t>(arrow.from_span), to_span = static_cast<size_t>(arrow.to_span);
+        events.arrow_end('s', process_of(from.track), thread_of(from_span), from.begin, id);
+        events.arrow_end('f', process_of(to.track), thread_of(to_span), to.begin, id);
     }
 }
 
@@ -193,7 +243,7 @@ void write_perfetto(const KernelTrace& trace, const std::string& kernel, std::os
     static constexpr const char* levels[] = {"none", "constant", "shared", "l1", "l2", "dram"};
     Events events(out, 1.0);
     const auto text = [&](uint32_t pc) { return name_of ? name_of(pc) : "instruction " + std::to_string(pc); };
-    events.name_process(sm_process, kernel + " on SM " + std::to_string(trace.sm) + ": warp slots");
+    events.name_process(sm_process, kernel + " on SM " + std::to_string(trace.sm) + ": warp slots (1 us is 1 cycle)");
     for (uint32_t slot = 0; slot < trace.warp_slots; ++slot)
         events.name_thread(sm_process, static_cast<int>(slot) + 1, "warp slot " + std::to_string(slot));
     for (const WarpTrack& warp : trace.warps) {
@@ -223,9 +273,9 @@ void write_perfetto(const KernelTrace& trace, const std::string& kernel, std::os
         for (; run < warp.runs.size(); ++run) wait(warp.runs[run]);
     }
     write_arrows(trace, sm_process, events);
-    events.name_process(state_process, kernel + " on SM " + std::to_string(trace.sm) + ": warps by state");
+    events.name_process(state_process, kernel + " on SM " + std::to_string(trace.sm) + ": warps by state (1 us is 1 cycle)");
     write_states(trace, state_process, events);
-    events.name_process(block_process, kernel + ": blocks");
+    events.name_process(block_process, kernel + ": blocks (1 us is 1 cycle)");
     const int slots = static_cast<int>(trace.block_slots == 0 ? 1 : trace.block_slots);
     std::vector<bool> named;
     for (const BlockRun& block : trace.blocks) {
