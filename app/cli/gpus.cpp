@@ -27,9 +27,17 @@ void print_table() {
 
 void print_gpu(const model::GpuSpec& g) {
     fmt::print("{} ({}), compute capability {}\n", g.title, g.name, g.compute);
-    for (const model::SpecFigure& figure : model::figures_of(g))
-        fmt::print("  {:<34} {:>12} {:<14} {}\n", figure.label, fmt::format("{:.10g}", figure.value), figure.unit,
-                   figure.source);
+    const std::vector<model::SpecFigure> figures = model::figures_of(g);
+    for (size_t i = 0; i < figures.size(); ++i) {
+        const model::SpecFigure& figure = figures[i];
+        std::string label(figure.label), unit(figure.unit), value = fmt::format("{:.10g}", figure.value);
+        if (unit == "0 or 1") value = figure.value != 0 ? "yes" : "no", unit.clear();
+        if (const size_t colon = label.find(": "); figure.name == "scheduler" && colon != std::string::npos)
+            value = label.substr(colon + 2), label.resize(colon);
+        for (; i + 1 < figures.size() && figures[i + 1].label == figure.label; ++i)  // one line for all of a choice
+            value += fmt::format(", {:.10g}", figures[i + 1].value);
+        fmt::print("  {:<46} {:<27} {}\n", label, fmt::format("{:>12} {}", value, unit), figure.source);
+    }
 }
 
 }  // namespace
