@@ -13,6 +13,7 @@
 #include "app/gui/views/file_panel.h"
 #include "app/gui/views/kernel_values.h"
 #include "app/gui/views/variable_names.h"
+#include "app/gui/work_file.h"
 #include "core/base/diagnostic.h"
 #include "core/base/files.h"
 #include "core/device/kernel_library.h"
@@ -473,6 +474,48 @@ TEST_CASE("every ready-made kernel compiles, runs without a fault and leaves its
                 CHECK(buffer.facts.finite == buffer.facts.count);
             }
     }
+}
+
+TEST_CASE("every exercise's copy opens with the launch that it is checked with") {
+    int exercises = 0;
+    for (const fs::path& folder : lessons::lesson_folders()) {
+        const std::string id = folder.filename().string().substr(0, 3);
+        const auto lesson = lessons::lesson_named(id);
+        REQUIRE(lesson.ok());
+        for (const lessons::Step& step : lesson.value().steps)
+            for (const lessons::Exercise& exercise : step.exercises) {
+                if (!exercise.file.ends_with(".cu")) continue;
+                INFO(id << ", " << exercise.id);
+                const std::string source = read_file(lesson.value().folder / exercise.file, 1 << 20).value();
+                const LaunchSettings launch = launch_of(lesson.value(), exercise, source);
+                CHECK(launch.grid_chosen);
+                CHECK(lessons::parse_dim3(launch.grid, "grid").ok());
+                CHECK(lessons::parse_dim3(launch.block, "block").ok());
+                REQUIRE(launch.arguments.size() == exercise.arguments.size());
+                for (const ArgumentText& argument : launch.arguments) {
+                    INFO(argument.parameter << " = " << argument.text);
+                    CHECK_FALSE(argument.parameter.empty());
+                    CHECK(lessons::parse_argument(argument.text).ok());
+                }
+                ++exercises;
+            }
+    }
+    CHECK(exercises > 20);
+    if (!has_compiler()) return;
+    // This starter reads eight numbers a thread: with one a thread, as is guessed elsewhere, it would read behind the end.
+    const auto lesson = lessons::lesson_named("A08").value();
+    const lessons::Exercise& exercise = lesson.steps[7].exercises.at(0);
+    const Scratch scratch;
+    const std::string source = read_file(lesson.folder / exercise.file, 1 << 20).value();
+    Desk desk;
+    desk.open(scratch.write("pieces.cu", source));
+    desk.session.desk.document().launch = launch_of(lesson, exercise, source);
+    desk.session.desk.run(desk.session);
+    desk.settle();
+    REQUIRE(desk.snapshot()->own_run);
+    CHECK(desk.snapshot()->own_run->reports().empty());
+    CHECK(desk.session.desk.document().launch.arguments.at(0).text ==
+          launch_of(lesson, exercise, source).arguments.at(0).text);
 }
 
 TEST_CASE("a functional run is stepped through like a timed one") {

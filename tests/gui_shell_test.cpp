@@ -220,15 +220,59 @@ TEST_CASE(
     };
     CHECK_FALSE(shows("of 32 lanes on"));  // it asks how many lanes work
     CHECK(shows("scheduler 0"));
+    CHECK_FALSE(shows("in all 32 lanes"));
+    CHECK(shows("What the other lanes hold stays hidden"));
     desk.session.lesson.predictions[1][0].chosen = 0;
     desk.session.lesson.predictions[1][0].locked = true;
     desk.session.post({Request::Kind::lock_prediction, 0, {}});
     CHECK(shows("1 of 32 lanes on"));
+    CHECK(shows("in the warp's one lane; the others have no thread"));
     desk.session.post({Request::Kind::open_lesson, 0, "A12"});
     shows("");
     desk.session.lesson.step = 1;
     desk.session.post({Request::Kind::lesson_step, 1, {}});
     CHECK(shows("warp 0 · line 6"));  // line 7 is the first that loads
+}
+
+TEST_CASE("once it is answered, a question's picture moves to the line that was asked about, else to the scene's") {
+    const auto line_after = [](const char* lesson, int step, bool lock) {
+        Desk desk(1, {.lesson = lesson, .lesson_step = step});
+        desk.session.workspace = "learn";
+        desk.settle();
+        if (lock) {
+            for (size_t p = 0; p < desk.session.lesson.predictions[static_cast<size_t>(step)].size(); ++p) {
+                auto& given = desk.session.lesson.predictions[static_cast<size_t>(step)][p];
+                given.chosen = 0, given.locked = true;
+                desk.session.post({Request::Kind::lock_prediction, static_cast<int64_t>(p), {}});
+            }
+            desk.settle();
+        }
+        const auto snapshot = desk.session.snapshot();
+        REQUIRE(snapshot->history);
+        const auto& at = snapshot->history->steps[static_cast<size_t>(desk.session.history_step)];
+        INFO(lesson << " step " << step << ": issue " << desk.session.history_step);
+        return std::pair{snapshot->kernel->program->instructions[at.pc].line, desk.shell.focus.time};
+    };
+    CHECK(line_after("A08", 1, false).first == 2);
+    CHECK(line_after("A08", 1, true).first == 3);
+    CHECK(line_after("A08", 6, true).first == 4);  // the scene names line 3, the question line 4
+    CHECK(line_after("A04", 3, false).second == 0);
+    const auto chain = line_after("A04", 3, true);  // where the chain runs
+    CHECK(chain.first == 5);
+    CHECK(chain.second > 0);
+}
+
+TEST_CASE("an answer that is too long to stand beside the confidence is written below it, whole") {
+    Desk desk(1, {.lesson = "A05", .lesson_step = 0});
+    desk.session.workspace = "learn";
+    desk.settle();
+    auto& given = desk.session.lesson.predictions[0][0];
+    given.chosen = 0, given.locked = true;
+    desk.session.post({Request::Kind::lock_prediction, 0, {}});
+    desk.settle();
+    std::string all;
+    for (const auto& text : desk.written) all += text.text + " ";
+    CHECK(all.find("The run says They wait for global memory.") != std::string::npos);
 }
 
 TEST_CASE("a scene opens on the warp and the line that it names") {

@@ -79,6 +79,21 @@ void restore_progress(const std::filesystem::path& file, LessonState& state) {
     for (std::string line; std::getline(in, line);) restore_line(Json::parse(line, nullptr, false), state);
 }
 
+std::string last_lesson_in(const std::filesystem::path& file) {
+    std::error_code error;
+    if (file.empty() || !std::filesystem::is_regular_file(file, error)) return {};
+    std::ifstream in(file, std::ios::binary | std::ios::ate);
+    if (!in) return {};
+    const std::streamoff size = in.tellg();
+    constexpr std::streamoff tail = 64 << 10;
+    in.seekg(std::max<std::streamoff>(0, size - tail));
+    std::string last;
+    for (std::string line; std::getline(in, line);)
+        if (const Json read = Json::parse(line, nullptr, false); read.is_object())
+            if (const std::string id = text_of(read, "lesson"); !id.empty()) last = id;
+    return last;
+}
+
 void ProgressLog::follow(const LessonState& state) {
     lesson_ = state.lesson;
     done_ = state.done;

@@ -20,6 +20,8 @@ struct LessonState;
 
 // Fills in what the file says about the state's lesson. A file that is not there says nothing.
 void restore_progress(const std::filesystem::path& file, LessonState& state);
+// The id of the lesson that the file's last readable line is about; empty: there is none.
+std::string last_lesson_in(const std::filesystem::path& file);
 
 class ProgressLog {
   public:

@@ -22,7 +22,8 @@ bool replaces(Request::Kind kind) {
 }  // namespace
 
 Session::Session(SessionOptions options)
-    : desk(options.kernel_file),
+    : last_lesson(last_lesson_in(options.progress_file)),
+      desk(options.kernel_file),
       gpu(options.gpu),
       measured(std::make_shared<const device::MeasuredStore>(options.start ? device::read_measured(device::measured_folder())
                                                                            : device::MeasuredStore())),

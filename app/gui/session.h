@@ -204,6 +204,7 @@ class Session {
 
     // State of the interface, owned by the frame's thread.
     LessonState lesson;
+    std::string last_lesson;  // the one that was worked on last, before this start; empty: none
     Grain grain = Grain::kernel;
     bool playing = false;
     KernelDesk desk;                     // the learner's own kernels

@@ -111,8 +111,10 @@ class Shell {
     int64_t asked_time_ = -1;
     int32_t asked_sm_ = -1;
     int reveal_step_ = -1, grain_step_ = -1;
-    bool own_ = false;        // the kernel on show is the learner's own
-    int32_t own_line_ = -1;   // where it was looked at last
+    bool own_ = false;       // the kernel on show is the learner's own
+    int32_t own_line_ = -1;  // where it was looked at last
+    int open_step_ = -1;     // whose question is open, and the line that it is about
+    int32_t asked_line_ = -1;
     int32_t line_wish_ = -1;  // where the scene opens, until the warp's history is there
     std::string workspace_;   // of the last frame
     std::string entered_;

@@ -22,6 +22,31 @@ int64_t issue_of_line(const Snapshot& snapshot, int line) {
     return -1;
 }
 
+// The same, but for what takes no cycle of its own: the clock cannot stand on that.
+int64_t place_of_line(const Snapshot& snapshot, int32_t focused, int line) {
+    const int64_t first = issue_of_line(snapshot, line);
+    const KernelTrace& trace = snapshot.kernel->result.trace;
+    if (first < 0 || focused < 0 || focused >= static_cast<int32_t>(trace.warps.size())) return first;
+    const WarpTrack& warp = trace.warps[static_cast<size_t>(focused)];
+    const auto& steps = snapshot.history->steps;
+    const auto& program = snapshot.kernel->program->instructions;
+    const auto before = static_cast<int64_t>(warp.issued_before);
+    for (int64_t at = first; at < static_cast<int64_t>(steps.size()); ++at) {
+        const uint32_t pc = steps[static_cast<size_t>(at)].pc;
+        if (pc >= program.size() || program[pc].line != line) break;
+        const int64_t kept = at - before;
+        if (kept < 0 || kept >= static_cast<int64_t>(warp.issues.size())) break;
+        if (!trace.issues[warp.issues[static_cast<size_t>(kept)]].folded) return at;
+    }
+    return first;
+}
+
+// The line of the scene's kernel that a question is about; 0: none.
+int line_asked(const lessons::Predict& predict) {
+    const size_t at = predict.of.find("@line:");
+    return at == std::string::npos ? 0 : std::atoi(predict.of.c_str() + at + 6);
+}
+
 // Number of the first instruction that other lanes execute than those that began.
 int64_t change_of_lanes(const simt::WarpHistory& history) {
     size_t i = 0;
@@ -143,7 +168,7 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
     follow_jump(*snapshot);
     if (line_wish_ > 0 && snapshot->kernel && shows(*snapshot, focus.warp)) {  // the scene opens on a line
         const bool placed = reveal_step_ == session.lesson.step && reveal_history_ == snapshot->history;  // by `until`
-        const int64_t at = placed ? -1 : issue_of_line(*snapshot, line_wish_);
+        const int64_t at = placed ? -1 : place_of_line(*snapshot, focus.warp, line_wish_);
         if (at >= 0 && (session.reveal_steps < 0 || at < session.reveal_steps)) {
             session.history_step = at;
             move(session, focus, *snapshot, Grain::instruction, 0);
@@ -267,7 +292,8 @@ int64_t Shell::busiest(const KernelTrace& trace) {
     int64_t best_wait = 0;
     for (size_t w = 0; w < trace.warps.size(); ++w)
         for (const StallRun& run : trace.warps[w].runs) {
-            if (run.cause < 0 || run.begin > focus.time || run.end <= focus.time) continue;
+            if (run.cause < 0 || run.begin > focus.time || run.end <= focus.time || run.reason == StallReason::drain)
+                continue;
             const int64_t cause = trace.issues[static_cast<size_t>(run.cause)].cycle;
             if (cause < begin || cause >= run.begin + 1) continue;
             const int64_t wait = (run.end - run.begin) * (run.reason == StallReason::long_scoreboard ? 1000 : 1);
@@ -297,14 +323,27 @@ void Shell::reveal(const Snapshot& snapshot) {
     // Without `until`, what comes before the line that is asked about may be seen.
     if (until < 0 && open && snapshot.history && snapshot.kernel)
         for (const lessons::Predict& predict : step.predicts) {
-            const size_t line_at = predict.of.find("@line:");
-            const int line = line_at == std::string::npos ? 0 : std::atoi(predict.of.c_str() + line_at + 6);
+            const int line = line_asked(predict);
             if (line > 0) until = std::max<int64_t>(1, issue_of_line(snapshot, line));
             // Code of other lines may stand behind the branch: lanes that are asked about stay hidden from there on.
             if (line > 0 && predict.of.find("lanes") != std::string::npos)
                 until = std::min(until, std::max<int64_t>(1, change_of_lanes(*snapshot.history)));
         }
     if (open) session.reveal_steps = std::max<int64_t>(until, 0);
+    // Answered just now: the picture, held back so far, goes to the line that was asked about, else to the scene's own.
+    if (open && step.until.empty()) {
+        open_step_ = lesson.step;
+        asked_line_ = snapshot.look_at.line;
+        for (const lessons::Predict& predict : step.predicts)
+            if (const int line = line_asked(predict); line > 0 && snapshot.history && snapshot.kernel)
+                if (issue_of_line(snapshot, line) >= 0) {
+                    asked_line_ = line;
+                    break;
+                }
+    } else if (open_step_ >= 0) {
+        if (open_step_ == lesson.step && !open) line_wish_ = asked_line_, reveal_step_ = -1;
+        open_step_ = -1;
+    }
     // A step begins where its `until` says, once the warp's history is there.
     if (until >= 0 && (reveal_step_ != lesson.step || reveal_history_ != snapshot.history)) {
         reveal_step_ = lesson.step;

@@ -20,6 +20,27 @@ std::string answer_text(double value) {
     return fmt::format("{:.4g}", value);
 }
 
+// "163840" as the run's own answer will be written: 163,840.
+std::string readable_number(const std::string& text) {
+    const bool digits = !text.empty() && text.size() < 16 && text.front() != '0' &&
+                        text.find_first_not_of("0123456789") == std::string::npos;
+    return digits ? with_commas(std::stoll(text)) : text;
+}
+
+// A path in lines of at most so many letters, broken behind a folder where one ends.
+std::vector<std::string> path_lines(const std::string& path, size_t columns) {
+    std::vector<std::string> lines;
+    for (size_t begin = 0; begin < path.size();) {
+        size_t end = std::min(path.size(), begin + columns);
+        if (end < path.size())
+            if (const size_t slash = path.find_last_of("/\\", end - 1); slash != std::string::npos && slash > begin)
+                end = slash + 1;
+        lines.push_back(path.substr(begin, end - begin));
+        begin = end;
+    }
+    return lines;
+}
+
 // Of a choice in words: the words; a yes or no needs no number beside them.
 std::string truth_text(const lessons::Predict& predict, double truth) {
     const int right = predict.type == "choice" ? lessons::right_answer(predict, truth) : -1;
@@ -51,8 +72,14 @@ class LessonView final : public View {
         LessonState& state = session.lesson;
         if (!state.lesson || state.lesson->steps.empty()) {
             const Rect body = ui.panel(area, {.title = "Lesson"});
-            return ui.say_nothing_yet(body, "No lesson is open.",
-                                      "Choose one at the top of the window: each one shows a run that really happens.");
+            ui.say_nothing_yet(body, "No lesson is open.",
+                               "Choose one at the top of the window: each one shows a run that really happens.");
+            const std::string id = session.last_lesson.empty() ? "A01" : session.last_lesson;
+            const std::string label = session.last_lesson.empty() ? "Begin with A01" : "Go on with " + id;
+            if (ui.button({body.x + (body.w - std::min(420.0f, body.w)) / 2, body.y + body.h / 2 + 52, 168, 32}, label,
+                          true))
+                session.post({Request::Kind::open_lesson, -1, id});
+            return;
         }
         const lessons::Lesson& lesson = *state.lesson;
         state.step = std::clamp(state.step, 0, static_cast<int>(lesson.steps.size()) - 1);
@@ -245,9 +272,14 @@ class LessonView final : public View {
         if (given.locked) {
             if (given.truth) {
                 const std::string sure = fmt::format("you were {} % sure", given.confidence);
+                const std::string says = fmt::format("The run says {}.", truth_text(predict, *given.truth));
+                const TextStyle bold{.size = 14, .weight = 600};
+                // Beside each other where both fit, else below each other: an answer is never cut.
+                if (ui.text_width(says, bold) + ui.text_width(sure, {.size = 13}) + 14 <= w)
+                    ui.text(x, y + 18, says, bold);
+                else
+                    y += ui.paragraph({x, y + 3, w, 400}, says, bold, 20);
                 ui.text(x + w, y + 18, sure, {.size = 13, .color = theme.quiet, .align = Align::right});
-                ui.text(x, y + 18, fmt::format("The run says {}.", truth_text(predict, *given.truth)),
-                        {.size = 14, .weight = 600, .width = w - ui.text_width(sure, {.size = 13}) - 14});
                 y += 26;
                 if (given.chosen >= 0 && given.chosen < static_cast<int>(predict.answers.size()))
                     y += ui.paragraph({x, y + 2, w, 400}, predict.answers[static_cast<size_t>(given.chosen)].reply,
@@ -283,7 +315,8 @@ class LessonView final : public View {
         const Theme& theme = *ui.theme;
         const bool on = given.chosen == index;
         const TextStyle name{.size = 14, .weight = 600}, detail{.size = 13, .color = theme.ink2};
-        const float name_h = ui.paragraph({0, 0, w - 52, 400}, answer.text, name, 20, false);
+        const std::string said = readable_number(answer.text);
+        const float name_h = ui.paragraph({0, 0, w - 52, 400}, said, name, 20, false);
         const float detail_h =
             answer.detail.empty() ? 0 : ui.paragraph({0, 0, w - 52, 400}, answer.detail, detail, 18, false);
         const Rect box{x, y, w, std::max(40.0f, name_h + detail_h + 16)};
@@ -293,7 +326,7 @@ class LessonView final : public View {
         ui.ring(mark, 7, on ? theme.accent : theme.ink3, 1.5f);
         if (on) ui.circle(mark, 3.5f, theme.accent);
         const float top = y + (box.h - name_h - detail_h) / 2;
-        ui.paragraph({x + 40, top, w - 52, name_h}, answer.text, name, 20);
+        ui.paragraph({x + 40, top, w - 52, name_h}, said, name, 20);
         if (detail_h > 0) ui.paragraph({x + 40, top + name_h, w - 52, detail_h}, answer.detail, detail, 18);
         if (!given.locked && ui.area(fmt::format("answer {}", index), box)) given.chosen = index;
         return box.bottom();
@@ -331,10 +364,10 @@ class LessonView final : public View {
         find_work_file(*state.lesson, exercise);
         const std::string& path = work_path_;
         const auto columns = static_cast<size_t>(std::max(10.0f, (w - 20) / 7.3f));
-        const auto lines = static_cast<float>((path.size() + columns - 1) / columns);
-        ui.rect({x, y, w, lines * 18 + 10}, theme.code, 4);
-        for (size_t begin = 0; begin < path.size(); begin += columns) {
-            ui.text(x + 10, y + 17, path.substr(begin, columns), {.size = 12, .mono = true});
+        const std::vector<std::string> lines = path_lines(path, columns);
+        ui.rect({x, y, w, static_cast<float>(lines.size()) * 18 + 10}, theme.code, 4);
+        for (const std::string& line : lines) {
+            ui.text(x + 10, y + 17, line, {.size = 12, .mono = true});
             y += 18;
         }
         y += 20;
@@ -344,6 +377,8 @@ class LessonView final : public View {
             } else {
                 if (session.desk.document().is_host())
                     session.desk.document().launch.gpu = exercise.gpu.empty() ? session.gpu : exercise.gpu;
+                else if (KernelDocument& document = session.desk.document(); !document.launch.grid_chosen)
+                    document.launch = launch_of(*state.lesson, exercise, document.text);
                 session.workspace = "kernel";
             }
         }

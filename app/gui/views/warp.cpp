@@ -56,6 +56,11 @@ uint32_t lanes_on(const Snapshot& snapshot, int64_t step) {
     return snapshot.history->steps[static_cast<size_t>(step)].active;
 }
 
+// Lanes that the warp began with: the others of a block that ends within the warp never hold anything.
+uint32_t lanes_begun(const Snapshot& snapshot) {
+    return snapshot.history && !snapshot.history->steps.empty() ? snapshot.history->steps.front().active : simt::full_mask;
+}
+
 // An open prediction asks how many lanes are on: nothing says it then.
 bool asks_for_lanes(const Session& session) {
     const LessonState& state = session.lesson;
@@ -92,6 +97,8 @@ class WarpView final : public View {
         const auto rows = fits && snapshot->lanes ? registers_shown(*timeline_, *facts.warp, step, *snapshot->lanes, 12)
                                                   : std::vector<RegisterRow>{};
         if (!rows.empty()) choose(rows, *snapshot, focus.time);
+        begun_ = fits ? lanes_begun(*snapshot) : simt::full_mask;
+        read_ = fits && snapshot->lanes;
         const std::string title = fmt::format("Warp {} of block {}", facts.warp->warp_in_block, facts.warp->block);
         lanes_hidden_ = asks_for_lanes(session);
         hidden_ = session.reveal_steps == 0;
@@ -118,14 +125,20 @@ class WarpView final : public View {
                                        focus.time, facts.sentence, facts.progress.empty() ? "" : ", ", facts.progress);
         if (!snapshot->lanes || !history_matches(*snapshot, *facts.warp)) return text;
         const ptx::Program& program = *snapshot->kernel->program;
+        const uint32_t begun = lanes_begun(*snapshot);
+        const bool hidden = asks_for_lanes(session) && begun != simt::full_mask;
         for (const RegisterRow& row : registers_shown(timeline, *facts.warp, snapshot->lanes_step, *snapshot->lanes, 12)) {
             const simt::LaneValues& values = (*snapshot->lanes)[row.lane_values];
             text += fmt::format("  {} ({}):", row.name, row.holds);
             if (row.ready > focus.time)
                 text += fmt::format(" on its way, ready at {}", row.ready);
             else
-                for (int lane : lanes_listed)
-                    text += fmt::format(" lane {} {}", lane, text_of(values.bits[lane], type_of_use(program, values.reg)));
+                for (int lane : lanes_listed) {
+                    const bool there = (begun >> lane & 1) != 0;
+                    if (hidden && lane != 0) continue;
+                    text += fmt::format(" lane {} {}", lane,
+                                        there ? text_of(values.bits[lane], type_of_use(program, values.reg)) : "none");
+                }
             text += '\n';
         }
         return text;
@@ -136,6 +149,10 @@ class WarpView final : public View {
     std::string chosen_;                          // register in the strip
     bool picked_ = false;                         // by the learner
     bool lanes_hidden_ = false, hidden_ = false;  // by an open prediction: how many lanes are on; everything
+    bool read_ = false;                           // the registers are here, though none may have a value yet
+    uint32_t begun_ = simt::full_mask;            // lanes that the warp began with
+
+    bool hides_lanes() const { return lanes_hidden_ && begun_ != simt::full_mask; }
 
     // What the learner picked, as long as it is shown; else the first that is there and a number: addresses and
     // predicates make a dull strip.
@@ -167,9 +184,10 @@ class WarpView final : public View {
         if (!span.row) return span;
         span.values = &(*snapshot.lanes)[span.row->lane_values];
         span.type = type_of_use(*snapshot.kernel->program, span.values->reg);
-        for (const uint64_t bits : span.values->bits) {
+        for (int lane = 0; lane < 32; ++lane) {
+            const uint64_t bits = span.values->bits[lane];
             const double v = span.type == ptx::Type::b64 ? static_cast<double>(bits) : number_of(bits, span.type);
-            if (!std::isfinite(v)) continue;
+            if (!std::isfinite(v) || !(begun_ >> lane & 1)) continue;
             span.low = std::min(span.low, v);
             span.high = std::max(span.high, v);
         }
@@ -184,15 +202,21 @@ class WarpView final : public View {
     std::string caption(const Snapshot& snapshot, const std::vector<RegisterRow>& rows, const Focus& focus) const {
         const Span span = strip(snapshot, rows);
         if (!span.row && hidden_) return "No instruction of this warp may be seen until you lock an answer.";
+        if (!span.row && read_) return "No register of this warp has a value yet.";
         if (!span.row) return snapshot.busy.empty() ? "The registers of this warp are being read." : snapshot.busy;
         const std::string what =
             span.row->holds.empty() ? span.row->name : fmt::format("{} ({})", span.row->name, span.row->holds);
         if (span.row->ready > focus.time)
             return fmt::format("{} is on its way until cycle {}.", what, with_commas(span.row->ready));
         if (!(span.low <= span.high)) return fmt::format("{} holds no number in any lane.", what);
-        if (span.low == span.high) return fmt::format("{} holds {} in all 32 lanes.", what, value_text(span.low, span.type));
-        return fmt::format("{}: {} to {} over 32 lanes.", what, value_text(span.low, span.type),
-                           value_text(span.high, span.type));
+        if (hides_lanes()) return "What the other lanes hold stays hidden until you lock an answer.";
+        const int lanes = lanes_in(begun_);
+        const std::string low = value_text(span.low, span.type);
+        if (lanes == 1) return fmt::format("{} holds {} in the warp's one lane; the others have no thread.", what, low);
+        const std::string those = lanes == 32 ? "32 lanes" : fmt::format("the {} lanes that have a thread", lanes);
+        if (span.low == span.high)
+            return fmt::format("{} holds {} in all {}{}.", what, low, lanes == 32 ? "" : "of ", those);
+        return fmt::format("{}: {} to {} over {}.", what, low, value_text(span.high, span.type), those);
     }
 
     void paint(Ui& ui, const Snapshot& snapshot, Focus& focus, const Facts& facts, const std::vector<RegisterRow>& rows,
@@ -212,6 +236,7 @@ class WarpView final : public View {
         if (rows.empty()) {
             ui.text(body.x, body.y + 52,
                     hidden_                 ? "Hidden until you lock an answer."
+                    : read_                 ? "No register has a value yet."
                     : snapshot.busy.empty() ? "Its registers are being read ..."
                                             : snapshot.busy,
                     {.size = 13, .color = theme.ink2});
@@ -249,7 +274,10 @@ class WarpView final : public View {
         for (int lane = 0; lane < 32; ++lane) {
             const Rect cell{r.x + pitch * static_cast<float>(lane) + 2.5f * static_cast<float>(lane / 8), r.y, pitch - 1.25f,
                             r.h};
-            if (pending || !span.values) {
+            const bool there = hides_lanes() ? lane == 0 : (begun_ >> lane & 1) != 0;
+            if (!there) {
+                ui.frame(cell, theme.line);
+            } else if (pending || !span.values) {
                 draw_state(ui, cell, span.row ? span.row->waits : StallReason::long_scoreboard);
             } else {
                 const double v = span.type == ptx::Type::b64 ? static_cast<double>(span.values->bits[lane])
@@ -260,12 +288,14 @@ class WarpView final : public View {
                 else
                     ui.hatch(cell, data::vermillion, Hatch::cross);
             }
-            if (!(on >> lane & 1)) ui.rect({cell.x, cell.y, cell.w, 3}, theme.panel);
+            if (there && !(on >> lane & 1)) ui.rect({cell.x, cell.y, cell.w, 3}, theme.panel);
             if (lane == focus.lane) ui.outline(cell);
             if (lane % 8 == 0 || lane == 31)
                 ui.text(cell.x + cell.w / 2, r.bottom() + 14, std::to_string(lane),
                         {.size = 12, .color = theme.quiet, .align = Align::center, .mono = true});
-            if (ui.hovered(cell) && span.values && !pending)
+            if (ui.hovered(cell) && !there)
+                ui.tooltip(hides_lanes() ? "hidden until you lock an answer" : fmt::format("lane {} has no thread", lane));
+            else if (ui.hovered(cell) && span.values && !pending)
                 ui.tooltip(fmt::format("lane {}: {} = {}{}", lane, chosen_, text_of(span.values->bits[lane], span.type),
                                        on >> lane & 1 ? "" : " (lane off)"));
             if (ui.clicked(cell)) focus.lane = lane;
@@ -301,7 +331,10 @@ class WarpView final : public View {
             ui.text(holds_at, y, row.holds, {.size = 13, .color = theme.ink2, .width = first - holds_at - 4});
             for (size_t i = 0; i < listed.size(); ++i) {
                 const float right = first + column * static_cast<float>(i + 1);
-                if (pending)
+                if (hides_lanes() ? listed[i] != 0 : !(begun_ >> listed[i] & 1))
+                    ui.text(right, y, hides_lanes() ? "?" : "none",
+                            {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true});
+                else if (pending)
                     draw_state(ui, {right - 44, y - 10, 44, 12}, row.waits);
                 else
                     ui.text(right, y, short_value(values.bits[listed[i]], type, column),
