@@ -83,6 +83,16 @@ TEST_CASE("a window's sums are those of its cycles one by one") {
     }
 }
 
+TEST_CASE("what is folded into another instruction takes no issue slot, in one window as in the sums of many") {
+    auto run = std::make_shared<model::KernelRun>(*small_run({.cycles = 900}));
+    for (size_t i = 0; i < run->result.trace.issues.size(); i += 3) run->result.trace.issues[i].folded = true;
+    const Timeline timeline = make_timeline(run);
+    const WindowSums plain = sum_window(timeline, 0, 900), quick = quick_sums(timeline, 0, 900);
+    CHECK(quick.issued == plain.issued);
+    CHECK(plain.all_issued() ==
+          static_cast<int64_t>(run->result.trace.issues.size() - (run->result.trace.issues.size() + 2) / 3));
+}
+
 TEST_CASE("at one cycle a column, dominant and mean states are the states themselves") {
     const Timeline timeline = make_timeline(small_run({.cycles = 400}));
     const KernelTrace& trace = timeline.trace();
@@ -189,6 +199,11 @@ TEST_CASE("a wait names what it waits for, where from and how long") {
             break;
         }
     CHECK(found);
+    for (uint32_t w = 0; w < trace.warps.size(); ++w)  // of one warp, not of several
+        for (const StallRun& run : trace.warps[w].runs)
+            CHECK(
+                wait_of(timeline, w, {run.begin, run.end, StallReason::no_instruction, run.pc, -1}).sentence.find("their") ==
+                std::string::npos);
 }
 
 TEST_CASE("a source line gives its one subscript, or none when there are more") {

@@ -144,6 +144,13 @@ TEST_CASE("a paragraph wraps inside its box and says how high it is") {
     for (int i = 0; i < bench.list.VtxBuffer.Size; ++i)
         if (i >= 4 * 19) rightmost = std::max(rightmost, bench.list.VtxBuffer[i].pos.x);
     CHECK(rightmost <= 92);
+    std::vector<UiState::Written> written;
+    bench.state.written = &written;
+    bench.ui.paragraph({0, 0, 104, 100}, "occupancy of 75 %.", {.size = 15}, 24);  // the unit stays with its number
+    CHECK(std::any_of(written.begin(), written.end(), [](const auto& text) { return text.text == "75 %."; }));
+    written.clear();
+    bench.ui.paragraph({0, 0, 104, 100}, "reads every `2 * s`-th word", {.size = 15}, 24);  // short code is not broken
+    CHECK(std::any_of(written.begin(), written.end(), [](const auto& text) { return text.text == "2 * s"; }));
 }
 
 TEST_CASE("code in a sentence has the sentence's space before and behind its box, and a comma does not lie in it") {

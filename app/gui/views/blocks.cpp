@@ -144,7 +144,7 @@ class BlocksView final : public View {
                 wave_ends_[wave] = std::max(wave_ends_[wave], block.end);
     }
 
-    void draw_header(Ui& ui, Session& session, const Rect& area, const std::string& right, bool both) {
+    void draw_header(Ui& ui, Session& session, const Rect& area, std::string right, bool both) {
         float end = area.right() - 38;
         const float title = area.x + 12 + ui.text_width("Blocks on SMs", {.size = 14, .weight = 600}) + 20;
         const bool calculator = session.workspace == "sm" && session.sm_page != "compare";
@@ -163,6 +163,9 @@ class BlocksView final : public View {
             gantt_ = ui.segmented(x, area.y + 2, ways, gantt_ ? 1 : 0) == 1;
             end -= 8;
         }
+        if (ui.text_width(right, {.size = 13}) > end - 4 - title && session.reveal_steps < 0)
+            right =
+                fmt::format("{} block{}, {} an SM", with_commas(facts_.blocks), facts_.blocks == 1 ? "" : "s", resident_);
         if (end - title > 90)
             ui.text(end - 4, area.y + 20, right,
                     {.size = 13, .color = ui.theme->ink2, .align = Align::right, .width = end - 4 - title});

@@ -91,6 +91,7 @@ class ChartView final : public View {
     mutable std::shared_ptr<const model::KernelRun> run_;
     mutable int64_t begin_ = -1, end_ = -1;
     mutable Chart chart_;
+    static constexpr float share_row = 46;  // a row of this height has room for both labels of its link
     Rect all_;
     float x_[columns] = {}, w_[columns] = {}, row_h_ = 52;
     std::vector<Rect> space_;   // boxes of the spaces
@@ -150,22 +151,28 @@ class ChartView final : public View {
             w_[i] = (all.w - gap * (columns - 1)) * shares[i] / sum;
             x += w_[i] + gap;
         }
-        float rows = 0, fixed = 0;
-        for (const ChartSpace& space : chart_.spaces) {
-            rows += static_cast<float>(space.rows.size());
-            fixed += space.rows.empty() ? 32.0f : 34.0f;
+        float rows = 0;
+        for (const ChartSpace& space : chart_.spaces) rows += static_cast<float>(space.rows.size());
+        float title = 34, empty = 32, between = 6;
+        const auto row_height = [&] {
+            float fixed = between * (static_cast<float>(chart_.spaces.size()) - 1);
+            for (const ChartSpace& space : chart_.spaces) fixed += space.rows.empty() ? empty : title;
+            return std::clamp((all.h - fixed) / std::max(1.0f, rows), 26.0f, 64.0f);
+        };
+        row_h_ = row_height();
+        if (row_h_ < share_row) {  // closer together, where that leaves room for the shares of peak
+            title = 30, empty = 26, between = 4;
+            row_h_ = row_height();
         }
-        fixed += 6 * (static_cast<float>(chart_.spaces.size()) - 1);
-        row_h_ = std::clamp((all.h - fixed) / std::max(1.0f, rows), 26.0f, 64.0f);
         space_.clear();
         row_y_.clear();
         float y = all.y;
         for (const ChartSpace& space : chart_.spaces) {
-            const float h = space.rows.empty() ? 32.0f : 34.0f + row_h_ * static_cast<float>(space.rows.size());
+            const float h = space.rows.empty() ? empty : title + row_h_ * static_cast<float>(space.rows.size());
             space_.push_back({x_[1], y, w_[1], h});
             for (size_t r = 0; r < space.rows.size(); ++r)
-                row_y_.push_back(y + 30 + row_h_ * (static_cast<float>(r) + 0.5f));
-            y += h + 6;
+                row_y_.push_back(y + title - 4 + row_h_ * (static_cast<float>(r) + 0.5f));
+            y += h + between;
         }
     }
 
@@ -384,7 +391,8 @@ class ChartView final : public View {
         const std::string bytes = bytes_text(static_cast<double>(one.bytes)), share = percent(one.percent_of_peak);
         if (ui.text_width(bytes, {.size = 12}) <= x1 - x0 + 4)
             ui.text(middle, y - th / 2 - 5, bytes, {.size = 12, .align = Align::center});
-        if (row_h_ >= 46) ui.text(middle, y + th / 2 + 14, share, {.size = 12, .color = theme.ink2, .align = Align::center});
+        if (row_h_ >= share_row)
+            ui.text(middle, y + th / 2 + 14, share, {.size = 12, .color = theme.ink2, .align = Align::center});
     }
 
     void draw_links(Ui& ui) const {

@@ -182,8 +182,8 @@ class CoalesceView final : public View {
         }
         if (!subject.empty()) subject[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(subject[0])));
         std::string text = fmt::format("{}: one {} {} in {}: {} B move and {} B are used, so {} efficiency", subject, what,
-                                       plural(f.sectors, "sector"), plural(f.lines.size(), "line"), f.moved, f.used,
-                                       efficiency_text(f.efficiency()));
+                                       plural(f.sectors, "sector"), plural(f.lines.size(), "line"), with_commas(f.moved),
+                                       f.used, efficiency_text(f.efficiency()));
         if (ghost_.shown)
             text += fmt::format(" ({}: {}, {})", ghost_.name, plural(ghost_.facts.sectors, "sector"),
                                 efficiency_text(ghost_.facts.efficiency()));
@@ -342,7 +342,8 @@ class CoalesceView final : public View {
                 const float y = box.y + box.h / 2 + 5;
                 const float end = ui.text(box.right() - 7, y, tiles[i].value,
                                           {.size = 14, .color = tiles[i].color, .align = Align::right, .weight = 600});
-                ui.text(box.x + 7, y, tiles[i].label, {.size = 12, .color = theme.ink2, .width = end - box.x - 12});
+                const bool fits = ui.text_width(tiles[i].label, {.size = 12}) <= end - box.x - 12;
+                ui.text(box.x + 7, y, fits ? tiles[i].label : "used", {.size = 12, .color = theme.ink2});
             }
             return;
         }
@@ -430,11 +431,10 @@ class CoalesceView final : public View {
             }
             const size_t execution = on ? scene.picked.execution : 0;
             const RequestFacts facts = facts_of(pattern_of(scene.history->accesses[row.accesses[execution]]));
-            if (wide) ui.text(pair, y + 18, fmt::format("{}/{}", facts.used, facts.moved), mono_right);
+            if (wide) ui.text(pair, y + 18, fmt::format("{}/{}", facts.used, with_commas(facts.moved)), mono_right);
             ui.rect({eff, y + 8, 40, 10}, theme.grid);
             ui.rect({eff, y + 8, 40 * static_cast<float>(facts.efficiency()), 10}, theme.accent);
-            ui.text(r.right() - 6, y + 18, fmt::format("{:.0f} %", 100 * facts.efficiency()),
-                    {.size = 13, .align = Align::right});
+            ui.text(r.right() - 6, y + 18, efficiency_text(facts.efficiency()), {.size = 13, .align = Align::right});
             if (ui.hovered(box))
                 ui.tooltip(
                     fmt::format("requests and sectors a request: whole run, all warps ({} moved)\n"

@@ -59,7 +59,7 @@ class CompareView final : public View {
                     {.size = 13, .color = ui.theme->ink2, .align = Align::center});
         } else {
             const bool beside = body.w >= 760;
-            const float table = beside ? std::clamp(body.w * 0.36f, 330.0f, 420.0f) : body.w;
+            const float table = beside ? std::clamp(body.w * 0.42f, 330.0f, 424.0f) : body.w;  // its longest names in full
             const Rect bands{body.x, body.y, beside ? body.w - table - 20 : body.w,
                              beside ? body.h : body.h * (body.h < 260 ? 0.62f : 0.5f)};
             draw_bands(ui, session, focus, bands);
@@ -332,7 +332,9 @@ class CompareView final : public View {
             const bool said = row.state || (row.unit != "%" && row.unit != "us");  // the name has it already
             const std::string unit = said ? "" : ", " + row.unit;
             ui.text(row.state ? label : r.x, y, row.label + unit,
-                    {.size = 13, .color = theme.ink2, .width = a - 76 - (row.state ? label : r.x)});
+                    {.size = 13,
+                     .color = theme.ink2,
+                     .width = a - ui.text_width(row.a_text, {.size = 13, .mono = true}) - 8 - (row.state ? label : r.x)});
             ui.text(a, y, row.a_text, {.size = 13, .align = Align::right, .mono = true});
             ui.text(b, y, row.b_text, {.size = 13, .align = Align::right, .mono = true});
             ui.text(change, y, row.change,

@@ -88,8 +88,10 @@ std::string caption_of(const std::vector<Row>& rows, const std::string& kernel, 
                            last.gpu.dram_gb_per_second / first.gpu.dram_gb_per_second);
     if (hidden) return "The times of the kernel stay hidden until you lock an answer.";
     std::string text = fmt::format(
-        "{} runs {:.3g} times as fast on {} as on {}; the FP32 peak grew {:.3g} times, the bandwidth {:.3g}.", kernel,
-        first.time_us / last.time_us, last.gpu.title, first.gpu.title, last.gpu.fp32_tflops / first.gpu.fp32_tflops,
+        "{} runs {} times as fast on {} as on {}; the FP32 peak grew {:.3g} times, the bandwidth {:.3g}.", kernel,
+        first.time_us >= 1000 * last.time_us ? with_commas(std::llround(first.time_us / last.time_us))
+                                             : fmt::format("{:.3g}", first.time_us / last.time_us),
+        last.gpu.title, first.gpu.title, last.gpu.fp32_tflops / first.gpu.fp32_tflops,
         last.gpu.dram_gb_per_second / first.gpu.dram_gb_per_second);
     for (const Row& row : rows)
         if (row.measured) text += fmt::format(" {}: {}.", row.gpu.title, measured_sentence(*row.measured, row.time_us));

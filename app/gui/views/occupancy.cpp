@@ -147,7 +147,7 @@ class OccupancyView final : public View {
         const auto most_shared = std::max<uint32_t>(1024, gpu_.shared_per_block.value);
         return {{{"threads a block", "", &Wanted::threads, 32, 1024, 32},
                  {"registers a thread", "", &Wanted::registers, 1, 255, 1},
-                 {"shared memory a block", "B", &Wanted::shared, 0, most_shared,
+                 {"shared mem. a block", "B", &Wanted::shared, 0, most_shared,
                   std::max<uint32_t>(128, gpu_.shared_granule.value)}}};
     }
 

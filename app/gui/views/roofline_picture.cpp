@@ -344,7 +344,8 @@ struct Picture {
                         {.size = 12, .align = Align::right, .weight = current ? 700 : 400, .mono = true});
             };
             number(at[0], fmt::format("{:.3g}", run->point.intensity(scene.level)));
-            number(at[1], fmt::format("{:.4g}", run->point.flop_per_second() / 1e9));
+            const double giga = run->point.flop_per_second() / 1e9;
+            number(at[1], giga >= 1000 ? with_commas(std::llround(giga)) : fmt::format("{:.4g}", giga));
             const double room = model::headroom(scene.roofline, run->point, scene.level);
             number(at[2], fmt::format("{:.0f} %", room > 0 ? 100 / room : 0));
         }

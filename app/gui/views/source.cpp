@@ -12,7 +12,7 @@
 namespace lockstep::gui {
 namespace {
 
-constexpr float line_height = 24, wide_gutter = 112, low_gutter = 78;  // where long lines need the room
+constexpr float line_height = 24, wide_gutter = 112, low_gutter = 86;  // where long lines need the room
 
 struct LineUse {
     std::vector<std::pair<size_t, int>> issues;  // path, lanes; the first few

@@ -116,7 +116,7 @@ void build_sums(Timeline& timeline) {
         const size_t scheduler = issue.warp < trace.warps.size() ? trace.warps[issue.warp].scheduler : 0;
         const auto cell = static_cast<size_t>(issue.cycle / base.bucket);
         if (scheduler >= schedulers || issue.cycle < 0 || cell >= cells) continue;
-        ++timeline.issued_until[scheduler][cell + 1];
+        if (!issue.folded) ++timeline.issued_until[scheduler][cell + 1];  // the others took no slot
         if (last[scheduler] != issue.cycle) ++timeline.busy_until[scheduler][cell + 1];
         last[scheduler] = issue.cycle;
     }

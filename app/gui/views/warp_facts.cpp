@@ -48,7 +48,8 @@ std::string place(int line, uint32_t pc) {
 
 // "waits at the barrier": one warp's share of "... wait at the barrier".
 std::string doing_alone(StallReason reason) {
-    const std::string doing(code_of(reason).doing);
+    std::string doing(code_of(reason).doing);
+    if (const size_t their = doing.find(" their "); their != std::string::npos) doing.replace(their, 7, " its ");
     if (doing.starts_with("are ")) return "is " + doing.substr(4);
     const size_t word = std::min(doing.find(' '), doing.size());
     return doing.substr(0, word) + "s" + doing.substr(word);

@@ -162,6 +162,11 @@ float Ui::paragraph(const Rect& box, std::span<const Run> runs, float line_heigh
             }
             size_t end = run.text.find_first_of(" \n", at);
             if (end == std::string_view::npos) end = run.text.size();
+            const bool number = run.text[end - 1] >= '0' && run.text[end - 1] <= '9';
+            if (run.code && run.text.size() <= 16 && run.text.front() != ' ')  // a short piece of code is one word
+                end = run.text.find_last_not_of(" \n") + 1;
+            else if (number && run.text.substr(end, 2) == " %")  // "75 %" stays on one line
+                end = std::min(run.text.find_first_of(" \n", end + 1), run.text.size());
             const std::string_view word = run.text.substr(at, end - at);
             words.push_back({word, &run, text_width(word, run.style), space});
             space = false;
