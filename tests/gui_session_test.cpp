@@ -91,6 +91,23 @@ TEST_CASE("a lesson opens, runs its scene, and judges a locked prediction by the
     CHECK(prediction.right);
 }
 
+TEST_CASE("the teaching GPU comes in several sizes, and a scene runs on the one that is chosen") {
+    int sizes = 0;
+    for (const GpuChoice& one : gpu_choices()) {
+        INFO(one.name << ": " << one.title);
+        CHECK(model::gpu_named(one.name).ok());
+        sizes += one.title.starts_with("Teaching GPU");
+    }
+    CHECK(sizes == 4);
+    Session session({.lesson = "A08", .lesson_step = 0});
+    REQUIRE(session.wait_until_idle(60));
+    session.post({Request::Kind::set_gpu, 0, "teaching:4"});
+    REQUIRE(session.wait_until_idle(60));
+    REQUIRE(session.snapshot()->kernel);
+    CHECK(session.snapshot()->kernel->gpu.sms == 4);
+    CHECK(session.snapshot()->kernel->gpu.fp16_tflops.value == Approx(4 * 2 * 32 * 4e-3));  // 2 sub-cores of 32 lanes
+}
+
 TEST_CASE("a lesson that is not there is a problem on screen, not the end") {
     Session session({.lesson = "Z99"});
     REQUIRE(session.wait_until_idle(30));

@@ -6,7 +6,6 @@
 
 #include "app/gui/shell.h"
 #include "app/gui/views/training_data.h"
-#include "core/model/gpu_spec.h"
 #include "core/nn/models/models.h"
 
 namespace lockstep::gui {
@@ -66,16 +65,17 @@ void Shell::overlay(Ui& ui) {
     switch (menu_) {
         case Menu::gpu: {
             std::vector<MenuItem> items;
-            for (const model::GpuSpec& gpu : model::gpus())
+            const std::vector<GpuChoice> choices = gpu_choices();
+            for (const GpuChoice& one : choices)
                 items.push_back(
-                    {std::string(gpu.title), std::to_string(gpu.sms.value) + " SMs, compute " + std::string(gpu.compute),
-                     gpu.name == (session.workspace == "kernel" ? session.desk.document().launch.gpu : session.gpu)});
+                    {one.title, one.detail,
+                     one.name == (session.workspace == "kernel" ? session.desk.document().launch.gpu : session.gpu)});
             pressed = drop_down(ui, menu_x_, width_, height_, items);
             if (pressed >= 0 && session.workspace == "kernel") {
-                session.desk.document().launch.gpu = model::gpus()[static_cast<size_t>(pressed)].name;
+                session.desk.document().launch.gpu = choices[static_cast<size_t>(pressed)].name;
                 session.desk.touch();
             } else if (pressed >= 0) {
-                session.gpu = model::gpus()[static_cast<size_t>(pressed)].name;
+                session.gpu = choices[static_cast<size_t>(pressed)].name;
                 session.post({Request::Kind::set_gpu, 0, session.gpu});
             }
             break;

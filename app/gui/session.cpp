@@ -21,6 +21,23 @@ bool replaces(Request::Kind kind) {
 
 }  // namespace
 
+std::vector<GpuChoice> gpu_choices() {
+    std::vector<GpuChoice> choices;
+    const auto add = [&](const std::string& name, std::string title, const model::GpuSpec& gpu) {
+        choices.push_back({name, std::move(title),
+                           std::to_string(gpu.sms.value) + (gpu.sms.value == 1 ? " SM" : " SMs") + ", compute " +
+                               std::string(gpu.compute)});
+    };
+    for (const model::GpuSpec& gpu : model::gpus()) add(std::string(gpu.name), std::string(gpu.title), gpu);
+    for (const int sms : {1, 4, 8}) {
+        const std::string name = "teaching:" + std::to_string(sms);
+        if (const auto gpu = model::gpu_named(name))
+            add(name, std::string(gpu.value().title) + (sms == 1 ? ", 1 SM" : ", " + std::to_string(sms) + " SMs"),
+                gpu.value());
+    }
+    return choices;
+}
+
 Session::Session(SessionOptions options)
     : last_lesson(last_lesson_in(options.progress_file)),
       desk(options.kernel_file),

@@ -169,6 +169,11 @@ struct Request {  // what a view or the transport asks of the worker
     std::shared_ptr<const lessons::ClusterSetup> cluster = nullptr;
 };
 
+struct GpuChoice {  // of the menus: "teaching:4", "Teaching GPU, 4 SMs", "4 SMs, compute 7.0"
+    std::string name, title, detail;
+};
+std::vector<GpuChoice> gpu_choices();  // every row, and the teaching GPU in a few more sizes
+
 struct SessionOptions {
     std::string lesson = {};      // id; empty: the training scene
     int lesson_step = 0;          // from 0; -1: where it was left

@@ -450,7 +450,7 @@ constexpr GpuSpec teaching = {
     .fp64_tflops = {0.128, "2 SMs x 32 lanes x 2 x 1 GHz"},
     .fp16_tensor_tflops = {0, ours},
     .memory_gb = {1, ours},
-    .fp16_tflops = {0.256, "SMs x 64 lanes x 2 x 2 x 1 GHz"},
+    .fp16_tflops = {0.512, "2 SMs x 64 lanes x 2 halves x 2 x 1 GHz"},
     .tf32_tensor_tflops = {0, ours},
     .year = {2026, ours},
 };
@@ -713,9 +713,10 @@ Result<GpuSpec> gpu_named(std::string_view name) {
         if (parsed.ec != std::errc{} || parsed.ptr != digits.data() + digits.size() || sms < 1 || sms > most_teaching_sms)
             return Diagnostic{"'" + std::string(name) + "' needs a number of SMs from 1 to " +
                               std::to_string(most_teaching_sms) + ", as in teaching:4"};
-        gpu.sms = {sms, "set on the command line"};
+        gpu.sms = {sms, "set by its name, teaching:N"};
         gpu.fp32_tflops = {0.128 * sms, "SMs x 64 lanes x 2 x 1 GHz"};
         gpu.fp64_tflops = {0.064 * sms, "SMs x 32 lanes x 2 x 1 GHz"};
+        gpu.fp16_tflops = {0.256 * sms, "SMs x 64 lanes x 2 halves x 2 x 1 GHz"};
         return gpu;
     }
     const std::string near = nearest_name(std::string(base), names);

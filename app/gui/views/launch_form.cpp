@@ -223,18 +223,18 @@ class LaunchView final : public View {
         const auto head = [&](const char* text) { ui.text(r.x, y + 18, text, {.size = 13, .color = ui.theme->ink2}); };
         head("GPU");
         float x = r.x + label;
+        const std::vector<GpuChoice> choices = gpu_choices();
         std::string title = s.gpu;
-        for (const model::GpuSpec& gpu : model::gpus())
-            if (gpu.name == s.gpu) title = gpu.title;
+        for (const GpuChoice& one : choices)
+            if (one.name == s.gpu) title = one.title;
         if (ui.chip(x, y, title + (gpus_open_ ? "  -" : "  ..."), gpus_open_)) gpus_open_ = !gpus_open_;
         if (gpus_open_) {
             x = r.x + label;
             y += 30;
-            for (const model::GpuSpec& gpu : model::gpus()) {
-                const std::string name(gpu.title);
-                if (x > r.x + label && x + ui.chip_width(name) > r.right()) x = r.x + label, y += 30;
-                if (ui.chip(x, y, name, gpu.name == s.gpu)) {
-                    s.gpu = gpu.name;
+            for (const GpuChoice& one : choices) {
+                if (x > r.x + label && x + ui.chip_width(one.title) > r.right()) x = r.x + label, y += 30;
+                if (ui.chip(x, y, one.title, one.name == s.gpu)) {
+                    s.gpu = one.name;
                     gpus_open_ = false;
                     desk.touch();
                 }
