@@ -294,9 +294,12 @@ int64_t Shell::busiest(const KernelTrace& trace) {
         for (const StallRun& run : trace.warps[w].runs) {
             if (run.cause < 0 || run.begin > focus.time || run.end <= focus.time || run.reason == StallReason::drain)
                 continue;
+            // A wait for memory first, best with its load in view; a fixed latency where there is nothing else.
             const int64_t cause = trace.issues[static_cast<size_t>(run.cause)].cycle;
-            if (cause < begin || cause >= run.begin + 1) continue;
-            const int64_t wait = (run.end - run.begin) * (run.reason == StallReason::long_scoreboard ? 1000 : 1);
+            if (cause > run.begin) continue;
+            const bool far = run.reason == StallReason::long_scoreboard, near = run.reason == StallReason::short_scoreboard;
+            const int64_t worth = (far ? 1000 : near ? 100 : 1) * (cause >= begin ? 10'000 : far || near ? 100 : 0);
+            const int64_t wait = std::min<int64_t>(run.end - run.begin, 1000) * worth;
             if (wait > best_wait) best_wait = wait, focus.warp = static_cast<int32_t>(w);
         }
     return begin;

@@ -193,8 +193,8 @@ class CompareView final : public View {
         draw_band(ui, axis, *b_, "B", names_.b, {r.x, r.y + 22 + height + gap, r.w, height});
         draw_difference(ui, axis, {r.x, r.y + 22 + height, r.w, gap});
         if (focus.time >= begin_ && focus.time < end_)  // past the names of the runs
-            for (const float top : {r.y + 22, r.y + 22 + height + gap})
-                ui.cursor_line(axis.at(focus.time), top + head_of(height), top + height);
+            for (const auto& [top, one] : {std::pair{r.y + 22, a_.get()}, {r.y + 22 + height + gap, b_.get()}})
+                ui.cursor_line(axis.at(focus.time), top + head_of(height), top + bottom_of(*one, height));
         if (ui.hovered(picture)) hover(ui, axis, r.y + 22, height, gap);
     }
 
@@ -203,6 +203,12 @@ class CompareView final : public View {
     static int pitch_of(const Timeline& timeline, float height) {
         const auto rows = static_cast<float>(std::max<size_t>(1, timeline.rows.size()));
         return std::clamp(static_cast<int>((height - head_of(height) - 12) / rows), 1, 18);
+    }
+
+    // Where a band's last row ends, counted from its top.
+    static float bottom_of(const Timeline& timeline, float height) {
+        const auto rows = static_cast<float>(timeline.rows.size());
+        return std::min(height, head_of(height) + 12 + rows * static_cast<float>(pitch_of(timeline, height)));
     }
 
     // Name, issue strip and rows of one run, as two pictures whatever is in them.

@@ -369,7 +369,7 @@ void draw_counts(Ui& ui, const Timeline& timeline, const TimelinePlaces& places,
     const auto room = static_cast<size_t>(std::max(0.0f, (places.area.h - 22) / 15));
     y += 16;
     for (size_t i = 0; i < order.size() && i < room; ++i, y += 15) {
-        const bool rest = i + 1 == room && i + 1 < order.size();  // the last line sums up what has no room
+        const bool rest = i > 0 && i + 1 == room && i + 1 < order.size();  // the last line sums up what has no room
         const int value = rest ? all - shown : counts[order[i]];
         shown += value;
         if (!rest) draw_state(ui, {x, y - 10, 10, 12}, static_cast<StallReason>(order[i]));

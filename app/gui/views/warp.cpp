@@ -162,7 +162,9 @@ class WarpView final : public View {
         picked_ = false;
         chosen_ = rows.empty() ? std::string{} : rows.front().name;
         int best = -1;
-        for (const RegisterRow& row : rows) {
+        constexpr size_t within_view = 5;  // chips and lines of a low panel
+        for (size_t i = 0; i < std::min(rows.size(), within_view); ++i) {
+            const RegisterRow& row = rows[i];
             const ptx::Type type = type_of_use(*snapshot.kernel->program, (*snapshot.lanes)[row.lane_values].reg);
             const bool real =
                 type == ptx::Type::f32 || type == ptx::Type::f64 || type == ptx::Type::f16 || type == ptx::Type::bf16;
