@@ -12,6 +12,7 @@
 #include "core/device/kernel_library.h"
 #include "core/ptx/ptx.h"
 #include "tests/catch.h"
+#include "tests/compiler_support.h"
 
 using namespace lockstep;
 using namespace lockstep::device;
@@ -148,12 +149,6 @@ void check(const std::string& compiler, bool libclc) {
                       << " ulp");
         CHECK(worst <= (wide ? f.ulps_f64 : f.ulps_f32) + 0.01);
     }
-}
-
-bool has_libclc() {
-    const auto probe =
-        compile("#ifndef LOCKSTEP_LIBCLC\n#error none\n#endif\n__global__ void f() {}\n", "probe.cu", {.compiler = "clang"});
-    return probe.ok();
 }
 
 }  // namespace

@@ -1,6 +1,11 @@
 // clang without any CUDA toolkit: kernels/include/lockstep_cuda.h stands in for NVIDIA's headers.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <sstream>
+#include <string_view>
+
 #include "core/base/files.h"
 #include "core/device/compilers.h"
 
@@ -42,6 +47,27 @@ const std::filesystem::path& libclc() {
     return found;
 }
 
+// "use of undeclared identifier 'pow'; did you mean 'powf'?", said of a function that CUDA has and libclc would bring, tells
+// a student nothing: clang's messages with what is missing instead.
+std::string with_missing_functions(const std::string& messages) {
+    constexpr std::array functions = std::to_array<std::string_view>(
+        {"acos",  "acosh", "asin", "asinh", "atan", "atan2",     "atanh",  "cbrt",  "cosh",  "cospi",  "erf",   "erfc",
+         "exp",   "exp10", "exp2", "expm1", "fmod", "frexp",     "hypot",  "ilogb", "ldexp", "lgamma", "log",   "log10",
+         "log1p", "log2",  "logb", "modf",  "pow",  "remainder", "scalbn", "sinh",  "sinpi", "tanh",   "tgamma"});
+    constexpr std::string_view marker = "use of undeclared identifier '";
+    std::string result;
+    std::istringstream text(messages);
+    for (std::string line; std::getline(text, line); result += line + "\n") {
+        const size_t at = line.find(marker), begin = at + marker.size();
+        if (at == std::string::npos) continue;
+        const std::string name = line.substr(begin, line.find('\'', begin) - begin);
+        const auto is = [&](std::string_view function) { return name == function || name == std::string(function) + "f"; };
+        if (std::any_of(functions.begin(), functions.end(), is))
+            line = line.substr(0, at) + "clang has '" + name + "' with the Debian package libclc-14, which is not installed";
+    }
+    return result;
+}
+
 CompilerRun run(const CompileRequest& request) {
     const std::filesystem::path& folder = request.folder;
     const auto header = standard_headers().parent_path() / "lockstep_cuda.h";
@@ -78,7 +104,10 @@ CompilerRun run(const CompileRequest& request) {
     for (std::string& option : preprocessor_options(request)) arguments.push_back(std::move(option));
     arguments.insert(arguments.end(), {"-o", "out.ptx", std::string(source_name)});
     CompilerRun result{run_program(program(), arguments, folder, request.limits), {}};
-    if (!result.outcome.succeeded()) return result;
+    if (!result.outcome.succeeded()) {
+        if (libclc().empty()) result.outcome.output = with_missing_functions(result.outcome.output);
+        return result;
+    }
     const auto ptx = read_file(folder / "out.ptx", size_t{64} << 20);
     if (ptx) result.ptx = ptx.value();
     return result;
