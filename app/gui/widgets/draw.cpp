@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "app/gui/widgets/fonts.h"
 #include "app/gui/widgets/ui_state.h"
@@ -37,14 +38,24 @@ void paint_over(UiState& state, const ImDrawList& list, const Pixels& p) {
     if (p.x1 - p.x0 <= 8 || p.y1 - p.y0 <= 4) return;  // a line
     const float x0 = std::max(p.x0, low.x), y0 = std::max(p.y0, low.y), x1 = std::min(p.x1, high.x),
                 y1 = std::min(p.y1, high.y);
-    std::erase_if(*state.written, [&](UiState::Written& text) {
+    const auto hidden = [&](UiState::Written& text) {
         const float l = std::max(text.ink.x, text.clip.x), r = std::min(text.ink.right(), text.clip.right()),
                     t = std::max(text.ink.y, text.clip.y), b = std::min(text.ink.bottom(), text.clip.bottom());
         if (x0 >= r - 1 || x1 <= l + 1 || y0 >= b - 1 || y1 <= t + 1) return false;
         if (x0 <= l + 1 && x1 >= r - 1 && y0 <= t + 1 && y1 >= b - 1) return true;
         text.painted_over = true;
         return false;
-    });
+    };
+    // Each rectangle meets each text: by pointers, most left at the first line, so that it is quick unoptimised too.
+    UiState::Written *kept = state.written->data(), *end = kept + state.written->size();
+    for (UiState::Written* text = kept; text != end; ++text) {
+        const Rect& ink = text->ink;
+        const bool apart = x0 >= ink.x + ink.w - 1 || x1 <= ink.x + 1 || y0 >= ink.y + ink.h - 1 || y1 <= ink.y + 1;
+        if (!apart && hidden(*text)) continue;
+        if (kept != text) *kept = std::move(*text);
+        ++kept;
+    }
+    state.written->erase(state.written->begin() + (kept - state.written->data()), state.written->end());
 }
 
 }  // namespace
