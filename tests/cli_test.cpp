@@ -991,6 +991,8 @@ TEST_CASE("gpus, devices and occupancy print what they promise") {
     CHECK(lockstep_command("gpus teaching:2").status == 0);
     CHECK(lockstep_command("devices").out.find("sim:v100") != std::string::npos);
     // 96 registers a thread: 3,072 a warp, 21 warps fit, rounded down to 20.
+    CHECK(lockstep_command("occupancy --gpu h100 --block 1024 --regs 255 --shared 0").out.find("Not even one such block") !=
+          std::string::npos);
     CHECK(lockstep_command("occupancy --gpu v100 --block 32 --regs 96 --shared 0").out.find("20 of 64 warps") !=
           std::string::npos);
     const auto json =

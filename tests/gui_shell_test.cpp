@@ -275,6 +275,25 @@ TEST_CASE("an answer that is too long to stand beside the confidence is written 
     CHECK(all.find("The run says They wait for global memory.") != std::string::npos);
 }
 
+TEST_CASE(
+    "the bars over all strides tell only what was on show while the lesson still asks, and a followed lane is listed") {
+    Desk desk(1, {.lesson = "A08", .lesson_step = 0});
+    desk.session.workspace = "learn";
+    desk.settle();
+    const auto unknown = [&] {
+        desk.frames(2);
+        return std::count_if(desk.written.begin(), desk.written.end(), [](const auto& text) { return text.text == "?"; });
+    };
+    CHECK(unknown() == 6);  // stride 1 is this scene's own; the next step asks for stride 2
+    for (auto& step : desk.session.lesson.predictions)
+        for (auto& one : step) one.locked = true, one.chosen = 0, one.truth = 1;
+    CHECK(unknown() == 0);
+    CHECK_FALSE(desk.shows("lane 5"));
+    desk.shell.focus.lane = 5;
+    desk.frames(2);
+    CHECK(desk.shows("lane 5"));
+}
+
 TEST_CASE("a scene opens on the warp and the line that it names") {
     Desk desk(1, {.lesson = "A02", .lesson_step = 1});
     desk.session.workspace = "learn";

@@ -101,6 +101,7 @@ void add_occupancy(CLI::App& app, int&) {
         for (const model::OccupancyLimit& limit : limits)
             fmt::print("{} {:<14} {:>3} blocks  {:>7} of {:>7} {:<10} {}\n", limit.limiter ? ">" : " ", limit.name,
                        limit.blocks, limit.a_block, limit.of, limit.unit, limit.rule);
+        if (o.blocks == 0) fmt::print("Not even one such block fits on an SM: its launch is refused.\n");
     });
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "app/gui/views/coalesce_picture.h"
@@ -39,6 +40,7 @@ class CoalesceView final : public View {
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
         const auto snapshot = session.snapshot();
         const Scene scene = scene_of(session, focus, *snapshot);
+        note_seen(session, scene);
         const std::string sentence = caption_of(scene);
         const std::string right = scene.sandbox ? "sandbox, any kernel" : place_of(scene, *snapshot);
         const Rect body = ui.panel(area, {.title = "Coalescing",
@@ -111,6 +113,8 @@ class CoalesceView final : public View {
     };
     bool sandbox_ = false;
     StrideChoice choice_;
+    std::array<bool, std::size(sweep)> seen_ = {true};  // strides whose sectors were on show; the first is the ghost's
+    bool asks_ = false;                                 // questions of the lesson are open: only those get a bar
     Ghost ghost_;
     int32_t last_pc_ = -1;
     mutable std::shared_ptr<const model::KernelRun> rows_run_;
@@ -162,6 +166,21 @@ class CoalesceView final : public View {
                                           : "The warp's addresses are being recorded.";
         }
         return scene;
+    }
+
+    // While a lesson still asks, the bars do not tell what nobody has looked at.
+    void note_seen(const Session& session, const Scene& scene) {
+        asks_ = std::any_of(session.lesson.predictions.begin(), session.lesson.predictions.end(), [](const auto& step) {
+            return std::any_of(step.begin(), step.end(), [](const auto& one) { return !one.locked; });
+        });
+        if (scene.hidden || scene.pattern.lanes != 0xffffffffu) return;
+        const auto& address = scene.pattern.address;
+        for (size_t i = 0; i < std::size(sweep); ++i) {
+            bool fits = sweep[i] > 0;
+            for (size_t lane = 1; lane < address.size() && fits; ++lane)
+                fits = address[lane] - address[0] == lane * static_cast<uint64_t>(sweep[i]) * scene.pattern.bytes;
+            seen_[i] = seen_[i] || fits || (scene.sandbox && choice_.random && sweep[i] == 0);
+        }
     }
 
     static std::string place_of(const Scene& scene, const Snapshot& snapshot) {
@@ -460,8 +479,11 @@ class CoalesceView final : public View {
             ui.text(
                 x + w / 2, base + 15, name,
                 {.size = 12, .color = here ? theme.ink : theme.ink2, .align = Align::center, .weight = here ? 600 : 400});
-            if (scene.locked) {
-                ui.text(x + w / 2, base - 8, "?", {.size = 14, .color = theme.quiet, .align = Align::center});
+            const bool told = !scene.locked && (!asks_ || seen_[i]);
+            if (!told) ui.text(x + w / 2, base - 8, "?", {.size = 14, .color = theme.quiet, .align = Align::center});
+            if (scene.locked) continue;
+            if (!told) {
+                if (ui.area("bar " + name, {x, r.y + 18, w, base - r.y})) sandbox_ = true, choice_ = choice;
                 continue;
             }
             const float h = most * static_cast<float>(sectors) / 32;

@@ -13,10 +13,14 @@ namespace lockstep::gui {
 namespace {
 
 constexpr int lanes_listed[] = {0, 1, 2, 31};
-// As many of them as there is room for, the last one always.
-std::vector<int> lanes_in_table(float room) {
-    if (room >= 4 * 64) return {0, 1, 2, 31};
-    return room >= 3 * 64 ? std::vector<int>{0, 1, 31} : std::vector<int>{0, 31};
+// As many of them as there is room for, the last one always, and the lane that is followed.
+std::vector<int> lanes_in_table(float room, int followed) {
+    std::vector<int> lanes = room >= 4 * 64   ? std::vector<int>{0, 1, 2, 31}
+                             : room >= 3 * 64 ? std::vector<int>{0, 1, 31}
+                                              : std::vector<int>{0, 31};
+    if (followed >= 0 && followed < 32 && std::find(lanes.begin(), lanes.end(), followed) == lanes.end())
+        lanes[lanes.size() > 2 ? lanes.size() - 2 : 1] = followed;
+    return lanes;
 }
 
 struct Facts {
@@ -310,14 +314,17 @@ class WarpView final : public View {
         const ptx::Program& program = *snapshot.kernel->program;
         if (r.h < 40) return;
         const float holds_at = r.x + 52, ready_width = 52, first = r.x + std::max(150.0f, r.w * 0.27f);
-        const std::vector<int> listed = lanes_in_table(r.right() - ready_width - first);
+        const std::vector<int> listed = lanes_in_table(r.right() - ready_width - first, focus.lane);
         const float column = (r.right() - ready_width - first) / static_cast<float>(listed.size());
         const float head = r.y + 12;
         ui.text(r.x, head, "reg", {.size = 12, .color = theme.quiet});
         ui.text(holds_at, head, "holds", {.size = 12, .color = theme.quiet});
         for (size_t i = 0; i < listed.size(); ++i)
             ui.text(first + column * static_cast<float>(i + 1), head, fmt::format("lane {}", listed[i]),
-                    {.size = 12, .color = theme.quiet, .align = Align::right});
+                    {.size = 12,
+                     .color = listed[i] == focus.lane ? theme.ink : theme.quiet,
+                     .align = Align::right,
+                     .weight = listed[i] == focus.lane ? 600 : 400});
         ui.text(r.right(), head, "ready", {.size = 12, .color = theme.quiet, .align = Align::right});
         ui.line({r.x, head + 6}, {r.right(), head + 6}, theme.line);
         float y = head + 22;
