@@ -139,5 +139,6 @@ TEST_CASE("bad app options are one sentence that says what is right") {
     CHECK(refused({.screenshot = "x.png", .scale = std::nan("")}).find("2.5") != std::string::npos);
     CHECK(refused({.lesson = "Z99", .screenshot = "x.png"}).find("Z99") != std::string::npos);
     CHECK(refused({.screenshot = "pictures/"}).find("--lesson") != std::string::npos);
+    CHECK(refused({.lesson = "A06", .screenshot = "pictures"}).find("a slash at its end") != std::string::npos);
     CHECK(refused({.lesson = "A06", .step = 2, .screenshot = "pictures/"}).find("--step") != std::string::npos);
 }

@@ -56,6 +56,13 @@ void check(const AppOptions& options) {
                       std::to_string(options.height));
     if ((options.cycle >= 0 || options.sm >= 0) && options.screenshot.empty() && !options.describe)
         throw Failure("--cycle and --sm are for --screenshot and --describe");
+    if (!options.screenshot.empty() && !is_folder(options.screenshot) &&
+        std::filesystem::path(options.screenshot).extension() != ".png" &&
+        !std::filesystem::is_character_file(options.screenshot))
+        throw Failure(
+            "--screenshot takes a picture's name, F.png, or a folder's with a slash at its end for every step of a "
+            "lesson, not '" +
+            std::string(options.screenshot) + "'");
     if (is_folder(options.screenshot) && (options.lesson.empty() || options.step != 0 || options.describe))
         throw Failure("a folder of pictures is of all steps of a --lesson: give a file, or leave --step out");
     const TrainingSetup setup = options.model.empty() ? TrainingSetup() : setup_of(options.model);
