@@ -294,6 +294,35 @@ TEST_CASE(
     CHECK(desk.shows("lane 5"));
 }
 
+TEST_CASE("a step without a question keeps to itself what the next step asks about the same scene") {
+    const auto open = [](const char* lesson, const auto& look) {
+        Desk desk(1, {.lesson = lesson, .lesson_step = 0});
+        desk.session.workspace = "learn";
+        desk.settle();
+        const auto unknown = [&] {
+            desk.frames(2);
+            return std::count_if(desk.written.begin(), desk.written.end(),
+                                 [](const auto& text) { return text.text == "?"; });
+        };
+        INFO(lesson);
+        look(desk, unknown);
+    };
+    open("A01", [](Desk& desk, const auto&) { CHECK_FALSE(desk.shows("of 32 lanes on")); });
+    open("A07", [](Desk& desk, const auto& unknown) {
+        CHECK(unknown() == 6);  // five lines, and what arithmetic takes
+        CHECK(desk.shows("local, L1 hit"));
+        CHECK(desk.shell.describe("learn").find("hidden until a question") != std::string::npos);
+        desk.session.lesson.predictions[1][0].locked = true;  // shared memory against L1
+        CHECK(unknown() == 4);                                // lines 24 and 30 are told, though asked about again
+    });
+    open("A15", [](Desk& desk, const auto& unknown) {
+        CHECK(unknown() == 6);
+        desk.session.lesson.predictions[1][0].locked = true;
+        CHECK(unknown() == 0);
+        CHECK_FALSE(desk.shell.describe("learn").find("hidden until") != std::string::npos);
+    });
+}
+
 TEST_CASE("a scene opens on the warp and the line that it names") {
     Desk desk(1, {.lesson = "A02", .lesson_step = 1});
     desk.session.workspace = "learn";

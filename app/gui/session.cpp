@@ -21,6 +21,30 @@ bool replaces(Request::Kind kind) {
 
 }  // namespace
 
+bool asks_for(const Session& session, std::string_view words) {
+    const LessonState& state = session.lesson;
+    if (!state.lesson || state.step < 0) return false;
+    const auto first = static_cast<size_t>(state.step);
+    if (first >= state.lesson->steps.size()) return false;
+    const lessons::Scene* const scene = lessons::scene_at(*state.lesson, first);
+    bool open = false, answered = false;
+    for (size_t s = 0; s < state.lesson->steps.size() && s < state.predictions.size(); ++s) {
+        if (lessons::scene_at(*state.lesson, s) != scene) continue;
+        const auto& asked = state.lesson->steps[s].predicts;
+        for (size_t i = 0; i < std::min(asked.size(), state.predictions[s].size()); ++i) {
+            const size_t at = asked[i].of.find(words), behind = at + words.size();
+            if (at == std::string::npos) continue;
+            // "line:3" is not "line:33".
+            if (behind < asked[i].of.size() && asked[i].of[behind] >= '0' && asked[i].of[behind] <= '9') continue;
+            const bool locked = state.predictions[s][i].locked;
+            if (!locked && s == first) return true;
+            answered = answered || locked;
+            open = open || (!locked && s > first);
+        }
+    }
+    return open && !answered;
+}
+
 std::vector<GpuChoice> gpu_choices() {
     std::vector<GpuChoice> choices;
     const auto add = [&](const std::string& name, std::string title, const model::GpuSpec& gpu) {

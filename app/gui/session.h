@@ -169,6 +169,12 @@ struct Request {  // what a view or the transport asks of the worker
     std::shared_ptr<const lessons::ClusterSetup> cluster = nullptr;
 };
 
+class Session;
+// Whether a question that is still open says so in its `of`: one of the step on show, or of a later step about the same
+// scene, whose answer the pictures of a step before it must not give away. What was answered once about the scene is on
+// show.
+bool asks_for(const Session& session, std::string_view words);
+
 struct GpuChoice {  // of the menus: "teaching:4", "Teaching GPU, 4 SMs", "4 SMs, compute 7.0"
     std::string name, title, detail;
 };

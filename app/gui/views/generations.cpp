@@ -86,7 +86,7 @@ std::string caption_of(const std::vector<Row>& rows, const std::string& kernel, 
         return fmt::format("From {} to {} the FP32 peak grew {:.0f} times, the memory bandwidth {:.0f} times.",
                            first.gpu.title, last.gpu.title, last.gpu.fp32_tflops / first.gpu.fp32_tflops,
                            last.gpu.dram_gb_per_second / first.gpu.dram_gb_per_second);
-    if (hidden) return "The times of the kernel stay hidden until you lock an answer.";
+    if (hidden) return "The times of the kernel stay hidden until a question about them is answered.";
     std::string text = fmt::format(
         "{} runs {} times as fast on {} as on {}; the FP32 peak grew {:.3g} times, the bandwidth {:.3g}.", kernel,
         first.time_us >= 1000 * last.time_us ? with_commas(std::llround(first.time_us / last.time_us))
@@ -102,12 +102,17 @@ std::string kernel_name(const Snapshot& snapshot) {
     return snapshot.kernel ? snapshot.kernel->program->shown_name() : std::string("The kernel");
 }
 
+// Before a question about this scene's times is answered, and while any is open in this step.
+bool times_hidden(const Session& session) {
+    return session.reveal_steps >= 0 || asks_for(session, "time_us") || asks_for(session, "cycles");
+}
+
 class GenerationsView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
         const auto snapshot = session.snapshot();
         const std::vector<Row> rows = rows_of(session, *snapshot);
-        const bool ran = rows.front().time_us > 0, hidden = session.reveal_steps >= 0;
+        const bool ran = rows.front().time_us > 0, hidden = times_hidden(session);
         const std::string sentence = caption_of(rows, kernel_name(*snapshot), hidden);
         const Rect body = ui.panel(area, {.title = "Generations of GPUs",
                                           .right = ran ? "bars: share of the column's largest; time: longer is faster"
@@ -197,7 +202,7 @@ class GenerationsView final : public View {
     std::string describe(const Session& session, const Focus&) const override {
         const auto snapshot = session.snapshot();
         const std::vector<Row> rows = rows_of(session, *snapshot);
-        const bool hidden = session.reveal_steps >= 0;
+        const bool hidden = times_hidden(session);
         std::string text = "Generations of GPUs (derived from the GPU table";
         text += rows.front().time_us > 0 ? "; times simulated)\n" : ")\n";
         for (const Row& row : rows) {

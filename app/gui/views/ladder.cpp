@@ -58,10 +58,13 @@ class LadderView final : public View {
         }
         if (run_ != snapshot->kernel) {
             run_ = snapshot->kernel;
-            rows_ = ladder_of(*run_);
+            ladder_ = ladder_of(*run_);
         }
         const bool hidden = session.reveal_steps >= 0;
-        const std::string sentence = hidden ? "The rungs stay hidden until you lock an answer." : caption_of(rows_);
+        arrange(session);
+        const std::string sentence = hidden           ? "The rungs stay hidden until you lock an answer."
+                                     : asked_.empty() ? caption_of(rows_)
+                                                      : "Rungs that the next questions ask about stay hidden until then.";
         const std::string right = fmt::format("SM {} of {}", run_->result.trace.sm, run_->gpu.title);
         const Rect body =
             ui.panel(area, {.title = "Latency ladder", .right = right, .badge = Provenance::simulated, .caption = sentence});
@@ -82,23 +85,50 @@ class LadderView final : public View {
         if (session.reveal_steps >= 0) return "Latency ladder (simulated): hidden until you lock an answer.\n";
         const std::vector<LadderRow> rows = ladder_of(*snapshot->kernel);
         std::string text = fmt::format("Latency ladder (simulated), SM {}\n", snapshot->kernel->result.trace.sm);
+        bool open = false;
         for (const LadderRow& row : rows)
-            text += fmt::format("  {}{}: {}, median {} cycles ({} to {}), {} times\n",
-                                row.line > 0 ? fmt::format("line {}, ", row.line) : "", row.what, row.where, row.median,
-                                row.least, row.longest, row.count);
-        return text + "  " + caption_of(rows) + "\n";
+            if (is_asked(session, row)) {
+                open = true;
+                text += fmt::format("  {}{}: hidden until a question about it is answered\n",
+                                    row.line > 0 ? fmt::format("line {}, ", row.line) : "", row.what);
+            } else
+                text += fmt::format("  {}{}: {}, median {} cycles ({} to {}), {} times\n",
+                                    row.line > 0 ? fmt::format("line {}, ", row.line) : "", row.what, row.where, row.median,
+                                    row.least, row.longest, row.count);
+        return open ? text : text + "  " + caption_of(rows) + "\n";
     }
 
   private:
     std::shared_ptr<const model::KernelRun> run_;
-    std::vector<LadderRow> rows_;
+    std::vector<LadderRow> ladder_, rows_;  // as the run has it; as it is drawn
+    std::vector<int32_t> asked_;            // lines of rows_ that an open question asks about
+
+    static bool is_asked(const Session& session, const LadderRow& row) {
+        return row.line > 0 && row.where != "registers" ? asks_for(session, fmt::format("load_latency@line:{}", row.line))
+                                                        : asks_for(session, "fp32_latency");
+    }
+    // Their order tells too: those asked about come last, as they stand in the source.
+    void arrange(const Session& session) {
+        rows_.clear();
+        asked_.clear();
+        std::vector<LadderRow> last;
+        for (const LadderRow& row : ladder_) (is_asked(session, row) ? last : rows_).push_back(row);
+        std::stable_sort(last.begin(), last.end(), [](const LadderRow& a, const LadderRow& b) { return a.line < b.line; });
+        for (LadderRow& row : last) {
+            asked_.push_back(row.line);
+            rows_.push_back(std::move(row));
+        }
+    }
 
     void draw_rows(Ui& ui, Focus& focus, const Rect& r) {
         const Theme& theme = *ui.theme;
         const float label = std::min(236.0f, r.w * 0.46f), number = 92;
         const Rect plot{r.x + label, r.y + 24, r.w - label - number, r.h - 30};
         int64_t most = 100;
-        for (const LadderRow& row : rows_) most = std::max(most, row.longest);
+        if (asked_.empty())  // else the scale would tell how far the longest goes
+            for (const LadderRow& row : rows_) most = std::max(most, row.longest);
+        else
+            most = 1000;
         const double decades = std::ceil(std::log10(static_cast<double>(most)) * 2) / 2;
         const auto x_of = [&](double cycles) {
             return plot.x + plot.w * static_cast<float>(std::log10(std::max(1.0, cycles)) / decades);
@@ -115,11 +145,19 @@ class LadderView final : public View {
         const float up = content > view.h ? ui.scroll("rows", view, content) : 0;
         ui.clip(view);
         float y = plot.y - up;
+        size_t place = 0;
         for (const LadderRow& row : rows_) {
+            const bool asked = place++ >= rows_.size() - asked_.size();
             const Rect line{r.x - 4, y, r.w + 8, pitch - 2};
             if (row.line > 0 && row.line == focus.line) ui.rect(line, theme.selected);
             const float middle = y + pitch / 2 - 1;
             ui.text(r.x, middle + 5, row.what, {.size = 13, .mono = true, .width = label * 0.46f});
+            if (asked) {
+                ui.text(r.right(), middle + 5, "?", {.size = 14, .color = theme.quiet, .align = Align::right});
+                if (row.line > 0 && ui.clicked(line)) focus.line = row.line;
+                y += pitch;
+                continue;
+            }
             ui.text(r.x + label * 0.48f, middle + 5, row.where,
                     {.size = 12, .color = theme.ink2, .width = label * 0.52f - 8});
             const float end = x_of(static_cast<double>(row.median));

@@ -65,16 +65,9 @@ uint32_t lanes_begun(const Snapshot& snapshot) {
     return snapshot.history && !snapshot.history->steps.empty() ? snapshot.history->steps.front().active : simt::full_mask;
 }
 
-// An open prediction asks how many lanes are on: nothing says it then.
+// An open question asks how many lanes are on: nothing says it then.
 bool asks_for_lanes(const Session& session) {
-    const LessonState& state = session.lesson;
-    if (session.reveal_steps < 0 || !state.lesson || state.step < 0) return false;
-    const auto at = static_cast<size_t>(state.step);
-    if (at >= state.lesson->steps.size() || at >= state.predictions.size()) return false;
-    const auto& asked = state.lesson->steps[at].predicts;
-    for (size_t i = 0; i < std::min(asked.size(), state.predictions[at].size()); ++i)
-        if (!state.predictions[at][i].locked && asked[i].of.find("lanes") != std::string::npos) return true;
-    return false;
+    return asks_for(session, "lanes");
 }
 
 // The history shown belongs to the focused warp (it may lag behind while the worker makes it).
@@ -215,7 +208,7 @@ class WarpView final : public View {
         if (span.row->ready > focus.time)
             return fmt::format("{} is on its way until cycle {}.", what, with_commas(span.row->ready));
         if (!(span.low <= span.high)) return fmt::format("{} holds no number in any lane.", what);
-        if (hides_lanes()) return "What the other lanes hold stays hidden until you lock an answer.";
+        if (hides_lanes()) return "What the other lanes hold stays hidden until you have answered.";
         const int lanes = lanes_in(begun_);
         const std::string low = value_text(span.low, span.type);
         if (lanes == 1) return fmt::format("{} holds {} in the warp's one lane; the others have no thread.", what, low);
@@ -300,7 +293,8 @@ class WarpView final : public View {
                 ui.text(cell.x + cell.w / 2, r.bottom() + 14, std::to_string(lane),
                         {.size = 12, .color = theme.quiet, .align = Align::center, .mono = true});
             if (ui.hovered(cell) && !there)
-                ui.tooltip(hides_lanes() ? "hidden until you lock an answer" : fmt::format("lane {} has no thread", lane));
+                ui.tooltip(hides_lanes() ? "hidden until a question is answered"
+                                         : fmt::format("lane {} has no thread", lane));
             else if (ui.hovered(cell) && span.values && !pending)
                 ui.tooltip(fmt::format("lane {}: {} = {}{}", lane, chosen_, text_of(span.values->bits[lane], span.type),
                                        on >> lane & 1 ? "" : " (lane off)"));
