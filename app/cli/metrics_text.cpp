@@ -213,6 +213,7 @@ std::string by_window(const model::KernelRun& run) {
     }
     return text +
            "  issue: % of issue slots; warps, eligible: a scheduler; SM, L1, L2, DRAM: % of peak; hits in %\n"
+           "  what an instruction takes counts where it is issued: a busy window may come to more than 100 %\n"
            "  every counter of a stretch: --metrics all@cycles:BEGIN..END\n";
 }
 
