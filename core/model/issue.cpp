@@ -72,7 +72,7 @@ bool Sm::run_more(WarpSlot& w) {
     if (!state_.run_ahead) return false;
     w.ahead_active = w.warp->active();
     w.ahead_at = 0;
-    w.ahead_count = static_cast<uint8_t>(simt::run_ahead(*w.warp, w.ahead.data(), most_ahead, shared_passes));
+    w.ahead_count = static_cast<uint8_t>(simt::run_ahead(*w.warp, w.ahead, shared_passes));
     w.moved = w.warp->watch.moved;
     return w.ahead_count != 0;
 }
@@ -99,9 +99,9 @@ bool Sm::fold(uint32_t s, uint32_t i, int64_t now, uint32_t& next) {
         issued.folded = true;
         ++state_.issues;
         if (run_more(w)) {
-            const simt::AheadStep step = w.ahead[w.ahead_at++];
             issued.active = w.ahead_active;
-            issued.executed = step.executed;
+            issued.executed = w.ahead.step[w.ahead_at].some != 0 ? w.ahead.lanes[w.ahead_at] : w.ahead_active;
+            ++w.ahead_at;
             if (w.moved) state_.last_moved = state_.issues;
         } else {
             const simt::WarpEvent event = simt::step(*w.warp);
@@ -215,18 +215,20 @@ void Sm::record_issue(uint32_t s, const WarpSlot& w, const Issued& issued, int32
 void Sm::issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first) {
     SubCore& core = cores_[s];
     WarpSlot& w = core.slot[i];
-    const simt::AheadStep step = w.ahead[w.ahead_at++];
+    const simt::AheadStep step = w.ahead.step[w.ahead_at];
+    const uint32_t executed = step.some != 0 ? w.ahead.lanes[w.ahead_at] : w.ahead_active;
+    ++w.ahead_at;
     const Timing& t = timing_[step.pc];
     ++state_.issues;
     if (w.moved) state_.last_moved = state_.issues;
-    Issued issued{.now = now, .ready = now + t.latency, .pc = step.pc, .active = w.ahead_active, .executed = step.executed};
+    Issued issued{.now = now, .ready = now + t.latency, .pc = step.pc, .active = w.ahead_active, .executed = executed};
     issued.first = first;
     issued.wait = t.result_wait;
     issued.branch = t.route == Route::branch;
     if (t.route == Route::memory) {
         issued.ready = now + 1;
-        if (step.executed != 0) {
-            const uint32_t bytes = lanes_in(step.executed) * t.lane_bytes;
+        if (executed != 0) {
+            const uint32_t bytes = lanes_in(executed) * t.lane_bytes;
             const MemoryCost cost = memory_side_.shared_load(s, now, step.passes, bytes);
             InstructionCounters& counters = state_.windows->at(now, step.pc);
             ++counters.shared_requests;

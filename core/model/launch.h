@@ -37,15 +37,15 @@ struct Metric {
 };
 
 // Counters a source line or an instruction: what lessons' `of="sectors_per_request@line:7"` reads.
-struct InstructionCounters {
-    uint64_t issues = 0, lanes = 0;      // warp instructions; active lanes summed
-    uint64_t executed = 0;               // of those, lanes whose guard held
-    uint64_t requests = 0, sectors = 0;  // global and local memory
-    uint64_t bytes = 0, used_bytes = 0;  // what the lanes asked for there; each byte of a request counted once
-    uint64_t l1_sectors = 0, l1_hits = 0, l2_sectors = 0, l2_hits = 0;  // sectors looked up, and found
+struct alignas(64) InstructionCounters {
+    uint64_t issues = 0, lanes = 0;  // warp instructions; active lanes summed
+    uint64_t executed = 0;           // of those, lanes whose guard held
     uint64_t shared_requests = 0, shared_passes = 0, shared_bytes = 0;
     uint64_t branches = 0, divergent_branches = 0;
     uint64_t stalls[static_cast<size_t>(StallReason::count)] = {};  // warp-cycles in front of this instruction, all SMs
+    uint64_t requests = 0, sectors = 0;                             // global and local memory
+    uint64_t bytes = 0, used_bytes = 0;  // what the lanes asked for there; each byte of a request counted once
+    uint64_t l1_sectors = 0, l1_hits = 0, l2_sectors = 0, l2_hits = 0;  // sectors looked up, and found
 
     InstructionCounters& operator+=(const InstructionCounters&);
 };

@@ -62,7 +62,6 @@ struct SharedState {  // of one launch, used by all SMs
 // numbered from 0 on, and a cause (why a warp waits) is the number of one, traced or not; -1: none.
 struct SmState {
     static constexpr uint32_t slots_a_sub_core = 32, most_sub_cores = 4;
-    static constexpr uint32_t most_ahead = 48;  // instructions, of one warp
 
     // A warp's instructions that only it can see run in one go, while its registers are in the host's cache, and are issued
     // from `ahead` afterwards, each in its cycle (simt::run_ahead). So the warp itself may be ahead of the cycle.
@@ -80,10 +79,10 @@ struct SmState {
         uint16_t number = 0;  // of this slot on the SM
         uint16_t block_slot = 0;
         Scoreboard scoreboard;
-        std::array<simt::AheadStep, most_ahead> ahead{};
         int64_t store_done = 0;  // when its last store or atomic is home, and the issue of that one
         int32_t store_cause = -1;
-        std::array<int64_t, 3> marks{};            // when the loads were issued that later ones are moved up to (lowering.h)
+        std::array<int64_t, 3> marks{};  // when the loads were issued that later ones are moved up to (lowering.h)
+        alignas(64) simt::AheadSteps ahead;
         uint64_t first_round = 0, last_round = 0;  // values of SharedState::issues when it came round and changed nothing
         int64_t begin = 0;
         int64_t ended = 0;  // of the last warp here
@@ -231,7 +230,7 @@ class Sm : private SmState {
     bool run_more(WarpSlot& w);
     void note_round(WarpSlot& w, const simt::WarpEvent& event);
     uint32_t next_pc_of(const WarpSlot& w) const {
-        return w.ahead_at != w.ahead_count ? w.ahead[w.ahead_at].pc : std::min(w.warp->pc(), last_pc_);
+        return w.ahead_at != w.ahead_count ? w.ahead.step[w.ahead_at].pc : std::min(w.warp->pc(), last_pc_);
     }
     bool fold(uint32_t s, uint32_t i, int64_t now, uint32_t& next);
     int64_t moved_up(WarpSlot& w, const Timing& t, int64_t now, int64_t ready) const;

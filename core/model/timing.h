@@ -21,26 +21,26 @@ constexpr uint32_t unit_of(uint32_t pipe) {
     return pipe == lg_queue ? mio_queue : pipe;
 }
 
-struct Timing {
+struct alignas(64) Timing {  // what every issue looks at comes first, in one line of the host's cache
     Route route = Route::math;
     uint8_t pipe = 0;
     CacheUse cache = CacheUse::normal;                       // of loads and stores
     bool shared_by_sms = false;                              // goes to memory that all SMs see: its order among them matters
     StallReason result_wait = StallReason::wait;             // while a reader waits for the result
     StallReason throttle = StallReason::math_pipe_throttle;  // while the pipe or the queue has no room
-    uint32_t interval = 1;                                   // cycles for which the pipe is taken
-    uint32_t latency = 1;                                    // issue to dependent issue, where it is fixed
-    uint32_t lane_bytes = 0;                                 // loads and stores: of one lane, vector included
-    uint32_t registers_read = 0, registers_written = 0;
-    uint64_t filter = 0;                     // bit (register % 64) of all of them
-    uint32_t reads[8] = {}, writes[4] = {};  // dense register numbers
-    std::vector<uint32_t> list;              // more of them: of an operand list, first those written; empty for most
-    uint32_t list_written = 0;
     // What ptxas makes of it (lowering.h). Folded: it takes no issue slot behind another instruction of its warp; its result
     // is there when what it reads is (of a load that another brings along: when that one's result is).
     bool folded = false;
     uint8_t wide_bytes = 0;                 // of a load that brings others along; else 0
     int8_t sets_mark = -1, from_mark = -1;  // of a load: counts as issued when the mark was
+    uint8_t registers_read = 0, registers_written = 0;
+    uint32_t interval = 1;    // cycles for which the pipe is taken
+    uint32_t latency = 1;     // issue to dependent issue, where it is fixed
+    uint32_t lane_bytes = 0;  // loads and stores: of one lane, vector included
+    uint64_t filter = 0;      // bit (register % 64) of all of them
+    uint32_t writes[4] = {}, list_written = 0;
+    uint32_t reads[8] = {};      // dense register numbers
+    std::vector<uint32_t> list;  // more of them: of an operand list, first those written; empty for most
 
     bool names(uint32_t reg) const {  // reads or writes it
         for (uint32_t k = 0; k < registers_read; ++k)

@@ -22,11 +22,11 @@ inline uint32_t shared_load_passes(const Machine& m, const Prepared& p, uint32_t
 
 }  // namespace
 
-uint32_t run_ahead(Warp& warp, AheadStep* steps, uint32_t most, CountPasses passes) {
+uint32_t run_ahead(Warp& warp, AheadSteps& steps, CountPasses passes) {
     const Grid& grid = *warp.block->grid;
     if (grid.checker || !warp.waits.empty() || !warp.frames.empty()) return 0;
     const uint64_t look = next_look(warp, 0);
-    const auto budget = static_cast<uint32_t>(std::min<uint64_t>(most, look - 1));
+    const auto budget = static_cast<uint32_t>(std::min<uint64_t>(AheadSteps::most, look - 1));
     Shape shapes[shape_slots + 1];
     const Machine m = machine_of(warp, shapes);
     thread_local Access access;
@@ -81,7 +81,9 @@ uint32_t run_ahead(Warp& warp, AheadStep* steps, uint32_t most, CountPasses pass
                 }
             }
         }
-        steps[count++] = {pc & (most_ahead_pc - 1), static_cast<uint8_t>(bank_passes), mask};
+        steps.step[count] = {pc & (most_ahead_pc - 1), mask != active, static_cast<uint8_t>(bank_passes)};
+        if (mask != active) steps.lanes[count] = mask;
+        ++count;
         pc = next;
         if (pc == meet) break;
     }
