@@ -136,7 +136,8 @@ void wmma_cases(std::vector<OpcodeCase>& cases) {
 }
 
 // --- wgmma: the block's 128 threads fill the tiles with numbers of the type; the descriptors say how they are read.
-void wgmma_cases(std::vector<OpcodeCase>& cases) {
+// Of a sparse A half the elements are there, and the same registers and bytes go twice as far along k.
+void wgmma_cases(std::vector<OpcodeCase>& cases, bool sparse) {
     const struct {
         Type type, sum;
         int k;
@@ -150,16 +151,21 @@ void wgmma_cases(std::vector<OpcodeCase>& cases) {
             fmt::format("or.b64 {}, {}, {:#x}", reg, reg, leading >> 4 << 16 | stride >> 4 << 32 | swizzle << 62)};
     };
     for (const auto& row : rows) {
-        OpcodeCase it{fmt::format("wgmma.k{}.{}.{}", row.k, hopper_suffix(row.sum), hopper_suffix(row.type)), {}, "sm_90a"};
+        const int along = sparse ? 2 * row.k : row.k;
+        const std::string_view kind = sparse ? ".sp" : "";
+        OpcodeCase it{
+            fmt::format("wgmma{}.k{}.{}.{}", kind, along, hopper_suffix(row.sum), hopper_suffix(row.type)), {}, "sm_90a"};
         const bool halves = row.type == Type::f16 || row.type == Type::bf16, integers = row.sum == Type::s32;
         const auto add = [&](int n, bool in_registers, bool keeps, int transposed_a, int transposed_b, bool negated,
-                             bool swizzled) {
+                             bool swizzled, int selector = 0) {
             OpcodeStep step;
             const size_t sums = static_cast<size_t>(n) / (row.sum == Type::f16 ? 4 : 2);
             const HopperOperands a = hopper_registers(1, 4, fragment_holder(row.type)),
                                  b = hopper_registers(5, 4, fragment_holder(row.type)),
                                  d = hopper_registers(20, sums, fragment_holder(row.sum));
             for (const HopperOperands& list : {a, b, d}) extend_operands(step.inputs, list);
+            const OpcodeOperand metadata{"%r9", row.type == Type::tf32 ? Type::tf32 : Type::b32, OpcodeDraw::metadata};
+            if (sparse) step.inputs.push_back(metadata);
             step.outputs = d;
             // A in the first 8 KiB, B in the next 16; what lies 2 KiB apart is written in another order.
             HopperTexts fill = {"bar.sync 0", "mov.u32 %x, %tid.x", "mad.lo.u32 %y, %x, 16, %tiles"};
@@ -182,9 +188,10 @@ void wgmma_cases(std::vector<OpcodeCase>& cases) {
             if (halves)
                 more +=
                     in_registers ? fmt::format(", {}", transposed_b) : fmt::format(", {}, {}", transposed_a, transposed_b);
-            step.text = fmt::format("wgmma.mma_async.sync.aligned.m64n{}k{}.{}.{}.{} {}, {}, %rd21, %p17{}", n, row.k,
-                                    hopper_suffix(row.sum), hopper_suffix(row.type), hopper_suffix(row.type), braced_list(d),
-                                    in_registers ? braced_list(a) : "%rd20", more);
+            const std::string which = sparse ? fmt::format("{}, {}, ", metadata.reg, selector) : "";
+            step.text = fmt::format("wgmma.mma_async{}.sync.aligned.m64n{}k{}.{}.{}.{} {}, {}, %rd21, {}%p17{}", kind, n,
+                                    along, hopper_suffix(row.sum), hopper_suffix(row.type), hopper_suffix(row.type),
+                                    braced_list(d), in_registers ? braced_list(a) : "%rd20", which, more);
             step.behind = {"wgmma.commit_group.sync.aligned", "wgmma.wait_group.sync.aligned 0", "bar.sync 0"};
             it.steps.push_back(std::move(step));
         };
@@ -194,6 +201,10 @@ void wgmma_cases(std::vector<OpcodeCase>& cases) {
         add(64, false, true, 0, 0, false, true);
         if (!integers) add(32, false, true, 0, 0, true, false);
         if (halves) add(64, false, true, 1, 0, false, false), add(64, false, true, 0, 1, false, false);
+        if (sparse && (halves || row.type == Type::tf32)) {  // the other two threads of four have the metadata
+            add(32, false, true, 0, 0, false, false, 1);
+            add(32, true, true, 0, 0, false, false, 1);
+        }
         cases.push_back(std::move(it));
     }
 }
@@ -478,7 +489,8 @@ std::vector<OpcodeCase> hopper_cases() {
     std::vector<OpcodeCase> cases;
     size_t labels = 0;
     wmma_cases(cases);
-    wgmma_cases(cases);
+    wgmma_cases(cases, false);
+    wgmma_cases(cases, true);
     mbarrier_cases(cases, labels);
     bulk_cases(cases, labels);
     cluster_cases(cases, labels);
