@@ -9,6 +9,7 @@
 //   LOCKSTEP_MODELLED_FAILS="cuLaunchKernel:relu_f32=719!"  what fails: FUNCTION[:WORD]=STATUS, several apart by spaces; the
 //                                                word: a kernel's name or the fewest bytes; "!": and every call after it, as
 //                                                with an error that sticks; "hang", "crash", "pause" in place of a status
+//   LOCKSTEP_MODELLED_MEMORY=2048                MiB; 64 where nothing is said, 2048 with a GPU
 //   LOCKSTEP_MODELLED_VERSION=11040              what it is; newer PTX is then refused
 // Compiled with LOCKSTEP_OLD_DRIVER it lacks what older drivers lack.
 #include <algorithm>
@@ -87,8 +88,13 @@ const model::GpuSpec* timed_gpu() {
     return gpu.get();
 }
 
+uint64_t memory_bytes() {
+    const char* const mib = std::getenv("LOCKSTEP_MODELLED_MEMORY");
+    return (mib ? std::strtoull(mib, nullptr, 10) : timed_gpu() ? 2048u : 64u) << 20;
+}
+
 simt::Memory& memory() {
-    static simt::Memory instance(uint64_t{timed_gpu() ? 2048u : 64u} << 20);
+    static simt::Memory instance(memory_bytes());
     return instance;
 }
 
@@ -384,7 +390,7 @@ int cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned gr
     return run(prepared({function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, parameters, nullptr}), stream);
 }
 int cuDeviceTotalMem_v2(size_t* bytes, int) {
-    *bytes = size_t{timed_gpu() ? 2048u : 64u} << 20;
+    *bytes = memory_bytes();
     return 0;
 }
 int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void* stream) {
