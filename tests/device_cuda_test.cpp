@@ -7,6 +7,7 @@
 #include "core/device/devices.h"
 #include "core/device/kernel_cases.h"
 #include "core/device/kernel_library.h"
+#include "core/ptx/ptx.h"
 #include "tests/catch.h"
 
 using namespace lockstep;
@@ -120,6 +121,61 @@ TEST_CASE("a kernel's module holds no other kernel, unless they may share a vari
     CHECK(ptx_of_kernel(head + one + two + tail, "on") == head + one + two + tail);
     const std::string shared = head + ".visible .global .align 4 .u32 counter;\n" + one + two;
     CHECK(ptx_of_kernel(shared, "one") == shared);
+}
+
+TEST_CASE("a texture of the cuda device is its texels, a surface's come back, and what neither can be is said") {
+    const char* const text = R"(.version 9.0
+.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 texture, .param .u64 surface, .param .u64 out) {
+    .reg .b64 %t, %s, %o, %w;
+    .reg .b32 %x, %r<5>;
+    ld.param.u64 %t, [texture];
+    ld.param.u64 %s, [surface];
+    ld.param.u64 %o, [out];
+    mov.u32 %x, %tid.x;
+    tex.2d.v4.u32.s32 {%r1, %r2, %r3, %r4}, [%t, {%x, 1}];
+    mul.wide.u32 %w, %x, 4;
+    add.u64 %o, %o, %w;
+    st.global.u32 [%o], %r1;
+    add.u32 %r1, %r1, 100;
+    shl.b32 %x, %x, 2;
+    sust.b.2d.b32.trap [%s, {%x, 1}], %r1;
+    ret;
+}
+)";
+    const GeneratedKernel kernel{"k", ptx::decode(ptx::parse(text, "k.ptx").value(), "k").value(), {}, {}};
+    const std::vector<uint32_t> texels = {1, 2, 3, 4, 5, 6, 7, 8};
+    const auto cuda = open_cuda();
+    const auto sim = open_device("sim:v100").value();
+    for (Device* const device : {cuda.get(), sim.get()}) {
+        const Pointer from = device->allocate(32, "texels"), to = device->allocate(32, "pixels"),
+                      out = device->allocate(16, "out");
+        device->copy_in(from, texels.data(), 32);
+        device->copy_in(to, texels.data(), 32);
+        simt::Texture texture{
+            .name = "t", .address = from.address, .element = simt::Texture::Element::u32, .width = 4, .height = 2};
+        const int64_t read = device->create_texture(texture);
+        texture.address = to.address, texture.surface = true;
+        const int64_t written = device->create_texture(texture);
+        device->launch({.kernel = "k", .grid = {1}, .block = {4}, .arguments = {read, written, out}, .generated = &kernel});
+        device->release_texture(written);
+        device->release_texture(read);
+        std::vector<uint32_t> got(4), pixels(8);
+        device->copy_out(got.data(), out, 16);
+        device->copy_out(pixels.data(), to, 32);
+        CHECK(got == std::vector<uint32_t>{5, 6, 7, 8});
+        CHECK(pixels == std::vector<uint32_t>{1, 2, 3, 4, 105, 106, 107, 108});
+        CHECK_THAT(message_of([&] {
+                       texture.width = 400;
+                       device->create_texture(texture);
+                   }),
+                   Contains("past the end of 'pixels'") || Contains("inside one live allocation") || Contains("buffer"));
+    }
+    CHECK_THAT(message_of([&] { cuda->release_texture(12345); }), Contains("0x3039 is no texture on cuda:0"));
+    CHECK_THAT(message_of([&] { cuda->create_texture({.name = "levels", .levels = 2}); }),
+               Contains("the texture 'levels' has mip levels, which cuda:0 is not given"));
+    CHECK_THAT(message_of([] { make_host({})->create_texture({}); }), Contains("host has no textures"));
 }
 
 TEST_CASE("any thread may use the cuda device") {

@@ -96,6 +96,7 @@ Cuda::~Cuda() {
     driver_.set_context(context_);
     driver_.synchronize();
     for (Graph& graph : graphs_) drop(graph);
+    for (const auto& [handle, bound] : textures_) drop(handle, bound);
     for (Handle event : events_) driver_.destroy_event(event);
     for (Handle event : {origin_, begin_, end_})
         if (event) driver_.destroy_event(event);

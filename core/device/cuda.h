@@ -41,6 +41,8 @@ class Cuda final : public Device {
     // One CUDA graph, a launch behind the other, kept: the same launches again only change its arguments. With a listener
     // on_launch, whose times are those of single launches, they are launched one by one.
     void launch_graph(std::span<const LaunchRequest> requests) override;
+    int64_t create_texture(const simt::Texture& texture) override;
+    void release_texture(int64_t handle) override;
     Event record(Stream stream) override;
     void wait(Stream stream, Event event) override;
     void synchronize() override;
@@ -68,6 +70,11 @@ class Cuda final : public Device {
         uint64_t last_use = 0;
     };
 
+    struct BoundTexture {
+        simt::Texture texture;
+        Handle array = nullptr;
+    };
+
     void enter() const;  // a thread works in one context; the engine's threads change
     double host_now() const { return std::chrono::duration<double, std::micro>(Clock::now() - begun_).count(); }
     double since_origin(Handle event) const;
@@ -78,6 +85,8 @@ class Cuda final : public Device {
     void make_graph(Graph& graph);
     void change_graph(Graph& graph, std::span<const LaunchRequest> requests);
     void drop(Graph& graph) const;
+    void copy_texels(const BoundTexture& bound, bool to_array) const;
+    void drop(int64_t handle, const BoundTexture& bound) const;
 
     const CudaDriver& driver_;
     int ordinal_, device_ = 0;
@@ -85,7 +94,8 @@ class Cuda final : public Device {
     Handle context_ = nullptr, origin_ = nullptr, begin_ = nullptr, end_ = nullptr;
     Clock::time_point begun_;
     std::map<uint64_t, size_t> buffers_;
-    std::set<uint64_t> module_variables_;  // among buffers_; their modules release them
+    std::set<uint64_t> module_variables_;       // among buffers_; their modules release them
+    std::map<int64_t, BoundTexture> textures_;  // by their objects
     std::map<Stream, Handle> streams_;
     std::unordered_map<uint64_t, Handle> modules_;  // by the hash of their text
     struct Function {

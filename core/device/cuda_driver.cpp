@@ -40,7 +40,10 @@ std::variant<CudaDriver, std::string> open_driver() {
         find(library, "cuEventElapsedTime", d.elapsed) && find(library, "cuGetErrorString", d.error_text) &&
         find(library, "cuDeviceTotalMem_v2", d.total_memory) && find(library, "cuMemcpyDtoDAsync_v2", d.copy_within) &&
         find(library, "cuMemHostAlloc", d.pin) && find(library, "cuMemFreeHost", d.unpin) &&
-        find(library, "cuModuleGetGlobal_v2", d.module_variable);
+        find(library, "cuModuleGetGlobal_v2", d.module_variable) && find(library, "cuArray3DCreate_v2", d.create_array) &&
+        find(library, "cuArrayDestroy", d.destroy_array) && find(library, "cuMemcpy3D_v2", d.copy_array) &&
+        find(library, "cuTexObjectCreate", d.create_texture) && find(library, "cuTexObjectDestroy", d.destroy_texture) &&
+        find(library, "cuSurfObjectCreate", d.create_surface) && find(library, "cuSurfObjectDestroy", d.destroy_surface);
     if (!complete) return fmt::format("{} is not a CUDA driver that can be used here: {}", name, dlerror());
     find(library, "cuTensorMapEncodeTiled", d.encode_tiled);
     // What an older driver may lack; of a name with versions the first, whose structs stay as they were.

@@ -15,6 +15,39 @@ struct CudaKernelNode {  // CUDA_KERNEL_NODE_PARAMS_v1
     void** extra;
 };
 
+struct CudaArrayShape {           // CUDA_ARRAY3D_DESCRIPTOR
+    size_t width, height, depth;  // 0: there is no such axis
+    int format;
+    unsigned channels, flags;
+};
+struct CudaCopyEnd {  // of a copy: its source or its target
+    size_t x_bytes, y, z, level;
+    int kind;  // 2: memory of the device, 3: an array
+    void* host;
+    uint64_t device;
+    void* array;
+    void* reserved;
+    size_t pitch, height;
+};
+struct CudaCopy {  // CUDA_MEMCPY3D
+    CudaCopyEnd from, to;
+    size_t width_bytes, height, depth;
+};
+struct CudaResource {  // CUDA_RESOURCE_DESC of an array
+    int kind = 0;
+    void* array = nullptr;
+    int others[30] = {};
+    unsigned flags = 0;
+};
+struct CudaSampling {  // CUDA_TEXTURE_DESC
+    int modes[3] = {1, 1, 1};
+    int filter = 0;
+    unsigned flags = 0, anisotropy = 0;
+    int mip_filter = 0;
+    float level_bias = 0, least_level = 0, most_level = 0, border[4] = {};
+    int reserved[12] = {};
+};
+
 struct CudaDriver {
     using Status = int;  // CUresult
     using Handle = void*;
@@ -59,6 +92,15 @@ struct CudaDriver {
     Status (*pin)(void** memory, size_t bytes, unsigned flags) = nullptr;  // page-locked memory of the host
     Status (*unpin)(void* memory) = nullptr;
     Status (*module_variable)(uint64_t* address, size_t* bytes, Handle module, const char* name) = nullptr;
+    // Textures and surfaces.
+    Status (*create_array)(Handle* array, const CudaArrayShape* shape) = nullptr;
+    Status (*destroy_array)(Handle array) = nullptr;
+    Status (*copy_array)(const CudaCopy* copy) = nullptr;
+    Status (*create_texture)(uint64_t* object, const CudaResource* texels, const CudaSampling* sampling,
+                             const void* view) = nullptr;
+    Status (*destroy_texture)(uint64_t object) = nullptr;
+    Status (*create_surface)(uint64_t* object, const CudaResource* texels) = nullptr;
+    Status (*destroy_surface)(uint64_t object) = nullptr;
     // Graphs: all of these or none are there (CUDA 11.4).
     Status (*create_graph)(Handle* graph, unsigned flags) = nullptr;
     Status (*destroy_graph)(Handle graph) = nullptr;

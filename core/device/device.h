@@ -14,6 +14,7 @@
 #include "core/base/dtype.h"
 #include "core/base/result.h"
 #include "core/model/launch.h"
+#include "core/simt/texture.h"
 
 namespace lockstep::device {
 
@@ -99,6 +100,12 @@ class Device {
     virtual void launch_graph(std::span<const LaunchRequest> requests) {
         for (const LaunchRequest& request : requests) launch(request);
     }
+
+    // A texture or, where it says so, a surface: what a kernel takes as an int64_t for its cudaTextureObject_t or
+    // cudaSurfaceObject_t. Texels are those of the device's memory at `texture.address`; what a surface's kernels wrote lies
+    // there again after release_texture, which waits for them. Throw Failure: `host` has none.
+    virtual int64_t create_texture(const simt::Texture& texture);
+    virtual void release_texture(int64_t handle);
 
     virtual Event record(Stream stream) = 0;
     virtual void wait(Stream stream, Event event) = 0;

@@ -7,6 +7,11 @@
 
 namespace lockstep::device {
 
+int64_t Device::create_texture(const simt::Texture&) {
+    throw Failure(name() + " has no textures: they are for 'sim:GPU' and 'cuda'");
+}
+void Device::release_texture(int64_t) {}
+
 Result<std::unique_ptr<Device>> open_device(const std::string& name, const DeviceOptions& options) {
     if (options.threads < 1 || options.threads > 1024)
         return Diagnostic{

@@ -146,7 +146,7 @@ std::vector<OpcodeCase> lane_cases(bool quick) {
 
 std::vector<OpcodeCase> opcode_cases(bool quick) {
     std::vector<OpcodeCase> cases = lane_cases(quick);
-    for (std::vector<OpcodeCase> more : {warp_cases(), hopper_cases()})
+    for (std::vector<OpcodeCase> more : {warp_cases(), hopper_cases(), texture_cases()})
         std::move(more.begin(), more.end(), std::back_inserter(cases));
     return cases;
 }
@@ -202,6 +202,9 @@ OpcodeKernel opcode_kernel(const std::string& name, const std::vector<OpcodeStep
     kernel.ptx = fmt::format(
         ".version 9.0\n.target {}\n.address_size 64\n.visible .entry {}(.param .u64 in, .param .u64 out", target, name);
     for (int i = 0; i < 4 && maps; ++i) kernel.ptx += fmt::format(", .param .align 64 .b8 map{}[128]", i);
+    kernel.has_textures = body.find("%tex") != std::string::npos;
+    const size_t textures = kernel.has_textures ? opcode_textures(threads).textures.size() : 0;
+    for (size_t i = 0; i < textures; ++i) kernel.ptx += fmt::format(", .param .u64 tex{}", i);
     kernel.ptx += ")\n";
     if (cluster) kernel.ptx += fmt::format(".explicitcluster\n.reqnctapercluster {}, 1, 1\n", cluster);
     kernel.ptx += R"({
@@ -231,6 +234,8 @@ OpcodeKernel opcode_kernel(const std::string& name, const std::vector<OpcodeStep
 )";
     for (int i = 0; i < 4 && maps; ++i)
         kernel.ptx += fmt::format("    mov.b64 %map{}, map{};\n    cvta.param.u64 %map{}, %map{};\n", i, i, i, i);
+    for (size_t i = 0; i < textures; ++i)
+        kernel.ptx += fmt::format("    .reg .b64 %tex{};\n    ld.param.u64 %tex{}, [tex{}];\n", i, i, i);
     // %global: 32 bytes a thread behind the outputs.
     kernel.ptx += fmt::format("    mul.wide.u32 %global, %y, 24;\n    add.u64 %global, %global, %out;\n");
     kernel.ptx += fmt::format("    add.u64 %global, %global, {};\n", kernel.outputs.size() * threads * 8);

@@ -38,17 +38,27 @@ struct OpcodeCase {
 // All of them, by name in the table's order. quick: one spelling of each.
 std::vector<OpcodeCase> opcode_cases(bool quick = false);
 std::vector<OpcodeCase> lane_cases(bool quick);
-std::vector<OpcodeCase> warp_cases();    // opcode_cases_warp.cpp
-std::vector<OpcodeCase> hopper_cases();  // opcode_cases_hopper.cpp
+std::vector<OpcodeCase> warp_cases();     // opcode_cases_warp.cpp
+std::vector<OpcodeCase> hopper_cases();   // opcode_cases_hopper.cpp
+std::vector<OpcodeCase> texture_cases();  // opcode_cases_texture.cpp
+
+// What the cases of textures and surfaces read and write: objects, whose `address` counts from the first byte of `texels`.
+struct OpcodeTextures {
+    std::vector<simt::Texture> textures;
+    std::vector<std::byte> texels;
+};
+OpcodeTextures opcode_textures(uint32_t threads);
 
 // A kernel of `threads` threads (whole warps) in blocks of 128: inputs[slot][thread] and outputs[output][thread], 64 bits
 // each, behind its two pointers, and 32 bytes a thread behind the outputs. The shared variable `scratch` has 32 bytes a
-// thread. Where a step names %map0 to %map3 the kernel takes opcode_tiles() as four more arguments.
+// thread. Where a step names %map0 to %map3 the kernel takes opcode_tiles() as four more arguments, where one names %tex0,
+// ... the objects of opcode_textures().
 struct OpcodeKernel {
     std::string ptx;
     std::vector<std::vector<uint64_t>> inputs;
     std::vector<std::pair<size_t, ptx::Type>> outputs;  // of each: which step, and its type
     std::vector<size_t> lines;                          // the first line of each step, from 1
+    bool has_textures = false;
 };
 OpcodeKernel opcode_kernel(const std::string& name, const std::vector<OpcodeStep>& steps, uint32_t threads,
                            const std::string& target, uint32_t cluster = 0);

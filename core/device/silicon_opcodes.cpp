@@ -44,26 +44,49 @@ OpcodePieces pieces_of(Type t) {
     }
 }
 
+// result: the outputs, and behind them what the surfaces hold, eight bytes a number.
 void run_opcodes(Device& device, const GeneratedKernel& kernel, const OpcodeKernel& opcodes, uint32_t threads,
                  std::vector<uint64_t>& result) {
     const size_t row = size_t{threads} * 8;
+    const OpcodeTextures objects = opcodes.has_textures ? opcode_textures(threads) : OpcodeTextures{};
     const Pointer in = device.allocate(std::max<size_t>(1, opcodes.inputs.size()) * row, "operands");
     const Pointer out = device.allocate(opcodes.outputs.size() * row + size_t{threads} * 32, "results");
-    const auto finish = [&] { device.release(in), device.release(out); };
+    const Pointer texels = device.allocate(std::max<size_t>(1, objects.texels.size()), "texels");
+    std::vector<int64_t> handles;
+    const auto release_textures = [&] {
+        while (!handles.empty()) {
+            const int64_t last = handles.back();
+            handles.pop_back();
+            device.release_texture(last);
+        }
+    };
+    const auto finish = [&] {
+        release_textures();
+        for (const Pointer pointer : {in, out, texels}) device.release(pointer);
+    };
     try {
         for (size_t i = 0; i < opcodes.inputs.size(); ++i)
             device.copy_in({in.address + i * row}, opcodes.inputs[i].data(), row);
+        device.copy_in(texels, objects.texels.data(), objects.texels.size());
         const std::array<TensorTile, 4> tiles = opcode_tiles(out.address + opcodes.outputs.size() * row, threads);
         LaunchRequest request{.kernel = kernel.name,
                               .grid = {threads / opcode_block},
                               .block = {opcode_block},
                               .arguments = {in, out},
                               .generated = &kernel};
-        if (kernel.program->parameters.size() > 2)
+        for (simt::Texture texture : objects.textures) {
+            texture.address += texels.address;
+            handles.push_back(device.create_texture(texture));
+            request.arguments.emplace_back(handles.back());
+        }
+        if (!opcodes.has_textures && kernel.program->parameters.size() > 2)
             for (const TensorTile& tile : tiles) request.arguments.emplace_back(&tile);
         device.launch(request);
-        result.resize(opcodes.outputs.size() * threads);
-        device.copy_out(result.data(), out, result.size() * 8);
+        release_textures();
+        const size_t outputs = opcodes.outputs.size() * threads;
+        result.resize(outputs + objects.texels.size() / 8);
+        device.copy_out(result.data(), out, outputs * 8);
+        device.copy_out(result.data() + outputs, texels, objects.texels.size());
     } catch (...) {
         try {
             finish();
@@ -85,6 +108,12 @@ void count_differences(SiliconCheck& check, const std::vector<OpcodeStep>& steps
             check.note =
                 fmt::format("{}: thread {}: {:#x} on the GPU, {:#x} here", steps[step].text, t, a, b).substr(0, 300);
         }
+    }
+    for (size_t i = kernel.outputs.size() * threads; i < gpu.size(); ++i) {  // of surfaces
+        if (!count_pieces(check, Type::b64, gpu[i], ours[i]) || !check.note.empty()) continue;
+        check.note = fmt::format("{}, ...: {:#x} on the GPU in byte {} of the texels, {:#x} here", steps[0].text, gpu[i],
+                                 8 * (i - kernel.outputs.size() * threads), ours[i])
+                         .substr(0, 300);
     }
 }
 

@@ -87,6 +87,7 @@ class Sim final : public Device {
         timeline_.end_graph();
     }
 
+    int64_t create_texture(const simt::Texture& texture) override { return static_cast<int64_t>(memory_.texture(texture)); }
     Event record(Stream stream) override { return timeline_.record(stream); }
     void wait(Stream stream, Event event) override {
         if (!timeline_.wait(stream, event)) throw Failure(fmt::format("wait for event {}, which was never recorded", event));

@@ -24,6 +24,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/device/cuda_driver.h"
 #include "core/model/launch.h"
 #include "core/model/streams.h"
 #include "core/ptx/ptx.h"
@@ -465,6 +466,92 @@ int cuGraphExecDestroy(void* ready) {
     return 0;
 }
 #endif
+// An array lies in memory as linear texels do.
+struct ModelledArray {
+    device::CudaArrayShape shape;
+    uint64_t address;
+    simt::Texture texture;  // its extents and elements
+};
+int cuArray3DCreate_v2(void** array, const device::CudaArrayShape* shape) {
+    using Shape = simt::Texture::Shape;
+    constexpr int formats[] = {0x01, 0x08, 0x02, 0x09, 0x03, 0x0a, 0x10, 0x20};
+    const auto format = std::find(std::begin(formats), std::end(formats), shape->format);
+    const bool layered = shape->flags & 1, cube = shape->flags & 4;
+    if (format == std::end(formats) || !shape->width || (cube && (shape->width != shape->height || shape->depth % 6)))
+        return invalid_value;
+    simt::Texture t;
+    t.element = static_cast<simt::Texture::Element>(format - std::begin(formats));
+    t.channels = static_cast<uint8_t>(shape->channels);
+    t.width = static_cast<uint32_t>(shape->width);
+    t.height = static_cast<uint32_t>(std::max<size_t>(shape->height, 1));
+    const auto slices = static_cast<uint32_t>(std::max<size_t>(shape->depth, 1));
+    t.shape = cube            ? layered ? Shape::cube_layered : Shape::cube
+              : layered       ? shape->height ? Shape::d2_layered : Shape::d1_layered
+              : shape->depth  ? Shape::d3
+              : shape->height ? Shape::d2
+                              : Shape::d1;
+    if (cube)
+        t.layers = slices / 6;
+    else if (layered)
+        t.layers = slices;
+    else
+        t.depth = slices;
+    t.address = memory().allocate(t.bytes(), "array");
+    *array = new ModelledArray{*shape, t.address, t};
+    return 0;
+}
+int cuArrayDestroy(void* array) {
+    auto* const it = static_cast<ModelledArray*>(array);
+    memory().release(it->address);
+    delete it;
+    return 0;
+}
+int cuMemcpy3D_v2(const device::CudaCopy* copy) {
+    const auto row_of = [](const device::CudaCopyEnd& end, size_t y, size_t z) {
+        if (end.kind == 2) return end.device + ((end.z + z) * end.height + end.y + y) * end.pitch + end.x_bytes;
+        const simt::Texture& t = static_cast<const ModelledArray*>(end.array)->texture;
+        return t.address + ((end.z + z) * t.height + end.y + y) * t.row_bytes() + end.x_bytes;
+    };
+    for (const device::CudaCopyEnd* end : {&copy->from, &copy->to})
+        if (end->kind != 2 && end->kind != 3) return invalid_value;
+    for (size_t z = 0; z < copy->depth; ++z)
+        for (size_t y = 0; y < copy->height; ++y) {
+            std::byte* const to = memory().write(row_of(copy->to, y, z), copy->width_bytes);
+            const std::byte* const from = memory().read(row_of(copy->from, y, z), copy->width_bytes);
+            if (!to || !from) return invalid_value;
+            std::memcpy(to, from, copy->width_bytes);
+        }
+    return 0;
+}
+int cuTexObjectCreate(uint64_t* object, const device::CudaResource* texels, const device::CudaSampling* sampling,
+                      const void*) {
+    using Mode = simt::Texture::Mode;
+    constexpr Mode modes[] = {Mode::wrap, Mode::clamp, Mode::mirror, Mode::border};
+    if (texels->kind != 0) return invalid_value;
+    simt::Texture t = static_cast<const ModelledArray*>(texels->array)->texture;
+    for (size_t i = 0; i < 3; ++i) t.modes[i] = modes[sampling->modes[i]];
+    t.linear = sampling->filter == 1;
+    t.normalized = sampling->flags & 2;
+    t.normalized_float = t.element < simt::Texture::Element::u32 && !(sampling->flags & 1);
+    std::copy(std::begin(sampling->border), std::end(sampling->border), t.border);
+    *object = memory().texture(t);
+    return 0;
+}
+int cuTexObjectDestroy(uint64_t object) {
+    return memory().find_texture(object) ? 0 : invalid_value;
+}
+int cuSurfObjectCreate(uint64_t* object, const device::CudaResource* texels) {
+    const auto* const array = static_cast<const ModelledArray*>(texels->array);
+    if (texels->kind != 0 || !(array->shape.flags & 2)) return invalid_value;
+    simt::Texture t = array->texture;
+    t.surface = true;
+    *object = memory().texture(t);
+    return 0;
+}
+int cuSurfObjectDestroy(uint64_t object) {
+    return memory().find_texture(object) ? 0 : invalid_value;
+}
+
 int cuStreamCreate(void** stream, unsigned) {
     if (!current_context) return invalid_context;
     auto* const made = new ModelledStream;
