@@ -11,6 +11,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <sstream>
 #include <string>
 
 #include "core/base/files.h"
@@ -1063,4 +1064,82 @@ TEST_CASE("silicon measures every part through a driver, says that its GPU is a 
     const auto& failures = json["parts"]["nccl"]["failures"];
     REQUIRE(failures.size() == 1);
     CHECK(failures[0]["why"].get<std::string>().find("there is no NCCL here") != std::string::npos);
+}
+
+TEST_CASE("tape runs a program of one's own: gradients along every edge, Hessian, gradcheck, hooks") {
+    const std::string good = write("good.tape",
+                                   "dtype f64\nparam x = 2\nparam y = 3\ns = 3*x^2 + 5*x*y\nz = log(s)\nbackward z\n"
+                                   "gradcheck z\nhessian z\n");
+    const Outcome run = lockstep_command("tape " + good);
+    CHECK(run.status == 0);
+    CHECK(run.out.find("z -> s: 0.02381 x 1 = 0.02381") != std::string::npos);
+    CHECK(run.out.find("-0.034014") != std::string::npos);
+    const auto json = nlohmann::json::parse(lockstep_command("tape " + good + " --json -").out);
+    CHECK(std::abs(json["hessians"][0]["values"][1].get<double>() + 0.0340136054) < 1e-9);
+    CHECK(json["gradchecks"][0]["compared"] == 2);
+    CHECK(json["not_finite"].is_null());
+
+    const std::string wrong = write("wrong.tape",
+                                    "op cube(a) = a * a * a\n  save a\n  backward a = up * 2 * a\nend\nparam x = {1, 3}\n"
+                                    "z = sum(cube(x))\nbackward z\ngradcheck z\n");
+    const Outcome refused = lockstep_command("tape " + wrong);
+    CHECK(refused.status == 1);
+    CHECK(refused.out.find("the gradient of x at [0] is") != std::string::npos);
+    CHECK(refused.out.find("also x [1]: backward gave") != std::string::npos);
+
+    const std::string bad = write("bad.tape", "param x = {1, 0}\ny = log(x)\nz = sum(y)\nbackward z\n");
+    const Outcome stopped = lockstep_command("tape " + bad);
+    CHECK(stopped.status == 1);
+    CHECK(stopped.err.find("bad.tape:2") != std::string::npos);
+    CHECK(stopped.err.find("an infinity in the value of y (log), element [1]") != std::string::npos);
+    CHECK(lockstep_command("tape " + bad + " --nan warn").status == 0);
+    CHECK(lockstep_command("tape " + bad + " --nan often").status == 2);
+
+    const std::string broad = write("broad.tape", "param p[4] = 1\ninput t[4,1] = 2\nz = mse(p, t)\nbackward z\n");
+    const Outcome silent = lockstep_command("tape " + broad);
+    CHECK(silent.status == 2);
+    CHECK(silent.err.find("broad.tape:3") != std::string::npos);
+    CHECK(silent.err.find("[4, 1]") != std::string::npos);
+}
+
+TEST_CASE("tensors lists a checkpoint's, and refuses a file that lies with the offset and the reason") {
+    const std::string folder = (scratch() / "listed").string();
+    REQUIRE(lockstep_command("train --model mlp --steps 2 --save " + folder).status == 0);
+    const Outcome listed = lockstep_command("tensors " + folder);
+    CHECK(listed.status == 0);
+    CHECK(listed.out.find("fc1.weight") != std::string::npos);
+    CHECK(listed.out.find("[128, 784]") != std::string::npos);
+    CHECK(listed.out.find("4 tensors, 407080 bytes") != std::string::npos);
+
+    const auto file = [](const std::string& header, const std::string& data) {
+        std::string bytes(8, '\0');
+        for (size_t i = 0; i < 8; ++i) bytes[i] = static_cast<char>((header.size() >> (8 * i)) & 255);
+        return bytes + header + data;
+    };
+    const std::string whole =
+        write("w.safetensors", file(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", std::string(8, '\0')));
+    CHECK(lockstep_command("tensors " + whole).status == 0);
+    const std::string hole =
+        write("h.safetensors", file(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})", std::string(12, '\0')));
+    const std::string long_header = write("l.safetensors", std::string(8, '\x7f') + "{}");
+    for (const std::string& bad : {hole, long_header}) {
+        const Outcome refused = lockstep_command("tensors " + bad);
+        CHECK(refused.status == 2);
+        CHECK(refused.err.find("at byte ") != std::string::npos);
+    }
+    CHECK(lockstep_command("tensors " + write("x.bin", "x")).status == 2);
+}
+
+TEST_CASE("a prefetching run gives the same losses and says how far ahead its batches are") {
+    const Outcome plain = lockstep_command("train --model mlp --steps 6 --json -"),
+                  ahead = lockstep_command("train --model mlp --steps 6 --prefetch --json -");
+    REQUIRE(plain.status == 0);
+    REQUIRE(ahead.status == 0);
+    std::istringstream a(plain.out), b(ahead.out);
+    for (std::string one, other; std::getline(a, one) && std::getline(b, other);) {
+        const auto x = nlohmann::json::parse(one), y = nlohmann::json::parse(other);
+        CHECK(x["loss"] == y["loss"]);
+        CHECK(!x.contains("loader"));
+        CHECK(y["loader"]["ahead"].get<int>() >= 0);
+    }
 }

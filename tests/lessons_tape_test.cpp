@@ -106,6 +106,45 @@ TEST_CASE("an op of one's own keeps what save names, and gradcheck finds a wrong
     CHECK_THAT(mistake("op f(a) = matmul(a, a)\nend\n"), Contains("an op of one's own is made of signs and of"));
 }
 
+TEST_CASE("the worked example's Hessian is that of the formula") {
+    const auto run = run_text("dtype f64\nparam x = 2\nparam y = 3\nz = log(3*x^2 + 5*x*y)\nbackward z\nhessian z\n");
+    CHECK(near(value(run, "hessian.x.x"), 6.0 / 42 - 27.0 * 27 / (42 * 42)));
+    CHECK(near(value(run, "hessian.x.y"), 5.0 / 42 - 27.0 * 10 / (42 * 42)));
+    CHECK(near(value(run, "hessian.y.x"), value(run, "hessian.x.y")));
+    CHECK(near(value(run, "hessian.y.y"), -100.0 / (42 * 42)));
+    CHECK(run->hessians.at(0).text().find("-0.034014") != std::string::npos);
+    const auto cubes = run_text("param w = {1, 2, 3}\nc = sum(w * w * w)\nbackward c\nhessian c\n");
+    CHECK(near(value(cubes, "hessian.w[1].w[1]"), 12));
+    CHECK(value(cubes, "hessian.w[0].w[2]") == 0);
+    CHECK_THAT(mistake("param w = {1, 2}\nv = w * w\nhessian v\n"), Contains("x.tape:3") && Contains("that of one number"));
+    CHECK_THAT(mistake("param w[40] = 1\nc = sum(w * w)\nhessian c\n"), Contains("32 at most"));
+}
+
+TEST_CASE("a hook replaces a gradient once it is complete, before it is passed on") {
+    const auto run = run_text("param x = 3\na = x * x\nhook a = 0.5 * up\nz = 4 * a\nhook x = up - 1\nbackward z\n");
+    CHECK(value(run, "z") == 36);
+    CHECK(value(run, "d.a") == 2);   // 4, halved
+    CHECK(value(run, "d.x") == 11);  // 2 * (3 + 3), less 1
+    CHECK_THAT(mistake("param x = 3\nhook x = up * x\nz = x * x\nbackward z\n"), Contains("x.tape:2"));
+    CHECK_THAT(mistake("param x = 3\nhook y = up\n"), Contains("no line above makes 'y'"));
+}
+
+TEST_CASE("a watched program names the first value that is not finite, its op and its line") {
+    const auto watched = [](const std::string& text) {
+        return run_tape(parse_tape(text, "x.tape").value(), {.watch = true}).value();
+    };
+    const auto forward = watched("param x = {1, 0}\ny = log(x)\nz = sum(y)\nbackward z\n");
+    REQUIRE(forward->anomaly);
+    CHECK(forward->anomaly->op == "log");
+    CHECK(forward->anomaly_line == 2);
+    CHECK(!forward->anomaly->backward);
+    CHECK(forward->anomaly->at == tensor::Shape{1});
+    const auto backward = watched("param x = {1, 0}\ny = sqrt(x)\nz = sum(y)\nbackward z\n");
+    REQUIRE(backward->anomaly);
+    CHECK(backward->anomaly->backward);
+    CHECK(!watched("param x = 2\nz = log(x)\nbackward z\n")->anomaly);
+}
+
 TEST_CASE("the longest chain of a recurrence grows with its length, that of attention does not") {
     const auto recurrence = [](int places) {
         return run_text("input x[" + std::to_string(places) +

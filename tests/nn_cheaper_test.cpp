@@ -10,6 +10,7 @@
 #include "core/model/launch.h"
 #include "core/nn/cheaper/cheaper.h"
 #include "core/nn/cheaper/kept_form.h"
+#include "core/nn/cheaper/workbench.h"
 #include "core/nn/data/text.h"
 #include "core/nn/trainer.h"
 #include "core/tensor/cheap_ops.h"
@@ -338,6 +339,19 @@ TEST_CASE("a gpt keeps its loss with weights and activations in 8 bits", "[long]
         CHECK(row.moved < c.rows[0].moved);
     }
     CHECK(differ >= 4);
+    // The head's product is one of the integers too, though its matrix is the embedding's, which stays: its 8-bit form and
+    // scales are stored beside it. Blocks: 12 d² + 13 d values each, of which biases and norms stay f32.
+    TrainerOptions options{.model = "gpt", .batch = 1};
+    const cheaper::PassCost whole = cheaper::forward_cost(options);
+    const auto layers = cheaper::layers_of(options, {}, 1, false, true), apart = cheaper::layers_of(options, {}, 1, false);
+    REQUIRE(layers.size() == apart.size() + 1);
+    double saved = 0;
+    for (const cheaper::Layer& layer : layers) {
+        const double values = double(layer.rows * layer.columns);
+        saved += (layer.tied ? -1 : 3) * values - 4 * double(layer.rows);
+    }
+    CHECK(whole.bytes == c.rows[0].bytes);
+    CHECK(row_of(c, "int8, per channel, min-max").bytes == whole.bytes - saved);
 }
 
 // ---- pruning

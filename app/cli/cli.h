@@ -50,6 +50,8 @@ void add_compiler_options(CLI::App& command, device::CompileOptions& options);  
 // CUDA C++ to PTX; warnings go to stderr with their places, an error is thrown.
 device::Compiled compile_with_warnings(const std::string& source, const std::string& file, device::CompileOptions how);
 void add_experiment(CLI::App& app, int& status);
+void add_tape(CLI::App& app, int& status);
+void add_tensors(CLI::App& app);
 void add_train(CLI::App& app, int& status);
 void add_gpus(CLI::App& app, int& status);
 void add_occupancy(CLI::App& app, int& status);

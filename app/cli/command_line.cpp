@@ -196,6 +196,8 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
     add_compile(app, status);
     add_train(app, status);
     add_experiment(app, status);
+    add_tape(app, status);
+    add_tensors(app);
     add_lesson(app, status);
     add_grade(app, status);
     add_gpus(app, status);

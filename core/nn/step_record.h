@@ -79,6 +79,8 @@ struct StepRecord {
     std::vector<graph::QueueEvent> queue;   // in eager mode with keep_launches: each node's way through the queue
     std::string_view mode = "direct";       // execution.h: "direct", "eager", "graph", "fused"
     bool replayed = false;                  // from a captured graph: there are no nodes
+    int64_t batches_ahead = -1;             // with prefetch: made and not yet taken, after the step took its own
+    double loader_waited = 0;               // seconds that all steps so far stood still for their batches
     double issue_seconds = 0;               // host wall clock from the first op to the end of the last kernel
     double traffic = -1;                    // bytes that the launches read and write; -1: not counted in this mode
     int64_t peak_bytes = 0;                 // most at once of what is not a parameter, in this step

@@ -395,12 +395,18 @@ void Trainer::step(StepRecord& record) {
     record.model = s.task->model;
     record.batch = s.options.batch;
     record.mode = name_of(s.options.mode);
+    record.batches_ahead = -1, record.loader_waited = 0;
     record.image_rows = s.task->rows;
     record.image_columns = s.task->columns;
 
     s.tape.clear();
     s.heap.recycle();
     s.load_batch();
+    if (s.loader) {
+        const LoaderProgress loaded = s.loader->progress();
+        record.batches_ahead = static_cast<int64_t>(loaded.made - loaded.taken);
+        record.loader_waited = loaded.waited_seconds;
+    }
     std::vector<std::vector<float>> before;  // of the parameters, in order
     std::vector<Parameter*> parameters;
     if (s.options.keep_graph && s.options.keep_values) {

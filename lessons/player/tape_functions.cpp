@@ -414,6 +414,21 @@ tensor::Variable record(tensor::Tape& tape, const Term& term, const Names& names
     return made.variable;
 }
 
+tensor::Tensor hooked(tensor::Tape& tape, const Term& term, const tensor::Tensor& up, const std::string& of) {
+    const auto room = [&] {
+        return tensor::make_tensor(tape.heap(), up.shape, "d" + of, tensor::Purpose::gradient, up.dtype);
+    };
+    const Elementwise run{{{"up", up}},
+                          [&](const tensor::Launch& launch) {
+                              tape.launch(launch, {of, "hook"}, "backward", up.dtype);
+                          },
+                          room,
+                          up.dtype};
+    const tensor::Tensor made = room();
+    run.into(term, made, up);
+    return made;
+}
+
 void check_call(const Term& term, const std::vector<TapeOp>& own) {
     for (const Term& part : term.parts) check_call(part, own);
     if (term.kind != Term::Kind::call || is_unary(term.name) || function_named(term.name)) return;

@@ -23,6 +23,9 @@ using Names = std::map<std::string, tensor::Variable>;
 tensor::Variable record(tensor::Tape& tape, const Term& term, const Names& names, const OwnOps& own, const std::string& name,
                         const std::string& place = {});
 
+// The term's value, element by element, with `up` for the gradient of the node `of`: for hooks. Throws Failure.
+tensor::Tensor hooked(tensor::Tape& tape, const Term& term, const tensor::Tensor& up, const std::string& of);
+
 // Whether a function of this name exists, or the nearest one that does.
 void check_call(const Term& term, const std::vector<TapeOp>& own);
 

@@ -223,6 +223,16 @@ class TapeParser {
             });
             if (!value) fail(value.error().message);
             variables_[name(left, "a name")] = value.value();
+        } else if (verb == "hook" && rest.find('=') != std::string::npos && rest.front() != '=') {
+            const auto [left, right] = sides(rest);
+            TapeStatement one;
+            one.kind = TapeStatement::Kind::hook;
+            one.name = name(left, "the name whose gradient is hooked");
+            if (!known_.count(one.name)) fail(fmt::format("no line above makes '{}'", one.name));
+            if (tape_.mode != nn::Mode::direct) fail("a hook runs in mode direct");
+            one.term = term(right);
+            check_own(one.term, {"up"});
+            add(std::move(one));
         } else if (line.find('=') != std::string::npos) {
             const auto [left, right] = sides(line);
             TapeStatement one;
@@ -235,9 +245,11 @@ class TapeParser {
             }
             known_.insert(one.name);
             add(std::move(one));
-        } else if (verb == "backward" || verb == "gradcheck") {
+        } else if (verb == "backward" || verb == "gradcheck" || verb == "hessian") {
             TapeStatement one;
-            one.kind = verb == "backward" ? TapeStatement::Kind::backward : TapeStatement::Kind::gradcheck;
+            one.kind = verb == "backward"    ? TapeStatement::Kind::backward
+                       : verb == "gradcheck" ? TapeStatement::Kind::gradcheck
+                                             : TapeStatement::Kind::hessian;
             one.name = name(rest, "the name to start from");
             if (!known_.count(one.name)) fail(fmt::format("no line above makes '{}'", one.name));
             add(std::move(one));
@@ -249,8 +261,8 @@ class TapeParser {
                 fail("an update follows a backward");
             add(std::move(one));
         } else {
-            const std::vector<std::string> known = {"dtype", "steps", "mode",     "param",  "input", "label",
-                                                    "op",    "let",   "backward", "update", "for",   "gradcheck"};
+            const std::vector<std::string> known = {"dtype", "steps",    "mode",   "param", "input",     "label",   "op",
+                                                    "let",   "backward", "update", "for",   "gradcheck", "hessian", "hook"};
             const std::string near = nearest_name(verb, known);
             fail(near.empty() ? fmt::format("unknown line '{}'; there are NAME = ..., {}", verb, fmt::join(known, ", "))
                               : fmt::format("unknown line '{}', did you mean '{}'?", verb, near));

@@ -12,6 +12,9 @@
 //             | NAME "=" term                                                records nodes; the last is called NAME
 //             | "backward" NAME | "update" RATE                              w -= RATE dw for every param
 //             | "gradcheck" NAME                                             in f64, against central differences
+//             | "hessian" NAME                                               in f64: its second derivatives in the params
+//             | "hook" NAME "=" term                                         when NAME's gradient is complete, the term
+//                                                                            replaces it; in it `up` is that gradient
 //             | "let" NAME "=" expression | "for" NAME "=" A ".." B ... "end"
 //   fill      = number | "{" numbers "}" | "ramp" | "random" | "normal" DEVIATION
 //   term      = the usual signs (+ - * / and ^ with a number) over numbers, names and functions (tape_functions.cpp)
@@ -19,6 +22,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -56,7 +60,7 @@ struct TapeOp {  // of one's own
     int line = 0;
 };
 struct TapeStatement {  // loops unrolled
-    enum class Kind : uint8_t { assign, backward, update, gradcheck } kind = Kind::assign;
+    enum class Kind : uint8_t { assign, backward, update, gradcheck, hessian, hook } kind = Kind::assign;
     std::string name, place;  // place: "[3]" in round 3 of a loop
     Term term;
     double rate = 0;
@@ -74,6 +78,14 @@ struct TapeText {
 // A Diagnostic has line and column.
 Result<TapeText> parse_tape(const std::string& text, const std::string& file);
 
+struct TapeHessian {              // of one number, in all elements of all params
+    std::string of;               // the number's name
+    std::vector<std::string> in;  // "x", "w[3]"
+    std::vector<double> values;   // row by row
+    double at(size_t row, size_t column) const { return values[row * in.size() + column]; }
+    std::string text() const;  // a table
+};
+
 struct TapeRun {
     struct Named {
         std::vector<double> value, gradient;  // empty where there is none, or where there are more than 4096 elements
@@ -86,12 +98,17 @@ struct TapeRun {
     int64_t chain = 0;  // ops of the longest chain of them in which each waits for the one before
     int64_t parameters = 0;
     std::vector<tensor::GradcheckResult> checks;  // one a gradcheck line, of the first step
+    std::vector<TapeHessian> hessians;            // one a hessian line, of the first step
+    std::optional<tensor::Anomaly> anomaly;       // with `watch`: the first value that is not finite,
+    int anomaly_line = 0;                         // the line that recorded its node,
+    int64_t anomaly_step = 0;                     // and the step
     std::shared_ptr<const nn::StepRecord> step;   // the last one
 };
 struct TapeRunOptions {
     std::string device = "host";  // "sim:v100"
     bool keep_runs = false;
-    uint64_t seed = 1;  // of random fills
+    uint64_t seed = 1;   // of random fills
+    bool watch = false;  // looks at every value and gradient of a program in mode direct: fills TapeRun::anomaly
     std::stop_token stop = {};
     std::function<void(double)> progress = {};  // as RunOptions::progress
 };
@@ -101,7 +118,7 @@ Result<std::shared_ptr<const TapeRun>> run_tape(const TapeText& text, const Tape
 // last; of a replayed step there are the params, the loss and what the last line makes). loss (the root of backward), steps,
 // ops, chain, operations, parameters, saved_bytes, cycles, forward_cycles, backward_cycles, accumulations (gradients that
 // were added to another); gradcheck.compared, .wrong (elements that differ), .worst (in tolerances), .backward and .numeric
-// (of the first that differs). And those of a training step: launches ...
+// (of the first that differs); hessian.x.y, hessian.w[0].w[1]. And those of a training step: launches ...
 Result<double> tape_figure(const TapeRun& run, const std::string& name);
 
 // The functions that terms may call, and one line on each: for messages and the README.

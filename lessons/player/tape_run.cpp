@@ -18,7 +18,7 @@ namespace lockstep::lessons {
 
 namespace {
 
-constexpr size_t most_kept_elements = 4096;
+constexpr size_t most_kept_elements = 4096, most_hessian_elements = 32;
 constexpr uint64_t most_tape_instructions = 60'000'000;  // warp instructions of one run
 
 std::vector<double> leaf_values(const TapeLeaf& leaf, uint64_t seed) {
@@ -95,6 +95,22 @@ struct TapeRunner {
         return names.at(wanted);
     }
 
+    // All leaves by name, the parameters given, the others made anew in double.
+    Names leaves_with(tensor::Tape& tape, tensor::Heap& heap, std::span<const tensor::Variable> parameters) const {
+        Names names;
+        size_t next = 0;
+        for (size_t i = 0; i < text.leaves.size(); ++i) {
+            const TapeLeaf& leaf = text.leaves[i];
+            if (leaf.kind == TapeLeaf::Kind::parameter)
+                names[leaf.name] = parameters[next++];
+            else if (leaf.kind == TapeLeaf::Kind::label)
+                names[leaf.name] = tape.label(on(heap, i, start[i], DType::f64), leaf.name);
+            else
+                names[leaf.name] = tape.input(on(heap, i, start[i], DType::f64), leaf.name);
+        }
+        return names;
+    }
+
     void check(size_t at) {
         const auto host = device::open_device("host").value();
         tensor::Heap heap(*host);
@@ -105,20 +121,58 @@ struct TapeRunner {
         run.checks.push_back(tensor::gradcheck(
             heap,
             [&](tensor::Tape& tape, std::span<const tensor::Variable> x) {
-                Names names;
-                size_t next = 0;
-                for (size_t i = 0; i < text.leaves.size(); ++i) {
-                    const TapeLeaf& leaf = text.leaves[i];
-                    if (leaf.kind == TapeLeaf::Kind::parameter)
-                        names[leaf.name] = x[next++];
-                    else if (leaf.kind == TapeLeaf::Kind::label)
-                        names[leaf.name] = tape.label(on(heap, i, start[i], DType::f64), leaf.name);
-                    else
-                        names[leaf.name] = tape.input(on(heap, i, start[i], DType::f64), leaf.name);
-                }
-                return assignments(tape, std::move(names), at, text.statements[at].name);
+                return assignments(tape, leaves_with(tape, heap, x), at, text.statements[at].name);
             },
             inputs));
+    }
+
+    // The gradients' own gradients, one element after the other.
+    void second_derivatives(size_t at) {
+        const auto host = device::open_device("host").value();
+        tensor::Heap heap(*host);
+        tensor::Tape tape(heap);
+        std::vector<tensor::Variable> x;
+        TapeHessian made{text.statements[at].name, {}, {}};
+        for (size_t i = 0; i < text.leaves.size(); ++i) {
+            const TapeLeaf& leaf = text.leaves[i];
+            if (leaf.kind != TapeLeaf::Kind::parameter) continue;
+            x.push_back(tape.input(on(heap, i, start[i], DType::f64), leaf.name, true));
+            for (size_t k = 0; k < start[i].size(); ++k)
+                made.in.push_back(leaf.shape.empty() ? leaf.name : fmt::format("{}[{}]", leaf.name, k));
+        }
+        if (made.in.empty()) throw Failure("a Hessian is one of params: the program has none");
+        if (made.in.size() > most_hessian_elements)
+            throw Failure(fmt::format("a Hessian of {} elements is too large here: {} at most", made.in.size(),
+                                      most_hessian_elements));
+        const tensor::Variable z = assignments(tape, leaves_with(tape, heap, x), at, made.of);
+        if (z.value.count() != 1)
+            throw Failure(fmt::format("a Hessian is that of one number; {} has {}", made.of, z.value.count()));
+        const auto first = tape.gradients(z, x, {.create_graph = true});
+        for (size_t i = 0; i < x.size(); ++i)
+            for (int64_t k = 0; k < x[i].value.count(); ++k) {
+                std::vector<double> one(static_cast<size_t>(x[i].value.count()), 0.0);
+                one[static_cast<size_t>(k)] = 1;
+                std::vector<tensor::Variable> row(x.size());
+                if (first[i].node >= 0 && tape.nodes()[static_cast<size_t>(first[i].node)].requires_grad) {
+                    const tensor::Variable seed = tape.input(
+                        tensor::tensor_from(heap, x[i].shape(), one, "row", tensor::Purpose::data, DType::f64), "row");
+                    row = tape.gradients(first[i], x, {.create_graph = true}, &seed);
+                }
+                for (size_t j = 0; j < x.size(); ++j) {
+                    std::vector<double> values(static_cast<size_t>(x[j].value.count()), 0.0);
+                    if (row[j].node >= 0) values = tensor::values_of(heap, row[j].value);
+                    made.values.insert(made.values.end(), values.begin(), values.end());
+                }
+            }
+        run.hessians.push_back(std::move(made));
+    }
+
+    void look_for_anomaly(const tensor::Tape& tape, int64_t step) {
+        if (run.anomaly || !tape.anomaly()) return;
+        run.anomaly = tape.anomaly();
+        run.anomaly_step = step;
+        for (size_t i = 0; i < tape.nodes().size() && i < run.line_of_node.size(); ++i)
+            if (tape.nodes()[i].name == run.anomaly->name) run.anomaly_line = run.line_of_node[i];
     }
 
     void go() {
@@ -127,6 +181,7 @@ struct TapeRunner {
         auto* queue = dynamic_cast<graph::Queue*>(device.get());
         tensor::Heap heap(*device);
         tensor::Tape tape(heap);
+        if (options.watch && text.mode == nn::Mode::direct) tape.check_values(tensor::Tape::Check::note);
         nn::Execution execution(text.mode, heap);
         std::vector<tensor::Tensor> leaves;
         std::deque<nn::Parameter> parameters;
@@ -161,6 +216,7 @@ struct TapeRunner {
                 replay(heap, *executor, inputs, parameters, *recorded, step, *record_of);
             } else {
                 one_step(tape, leaves, all, step, *record_of, execution, inputs);
+                look_for_anomaly(tape, step);
                 recorded = record_of;
             }
             device->synchronize();
@@ -278,6 +334,12 @@ struct TapeRunner {
                     made_last = names[one.name].node;
                 } else if (one.kind == TapeStatement::Kind::gradcheck) {
                     if (step == 0) check(s);
+                } else if (one.kind == TapeStatement::Kind::hessian) {
+                    if (step == 0) second_derivatives(s);
+                } else if (one.kind == TapeStatement::Kind::hook) {
+                    tape.on_gradient(names.at(one.name), [&tape, &one](const tensor::Tensor& up) {
+                        return hooked(tape, one.term, up, one.name);
+                    });
                 } else if (one.kind == TapeStatement::Kind::backward) {
                     const tensor::Variable& from = names.at(one.name);
                     if (from.value.count() != 1)
@@ -386,7 +448,28 @@ Result<std::shared_ptr<const TapeRun>> run_tape(const TapeText& text, const Tape
     }
 }
 
+std::string TapeHessian::text() const {
+    size_t wide = 11;
+    for (const std::string& name : in) wide = std::max(wide, name.size() + 1);
+    std::string table = fmt::format("{:>{}}", "", wide);
+    for (const std::string& name : in) table += fmt::format("{:>{}}", name, wide);
+    for (size_t row = 0; row < in.size(); ++row) {
+        table += fmt::format("\n{:>{}}", in[row], wide);
+        for (size_t column = 0; column < in.size(); ++column) table += fmt::format("{:>{}.5g}", at(row, column), wide);
+    }
+    return table;
+}
+
 Result<double> tape_figure(const TapeRun& run, const std::string& full) {
+    if (full.starts_with("hessian.")) {
+        if (run.hessians.empty()) return Diagnostic{"the program has no hessian line"};
+        const TapeHessian& hessian = run.hessians.front();
+        for (size_t row = 0; row < hessian.in.size(); ++row)
+            for (size_t column = 0; column < hessian.in.size(); ++column)
+                if (full == "hessian." + hessian.in[row] + "." + hessian.in[column]) return hessian.at(row, column);
+        return Diagnostic{fmt::format("'{}': a Hessian's element is named by two of {}, as in hessian.{}.{}", full,
+                                      fmt::join(hessian.in, ", "), hessian.in.front(), hessian.in.back())};
+    }
     if (full.starts_with("gradcheck.")) {
         if (run.checks.empty()) return Diagnostic{"the program has no gradcheck line"};
         const tensor::GradcheckResult& check = run.checks.front();

@@ -138,7 +138,11 @@ class FigureRowsView final : public View {
 
     // A table whose columns need more than its width is cut into bands, one below the other; what is then too high scrolls.
     void draw_table(Ui& ui, const FigureTable& table, size_t base, const Rect& body, bool hidden) {
-        const float name = std::clamp(body.w * 0.16f, 90.0f, 190.0f), head = 40;
+        const float head = 40;
+        // As wide as the longest name, up to a share of the whole that leaves its columns room.
+        float name = std::clamp(body.w * 0.16f, 90.0f, 190.0f);
+        for (const FigureRow& row : table.rows)
+            name = std::max(name, std::min(ui.text_width(row.name, {.size = 13, .weight = 700}) + 12, body.w * 0.36f));
         const size_t columns = std::max<size_t>(1, table.columns.size());
         float needed = 56;
         for (size_t c = 0; c < table.columns.size(); ++c)

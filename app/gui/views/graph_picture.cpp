@@ -152,7 +152,8 @@ void draw_pin(Ui& ui, const GraphScene& scene, const GraphBox& box, const Rect& 
     ui.line({x, at.y}, {x, at.y - 8}, held > 0 ? data::yellow : theme.ink3, 2);
     held > 0 ? ui.circle({x, at.y - 11}, 4.5f, data::yellow) : ui.ring({x, at.y - 11}, 4.5f, theme.ink3, 1.5f);
     const std::string state = held > 0 ? " saved" : " freed";
-    const std::string size = ", " + bytes_text(static_cast<double>(held > 0 ? held_bytes : bytes));
+    const int64_t pinned = held > 0 ? held_bytes : bytes;  // none of parameters, which live anyway
+    const std::string size = pinned > 0 ? ", " + bytes_text(static_cast<double>(pinned)) : "";
     const std::string& names = scene.shown(box).saved;
     std::string few = names.substr(0, names.find(','));
     if (const auto more = std::count(names.begin(), names.end(), ','); more > 0) few += fmt::format(" +{}", more);

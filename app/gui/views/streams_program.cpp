@@ -150,6 +150,15 @@ class HostProgramView final : public View {
     }
 
     static std::string caption(const lessons::TapeRun& run) {
+        if (!run.hessians.empty()) {
+            const lessons::TapeHessian& hessian = run.hessians.front();
+            std::string text = fmt::format("Second derivatives of {}:", hessian.of);
+            for (size_t row = 0; row < std::min<size_t>(hessian.in.size(), 2); ++row)
+                for (size_t column = row; column < std::min<size_t>(hessian.in.size(), 2); ++column)
+                    text += fmt::format("{} {} {} {:.4g}", row + column == 0 ? "" : ",", hessian.in[row], hessian.in[column],
+                                        hessian.at(row, column));
+            return text + ".";
+        }
         if (!run.checks.empty()) {
             const std::string text = run.checks.front().text();
             return "gradcheck: " + text + ".";

@@ -85,8 +85,8 @@ struct QuantizeOptions {
     int64_t batches = 4;  // of training data that calibrate
 };
 // Rows: f32; weights alone, per tensor and per channel (models of linear layers); weights and activations, per tensor and
-// per channel, min-max and percentile; of mlp and mlp512 requantised too. A text model's embedding, and the head that is the
-// same matrix, stay f32.
+// per channel, min-max and percentile; of mlp and mlp512 requantised too. A text model's embedding stays f32, beside
+// the 8-bit form of a head that is the same matrix: the bytes count both.
 Comparison compare_quantized(const CheaperRun& run);
 
 // ---- pruning

@@ -49,9 +49,10 @@ struct Int8Product final : StandIn {
     int64_t columns = 0;
     double input_scale = 0;    // 0: activations stay f32
     bool requantizes = false;  // what it makes goes to a layer like it in 8 bits
+    int64_t beside = 0;        // bytes of the embedding that stays f32 beside its head in 8 bits
 
-    Int8Product(tensor::Heap& heap, const QuantizedMatrix& q, const std::string& name, double scale, bool chains)
-        : columns(q.columns), input_scale(scale), requantizes(chains) {
+    Int8Product(tensor::Heap& heap, const QuantizedMatrix& q, const std::string& name, double scale, bool chains, bool tied)
+        : columns(q.columns), input_scale(scale), requantizes(chains), beside(tied ? 4 * q.rows * q.columns : 0) {
         const int64_t padded = (q.columns + 3) / 4 * 4;
         std::vector<double> bytes(static_cast<size_t>(q.rows * padded));
         for (int64_t row = 0; row < q.rows; ++row)
@@ -62,7 +63,7 @@ struct Int8Product final : StandIn {
         scales = tensor::tensor_from(heap, {static_cast<int64_t>(q.scales.size())}, q.scales, name + " scales",
                                      tensor::Purpose::parameter);
     }
-    int64_t bytes() const override { return weight.bytes() + scales.bytes(); }
+    int64_t bytes() const override { return weight.bytes() + scales.bytes() + beside; }
 
     Variable linear(Pass& pass, const Linear& at, const Variable& x) const override {
         tensor::Tape& tape = pass.tape;
@@ -114,13 +115,14 @@ float activation_scale(const std::vector<float>& seen, const QuantizeOptions& op
 struct Int8Layer {
     QuantizedMatrix weight;
     double input_scale = 0;
+    bool tied = false;
 };
 Alter with_int8(std::map<std::string, Int8Layer> layers, bool requantizes) {
     return [layers = std::move(layers), requantizes](Task& task, tensor::Heap& heap) {
         for (Parameter& parameter : task.list.parameters())
             if (const auto found = layers.find(parameter.name); found != layers.end())
-                parameter.product = std::make_shared<Int8Product>(heap, found->second.weight, parameter.name,
-                                                                  found->second.input_scale, requantizes);
+                parameter.product = std::make_shared<Int8Product>(
+                    heap, found->second.weight, parameter.name, found->second.input_scale, requantizes, found->second.tied);
     };
 }
 
@@ -145,13 +147,13 @@ Comparison compare_quantized(const CheaperRun& run) {
     const TrainerOptions options = trainer_options(run, run.model, steps_of(run));
     const Outcome base = trained(run, options, steps_of(run), "f32");
     comparison.rows.push_back(row_of("f32", comparison, base.test, forward_cost(options)));
-    const std::vector<Layer> layers = layers_of(options, base.values, QuantizeOptions{}.batches, true);
+    const std::vector<Layer> layers = layers_of(options, base.values, QuantizeOptions{}.batches, true, true);
     const bool convolves = std::any_of(layers.begin(), layers.end(), [](const Layer& layer) { return layer.convolution; });
     const auto measure = [&](const std::string& name, const QuantizeOptions& how) {
         std::map<std::string, Int8Layer> made;
         for (const Layer& layer : layers)
             made[layer.name] = {quantize_matrix(base.values.at(layer.name), layer.rows, how.by_row),
-                                how.weights_only ? 0 : double(activation_scale(layer.seen, how))};
+                                how.weights_only ? 0 : double(activation_scale(layer.seen, how)), layer.tied};
         TrainerOptions cheap = options;
         cheap.alter =
             then([&](Task& task, tensor::Heap& heap) { put(task, heap, base.values); }, with_int8(made, how.requantizes));

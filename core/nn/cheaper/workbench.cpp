@@ -124,6 +124,7 @@ struct Observer final : StandIn {  // the plain product, written down
     }
     Variable linear(Pass& pass, const Linear& at, const Variable& x) const override {
         layer.operations = 2 * double(x.value.count()) * double(layer.rows);
+        layer.tied = at.name + ".weight" != layer.name;
         look(pass, x);
         return tensor::matmul(pass.tape, x, pass(at.weight), at.name + " matmul", true);
     }
@@ -139,7 +140,8 @@ struct Observer final : StandIn {  // the plain product, written down
 };
 }  // namespace
 
-std::vector<Layer> layers_of(const TrainerOptions& options, const Weights& values, int64_t batches, bool keep_inputs) {
+std::vector<Layer> layers_of(const TrainerOptions& options, const Weights& values, int64_t batches, bool keep_inputs,
+                             bool tied) {
     Bench bench("host", options);
     put(*bench.task, bench.heap, values);
     std::vector<Layer> all;
@@ -163,7 +165,7 @@ std::vector<Layer> layers_of(const TrainerOptions& options, const Weights& value
         Pass pass{.tape = tape, .training = false};
         bench.task->forward(pass, batch, 0);
     }
-    std::erase_if(all, [](const Layer& layer) { return layer.operations == 0; });  // embeddings
+    std::erase_if(all, [&](const Layer& layer) { return layer.operations == 0 || (layer.tied && !tied); });  // embeddings
     if (all.empty()) throw Failure(fmt::format("model {} has no linear layers or convolutions", options.model));
     return all;
 }

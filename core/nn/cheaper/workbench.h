@@ -38,11 +38,14 @@ struct Layer {  // a parameter that a Linear or a Conv2d multiplies by
     std::string name;
     int64_t rows = 0, columns = 0;  // outputs; values of each
     bool convolution = false;
+    bool tied = false;        // a head whose matrix is the embedding's too
     double operations = 0;    // of its product in one forward pass of a batch
     std::vector<float> seen;  // magnitudes of its inputs, where they were asked for
 };
-// In the order of use, from `batches` of training data on the host; values: what the parameters hold.
-std::vector<Layer> layers_of(const TrainerOptions& options, const Weights& values, int64_t batches, bool keep_inputs);
+// In the order of use, from `batches` of training data on the host; values: what the parameters hold. Tied layers only when
+// they are asked for: what becomes of them becomes of the embedding.
+std::vector<Layer> layers_of(const TrainerOptions& options, const Weights& values, int64_t batches, bool keep_inputs,
+                             bool tied = false);
 
 struct PassCost {
     tensor::Cost cost;  // of one example's forward pass, loss included

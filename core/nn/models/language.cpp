@@ -48,6 +48,7 @@ LanguageModel::LanguageModel(Build& build, const LanguageShape& shape) : shape_(
         rope_ = tensor::rope_table(build.heap, shape.context, d / shape.heads, 10000, build.dtype, "rope table");
     } else {
         layer_norm_ = LayerNorm(build, "norm", d);
+        head_.name = "head", head_.weight = tokens_.weight;  // one matrix for both
     }
 }
 
@@ -86,7 +87,7 @@ Variable LanguageModel::operator()(Pass& pass, const Variable& tokens, std::vect
     }
     h = shape_.llama ? rms_norm_(pass, h) : layer_norm_(pass, h);
     h = tensor::reshape(tape, h, {batch * places, shape_.width}, "rows");
-    return shape_.llama ? head_(pass, h) : tensor::matmul(tape, h, pass(tokens_.weight), "head matmul", true);
+    return head_(pass, h);
 }
 
 // Token tensors are i32 [B,T].
