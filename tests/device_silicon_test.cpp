@@ -1,6 +1,13 @@
 // Measurements of a GPU: the file, its reader, the pack of kernels, measuring over the modelled driver (tests/driver), the
 // comparison. tests/golden/silicon_made_up.json was typed for these tests: nothing in it was measured.
 #include <fmt/format.h>
+#if defined(__linux__)
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#endif
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +21,7 @@
 #include "core/base/files.h"
 #include "core/base/rng.h"
 #include "core/device/arguments.h"
+#include "core/device/child_process.h"
 #include "core/device/devices.h"
 #include "core/device/kernel_library.h"
 #include "core/device/opcode_cases.h"
@@ -96,6 +104,40 @@ std::vector<float> whole_floats(size_t count) {  // sums of them are exact
     return values;
 }
 }  // namespace
+
+#if defined(__linux__)
+TEST_CASE("the process that measures is gone when the one that waits for it is killed") {
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    const pid_t waits = fork();
+    if (waits == 0) {
+        run_and_hear(
+            [&](const SayLine&) {
+                const pid_t measures = getpid();
+                if (write(ends[1], &measures, sizeof measures) != sizeof measures) _exit(1);
+                for (;;) pause();  // as a driver that hangs
+            },
+            [](std::string_view) { return 1000.0; }, 1000);
+        _exit(0);
+    }
+    pid_t measures = 0;
+    REQUIRE(read(ends[0], &measures, sizeof measures) == sizeof measures);
+    const auto runs = [&] {  // one that has ended may stay in the table until it is asked for
+        std::ifstream stat("/proc/" + std::to_string(measures) + "/stat");
+        std::string number, name, state;
+        stat >> number >> name >> state;
+        return stat.good() && state != "Z" && state != "X";
+    };
+    CHECK(runs());
+    kill(waits, SIGKILL);
+    waitpid(waits, nullptr, 0);
+    for (int tries = 0; tries < 1000 && runs(); ++tries) usleep(10'000);
+    CHECK_FALSE(runs());
+    if (runs()) kill(measures, SIGKILL);
+    close(ends[0]);
+    close(ends[1]);
+}
+#endif
 
 TEST_CASE("the pack has at least forty kernels with names of their own, half of them to judge, and launches that fit") {
     std::set<std::string> names;

@@ -8,6 +8,9 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#if defined(__linux__)
+#include <sys/prctl.h>
+#endif
 
 #include <algorithm>
 #include <chrono>
@@ -39,6 +42,14 @@ void bound_this_process(const ChildLimits& limits, uint64_t address_space) {
     limit(RLIMIT_CPU, static_cast<uint64_t>(limits.seconds) + 1);
     limit(RLIMIT_FSIZE, limits.file_bytes);
     limit(RLIMIT_CORE, 0);
+}
+
+// In a child: it ends with the process that waits for it, also where that one is killed and can end nobody itself.
+void end_with(pid_t parent) {
+#if defined(__linux__)
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+    if (getppid() != parent) _exit(126);  // it has ended already
 }
 
 uint64_t own_address_space() {  // bytes; 0 where /proc is missing
@@ -100,8 +111,9 @@ template <class Body>
 ChildOutcome fork_and_watch(const ChildLimits& limits, const Body& body) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return {};
-    const pid_t child = fork();
+    const pid_t parent = getpid(), child = fork();
     if (child == 0) {
+        end_with(parent);
         setpgid(0, 0);
         for (int number = 1; number < 32; ++number) signal(number, SIG_DFL);
         close(ends[0]);
@@ -168,8 +180,9 @@ ChildOutcome run_and_hear(const std::function<void(const SayLine& say)>& functio
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return {};
     std::fflush(nullptr);  // or the child would print it again
-    const pid_t child = fork();
+    const pid_t parent = getpid(), child = fork();
     if (child == 0) {  // of the same process group: the terminal's Ctrl-C reaches it
+        end_with(parent);
         close(ends[0]);
         signal(SIGPIPE, SIG_DFL);  // nobody listens any more
         try {
