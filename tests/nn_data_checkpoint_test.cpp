@@ -179,7 +179,8 @@ TEST_CASE("a full disk loses no earlier checkpoint, whichever file does not fit"
     save_checkpoint(scratch.folder, sample(1));
     {
         const SmallDisk disk(3000);  // the tensors do not fit
-        CHECK(fails_with("cannot be written: File too large", [&] { save_checkpoint(scratch.folder, sample(2)); }));
+        CHECK(fails_with("cannot be written: File too large; the checkpoint of step 1 that is there is untouched",
+                         [&] { save_checkpoint(scratch.folder, sample(2)); }));
     }
     CHECK(load_checkpoint(scratch.folder).value().step == 1);
     CHECK(files_in(scratch.folder) == 2);

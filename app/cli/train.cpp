@@ -230,11 +230,10 @@ int train(const TrainAsked& options, const CLI::App& command) {
         line = step_json(step);
         if (!evaluated(step.step)) emit(line);
         if (!lines && (steps <= 20 || step.step % (steps / 20) == 0 || step.step == end - 1))
-            fmt::print("step {:>6}  loss {}  {}{:.1f} ms{}\n", step.step,
+            fmt::print("step {:>6}  loss {}  {}{:.1f} ms\n", step.step,
                        std::abs(step.loss) < 1e6 ? fmt::format("{:.5f}", step.loss) : fmt::format("{:.4g}", step.loss),
                        step.labels.empty() ? "" : fmt::format("batch accuracy {:5.1f} %  ", 100 * step.train_accuracy),
-                       1000 * step.seconds,
-                       step.batches_ahead < 0 ? "" : fmt::format(", {} batches ahead", step.batches_ahead));
+                       1000 * step.seconds);
         last = step;
         return true;
     };
@@ -276,8 +275,8 @@ int train(const TrainAsked& options, const CLI::App& command) {
             "critical batch size\n",
             last.noise_scale->simple, last.noise_scale->small_batch, last.noise_scale->big_batch);
     if (last.batches_ahead >= 0 && !lines)
-        fmt::print("loader: {} batches were ready at the end; training waited {:.1f} ms for batches in all (measured)\n",
-                   last.batches_ahead, 1000 * last.loader_waited);
+        fmt::print("loader: {} batch{} ready at the end, {:.1f} ms waited for batches in all (measured)\n",
+                   last.batches_ahead, last.batches_ahead == 1 ? "" : "es", 1000 * last.loader_waited);
     if (last.loss_scale > 0 && !lines)
         fmt::print("loss scale {} at the end: {} steps left out, {} growths (executed)\n", last.loss_scale, last.left_out,
                    last.grown);
@@ -322,7 +321,6 @@ void add_train(CLI::App& app, int& status) {
     command->add_option("--accumulate", t.accumulate, "parts that a batch goes through in, their gradients added up")
         ->check(not_from_1);
     command->add_flag("--noise-scale", t.noise_scale, "measure the gradient noise scale, from a batch and its parts");
-    command->add_flag("--prefetch", t.prefetch, "a thread makes batches ahead; the numbers stay the same");
     command->add_option("--nan", options->nan, "what a loss or gradient that is no finite number does: stop or warn");
     command
         ->add_option("--planned-steps", t.planned_steps, "that the schedule is laid out for; as many as --steps unless said")

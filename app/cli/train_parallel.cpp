@@ -175,8 +175,8 @@ void take_pipeline_schedule(ParallelChoice& choice, std::string& schedule) {
 }
 
 void refuse_single_rank_options(const CLI::App& command) {
-    for (const char* name : {"--mode", "--quantize", "--prune", "--distill", "--lora", "--compare", "--noise-scale",
-                             "--sample", "--nan", "--prefetch"})
+    for (const char* name :
+         {"--mode", "--quantize", "--prune", "--distill", "--lora", "--compare", "--noise-scale", "--sample", "--nan"})
         if (const CLI::Option* option = command.get_option_no_throw(name); option && option->count() > 0)
             throw Failure(fmt::format("{} works on one rank: leave it out, or the options that ask for many", name));
 }

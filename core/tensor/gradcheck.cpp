@@ -40,7 +40,7 @@ GradcheckResult gradcheck(Heap& heap, const GradcheckFunction& function, const s
     std::vector<GradcheckInput> moved = inputs;
     Rng rng(options.seed);
     std::vector<double> weights = run(heap, function, inputs, {}).output;
-    for (double& weight : weights) weight = rng.uniform(0.5, 1.5) * (rng.below(2) ? 1 : -1);
+    for (double& weight : weights) weight = weights.size() == 1 ? 1 : rng.uniform(0.5, 1.5) * (rng.below(2) ? 1 : -1);
     const Run exact = run(heap, function, inputs, weights);
     const auto weighted = [&] {
         heap.recycle();

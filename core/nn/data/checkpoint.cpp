@@ -113,16 +113,23 @@ void save_checkpoint(const std::filesystem::path& folder, const Checkpoint& chec
     }
     if (text.size() > largest_head || !parse_checkpoint_head(text, head_name).ok())
         throw Failure("the checkpoint's options and state cannot be read back: over 1 MiB, or a step below zero");
-    write_durably(folder / file, tensors);
+    bool whole = false;
     try {
+        write_durably(folder / file, tensors);
+        whole = true;
         write_durably(folder / head_name, text);
-    } catch (...) {  // the tensors belong to nothing, unless the earlier checkpoint holds the same
+    } catch (const Failure& failure) {
         const auto earlier = read_file(folder / head_name, largest_head);
-        if (!earlier.ok() || earlier.value().find(file) == std::string::npos) {
+        const auto head_there = earlier.ok() ? parse_checkpoint_head(earlier.value(), head_name) : Diagnostic{};
+        if (whole && (!earlier.ok() || earlier.value().find(file) == std::string::npos)) {  // tensors that belong to nothing
             std::error_code ignored;
             std::filesystem::remove(folder / file, ignored);
         }
-        throw;
+        Diagnostic told = failure.diagnostic;
+        if (head_there.ok())
+            told.message +=
+                fmt::format("; the checkpoint of step {} that is there is untouched", head_there.value().checkpoint.step);
+        throw Failure(told, failure.status);
     }
     delete_others(folder, file);
 }
