@@ -197,7 +197,8 @@ int compute_capability(const model::GpuSpec& gpu) {
 }
 
 // As the file's name ends: .csv, .txt, else Perfetto JSON.
-void write_trace(const KernelTrace& trace, const std::string& kernel, const ptx::Program& program, const std::string& file) {
+void write_warp_timeline(const KernelTrace& trace, const std::string& kernel, const ptx::Program& program,
+                         const std::string& file) {
     const std::string extension = std::filesystem::path(file).extension().string();
     const auto name_of = [&](uint32_t pc) { return ptx::text_of(program, pc); };
     std::ostringstream out;
@@ -382,7 +383,7 @@ int run(const Options& options) {
             run->before = std::move(before);
             timed.trace = model::Replay(run).trace(timed.trace.sm, trace_begin, trace_end).value();
         }
-        write_trace(timed.trace, kernel, *program, options.trace);
+        write_warp_timeline(timed.trace, kernel, *program, options.trace);
     }
     std::string counters;  // a stretch of time behind the end is told before anything is printed
     if (!result.fault && !options.functional && options.json != "-")

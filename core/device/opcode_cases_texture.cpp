@@ -33,32 +33,33 @@ enum TextureNumber : size_t {
     words_2d  // u32, a texel a thread
 };
 
-struct Access {
+struct TextureAccess {
     std::string_view geometry;
     TextureNumber texture;
     Type type;           // of the numbers
     float stretch;       // coordinates of -2 to 2 become those that the texture's extent asks for
     bool whole = false;  // may be read at integers
 };
-constexpr Access fetches[] = {{"1d", floats_1d, Type::f32, 40, true},   {"2d", colours_2d, Type::f32, 1},
-                              {"2d", floats_2d, Type::f32, 10, true},   {"3d", colours_3d, Type::f32, 1},
-                              {"2d", integers_2d, Type::s32, 10, true}, {"a2d", halves_a2d, Type::f32, 1},
-                              {"cube", colours_cube, Type::f32, 1},     {"a1d", integers_a1d, Type::u32, 10, true}};
+constexpr TextureAccess texture_fetches[] = {
+    {"1d", floats_1d, Type::f32, 40, true},   {"2d", colours_2d, Type::f32, 1},
+    {"2d", floats_2d, Type::f32, 10, true},   {"3d", colours_3d, Type::f32, 1},
+    {"2d", integers_2d, Type::s32, 10, true}, {"a2d", halves_a2d, Type::f32, 1},
+    {"cube", colours_cube, Type::f32, 1},     {"a1d", integers_a1d, Type::u32, 10, true}};
 
-size_t axes_of(std::string_view geometry) {
+size_t texture_axes(std::string_view geometry) {
     return geometry.ends_with("1d") ? 1 : geometry.ends_with("2d") ? 2 : 3;
 }
-std::vector<OpcodeOperand> floats(size_t first, size_t count) {
+std::vector<OpcodeOperand> float_operands(size_t first, size_t count) {
     std::vector<OpcodeOperand> list;
     for (size_t i = 0; i < count; ++i) list.push_back({fmt::format("%r{}", first + i), Type::f32, OpcodeDraw::moderate});
     return list;
 }
-std::string braced(std::string_view letter, size_t first, size_t count) {
+std::string braced_registers(std::string_view letter, size_t first, size_t count) {
     std::string list;
     for (size_t i = 0; i < count; ++i) list += fmt::format("{}%{}{}", i ? ", " : "", letter, first + i);
     return "{" + list + "}";
 }
-OpcodeCase& named(std::vector<OpcodeCase>& cases, const std::string& name) {
+OpcodeCase& texture_case(std::vector<OpcodeCase>& cases, const std::string& name) {
     const auto found = std::find_if(cases.begin(), cases.end(), [&](const OpcodeCase& it) { return it.name == name; });
     if (found != cases.end()) return *found;
     return cases.emplace_back(OpcodeCase{name, {}});
@@ -66,10 +67,10 @@ OpcodeCase& named(std::vector<OpcodeCase>& cases, const std::string& name) {
 
 // Coordinates %r1.. stretched into %r11..; in front of those of a layered texture its layer, 0 to 4 of 4; whole: as
 // integers.
-std::vector<std::string> coordinates(const Access& access, bool whole) {
+std::vector<std::string> coordinates(const TextureAccess& access, bool whole) {
     const bool layered = access.geometry.front() == 'a';
     std::vector<std::string> lines;
-    const size_t axes = axes_of(access.geometry), first = layered ? 12 : 11;
+    const size_t axes = texture_axes(access.geometry), first = layered ? 12 : 11;
     if (layered) lines.emplace_back("mov.b32 %r11, %r5");
     for (size_t i = 0; i < axes; ++i) {
         const float stretch = whole ? 4 * access.stretch : access.stretch;
@@ -79,27 +80,27 @@ std::vector<std::string> coordinates(const Access& access, bool whole) {
     }
     return lines;
 }
-std::string place(const Access& access) {
-    const size_t axes = axes_of(access.geometry), count = axes + (access.geometry.front() == 'a');
-    std::string list = braced("r", 11, count);
+std::string texture_place(const TextureAccess& access) {
+    const size_t axes = texture_axes(access.geometry), count = axes + (access.geometry.front() == 'a');
+    std::string list = braced_registers("r", 11, count);
     if (count == 3) list.insert(list.size() - 1, ", %r11");  // a vector of four, whose last number means nothing
     return fmt::format("[%tex{}, {}]", static_cast<size_t>(access.texture), list);
 }
 
 void fetch_cases(std::vector<OpcodeCase>& cases) {
-    for (const Access& access : fetches) {
+    for (const TextureAccess& access : texture_fetches) {
         const std::string_view type = ptx::name_of(access.type);
         std::vector<OpcodeOperand> results;
         for (size_t i = 0; i < 4; ++i) results.push_back({fmt::format("%r{}", 21 + i), access.type});
         const auto add = [&](const std::string& name, const std::string& text, std::vector<std::string> before,
                              size_t numbers) {
             OpcodeStep step{
-                .text = text, .inputs = floats(1, 4), .outputs = results, .before = std::move(before), .behind = {}};
+                .text = text, .inputs = float_operands(1, 4), .outputs = results, .before = std::move(before), .behind = {}};
             step.inputs.push_back({"%r5", Type::u32, OpcodeDraw::few});
-            for (const OpcodeOperand& more : floats(6, numbers)) step.inputs.push_back(more);
-            named(cases, name).steps.push_back(std::move(step));
+            for (const OpcodeOperand& more : float_operands(6, numbers)) step.inputs.push_back(more);
+            texture_case(cases, name).steps.push_back(std::move(step));
         };
-        const std::string result = braced("r", 21, 4), where = place(access);
+        const std::string result = braced_registers("r", 21, 4), where = texture_place(access);
         const std::vector<std::string> at = coordinates(access, false);
         const auto name = [&](std::string_view what, std::string_view index) {
             return fmt::format("{}.{}.{}.{}", what, access.geometry, type, index);
@@ -110,7 +111,7 @@ void fetch_cases(std::vector<OpcodeCase>& cases) {
                 coordinates(access, true), 0);
         add(name("tex.level", "f32"),
             fmt::format("tex.level.{}.v4.{}.f32 {}, {}, %r6", access.geometry, type, result, where), at, 1);
-        const size_t axes = axes_of(access.geometry);
+        const size_t axes = texture_axes(access.geometry);
         if (access.geometry != "cube") {
             const std::string dx = axes == 1 ? "{%r6}" : axes == 2 ? "{%r6, %r7}" : "{%r6, %r7, %r8, %r8}";
             const std::string dy = axes == 1 ? "{%r7}" : axes == 2 ? "{%r8, %r6}" : "{%r7, %r6, %r8, %r8}";
@@ -126,7 +127,7 @@ void fetch_cases(std::vector<OpcodeCase>& cases) {
 
 void query_cases(std::vector<OpcodeCase>& cases) {
     const auto add = [&](const std::string& name, const std::string& text, const std::string& result, Type type) {
-        named(cases, name)
+        texture_case(cases, name)
             .steps.push_back({.text = text, .inputs = {}, .outputs = {{result, type}}, .before = {}, .behind = {}});
     };
     for (const std::string_view what : {"width", "height", "depth", "array_size", "num_mipmap_levels", "num_samples"})
@@ -173,7 +174,7 @@ void surface_cases(std::vector<OpcodeCase>& cases) {
                 const Type type = bits == 64 ? Type::b64 : bits == 32 ? Type::b32 : bits == 16 ? Type::b16 : Type::u8;
                 std::vector<OpcodeOperand> list;
                 for (size_t i = 0; i < numbers; ++i) list.push_back({fmt::format("%{}{}", letter, 21 + i), type});
-                const std::string vector = numbers == 1 ? list[0].reg : braced(letter, 21, numbers);
+                const std::string vector = numbers == 1 ? list[0].reg : braced_registers(letter, 21, numbers);
                 for (const std::string_view beyond : {"trap", "clamp", "zero"}) {
                     OpcodeStep load{
                         .text = fmt::format("suld.b.{}d{}.b{}.{} {}, {}", axes, count, bits, beyond, vector, where),
@@ -186,8 +187,8 @@ void surface_cases(std::vector<OpcodeCase>& cases) {
                         load.before.emplace_back("mad.lo.u32 %r11, %r1, 4096, %r11");
                         if (axes > 1) load.before.emplace_back("add.u32 %r12, %r12, %r1");
                     }
-                    named(cases, fmt::format("suld.b.{}d.b{}", axes, bits)).steps.push_back(std::move(load));
-                    named(cases, fmt::format("sust.b.{}d.b{}", axes, bits))
+                    texture_case(cases, fmt::format("suld.b.{}d.b{}", axes, bits)).steps.push_back(std::move(load));
+                    texture_case(cases, fmt::format("sust.b.{}d.b{}", axes, bits))
                         .steps.push_back(
                             {.text = fmt::format("sust.b.{}d{}.b{}.{} {}, {}", axes, count, bits, beyond, where, vector),
                              .inputs = list,
@@ -196,17 +197,18 @@ void surface_cases(std::vector<OpcodeCase>& cases) {
                              .behind = {}});
                 }
             }
-        named(cases, fmt::format("sust.p.{}d.b32", axes))
-            .steps.push_back({.text = fmt::format("sust.p.{}d.v4.b32.trap {}, {}", axes, where, braced("r", 21, 4)),
-                              .inputs = {{"%r21", Type::b32}, {"%r22", Type::b32}, {"%r23", Type::b32}, {"%r24", Type::b32}},
-                              .outputs = {},
-                              .before = own_texel(axes, 16, true),
-                              .behind = {}});
+        texture_case(cases, fmt::format("sust.p.{}d.b32", axes))
+            .steps.push_back(
+                {.text = fmt::format("sust.p.{}d.v4.b32.trap {}, {}", axes, where, braced_registers("r", 21, 4)),
+                 .inputs = {{"%r21", Type::b32}, {"%r22", Type::b32}, {"%r23", Type::b32}, {"%r24", Type::b32}},
+                 .outputs = {},
+                 .before = own_texel(axes, 16, true),
+                 .behind = {}});
     }
     for (const std::string_view what : {"add.u32", "min.u32", "max.u32", "min.s32", "max.s32", "and.b32", "or.b32"}) {
         const std::string_view operation = what.substr(0, 3 - what.starts_with("or")),
                                type = what.substr(operation.size() + 1);
-        named(cases, fmt::format("sured.b.{}", what))
+        texture_case(cases, fmt::format("sured.b.{}", what))
             .steps.push_back({.text = fmt::format("sured.b.{}.2d.{}.trap {}, %r21", operation, type, own_place(2, words_2d)),
                               .inputs = {{"%r21", type == "s32"   ? Type::s32
                                                   : type == "u32" ? Type::u32
