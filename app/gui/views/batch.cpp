@@ -44,16 +44,19 @@ class BatchView final : public View {
                 area, {.title = "Batch and gradient", .badge = Provenance::executed, .caption = "No batch has run yet."});
             return ui.say_nothing_yet(body, "No batch has run yet.", "It appears with the first training step.");
         }
-        const int shown = std::min<int>(16, static_cast<int>(step->labels.size()));
-        const std::string right = fmt::format("first {} of {} · prediction, confidence", shown, step->labels.size());
-        const Rect body = ui.panel(
-            area, {.title = "Batch and gradient", .right = right, .badge = Provenance::executed, .caption = caption_});
+        PanelText words{.title = "Batch and gradient", .badge = Provenance::executed, .caption = caption_};
+        const Rect body = ui.panel_body(area, words);
         const float pitch = 64, row = 82;
         const int columns = std::clamp(static_cast<int>((body.w + 8) / pitch), 1, 8);
         const bool histogram_fits = body.h > 82 + 92;
         const int rows_fit = std::max(1, static_cast<int>((body.h - (histogram_fits ? 92 : 0)) / row));
-        const int rows = std::min((shown + columns - 1) / columns, std::min(rows_fit, 2));
-        for (int i = 0; i < std::min(shown, rows * columns); ++i)
+        const int most = std::min<int>(16, static_cast<int>(step->labels.size()));
+        const int rows = std::min((most + columns - 1) / columns, std::min(rows_fit, 2)),
+                  shown = std::min(most, rows * columns);
+        const std::string right = fmt::format("first {} of {} · prediction, confidence", shown, step->labels.size());
+        words.right = right;
+        ui.panel(area, words);
+        for (int i = 0; i < shown; ++i)
             image(ui, *step, i,
                   {body.x + pitch * static_cast<float>(i % columns), body.y + 2 + row * static_cast<float>(i / columns), 56,
                    56});

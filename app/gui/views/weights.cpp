@@ -238,11 +238,11 @@ class WeightsView final : public View {
             ui.rect({at + 4.f * static_cast<float>(i), y, 4, 12}, diverging(static_cast<float>(i) / 41.f, theme));
         ui.text(at + 176, y + 10, fmt::format("+{:.3g}", clip_), {.size = 12, .color = theme.ink2});
         const int shown = std::min(tiles.count, rows * columns);
-        const std::string note = picked >= 0           ? fmt::format("{} {} followed", tiles.unit, picked)
-                                 : shown < tiles.count ? fmt::format("{} of {} drawn", shown, tiles.count)
-                                 : tiles.every_row * tiles.every_column > 1
-                                     ? fmt::format("one value in {} drawn", tiles.every_row * tiles.every_column)
-                                     : "";
+        std::string note = shown < tiles.count ? fmt::format("{} of {} drawn", shown, tiles.count) : "";
+        if (picked >= 0)
+            note += fmt::format("{}{} {} followed", note.empty() ? "" : ", ", tiles.unit, picked);
+        else if (note.empty() && tiles.every_row * tiles.every_column > 1)
+            note = fmt::format("one value in {} drawn", tiles.every_row * tiles.every_column);
         if (!note.empty() && r.right() - at > 330)
             ui.text(r.right(), y + 10, note, {.size = 12, .align = Align::right, .width = r.right() - at - 240});
     }

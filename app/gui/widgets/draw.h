@@ -122,6 +122,7 @@ struct Ui {
     void unclip();
 
     // Furniture.
+    Rect panel_body(const Rect& area, const PanelText& text);     // what panel() will return
     Rect panel(const Rect& area, const PanelText& text);          // frame, header 30, caption 36 or 52; returns the body
     float badge(float x, float baseline, Provenance provenance);  // returns its width
     void caption(float x, float baseline, float right, Provenance provenance, std::string_view sentence);

@@ -42,6 +42,24 @@ void Ui::caption(float x, float baseline, float right, Provenance provenance, st
     text(x, baseline, sentence, {.size = 13, .color = theme->ink2, .width = right - x});
 }
 
+// Captions: one line, or as many as it needs up to four where the panel is high enough for them.
+static float caption_width(Ui& ui, const Rect& body, const PanelText& words) {
+    return body.w - (words.badge == Provenance::none ? 0 : ui.text_width(name_of(words.badge), {.size = 12}) + 26);
+}
+static float caption_height(Ui& ui, const Rect& body, const PanelText& words, const TextStyle& style) {
+    const float width = caption_width(ui, body, words);
+    if (ui.text_width(words.caption, style) <= width) return 36;
+    const float wrapped = ui.paragraph({0, 0, width, 36}, words.caption, style, 18, false);
+    return std::min({wrapped, 72.0f, std::max(18.0f, std::floor(body.h / 3 / 18) * 18)}) + 16;
+}
+
+Rect Ui::panel_body(const Rect& area, const PanelText& words) {
+    Rect body{area.x + 12, area.y + 42, area.w - 24, area.h - 54};
+    if (words.caption.empty() || body.h < 40) return body;
+    body.h = area.bottom() - caption_height(*this, body, words, {.size = 13, .color = theme->ink2}) - 8 - body.y;
+    return body;
+}
+
 Rect Ui::panel(const Rect& area, const PanelText& words) {
     // The frame was cleared to the panel's colour.
     rect({area.x + 1, area.y + 1, area.w - 2, 29}, theme->panel2, 4);
@@ -53,27 +71,20 @@ Rect Ui::panel(const Rect& area, const PanelText& words) {
     if (!words.right.empty() && right - x > 40)
         text(right, area.y + 20, words.right,
              {.size = 13, .color = theme->ink2, .align = Align::right, .width = right - x - 16});
-    Rect body{area.x + 12, area.y + 42, area.w - 24, area.h - 54};
-    if (words.caption.empty() || body.h < 40) return body;
+    const Rect body = panel_body(area, words);
+    if (words.caption.empty() || area.h - 54 < 40) return body;
 
     const TextStyle style{.size = 13, .color = theme->ink2};
-    const float badge_width = words.badge == Provenance::none ? 0 : text_width(name_of(words.badge), {.size = 12}) + 26;
-    // One line, or as many as it needs up to four where the panel is high enough for them.
-    const bool one = text_width(words.caption, style) <= body.w - badge_width;
-    const float wrapped = one ? 18 : paragraph({0, 0, body.w - badge_width, 36}, words.caption, style, 18, false);
-    const float height =
-        std::min({wrapped, 72.0f, std::max(18.0f, std::floor(body.h / 3 / 18) * 18)}) + (one ? 18.0f : 16.0f);
-    const float top = area.bottom() - height;
+    const float top = body.bottom() + 8, width = caption_width(*this, body, words), left = body.right() - width;
     if (words.badge != Provenance::none) line({area.x + 1, top}, {area.right() - 1, top}, theme->grid);
     badge(body.x, top + 22, words.badge);
-    if (one) {
-        text(body.x + badge_width, top + 22, words.caption, style);
+    if (text_width(words.caption, style) <= width) {
+        text(left, top + 22, words.caption, style);
     } else {
-        clip({body.x, top, body.w, height - 2});
-        paragraph({body.x + badge_width, top + 9, body.w - badge_width, height - 16}, words.caption, style, 18);
+        clip({body.x, top, body.w, area.bottom() - top - 2});
+        paragraph({left, top + 9, width, area.bottom() - top - 16}, words.caption, style, 18);
         unclip();
     }
-    body.h = top - 8 - body.y;
     return body;
 }
 
