@@ -123,8 +123,11 @@ TEST_CASE("the worked example's Hessian is that of the formula") {
 TEST_CASE("a hook replaces a gradient once it is complete, before it is passed on") {
     const auto run = run_text("param x = 3\na = x * x\nhook a = 0.5 * up\nz = 4 * a\nhook x = up - 1\nbackward z\n");
     CHECK(value(run, "z") == 36);
-    CHECK(value(run, "d.a") == 2);   // 4, halved
-    CHECK(value(run, "d.x") == 11);  // 2 * (3 + 3), less 1
+    CHECK(value(run, "d.a") == 2);    // 4, halved
+    CHECK(value(run, "d.x") == 11);   // 2 * (3 + 3), less 1
+    REQUIRE(run->hooks.size() == 2);  // what each saw, and made of it
+    CHECK((run->hooks[0].of == "a" && run->hooks[0].came == 4 && run->hooks[0].went == 2));
+    CHECK((run->hooks[1].of == "x" && run->hooks[1].came == 12 && run->hooks[1].went == 11));
     CHECK_THAT(mistake("param x = 3\nhook x = up * x\nz = x * x\nbackward z\n"), Contains("x.tape:2"));
     CHECK_THAT(mistake("param x = 3\nhook y = up\n"), Contains("no line above makes 'y'"));
 }
@@ -142,7 +145,13 @@ TEST_CASE("a watched program names the first value that is not finite, its op an
     const auto backward = watched("param x = {1, 0}\ny = sqrt(x)\nz = sum(y)\nbackward z\n");
     REQUIRE(backward->anomaly);
     CHECK(backward->anomaly->backward);
-    CHECK(!watched("param x = 2\nz = log(x)\nbackward z\n")->anomaly);
+    CHECK((value(forward, "anomaly.line") == 2 && value(forward, "anomaly.backward") == 0));
+    CHECK((value(backward, "anomaly.line") == 2 && value(backward, "anomaly.backward") == 1));
+    CHECK_THAT(anomaly_text(*backward), Contains("an infinity in what the backward of y (sqrt) hands on, element [1]"));
+    const auto fine = watched("param x = 2\nz = log(x)\nbackward z\n");
+    CHECK(!fine->anomaly);
+    CHECK(value(fine, "anomaly.found") == 0);
+    CHECK(!tape_figure(*fine, "anomaly.line"));
 }
 
 TEST_CASE("the longest chain of a recurrence grows with its length, that of attention does not") {

@@ -34,13 +34,6 @@ ordered_json list_of(const nn::Values& values) {
     return list;
 }
 
-// "the first value that is not finite is an infinity in the value of z (log), element []".
-std::string sentence_of(const lessons::TapeRun& run) {
-    const std::string text = run.anomaly->text();
-    return (run.text.steps > 1 ? fmt::format("step {}: ", run.anomaly_step) : "") +
-           text.substr(0, text.find(", recorded at"));
-}
-
 void print(const lessons::TapeRun& run) {
     const nn::StepRecord& step = *run.step;
     size_t wide = 4;
@@ -74,6 +67,9 @@ void print(const lessons::TapeRun& run) {
     for (const int64_t bytes : step.live_bytes) most = std::max(most, bytes);
     fmt::print("{} launches, {} bytes of saved tensors, activations and gradients alive at most\n", step.launches.size(),
                most);
+    for (const lessons::TapeHook& hook : run.hooks)
+        fmt::print("hook: the gradient of {} came as {:.5g} and went on as {:.5g}{} (executed)\n", hook.of, hook.came,
+                   hook.went, hook.elements > 1 ? fmt::format(", the first of {} elements", hook.elements) : "");
     for (const lessons::TapeHessian& hessian : run.hessians)
         fmt::print("second derivatives of {} (executed)\n{}\n", hessian.of, hessian.text());
     for (const tensor::GradcheckResult& check : run.checks) {
@@ -107,6 +103,9 @@ ordered_json json_of(const lessons::TapeRun& run) {
     all["hessians"] = ordered_json::array();
     for (const lessons::TapeHessian& hessian : run.hessians)
         all["hessians"].push_back({{"of", hessian.of}, {"in", hessian.in}, {"values", hessian.values}});
+    all["hooks"] = ordered_json::array();
+    for (const lessons::TapeHook& hook : run.hooks)
+        all["hooks"].push_back({{"of", hook.of}, {"came", json_number(hook.came)}, {"went", json_number(hook.went)}});
     all["gradchecks"] = ordered_json::array();
     for (const tensor::GradcheckResult& check : run.checks) {
         ordered_json wrong = ordered_json::array();
@@ -120,8 +119,10 @@ ordered_json json_of(const lessons::TapeRun& run) {
     }
     all["not_finite"] = nullptr;
     if (run.anomaly)
-        all["not_finite"] = {
-            {"line", run.anomaly_line}, {"op", run.anomaly->op}, {"name", run.anomaly->name}, {"message", sentence_of(run)}};
+        all["not_finite"] = {{"line", run.anomaly_line},
+                             {"op", run.anomaly->op},
+                             {"name", run.anomaly->name},
+                             {"message", lessons::anomaly_text(run)}};
     return all;
 }
 
@@ -137,7 +138,7 @@ int run_program(const TapeAsked& asked) {
     bool wrong = false;
     for (const tensor::GradcheckResult& check : run->checks) wrong = wrong || !check.ok();
     if (run->anomaly) {
-        complain({.message = sentence_of(*run),
+        complain({.message = lessons::anomaly_text(*run),
                   .where = {asked.file, run->anomaly_line, 1},
                   .source_line = line_of(text, run->anomaly_line),
                   .severity = asked.nan == "warn" ? Severity::warning : Severity::error});

@@ -312,9 +312,9 @@ void Tape::look_at(const Node& node, const Tensor& tensor, bool backward) {
 }
 
 std::string Anomaly::text() const {
-    return fmt::format("the first value that is not finite is {} in {} of {} ({}), element {}, recorded at {}",
-                       std::isnan(value) ? "a NaN" : "an infinity", backward ? "the gradient" : "the value", name,
-                       op.empty() ? "a leaf" : op, text_of(at), where);
+    return fmt::format("the first value that is not finite is {} in {} of {} ({}){}, element {}, recorded at {}",
+                       std::isnan(value) ? "a NaN" : "an infinity", backward ? "what the backward" : "the value", name,
+                       op.empty() ? "a leaf" : op, backward ? " hands on" : "", text_of(at), where);
 }
 
 }  // namespace lockstep::tensor

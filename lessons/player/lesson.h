@@ -97,7 +97,8 @@ struct Lesson {
 
 // Whether a file of a lesson is a host program (by its name's end) and not a kernel.
 bool is_host_program(const std::string& file);
-// Whether it is a tensor program (*.tape) or training runs (*.train).
+bool is_tensor_program(const std::string& file);  // *.tape
+// Whether it is a tensor program or training runs (*.train).
 bool is_engine_program(const std::string& file);
 // Whether it holds rows of a scene of many ranks (*.schedule, *.plan ...: the kinds of parallel_scene.h).
 bool is_parallel_program(const std::string& file);

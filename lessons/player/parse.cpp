@@ -508,8 +508,11 @@ bool is_host_program(const std::string& file) {
 bool is_parallel_program(const std::string& file) {
     return parallel_kind_of(file) != nullptr;
 }
+bool is_tensor_program(const std::string& file) {
+    return file.ends_with(".tape");
+}
 bool is_engine_program(const std::string& file) {
-    return file.ends_with(".tape") || file.ends_with(".train");
+    return is_tensor_program(file) || file.ends_with(".train");
 }
 
 const Scene* scene_at(const Lesson& lesson, size_t step) {

@@ -131,6 +131,7 @@ Result<std::shared_ptr<const SceneResult>> run_tape_scene(const Lesson& lesson, 
     const auto run = run_tape(parsed.value(), {.device = "sim:" + gpu_of(lesson, scene, options),
                                                .keep_runs = options.keep_runs,
                                                .seed = lesson.seed + 1,
+                                               .watch = true,
                                                .stop = options.stop,
                                                .progress = options.progress});
     if (!run) return run.error();

@@ -86,6 +86,12 @@ struct TapeHessian {              // of one number, in all elements of all param
     std::string text() const;  // a table
 };
 
+struct TapeHook {  // what one saw and made, in the last step; first elements
+    std::string of;
+    double came = 0, went = 0;
+    int64_t elements = 1;
+};
+
 struct TapeRun {
     struct Named {
         std::vector<double> value, gradient;  // empty where there is none, or where there are more than 4096 elements
@@ -99,11 +105,15 @@ struct TapeRun {
     int64_t parameters = 0;
     std::vector<tensor::GradcheckResult> checks;  // one a gradcheck line, of the first step
     std::vector<TapeHessian> hessians;            // one a hessian line, of the first step
+    std::vector<TapeHook> hooks;                  // one a hook line that ran
     std::optional<tensor::Anomaly> anomaly;       // with `watch`: the first value that is not finite,
     int anomaly_line = 0;                         // the line that recorded its node,
     int64_t anomaly_step = 0;                     // and the step
     std::shared_ptr<const nn::StepRecord> step;   // the last one
 };
+// "step 1: the first value that is not finite is a NaN in the value of z (log), element []"; the run has an anomaly.
+std::string anomaly_text(const TapeRun& run);
+
 struct TapeRunOptions {
     std::string device = "host";  // "sim:v100"
     bool keep_runs = false;
@@ -118,7 +128,8 @@ Result<std::shared_ptr<const TapeRun>> run_tape(const TapeText& text, const Tape
 // last; of a replayed step there are the params, the loss and what the last line makes). loss (the root of backward), steps,
 // ops, chain, operations, parameters, saved_bytes, cycles, forward_cycles, backward_cycles, accumulations (gradients that
 // were added to another); gradcheck.compared, .wrong (elements that differ), .worst (in tolerances), .backward and .numeric
-// (of the first that differs); hessian.x.y, hessian.w[0].w[1]. And those of a training step: launches ...
+// (of the first that differs); hessian.x.y, hessian.w[0].w[1]; with `watch` anomaly.found, .line, .step and .backward (1: a
+// gradient). And those of a training step: launches ...
 Result<double> tape_figure(const TapeRun& run, const std::string& name);
 
 // The functions that terms may call, and one line on each: for messages and the README.

@@ -313,6 +313,7 @@ struct TapeRunner {
         execution.begin(tape, inputs);
         size_t next = 0;
         run.line_of_node.clear();
+        run.hooks.clear();
         for (size_t i = 0; i < leaves.size(); ++i) {
             const TapeLeaf& leaf = text.leaves[i];
             tensor::Variable& variable = names[leaf.name];
@@ -337,8 +338,13 @@ struct TapeRunner {
                 } else if (one.kind == TapeStatement::Kind::hessian) {
                     if (step == 0) second_derivatives(s);
                 } else if (one.kind == TapeStatement::Kind::hook) {
-                    tape.on_gradient(names.at(one.name), [&tape, &one](const tensor::Tensor& up) {
-                        return hooked(tape, one.term, up, one.name);
+                    const size_t mine = run.hooks.size();
+                    run.hooks.push_back({one.name});
+                    tape.on_gradient(names.at(one.name), [this, mine, &tape, &one](const tensor::Tensor& up) {
+                        const tensor::Tensor passed = hooked(tape, one.term, up, one.name);
+                        run.hooks[mine] = {one.name, tensor::values_of(tape.heap(), up)[0],
+                                           tensor::values_of(tape.heap(), passed)[0], up.count()};
+                        return passed;
                     });
                 } else if (one.kind == TapeStatement::Kind::backward) {
                     const tensor::Variable& from = names.at(one.name);
@@ -448,6 +454,12 @@ Result<std::shared_ptr<const TapeRun>> run_tape(const TapeText& text, const Tape
     }
 }
 
+std::string anomaly_text(const TapeRun& run) {
+    const std::string text = run.anomaly->text();
+    return (run.text.steps > 1 ? fmt::format("step {}: ", run.anomaly_step) : "") +
+           text.substr(0, text.find(", recorded at"));
+}
+
 std::string TapeHessian::text() const {
     size_t wide = 11;
     for (const std::string& name : in) wide = std::max(wide, name.size() + 1);
@@ -469,6 +481,15 @@ Result<double> tape_figure(const TapeRun& run, const std::string& full) {
                 if (full == "hessian." + hessian.in[row] + "." + hessian.in[column]) return hessian.at(row, column);
         return Diagnostic{fmt::format("'{}': a Hessian's element is named by two of {}, as in hessian.{}.{}", full,
                                       fmt::join(hessian.in, ", "), hessian.in.front(), hessian.in.back())};
+    }
+    if (full.starts_with("anomaly.")) {
+        const std::string what = full.substr(8);
+        if (what == "found") return run.anomaly ? 1.0 : 0.0;
+        if (!run.anomaly) return Diagnostic{"every value and gradient is finite: there is no anomaly"};
+        if (what == "line") return static_cast<double>(run.anomaly_line);
+        if (what == "step") return static_cast<double>(run.anomaly_step);
+        if (what == "backward") return run.anomaly->backward ? 1.0 : 0.0;
+        return Diagnostic{"of an anomaly there are found, line, step and backward"};
     }
     if (full.starts_with("gradcheck.")) {
         if (run.checks.empty()) return Diagnostic{"the program has no gradcheck line"};

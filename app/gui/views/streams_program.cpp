@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "app/gui/views/streams_views.h"
@@ -50,6 +51,12 @@ class HostProgramView final : public View {
             y = row.bottom();
             if (row.bottom() < body.y || row.y > body.bottom()) continue;
             if (number == marked) ui.rect(row, ui.theme->selected, 3);
+            if (snapshot->tape && !snapshot->host && session.reveal_steps < 0 && snapshot->tape->anomaly &&
+                number == snapshot->tape->anomaly_line) {
+                ui.frame(row, ui.theme->wrong, 1.5f, 3);
+                ui.icon(row.right() - 14, row.y + 14, Icon::warning,
+                        {.size = 13, .color = ui.theme->wrong, .align = Align::center});
+            }
             ui.text(body.x + 22, row.y + 14, std::to_string(number),
                     {.size = 12, .color = ui.theme->quiet, .align = Align::right, .mono = true});
             const bool comment = lines_[i].find_first_not_of(" \t") == lines_[i].find('#');
@@ -163,6 +170,14 @@ class HostProgramView final : public View {
             const std::string text = run.checks.front().text();
             return "gradcheck: " + text + ".";
         }
+        if (run.anomaly) {
+            std::string text = lessons::anomaly_text(run) + fmt::format(", line {}.", run.anomaly_line);
+            text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+            return text;
+        }
+        if (!run.hooks.empty())
+            return fmt::format("Hook: the gradient of {} came as {:.5g} and went on as {:.5g}.", run.hooks.front().of,
+                               run.hooks.front().came, run.hooks.front().went);
         const double loss = run.loss.empty() ? NAN : run.loss.back();
         std::string text = fmt::format("{} op{}, {} launch{}", run.step->nodes.size() - run.text.leaves.size(),
                                        run.step->nodes.size() - run.text.leaves.size() == 1 ? "" : "s",
