@@ -472,3 +472,21 @@ TEST_CASE("what no longer fits on the top bar is in its menus") {
     CHECK(desk.shows("F11"));
     desk.key(KeyCode::escape);
 }
+
+TEST_CASE("a small window's Training workspace keeps the step's kernels under every page") {
+    int page = 0;
+    const auto shown = [&](float w, float h) {
+        std::string all;
+        for (const Placed& one : arrange(layout_of("training", ""), {8, 100, w, h}, [&](const std::string& id) {
+                                     return id == "curves+batch+weights+graph+kernels+streams" ? page : 0;
+                                 }).panels)
+            all += std::string(one.view) + " ";
+        return all;
+    };
+    CHECK(shown(1264, 556) == "curves batch weights kernels ");
+    page = 1;
+    CHECK(shown(1264, 556) == "graph kernels ");
+    page = 0;
+    CHECK(shown(1584, 836) == "curves batch weights graph kernels ");
+    CHECK(shown(784, 336).find("kernels") == std::string::npos);  // no room: a page of its own
+}

@@ -28,6 +28,11 @@ LayoutNode titled(std::string_view title, LayoutNode node) {
     return node;
 }
 
+LayoutNode staying(LayoutNode node) {
+    node.stays = true;
+    return node;
+}
+
 // The least size below which a node cannot be drawn; tabs make it the largest child's.
 Point least(const LayoutNode& node) {
     if (node.kind == Kind::slot) return {node.least_w, node.least_h};
@@ -99,16 +104,24 @@ void place(const LayoutNode& node, const Rect& area, const std::function<int(con
     float need = -gap;
     for (const LayoutNode& child : children) need += least_length(child, across) + gap;
     if (need <= (across ? area.w : area.h) + 0.5f) return place_all(children, across, area, chosen, out);
-    // Pages: as many neighbours together as fit.
-    const float room = (across ? area.w : area.h - strip) + 0.5f;
+    // Pages: as many neighbours together as fit; under each of them the last child, where it stays and fits.
+    float room = (across ? area.w : area.h - strip) + 0.5f;
+    std::span<const LayoutNode> turned = children;
+    if (children.size() > 1 && children.back().stays) {
+        float tallest = 0;
+        for (const LayoutNode& child : children.first(children.size() - 1))
+            tallest = std::max(tallest, least_length(child, across));
+        if (const float kept = least_length(children.back(), across) + gap; tallest + kept <= room)
+            room -= kept, turned = children.first(children.size() - 1);
+    }
     std::vector<std::span<const LayoutNode>> pages;
-    for (size_t begin = 0; begin < children.size();) {
+    for (size_t begin = 0; begin < turned.size();) {
         size_t end = begin + 1;
-        for (float used = least_length(children[begin], across); end < children.size(); ++end) {
-            used += gap + least_length(children[end], across);
+        for (float used = least_length(turned[begin], across); end < turned.size(); ++end) {
+            used += gap + least_length(turned[end], across);
             if (used > room) break;
         }
-        pages.push_back(children.subspan(begin, end - begin));
+        pages.push_back(turned.subspan(begin, end - begin));
         begin = end;
     }
     TabStrip tabs{names(node), {area.x, area.y, area.w, strip - 4}, {}, 0, false};
@@ -119,8 +132,10 @@ void place(const LayoutNode& node, const Rect& area, const std::function<int(con
     }
     tabs.selected = std::clamp(chosen(tabs.id), 0, static_cast<int>(pages.size()) - 1);
     out.tabs.push_back(tabs);
-    place_all(pages[static_cast<size_t>(tabs.selected)], across, {area.x, area.y + strip, area.w, area.h - strip}, chosen,
-              out);
+    const std::span<const LayoutNode> page = pages[static_cast<size_t>(tabs.selected)];
+    std::vector<LayoutNode> together(page.begin(), page.end());
+    if (turned.size() < children.size()) together.push_back(children.back());
+    place_all(together, across, {area.x, area.y + strip, area.w, area.h - strip}, chosen, out);
 }
 
 }  // namespace
@@ -148,13 +163,23 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
     if (workspace == "training")
         return column(
             1, {row(356, {slot("curves", 528, 380, 290), slot("batch", 536, 380, 290), slot("weights", 504, 380, 290)}),
-                slot("graph", 312, 760, 300),
-                pages(200, {titled("Kernels", slot("kernels", 168, 640, 184)),
-                            titled("Copies and streams", slot("streams", 168, 640, 184))})});
+                slot("graph", 312, 760, 290),
+                staying(pages(200, {titled("Kernels", slot("kernels", 168, 640, 180)),
+                                    titled("Copies and streams", slot("streams", 168, 640, 180))}))});
     if (workspace == "kernel" && scene_view == "host")
         return row(1, {column(664, {slot("editor", 636, 380, 250), slot("reports", 240, 380, 110)}),
                        column(912, {slot("streams", 470, 560, 300),
                                     row(406, {slot("code", 480, 400, 180), slot("blocks", 424, 400, 290)})})});
+    if (workspace == "kernel" && scene_view.starts_with("tape")) {  // and its tensors, and its steps, where it has such
+        std::vector<LayoutNode> beside;
+        const bool tensors = scene_view.find("tensors") != std::string_view::npos;
+        if (scene_view.find("steps") != std::string_view::npos) beside.push_back(slot("curves", 548, 370, 240));
+        if (beside.empty() || !tensors) beside.push_back(slot("code", 548, 370, 180));
+        if (tensors) beside.push_back(slot("weights", 548, 370, 250));
+        return row(1, {column(480, {slot("editor", 600, 380, 250), slot("reports", 276, 380, 110)}),
+                       column(1096, {slot("graph", 424, 760, 290), row(276, std::move(beside)),
+                                     staying(slot("kernels", 180, 640, 180))})});
+    }
     if (workspace == "kernel")
         return row(
             1,

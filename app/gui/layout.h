@@ -19,6 +19,7 @@ struct LayoutNode {
     float least_w = 300, least_h = 180;
     std::vector<LayoutNode> children;
     std::string_view title = {};  // of a child of pages
+    bool stays = false;           // the last child of its parent: stays under every page where its neighbours become pages
 };
 
 struct Placed {             // what to draw where
