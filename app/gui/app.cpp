@@ -232,8 +232,10 @@ int run_app(const AppOptions& options) {
     };
     const auto go_to_moment = [&](Shell& shell) {
         if (options.moment < 1) return;
-        shell.session.wait_until_idle(120);
-        shell.describe("graph");
+        for (int i = 0; i < (options.open.empty() ? 1 : 6); ++i) {  // the desk first asks for its program to be run
+            shell.session.wait_until_idle(120);
+            shell.describe("graph");
+        }
         const auto snapshot = shell.session.snapshot();
         shell.session.grain = Grain::node;
         move(shell.session, shell.focus, *snapshot, Grain::node, -1, true);

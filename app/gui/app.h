@@ -9,7 +9,7 @@ namespace lockstep::gui {
 struct AppOptions {
     std::string lesson = {};      // "B04"; empty: the training scene
     int step = 0;                 // of the lesson, from 1; 0: its first step; of the training scene: the step to reach
-    std::string open = {};        // a .cu or .ptx file: opens it in the Kernel workspace
+    std::string open = {};        // a .cu, .ptx, .host or .tape file: opens it in the Kernel workspace
     std::string view = {};        // a workspace ("sm") or one view of views.cpp ("warps"), drawn alone
     std::string model = {};       // what the Training workspace trains; empty: the opening scene
     int ranks = 1;                // that its step on show is run on too

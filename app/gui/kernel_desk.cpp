@@ -86,9 +86,13 @@ double clock_seconds() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+constexpr std::string_view names_known =
+    "a kernel file ends in .cu or .ptx, a host program in .host, a tensor program in .tape";
+
 bool is_kernel_file(const std::filesystem::path& file) {
     const std::string extension = file.extension().string();
-    return extension == ".cu" || extension == ".cuh" || extension == ".ptx" || extension == ".cpp" || extension == ".host";
+    return extension == ".cu" || extension == ".cuh" || extension == ".ptx" || extension == ".cpp" || extension == ".host" ||
+           extension == ".tape";
 }
 
 std::string same_file(const std::filesystem::path& file) {
@@ -200,8 +204,7 @@ void KernelDesk::changed() {
 }
 
 std::optional<std::string> KernelDesk::open(const std::filesystem::path& file) {
-    if (!is_kernel_file(file))
-        return "a kernel file ends in .cu or .ptx, a host program in .host; '" + file.filename().string() + "' does not";
+    if (!is_kernel_file(file)) return std::string(names_known) + "; '" + file.filename().string() + "' does not";
     const auto text = read_file(file, TextBuffer::largest);
     if (!text.ok()) return render(text.error());
     if (text.value().find('\0') != std::string::npos) return "'" + file.filename().string() + "' is no text file";
@@ -253,7 +256,7 @@ void KernelDesk::forget(size_t index) {
 
 std::optional<std::string> KernelDesk::save(const std::filesystem::path& file) {
     if (file.empty() || file.filename().empty()) return "name the file, such as kernel.cu";
-    if (!is_kernel_file(file)) return "a kernel file ends in .cu or .ptx, a host program in .host";
+    if (!is_kernel_file(file)) return std::string(names_known);
     KernelDocument& d = document();
     try {
         write_file(file, d.text);

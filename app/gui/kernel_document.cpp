@@ -194,6 +194,10 @@ bool KernelDocument::is_host() const {
     return lessons::is_host_program(name);
 }
 
+bool KernelDocument::is_tape() const {
+    return lessons::is_tensor_program(name);
+}
+
 bool KernelDocument::is_ptx() const {
     return std::filesystem::path(shown_name()).extension() == ".ptx";
 }

@@ -39,7 +39,9 @@ struct KernelDocument {
 
     bool is_ptx() const;
     bool is_host() const;  // a host program (lessons/player/host_program.h)
-    bool saved() const;    // the file holds this text
+    bool is_tape()
+        const;  // a tensor program (lessons/player/tape_program.h); launch.timed: on the modelled GPU, else the host
+    bool saved() const;  // the file holds this text
     std::string shown_name() const { return name.empty() ? "untitled.cu" : name; }
 };
 

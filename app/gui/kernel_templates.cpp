@@ -85,6 +85,21 @@ __global__ void tiled_matmul(const float *A, const float *B, float *C, int n) {
     return made;
 }
 
+KernelDocument tensor_program() {
+    KernelDocument made;
+    made.name = "program.tape";
+    made.text = R"(# A neuron and its loss.
+input x = {1, 2}
+param w = {0.5, -0.3}
+param b = 0.1
+y = sigmoid(sum(w * x) + b)
+loss = (y - 1)^2
+backward loss
+gradcheck loss
+)";
+    return made;
+}
+
 KernelDocument empty() {
     KernelDocument made;
     made.name = "kernel.cu";
@@ -104,6 +119,7 @@ const std::vector<KernelTemplate>& kernel_templates() {
         {"vector_add", "Vector add", "vector_add.cu", vector_add},
         {"reduction", "Reduction", "reduction.cu", reduction},
         {"tiled_matmul", "Tiled matmul", "tiled_matmul.cu", tiled_matmul},
+        {"tensor_program", "A tensor program", "program.tape", tensor_program},
         {"empty", "An empty kernel", "kernel.cu", empty},
     };
     return rows;

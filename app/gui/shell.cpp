@@ -9,6 +9,7 @@
 
 #include "app/gui/views/cluster_data.h"
 #include "core/base/diagnostic.h"
+#include "lessons/player/tape_program.h"
 
 namespace lockstep::gui {
 
@@ -30,6 +31,14 @@ std::string scene_view_of(const Session& session) {
 }
 
 std::string page_view_of(const Session& session, std::string_view workspace) {
+    if (workspace == "kernel" && session.desk.document().is_tape()) {
+        const auto snapshot = session.snapshot();
+        const bool steps = snapshot->tape && snapshot->tape->text.steps > 1;
+        const bool tensors =
+            snapshot->tape && std::any_of(snapshot->tape->step->nodes.begin(), snapshot->tape->step->nodes.end(),
+                                          [](const nn::GraphNode& n) { return n.shape.size() > 1; });
+        return steps ? tensors ? "tape steps tensors" : "tape steps" : tensors ? "tape tensors" : "tape";
+    }
     if (workspace == "kernel") return session.desk.document().is_host() ? "host" : "";
     return workspace == "sm" ? session.sm_page : scene_view_of(session);
 }
@@ -86,10 +95,12 @@ void Shell::enter_workspace() {
     }
     if (entered_ == "kernel") {
         session.playing = false;
-        session.grain = Grain::instruction;
+        session.grain = session.desk.document().is_tape() ? Grain::node : Grain::instruction;
         session.post({Request::Kind::show_own, 0, {}});
     } else if (left_kernel && entered_ == "learn" && session.lesson.lesson) {
         session.post({Request::Kind::lesson_step, session.lesson.step, {}});
+    } else if (left_kernel && entered_ == "training" && !session.lesson.lesson && snapshot_->tape) {
+        session.post({Request::Kind::show_step, INT64_MAX, {}});  // the run that was left behind a tensor program
     }
 }
 

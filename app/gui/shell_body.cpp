@@ -14,7 +14,7 @@ void Shell::give_keys(const std::vector<Placed>& panels) {
     for (const Placed& panel : panels)
         if (at(panel.area)) return;
     for (const std::string_view name :
-         {"warps", "compare", "streams", "divergence", "kernels", "coalesce", "bytes", "results", "pipeline"})
+         {"warps", "compare", "streams", "divergence", "graph", "kernels", "coalesce", "bytes", "results", "pipeline"})
         for (const Placed& panel : panels)
             if (panel.view == name) {
                 state.active_panel = panel.area;

@@ -309,6 +309,7 @@ int64_t Shell::busiest(const KernelTrace& trace) {
 void Shell::reveal(const Snapshot& snapshot) {
     session.reveal_steps = -1;
     if (snapshot.own_run && snapshot.kernel == snapshot.own_run->run) return;  // the learner's own hides nothing
+    if (session.workspace == "kernel" && session.desk.document().is_tape()) return;
     const LessonState& lesson = session.lesson;
     const auto at = static_cast<size_t>(std::max(0, lesson.step));
     if (!lesson.lesson || at >= lesson.lesson->steps.size()) return;

@@ -136,17 +136,19 @@ std::vector<Grain> grains_of(const Session& session, const Snapshot& snapshot) {
         std::vector<Grain> grains;
         if (tape) grains.push_back(Grain::node);
         grains.push_back(Grain::kernel);
-        if (!session.lesson.lesson) grains.push_back(Grain::training_step);
+        if (!session.lesson.lesson && !snapshot.tape) grains.push_back(Grain::training_step);
         return grains;
     }
     std::vector<Grain> grains = {Grain::cycle, Grain::instruction};
+    if (session.workspace == "kernel" && session.desk.document().is_tape())
+        return tape ? std::vector{Grain::node, Grain::kernel} : std::vector<Grain>{};
     if (session.workspace == "kernel") {
         if (snapshot.own_run && !snapshot.own_run->timed) grains.erase(grains.begin());
         return grains;
     }
     if (tape && session.workspace == "learn") grains.push_back(Grain::node);
     if (snapshot.step) grains.push_back(Grain::kernel);
-    if (snapshot.step && !session.lesson.lesson) grains.push_back(Grain::training_step);
+    if (snapshot.step && !session.lesson.lesson && !snapshot.tape) grains.push_back(Grain::training_step);
     return grains;
 }
 
@@ -234,7 +236,8 @@ Position position_of(const Session& session, const Focus& focus, const Snapshot&
     if (shows_cluster(session)) return position_in_cluster(session, focus, snapshot);
     const KernelTrace* trace = trace_of(snapshot);
     const std::string step = snapshot.step ? "step " + with_commas(snapshot.step->step) : "";
-    const bool training = session.workspace == "training" || session.grain == Grain::node;
+    const bool training = session.workspace == "training" || session.grain == Grain::node ||
+                          (session.workspace == "kernel" && session.desk.document().is_tape());
     if (training) {
         if (!snapshot.step) {
             at.title = "no step yet";

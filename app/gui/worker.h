@@ -2,7 +2,7 @@
 // snapshots. A request that makes the work under way pointless stops it; looking at another warp is served between two
 // kernels. Whatever goes wrong becomes Snapshot::problem, and the worker goes on.
 // worker.cpp: the loop; worker_training.cpp, worker_kernel.cpp, worker_lesson.cpp, worker_own.cpp, worker_host.cpp,
-// worker_cluster.cpp, worker_measured.cpp: what it does.
+// worker_tape.cpp, worker_cluster.cpp, worker_measured.cpp: what it does.
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -75,8 +75,9 @@ struct Session::Worker {
     std::shared_ptr<const lessons::Lesson> lesson;
     std::map<const lessons::Scene*, std::shared_ptr<const lessons::SceneResult>> scene_results;  // of the open lesson
     int lesson_step = 0;
-    std::string lesson_gpu;         // chosen by hand; empty: the lesson's own
-    lessons::ClusterTrainer ranks;  // the Cluster workspace's training run
+    std::string lesson_gpu;                            // chosen by hand; empty: the lesson's own
+    lessons::ClusterTrainer ranks;                     // the Cluster workspace's training run
+    std::shared_ptr<const lessons::TapeRun> tape_run;  // the learner's own, while that is what was run last
     bool own = false;     // the learner's kernel is on show: a training step that is timed late does not push it away
     std::jthread thread;  // last: it uses all of the above
 
@@ -136,6 +137,10 @@ struct Session::Worker {
 
     // worker_host.cpp
     void own_host(const KernelJob& job);
+
+    // worker_tape.cpp
+    void own_tape(const KernelJob& job);
+    void show_tape(bool other);  // the learner's last run; other: of another file than the one on show before
 
     // worker_lesson.cpp
     lessons::RunOptions run_options();

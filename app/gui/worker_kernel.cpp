@@ -22,7 +22,7 @@ void Session::Worker::open_kernel(int64_t index, bool wish) {
         results.launch = static_cast<int32_t>(index);
     }
     if (!launch.run) {
-        if (training) wants_timing = true;  // it will be opened once it is timed
+        if (training && !draft.tape) wants_timing = true;  // it will be opened once it is timed
         return;
     }
     show_kernel(launch.run, launch.label + " (kernel " + std::to_string(index + 1) + " of " +

@@ -62,7 +62,8 @@ std::vector<Curve> curves_of(const lessons::SceneResult& shown) {
             curve.loss = row.losses;
             curve.total_steps = static_cast<int64_t>(row.losses.size());
         }
-    if (shown.tape && std::isfinite(shown.tape->loss.back())) {
+    if (shown.tape &&
+        std::any_of(shown.tape->loss.begin(), shown.tape->loss.end(), [](double v) { return std::isfinite(v); })) {
         Curve& curve = curves.emplace_back();
         curve.name = shown.tape->loss.size() == 1 ? "one step" : "loss";
         curve.loss = shown.tape->loss;

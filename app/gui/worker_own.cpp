@@ -48,6 +48,8 @@ void Session::Worker::own_kernel(const KernelJob& wanted) {
     own = true;
     steps_to_run = 0;
     if (training) training->curve().running = false;
+    if (lessons::is_tensor_program(wanted.name)) return own_tape(wanted);
+    tape_run.reset();
     if (lessons::is_host_program(wanted.name)) return own_host(wanted);
     if (wanted.compile) compile_own(wanted);
     const bool compiled = draft.runnable && draft.runnable->version == wanted.version;
@@ -275,6 +277,7 @@ void Session::Worker::run_own(const KernelJob& wanted) {
 }
 
 void Session::Worker::show_own() {
+    if (tape_run) return show_tape(false);
     if (!draft.own_run || !draft.own_run->run) return;
     own = true;
     // The fault is a row of the report list; the strip on top is for what has no other place.

@@ -40,6 +40,7 @@ void Session::Worker::renew_stopped() {
 }
 
 void Session::Worker::open_training() {
+    draft.tape.reset();
     busy(setup.model == "mlp" ? std::string("drawing digits") : "building " + setup.model);
     training = std::make_unique<TrainingRun>(setup, gpu, step_token());
     training->curve().total_steps = std::max<int64_t>(options.training_steps, 100);
@@ -107,7 +108,12 @@ void Session::Worker::show_step(int64_t step) {
     own = false;
     steps_to_run = 0;
     renew_stopped();
-    draft.step = training->at(step);
+    draft.step = training->at(std::min(step, std::max<int64_t>(0, training->next_step() - 1)));
+    if (draft.tape) {  // the learner's program was on show
+        draft.tape.reset();
+        draft.first_step = training->first();
+        show_curves();
+    }
     wants_timing = true;
 }
 
@@ -136,6 +142,7 @@ void Session::Worker::train_one() {
     renew_stopped();
     try {
         draft.step = training->advance();
+        draft.tape.reset();
     } catch (const Failure&) {
         steps_to_run = 0;
         wants_timing = false;
@@ -163,7 +170,7 @@ void Session::Worker::train_one() {
 
 void Session::Worker::time_shown() {
     wants_timing = false;
-    if (!training || !draft.step) return;
+    if (!training || !draft.step || draft.tape) return;
     renew_stopped();
     const size_t all = draft.step->launches.size();
     const std::string count = " of " + std::to_string(all);
@@ -199,7 +206,7 @@ void Session::Worker::set_gpu(const std::string& name) {
     if (!training) return;
     busy("building a " + upper(name));
     training->set_gpu(name);
-    if (draft.step) draft.step = training->at(draft.step->step);
+    if (draft.step && !draft.tape) draft.step = training->at(draft.step->step);
     wants_timing = true;
 }
 

@@ -28,7 +28,7 @@ class BatchView final : public View {
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
         const auto snapshot = session.snapshot();
         const auto step = snapshot->step;
-        if (step) refresh(*step, focus);
+        if (step) refresh(step, focus);
         if (step && exhibit_.kind != Exhibit::Kind::none && exhibit_.kind != Exhibit::Kind::pictures) {
             const Rect body = ui.panel(area, {.title = exhibit_.title,
                                               .right = exhibit_.right,
@@ -71,7 +71,7 @@ class BatchView final : public View {
         if (!step) return "Batch and gradient: no batch has run yet.\n";
         BatchView fresh;
         fresh.layer_ = layer_;
-        fresh.refresh(*step, focus);
+        fresh.refresh(step, focus);
         if (fresh.exhibit_.kind != Exhibit::Kind::none && fresh.exhibit_.kind != Exhibit::Kind::pictures) {
             const std::string written = written_text(*session.snapshot());
             return fmt::format("{} ({}), {}\n  {}\n{}", fresh.exhibit_.title,
@@ -88,19 +88,18 @@ class BatchView final : public View {
     }
 
   private:
-    const nn::StepRecord* seen_ = nullptr;
-    int64_t seen_step_ = -1;
+    std::shared_ptr<const nn::StepRecord> seen_;  // kept: no other one gets its address
     const nn::GraphNode* parameter_ = nullptr;
     Histogram histogram_;
     std::string caption_;
     Exhibit exhibit_;
     int layer_ = 0;
 
-    void refresh(const nn::StepRecord& step, const Focus& focus) {
+    void refresh(const std::shared_ptr<const nn::StepRecord>& shown, const Focus& focus) {
+        const nn::StepRecord& step = *shown;
         const nn::GraphNode* parameter = parameter_of(step, focus);
-        if (&step == seen_ && step.step == seen_step_ && parameter == parameter_) return;
-        seen_ = &step;
-        seen_step_ = step.step;
+        if (shown == seen_ && parameter == parameter_) return;
+        seen_ = shown;
         parameter_ = parameter;
         exhibit_ = exhibit_of(step, layer_);
         size_t wrong = 0, first = step.labels.size();

@@ -67,9 +67,10 @@ class CurvesView final : public View {
             }
         }
         const float top = body.y + (room ? 36 : 0), bottom = body.bottom() - 20, between = 38;
-        // Runs on many ranks in a lesson measure nothing but their losses: no step of one device stands behind them.
-        alone_ = !snapshot->step && std::all_of(curves.begin(), curves.end(),
-                                                [](const Curve& curve) { return curve.accuracy.empty() && !curve.running; });
+        // Tensor programs and a lesson's runs on many ranks measure nothing but their losses.
+        alone_ = (!snapshot->step || snapshot->tape) && std::all_of(curves.begin(), curves.end(), [](const Curve& curve) {
+                     return curve.accuracy.empty() && !curve.running;
+                 });
         if (alone_) {
             plot(ui, session, focus, *snapshot, {body.x, top + 24, body.w, bottom - top - 24}, true);
             ui.pop_scope();
@@ -226,8 +227,11 @@ class CurvesView final : public View {
         if (const auto one = single_step(snapshot)) return single_sentence(*one);
         const Curve& curve = snapshot.curves.front();
         const int64_t step = step_shown(curve, focus);
-        std::string text = fmt::format("At step {} the batch's loss is {:.3f}, it began at {:.3f}", step,
-                                       curve.loss[static_cast<size_t>(step)], curve.loss.front());
+        const auto loss_text = [](double v) {
+            return std::isnan(v) ? std::string("NaN") : std::isinf(v) ? "infinite" : fmt::format("{:.3f}", v);
+        };
+        std::string text = fmt::format("At step {} the batch's loss is {}, it began at {}", step,
+                                       loss_text(curve.loss[static_cast<size_t>(step)]), loss_text(curve.loss.front()));
         if (const nn::Evaluation* e = accuracy_at(curve, step))
             text += curve.measure.empty() ? fmt::format("; {:.1f} % of the test set is read right", 100 * e->accuracy)
                                           : fmt::format("; {} {:.4g}", curve.measure, shown_value(curve, *e));

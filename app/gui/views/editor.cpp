@@ -6,8 +6,10 @@
 
 #include "app/gui/views/file_panel.h"
 #include "app/gui/views/kernel_views.h"
+#include "app/gui/views/tape_data.h"
 #include "app/gui/widgets/text_editor.h"
 #include "app/gui/widgets/ui_state.h"
+#include "lessons/player/tape_program.h"
 
 namespace lockstep::gui {
 namespace {
@@ -23,9 +25,23 @@ bool own_shown(const Snapshot& snapshot) {
 }
 
 std::string caption_of(const KernelDesk& desk, const Snapshot& snapshot) {
-    if (!snapshot.compiled) return "The text is compiled when you pause.";
+    const bool tape = desk.document().is_tape();
+    if (!snapshot.compiled) return tape ? "It runs when you pause." : "The text is compiled when you pause.";
     const CompiledKernel& compiled = *snapshot.compiled;
-    if (desk.compiling(snapshot)) return "Changed; it is compiled when you pause.";
+    if (desk.compiling(snapshot))
+        return tape ? "Changed; it runs when you pause." : "Changed; it is compiled when you pause.";
+    if (!compiled.ok && tape) {
+        const int line = compiled.messages.empty() ? 0 : compiled.messages.front().where.line;
+        return (line > 0 ? fmt::format("Line {} is wrong", line) : std::string("It cannot run")) +
+               (snapshot.tape ? "; the last program that ran stays on show." : "; the reports say why.");
+    }
+    if (tape && snapshot.own_result && snapshot.own_result->version == desk.version() && snapshot.tape) {
+        if (snapshot.own_result->refused) return "It was stopped; the reports say why.";
+        return fmt::format(
+            "Ran on {} in {}{}.", snapshot.tape->step->device == "host" ? "the host" : "the modelled GPU",
+            seconds_text(snapshot.own_result->seconds),
+            desk.edit_to_result >= 0 ? fmt::format("; edit to result {}", seconds_text(desk.edit_to_result)) : "");
+    }
     if (!compiled.ok) {
         const auto error = std::find_if(compiled.messages.begin(), compiled.messages.end(),
                                         [](const Diagnostic& d) { return d.severity == Severity::error; });
@@ -36,7 +52,11 @@ std::string caption_of(const KernelDesk& desk, const Snapshot& snapshot) {
     }
     const bool host = desk.document().is_host();
     std::string text = compiled.compiler.empty()
-                           ? fmt::format("{} read in {}", host ? "Host program" : "PTX", seconds_text(compiled.seconds))
+                           ? fmt::format("{} read in {}",
+                                         tape   ? "Tensor program"
+                                         : host ? "Host program"
+                                                : "PTX",
+                                         seconds_text(compiled.seconds))
                            : fmt::format("Compiled by {} in {}", compiled.compiler, seconds_text(compiled.seconds));
     if (snapshot.own_result && snapshot.own_result->version == desk.version() &&
         (snapshot.own_result->run || (host && !snapshot.own_result->refused))) {
@@ -44,6 +64,15 @@ std::string caption_of(const KernelDesk& desk, const Snapshot& snapshot) {
         if (desk.edit_to_result >= 0) text += fmt::format("; edit to result {}", seconds_text(desk.edit_to_result));
     }
     return text + ".";
+}
+
+std::string upper_case(std::string text) {
+    for (char& c : text) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
+    return text;
+}
+
+std::string_view title_of(const KernelDocument& document) {
+    return document.is_tape() ? "Tensor program" : document.is_host() ? "Host program" : "Kernel";
 }
 
 class EditorView final : public View {
@@ -62,11 +91,12 @@ class EditorView final : public View {
         const bool broken = snapshot->compiled && !snapshot->compiled->ok && !desk.compiling(*snapshot);
         const std::string right = document.path.empty() ? "not in a file yet" : document.saved() ? "saved" : "not saved";
         const std::string sentence = caption_of(desk, *snapshot);
-        const Rect body =
-            ui.panel(area, {.title = (document.is_host() ? "Host program  " : "Kernel  ") + document.shown_name(),
-                            .right = right,
-                            .badge = broken || !snapshot->compiled ? Provenance::none : Provenance::measured,
-                            .caption = low ? std::string_view() : sentence});
+        const Rect body = ui.panel(area, {.title = std::string(title_of(document)) + "  " + document.shown_name(),
+                                          .right = right,
+                                          .badge = broken || !snapshot->compiled ? Provenance::none
+                                                   : document.is_tape()          ? Provenance::executed
+                                                                                 : Provenance::measured,
+                                          .caption = low ? std::string_view() : sentence});
         if (!low && (broken || !snapshot->compiled))
             ui.line({area.x + 1, body.bottom() + 8}, {area.right() - 1, body.bottom() + 8}, ui.theme->grid);
         ui.push_scope("editor");
@@ -82,6 +112,10 @@ class EditorView final : public View {
         if (ui.chip(x, y, "Open")) panel_.show(FilePanel::Mode::open, document.path);
         if (ui.chip(x, y, "Save", false, !document.saved())) desk.wish = DeskWish::save;
         if (ui.chip(x, y, "Find")) editor_.open_find();
+        if (document.is_tape()) {
+            bool& timed = desk.document().launch.timed;
+            if (ui.chip(x, y, timed ? "on " + upper_case(document.launch.gpu) : "on the host")) timed = !timed, desk.touch();
+        }
         const bool busy = !snapshot->busy.empty() && desk.compiling(*snapshot);
         const std::string state = busy  ? snapshot->busy
                                   : low ? sentence
@@ -97,7 +131,7 @@ class EditorView final : public View {
     std::string describe(const Session& session, const Focus& focus) const override {
         const auto snapshot = session.snapshot();
         const KernelDocument& document = session.desk.document();
-        std::string text = fmt::format("Kernel {}, {}\n", document.shown_name(),
+        std::string text = fmt::format("{} {}, {}\n", title_of(document), document.shown_name(),
                                        document.path.empty() ? "not in a file yet"
                                        : document.saved()    ? "saved in " + document.path
                                                              : "not saved, file " + document.path);
@@ -106,12 +140,14 @@ class EditorView final : public View {
         const auto marks = marks_of(session, *snapshot);
         for (size_t i = 0; i < lines.lines().size() && i < 400; ++i) {
             const auto number = static_cast<int32_t>(i) + 1;
-            text += fmt::format("  {}{:3}  {}\n", number == focus.line && own_shown(*snapshot) ? '>' : ' ', number,
-                                lines.lines()[i]);
-            for (const LineMark& mark : marks)
-                if (mark.line == number)
-                    text +=
-                        fmt::format("       {}: {}\n", mark.severity == Severity::error ? "error" : "warning", mark.message);
+            const bool here = document.is_tape() ? number == tape_line(session, *snapshot, focus)
+                                                 : number == focus.line && own_shown(*snapshot);
+            text += fmt::format("  {}{:3}  {}\n", here ? '>' : ' ', number, lines.lines()[i]);
+            for (const LineMark& mark : marks) {
+                if (mark.line != number) continue;
+                if (mark.column > 1) text += std::string(static_cast<size_t>(mark.column) + 7, ' ') + "^\n";
+                text += fmt::format("       {}: {}\n", mark.severity == Severity::error ? "error" : "warning", mark.message);
+            }
         }
         return text + "  " + caption_of(session.desk, *snapshot) + "\n";
     }
@@ -172,7 +208,8 @@ class EditorView final : public View {
         std::vector<LineMark> marks;
         if (snapshot.compiled && (opened_ == 0 || snapshot.compiled->version >= first_version_))
             for (const Diagnostic& message : snapshot.compiled->messages)
-                if (message.where.line > 0) marks.push_back({message.where.line, message.severity, message.message});
+                if (message.where.line > 0)
+                    marks.push_back({message.where.line, message.severity, message.message, message.where.column});
         if (snapshot.own_result && snapshot.own_result->version == session.desk.version())
             for (const simt::Fault& fault : snapshot.own_result->reports())
                 if (const int32_t line = session.desk.document().is_ptx() ? fault.ptx_line : fault.line; line > 0)
@@ -197,15 +234,18 @@ class EditorView final : public View {
 
     void paint(Ui& ui, Session& session, Focus& focus, const Snapshot& snapshot, const Rect& r) {
         KernelDesk& desk = session.desk;
-        const bool host = desk.document().is_host();
-        const bool ptx = desk.document().is_ptx(), own = own_shown(snapshot) && !host;
+        const bool host = desk.document().is_host(), tape = desk.document().is_tape();
+        const bool ptx = desk.document().is_ptx(), own = own_shown(snapshot) && !host && !tape;
         const auto line_of_pc = [&](size_t pc) {
             const auto& i = snapshot.kernel->program->instructions[pc];
             return ptx ? i.ptx_line : i.line;
         };
         const std::vector<LineMark> marks = marks_of(session, snapshot);
-        EditorLook look{
-            .ptx = ptx, .marks = marks, .hint = "Write a __global__ function, open a file (Ctrl O), or drop one here."};
+        EditorLook look{.ptx = ptx,
+                        .program = host || tape,
+                        .marks = marks,
+                        .hint = tape ? std::string_view("Write param x = 2, z = x^2, backward z; or open a file (Ctrl O).")
+                                     : "Write a __global__ function, open a file (Ctrl O), or drop one here."};
         if (own) {
             look.line = ptx && focus.pc >= 0 && static_cast<size_t>(focus.pc) < snapshot.kernel->program->instructions.size()
                             ? line_of_pc(static_cast<size_t>(focus.pc))
@@ -213,10 +253,15 @@ class EditorView final : public View {
             look.stale = snapshot.own_run->version != desk.version();
         }
         if (host) look.line = session.host_line;
+        if (tape) {
+            look.line = tape_line(session, snapshot, focus);
+            look.stale = snapshot.tape && snapshot.tape->text.text != desk.document().text;
+        }
         if (look.line != seen_line_ && !editor_.has_keyboard()) editor_.reveal(look.line);
         seen_line_ = look.line;
         if (editor_.draw(ui, r, look)) desk.set_text(editor_.buffer.text());
         if (host && editor_.clicked_line > 0) session.host_line = editor_.clicked_line;
+        if (tape && editor_.clicked_line > 0) go_to_tape_line(session, snapshot, focus, editor_.clicked_line);
         if (editor_.clicked_line > 0 && own && snapshot.history) {  // to the first time that the warp runs that line
             const auto& steps = snapshot.history->steps;
             for (size_t i = 0; i < steps.size(); ++i) {

@@ -39,7 +39,8 @@ std::vector<std::string> completions(const std::string& path) {
         const std::string extension = entries->path().extension().string();
         if (entries->is_directory(why))
             folders.push_back(folder + name + "/");
-        else if (extension == ".cu" || extension == ".cuh" || extension == ".ptx" || extension == ".host")
+        else if (extension == ".cu" || extension == ".cuh" || extension == ".ptx" || extension == ".host" ||
+                 extension == ".tape")
             files.push_back(folder + name);
     }
     std::sort(folders.begin(), folders.end());
@@ -69,7 +70,7 @@ std::optional<FileChoice> FilePanel::draw(Ui& ui, Session& session, const Rect& 
     const bool saving = mode_ == Mode::save;
     std::optional<FileChoice> chosen;
     ui.push_scope("files");
-    ui.text(body.x, body.y + 14, saving ? "Save as" : "Open a kernel", {.size = 16, .weight = 600});
+    ui.text(body.x, body.y + 14, saving ? "Save as" : "Open a kernel or a program", {.size = 16, .weight = 600});
     float cx = body.right() - ui.chip_width("Back to the text");
     if (ui.chip(cx, body.y - 4, "Back to the text")) chosen = FileChoice{};
     if (listed_path_ != path_) {
@@ -80,7 +81,7 @@ std::optional<FileChoice> FilePanel::draw(Ui& ui, Session& session, const Rect& 
     bool submitted = false, focused = false;
     const Rect box{body.x, body.y + 30, body.w - (saving ? 84.0f : 84.0f), 26};
     if (text_field(ui, "path", box, path_,
-                   {.hint = "path of a .cu, .ptx or .host file",
+                   {.hint = "path of a .cu, .ptx, .host or .tape file",
                     .wrong = !problem_.empty(),
                     .tab = true,
                     .submitted = &submitted,
@@ -126,7 +127,8 @@ std::optional<FileChoice> FilePanel::draw(Ui& ui, Session& session, const Rect& 
     const Rect list{body.x, y, column, body.bottom() - y};
     const float offset = std::floor(ui.scroll("entries", list, static_cast<float>(found_.size()) * 24 + 8) / 24) * 24;
     ui.clip(list);
-    if (found_.empty()) ui.text(list.x, list.y + 18, "No kernel begins so here.", {.size = 13, .color = theme.quiet});
+    if (found_.empty())
+        ui.text(list.x, list.y + 18, "No kernel or program begins so here.", {.size = 13, .color = theme.quiet});
     for (size_t i = 0; i < found_.size(); ++i) {
         const Rect row{list.x, list.y + 24 * static_cast<float>(i) - offset, list.w - 10, 24};
         if (row.bottom() < list.y || row.y > list.bottom()) continue;

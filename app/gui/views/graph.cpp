@@ -30,9 +30,9 @@ class GraphView final : public View {
             const Rect body = ui.panel(
                 area,
                 {.title = "Autograd graph", .badge = Provenance::executed, .caption = "No graph has been recorded yet."});
-            return ui.say_nothing_yet(body, "No graph has been recorded yet.", "It appears with the first training step.");
+            return ui.say_nothing_yet(body, "No graph has been recorded yet.", "It appears with the first step that runs.");
         }
-        refresh(*step);
+        refresh(step);
         const bool hidden = session.reveal_steps >= 0;
         const GraphScene scene = scene_of(*step, session, focus, hidden);
         const std::string sentence = hidden ? std::string(hidden_sentence(*step)) : caption(scene);
@@ -61,7 +61,7 @@ class GraphView final : public View {
         const auto step = session.snapshot()->step;
         if (!step || step->nodes.empty()) return "Autograd graph: nothing recorded yet.\n";
         GraphView fresh;
-        fresh.refresh(*step);
+        fresh.refresh(step);
         const bool hidden = session.reveal_steps >= 0;
         const GraphScene scene = fresh.scene_of(*step, session, focus, hidden);
         std::string text = fmt::format("Autograd graph (executed), step {}", step->step);
@@ -100,27 +100,30 @@ class GraphView final : public View {
                    : "Only forward values are shown; gradients, launches and memory stay hidden until you lock an answer.";
     }
 
-    const nn::StepRecord* seen_ = nullptr;
-    int64_t seen_step_ = -1;
+    std::shared_ptr<const nn::StepRecord> seen_;  // kept: no other one gets its address
     TapePlan tape_;
     GraphPlan plan_;
     int level_ = -1, level_here_ = 0;  // chosen, -1 by the room; as it is
     int fits_ = -1;                    // columns, when plan_ was made
     bool stale_ = true;
     std::set<std::string> open_;
-    std::string model_;
     int edge_ = 0;              // of the node that runs back: which of its edges is written out
     float high_ = box_high;     // of a box, as there is room
     float pan_ = 0, fall_ = 0;  // layout units scrolled
     int followed_moment_ = -2;  // that the scroll has followed
 
-    void refresh(const nn::StepRecord& step) {
-        if (&step == seen_ && step.step == seen_step_) return;
-        const bool other = step.model != model_ || plan_.box_of.size() != step.nodes.size();
-        seen_ = &step;
-        seen_step_ = step.step;
-        model_ = step.model;
-        tape_ = plan_tape(step);
+    static bool same_graph(const nn::StepRecord& a, const nn::StepRecord& b) {
+        return a.model == b.model && std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
+                                                [](const GraphNode& one, const GraphNode& other) {
+                                                    return one.name == other.name && one.op == other.op &&
+                                                           one.inputs == other.inputs;
+                                                });
+    }
+    void refresh(const std::shared_ptr<const nn::StepRecord>& step) {
+        if (step == seen_) return;
+        const bool other = !seen_ || !same_graph(*step, *seen_);
+        seen_ = step;
+        tape_ = plan_tape(*step);
         followed_moment_ = -2;
         if (!other) return;
         stale_ = true;

@@ -116,9 +116,13 @@ void draw_box(Ui& ui, const GraphScene& scene, const GraphBox& box, const Rect& 
         ui.rect({at.x + 8, at.bottom() + 3, at.w - 16, 1}, theme.ink3);
     }
     if (!words) return;
-    const std::string detail = box.folded() ? fmt::format("{} ops", box.nodes.size()) : shape_text(node.shape);
+    std::string detail = box.folded() ? fmt::format("{} ops", box.nodes.size()) : shape_text(node.shape);
+    if (!box.folded() && box.title == node.name && !node.op.empty())  // a program's own name, then what it does
+        detail = graph_op_title(node) + (node.shape.empty() ? "" : " " + shape_text(node.shape));
     const TextStyle heading{.size = 13, .weight = 600};
     float detail_width = ui.text_width(detail, {.size = 12});
+    if (ui.text_width(box.title, heading) + detail_width + 20 > at.w && box.title == node.name && !node.op.empty())
+        detail = graph_op_title(node), detail_width = ui.text_width(detail, {.size = 12});
     if (ui.text_width(box.title, heading) + detail_width + 20 > at.w) detail_width = 0;
     TextStyle style = heading;
     style.width = at.w - (detail_width > 0 ? detail_width + 20 : 14);
@@ -238,9 +242,18 @@ float draw_product(Ui& ui, const GraphScene& scene, const Passing& edge, float x
     float total = 0;
     for (const float w : widths) total += w;
     if (total > right - x) return x;
-    const std::string sum_head = edge.terms > 1 ? fmt::format("term {} of {}; their sum is", edge.term + 1, edge.terms)
-                                                : std::string("arrives as"),
-                      sum = fmt::format("d{} = {:+.5g}", element_name(scene, edge.from), edge.total);
+    // A hook made another gradient of what all edges bring.
+    double brought = 0;
+    for (const Passing& one : scene.followed->edges)
+        if (one.from == edge.from) brought += one.total;
+    const double kept = scene.gradient_known(scene.node(edge.from)) && scene.node(edge.from).gradient
+                            ? static_cast<double>(followed_value(scene, scene.node(edge.from).gradient, edge.from))
+                            : brought;
+    const bool hooked = std::isfinite(kept) && std::abs(kept - brought) > 1e-3 * std::max(std::abs(kept), std::abs(brought));
+    const std::string sum_head = hooked           ? fmt::format("{:+.5g} came; a hook made", brought)
+                                 : edge.terms > 1 ? fmt::format("term {} of {}; their sum is", edge.term + 1, edge.terms)
+                                                  : std::string("arrives as"),
+                      sum = fmt::format("d{} = {:+.5g}", element_name(scene, edge.from), hooked ? kept : edge.total);
     const float after = 14 + std::max(ui.text_width(sum_head, {.size = 12}), ui.text_width(sum, {.size = 13, .mono = true}));
     const bool all = total + after <= right - x;
     const float tip_wish = target ? target->x - 12 : x;
@@ -298,6 +311,9 @@ void draw_live_bytes(Ui& ui, const GraphScene& scene, const Rect& r) {
     const bool bars = bar >= 4;
     std::vector<Point> ahead;
     const size_t every = count > 14 ? (count + 4) / 5 : 1;
+    const auto middle_of = [&](size_t i) {  // of a launch's number; the last one ends with its bar
+        return bar * static_cast<float>(i) + (i + 1 == count ? bar - 7 : bar / 2);
+    };
     for (size_t i = 0; i < count; ++i) {
         const double v = static_cast<double>(live[i]) / base;
         const float x = plot.x + bar * static_cast<float>(i), y = y_of(v);
@@ -310,7 +326,9 @@ void draw_live_bytes(Ui& ui, const GraphScene& scene, const Rect& r) {
             ui.dashed({x + 1.5f, y, bar - 3, plot.bottom() - y}, theme.ink3, 3, 3);
         else
             ahead.push_back({x, y}), ahead.push_back({x + bar, y});
-        if (here || (i % every == 0 && std::abs(static_cast<int>(i) - launch) >= static_cast<int>(every)))
+        // The launch on show keeps its number; its neighbours leave theirs where they would lie on it.
+        const float apart = std::abs(middle_of(i) - middle_of(static_cast<size_t>(std::max(launch, 0))));
+        if (here || (i % every == 0 && (launch < 0 || apart >= 17)))
             ui.text(x + bar / 2, plot.bottom() + 15, std::to_string(i + 1),
                     {.size = 12,
                      .color = here ? theme.ink : theme.ink2,

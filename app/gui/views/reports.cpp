@@ -6,6 +6,7 @@
 
 #include "app/gui/views/kernel_views.h"
 #include "app/gui/widgets/ui_state.h"
+#include "lessons/player/tape_program.h"
 
 namespace lockstep::gui {
 namespace {
@@ -13,6 +14,7 @@ namespace {
 struct Row {
     std::string kind, message, place;
     bool warning = false, stale = false;
+    bool fine = false;    // an answer, nothing wrong
     bool second = false;  // belongs to the row above
     int32_t line = 0, column = 0;
     std::optional<ReportPlace> where;
@@ -44,6 +46,41 @@ Row row_of(const simt::Fault& fault, const model::KernelRun& run, bool ptx) {
     return row;
 }
 
+// What a tensor program was asked to find out, and what nobody asked: a value that is no number.
+void add_tape_rows(std::vector<Row>& rows, const KernelDesk& desk, const lessons::TapeRun& run) {
+    const bool stale = run.text.text != desk.document().text;
+    size_t hessian = 0, check = 0, hook = 0;
+    for (const lessons::TapeStatement& one : run.text.statements) {
+        Row row;
+        row.line = one.line;
+        row.place = fmt::format("line {}", one.line);
+        row.stale = stale;
+        row.fine = true;
+        if (one.kind == lessons::TapeStatement::Kind::gradcheck && check < run.checks.size()) {
+            const tensor::GradcheckResult& found = run.checks[check++];
+            row.kind = "gradcheck";
+            row.message = found.text();
+            if (!found.ok()) continue;  // stands among what is wrong
+        } else if (one.kind == lessons::TapeStatement::Kind::hessian && hessian < run.hessians.size()) {
+            const lessons::TapeHessian& found = run.hessians[hessian++];
+            row.kind = "hessian";
+            for (size_t i = 0; i < found.in.size(); ++i)
+                for (size_t k = i; k < found.in.size(); ++k)
+                    row.message += fmt::format("{} {}, {}: {:.5g}", row.message.empty() ? found.of + " twice by" : ";",
+                                               found.in[i], found.in[k], found.at(i, k));
+        } else if (one.kind == lessons::TapeStatement::Kind::hook && hook < run.hooks.size()) {
+            const lessons::TapeHook& seen = run.hooks[hook++];
+            row.kind = "hook";
+            row.message =
+                fmt::format("the gradient of {} came as {:.5g} and went on as {:.5g}{}", seen.of, seen.came, seen.went,
+                            seen.elements > 1 ? fmt::format(", the first of {} elements", seen.elements) : "");
+        } else {
+            continue;
+        }
+        rows.push_back(std::move(row));
+    }
+}
+
 std::vector<Row> rows_of(const Session& session, const Snapshot& snapshot) {
     std::vector<Row> rows;
     const KernelDesk& desk = session.desk;
@@ -59,10 +96,11 @@ std::vector<Row> rows_of(const Session& session, const Snapshot& snapshot) {
             row.stale = snapshot.compiled->version != desk.version();
             rows.push_back(std::move(row));
         }
+    if (desk.document().is_tape() && snapshot.tape) add_tape_rows(rows, desk, *snapshot.tape);
     if (const auto& result = snapshot.own_result) {
         if (result->refused) {
             Row row;
-            row.kind = result->cancelled ? "cancelled" : "launch";
+            row.kind = result->cancelled ? "cancelled" : desk.document().is_tape() ? "stopped" : "launch";
             row.warning = result->cancelled;
             row.message = result->refused->message;
             row.place = result->field.starts_with("argument ")
@@ -109,15 +147,21 @@ std::string checked_text(const LaunchSettings& s) {
     return text;
 }
 
-std::string caption_of(const Snapshot& snapshot, const std::vector<Row>& rows) {
+std::string caption_of(const KernelDesk& desk, const Snapshot& snapshot, const std::vector<Row>& rows) {
+    const bool fine = std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.fine; });
+    if (fine && desk.document().is_tape())
+        return snapshot.tape && snapshot.own_result && snapshot.own_result->version == desk.version()
+                   ? "It ran to its end, and every value and gradient is a finite number."
+                   : "Nothing to report yet.";
     if (rows.empty()) {
         if (snapshot.own_result && !snapshot.own_result->run && !snapshot.own_result->refused)  // a host program
             return "It ran to its end, and no two operations touch the same data without an order.";
         if (!snapshot.own_result || !snapshot.own_result->run) return "Nothing to report yet.";
         return fmt::format("No error, and {} found nothing in this run.", checked_text(snapshot.own_result->settings));
     }
-    const auto warnings = std::count_if(rows.begin(), rows.end(), [](const Row& r) { return r.warning; });
-    const auto errors = std::count_if(rows.begin(), rows.end(), [](const Row& r) { return !r.warning && !r.second; });
+    const auto warnings = std::count_if(rows.begin(), rows.end(), [](const Row& r) { return r.warning && !r.fine; });
+    const auto errors =
+        std::count_if(rows.begin(), rows.end(), [](const Row& r) { return !r.warning && !r.second && !r.fine; });
     std::string text;
     if (errors > 0) text = fmt::format("{} thing{} wrong", errors, errors == 1 ? "" : "s");
     if (warnings > 0) text += fmt::format("{}{} warning{}", text.empty() ? "" : ", ", warnings, warnings == 1 ? "" : "s");
@@ -129,8 +173,9 @@ class ReportsView final : public View {
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
         const auto snapshot = session.snapshot();
         const std::vector<Row> rows = rows_of(session, *snapshot);
-        const std::string sentence = caption_of(*snapshot, rows);
-        const bool ran = snapshot->own_result && snapshot->own_result->run;
+        const std::string sentence = caption_of(session.desk, *snapshot, rows);
+        const bool ran =
+            snapshot->own_result && (snapshot->own_result->run || (session.desk.document().is_tape() && snapshot->tape));
         const Rect body =
             ui.panel(area, {.title = "Reports",
                             .right = rows.empty() ? "" : fmt::format("{} row{}", rows.size(), rows.size() == 1 ? "" : "s"),
@@ -149,7 +194,10 @@ class ReportsView final : public View {
         if (picked_ >= static_cast<int>(rows.size())) picked_ = -1;
         if (rows.empty()) {
             ui.text(body.x, body.y + 12,
-                    ran ? "Nothing was found wrong." : "Errors, faults and what the checkers find stand here.",
+                    ran ? "Nothing was found wrong."
+                    : session.desk.document().is_tape()
+                        ? "What is wrong in a line, gradcheck's answer, hooks and the first NaN stand here."
+                        : "Errors, faults and what the checkers find stand here.",
                     {.size = 13, .color = ui.theme->quiet, .width = body.w});
             ui.pop_scope();
             return;
@@ -164,7 +212,7 @@ class ReportsView final : public View {
         std::string text = "Reports\n";
         for (const Row& row : rows)
             text += fmt::format("  {}: {}{}\n", row.kind, row.message, row.place.empty() ? "" : " (" + row.place + ")");
-        return text + "  " + caption_of(*snapshot, rows) + "\n";
+        return text + "  " + caption_of(session.desk, *snapshot, rows) + "\n";
     }
 
   private:
@@ -198,6 +246,7 @@ class ReportsView final : public View {
                            : row.line > 0 ? "go to this line"
                                           : row.message);
             const Color color = row.stale     ? theme.quiet
+                                : row.fine    ? theme.right
                                 : row.warning ? (theme.dark ? data::orange : rgb(0x8A5A00))
                                               : theme.wrong;
             const float chip = ui.text_width(row.kind, {.size = 12, .weight = 600}) + 14;

@@ -22,7 +22,7 @@ std::string milliseconds(double seconds) {
 
 std::string caption_of(const Snapshot& snapshot, uint64_t version) {
     const auto& result = snapshot.own_result;
-    if (!result) return "The kernel has not run yet.";
+    if (!result || (!result->run && !result->refused)) return "The kernel has not run yet.";  // a program has
     std::string text;
     if (result->refused)
         text = result->cancelled ? "The run was cancelled." : "The kernel did not run: the reports say why.";

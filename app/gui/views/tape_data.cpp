@@ -6,6 +6,8 @@
 #include <cmath>
 #include <map>
 
+#include "lessons/player/tape_program.h"
+
 namespace lockstep::gui {
 
 using nn::GraphNode;
@@ -41,6 +43,40 @@ int tape_position(const Session& session, const Focus& focus, const TapePlan& ta
     const int at = session.tape_at;
     if (at >= 0 && at <= tape.last() && tape.moments[static_cast<size_t>(at)].launch == focus.launch) return at;
     return tape.of_launch(focus.launch);
+}
+
+int32_t tape_line(const Session& session, const Snapshot& snapshot, const Focus& focus) {
+    if (!snapshot.tape || !snapshot.step || snapshot.step->nodes.empty()) return -1;
+    const TapePlan tape = plan_tape(*snapshot.step);
+    const int at = tape_position(session, focus, tape);
+    if (at < 0) return -1;
+    const auto node = static_cast<size_t>(tape.moments[static_cast<size_t>(at)].node);
+    const auto& lines = snapshot.tape->line_of_node;
+    return node < lines.size() ? lines[node] : -1;
+}
+
+void go_to_tape_line(Session& session, const Snapshot& snapshot, Focus& focus, int32_t line) {
+    if (!snapshot.tape || !snapshot.step || snapshot.step->nodes.empty() || session.reveal_steps >= 0) return;
+    const TapePlan tape = plan_tape(*snapshot.step);
+    const auto& lines = snapshot.tape->line_of_node;
+    const int now = tape_position(session, focus, tape);
+    for (size_t i = std::min(lines.size(), snapshot.step->nodes.size()); i-- > 0;) {
+        if (lines[i] != line) continue;
+        const int forward = tape.forward_at[i], back = tape.back_at[i];
+        int to = forward >= 0 ? forward : tape.complete_at[i];
+        if (forward >= 0 && now == forward && back >= 0) to = back;
+        if (to < 0) continue;
+        session.playing = false;
+        session.grain = Grain::node;
+        session.tape_at = to;
+        focus.op = static_cast<int32_t>(i);
+        const int launch = tape.moments[static_cast<size_t>(to)].launch;
+        if (launch == focus.launch) return;
+        focus.launch = launch;
+        if (launch >= 0 && snapshot.step->launches[static_cast<size_t>(launch)].run)
+            session.post({Request::Kind::open_kernel, launch, {}});
+        return;
+    }
 }
 
 TapePlan plan_tape(const StepRecord& step) {
@@ -144,10 +180,6 @@ std::vector<OpRun> runs_of(const StepRecord& step, int level, const std::set<std
     return shown;
 }
 
-std::string graph_op_title(const GraphNode& node) {
-    return node.op == "softmax_cross_entropy" ? "softmax CE" : node.op == "add_bias" ? "add bias" : node.op;
-}
-
 std::string run_title(const StepRecord& step, const OpRun& run) {
     const std::string layer = run.key.substr(0, run.key.rfind('#'));
     if (layer.rfind("layers.", 0) == 0) return "layer " + layer.substr(7);
@@ -172,6 +204,10 @@ struct GraphCells {  // which cells are taken
 
 }  // namespace
 
+std::string graph_op_title(const GraphNode& node) {
+    return node.op == "softmax_cross_entropy" ? "softmax CE" : node.op == "add_bias" ? "add bias" : node.op;
+}
+
 GraphPlan arrange_graph(const StepRecord& step, int level, const std::set<std::string>& open) {
     GraphPlan plan;
     plan.box_of.assign(step.nodes.size(), -1);
@@ -180,7 +216,10 @@ GraphPlan arrange_graph(const StepRecord& step, int level, const std::set<std::s
         box.nodes = run.nodes;
         box.key = run.nodes.size() > 1 || open.contains(run.key) ? run.key : "";
         box.shown = run.nodes.back();
-        box.title = box.folded() ? run_title(step, run) : graph_op_title(step.nodes[static_cast<size_t>(box.shown)]);
+        const GraphNode& shown = step.nodes[static_cast<size_t>(box.shown)];
+        box.title = box.folded()                    ? run_title(step, run)
+                    : step.model.ends_with(".tape") ? shown.name  // as its line calls it
+                                                    : graph_op_title(shown);
         for (const int node : run.nodes) plan.box_of[static_cast<size_t>(node)] = static_cast<int>(plan.boxes.size());
         plan.boxes.push_back(std::move(box));
     }

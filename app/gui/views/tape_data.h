@@ -38,6 +38,11 @@ TapePlan plan_tape(const nn::StepRecord& step);
 // The moment that the session shows: the one stepped to, else the one that the focused launch belongs to.
 int tape_position(const Session& session, const Focus& focus, const TapePlan& tape);
 
+// The line of the tensor program on show that the moment belongs to; -1: none.
+int32_t tape_line(const Session& session, const Snapshot& snapshot, const Focus& focus);
+// To the moment in which that line's node runs forward; a second time, back.
+void go_to_tape_line(Session& session, const Snapshot& snapshot, Focus& focus, int32_t line);
+
 struct GraphBox {
     std::vector<int> nodes;  // one, or those of a folded layer in order
     std::string title;       // "matmul", "layer 0"
@@ -66,7 +71,8 @@ GraphPlan arrange_graph(const nn::StepRecord& step, int level, const std::set<st
 // The lowest level that needs no more columns than fit.
 int level_that_fits(const nn::StepRecord& step, int columns);
 
-std::string layer_of(const std::string& node_name);  // "layers.0", "fc1", "place 3"
+std::string graph_op_title(const nn::GraphNode& node);  // "softmax CE"
+std::string layer_of(const std::string& node_name);     // "layers.0", "fc1", "place 3"
 
 // "[1,17]" for element 17 + 128 of 64x128; "" for a scalar.
 std::string element_text(const std::vector<int64_t>& shape, int64_t element);

@@ -116,7 +116,7 @@ class WeightsView final : public View {
             return ui.say_nothing_yet(body, "No weights to show yet.", "They appear with the first training step.");
         }
         const StepRecord& step = *snapshot->step;
-        refresh(*snapshot, step, *node);
+        refresh(*snapshot, *node);
         const Rect body = ui.panel(
             area,
             {.title = title(step, *node), .right = right(step, *node), .badge = Provenance::executed, .caption = caption_});
@@ -135,7 +135,7 @@ class WeightsView final : public View {
             if (ui.chip(x, body.y, "histogram", histogram_on_)) histogram_on_ = !histogram_on_;
         }
         ui.pop_scope();
-        if (mode_ != before) refresh(*snapshot, step, *node);
+        if (mode_ != before) refresh(*snapshot, *node);
         const Rect room{body.x, body.y + 36, body.w, body.bottom() - body.y - 36};
         if (histogram_on_ && !values_.empty())
             return draw_histogram(ui, histogram_, name_of_mode(*node), session.reveal_steps >= 0, room);
@@ -148,7 +148,7 @@ class WeightsView final : public View {
         if (!node) return "Weights, layer 1: nothing to show yet.\n";
         WeightsView fresh;
         fresh.mode_ = mode_;
-        fresh.refresh(*snapshot, *snapshot->step, *node);
+        fresh.refresh(*snapshot, *node);
         return fmt::format("{} (executed): {} {}\n  {}\n", title(*snapshot->step, *node), node->name,
                            shape_text(node->shape), fresh.caption_);
     }
@@ -157,8 +157,7 @@ class WeightsView final : public View {
     int mode_ = 1;
     bool histogram_on_ = false;
     int seen_mode_ = -1, seen_node_ = -1;
-    int64_t seen_step_ = -1;
-    const void* seen_ = nullptr;
+    std::shared_ptr<const StepRecord> seen_;  // kept: no other one gets its address
     uint64_t version_ = 0;
     std::vector<float> values_;  // empty: nothing to compare with
     float clip_ = 1;
@@ -247,10 +246,10 @@ class WeightsView final : public View {
             ui.text(r.right(), y + 10, note, {.size = 12, .align = Align::right, .width = r.right() - at - 240});
     }
 
-    void refresh(const Snapshot& snapshot, const StepRecord& step, const GraphNode& node) {
-        if (&step == seen_ && step.step == seen_step_ && mode_ == seen_mode_ && node.id == seen_node_) return;
-        seen_ = &step;
-        seen_step_ = step.step;
+    void refresh(const Snapshot& snapshot, const GraphNode& node) {
+        const StepRecord& step = *snapshot.step;
+        if (snapshot.step == seen_ && mode_ == seen_mode_ && node.id == seen_node_) return;
+        seen_ = snapshot.step;
         seen_mode_ = mode_;
         seen_node_ = node.id;
         ++version_;

@@ -60,6 +60,11 @@ constexpr std::array<std::string_view, 20> types = {
     "int8_t", "long", "short", "signed", "size_t", "uint16_t", "uint32_t", "uint64_t", "uint8_t", "unsigned"};
 constexpr std::array<std::string_view, 5> places = {"blockDim", "blockIdx", "gridDim", "threadIdx", "warpSize"};
 
+constexpr std::array<std::string_view, 30> program_verbs = {
+    "backward", "connections", "d2d",  "d2h",   "dtype", "end",     "event", "for",    "free", "gradcheck",
+    "h2d",      "hessian",     "hook", "host",  "input", "kernels", "label", "launch", "let",  "link",
+    "malloc",   "mode",        "op",   "param", "save",  "steps",   "sync",  "update", "wait", "work"};
+
 template <size_t n>
 bool is_in(const std::array<std::string_view, n>& words, std::string_view word) {
     return std::find(words.begin(), words.end(), word) != words.end();
@@ -87,7 +92,7 @@ WordKind kind_of(std::string_view word) {
 
 }  // namespace
 
-uint8_t colour_line(std::string_view line, bool ptx, uint8_t state, std::vector<ColouredWord>& words) {
+uint8_t colour_line(std::string_view line, bool ptx, uint8_t state, std::vector<ColouredWord>& words, bool program) {
     size_t i = 0;
     const auto add = [&](size_t end, WordKind kind) {
         if (kind != WordKind::plain && end > i) words.push_back({i, end, kind});
@@ -102,7 +107,13 @@ uint8_t colour_line(std::string_view line, bool ptx, uint8_t state, std::vector<
     const size_t first = line.find_first_not_of(" \t");
     while (i < line.size()) {
         const char c = line[i];
-        if (line.substr(i, 2) == "//") {
+        if (program && c == '#') {
+            add(line.size(), WordKind::comment);
+        } else if (program && is_letter(c) && i == first) {
+            size_t end = i + 1;
+            while (end < line.size() && (is_letter(line[end]) || is_digit(line[end]))) ++end;
+            add(end, is_in(program_verbs, line.substr(i, end - i)) ? WordKind::keyword : WordKind::plain);
+        } else if (line.substr(i, 2) == "//") {
             add(line.size(), WordKind::comment);
         } else if (line.substr(i, 2) == "/*") {
             comment(i + 2);

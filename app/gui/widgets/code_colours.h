@@ -14,8 +14,9 @@ struct ColouredWord {
     WordKind kind = WordKind::plain;
 };
 
+// `program`: a host or tensor program, whose comments begin with "#".
 // Appends the line's words that are not plain, in order; returns the state behind the line. State 0: outside a comment.
-uint8_t colour_line(std::string_view line, bool ptx, uint8_t state, std::vector<ColouredWord>& words);
+uint8_t colour_line(std::string_view line, bool ptx, uint8_t state, std::vector<ColouredWord>& words, bool program = false);
 
 Color color_of(WordKind kind, const Theme& theme);
 bool is_bold(WordKind kind);

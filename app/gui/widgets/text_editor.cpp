@@ -125,12 +125,13 @@ bool TextEditor::draw(Ui& ui, const Rect& whole, const EditorLook& look) {
     follow_ = false;
     top_ = std::floor(std::clamp(top_, 0.0f, std::max(0.0f, lines - rows + 2)));
 
-    if (ptx_ != look.ptx) states_.clear();
+    if (ptx_ != look.ptx || program_ != look.program) states_.clear();
     ptx_ = look.ptx;
+    program_ = look.program;
     ui.rect(area, ui.theme->code);
     ui.clip(area);
     const auto first = static_cast<size_t>(top_);
-    colour(look.ptx, first + rows_ + 1);
+    colour(look, first + rows_ + 1);
     clicked_line = -1;
     for (size_t i = first; i < std::min(buffer.lines().size(), first + rows_ + 1); ++i) {
         const float y = text.y + static_cast<float>(i - first) * row_height;
@@ -154,6 +155,11 @@ bool TextEditor::draw(Ui& ui, const Rect& whole, const EditorLook& look) {
             ui.icon(area.x + 12, y + 14, error ? Icon::close : Icon::warning,
                     {.size = 13, .color = color, .align = Align::center});
             if (ui.hovered({area.x, y, gutter, row_height})) ui.tooltip(mark.message);
+            const auto cell =
+                static_cast<float>(mark.column > 1 ? buffer.cells_before({i, static_cast<size_t>(mark.column - 1)}) : 0) -
+                static_cast<float>(left_);
+            if (mark.column > 1 && cell >= 0)  // a caret under the place
+                ui.arrow_head({text.x + (cell + 0.5f) * glyph, y + row_height - 5}, Way::up, color, 4);
             break;
         }
         if (ui.clicked({area.x, y, gutter - 6, row_height})) clicked_line = number;
@@ -254,14 +260,14 @@ void TextEditor::show_caret(size_t rows, size_t cells) {
     if (cell + 2 <= cells && left_ > 0 && cell < cells / 2) left_ = 0;
 }
 
-void TextEditor::colour(bool ptx, size_t until) {
+void TextEditor::colour(const EditorLook& look, size_t until) {
     const size_t changed = buffer.take_changed();
     if (changed + 1 < states_.size()) states_.resize(changed + 1);
     if (states_.empty()) states_.push_back(0);
     until = std::min(until, buffer.lines().size());
     while (states_.size() < until) {
         words_.clear();
-        states_.push_back(colour_line(buffer.lines()[states_.size() - 1], ptx, states_.back(), words_));
+        states_.push_back(colour_line(buffer.lines()[states_.size() - 1], look.ptx, states_.back(), words_, look.program));
     }
 }
 
@@ -288,7 +294,7 @@ void TextEditor::paint_line(Ui& ui, const Rect& text, float glyph, size_t number
     to = std::min(to, line.size());
     words_.clear();
     colour_line(std::string_view(line).substr(0, std::max<size_t>(to, std::min<size_t>(line.size(), 4096))), look.ptx,
-                number < states_.size() ? states_[number] : 0, words_);
+                number < states_.size() ? states_[number] : 0, words_, look.program);
     size_t cell = buffer.cells_before({number, from}), at = from;
     const auto draw = [&](size_t end, WordKind kind) {
         while (at < end) {  // a tab ends a piece

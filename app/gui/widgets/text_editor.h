@@ -17,10 +17,12 @@ struct LineMark {      // a message about a line
     int32_t line = 0;  // from 1
     Severity severity = Severity::error;
     std::string message;
+    int32_t column = 0;  // from 1: what is meant begins there; 0: the line
 };
 
 struct EditorLook {
     bool ptx = false;
+    bool program = false;  // a host or tensor program: "#" begins a comment
     std::span<const LineMark> marks = {};
     int32_t line = -1;           // from 1, highlighted: where the run stands
     int32_t faulty = -1;         // from 1: a line that a report names
@@ -49,14 +51,14 @@ class TextEditor {
     void paint_line(Ui& ui, const Rect& text, float glyph, size_t line, float y, const EditorLook& look);
     void paint_selection(Ui& ui, const Rect& text, float glyph, size_t line, float y) const;
     void find_bar(Ui& ui, const Rect& area);
-    void colour(bool ptx, size_t until);
+    void colour(const EditorLook& look, size_t until);
     void show_caret(size_t rows, size_t cells);
 
     float top_ = 0;    // lines above the view, a fraction while the wheel turns
     size_t left_ = 0;  // cells left of the view
     size_t rows_ = 20, cells_ = 80;
     bool follow_ = false, wants_keyboard_ = false, has_keyboard_ = false, finding_ = false, find_keyboard_ = false;
-    bool found_ = true, ptx_ = false;
+    bool found_ = true, ptx_ = false, program_ = false;
     std::string needle_;
     std::vector<uint8_t> states_;  // comment state before each line, as far as known
     std::vector<ColouredWord> words_;

@@ -1,0 +1,137 @@
+// Tensor programs on the learner's desk: edited, run on every change, stepped both ways, told what is wrong and where.
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
+#include "app/gui/views/tape_data.h"
+#include "core/base/files.h"
+#include "lessons/player/tape_program.h"
+#include "tests/gui_desk.h"
+
+using namespace lockstep;
+using namespace lockstep::gui;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Desk : test::Desk {
+    Desk() : test::Desk(SessionOptions{.own_kernel = true}) {
+        pace = 0.3;
+        session.workspace = "kernel";
+    }
+    std::shared_ptr<const Snapshot> snapshot() const { return session.snapshot(); }
+    void write(const std::string& text) {
+        session.desk.set_text(text);
+        settle();
+    }
+    std::string told(const char* view) { return shell.describe(view); }
+};
+
+const fs::path lessons_folder = resource_root() / "lessons";
+
+}  // namespace
+
+TEST_CASE("a tensor program opens with its graph, gradients and products on the edges, and steps both ways") {
+    Desk desk;
+    REQUIRE(!desk.session.desk.open(lessons_folder / "B02_chain_rule" / "chain.tape"));
+    desk.settle();
+    REQUIRE(desk.session.desk.document().is_tape());
+    REQUIRE(desk.snapshot()->tape);
+    CHECK(desk.snapshot()->step->device == "sim:v100");
+    CHECK(desk.session.grain == Grain::node);
+    CHECK(desk.shows("Tensor program  chain.tape"));
+    CHECK(desk.shows("Autograd graph"));
+    CHECK(desk.shows("local derivative"));
+    CHECK(desk.clashes() == std::vector<std::string>{});
+    // dz/dx = 27/42 at the end; at the beginning nothing of it is known yet.
+    CHECK(desk.told("graph").find("grad +0.6429") != std::string::npos);
+    CHECK(desk.told("reports").find("2 gradients agree") != std::string::npos);
+    desk.key(KeyCode::home);
+    CHECK(desk.told("graph").find("grad +0.6429") == std::string::npos);
+    CHECK(desk.told("editor").find(">  5  a = x^2") != std::string::npos);
+    desk.key(KeyCode::right);
+    CHECK(desk.told("editor").find(">  6  b = 3 * a") != std::string::npos);
+    desk.key(KeyCode::left);
+    CHECK(desk.told("editor").find(">  5  a = x^2") != std::string::npos);
+    desk.key(KeyCode::end);
+    CHECK(desk.told("graph").find("grad +0.6429") != std::string::npos);
+    // A click on a line goes to its node.
+    REQUIRE(desk.click_on("10"));
+    desk.settle();
+    CHECK(desk.told("graph").find("moment 6 of 12") != std::string::npos);
+}
+
+TEST_CASE("a tensor program that is wrong leaves the last good one on show, and says line and place") {
+    Desk desk;
+    REQUIRE(!desk.session.desk.open(lessons_folder / "B02_chain_rule" / "chain.tape"));
+    desk.settle();
+    desk.write("dtype f64\nparam x = 2\nz = log(x\nbackward z\n");
+    REQUIRE(desk.snapshot()->compiled);
+    CHECK_FALSE(desk.snapshot()->compiled->ok);
+    REQUIRE(desk.snapshot()->compiled->messages.size() == 1);
+    CHECK(desk.snapshot()->compiled->messages[0].where.line == 3);
+    CHECK(desk.snapshot()->compiled->messages[0].where.column == 10);  // of the line, not of the term
+    CHECK(desk.told("reports").find("line 3") != std::string::npos);
+    CHECK(desk.told("editor").find("         ^\n") != std::string::npos);
+    REQUIRE(desk.snapshot()->tape);  // still there
+    CHECK(desk.told("graph").find("grad +0.6429") != std::string::npos);
+    CHECK(!desk.snapshot()->problem);
+
+    desk.write("param x = {1, 2, 3}\nparam w[2] = 1\nz = sum(x * w)\nbackward z\n");
+    CHECK(desk.told("reports").find("[3] and [2] do not broadcast") != std::string::npos);
+    CHECK(desk.snapshot()->compiled->messages[0].where.line == 3);
+
+    desk.write("param x = {1, 2, 3}\nz = sum(x * x)\nbackward z\n");
+    CHECK(desk.snapshot()->compiled->ok);
+    CHECK(desk.told("reports").find("every value and gradient is a finite number") != std::string::npos);
+    CHECK(desk.told("graph").find("grad +1.0000") != std::string::npos);
+}
+
+TEST_CASE("the first value that is not finite, a wrong backward, a hook and a Hessian are reported with their lines") {
+    Desk desk;
+    REQUIRE(!desk.session.desk.open(lessons_folder / "B03_custom_operator" / "planted.tape"));
+    desk.settle();
+    CHECK(desk.told("reports").find("the gradient of x at [1] is 2 by backward but 5") != std::string::npos);
+    CHECK(desk.told("reports").find("1 thing wrong.") != std::string::npos);
+    desk.write("param x = {3, 2}\ny = log(x - 2)\nz = sum(y)\nhook y = 0.5 * up\nbackward z\n");
+    CHECK(desk.told("reports").find("an infinity in the value of y (log), element [1] (line 2)") != std::string::npos);
+    CHECK(desk.told("reports").find("the gradient of y came as 1 and went on as 0.5, the first of 2 elements (line 4)") !=
+          std::string::npos);
+    desk.write("dtype f64\nparam x = 2\nz = x^3\nbackward z\nhessian z\n");
+    CHECK(desk.told("reports").find("z twice by x, x: 12 (line 5)") != std::string::npos);
+}
+
+TEST_CASE("a tensor program runs on the host too, and a kernel takes its place on the desk") {
+    Desk desk;
+    REQUIRE(!desk.session.desk.open(lessons_folder / "B02_chain_rule" / "chain.tape"));
+    desk.settle();
+    REQUIRE(desk.click_on("on V100"));
+    desk.settle();
+    CHECK(desk.snapshot()->step->device == "host");
+    CHECK(desk.told("graph").find("grad +0.6429") != std::string::npos);
+    const auto refused = desk.session.desk.open(lessons_folder / "B02_chain_rule" / "lesson.md");
+    REQUIRE(refused);
+    CHECK(refused->find(".tape") != std::string::npos);
+    REQUIRE(!desk.session.desk.open(lessons_folder / "B02_chain_rule" / "by_hand.cu"));
+    desk.settle();
+    CHECK_FALSE(desk.session.desk.document().is_tape());
+    CHECK(desk.snapshot()->own_run);
+    CHECK(desk.shows("Launch and results"));
+}
+
+TEST_CASE("the text of every size lies free when a tensor program of many steps and tensors is open") {
+    Desk desk;
+    desk.session.desk.open_template(kernel_templates()[3]);
+    desk.settle();
+    REQUIRE(desk.snapshot()->tape);
+    CHECK(desk.told("reports").find("3 gradients agree") != std::string::npos);
+    desk.write(
+        "steps 4\ninput x[3,4] = random\nparam w[4,2] = random\ny = tanh(x @ w)\nloss = mean(y^2)\nbackward loss\n"
+        "update 0.1\n");
+    for (const auto& [w, h, scale] : {std::tuple{1600.f, 1000.f, 1.f}, {1280.f, 720.f, 1.f}, {1600.f, 1000.f, 2.f}}) {
+        desk.size(w, h, scale);
+        desk.settle();
+        INFO(w << "x" << h << " at " << scale);
+        CHECK(desk.clashes() == std::vector<std::string>{});
+    }
+}
