@@ -47,7 +47,8 @@ TEST_CASE("host matrix products agree with double precision, transposed or not, 
                                   {1, 10, 128},
                                   {128, 1, 64},
                                   {5, 4, 0},
-                                  {203, 389, 71}})
+                                  {203, 389, 71},
+                                  {600, 70, 33}})
         for (const int form : {0, 1, 2, 3}) {
             const bool transpose_a = form & 1, transpose_b = form & 2;
             const auto a = random_values(rng, static_cast<size_t>(m * k)),
@@ -89,6 +90,50 @@ TEST_CASE("host matrix products have the same bits on any number of threads") {
             const auto alone = product(one);
             CHECK(product(two) == alone);
             CHECK(product(five) == alone);
+        }
+}
+
+// Goes on from each part on the thread that made it: into the whole result, with every value doubled.
+struct Doubling final : ThreadPool::Listener {
+    explicit Doubling(float* c) : whole(c) {}
+    void* place(int64_t, int64_t count) override {
+        part().resize(static_cast<size_t>(count));
+        return part().data();
+    }
+    void made(int64_t first, int64_t count) override {
+        for (int64_t i = 0; i < count; ++i) whole[first + i] = 2 * part()[static_cast<size_t>(i)];
+        heard += count;
+    }
+    static std::vector<float>& part() {
+        static thread_local std::vector<float> memory;
+        return memory;
+    }
+    float* whole;
+    std::atomic<int64_t> heard = 0;
+};
+
+TEST_CASE("who listens to the pool hears of every row of a product or of none, once, on the thread that made it") {
+    Rng rng(9);
+    ThreadPool pool(3);
+    for (const auto& [m, n, k] : {std::tuple{1030, 96, 130}, {2048, 128, 128}, {128, 512, 64}, {7, 9, 11}, {600, 40, 0}})
+        for (const int form : {0, 1, 2, 3}) {
+            const auto a = random_values(rng, static_cast<size_t>(m * k)),
+                       b = random_values(rng, static_cast<size_t>(k * n));
+            const auto size = static_cast<size_t>(m * n);
+            std::vector<float> plain(size, NAN), c(size, NAN), doubled(size, NAN);
+            matmul(form & 1, form & 2, m, n, k, a.data(), b.data(), plain.data(), pool);
+            Doubling listener(doubled.data());
+            pool.listen(&listener);
+            matmul(form & 1, form & 2, m, n, k, a.data(), b.data(), c.data(), pool, true);
+            pool.listen(nullptr);
+            INFO(m << " x " << n << " x " << k << " form " << form << ", " << listener.heard << " elements heard");
+            if (listener.heard == 0) {
+                CHECK(c == plain);
+                continue;
+            }
+            CHECK(listener.heard == int64_t{m} * n);
+            for (float& value : plain) value *= 2;
+            CHECK(doubled == plain);
         }
 }
 

@@ -6,9 +6,10 @@
 
 namespace lockstep::device {
 
-// A transposed operand is stored [K,M] (A) or [N,K] (B).
+// A transposed operand is stored [K,M] (A) or [N,K] (B). With `tell`, the pool's listener hears of rows of C when they are
+// made, where C is cut by rows.
 void matmul(bool transpose_a, bool transpose_b, int m, int n, int k, const float* a, const float* b, float* c,
-            ThreadPool& pool);
+            ThreadPool& pool, bool tell = false);
 // The same on the calling thread alone, in one part: for use inside a pool's work.
 void matmul_here(bool transpose_a, bool transpose_b, int m, int n, int k, const float* a, const float* b, float* c);
 

@@ -5,7 +5,7 @@
 namespace lockstep::device {
 
 void matmul(bool transpose_a, bool transpose_b, int m, int n, int k, const float* a, const float* b, float* c,
-            ThreadPool& pool) {
+            ThreadPool& pool, bool) {
     twins::portable::plain_product(transpose_a, transpose_b, m, n, k, a, b, c, pool);
 }
 

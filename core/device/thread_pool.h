@@ -2,6 +2,7 @@
 // asleep. Whoever is free takes the next part, the caller too: on a busy machine a thread that does not get a processor
 // holds nobody up. Results do not depend on the number of threads as long as the parts do not.
 #pragma once
+#include <cstdint>
 #include <memory>
 
 namespace lockstep::device {
@@ -19,7 +20,27 @@ class ThreadPool {
         run_parts(parts, &work, [](const void* it, int part) { (*static_cast<const Work*>(it))(part); });
     }
 
+    // For work on a kernel's result while its parts lie in the cache of the thread that made them. A twin that knows of it
+    // asks place() where a part goes and says made() once it is there, on one thread; so for all parts, or for none.
+    struct Listener {
+        virtual void* place(int64_t first, int64_t count) = 0;  // elements; null: where the result lies
+        virtual void made(int64_t first, int64_t count) = 0;
+
+      protected:
+        ~Listener() = default;
+    };
+    void listen(Listener* listener) { listener_ = listener; }
+    template <class T>
+    T* place(T* result, int64_t first, int64_t count) const {
+        void* const elsewhere = listener_ != nullptr ? listener_->place(first, count) : nullptr;
+        return elsewhere != nullptr ? static_cast<T*>(elsewhere) : result + first;
+    }
+    void made(int64_t first, int64_t count) const {
+        if (listener_ != nullptr) listener_->made(first, count);
+    }
+
   private:
+    Listener* listener_ = nullptr;
     using Part = void (*)(const void* work, int part);
     void run_parts(int parts, const void* work, Part part_of);
     struct State;

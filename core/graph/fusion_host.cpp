@@ -1,13 +1,17 @@
 // Fused kernels on the host. A launch is cut into tiles of about 4,096 elements; for each tile the ops' twins run one behind
-// the other. What a chain does not keep lies in a tile of its own, which stays in the L1 cache. Nothing is allocated once a
-// thread has seen the largest tile.
+// the other. What a chain does not keep lies in a tile of its own, which stays in the L1 cache. Where a product or a
+// convolution comes first, the others go on from each part of its result as soon as it is made (ThreadPool::Listener). One
+// op alone has nothing to keep: larger tiles suit the host's prefetchers. Nothing is allocated once a thread has seen the
+// largest.
 #include "core/graph/fusion_host.h"
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <numeric>
 
+#include "core/base/diagnostic.h"
 #include "core/device/thread_pool.h"
 #include "core/graph/fusion_kernel.h"
 
@@ -16,7 +20,7 @@ namespace lockstep::graph {
 namespace {
 using device::Argument;
 using device::Pointer;
-constexpr int64_t tile_elements = 4096;
+constexpr int64_t tile_elements = 4096, lone_tile_elements = 32768;
 constexpr int64_t largest_unit = 1 << 16;
 constexpr size_t most_slots = 512, most_parameters = 40;
 using SlotArguments = std::array<Argument, most_slots>;
@@ -115,63 +119,60 @@ struct HostChain {
         return true;
     }
 
-    void run(std::span<const Argument> given, device::ThreadPool& pool) const {
+    // One launch: its slots, how its ops are cut, and the tiles that are run of it, by whichever thread.
+    struct Run final : device::ThreadPool::Listener {
+        const HostChain& host;
         SlotArguments whole;
-        for (size_t slot = 0, next = 0; slot < chain.slots.size(); ++slot)
-            whole[slot] = chain.slots[slot].kept ? given[next++] : Argument(Pointer{0});
-        std::array<Argument, most_parameters> arguments;
-        const auto gather = [&](const FusedOp& op, const SlotArguments& from, std::span<Argument> into) {
-            for (size_t p = 0; p < op.slots.size(); ++p) into[p] = from[size_t(op.slots[p])];
-            return into.first(op.slots.size());
-        };
-        // A result that is not kept goes through the memory of what is made of it, or through memory of this thread's own.
-        int lent = -1;
-        bool in_place = false;  // nobody reads it once its memory is written again
-        Argument lender;
-        size_t from = 0;
-        if (chain.epilogue) {
-            const FusedOp& op = chain.ops[0];
-            const int slot = op.slots[size_t(chain.result)];
-            auto its = gather(op, whole, arguments);
-            if (!chain.slots[size_t(slot)].kept) {
-                lent = slot;
-                lender = chain.stand_in >= 0 ? whole[size_t(chain.stand_in)]
-                                             : own_memory(result_of(*op.text, op.row->base, its).count, slot);
-                its[size_t(chain.result)] = lender;
-                in_place = chain.stand_in < 0 || read_before_written(slot, chain.stand_in);
-            }
-            op.row->run(its, pool);
-            from = 1;
-        }
-        const int64_t count = elements_of(*chain.ops[from].text, gather(chain.ops[from], whole, arguments));
-        if (count <= 0) return;
-        if (own >= 0) whole[size_t(own)] = own_memory(count, own);
-        const size_t tiled = chain.ops.size() - (own >= 0);  // ops that run tile by tile
         std::array<Cut, 64> cuts;
-        int64_t unit = 1;
-        for (size_t i = from; i < tiled; ++i) {
-            cuts[i] = cut_of(*chain.ops[i].text, chain.ops[i].row->base, gather(chain.ops[i], whole, arguments));
-            unit = std::lcm(unit, std::max<int64_t>(1, cuts[i].unit));
+        size_t from = 0, tiled = 0;  // ops that run tile by tile
+        int lent = -1;               // the slot of a result that is not kept, and the memory that it goes through
+        bool in_place = false;       // nobody reads it once that memory is written again
+        Argument lender;
+        int64_t count = 0, unit = 1, tile = 0;
+        std::atomic<int64_t> heard = 0;  // elements that were gone on from as soon as they were made
+
+        explicit Run(const HostChain& of) : host(of) {}  // the slots' array stays as it is: few of them are used
+
+        // A part of a result that is not kept needs no more than this thread's own memory, which stays in its cache.
+        void* place(int64_t, int64_t elements) override {
+            return lent >= 0 ? part_memory(elements * host.chain.slots[size_t(lent)].bytes) : nullptr;
         }
-        const int64_t tile = std::min(count, std::max(unit, tile_elements / unit * unit));
-        const auto parts = static_cast<int>((count + tile - 1) / tile);
-        const auto run_tile = [&](int part) {
+        void made(int64_t first, int64_t elements) override {
+            const int64_t bytes = lent >= 0 ? host.chain.slots[size_t(lent)].bytes : 0;
+            std::byte* const part = lent >= 0 ? part_memory(elements * bytes) : nullptr;
+            for (int64_t begin = first; begin < first + elements; begin += tile)
+                run_tile(begin, std::min(tile, first + elements - begin),
+                         part != nullptr ? part + (begin - first) * bytes : nullptr);
+            heard.fetch_add(elements, std::memory_order_relaxed);
+        }
+        static std::byte* part_memory(int64_t bytes) {
+            static thread_local std::vector<std::byte> memory;
+            if (memory.size() < size_t(bytes) + 64) memory.resize(size_t(bytes) + 64);
+            return memory.data() + (64 - reinterpret_cast<uint64_t>(memory.data()) % 64) % 64;
+        }
+
+        // `result`: the first op's elements of this tile, where they are not in the whole result.
+        void run_tile(int64_t begin, int64_t length, std::byte* result = nullptr) const {
             // A tile's twins have this thread alone: the pool's others have tiles of their own.
             static thread_local device::ThreadPool alone(1);
             static thread_local std::vector<std::byte> memory;
-            const int64_t begin = part * tile, length = std::min(tile, count - begin);
-            SlotArguments here = whole;
+            const Chain& chain = host.chain;
+            const auto& slots = host.slots;
+            static thread_local SlotArguments here;
+            std::copy_n(whole.begin(), slots.size(), here.begin());
             size_t bytes = 64;
             for (const FusedSlot& slot : slots)
                 if (!slot.kept) bytes += (size_t(tile * slot.bytes) + 63) / 64 * 64;
             if (memory.size() < bytes) memory.resize(bytes);
             auto at = (reinterpret_cast<uint64_t>(memory.data()) + 63) / 64 * 64;
-            for (size_t slot = 0; slot < chain.slots.size(); ++slot) {
+            for (size_t slot = 0; slot < slots.size(); ++slot) {
                 if (slots[slot].kept) continue;
                 here[slot] = Pointer{at};
                 at += (size_t(tile * chain.slots[slot].bytes) + 63) / 64 * 64;
             }
-            if (lent >= 0 && in_place) {
+            if (result != nullptr) {
+                here[size_t(lent)] = Pointer{reinterpret_cast<uint64_t>(result)};
+            } else if (lent >= 0 && in_place) {
                 here[size_t(lent)] = moved(lender, begin * chain.slots[size_t(lent)].bytes);
             } else if (lent >= 0) {
                 const auto size = chain.slots[size_t(lent)].bytes;
@@ -185,12 +186,65 @@ struct HostChain {
                 cut_arguments(chain.ops[i], cuts[i], begin, length, slots, its);
                 chain.ops[i].row->run(its, alone);
             }
-        };
-        if (parts == 1)
-            run_tile(0);
+        }
+    };
+
+    static std::span<Argument> gather(const FusedOp& op, const SlotArguments& from, std::span<Argument> into) {
+        for (size_t p = 0; p < op.slots.size(); ++p) into[p] = from[size_t(op.slots[p])];
+        return into.first(op.slots.size());
+    }
+
+    void run(std::span<const Argument> given, device::ThreadPool& pool) const {
+        Run it(*this);
+        for (size_t slot = 0, next = 0; slot < chain.slots.size(); ++slot)
+            it.whole[slot] = chain.slots[slot].kept ? given[next++] : Argument(Pointer{0});
+        std::array<Argument, most_parameters> arguments;
+        it.from = chain.epilogue ? 1 : 0;
+        it.tiled = chain.ops.size() - (own >= 0);
+        it.count = elements_of(*chain.ops[it.from].text, gather(chain.ops[it.from], it.whole, arguments));
+        if (own >= 0 && it.count > 0) it.whole[size_t(own)] = own_memory(it.count, own);
+        for (size_t i = it.from; i < it.tiled; ++i) {
+            it.cuts[i] = cut_of(*chain.ops[i].text, chain.ops[i].row->base, gather(chain.ops[i], it.whole, arguments));
+            it.unit = std::lcm(it.unit, std::max<int64_t>(1, it.cuts[i].unit));
+        }
+        const int64_t about = it.tiled - it.from == 1 ? lone_tile_elements : tile_elements;
+        it.tile = std::max(it.unit, about / it.unit * it.unit);
+        if (chain.epilogue) make_first(it, pool);
+        if (it.count <= 0) return;
+        const auto parts = static_cast<int>((it.count + it.tile - 1) / it.tile);
+        const auto run_part = [&](int part) { it.run_tile(part * it.tile, std::min(it.tile, it.count - part * it.tile)); };
+        if (it.heard == it.count)
+            ;
+        else if (parts == 1)
+            run_part(0);
         else
-            pool.run(parts, run_tile);
-        if (own >= 0) chain.ops.back().row->run(gather(chain.ops.back(), whole, arguments), pool);
+            pool.run(parts, run_part);
+        if (own >= 0) chain.ops.back().row->run(gather(chain.ops.back(), it.whole, arguments), pool);
+    }
+
+    // Of an epilogue: the op that the others go on from, in parts where its twin says when they are made.
+    void make_first(Run& it, device::ThreadPool& pool) const {
+        std::array<Argument, most_parameters> arguments;
+        const FusedOp& op = chain.ops[0];
+        const int slot = op.slots[size_t(chain.result)];
+        const auto its = gather(op, it.whole, arguments);
+        const StoredResult result = result_of(*op.text, op.row->base, its);
+        if (!chain.slots[size_t(slot)].kept) {
+            it.lent = slot;
+            it.lender = chain.stand_in >= 0 ? it.whole[size_t(chain.stand_in)] : Argument(own_memory(result.count, slot));
+            its[size_t(chain.result)] = it.lender;
+            it.in_place = chain.stand_in < 0 || read_before_written(slot, chain.stand_in);
+        }
+        const bool by_parts = result.count == it.count && result.row % it.unit == 0;
+        if (by_parts) pool.listen(&it);
+        try {
+            op.row->run(its, pool);
+        } catch (...) {
+            pool.listen(nullptr);
+            throw;
+        }
+        pool.listen(nullptr);
+        if (it.heard != 0 && it.heard != it.count) throw Failure("a kernel's twin told of a part of its result only");
     }
 };
 }  // namespace
@@ -254,7 +308,10 @@ StoredResult result_of(const KernelText& text, std::string_view base, std::span<
         // One product after the other: elsewhere an element's number would not be its place.
         if (base.starts_with("bmm_") && integer(arguments[9]) != int64_t{integer(arguments[4])} * integer(arguments[5]))
             return {};
-        return count > 0 ? StoredResult{row.parameter, count} : StoredResult{};
+        int64_t inner = 1;
+        for (const int extent : row.extents)
+            if (extent >= 0) inner = integer(arguments[size_t(extent)]);
+        return count > 0 ? StoredResult{row.parameter, count, inner} : StoredResult{};
     }
     return {};
 }

@@ -59,6 +59,7 @@ int64_t elements_of(const KernelText& text, std::span<const device::Argument> ar
 struct StoredResult {
     int parameter = -1;
     int64_t count = 0;
+    int64_t row = 1;  // the host's twins make whole rows of so many elements
 };
 StoredResult result_of(const KernelText& text, std::string_view base, std::span<const device::Argument> arguments);
 

@@ -263,9 +263,10 @@ void in_parts(ThreadPool& pool, int units, int64_t products, const Unit& unit) {
     });
 }
 
-// y = weight * x + bias; weight(filter, tap), bias null for none.
+// y = weight * x + bias; weight(filter, tap), bias null for none. With `tell`, the pool's listener hears of
+// images of y.
 template <class T, class Weight>
-void convolve(ThreadPool& pool, const T* x, const T* bias, T* y, const Geometry& g, const Weight& weight) {
+void convolve(ThreadPool& pool, const T* x, const T* bias, T* y, const Geometry& g, bool tell, const Weight& weight) {
     using A = Acc<T>;
     const Tiles<A>& tiles = best_tiles<A>();
     const Windows w = windows_of(g, tiles.lanes);
@@ -284,13 +285,15 @@ void convolve(ThreadPool& pool, const T* x, const T* bias, T* y, const Geometry&
         A* source = scratch<A>(2, w.size);
         A* out = scratch<A>(3, 6 * static_cast<size_t>(w.whole));
         fill_source(x + int64_t{unit} * g.depth() * g.height * g.width, g, w, tiles.lanes, source);
-        T* to = y + int64_t{unit} * m * g.positions();
+        const int64_t first = int64_t{unit} * m * g.positions(), count = int64_t{m} * g.positions();
+        T* to = tell ? pool.place(y, first, count) : y + first;
         product_rows(tiles, m, k, packed + int64_t{group} * m * k, start + group * m, offset, source, w.whole, out,
                      [&](int f, const A* row) {
                          for (int r = 0; r < g.out_height; ++r)
                              copy_line(row + int64_t{r} * w.row_width, g.out_width,
                                        to + int64_t{f} * g.positions() + int64_t{r} * g.out_width);
                      });
+        if (tell) pool.made(first, count);
     });
 }
 
@@ -321,7 +324,8 @@ void collect_plane(const A* rows, int stride, const Geometry& g, T* dx) {
 template <class T>
 void conv2d(ThreadPool& pool, const T* x, const T* w, const T* bias, T* y, int has_bias, CONVOLUTION) {
     const Geometry g = GEOMETRY;
-    convolve(pool, x, has_bias ? bias : nullptr, y, g, [&](int f, int k) { return Acc<T>(w[int64_t{f} * g.taps() + k]); });
+    convolve(pool, x, has_bias ? bias : nullptr, y, g, true,
+             [&](int f, int k) { return Acc<T>(w[int64_t{f} * g.taps() + k]); });
 }
 
 // With stride 1, dx is dy convolved with the filters turned by half a turn; else the windows' gradients are collected.
@@ -338,7 +342,7 @@ void conv2d_backward_data(ThreadPool& pool, const T* w, const T* dy, T* dx, CONV
         std::swap(back.width, back.out_width);
         back.padding_down = around_down, back.padding_right = around_right;
         const T* none = nullptr;
-        return convolve(pool, dy, none, dx, back, [&](int channel, int tap) {
+        return convolve(pool, dy, none, dx, back, false, [&](int channel, int tap) {
             const int group = channel / g.depth(), f = group * m + tap / g.window();
             const int turned = g.window() - 1 - tap % g.window();
             return A(w[(int64_t{f} * g.depth() + channel % g.depth()) * g.window() + turned]);

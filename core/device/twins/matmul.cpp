@@ -13,7 +13,7 @@ namespace lockstep::device::twins::LOCKSTEP_ISA {
 template <class T>
 void product(ThreadPool& pool, bool transpose_a, bool transpose_b, const T* a, const T* b, T* c, int m, int n, int k) {
     if constexpr (std::is_same_v<T, float>) {
-        device::matmul(transpose_a, transpose_b, m, n, k, a, b, c, pool);
+        device::matmul(transpose_a, transpose_b, m, n, k, a, b, c, pool, true);
     } else if constexpr (std::is_same_v<T, double>) {
         plain_product(transpose_a, transpose_b, m, n, k, a, b, c, pool);
     } else {
