@@ -135,3 +135,20 @@ TEST_CASE("the text of every size lies free when a tensor program of many steps 
         CHECK(desk.clashes() == std::vector<std::string>{});
     }
 }
+
+TEST_CASE("a lesson's training curves stand at their end, and show what the model is judged by") {
+    const auto curves_of_step = [](const char* lesson, int step) {
+        test::Desk desk(SessionOptions{.lesson = lesson, .lesson_step = step});
+        desk.session.workspace = "learn";
+        desk.settle();
+        for (LessonState::Prediction& one : desk.session.lesson.predictions[static_cast<size_t>(step)]) one.locked = true;
+        desk.settle();
+        CHECK(!desk.shows("test accuracy"));  // none was measured there
+        return desk.shell.describe("curves");
+    };
+    CHECK(curves_of_step("B12", 5).find("At step 199 the batch's loss is") != std::string::npos);
+    // k-means has no accuracy: its inertia beside that of the best of fifty restarts.
+    const std::string centres = curves_of_step("B08", 6);
+    CHECK(centres.find("test accuracy") == std::string::npos);
+    CHECK(centres.find(" at step 30") != std::string::npos);
+}

@@ -95,6 +95,11 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
     const bool guess = session.lesson.lesson && scene_view_of(session) == "roofline" &&  // where nothing else is asked
                        step < session.lesson.predictions.size() && session.lesson.predictions[step].empty();
     session.roof.adopt(snapshot->kernel, snapshot->kernel_label, session.roof.guess_first || guess);
+    if (!snapshot->kernel && kernel_) {  // a scene without one: the next is looked at anew
+        kernel_.reset();
+        asked_ = {};
+        session.cycles_begin = session.cycles_end = 0;
+    }
     if (snapshot->kernel && snapshot->kernel != kernel_) {
         if (kernel_ && kernel_->before && kernel_->before == snapshot->kernel->before) return adopt_trace(snapshot);
         const bool same_program = kernel_ && kernel_->program == snapshot->kernel->program;
@@ -155,6 +160,7 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
     if (session.lesson.lesson && (grain_lesson_ != session.lesson.lesson || grain_step_ != session.lesson.step)) {
         grain_lesson_ = session.lesson.lesson;
         grain_step_ = session.lesson.step;
+        if (!snapshot->step) focus.step = -1;  // curves of whole runs: they end where their cursor stands
         const std::string view = scene_view_of(session);
         session.grain =
             shows_cluster(session)                                        ? Grain::action

@@ -237,7 +237,8 @@ Position position_of(const Session& session, const Focus& focus, const Snapshot&
     const KernelTrace* trace = trace_of(snapshot);
     const std::string step = snapshot.step ? "step " + with_commas(snapshot.step->step) : "";
     const bool training = session.workspace == "training" || session.grain == Grain::node ||
-                          (session.workspace == "kernel" && session.desk.document().is_tape());
+                          (session.workspace == "kernel" && session.desk.document().is_tape()) ||
+                          (trace == nullptr && snapshot.step && session.workspace == "learn");  // its kernels were not timed
     if (training) {
         if (!snapshot.step) {
             at.title = "no step yet";

@@ -41,6 +41,14 @@ const lessons::Scene* scene_shown(const lessons::Lesson& lesson, int step) {
     return nullptr;
 }
 
+// One element is followed through the graph, where the run did not do that itself.
+std::shared_ptr<const nn::StepRecord> with_followed(const std::shared_ptr<const nn::StepRecord>& step) {
+    if (step->followed || step->nodes.empty()) return step;
+    auto followed = std::make_shared<nn::StepRecord>(*step);
+    followed->followed = std::make_shared<const nn::Followed>(nn::follow(*step));
+    return followed;
+}
+
 // The losses of a training scene's runs, or of a tensor program's steps.
 std::vector<Curve> curves_of(const lessons::SceneResult& shown) {
     std::vector<Curve> curves;
@@ -51,7 +59,12 @@ std::vector<Curve> curves_of(const lessons::SceneResult& shown) {
             std::replace(curve.name.begin(), curve.name.end(), '_', ' ');
             curve.loss = run.loss;
             curve.total_steps = static_cast<int64_t>(run.loss.size());
-            if (run.test) curve.accuracy = {*run.test};
+            if (!run.test) continue;
+            curve.accuracy = {*run.test};
+            if (!run.test->measures.empty()) {  // what its model is judged by
+                const nn::Measure& measure = run.test->measures.front();
+                curve.measure = measure.unit.empty() ? measure.name : measure.name + ", " + measure.unit;
+            }
         }
     if (shown.parallel)
         for (const lessons::ParallelRow& row : shown.parallel->rows) {
@@ -166,18 +179,14 @@ void Session::Worker::show_lesson_step(int step) {
         draft.cluster = std::move(picture);
     draft.generations.reset();
     if (!shown.generations.empty()) draft.generations = {known, &shown.generations};
-    draft.step = shown.step;
-    if (shown.step && !shown.step->followed && !shown.step->nodes.empty()) {
-        auto followed = std::make_shared<nn::StepRecord>(*shown.step);
-        followed->followed = std::make_shared<const nn::Followed>(nn::follow(*shown.step));
-        draft.step = std::move(followed);
-    }
+    draft.step.reset();
     draft.host = shown.host;
     draft.tape = shown.tape;
-    draft.first_step = draft.step;
+    draft.first_step.reset();
     draft.curves.clear();
-    if (shown.parallel) draft.curves = curves_of(shown);
-    if (shown.step) show_training(shown, look_at.launch);
+    if (shown.parallel || shown.step) draft.curves = curves_of(shown);
+    // Beside rows of figures no graph stands: the curves are of whole runs.
+    if (shown.step && !(shown.training && shown.training->comparison)) show_training(shown, look_at.launch);
     if (shown.host) show_host(*shown.host, look_at);
     draft.other.reset();
     if (const lessons::Scene* other = lessons::scene_named(*lesson, scene->compare)) {
@@ -204,8 +213,8 @@ void Session::Worker::show_lesson_step(int step) {
 // A training step or a tensor program's: its curves, and one of its kernels, the longest where none is asked for.
 void Session::Worker::show_training(const lessons::SceneResult& shown, int32_t launch) {
     draft.tape = shown.tape;
-    draft.step = shown.step;
-    draft.first_step = shown.step;
+    draft.step = with_followed(shown.step);
+    draft.first_step = draft.step;
     draft.curves = curves_of(shown);
     const auto& launches = shown.step->launches;
     const auto longest =
@@ -213,6 +222,11 @@ void Session::Worker::show_training(const lessons::SceneResult& shown, int32_t l
     if (launch < 0 || launch >= static_cast<int32_t>(launches.size()))
         launch = static_cast<int32_t>(longest - launches.begin());
     open_kernel(launch, true);
+    if (std::none_of(launches.begin(), launches.end(), [](const device::LaunchEvent& one) { return one.run != nullptr; })) {
+        draft.kernel.reset();  // it was another scene's
+        draft.kernel_label.clear();
+        forget_warp();
+    }
 }
 
 // Of a host program's kernels the longest that was kept can be looked into.

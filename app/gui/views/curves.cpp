@@ -67,10 +67,10 @@ class CurvesView final : public View {
             }
         }
         const float top = body.y + (room ? 36 : 0), bottom = body.bottom() - 20, between = 38;
-        // Tensor programs and a lesson's runs on many ranks measure nothing but their losses.
-        alone_ = (!snapshot->step || snapshot->tape) && std::all_of(curves.begin(), curves.end(), [](const Curve& curve) {
-                     return curve.accuracy.empty() && !curve.running;
-                 });
+        // Tensor programs and many of a lesson's runs measure nothing but their losses.
+        alone_ = (!snapshot->step || snapshot->tape || session.lesson.lesson) &&
+                 std::all_of(curves.begin(), curves.end(),
+                             [](const Curve& curve) { return curve.accuracy.empty() && !curve.running; });
         if (alone_) {
             plot(ui, session, focus, *snapshot, {body.x, top + 24, body.w, bottom - top - 24}, true);
             ui.pop_scope();
@@ -193,6 +193,16 @@ class CurvesView final : public View {
             if (factor * decade >= value) return factor * decade;
         return 10 * decade;
     }
+    // The nearest number of the kind 3 x 10^k, with one of the factors, that is not above `value`; with `up`: not below.
+    static double log_end(double value, std::initializer_list<double> factors, bool up) {
+        const double decade = std::pow(10.0, std::floor(std::log10(value)));
+        double best = up ? 10 * decade : decade;
+        for (const double factor : factors) {
+            if (up && factor * decade >= value * 0.999) return factor * decade;
+            if (!up && factor * decade <= value * 1.001) best = factor * decade;
+        }
+        return best;
+    }
     static Color color(size_t run, const Theme& theme) {
         constexpr Color others[] = {data::orange, data::purple, data::green};
         return run == 0 ? theme.ink : others[(run - 1) % 3];
@@ -232,6 +242,17 @@ class CurvesView final : public View {
         };
         std::string text = fmt::format("At step {} the batch's loss is {}, it began at {}", step,
                                        loss_text(curve.loss[static_cast<size_t>(step)]), loss_text(curve.loss.front()));
+        const size_t runs = snapshot.curves.size();
+        if (runs > 1 && runs < 5 && curve.total_steps == static_cast<int64_t>(curve.loss.size()) && !curve.running) {
+            text = fmt::format("At step {} the loss", step);
+            for (size_t i = 0; i < runs; ++i) {
+                const Curve& one = snapshot.curves[i];
+                const int64_t last = std::min<int64_t>(step, static_cast<int64_t>(one.loss.size()) - 1);
+                text += fmt::format("{} {} is {}{}", i == 0 ? " of" : ", of", one.name,
+                                    last < 0 ? "not known" : loss_text(one.loss[static_cast<size_t>(last)]),
+                                    last < step ? fmt::format(" (step {}, its last)", last) : "");
+            }
+        }
         if (const nn::Evaluation* e = accuracy_at(curve, step))
             text += curve.measure.empty() ? fmt::format("; {:.1f} % of the test set is read right", 100 * e->accuracy)
                                           : fmt::format("; {} {:.4g}", curve.measure, shown_value(curve, *e));
@@ -251,7 +272,9 @@ class CurvesView final : public View {
                 }
         }
         const bool log = loss && log_ && low > 0;
-        CurveAxis x{r.x + 44, r.w - 52, 0, static_cast<double>(rounded_up(steps)), false};
+        const bool few = steps <= 10;  // each has its number
+        CurveAxis x{r.x + 44, r.w - 52, 0, static_cast<double>(few ? std::max<int64_t>(1, steps - 1) : rounded_up(steps)),
+                    false};
         CurveAxis y{r.bottom(), -r.h, 0, 1, log};
         std::vector<std::pair<double, std::string>> ticks;
         if (!loss && measured(snapshot)) {
@@ -263,7 +286,7 @@ class CurvesView final : public View {
             const double top = rounded_top(most);
             y.high = top;
             if (least < 0) y.low = -rounded_top(-least);
-            if (least > 0.5 * most) y.low = std::floor(least / top * 5) / 5 * top;
+            if (least > 0.5 * most && least < most) y.low = std::floor(least / top * 5) / 5 * top;
             for (int i = 0; i <= 2; ++i) {
                 const double at = y.low + (y.high - y.low) * i / 2;
                 ticks.emplace_back(at, tick_text(at));
@@ -271,8 +294,8 @@ class CurvesView final : public View {
         } else if (!loss) {
             ticks = {{0, "0 %"}, {0.5, "50 %"}, {1, "100 %"}};
         } else if (log) {
-            y.low = std::pow(10.0, std::floor(std::log10(low) * 2) / 2);
-            y.high = std::max(std::pow(10.0, std::ceil(std::log10(high) * 4) / 4), y.low * 2);
+            y.low = log_end(low, {1, 2, 3, 5}, false);
+            y.high = std::max(log_end(high, {1, 2, 3, 5}, true), y.low * 2);
             for (double decade = 1e-8; decade < 1e6; decade *= 10)
                 for (double f : {1.0, 3.0})
                     if (f * decade >= y.low * 0.999 && f * decade <= y.high)
@@ -307,8 +330,8 @@ class CurvesView final : public View {
         const int64_t shown = step_shown(first, focus);
         const float cursor = x.at(static_cast<double>(shown));
         if (!loss || alone_)
-            for (int i = 0; i <= 5; ++i) {
-                const double step = x.high * i / 5;
+            for (int i = 0, ticks_x = few ? static_cast<int>(x.high) : 5; i <= ticks_x; ++i) {
+                const double step = x.high * i / ticks_x;
                 if (std::abs(x.at(step) - cursor) > 46)
                     ui.text(x.at(step), r.bottom() + 17, with_commas(static_cast<int64_t>(step)),
                             {.size = 12, .color = theme.ink2, .align = Align::center});
@@ -326,7 +349,7 @@ class CurvesView final : public View {
             }
             if (points.size() > 1)
                 ui.polyline(points, color(i, theme), i == 0 ? 2.5f : 1.6f, i == 0 ? 0.f : 6.f, i == 0 ? 0.f : 3.f);
-            if (points.size() == 1) ui.circle(points[0], 2.5f, color(i, theme));
+            if (points.size() == 1) ui.circle(points[0], 4, color(i, theme));
         }
         ui.cursor_line(cursor, r.y - 4, r.bottom());
         const nn::Evaluation* e = accuracy_at(first, shown);

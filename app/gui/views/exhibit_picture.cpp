@@ -122,7 +122,7 @@ void draw_attention(Ui& ui, const Snapshot& snapshot, const Exhibit& it, int& la
                                    symbol(column), 100 * map[static_cast<size_t>(row * it.places + column)]));
     }
     if (snapshot.written.empty()) return;
-    const float y = top + tile + 30;
+    const float y = top + tile + 38;
     const Written& newest = snapshot.written.back();
     ui.text(r.x, y, fmt::format("written after step {}", newest.step), {.size = 12, .color = theme.ink2});
     std::string flat;

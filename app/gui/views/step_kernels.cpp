@@ -17,6 +17,10 @@
 namespace lockstep::gui {
 namespace {
 
+std::string time_text(double us) {
+    return us >= 5000 ? fmt::format("{:.1f} ms", us / 1000) : fmt::format("{:.0f} µs", us);
+}
+
 class StepKernelsView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
@@ -199,8 +203,9 @@ class StepKernelsView final : public View {
             return a.end_us - a.begin_us < b.end_us - b.begin_us;
         });
         if (step.device == "host")
-            return fmt::format("The host computes for {:.0f} of {:.0f} µs, {:.0f} %. The longest kernel is {}, {:.0f} µs.",
-                               busy, total, 100 * busy / total, slowest->label, slowest->end_us - slowest->begin_us);
+            return fmt::format("The host computes for {} of {}, {:.0f} %. The longest kernel is {}, {}.", time_text(busy),
+                               time_text(total), 100 * busy / total, slowest->label,
+                               time_text(slowest->end_us - slowest->begin_us));
         double gap = 0;
         for (size_t i = 1; i < step.launches.size(); ++i)
             gap += std::max(0.0, step.launches[i].begin_us - step.launches[i - 1].end_us);
@@ -238,7 +243,10 @@ class StepKernelsView final : public View {
             const float x = x_of(t0 + i * unit);
             ui.line({x, r.y + 16}, {x, gpu + 30}, theme.grid);
             if (axis > gpu + 36)
-                ui.text(x, axis, i == 0 ? "0" : fmt::format("{:g} µs", i * unit),
+                ui.text(x, axis,
+                        i == 0         ? "0"
+                        : total > 5000 ? fmt::format("{:g} ms", i * unit / 1000)
+                                       : fmt::format("{:g} µs", i * unit),
                         {.size = 12, .color = theme.ink2, .align = i == 0 ? Align::left : Align::center});
         }
         for (size_t i = 0; i < step.launches.size();) {
