@@ -152,3 +152,26 @@ TEST_CASE("a lesson's training curves stand at their end, and show what the mode
     CHECK(centres.find("test accuracy") == std::string::npos);
     CHECK(centres.find(" at step 30") != std::string::npos);
 }
+
+TEST_CASE("a training run starts and stops beside a tensor program that was on show") {
+    Desk desk;
+    REQUIRE(!desk.session.desk.open(lessons_folder / "B02_chain_rule" / "chain.tape"));
+    desk.settle();
+    desk.session.workspace = "training";
+    desk.settle();
+    REQUIRE(desk.click_on("Step"));
+    desk.settle();
+    CHECK(!desk.snapshot()->tape);
+    CHECK(desk.snapshot()->step->model == "mlp");
+    REQUIRE(desk.click_on("Run"));
+    desk.frames(3);
+    CHECK(desk.session.grain == Grain::training_step);
+    CHECK(desk.session.playing);
+    REQUIRE(desk.click_on("Pause"));
+    desk.settle();
+    CHECK_FALSE(desk.session.playing);
+    desk.session.workspace = "kernel";
+    desk.settle();
+    REQUIRE(desk.snapshot()->tape);  // and the program comes back
+    CHECK(desk.told("graph").find("grad +0.6429") != std::string::npos);
+}

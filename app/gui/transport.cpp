@@ -136,7 +136,7 @@ std::vector<Grain> grains_of(const Session& session, const Snapshot& snapshot) {
         std::vector<Grain> grains;
         if (tape) grains.push_back(Grain::node);
         grains.push_back(Grain::kernel);
-        if (!session.lesson.lesson && !snapshot.tape) grains.push_back(Grain::training_step);
+        if (!session.lesson.lesson) grains.push_back(Grain::training_step);
         return grains;
     }
     std::vector<Grain> grains = {Grain::cycle, Grain::instruction};

@@ -169,8 +169,18 @@ class GraphView final : public View {
         int held = 0;
         int64_t bytes = 0;
         std::string names;
+        std::set<std::string> known;
         for (const GraphNode& one : scene.step.nodes)
-            if (scene.pinned(one)) ++held, bytes += one.saved_bytes, names += (names.empty() ? "" : ", ") + one.saved;
+            if (scene.pinned(one)) {
+                ++held;
+                bytes += one.saved_bytes;
+                for (size_t at = 0; at < one.saved.size();) {  // each name once
+                    const size_t end = std::min(one.saved.find(", ", at), one.saved.size());
+                    known.insert(one.saved.substr(at, end - at));
+                    at = end + 2;
+                }
+            }
+        for (const std::string& name : known) names += (names.empty() ? "" : ", ") + name;
         const std::string pins =
             held == 0   ? "no saved tensor is left"
             : held <= 3 ? names + (names.find(',') == std::string::npos ? " stays" : " stay") + " pinned for backward"
@@ -396,7 +406,9 @@ class GraphView final : public View {
             text = fmt::format("{}: {} ops, its last one is {}\nclick: op by op", box.title, box.nodes.size(), node.name);
         } else if (!scene.hidden) {
             if (!node.saved.empty())
-                text += fmt::format("\nsaves {} ({})", node.saved, bytes_text(static_cast<double>(node.saved_bytes)));
+                text += fmt::format("\nsaves {} ({})", node.saved,
+                                    node.saved_bytes > 0 ? bytes_text(static_cast<double>(node.saved_bytes))
+                                                         : "no bytes: what is kept lives anyway");
             if (scene.followed)
                 for (const nn::Passing& edge : scene.followed->edges)
                     if (edge.from == node.id && scene.tape.freed(edge.node, scene.moment))

@@ -343,8 +343,9 @@ class StepKernelsView final : public View {
                 ui.text(middle, box.y + 29, e.label.substr(0, space), style);
                 ui.text(middle, box.y + 44, e.label.substr(space + 1), style);
             } else if (box.h >= 32) {
-                ui.text(middle, box.y + 14, number, style);
-                ui.text(middle, box.y + 29, e.label, style);
+                const float tight = box.h < 36 ? 1.5f : 0;
+                ui.text(middle, box.y + 14 - tight, number, style);
+                ui.text(middle, box.y + 29 - 2 * tight, e.label, style);
             } else {
                 ui.text(middle, box.y + box.h / 2 + 4.5f, number + " " + e.label, style);
             }
