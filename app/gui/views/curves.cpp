@@ -66,20 +66,23 @@ class CurvesView final : public View {
                 ui.legend_line(legend_x, body.y + 18, color(i, *ui.theme), i > 0, curves[i].name);
             }
         }
-        const float top = body.y + (room ? 36 : 0), bottom = body.bottom() - 20, between = 38;
+        const float top = body.y + (room ? 36 : 0), bottom = body.bottom() - 20;
+        const bool low = body.h < 230;  // the plots need the room more than their titles
+        title_ = low ? 9.f : 14.f;
+        const float head = low ? 19.f : 24.f, between = low ? 32.f : 38.f;
         // Tensor programs and many of a lesson's runs measure nothing but their losses.
         alone_ = (!snapshot->step || snapshot->tape || session.lesson.lesson) &&
                  std::all_of(curves.begin(), curves.end(),
                              [](const Curve& curve) { return curve.accuracy.empty() && !curve.running; });
         if (alone_) {
-            plot(ui, session, focus, *snapshot, {body.x, top + 24, body.w, bottom - top - 24}, true);
+            plot(ui, session, focus, *snapshot, {body.x, top + head, body.w, bottom - top - head}, true);
             ui.pop_scope();
             return;
         }
-        const float heights = bottom - top - between - 24;
+        const float heights = bottom - top - between - head;
         const float loss_height = heights * 0.56f;
-        plot(ui, session, focus, *snapshot, {body.x, top + 24, body.w, loss_height}, true);
-        plot(ui, session, focus, *snapshot, {body.x, top + 24 + loss_height + between, body.w, heights - loss_height},
+        plot(ui, session, focus, *snapshot, {body.x, top + head, body.w, loss_height}, true);
+        plot(ui, session, focus, *snapshot, {body.x, top + head + loss_height + between, body.w, heights - loss_height},
              false);
         ui.pop_scope();
     }
@@ -115,6 +118,7 @@ class CurvesView final : public View {
 
   private:
     static constexpr std::string_view hidden_curves = "The runs have ended; their curves wait for your answer.";
+    float title_ = 14;                 // of a plot: its baseline above it
     bool log_ = true, alone_ = false;  // alone_: losses, without a second plot
 
     // A run of one step is no curve: its loss beside that of guessing evenly among the classes.
@@ -316,7 +320,7 @@ class CurvesView final : public View {
                 ticks.emplace_back(i * unit, tick_text(i * unit));
         }
         const std::string measure = loss ? "" : snapshot.curves.front().measure;
-        ui.text(r.x, r.y - 14,
+        ui.text(r.x, r.y - title_,
                 loss              ? "training loss"
                 : measure.empty() ? "test accuracy"
                                   : measure,
@@ -357,7 +361,7 @@ class CurvesView final : public View {
         if (std::isfinite(value)) {
             ui.circle({cursor, y.at(value)}, 6, theme.panel);
             ui.circle({cursor, y.at(value)}, 4.5f, theme.ink);
-            float left = ui.text(r.right(), r.y - 14, number_text(first, value, loss),
+            float left = ui.text(r.right(), r.y - title_, number_text(first, value, loss),
                                  {.size = 12, .align = Align::right, .weight = 600});
             // The other runs at the same step, in their colours, as far as there is room.
             for (size_t i = 1; i < snapshot.curves.size(); ++i) {
@@ -366,9 +370,9 @@ class CurvesView final : public View {
                 ui.circle({cursor, y.at(other)}, 3.5f, color(i, theme));
                 const std::string text = number_text(first, other, loss);
                 if (left - 10 - ui.text_width(text, {.size = 12}) - 90 < r.x + r.w * 0.4f) continue;
-                left = ui.text(left - 10, r.y - 14, text, {.size = 12, .color = color(i, theme), .align = Align::right});
+                left = ui.text(left - 10, r.y - title_, text, {.size = 12, .color = color(i, theme), .align = Align::right});
             }
-            ui.text(left - 10, r.y - 14, fmt::format("at step {}", loss ? shown : e->step),
+            ui.text(left - 10, r.y - title_, fmt::format("at step {}", loss ? shown : e->step),
                     {.size = 12, .color = theme.ink2, .align = Align::right});
         }
         if (!loss)

@@ -28,6 +28,8 @@ class HostProgramView final : public View {
         if (shown_ != program.owner) {
             shown_ = program.owner;
             session.host_line = -1;
+            in_view_ = -2;
+            scrolled_ = 0;
             lines_ = lines_of(*program.text);
         }
         const int32_t marked = snapshot->host ? session.host_line : line_of_focus(*snapshot, focus);
@@ -42,7 +44,18 @@ class HostProgramView final : public View {
         std::vector<std::vector<std::string>> rows;
         size_t count = 0;
         for (const std::string& line : lines_) count += rows.emplace_back(wrapped(line, columns)).size();
-        const float offset = ui.scroll("lines", body, pitch * static_cast<float>(count));
+        // What is looked at comes into view: the line that runs, else that of the first value that is no finite number.
+        const bool anomaly = snapshot->tape && !snapshot->host && session.reveal_steps < 0 && snapshot->tape->anomaly;
+        const int32_t wanted = anomaly ? snapshot->tape->anomaly_line : marked;
+        if (in_view_ == -2) ui.scroll_to("lines", 0);
+        if (wanted != in_view_ && wanted > 0 && static_cast<size_t>(wanted) <= rows.size()) {
+            size_t above = 0;
+            for (size_t i = 0; i + 1 < static_cast<size_t>(wanted); ++i) above += rows[i].size();
+            const float at = pitch * static_cast<float>(above);
+            if (at < scrolled_ || at + 2 * pitch > scrolled_ + body.h) ui.scroll_to("lines", std::max(0.f, at - body.h / 2));
+        }
+        in_view_ = wanted;
+        const float offset = scrolled_ = ui.scroll("lines", body, pitch * static_cast<float>(count));
         ui.clip(body);
         float y = body.y - offset;
         for (size_t i = 0; i < rows.size(); ++i) {
@@ -90,6 +103,8 @@ class HostProgramView final : public View {
   private:
     const void* shown_ = nullptr;
     std::vector<std::string> lines_;
+    int32_t in_view_ = -2;  // the line that was wanted; -2: another text
+    float scrolled_ = 0;
 
     struct Program {  // what is shown
         const std::string* text = nullptr;
