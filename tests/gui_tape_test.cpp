@@ -175,3 +175,19 @@ TEST_CASE("a training run starts and stops beside a tensor program that was on s
     REQUIRE(desk.snapshot()->tape);  // and the program comes back
     CHECK(desk.told("graph").find("grad +0.6429") != std::string::npos);
 }
+
+TEST_CASE("a lesson shows what its model learned once the answer is locked") {
+    test::Desk desk(SessionOptions{.lesson = "B08", .lesson_step = 4});
+    desk.session.workspace = "learn";
+    desk.settle();
+    CHECK(desk.shell.describe("batch").find("waits for your answer") != std::string::npos);
+    CHECK(desk.shell.describe("batch").find("read as") == std::string::npos);
+    for (LessonState::Prediction& one : desk.session.lesson.predictions[4]) one.locked = true;
+    desk.settle();
+    CHECK(desk.shell.describe("batch").find("400 nodes, 40 labelled") != std::string::npos);
+    CHECK(desk.shows("Nodes of the graph"));
+    // Nothing of it was timed: there are no cycles to step, and no kernel of another scene is named.
+    CHECK(grains_of(desk.session, *desk.session.snapshot()) == std::vector{Grain::node, Grain::kernel});
+    CHECK(!desk.session.snapshot()->kernel);
+    CHECK(desk.clashes() == std::vector<std::string>{});
+}

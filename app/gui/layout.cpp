@@ -238,6 +238,9 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
         return row(1, {lesson, column(1144, {slot("curves", 480, 560, 300), slot("rows", 360, 560, 220)})});
     if (scene_view == "cheaper")  // training runs, and what each form costs
         return row(1, {lesson, column(1144, {slot("curves", 500, 560, 300), slot("rows", 360, 560, 240)})});
+    if (scene_view == "exhibit")  // a training run, and what its model shows
+        return row(1, {lesson, column(1144, {row(480, {slot("curves", 520, 380, 300), slot("batch", 616, 380, 290)}),
+                                             slot("graph", 400, 760, 290)})});
     if (scene_view == "curves")  // several training runs
         return row(1, {lesson, column(1144, {slot("curves", 560, 560, 330), slot("graph", 360, 760, 300)})});
     if (scene_view == "pipeline" || scene_view == "collective" || scene_view == "rank_memory" || scene_view == "mesh" ||

@@ -62,7 +62,7 @@ std::string_view Shell::presented_view() const {
         if (view.row->name == wanted) return view.row->name;
     static constexpr std::pair<std::string_view, std::string_view> first_of[] = {
         // scenes of several pictures
-        {"training", "curves"}, {"ranks", "curves"}, {"cheaper", "curves"},
+        {"training", "curves"}, {"ranks", "curves"}, {"cheaper", "curves"},  {"exhibit", "batch"},
         {"descent", "curves"},  {"tape", "graph"},   {"cluster", "pipeline"}};
     for (const auto& [scene, view] : first_of)
         if (wanted == scene) return view;

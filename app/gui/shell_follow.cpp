@@ -163,9 +163,9 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
         if (!snapshot->step) focus.step = -1;  // curves of whole runs: they end where their cursor stands
         const std::string view = scene_view_of(session);
         session.grain =
-            shows_cluster(session)                                        ? Grain::action
-            : view == "graph" || view == "tape"                           ? Grain::node
-            : view == "training" || view == "descent" || view == "curves" ? Grain::kernel
+            shows_cluster(session)                                                             ? Grain::action
+            : view == "graph" || view == "tape"                                                ? Grain::node
+            : view == "training" || view == "descent" || view == "curves" || view == "exhibit" ? Grain::kernel
             : view == "divergence" || view == "threads" || view == "coalesce" || view == "banks" || view == "fragments"
                 ? Grain::instruction
                 : Grain::cycle;

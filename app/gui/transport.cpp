@@ -146,6 +146,7 @@ std::vector<Grain> grains_of(const Session& session, const Snapshot& snapshot) {
         if (snapshot.own_run && !snapshot.own_run->timed) grains.erase(grains.begin());
         return grains;
     }
+    if (tape && session.workspace == "learn" && !snapshot.kernel) grains.clear();  // nothing was timed
     if (tape && session.workspace == "learn") grains.push_back(Grain::node);
     if (snapshot.step) grains.push_back(Grain::kernel);
     if (snapshot.step && !session.lesson.lesson && !snapshot.tape) grains.push_back(Grain::training_step);

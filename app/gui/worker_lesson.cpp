@@ -9,7 +9,9 @@
 #include "app/gui/worker.h"
 #include "core/base/diagnostic.h"
 #include "core/base/files.h"
+#include "core/nn/data/text.h"
 #include "core/nn/follow.h"
+#include "core/nn/models/models.h"
 #include "lessons/player/exercise.h"
 #include "lessons/player/parallel_picture.h"
 #include "lessons/player/parallel_scene.h"
@@ -216,6 +218,14 @@ void Session::Worker::show_training(const lessons::SceneResult& shown, int32_t l
     draft.step = with_followed(shown.step);
     draft.first_step = draft.step;
     draft.curves = curves_of(shown);
+    draft.written.clear();
+    draft.symbols.reset();
+    if (shown.training && !shown.training->runs.empty())
+        if (const lessons::TrainedRun& run = shown.training->runs.front(); !run.text.empty()) {
+            draft.written = {{static_cast<int64_t>(run.loss.size()) - 1, run.text}};
+            if (const std::string data(nn::model_named(run.spec.options.model).data); !data.empty())
+                draft.symbols = std::make_shared<const std::vector<std::string>>(nn::open_text(data, 1).vocabulary.symbols);
+        }
     const auto& launches = shown.step->launches;
     const auto longest =
         std::max_element(launches.begin(), launches.end(), [](const auto& a, const auto& b) { return a.cycles < b.cycles; });

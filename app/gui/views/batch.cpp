@@ -23,6 +23,8 @@ const nn::GraphNode* parameter_of(const nn::StepRecord& step, const Focus& focus
     return first;
 }
 
+constexpr std::string_view hidden_exhibit = "The run has ended; what it learned waits for your answer.";
+
 class BatchView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
@@ -30,10 +32,17 @@ class BatchView final : public View {
         const auto step = snapshot->step;
         if (step) refresh(step, focus);
         if (step && exhibit_.kind != Exhibit::Kind::none && exhibit_.kind != Exhibit::Kind::pictures) {
+            const bool hidden = session.reveal_steps >= 0;  // how the run ended may be what is asked
             const Rect body = ui.panel(area, {.title = exhibit_.title,
-                                              .right = exhibit_.right,
+                                              .right = hidden ? std::string() : exhibit_.right,
                                               .badge = exhibit_.derived ? Provenance::derived : Provenance::executed,
-                                              .caption = exhibit_.caption});
+                                              .caption = hidden ? std::string(hidden_exhibit) : exhibit_.caption});
+            if (hidden) {
+                ui.dashed({body.x, body.y + 4, body.w, 42}, ui.theme->ink3, 3, 3);
+                return ui.text(body.x + body.w / 2, body.y + 30, "Hidden until you lock an answer.",
+                               {.size = 13, .color = ui.theme->ink2, .align = Align::center}),
+                       void();
+            }
             const int before = layer_;
             draw_exhibit(ui, *snapshot, exhibit_, layer_, body);
             if (layer_ != before) seen_ = nullptr;
@@ -73,6 +82,7 @@ class BatchView final : public View {
         fresh.layer_ = layer_;
         fresh.refresh(step, focus);
         if (fresh.exhibit_.kind != Exhibit::Kind::none && fresh.exhibit_.kind != Exhibit::Kind::pictures) {
+            if (session.reveal_steps >= 0) return fmt::format("{}\n  {}\n", fresh.exhibit_.title, hidden_exhibit);
             const std::string written = written_text(*session.snapshot());
             return fmt::format("{} ({}), {}\n  {}\n{}", fresh.exhibit_.title,
                                fresh.exhibit_.derived ? "derived" : "executed", fresh.exhibit_.right, fresh.exhibit_.caption,

@@ -355,6 +355,9 @@ class CurvesView final : public View {
                 ui.polyline(points, color(i, theme), i == 0 ? 2.5f : 1.6f, i == 0 ? 0.f : 6.f, i == 0 ? 0.f : 3.f);
             if (points.size() == 1) ui.circle(points[0], 4, color(i, theme));
         }
+        if (loss && alone_)
+            ui.text(std::min(cursor, r.right() - 24), r.bottom() + 17, "step " + with_commas(shown),
+                    {.size = 12, .align = Align::center, .weight = 600});
         ui.cursor_line(cursor, r.y - 4, r.bottom());
         const nn::Evaluation* e = accuracy_at(first, shown);
         const double value = loss ? first.loss[static_cast<size_t>(shown)] : e ? shown_value(first, *e) : NAN;
