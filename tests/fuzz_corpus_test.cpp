@@ -9,6 +9,7 @@
 #include "tests/fuzz/data_target.h"
 #include "tests/fuzz/lesson_target.h"
 #include "tests/fuzz/npy_target.h"
+#include "tests/fuzz/tape_target.h"
 
 using namespace lockstep;
 
@@ -69,6 +70,21 @@ TEST_CASE("every hand-written PTX file of the corpus runs, but for those that ar
         INFO(file << ": " << counts.complaint);
         CHECK(counts.launches == 1);
     }
+}
+
+TEST_CASE("tensor programs of the fuzzers' corpus run within their bounds or are refused with a sentence") {
+    size_t steps = 0, whole = 0;
+    try_all("tape", 40, [&](const std::string& file, const std::string& text, bool unchanged) {
+        const size_t ran = fuzz::try_tape(text);
+        INFO(file);
+        steps += ran;
+        if (!unchanged) return;
+        const bool refused = file == "huge.tape" || file == "long.tape";
+        CHECK((ran == 0) == refused);
+        ++whole;
+    });
+    CHECK(whole >= 9);
+    CHECK(steps > 100);
 }
 
 TEST_CASE("arguments, lessons, npy and data files of the fuzzers' corpus are read or refused with a sentence") {

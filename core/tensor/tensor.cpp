@@ -54,7 +54,7 @@ struct HeapState {
     uint64_t allocations = 0;
     HeapListener* listener = nullptr;
     bool multiplies_halves = false;
-    int64_t live = 0, peak = 0, taken = 0;
+    int64_t live = 0, peak = 0, taken = 0, limit = 0;
     BytesByPurpose by_purpose = {};
 
     void changed(Purpose purpose, int64_t bytes) {
@@ -105,6 +105,10 @@ std::shared_ptr<Storage> Heap::allocate(int64_t bytes, const Label& name, Purpos
         pointer.address = buffers.back().second;
         buffers.pop_back();
     } else {
+        if (state_->limit != 0 && bytes > state_->limit - state_->taken) release_free();
+        if (state_->limit != 0 && bytes > state_->limit - state_->taken)
+            throw Failure(fmt::format("with {} of {} bytes the tensors would take more than {} MiB at once", name.text(),
+                                      bytes, state_->limit >> 20));
         pointer = state_->device->allocate(static_cast<size_t>(bytes), name.text());
         serial = state_->allocations++;
         state_->taken += bytes;
@@ -136,6 +140,10 @@ int64_t Heap::device_bytes() const {
 }
 uint64_t Heap::device_allocations() const {
     return state_->allocations;
+}
+
+void Heap::limit(int64_t bytes) {
+    state_->limit = bytes;
 }
 
 void Heap::release_free() {

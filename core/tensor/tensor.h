@@ -76,6 +76,7 @@ class Heap {
     const BytesByPurpose& live_by_purpose() const;
     int64_t device_bytes() const;         // taken from the device: live, freed in this step, and free
     uint64_t device_allocations() const;  // how often the device was asked: a step in steady state adds none
+    void limit(int64_t bytes);            // of device_bytes(): beyond it allocate() throws Failure; 0: none
     void release_free();                  // gives back to the device what is free: of this step only after recycle()
     device::Device& device() const;
     bool multiplies_halves() const;       // by tensor cores: a modelled GPU that has them, or a real one

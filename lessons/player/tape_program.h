@@ -117,7 +117,9 @@ std::string anomaly_text(const TapeRun& run);
 struct TapeRunOptions {
     std::string device = "host";  // "sim:v100"
     bool keep_runs = false;
-    uint64_t seed = 1;   // of random fills
+    uint64_t seed = 1;                        // of random fills
+    int64_t most_bytes = int64_t{512} << 20;  // of a device's tensors at once
+    int64_t most_work = 8'000'000'000;        // threads of all launches, and 20,000 a launch: two minutes at most
     bool watch = false;  // looks at every value and gradient of a program in mode direct: fills TapeRun::anomaly
     std::stop_token stop = {};
     std::function<void(double)> progress = {};  // as RunOptions::progress

@@ -20,6 +20,8 @@ namespace {
 
 constexpr size_t most_kept_elements = 4096, most_hessian_elements = 32;
 constexpr uint64_t most_tape_instructions = 60'000'000;  // warp instructions of one run
+constexpr int64_t work_of_launch = 20'000;               // beside its threads
+constexpr size_t most_kept_numbers = 1 << 23;            // of all steps but the last
 
 std::vector<double> leaf_values(const TapeLeaf& leaf, uint64_t seed) {
     size_t count = 1;
@@ -49,6 +51,8 @@ struct TapeRunner {
     TapeRun& run;
     OwnOps own = {};
     std::vector<std::vector<double>> start = {};  // of every leaf
+    int64_t work = 0;                             // of all devices, see TapeRunOptions::most_work
+    size_t kept_numbers = 0;
 
     explicit TapeRunner(const TapeText& t, const TapeRunOptions& o, TapeRun& r) : text(t), options(o), run(r) {
         for (const TapeOp& op : text.ops) own.emplace_back(op);
@@ -65,6 +69,18 @@ struct TapeRunner {
         }
         if (begin != std::string::npos) source = text.text.substr(begin, text.text.find('\n', begin) - begin);
         throw Failure(Diagnostic{why.message, {text.file, line, 1}, source});
+    }
+
+    void count_work(const device::LaunchEvent& event) {
+        work += work_of_launch + static_cast<int64_t>(event.grid.count() * event.block.count());
+        if (work > options.most_work)
+            throw Failure("this program is too long for a lesson: make its tensors or its steps fewer");
+    }
+    // A host of its own, for what is made in double beside the run.
+    std::unique_ptr<device::Device> beside() {
+        auto host = device::open_device("host", {.stop = options.stop}).value();
+        host->on_launch = [this](const device::LaunchEvent& event) { count_work(event); };
+        return host;
     }
 
     tensor::Tensor on(tensor::Heap& heap, size_t i, const std::vector<double>& values, DType dtype) const {
@@ -112,8 +128,9 @@ struct TapeRunner {
     }
 
     void check(size_t at) {
-        const auto host = device::open_device("host").value();
+        const auto host = beside();
         tensor::Heap heap(*host);
+        heap.limit(options.most_bytes);
         std::vector<tensor::GradcheckInput> inputs;
         for (size_t i = 0; i < text.leaves.size(); ++i)
             if (text.leaves[i].kind == TapeLeaf::Kind::parameter)
@@ -128,8 +145,9 @@ struct TapeRunner {
 
     // The gradients' own gradients, one element after the other.
     void second_derivatives(size_t at) {
-        const auto host = device::open_device("host").value();
+        const auto host = beside();
         tensor::Heap heap(*host);
+        heap.limit(options.most_bytes);
         tensor::Tape tape(heap);
         std::vector<tensor::Variable> x;
         TapeHessian made{text.statements[at].name, {}, {}};
@@ -180,6 +198,7 @@ struct TapeRunner {
             device::open_device(options.device, {.keep_runs = options.keep_runs, .stop = options.stop}).value(), text.mode);
         auto* queue = dynamic_cast<graph::Queue*>(device.get());
         tensor::Heap heap(*device);
+        heap.limit(options.most_bytes);
         tensor::Tape tape(heap);
         if (options.watch && text.mode == nn::Mode::direct) tape.check_values(tensor::Tape::Check::note);
         nn::Execution execution(text.mode, heap);
@@ -206,6 +225,7 @@ struct TapeRunner {
                 instructions += event.warp_instructions;
                 if (instructions > most_tape_instructions)
                     throw Failure("this program is too long for a lesson: make its tensors or its steps fewer");
+                count_work(event);
                 record_of->launches.push_back(event);
                 if (options.progress) options.progress(-static_cast<double>(record_of->launches.size()));
             };
@@ -229,14 +249,19 @@ struct TapeRunner {
             if (step + 1 == text.steps) run.step = record_of;
         }
         auto& after = run.history.emplace_back();
-        keep_parameters(heap, parameters, after);
+        keep_parameters(text.steps, heap, parameters, after);
     }
 
-    static void keep_parameters(tensor::Heap& heap, const std::deque<nn::Parameter>& parameters,
-                                std::map<std::string, TapeRun::Named>& kept) {
+    // Whether so many more may be kept of step `step`: the last ones always.
+    bool keeps(int64_t count, int64_t step) {
+        if (count > static_cast<int64_t>(most_kept_elements)) return false;
+        kept_numbers += static_cast<size_t>(count);
+        return kept_numbers <= most_kept_numbers || step + 1 >= text.steps;
+    }
+    void keep_parameters(int64_t step, tensor::Heap& heap, const std::deque<nn::Parameter>& parameters,
+                         std::map<std::string, TapeRun::Named>& kept) {
         for (const nn::Parameter& parameter : parameters)
-            if (parameter.value.count() <= static_cast<int64_t>(most_kept_elements))
-                kept[parameter.name].value = tensor::values_of(heap, parameter.value);
+            if (keeps(parameter.value.count(), step)) kept[parameter.name].value = tensor::values_of(heap, parameter.value);
     }
 
     // The step from a captured graph: only its loss and the last line's values are read back. The nodes are those of the
@@ -245,7 +270,7 @@ struct TapeRunner {
                 const std::deque<nn::Parameter>& parameters, const nn::StepRecord& recorded, int64_t step,
                 nn::StepRecord& made) {
         auto& kept = run.history.emplace_back();
-        keep_parameters(heap, parameters, kept);
+        keep_parameters(step, heap, parameters, kept);
         executor.replay(inputs);
         heap.device().synchronize();
         const std::vector<graph::Output>& outputs = executor.graph().outputs;
@@ -253,7 +278,7 @@ struct TapeRunner {
         for (size_t i = 0; i < outputs.size(); ++i) {
             if (outputs[i].name == "loss")
                 loss = executor.scalar(i);
-            else if (tensor::count_of(outputs[i].shape) <= static_cast<int64_t>(most_kept_elements))
+            else if (keeps(tensor::count_of(outputs[i].shape), step))
                 kept[last_made()].value = executor.values(i);
         }
         run.loss.push_back(loss);
@@ -306,8 +331,7 @@ struct TapeRunner {
         for (size_t i = 0; i < leaves.size(); ++i) {
             if (text.leaves[i].kind != TapeLeaf::Kind::parameter) continue;
             before[i] = tensor::to_host(tape.heap(), leaves[i]);
-            if (leaves[i].count() <= static_cast<int64_t>(most_kept_elements))
-                kept[text.leaves[i].name].value = tensor::values_of(tape.heap(), leaves[i]);
+            if (keeps(leaves[i].count(), step)) kept[text.leaves[i].name].value = tensor::values_of(tape.heap(), leaves[i]);
         }
         const bool at_once = text.mode == nn::Mode::direct;  // otherwise nothing may be read before the step's end
         execution.begin(tape, inputs);
@@ -353,7 +377,7 @@ struct TapeRunner {
                             fmt::format("backward starts from one number; {} has {}", one.name, from.value.count()));
                     root = from.node;
                     tape.backward(from);
-                    if (at_once) remember(tape, names, kept);
+                    if (at_once) remember(step, tape, names, kept);
                 } else {
                     nn::sgd_step(tape, parameters, one.rate);
                 }
@@ -365,15 +389,15 @@ struct TapeRunner {
         }
         tape.heap().device().synchronize();
         execution.end(root, made_last);
-        if (root < 0 || !at_once) remember(tape, names, kept);
+        if (root < 0 || !at_once) remember(step, tape, names, kept);
         for (auto& [name, variable] : names) variable.value = {};
         finish(tape, root, step, before, made);
     }
 
-    static void remember(tensor::Tape& tape, const Names& names, std::map<std::string, TapeRun::Named>& kept) {
+    void remember(int64_t step, tensor::Tape& tape, const Names& names, std::map<std::string, TapeRun::Named>& kept) {
         for (const auto& [name, variable] : names) {
             const tensor::Node& node = tape.nodes()[static_cast<size_t>(variable.node)];
-            if (tensor::count_of(node.shape) > static_cast<int64_t>(most_kept_elements)) continue;
+            if (!keeps(tensor::count_of(node.shape), step)) continue;
             TapeRun::Named& named = kept[name];
             if (node.kind != tensor::Node::Kind::parameter) named.value = tape.values(variable.node);
             if (node.has_gradient) named.gradient = tape.gradient_values(variable.node);
