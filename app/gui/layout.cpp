@@ -230,8 +230,8 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
         return row(1, {lesson, column(1144, {row(300, {slot("program", 560, 400, 220), slot("code", 576, 400, 200)}),
                                              slot("graph", 440, 760, 300), slot("kernels", 170, 640, 180)})});
     if (scene_view == "descent")  // a tensor program of several steps
-        return row(1, {lesson, column(1144, {row(400, {slot("program", 560, 400, 220), slot("curves", 576, 380, 300)}),
-                                             slot("graph", 340, 760, 300), slot("kernels", 180, 640, 180)})});
+        return row(1, {lesson, column(1144, {row(340, {slot("program", 560, 400, 220), slot("curves", 576, 380, 290)}),
+                                             slot("graph", 400, 760, 300), slot("kernels", 170, 640, 180)})});
     if (scene_view == "rows")  // of many ranks
         return row(1, {lesson, column(1144, {slot("rows", 560, 560, 260)})});
     if (scene_view == "ranks")  // training on many ranks

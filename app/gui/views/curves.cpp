@@ -110,7 +110,7 @@ class CurvesView final : public View {
             text += fmt::format("  at step {}:", step);
             for (const Curve& curve : snapshot->curves)
                 if (const double loss = value_at(curve, step, true); std::isfinite(loss))
-                    text += fmt::format(" {} {:.3f}", curve.name, loss);
+                    text += fmt::format(" {} {}", curve.name, loss_text(loss));
             text += "\n";
         }
         return text + "  " + caption(*snapshot, focus) + "\n";
@@ -229,8 +229,12 @@ class CurvesView final : public View {
         const nn::Evaluation* e = accuracy_at(curve, step);
         return e ? shown_value(curve, *e) : NAN;
     }
+    static std::string loss_text(double v) {
+        if (!std::isfinite(v)) return std::isnan(v) ? "NaN" : "infinite";
+        return v != 0 && std::abs(v) < 0.01 ? fmt::format("{:.2g}", v) : fmt::format("{:.3f}", v);
+    }
     static std::string number_text(const Curve& first, double value, bool loss) {
-        return loss                    ? fmt::format("{:.3f}", value)
+        return loss                    ? loss_text(value)
                : first.measure.empty() ? fmt::format("{:.1f} %", 100 * value)
                                        : fmt::format("{:.4g}", value);
     }
@@ -241,9 +245,6 @@ class CurvesView final : public View {
         if (const auto one = single_step(snapshot)) return single_sentence(*one);
         const Curve& curve = snapshot.curves.front();
         const int64_t step = step_shown(curve, focus);
-        const auto loss_text = [](double v) {
-            return std::isnan(v) ? std::string("NaN") : std::isinf(v) ? "infinite" : fmt::format("{:.3f}", v);
-        };
         std::string text = fmt::format("At step {} the batch's loss is {}, it began at {}", step,
                                        loss_text(curve.loss[static_cast<size_t>(step)]), loss_text(curve.loss.front()));
         const size_t runs = snapshot.curves.size();
@@ -308,7 +309,8 @@ class CurvesView final : public View {
                 if (ticks.size() < 2 && (ticks.empty() || std::abs(y.at(end) - y.at(ticks[0].first)) > 14) &&
                     (ticks.empty() || tick_text(end) != ticks[0].second))
                     ticks.emplace_back(end, tick_text(end));
-            if (ticks.size() > 5) std::erase_if(ticks, [](const auto& t) { return t.second.back() == '3'; });
+            if (ticks.size() > 5)
+                std::erase_if(ticks, [](const auto& t) { return t.second.find('3') != std::string::npos; });
         } else {
             double unit = std::pow(10.0, std::floor(std::log10(std::max({high, -low, 1e-9}))));
             if (std::max(high, -low) / unit < 2) unit /= 2;
@@ -325,8 +327,11 @@ class CurvesView final : public View {
                 : measure.empty() ? "test accuracy"
                                   : measure,
                 {.size = 12, .color = theme.ink2, .width = r.w * 0.55f});
+        float before = INFINITY;
         for (const auto& [value, label] : ticks) {
             const float at = y.at(value);
+            if (std::abs(at - before) < 13) continue;  // its number would lie on the last one
+            before = at;
             ui.line({x.from, at}, {x.from + x.length, at}, theme.grid);
             ui.text(x.from - 8, at + 4, label, {.size = 12, .color = theme.ink2, .align = Align::right});
         }

@@ -310,7 +310,7 @@ void draw_live_bytes(Ui& ui, const GraphScene& scene, const Rect& r) {
     const int launch = scene.moment >= scene.tape.last() ? static_cast<int>(count) - 1 : scene.launch();
     const bool bars = bar >= 4;
     std::vector<Point> ahead;
-    const size_t every = count > 14 ? (count + 4) / 5 : 1;
+    const size_t every = count > 14 ? (count + 4) / 5 : bar < 20 ? 2 : 1;
     const auto middle_of = [&](size_t i) {  // of a launch's number; the last one ends with its bar
         return bar * static_cast<float>(i) + (i + 1 == count ? bar - 7 : bar / 2);
     };
