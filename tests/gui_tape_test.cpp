@@ -126,8 +126,10 @@ TEST_CASE("the text of every size lies free when a tensor program of many steps 
     REQUIRE(desk.snapshot()->tape);
     CHECK(desk.told("reports").find("3 gradients agree") != std::string::npos);
     desk.write(
-        "steps 4\ninput x[3,4] = random\nparam w[4,2] = random\ny = tanh(x @ w)\nloss = mean(y^2)\nbackward loss\n"
+        "steps 4\ninput x[3,4] = random\nparam w[4,2] = random\ny = tanh(matmul(x, w))\nloss = mean(y^2)\nbackward loss\n"
         "update 0.1\n");
+    REQUIRE(desk.snapshot()->compiled->ok);
+    CHECK(desk.shell.describe("weights").find("Weights of w at step 3") != std::string::npos);  // no step 0 was kept
     for (const auto& [w, h, scale] : {std::tuple{1600.f, 1000.f, 1.f}, {1280.f, 720.f, 1.f}, {1600.f, 1000.f, 2.f}}) {
         desk.size(w, h, scale);
         desk.settle();

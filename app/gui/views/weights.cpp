@@ -123,7 +123,7 @@ class WeightsView final : public View {
         ui.push_scope("weights");
         float x = body.x;
         const int before = mode_;
-        const bool parameter = node->kind == GraphNode::Kind::parameter;
+        const bool parameter = node->kind == GraphNode::Kind::parameter && compares_;
         if (parameter) {
             const std::string_view labels[] = {"weights", body.w > 420 ? "change since step 0" : "change", "gradient"};
             mode_ = ui.segmented(x, body.y, labels, mode_);
@@ -156,6 +156,7 @@ class WeightsView final : public View {
   private:
     int mode_ = 1;
     bool histogram_on_ = false;
+    bool compares_ = true;  // step 0 was kept: not of a tensor program, which keeps its last step
     int seen_mode_ = -1, seen_node_ = -1;
     std::shared_ptr<const StepRecord> seen_;  // kept: no other one gets its address
     uint64_t version_ = 0;
@@ -178,7 +179,9 @@ class WeightsView final : public View {
         return fmt::format("{} {}s × {} × {}", tiles.count, tiles.unit, tiles.h, tiles.w);
     }
     // Activations of two steps are of two batches: their change says nothing.
-    int mode_for(const GraphNode& node) const { return node.kind == GraphNode::Kind::parameter || mode_ != 1 ? mode_ : 0; }
+    int mode_for(const GraphNode& node) const {
+        return (node.kind == GraphNode::Kind::parameter && compares_) || mode_ != 1 ? mode_ : 0;
+    }
     std::string name_of_mode(const GraphNode& node) const {
         const int mode = mode_for(node);
         return (mode == 0 ? "" : mode == 1 ? "change of " : "gradient of ") + node.name;
@@ -253,6 +256,7 @@ class WeightsView final : public View {
         seen_mode_ = mode_;
         seen_node_ = node.id;
         ++version_;
+        compares_ = !step.model.ends_with(".tape");
         const int mode = mode_for(node);
         followed_ = step.followed && static_cast<size_t>(node.id) < step.followed->element.size()
                         ? step.followed->element[static_cast<size_t>(node.id)]
