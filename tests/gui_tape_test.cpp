@@ -193,3 +193,34 @@ TEST_CASE("a lesson shows what its model learned once the answer is locked") {
     CHECK(!desk.session.snapshot()->kernel);
     CHECK(desk.clashes() == std::vector<std::string>{});
 }
+
+TEST_CASE("a tensor program's exercise is edited and checked in the app") {
+    const fs::path folder =
+        fs::temp_directory_path() /
+        ("lockstep-tape-test-" + std::to_string(std::chrono::steady_clock::now().time_since_epoch().count()));
+    fs::create_directories(folder);
+    setenv("XDG_STATE_HOME", folder.c_str(), 1);
+    {
+        test::Desk desk(SessionOptions{.lesson = "B03", .lesson_step = 9});
+        desk.pace = 0.3;
+        desk.session.workspace = "learn";
+        desk.settle();
+        REQUIRE(desk.session.lesson.lesson->steps[9].exercises.size() == 1);
+        REQUIRE(desk.click_on("Edit it here"));
+        desk.settle();
+        CHECK(desk.session.workspace == "kernel");
+        REQUIRE(desk.session.desk.document().is_tape());
+        CHECK(desk.shell.describe("reports").find("the gradient of x at [0] is -4 by backward but 12") != std::string::npos);
+        const auto solution = read_file(lessons_folder / "B03_custom_operator" / "solution" / "cube.tape");
+        REQUIRE(solution.ok());
+        desk.session.desk.set_text(solution.value());
+        desk.settle();
+        CHECK(desk.shell.describe("reports").find("4 gradients agree") != std::string::npos);
+        desk.session.workspace = "learn";
+        desk.settle();
+        REQUIRE(desk.click_on("Check it"));
+        desk.settle();
+        CHECK(desk.session.lesson.done[9]);
+    }
+    fs::remove_all(folder);
+}
