@@ -384,7 +384,7 @@ class CurvesView final : public View {
                     {.size = 12, .color = theme.ink2, .align = Align::right});
         }
         if (!loss)
-            ui.text(cursor, r.bottom() + 17, fmt::format("step {}", shown),
+            ui.text(std::min(cursor, r.right() - 24), r.bottom() + 17, "step " + with_commas(shown),
                     {.size = 12, .align = Align::center, .weight = 600});
 
         const Rect hit{x.from, r.y, x.length, r.h};
