@@ -147,7 +147,8 @@ class MpiCommunicator final : public GroupEnd {
     }
     void all_gather(const Buffer& piece, const Buffer& whole) override {
         if (!library_serves(whole) || !piece.data) return Communicator::all_gather(piece, whole);
-        const auto [counts, begins] = pieces(whole.count);
+        const auto cut = pieces(whole.count);
+        const auto &counts = cut.counts, &begins = cut.begins;
         if (piece.count != counts[static_cast<size_t>(rank_)] || piece.type != whole.type)
             return Communicator::all_gather(piece, whole);  // which says what is wrong
         const std::byte* own = static_cast<const std::byte*>(whole.part(begins[static_cast<size_t>(rank_)], 0).data);
@@ -160,7 +161,8 @@ class MpiCommunicator final : public GroupEnd {
     }
     void reduce_scatter(const Buffer& whole, const Buffer& piece, Reduction reduction) override {
         if (!library_serves(whole) || !piece.data) return Communicator::reduce_scatter(whole, piece, reduction);
-        const auto [counts, begins] = pieces(whole.count);
+        const auto cut = pieces(whole.count);
+        const auto& counts = cut.counts;
         if (piece.count != counts[static_cast<size_t>(rank_)] || piece.type != whole.type)
             return Communicator::reduce_scatter(whole, piece, reduction);
         scratch_.resize(static_cast<size_t>(piece.bytes()));  // `piece` may lie in `whole`

@@ -156,35 +156,35 @@ struct HostChain {
             // A tile's twins have this thread alone: the pool's others have tiles of their own.
             static thread_local device::ThreadPool alone(1);
             static thread_local std::vector<std::byte> memory;
-            const Chain& chain = host.chain;
-            const auto& slots = host.slots;
+            const Chain& all = host.chain;
+            const auto& places = host.slots;
             static thread_local SlotArguments here;
-            std::copy_n(whole.begin(), slots.size(), here.begin());
+            std::copy_n(whole.begin(), places.size(), here.begin());
             size_t bytes = 64;
-            for (const FusedSlot& slot : slots)
+            for (const FusedSlot& slot : places)
                 if (!slot.kept) bytes += (size_t(tile * slot.bytes) + 63) / 64 * 64;
             if (memory.size() < bytes) memory.resize(bytes);
             auto at = (reinterpret_cast<uint64_t>(memory.data()) + 63) / 64 * 64;
-            for (size_t slot = 0; slot < slots.size(); ++slot) {
-                if (slots[slot].kept) continue;
+            for (size_t slot = 0; slot < places.size(); ++slot) {
+                if (places[slot].kept) continue;
                 here[slot] = Pointer{at};
-                at += (size_t(tile * chain.slots[slot].bytes) + 63) / 64 * 64;
+                at += (size_t(tile * all.slots[slot].bytes) + 63) / 64 * 64;
             }
             if (result != nullptr) {
                 here[size_t(lent)] = Pointer{reinterpret_cast<uint64_t>(result)};
             } else if (lent >= 0 && in_place) {
-                here[size_t(lent)] = moved(lender, begin * chain.slots[size_t(lent)].bytes);
+                here[size_t(lent)] = moved(lender, begin * all.slots[size_t(lent)].bytes);
             } else if (lent >= 0) {
-                const auto size = chain.slots[size_t(lent)].bytes;
+                const auto size = all.slots[size_t(lent)].bytes;
                 const auto& source = std::get<Pointer>(lender);
                 std::memcpy(reinterpret_cast<void*>(std::get<Pointer>(here[size_t(lent)]).address),
                             reinterpret_cast<const std::byte*>(source.address) + begin * size, size_t(length * size));
             }
             std::array<Argument, most_parameters> mine;
             for (size_t i = from; i < tiled; ++i) {
-                const auto its = gather(chain.ops[i], here, mine);
-                cut_arguments(chain.ops[i], cuts[i], begin, length, slots, its);
-                chain.ops[i].row->run(its, alone);
+                const auto its = gather(all.ops[i], here, mine);
+                cut_arguments(all.ops[i], cuts[i], begin, length, places, its);
+                all.ops[i].row->run(its, alone);
             }
         }
     };

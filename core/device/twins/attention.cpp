@@ -26,15 +26,17 @@ struct Lanes {
     typedef A Vector __attribute__((vector_size(bytes), aligned(sizeof(A))));
 };
 
-template <class Vector>
-[[gnu::always_inline]] inline void multiply_add(Vector& sum, const Vector& a, const Vector& b) {
+template <class A>
+[[gnu::always_inline]] inline void multiply_add(typename Lanes<A>::Vector& sum, const typename Lanes<A>::Vector& a,
+                                                const typename Lanes<A>::Vector& b) {
+    [[maybe_unused]] typedef typename Lanes<A>::Vector Vector;
 #if defined(__AVX512F__)
-    if constexpr (sizeof(a[0]) == 4)
+    if constexpr (sizeof(A) == 4)
         sum = Vector(_mm512_fmadd_ps(__m512(a), __m512(b), __m512(sum)));
     else
         sum = Vector(_mm512_fmadd_pd(__m512d(a), __m512d(b), __m512d(sum)));
 #elif defined(__FMA__)
-    if constexpr (sizeof(a[0]) == 4)
+    if constexpr (sizeof(A) == 4)
         sum = Vector(_mm256_fmadd_ps(__m256(a), __m256(b), __m256(sum)));
     else
         sum = Vector(_mm256_fmadd_pd(__m256d(a), __m256d(b), __m256d(sum)));
@@ -63,8 +65,8 @@ void small_product(View<A> a, const A* b, Size b_row, A* c, Size c_row, Size k, 
         for (int i = 0; i < rows; ++i) {
             const A value = a.data[i * a.row + l * a.column];
             const Vector repeated = value - Vector{};
-            multiply_add(sum[i][0], repeated, b0);
-            multiply_add(sum[i][1], repeated, b1);
+            multiply_add<A>(sum[i][0], repeated, b0);
+            multiply_add<A>(sum[i][1], repeated, b1);
         }
     }
     for (int i = 0; i < rows; ++i)

@@ -23,7 +23,7 @@ Acc<T> largest_of_row(const T* x, int count) {
     constexpr int width = 16;
     Acc<T> lanes[width];
     std::fill_n(lanes, width, Acc<T>(x[0]));
-    const auto larger = [](Acc<T> a, Acc<T> b) { return (b > a) | (b != b) ? b : a; };
+    const auto larger = [](Acc<T> a, Acc<T> b) { return ((b > a) | (b != b)) ? b : a; };
     int i = 0;
     for (; i + width <= count; i += width)
         for (int j = 0; j < width; ++j) lanes[j] = larger(lanes[j], Acc<T>(x[i + j]));
