@@ -411,6 +411,33 @@ TEST_CASE("products of one matrix become one launch, which reads it once; other 
     }
 }
 
+TEST_CASE("small products of one matrix share a launch rather than take their biases with them; large ones do that") {
+    for (const int64_t m : {int64_t{33}, int64_t{16 * 300}}) {
+        const int64_t n = 9, k = 20;
+        Build it;
+        it.type = DType::f32;
+        const int x = it.buffer("x", m * k, Role::feed);
+        for (const char* name : {"q", "k"}) {
+            const int w = it.buffer(std::string(name) + ".weight", n * k, Role::persistent),
+                      b = it.buffer(std::string(name) + ".bias", n, Role::persistent),
+                      c = it.buffer(std::string(name) + " matmul", m * n), y = it.buffer(name, m * n);
+            it.graph.buffers[size_t(y)].output = true;
+            it.launch("matmul_nt", {1, static_cast<uint32_t>((m + 15) / 16), 1}, {16, 16, 1},
+                      {Build::at(x), Build::at(w), Build::at(c), Build::number(m), Build::number(n), Build::number(k)},
+                      std::string(name) + " matmul");
+            it.elementwise("add_bias", m * n, {Build::at(c), Build::at(b), Build::at(y), Build::number(m), Build::number(n)},
+                           name);
+        }
+        touch(it.graph);
+        const Fusion fusion = fuse(it.graph);
+        INFO(text_of(fusion));
+        const bool small = m == 33;
+        CHECK(fusion.graph.launches.size() == (small ? 3 : 2));
+        CHECK(fusion.graph.launches[0].replaces == (small ? std::vector<int>{0, 2} : std::vector<int>{0, 1}));
+        same_numbers(it, fusion);
+    }
+}
+
 TEST_CASE("the updates of all parameters become one launch, whatever their sizes") {
     for (const DType type : {DType::f32, DType::f64}) {
         Build it;
@@ -538,7 +565,8 @@ TEST_CASE("a sum and a mean make what they add up themselves, where nobody else 
 
 TEST_CASE("a softmax, a norm, a sum and a convolution go on with what they have made, element by element") {
     for (const DType type : {DType::f32, DType::f64, DType::f16, DType::bf16})
-        for (const auto& [rows, columns] : {std::pair{1, 1}, std::pair{5, 37}, std::pair{6, 300}, std::pair{3, 128}}) {
+        for (const auto& [rows, columns] :
+             {std::pair{1, 1}, std::pair{5, 37}, std::pair{6, 300}, std::pair{3, 128}, std::pair{2100, 33}}) {
             const int64_t n = rows * columns;
             const auto by_rows = simt::Dim3{static_cast<uint32_t>((rows + 3) / 4), 1, 1};
             const DType sums = type == DType::f64 ? DType::f64 : DType::f32;
@@ -570,8 +598,16 @@ TEST_CASE("a softmax, a norm, a sum and a convolution go on with what they have 
             touch(it.graph);
             const Fusion fusion = fuse(it.graph);
             INFO(text_of(fusion));
-            CHECK(fusion.graph.launches.size() == 4);
-            CHECK(fusion.unwritten == std::vector<std::string>{"p", "dx", "sum", "all"});
+            // Few threads with several elements each would wait for every element of `total` in turn.
+            const int64_t threads = int64_t{by_rows.x} * 128;
+            if (threads < 65'536 && n > threads) {
+                CHECK(fusion.graph.launches.size() == 5);
+                CHECK(fusion.unwritten == std::vector<std::string>{"p", "sum", "all"});
+                CHECK(fusion.decisions.back().why.find("has few threads") != std::string::npos);
+            } else {
+                CHECK(fusion.graph.launches.size() == 4);
+                CHECK(fusion.unwritten == std::vector<std::string>{"p", "dx", "sum", "all"});
+            }
             same_numbers(it, fusion);
         }
     Build it;

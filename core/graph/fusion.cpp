@@ -17,6 +17,8 @@ namespace {
 constexpr size_t most_ops = 16;
 constexpr int64_t most_elements_a_thread = 64;  // of a sum that makes them
 constexpr int64_t most_parameter_bytes = 4000;  // CUDA takes 4,096
+// Launches that leave much of a large GPU idle: there it counts that several run at once, and that nothing waits.
+constexpr int64_t few_blocks = 256, few_threads = int64_t{1} << 16;
 
 struct Touch {  // of a launch to a part of a buffer
     int buffer = -1;
@@ -49,6 +51,8 @@ class Fuser {
     Fuser(const Graph& graph, const FusionOptions& options) : graph_(graph), options_(options) {
         for (const Launch& launch : graph.launches) look_at(launch);
         why_.resize(graph.launches.size());
+        company_.resize(graph.launches.size());
+        if (options.together && options.epilogues) find_company();
     }
 
     Fusion run() {
@@ -255,6 +259,18 @@ class Fuser {
         if (unit.count != it.count) return fmt::format("{} elements there, {} here", unit.count, it.count);
         if (!product && (first.grid != it.grid || first.block != it.block)) return "another launch shape";
         if (unit.launches.size() >= most_ops) return "the chain is long enough";
+        if (product) {
+            const Launch& made_by = captured(unit.launches.front());
+            if (company_[static_cast<size_t>(unit.launches.front())])
+                return fmt::format("{} shares a launch with others of {}", made_by.label, made_by.kernel);
+            const auto threads = static_cast<int64_t>(made_by.grid.count() * made_by.block.count());
+            const bool reads_more = std::any_of(it.touches.begin(), it.touches.end(), [&](const Touch& touch) {
+                return touch.reads && touch.element && touch.buffer != linking_buffer(unit, it);
+            });
+            if (reads_more && threads < few_threads && unit.count > threads)
+                return fmt::format("{} has few threads: each would wait for what this reads, element by element",
+                                   made_by.label);
+        }
         for (const Touch& theirs : unit.touches)
             for (const Touch& ours : it.touches) {
                 if (!conflict(theirs, ours)) continue;
@@ -344,6 +360,33 @@ class Fuser {
         const Looked& it = looked(unit.launches.front());
         return it.text && it.text->name == launch.kernel && it.text->self_contained && !it.text->reads_grid_size &&
                !it.text->lines.empty() && it.text->parameters.size() == launch.operands.size() && launch.dynamic_shared == 0;
+    }
+
+    // Products of few blocks that share an operand and need nothing of each other: put_together() will join them, unless
+    // something else joins them first.
+    void find_company() {
+        for (size_t i = 0; i < looked_.size(); ++i) {
+            if (!small_product(i)) continue;
+            std::vector<const Touch*> between;
+            for (size_t j = i + 1; j < looked_.size() && j < i + 16; ++j) {
+                bool apart = small_product(j) && alike(single(i), single(j));
+                for (const Touch& ours : looked_[j].touches) {
+                    for (const Touch& theirs : looked_[i].touches) apart = apart && !conflict(ours, theirs);
+                    for (const Touch* theirs : between) apart = apart && !conflict(ours, *theirs);
+                }
+                if (apart) company_[i] = company_[j] = true;
+                for (const Touch& touch : looked_[j].touches) between.push_back(&touch);
+            }
+        }
+    }
+    static Unit single(size_t launch) {
+        Unit unit;
+        unit.launches = {static_cast<int>(launch)};
+        return unit;
+    }
+    bool small_product(size_t launch) const {
+        return looked_[launch].product >= 0 && can_share(single(launch)) &&
+               static_cast<int64_t>(graph_.launches[launch].grid.count()) <= few_blocks;
     }
 
     struct Slots {  // operands of several launches, each once
@@ -562,6 +605,7 @@ class Fuser {
     FusionOptions options_;
     std::vector<Looked> looked_;
     std::vector<std::string> why_;
+    std::vector<bool> company_;  // by launch
     std::vector<Unit> units_;
 };
 }  // namespace
