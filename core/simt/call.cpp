@@ -184,12 +184,6 @@ Fault* call_fault(const Warp& warp, uint32_t pc, uint32_t lane, std::string mess
     return make_fault(warp, pc, lane, "call", std::move(message), address);
 }
 
-std::string hex(uint64_t value) {
-    char text[24];
-    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
-    return text;
-}
-
 std::string counts(size_t parameters, size_t results) {
     return std::to_string(parameters) + (parameters == 1 ? " parameter" : " parameters") + " and " +
            std::to_string(results) + (results == 1 ? " result" : " results");

@@ -14,13 +14,6 @@ constexpr size_t most_reports = 100;
 constexpr size_t most_places = 10'000;  // remembered, so as not to be counted twice
 constexpr size_t most_hints = 20;
 
-std::string bytes_text(uint64_t n) {
-    return std::to_string(n) + (n == 1 ? " byte" : " bytes");
-}
-std::string triple(const Dim3& d) {
-    return "(" + std::to_string(d.x) + "," + std::to_string(d.y) + "," + std::to_string(d.z) + ")";
-}
-
 const char* verb(AccessKind kind) {
     switch (kind) {
         case AccessKind::read:

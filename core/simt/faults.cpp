@@ -8,8 +8,6 @@
 
 namespace lockstep::simt {
 
-namespace {
-
 std::string hex(uint64_t value) {
     char text[24];
     std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
@@ -21,6 +19,8 @@ std::string bytes_text(uint64_t n) {
 std::string triple(const Dim3& d) {
     return "(" + std::to_string(d.x) + "," + std::to_string(d.y) + "," + std::to_string(d.z) + ")";
 }
+
+namespace {
 
 constexpr uint64_t null_page = 64 * 1024;            // addresses below came from a null pointer plus an index
 constexpr uint64_t near_enough = uint64_t{1} << 40;  // beyond it the nearest allocation explains nothing

@@ -6,6 +6,10 @@
 
 namespace lockstep::simt {
 
+std::string hex(uint64_t value);         // "0x7f00"
+std::string bytes_text(uint64_t n);      // "1 byte", "8 bytes"
+std::string triple(const Dim3& extent);  // "(1,0,0)"
+
 // A fault of `warp` at `pc`, with kernel, lines, block and thread filled in. Valid until the next one on this thread.
 Fault* make_fault(const Warp& warp, uint32_t pc, uint32_t lane, std::string kind, std::string message, uint64_t address = 0);
 

@@ -118,10 +118,6 @@ Fault* print(Special& s, uint32_t lane, int32_t& result) {
     return nullptr;
 }
 
-std::string triple(const Dim3& d) {
-    return "(" + std::to_string(d.x) + "," + std::to_string(d.y) + "," + std::to_string(d.z) + ")";
-}
-
 uint64_t give(Special& s, uint32_t lane, uint64_t bytes) {
     Grid& grid = *s.warp.block->grid;
     const std::string name =
