@@ -1,5 +1,6 @@
 // Tensor programs on the learner's desk: edited, run on every change, stepped both ways, told what is wrong and where.
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -99,6 +100,75 @@ TEST_CASE("the first value that is not finite, a wrong backward, a hook and a He
           std::string::npos);
     desk.write("dtype f64\nparam x = 2\nz = x^3\nbackward z\nhessian z\n");
     CHECK(desk.told("reports").find("z twice by x, x: 12 (line 5)") != std::string::npos);
+}
+
+TEST_CASE("a program that loses its numbers shows the step and the node in which the first of them went") {
+    Desk desk;
+    REQUIRE(!desk.session.desk.open(lessons_folder / "B03_custom_operator" / "root.tape"));
+    desk.settle();
+    // Of three steps the last has a loss of NaN; in step 0 all values are numbers, and the gradient of x is none.
+    REQUIRE(desk.snapshot()->step->step == 0);
+    CHECK(desk.snapshot()->step->loss == 1.5);
+    CHECK(desk.snapshot()->tape->loss.size() == 3);
+    CHECK(desk.told("graph").find("Backward has passed u:") != std::string::npos);
+    CHECK(desk.told("editor").find(">  9  u = root(x)") != std::string::npos);
+    CHECK(desk.told("curves").find("3 steps") != std::string::npos);
+    CHECK(desk.told("curves").find("the program's loss is 1.500") != std::string::npos);
+    // The pictures follow the element that was lost, not the one that the loss owes most to.
+    CHECK(desk.told("graph").find("step 0: the element in which the backward of u lost its number") != std::string::npos);
+    CHECK(desk.told("graph").find("x[2]                   4          value 0, grad -inf") != std::string::npos);
+    CHECK(desk.told("graph").find("u[2] ") != std::string::npos);
+    for (const nn::GraphNode& node : desk.snapshot()->step->nodes)
+        if (node.name == "x") CHECK(std::isinf(node.gradient->at(2)));
+    // Mended, it runs to its last step again.
+    desk.write("steps 3\nparam x = {4, 1, 9}\nz = mean(sqrt(x))\nbackward z\nupdate 0.1\n");
+    CHECK(desk.snapshot()->step->step == 2);
+}
+
+TEST_CASE("a tensor program's numbers carry its name in the Training workspace, where no run was open") {
+    Desk desk;
+    REQUIRE(!desk.session.desk.open(lessons_folder / "B02_chain_rule" / "hook.tape"));
+    desk.settle();
+    desk.session.workspace = "training";
+    desk.settle();
+    REQUIRE(desk.snapshot()->tape);
+    CHECK(desk.shows("A tensor program: hook.tape on sim:v100"));
+    CHECK(desk.shows("below: hook.tape, until a run begins"));
+    CHECK(desk.shows("hook.tape reads no batch of examples."));
+    CHECK(desk.shows("hook.tape has no layer of weights."));
+    CHECK(desk.shows("hook.tape · step 0"));
+    CHECK(!desk.shows("Training run"));
+    CHECK(desk.clashes() == std::vector<std::string>{});
+    REQUIRE(desk.click_on("Step"));
+    desk.settle();
+    CHECK(desk.shows("Training run"));
+    CHECK(desk.shows("A training step: mlp on sim:v100"));
+}
+
+TEST_CASE("the colours of an attention map have their range and unit beside them") {
+    test::Desk desk(SessionOptions{.lesson = "B07", .lesson_step = 10});
+    desk.session.workspace = "learn";
+    desk.settle();
+    for (LessonState::Prediction& one : desk.session.lesson.predictions[10]) one.locked = true;
+    desk.settle();
+    REQUIRE(desk.shows("Attention and text"));
+    CHECK(desk.shows("head 0"));
+    CHECK((desk.shows("row looks at column, share of its attention") || desk.shows("share of a row's attention")));
+    CHECK(desk.shows("100 %"));
+    CHECK(desk.clashes() == std::vector<std::string>{});
+}
+
+TEST_CASE("what fusion made is hidden while a lesson asks how much it fused") {
+    test::Desk desk(SessionOptions{.lesson = "B11", .lesson_step = 11});
+    desk.session.workspace = "learn";
+    desk.settle();
+    REQUIRE(desk.session.lesson.lesson->steps[11].predicts[0].of == "launches");
+    CHECK(desk.shell.describe("code").find("fused_") == std::string::npos);
+    CHECK(!desk.shows("fused_"));
+    CHECK(!desk.shows("kernels as one"));
+    for (LessonState::Prediction& one : desk.session.lesson.predictions[11]) one.locked = true;
+    desk.settle();
+    CHECK(desk.shell.describe("code").find("fused_") != std::string::npos);
 }
 
 TEST_CASE("a tensor program runs on the host too, and a kernel takes its place on the desk") {

@@ -170,6 +170,7 @@ TEST_CASE("the rows of a scene are a table, and what the cluster's pictures show
     CHECK(static_cast<double>(mesh->mesh.bytes()) == figure(result.parallel, "bytes"));
     CHECK(cluster_picture({}, "") == nullptr);
     CHECK(figure_text(1234567, "") == "1,234,567");
+    CHECK(figure_text(1704123.4, "") == "1,704,123");
     CHECK(figure_text(64e6, "B") == "64 MB");
     CHECK(figure_text(std::nan(""), "") == "-");
 }

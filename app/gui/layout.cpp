@@ -173,11 +173,11 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
     if (workspace == "kernel" && scene_view.starts_with("tape")) {  // and its tensors, and its steps, where it has such
         std::vector<LayoutNode> beside;
         const bool tensors = scene_view.find("tensors") != std::string_view::npos;
-        if (scene_view.find("steps") != std::string_view::npos) beside.push_back(slot("curves", 548, 370, 240));
+        if (scene_view.find("steps") != std::string_view::npos) beside.push_back(slot("curves", 548, 370, 290));
         if (beside.empty() || !tensors) beside.push_back(slot("code", 548, 370, 180));
         if (tensors) beside.push_back(slot("weights", 548, 370, 250));
         return row(1, {column(480, {slot("editor", 600, 380, 250), slot("reports", 276, 380, 110)}),
-                       column(1096, {slot("graph", 424, 760, 290), row(276, std::move(beside)),
+                       column(1096, {slot("graph", 404, 760, 290), row(296, std::move(beside)),
                                      staying(slot("kernels", 180, 640, 180))})});
     }
     if (workspace == "kernel")

@@ -132,7 +132,9 @@ std::string Shell::shown_title(const Snapshot& snapshot) const {
     if (session.workspace == "kernel") return "Your kernel: " + session.desk.document().shown_name();
     if (session.workspace == "cluster" && !session.lesson.lesson) return cluster_title(session, snapshot);
     if (session.lesson.lesson) return session.lesson.lesson->id + "  " + session.lesson.lesson->title;
-    return snapshot.step ? "A training step: " + snapshot.step->model + " on " + snapshot.step->device : "Lessons";
+    if (!snapshot.step) return "Lessons";
+    return (snapshot.tape ? "A tensor program: " : "A training step: ") + snapshot.step->model + " on " +
+           snapshot.step->device;
 }
 
 float Shell::problem_strip(Ui& ui, const Snapshot& snapshot, float top) {

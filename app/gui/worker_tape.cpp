@@ -1,6 +1,7 @@
 // The learner's own tensor program: its text is read, it runs on the modelled GPU or the host, and its last step is
 // published: graph, values, gradients and kernels. What is wrong, and the first value that is no finite number, becomes a
-// message with its line; the program that ran last stays on show.
+// message with its line, and the step in which that value arose is the one published; the program that ran last stays on
+// show.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,6 +28,45 @@ Diagnostic in_text(Diagnostic message, const std::string& text) {
     }
     message.source_line = line;
     return message;
+}
+
+// The last launch of the node in which the first value arose that is no finite number; -1: unknown.
+int64_t launch_of_anomaly(const nn::StepRecord& step, const tensor::Anomaly& anomaly) {
+    for (const nn::GraphNode& node : step.nodes) {
+        const std::vector<int>& launches = anomaly.backward ? node.backward_launches : node.forward_launches;
+        if (node.name == anomaly.name && !launches.empty()) return *std::max_element(launches.begin(), launches.end());
+    }
+    return -1;
+}
+
+// In every tensor of the shape in which that value arose the element at its place; in the others as it was. The products on
+// the edges are those of other elements: they are left out.
+std::shared_ptr<const nn::Followed> followed_anomaly(const nn::StepRecord& step, const tensor::Anomaly& anomaly) {
+    auto found = std::make_shared<nn::Followed>();
+    if (step.followed) *found = *step.followed;
+    found->edges.clear();
+    found->element.resize(step.nodes.size(), -1);
+    const auto fits = [&](const std::vector<int64_t>& shape) {
+        if (shape.size() != anomaly.at.size()) return false;
+        for (size_t i = 0; i < shape.size(); ++i)
+            if (anomaly.at[i] < 0 || anomaly.at[i] >= shape[i]) return false;
+        return true;
+    };
+    const std::vector<int64_t>* shape = nullptr;
+    for (const nn::GraphNode& node : step.nodes) {
+        if (node.name != anomaly.name) continue;
+        if (!anomaly.backward) shape = &node.shape;
+        for (const int input : node.inputs)  // what backward hands on has an input's shape
+            if (const nn::GraphNode& one = step.nodes[static_cast<size_t>(input)];
+                anomaly.backward && !shape && one.requires_grad && fits(one.shape))
+                shape = &one.shape;
+    }
+    if (!shape || !fits(*shape)) return step.followed;
+    int64_t element = 0;
+    for (size_t i = 0; i < shape->size(); ++i) element = element * (*shape)[i] + anomaly.at[i];
+    for (const nn::GraphNode& node : step.nodes)
+        if (node.shape == *shape) found->element[static_cast<size_t>(node.id)] = element;
+    return found;
 }
 
 }  // namespace
@@ -79,6 +119,19 @@ void Session::Worker::own_tape(const KernelJob& wanted) {
             return say();
         }
         if (run.ok()) ran = run.value();
+        // Only the last step is kept whole, and there every value may be lost: the step in which the first one was is run
+        // again, as the last one.
+        if (ran && ran->anomaly && ran->anomaly_step + 1 < ran->text.steps) {
+            lessons::TapeText until = ran->text;
+            until.steps = ran->anomaly_step + 1;
+            const auto again = lessons::run_tape(until, how);
+            if (again.ok() && again.value()->anomaly) {
+                auto shown = std::make_shared<lessons::TapeRun>(*ran);
+                shown->step = again.value()->step;
+                shown->line_of_node = again.value()->line_of_node;
+                ran = shown;
+            }
+        }
     } catch (const Failure& failure) {
         if (!source.stop_requested()) {
             made->ok = false;
@@ -116,15 +169,19 @@ void Session::Worker::show_tape(bool other) {
     auto followed = std::make_shared<nn::StepRecord>(*tape_run->step);
     if (!followed->followed && !followed->nodes.empty() && !tape_run->anomaly)
         followed->followed = std::make_shared<const nn::Followed>(nn::follow(*tape_run->step));
+    if (tape_run->anomaly) followed->followed = followed_anomaly(*followed, *tape_run->anomaly);
     draft.step = draft.first_step = std::move(followed);
     draft.curves.clear();
     Curve& curve = draft.curves.emplace_back();
     curve.name = tape_run->text.steps > 1 ? "loss" : "one step";
     curve.loss = tape_run->loss;
     curve.total_steps = tape_run->text.steps;
-    // A program that is edited stays where it was; another one stands at its end, with all that it found.
+    // A program that is edited stays where it was; another one stands at its end, with all that it found, or where its first
+    // value arose that is no finite number.
     const auto launches = static_cast<int64_t>(draft.step->launches.size());
-    const int64_t launch = other || shown_kernel < 0 ? launches - 1 : std::min(shown_kernel, launches - 1);
+    const int64_t lost = tape_run->anomaly ? launch_of_anomaly(*draft.step, *tape_run->anomaly) : -1;
+    const int64_t end = lost >= 0 ? lost : launches - 1;
+    const int64_t launch = other || shown_kernel < 0 ? end : std::min(shown_kernel, launches - 1);
     if (other) shown_kernel = -1;
     open_kernel(launch, true);
     own = true;

@@ -218,7 +218,7 @@ std::string figure_text(double value, const std::string& unit) {
             if (std::fabs(value) >= size) return fmt::format("{:.4g} {}", value / size, name);
         return fmt::format("{:.0f} B", value);
     }
-    if (value == std::floor(value) && std::fabs(value) < 1e15) {
+    if ((value == std::floor(value) || std::fabs(value) >= 1e4) && std::fabs(value) < 1e15) {
         std::string digits = fmt::format("{:.0f}", std::fabs(value));
         for (size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
         return (value < 0 ? "-" : "") + digits;

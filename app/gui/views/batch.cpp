@@ -25,6 +25,12 @@ const nn::GraphNode* parameter_of(const nn::StepRecord& step, const Focus& focus
 
 constexpr std::string_view hidden_exhibit = "The run has ended; what it learned waits for your answer.";
 
+// A tensor program has numbers, and no examples.
+std::string nothing_text(const Snapshot& snapshot) {
+    return snapshot.tape && snapshot.step ? snapshot.step->model + " reads no batch of examples."
+                                          : std::string("No batch has run yet.");
+}
+
 class BatchView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
@@ -49,9 +55,10 @@ class BatchView final : public View {
             return;
         }
         if (!step || !step->images || step->labels.empty()) {
-            const Rect body = ui.panel(
-                area, {.title = "Batch and gradient", .badge = Provenance::executed, .caption = "No batch has run yet."});
-            return ui.say_nothing_yet(body, "No batch has run yet.", "It appears with the first training step.");
+            const std::string caption = nothing_text(*snapshot);
+            const Rect body =
+                ui.panel(area, {.title = "Batch and gradient", .badge = Provenance::executed, .caption = caption});
+            return ui.say_nothing_yet(body, caption, "A batch appears with the first step of a training run.");
         }
         PanelText words{.title = "Batch and gradient", .badge = Provenance::executed, .caption = caption_};
         const Rect body = ui.panel_body(area, words);
@@ -76,7 +83,8 @@ class BatchView final : public View {
     }
 
     std::string describe(const Session& session, const Focus& focus) const override {
-        const auto step = session.snapshot()->step;
+        const auto snapshot = session.snapshot();
+        const auto step = snapshot->step;
         if (!step) return "Batch and gradient: no batch has run yet.\n";
         BatchView fresh;
         fresh.layer_ = layer_;
@@ -88,7 +96,7 @@ class BatchView final : public View {
                                fresh.exhibit_.derived ? "derived" : "executed", fresh.exhibit_.right, fresh.exhibit_.caption,
                                written.empty() ? "" : "  " + written + "\n");
         }
-        if (step->labels.empty()) return "Batch and gradient: no batch has run yet.\n";
+        if (step->labels.empty()) return "Batch and gradient: " + nothing_text(*snapshot) + "\n";
         std::string text = fmt::format("Batch and gradient (executed), step {}\n  ", step->step);
         for (size_t i = 0; i < std::min<size_t>(16, step->labels.size()); ++i)
             text += step->predictions[i] == step->labels[i]

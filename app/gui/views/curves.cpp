@@ -125,11 +125,13 @@ class CurvesView final : public View {
     struct Single {
         double loss = 0, guess = 0;  // guess 0: the number of classes is not known
         int64_t classes = 0, right = -1, images = 0;
+        bool program = false;  // a tensor program's: it has no batch
     };
     static std::optional<Single> single_step(const Snapshot& snapshot) {
         if (snapshot.curves.size() != 1 || snapshot.curves[0].loss.size() != 1 || snapshot.curves[0].total_steps > 1)
             return std::nullopt;
         Single one{snapshot.curves[0].loss[0]};
+        one.program = snapshot.tape != nullptr;
         if (!snapshot.step) return one;
         const nn::StepRecord& step = *snapshot.step;
         for (const nn::GraphNode& node : step.nodes)
@@ -145,7 +147,8 @@ class CurvesView final : public View {
         return one;
     }
     static std::string single_sentence(const Single& one) {
-        std::string text = fmt::format("The batch's loss in this one step is {:.3f}", one.loss);
+        std::string text =
+            fmt::format("The {} loss in this one step is {:.3f}", one.program ? "program's" : "batch's", one.loss);
         if (one.guess > 0)
             text += fmt::format("; guessing evenly among {} classes would cost ln {} = {:.3f}", one.classes, one.classes,
                                 one.guess);
@@ -166,7 +169,7 @@ class CurvesView final : public View {
                     {.size = 15, .align = Align::right, .weight = 700, .mono = true});
             y += 36;
         };
-        if (std::isfinite(one.loss)) row("this batch", one.loss, theme.ink2, Hatch::solid);
+        if (std::isfinite(one.loss)) row(one.program ? "this program" : "this batch", one.loss, theme.ink2, Hatch::solid);
         if (one.guess > 0) row("an even guess", one.guess, theme.ink3, Hatch::diagonal);
         if (one.right < 0 || r.bottom() - y < 60) return;
         y += 24;
@@ -245,8 +248,9 @@ class CurvesView final : public View {
         if (const auto one = single_step(snapshot)) return single_sentence(*one);
         const Curve& curve = snapshot.curves.front();
         const int64_t step = step_shown(curve, focus);
-        std::string text = fmt::format("At step {} the batch's loss is {}, it began at {}", step,
-                                       loss_text(curve.loss[static_cast<size_t>(step)]), loss_text(curve.loss.front()));
+        std::string text =
+            fmt::format("At step {} the {} loss is {}, it began at {}", step, snapshot.tape ? "program's" : "batch's",
+                        loss_text(curve.loss[static_cast<size_t>(step)]), loss_text(curve.loss.front()));
         const size_t runs = snapshot.curves.size();
         if (runs > 1 && runs < 5 && curve.total_steps == static_cast<int64_t>(curve.loss.size()) && !curve.running) {
             text = fmt::format("At step {} the loss", step);

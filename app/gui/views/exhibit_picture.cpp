@@ -81,6 +81,33 @@ void draw_scatter(Ui& ui, const Exhibit& it, const Rect& r) {
                 {.size = 12, .color = theme.quiet, .align = Align::center});
 }
 
+// What a row gives a column, from the background's 0 to a whole row's 100 %, as the maps colour it: by its root, so that the
+// small shares of a long row can be told apart.
+constexpr int attention_steps = 30;
+Color attention_color(float share, const Theme& theme) {
+    return share > 0 ? sequential(std::sqrt(share), theme) : theme.panel2;
+}
+void attention_legend(Ui& ui, float left, const Rect& r) {
+    const Theme& theme = *ui.theme;
+    const TextStyle words{.size = 12, .color = theme.ink2};
+    const float bar = 90, room = r.right() - left, ends = ui.text_width("0", words) + ui.text_width("100 %", words) + 12;
+    if (room < bar + ends) return;
+    const std::string_view texts[] = {"row looks at column, share of its attention", "share of a row's attention",
+                                      "share of a row"};
+    float x = r.right() - bar - ends;
+    for (const std::string_view text : texts) {
+        const float width = ui.text_width(text, words) + 12;
+        if (width > x - left) continue;
+        ui.text(x - width, r.y + 18, text, words);
+        break;
+    }
+    x = ui.text(x, r.y + 18, "0", words) + 6;
+    for (int i = 0; i < attention_steps; ++i)
+        ui.rect({x + bar * static_cast<float>(i) / attention_steps, r.y + 8, bar / attention_steps, 10},
+                attention_color(static_cast<float>(i) / (attention_steps - 1), theme));
+    ui.text(x + bar + 6, r.y + 18, "100 %", words);
+}
+
 void draw_attention(Ui& ui, const Snapshot& snapshot, const Exhibit& it, int& layer, const Rect& r) {
     const Theme& theme = *ui.theme;
     ui.push_scope("attention");
@@ -91,6 +118,7 @@ void draw_attention(Ui& ui, const Snapshot& snapshot, const Exhibit& it, int& la
             if (ui.chip(x, r.y, std::to_string(i), i == layer)) layer = i;
     }
     ui.pop_scope();
+    attention_legend(ui, x + 8, r);
     const float top = r.y + 34;
     const float text_room = snapshot.written.empty() ? 0 : std::clamp((r.bottom() - top) * 0.42f, 58.f, 200.f);
     const float tile = std::min((r.w + 8) / static_cast<float>(it.heads) - 8, r.bottom() - top - text_room - 18);
@@ -108,7 +136,7 @@ void draw_attention(Ui& ui, const Snapshot& snapshot, const Exhibit& it, int& la
         ui.picture(fmt::format("attention{}", h), version * 128 + static_cast<uint64_t>(layer) * 2 + (theme.dark ? 1u : 0u),
                    it.places, it.places, at, [&](std::span<Color> pixels) {
                        for (size_t i = 0; i < pixels.size() && i < map.size(); ++i)
-                           pixels[i] = map[i] > 0 ? sequential(std::sqrt(map[i]), theme) : theme.panel2;
+                           pixels[i] = attention_color(map[i], theme);
                    });
         ui.frame(at, theme.line, 1);
         ui.text(at.x, at.bottom() + 14, fmt::format("head {}", h), {.size = 12, .color = theme.ink2, .width = tile});

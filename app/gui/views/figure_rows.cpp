@@ -56,9 +56,11 @@ std::string figures_caption(const FigureTable& table, size_t base) {
             most = change;
             text = fmt::format(
                 "{} has {:.3g} times the {} of {}.", row.name, to / from,
-                table.columns[c].title.starts_with("a ") ? table.columns[c].unit + " " + table.columns[c].title
-                : table.columns[c].unit.starts_with("%") ? table.columns[c].title + " (" + table.columns[c].unit + ")"
-                                                         : table.columns[c].title,
+                table.columns[c].title.starts_with("a ")        ? table.columns[c].unit + " " + table.columns[c].title
+                : table.columns[c].title == "stored"            ? std::string("bytes stored")
+                : table.columns[c].title.starts_with("moved, ") ? "bytes " + table.columns[c].title + ","
+                : table.columns[c].unit.starts_with("%")        ? table.columns[c].title + " (" + table.columns[c].unit + ")"
+                                                                : table.columns[c].title,
                 table.rows[base].name);
         }
     return text.empty() ? "All rows have the same figures." : text;

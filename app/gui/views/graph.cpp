@@ -10,6 +10,7 @@
 #include "app/gui/views/graph_picture.h"
 #include "app/gui/views/training_data.h"
 #include "app/gui/views/training_views.h"
+#include "lessons/player/tape_program.h"
 
 namespace lockstep::gui {
 
@@ -36,9 +37,10 @@ class GraphView final : public View {
         const bool hidden = session.reveal_steps >= 0;
         const GraphScene scene = scene_of(*step, session, focus, hidden);
         const std::string sentence = hidden ? std::string(hidden_sentence(*step)) : caption(scene);
-        const Rect body = ui.panel(
-            area,
-            {.title = "Autograd graph", .right = followed_text(scene), .badge = Provenance::executed, .caption = sentence});
+        const Rect body = ui.panel(area, {.title = "Autograd graph",
+                                          .right = followed_text(scene, lost_at(*session.snapshot())),
+                                          .badge = Provenance::executed,
+                                          .caption = sentence});
         const bool memory_fits = body.w > 1000 && body.h > 150;
         const float memory_width = memory_fits ? 260.f : 0.f;
         const Rect room{body.x, body.y, body.w - (memory_fits ? memory_width + 40 : 0), body.h};
@@ -71,7 +73,7 @@ class GraphView final : public View {
                                 scene.launch() >= 0 && static_cast<size_t>(scene.launch()) < step->launches.size()
                                     ? ", " + step->launches[static_cast<size_t>(scene.launch())].label
                                     : "");
-        text += "\n  " + followed_text(scene) + "\n";
+        text += "\n  " + followed_text(scene, lost_at(*session.snapshot())) + "\n";
         for (const GraphNode& node : step->nodes) {
             text += fmt::format("  {:<22} {:<10} value {}", element_name(scene, node.id), shape_text(node.shape),
                                 value_text(scene, node));
@@ -150,9 +152,17 @@ class GraphView final : public View {
         return {step, tape_, plan_, moment, hidden, followed};
     }
 
-    static std::string followed_text(const GraphScene& scene) {
+    // A program of one's own is followed where its first value arose that is no finite number: "the backward of u".
+    static std::string lost_at(const Snapshot& snapshot) {
+        if (!snapshot.tape || !snapshot.own_result || !snapshot.tape->anomaly) return {};
+        const tensor::Anomaly& lost = *snapshot.tape->anomaly;
+        return (lost.backward ? "the backward of " : "") + lost.name;
+    }
+    static std::string followed_text(const GraphScene& scene, const std::string& lost) {
         const bool scalars = std::all_of(scene.step.nodes.begin(), scene.step.nodes.end(),
                                          [](const GraphNode& n) { return !n.value || n.value->size() <= 1; });
+        if (!lost.empty() && !scene.hidden)
+            return fmt::format("step {}: the element in which {} lost its number", scene.step.step, lost);
         if (scalars) return fmt::format("{} nodes", scene.step.nodes.size());
         if (std::none_of(scene.step.nodes.begin(), scene.step.nodes.end(), [](const GraphNode& n) { return n.went_back; }))
             return "forward only: what is learned here needs no gradient";

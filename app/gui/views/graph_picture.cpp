@@ -329,7 +329,7 @@ void draw_live_bytes(Ui& ui, const GraphScene& scene, const Rect& r) {
         // The launch on show keeps its number; its neighbours leave theirs where they would lie on it.
         const float apart = std::abs(middle_of(i) - middle_of(static_cast<size_t>(std::max(launch, 0))));
         if (here || (i % every == 0 && (launch < 0 || apart >= 17)))
-            ui.text(x + bar / 2, plot.bottom() + 15, std::to_string(i + 1),
+            ui.text(i + 1 == count ? x + bar : x + bar / 2, plot.bottom() + 15, std::to_string(i + 1),
                     {.size = 12,
                      .color = here ? theme.ink : theme.ink2,
                      .align = i + 1 == count ? Align::right : Align::center,

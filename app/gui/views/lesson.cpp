@@ -46,7 +46,10 @@ std::string truth_text(const lessons::Predict& predict, double truth) {
     const int right = predict.type == "choice" ? lessons::right_answer(predict, truth) : -1;
     if (right < 0) return answer_text(truth);
     const std::string& words = predict.answers[static_cast<size_t>(right)].text;
-    return truth == 0 || truth == 1 ? words : fmt::format("{} ({})", words, answer_text(truth));
+    // Answers that are counted off, 0, 1, 2 ..., stand for their words alone.
+    bool counted = true;
+    for (size_t i = 0; i < predict.answers.size(); ++i) counted &= predict.answers[i].value == static_cast<double>(i);
+    return counted || truth == 0 || truth == 1 ? words : fmt::format("{} ({})", words, answer_text(truth));
 }
 
 int tries_of(const LessonState& state, int checks) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "app/gui/views/training_views.h"
 #include "core/nn/models/models.h"
@@ -32,7 +33,8 @@ class SetupView final : public View {
         const bool running = session.playing && session.grain == Grain::training_step;
         const bool busy = !snapshot->busy.empty();
         float x = area.x + 12;
-        if (area.w > 1000) x = ui.text(x, y + 18, "Training run", {.size = 14, .weight = 600}) + 14;
+        if (area.w > 1000)
+            x = ui.text(x, y + 18, snapshot->tape ? "Next run" : "Training run", {.size = 14, .weight = 600}) + 14;
         const auto button = [&](const char* label, bool primary, bool able) {
             const float width = ui.chip_width(label) + 8;
             if (x + width > right) return false;
@@ -46,7 +48,7 @@ class SetupView final : public View {
             if (session.playing) session.post({Request::Kind::train, -1, {}});
         }
         if (button("Step", false, !running)) session.post({Request::Kind::train, 1, {}});
-        if (button("Rewind", false, snapshot->step && snapshot->step->step > 0)) {
+        if (button("Rewind", false, snapshot->step && !snapshot->tape && snapshot->step->step > 0)) {
             session.playing = false;
             session.post({Request::Kind::show_step, 0, {}});
         }
@@ -69,7 +71,7 @@ class SetupView final : public View {
         menu(MenuKind::batch, "batch", std::to_string(setup.batch));
         if (snapshot->training && trains_on_ranks(setup.model)) menu(MenuKind::ranks, "ranks", std::to_string(setup.ranks));
         if (right - x > 90) {
-            const std::string state = busy ? snapshot->busy : aim(setup);
+            const std::string state = busy ? snapshot->busy : beside_program(*snapshot).value_or(aim(setup));
             ui.text(right, y + 18, state, {.size = 13, .color = theme.ink2, .align = Align::right, .width = right - x - 8});
         }
         if (busy && snapshot->progress >= 0)
@@ -81,13 +83,19 @@ class SetupView final : public View {
     std::string describe(const Session& session, const Focus&) const override {
         const auto snapshot = session.snapshot();
         const TrainingSetup& setup = snapshot->setup;
-        return fmt::format("Training run: {} on {}, {}, learning rate {:g}, batch {}{}; {}\n", setup.model,
-                           setup_device(session, setup), setup_optimizer(setup), setup.learning_rate, setup.batch,
+        return fmt::format("{}: {} on {}, {}, learning rate {:g}, batch {}{}; {}\n",
+                           snapshot->tape ? "Next run" : "Training run", setup.model, setup_device(session, setup),
+                           setup_optimizer(setup), setup.learning_rate, setup.batch,
                            setup.ranks > 1 ? fmt::format(", the step on show on {} ranks too", setup.ranks) : "",
-                           snapshot->busy.empty() ? aim(setup) : snapshot->busy);
+                           snapshot->busy.empty() ? beside_program(*snapshot).value_or(aim(setup)) : snapshot->busy);
     }
 
   private:
+    // Of a tensor program on show the figures below are not this run's.
+    static std::optional<std::string> beside_program(const Snapshot& snapshot) {
+        if (!snapshot.tape || !snapshot.step) return std::nullopt;
+        return fmt::format("below: {}, until a run begins", snapshot.step->model);
+    }
     static std::string aim(const TrainingSetup& setup) {
         const nn::ModelRow& row = nn::model_named(setup.model);
         return fmt::format("{}; aims at {}", row.summary, row.aim);

@@ -41,9 +41,18 @@ class CodeView final : public View {
                       end = set ? session.cycles_end : std::max<int64_t>(1, timeline_->cycles);
         if (sums_.begin != begin || sums_.end != end || sums_.issued.empty()) sums_ = sum_window(*timeline_, begin, end);
         const bool hidden = session.reveal_steps >= 0;
-        const std::string sentence = caption_of(*timeline_, sums_, focus, hidden);
-        const Rect body =
-            ui.panel(area, {.title = "Source and PTX", .right = file_, .badge = Provenance::simulated, .caption = sentence});
+        const bool secret = hidden && tells(session, *timeline_->run);
+        const std::string sentence = secret ? std::string(secret_kernel) : caption_of(*timeline_, sums_, focus, hidden);
+        const Rect body = ui.panel(area, {.title = "Source and PTX",
+                                          .right = secret ? std::string() : file_,
+                                          .badge = Provenance::simulated,
+                                          .caption = sentence});
+        if (secret) {
+            ui.dashed({body.x, body.y + 4, body.w, 42}, ui.theme->ink3, 3, 3);
+            ui.text(body.x + body.w / 2, body.y + 30, "Hidden until you lock an answer.",
+                    {.size = 13, .color = ui.theme->ink2, .align = Align::center});
+            return;
+        }
         ui.push_scope("code");
         paint(ui, focus, body, hidden);
         ui.pop_scope();
@@ -58,6 +67,7 @@ class CodeView final : public View {
         const WindowSums sums = sum_window(timeline, set ? session.cycles_begin : 0,
                                            set ? session.cycles_end : std::max<int64_t>(1, timeline.cycles));
         const bool hidden = session.reveal_steps >= 0;
+        if (hidden && tells(session, *timeline.run)) return fmt::format("Source and PTX\n  {}\n", secret_kernel);
         const ptx::Program& program = *timeline.run->program;
         std::string text =
             fmt::format("Source and PTX (simulated), {}\n", std::filesystem::path(program.source_file).filename().string());
@@ -71,6 +81,15 @@ class CodeView final : public View {
     }
 
   private:
+    // A kernel that fusion made says what was fused, which may be what is asked.
+    static constexpr std::string_view secret_kernel = "The generated kernel waits for your answer.";
+    static bool tells(const Session& session, const model::KernelRun& run) {
+        const LessonState& state = session.lesson;
+        if (!state.lesson || state.step < 0 || static_cast<size_t>(state.step) >= state.lesson->steps.size()) return false;
+        const auto& asked = state.lesson->steps[static_cast<size_t>(state.step)].predicts;
+        return std::filesystem::path(run.program->source_file).filename().string().starts_with("fused_") &&
+               std::any_of(asked.begin(), asked.end(), [](const auto& one) { return one.of.starts_with("launches"); });
+    }
     std::shared_ptr<const Timeline> timeline_ = std::make_shared<const Timeline>();
     WindowSums sums_;
     FocusFollower follower_;
@@ -123,6 +142,13 @@ class CodeView final : public View {
                 ui.scroll_to("source",
                              std::max(0.0f, static_cast<float>(focus.line - 1) * ptx_line_height - lines.h * 0.4f));
             ui.scroll_to("ptx", std::max(0.0f, static_cast<float>(focus.pc) * ptx_line_height - rows.h * 0.55f));
+        } else if (focus.pc < 0 && seen_pc_ == -2) {  // nothing is chosen: to where the kernel begins, past its file's head
+            seen_pc_ = -1;
+            const auto first =
+                std::find_if(instructions.begin(), instructions.end(), [](const auto& d) { return d.line > 0; });
+            const int32_t line = first == instructions.end() ? 1 : first->line;
+            ui.scroll_to("source", std::max(0.0f, static_cast<float>(line - 2) * ptx_line_height));
+            ui.scroll_to("ptx", 0);
         }
         const float source_at =
             std::floor(ui.scroll("source", lines, static_cast<float>(source_.size()) * ptx_line_height) / ptx_line_height) *

@@ -35,7 +35,8 @@ class StepKernelsView final : public View {
         const bool hidden = session.reveal_steps >= 0, untimed = without_times(*step);
         const auto& ranks = ranks_of(session);
         const bool by_rank = ranks && by_rank_ && !hidden;
-        std::string right = fmt::format("step {} · batch {}", step->step, step->batch);
+        std::string right = session.snapshot()->tape ? fmt::format("{} · step {}", step->model, step->step)
+                                                     : fmt::format("step {} · batch {}", step->step, step->batch);
         if (by_rank) right += fmt::format(" · {} ranks", ranks->ranks.size());
         if (!hidden && !by_rank) right += fmt::format(" · {} kernels", step->launches.size());
         const std::string sentence = hidden    ? std::string(hidden_sentence)

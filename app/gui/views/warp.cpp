@@ -244,8 +244,11 @@ class WarpView final : public View {
         const Span span = strip(snapshot, rows);
         const float scale_width = 190;
         float x = body.x;
-        for (const RegisterRow& row : rows) {
-            if (x + ui.chip_width(row.name) > body.right() - scale_width) break;
+        bool chosen = std::none_of(rows.begin(), rows.end(), [&](const RegisterRow& r) { return r.name == chosen_; });
+        for (const RegisterRow& row : rows) {  // the one that the strip shows always has its chip
+            const float wanted = chosen || row.name == chosen_ ? 0 : ui.chip_width(chosen_) + 8;
+            if (row.name != chosen_ && x + ui.chip_width(row.name) + wanted > body.right() - scale_width) continue;
+            chosen = chosen || row.name == chosen_;
             if (ui.chip(x, body.y + 36, row.name, row.name == chosen_)) {
                 chosen_ = row.name;
                 picked_ = true;

@@ -111,9 +111,12 @@ class WeightsView final : public View {
         const auto snapshot = session.snapshot();
         const GraphNode* node = snapshot->step ? tensor_shown(*snapshot->step, focus) : nullptr;
         if (!node) {
-            const Rect body = ui.panel(
-                area, {.title = "Weights, layer 1", .badge = Provenance::executed, .caption = "No weights to show yet."});
-            return ui.say_nothing_yet(body, "No weights to show yet.", "They appear with the first training step.");
+            const bool program = snapshot->tape && snapshot->step;
+            const std::string caption =
+                program ? snapshot->step->model + " has no layer of weights." : std::string("No weights to show yet.");
+            const Rect body =
+                ui.panel(area, {.title = "Weights, layer 1", .badge = Provenance::executed, .caption = caption});
+            return ui.say_nothing_yet(body, caption, "They appear with the first step of a training run.");
         }
         const StepRecord& step = *snapshot->step;
         refresh(*snapshot, *node);
