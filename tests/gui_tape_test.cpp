@@ -171,6 +171,17 @@ TEST_CASE("what fusion made is hidden while a lesson asks how much it fused") {
     CHECK(desk.shell.describe("code").find("fused_") != std::string::npos);
 }
 
+TEST_CASE("one kernel is no kernels") {
+    Desk desk;
+    desk.settle();
+    REQUIRE(!desk.session.desk.open(lessons_folder / "B12_cheaper_arithmetic" / "tiled.tape"));
+    desk.settle();
+    REQUIRE(desk.snapshot()->step);
+    REQUIRE(desk.snapshot()->step->launches.size() == 1);
+    CHECK(desk.shows("· 1 kernel"));
+    CHECK(!desk.shows("1 kernels"));
+}
+
 TEST_CASE("a tensor program runs on the host too, and a kernel takes its place on the desk") {
     Desk desk;
     REQUIRE(!desk.session.desk.open(lessons_folder / "B02_chain_rule" / "chain.tape"));

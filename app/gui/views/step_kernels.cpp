@@ -38,7 +38,8 @@ class StepKernelsView final : public View {
         std::string right = session.snapshot()->tape ? fmt::format("{} · step {}", step->model, step->step)
                                                      : fmt::format("step {} · batch {}", step->step, step->batch);
         if (by_rank) right += fmt::format(" · {} ranks", ranks->ranks.size());
-        if (!hidden && !by_rank) right += fmt::format(" · {} kernels", step->launches.size());
+        if (!hidden && !by_rank)
+            right += fmt::format(" · {} kernel{}", step->launches.size(), step->launches.size() == 1 ? "" : "s");
         const std::string sentence = hidden    ? std::string(hidden_sentence)
                                      : by_rank ? ranks_sentence(*ranks, step->batch, step->loss)
                                                : all_said(session, *step);
