@@ -142,12 +142,13 @@ class CodeView final : public View {
                 ui.scroll_to("source",
                              std::max(0.0f, static_cast<float>(focus.line - 1) * ptx_line_height - lines.h * 0.4f));
             ui.scroll_to("ptx", std::max(0.0f, static_cast<float>(focus.pc) * ptx_line_height - rows.h * 0.55f));
-        } else if (focus.pc < 0 && seen_pc_ == -2) {  // nothing is chosen: to where the kernel begins, past its file's head
+        } else if (focus.pc < 0 && seen_pc_ == -2) {  // to the marked line, else to where the kernel begins
             seen_pc_ = -1;
             const auto first =
                 std::find_if(instructions.begin(), instructions.end(), [](const auto& d) { return d.line > 0; });
-            const int32_t line = first == instructions.end() ? 1 : first->line;
-            ui.scroll_to("source", std::max(0.0f, static_cast<float>(line - 2) * ptx_line_height));
+            const float begin = static_cast<float>((first == instructions.end() ? 1 : first->line) - 2) * ptx_line_height;
+            const float marked = static_cast<float>(focus.line - 1) * ptx_line_height - lines.h * 0.4f;
+            ui.scroll_to("source", std::max(0.0f, focus.line > 0 ? marked : begin));
             ui.scroll_to("ptx", 0);
         }
         const float source_at =
