@@ -129,7 +129,9 @@ void Shell::top_bar(Ui& ui, const Snapshot& snapshot) {
 
 // The lesson, or what runs.
 std::string Shell::shown_title(const Snapshot& snapshot) const {
-    if (session.workspace == "kernel") return "Your kernel: " + session.desk.document().shown_name();
+    if (session.workspace == "kernel")
+        return (session.desk.document().is_tape() ? "Your program: " : "Your kernel: ") +
+               session.desk.document().shown_name();
     if (session.workspace == "cluster" && !session.lesson.lesson) return cluster_title(session, snapshot);
     if (session.lesson.lesson) return session.lesson.lesson->id + "  " + session.lesson.lesson->title;
     if (!snapshot.step) return "Lessons";

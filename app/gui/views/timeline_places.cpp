@@ -59,6 +59,19 @@ float legend_height(const Ui& ui, const WindowSums& sums, const Rect& body) {
     return states + (body.h > 420 ? 28 : 6);
 }
 
+// How much of `room` the rows take: all of them, or as many as are whole before the first scroll.
+float whole_rows(const TimelinePlaces& places, float room) {
+    if (places.content <= room) return places.content;
+    float y = 0, fits = room;
+    for (const GroupPlace& group : places.groups) {
+        y += group_head;
+        for (size_t row = 0; row < group.rows.size(); ++row)
+            if ((y += places.pitch) <= room) fits = y;
+        y += group_gap;
+    }
+    return fits;
+}
+
 }  // namespace
 
 std::string percent(int64_t part, int64_t whole) {
@@ -106,7 +119,7 @@ TimelinePlaces place_timeline(const Ui& ui, const Timeline& timeline, const Wind
     const float rows_room = room - legend - (area > 0 ? area + 16 : 0);
     places.pitch = rows == 0 ? 16 : std::clamp(std::floor((rows_room - heads) / static_cast<float>(rows)), 14.0f, 22.0f);
     places.content = heads + places.pitch * static_cast<float>(rows);
-    places.rows = {body.x, body.y + 22, body.w + 10, std::min(rows_room, places.content)};
+    places.rows = {body.x, body.y + 22, body.w + 10, whole_rows(places, rows_room)};
     if (area > 0) places.area = {places.axis.x, places.rows.bottom() + 12, width, area};
     if (legend > 0) places.legend = {body.x, body.bottom() - legend, body.w, legend};
     return places;
