@@ -4,8 +4,10 @@
 #include "app/cli/cli.h"
 #include "app/gui/app.h"
 #include "app/gui/bench.h"
+#include "core/device/child_process.h"
 
 int main(int argc, char** argv) {
+    lockstep::device::serve_task(argc, argv);
 #ifdef SIGXFSZ
     std::signal(SIGXFSZ, SIG_IGN);  // a file that grows beyond the limit is a full disk: the write fails, and says so
 #endif

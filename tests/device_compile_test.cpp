@@ -1,6 +1,10 @@
 // Compiling strangers' CUDA C++: every compiler that is here, its errors with their place, and its bounds. What needs a
 // compiler that is missing is skipped with a warning.
 #include <chrono>
+#include <filesystem>
+#include <future>
+#include <mutex>
+#include <thread>
 
 #include "core/base/files.h"
 #include "core/device/compilers.h"
@@ -24,6 +28,26 @@ std::vector<std::string> compilers_here() {
     }
     return names;
 }
+
+std::mutex held_by_a_thread;
+const ChildTask tasks[] = {
+    {"test abort", [](const std::vector<std::string>&) -> std::string { std::abort(); }},
+    {"test print",
+     [](const std::vector<std::string>& words) {
+         std::string text = std::filesystem::current_path().string();
+         for (const std::string& word : words) text += "|" + word;
+         return text + "|";
+     }},
+    {"test wait",
+     [](const std::vector<std::string>&) -> std::string {
+         for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
+     }},
+    {"test lock",
+     [](const std::vector<std::string>&) -> std::string {
+         const std::lock_guard lock(held_by_a_thread);
+         return "locked";
+     }},
+};
 }  // namespace
 
 TEST_CASE("every compiler makes PTX whose lines are the student's file's") {
@@ -200,8 +224,27 @@ TEST_CASE("a child process is bounded in time and output, and a crash in it stay
     CHECK(said.status == 3);
     CHECK(said.output == folder.path().string() + "\n$(touch x); `touch y`\n");
     CHECK(std::filesystem::is_empty(folder.path()));
-    CHECK(run_function([]() -> std::string { std::abort(); }).end == End::killed);
-    CHECK(run_function([] { return std::string(100000, 'x'); }).output.size() == 100000);
+    CHECK(run_task("test abort", {}, folder.path()).end == End::killed);
+    CHECK(run_task("test print", {"a", "b c", ""}, folder.path()).output == folder.path().string() + "|a|b c||");
+    CHECK(run_task("test print", {std::string(100000, 'x')}, folder.path()).output.size() > 100000);
+    CHECK(run_task("test wait", {}, folder.path(), {.seconds = 0.2}).end == End::timed_out);
+    CHECK(run_task("no such task", {}, folder.path()).succeeded() == false);
+}
+
+// A child that was only forked would inherit the lock that another thread holds, and wait for ever.
+TEST_CASE("a task runs while another thread of the parent holds every lock") {
+    const TemporaryFolder folder;
+    std::promise<void> held, done;
+    std::thread holder([&] {
+        const std::lock_guard lock(held_by_a_thread);
+        held.set_value();
+        done.get_future().wait();
+    });
+    held.get_future().wait();
+    const ChildOutcome outcome = run_task("test lock", {}, folder.path(), {.seconds = 10});
+    done.set_value();
+    holder.join();
+    CHECK(outcome.output == "locked");
 }
 
 TEST_CASE("impossible compile requests are one sentence each") {

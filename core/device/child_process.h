@@ -28,8 +28,20 @@ struct ChildOutcome {
 ChildOutcome run_program(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                          const std::filesystem::path& folder, const ChildLimits& limits = {});
 
-// Runs `function` in a child; what it returns is the output. A crash or an endless loop in it ends the child alone.
-ChildOutcome run_function(const std::function<std::string()>& function, const ChildLimits& limits = {});
+// A function that this same program runs in a child of its own, started afresh: no thread of the parent and none of its
+// locks are in it. It gets run_task's words and returns what becomes the output; a crash or an endless loop in it ends the
+// child alone. One at namespace scope for each name.
+class ChildTask {
+  public:
+    using Function = std::string (*)(const std::vector<std::string>& words);
+    ChildTask(std::string_view name, Function function);
+};
+// The first line of main(): in such a child it runs the task and ends the process; else it returns at once. A program
+// without it cannot run tasks: they are not started.
+void serve_task(int argc, char** argv);
+// The working folder is `folder`; what the task prints itself is lost.
+ChildOutcome run_task(std::string_view name, const std::vector<std::string>& words, const std::filesystem::path& folder,
+                      const ChildLimits& limits = {});
 
 // Runs `function` in a child that says lines; `heard` gets each and returns for how many seconds the child may be silent
 // after it. One that is silent for longer is ended. Ctrl-C ends both. No bound on memory: a GPU's driver reserves address

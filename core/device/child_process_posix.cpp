@@ -1,6 +1,6 @@
-// Child processes by fork: parent and child share one pipe; the child leads a process group, so that ending it ends what it
-// started. Between fork and exec the child calls async-signal-safe functions only; run_function's child goes on in C++,
-// which glibc allows, and its time limit covers the rest.
+// Child processes by fork and exec: parent and child share one pipe; the child leads a process group, so that ending it ends
+// what it started. Between fork and exec the child calls async-signal-safe functions only: another thread may have held any
+// lock. run_and_hear's child alone goes on in C++, so its caller must be the only thread.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -14,11 +14,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cinttypes>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "core/base/diagnostic.h"
 #include "core/device/child_process.h"
@@ -128,15 +130,11 @@ ChildOutcome fork_and_watch(const ChildLimits& limits, const Body& body) {
     setpgid(child, child);  // in both: whichever comes first
     return watch(child, ends[0], limits);
 }
-}  // namespace
 
-ChildOutcome run_program(const fs::path& program, const std::vector<std::string>& arguments, const fs::path& folder,
-                         const ChildLimits& limits) {
-    const char* path = std::getenv("PATH");
-    std::vector<std::string> words = {program.string()};
-    words.insert(words.end(), arguments.begin(), arguments.end());
-    std::vector<std::string> settings = {fmt::format("PATH={}", path ? path : "/usr/local/bin:/usr/bin:/bin"),
-                                         "TMPDIR=" + folder.string(), "HOME=" + folder.string(), "LC_ALL=C"};
+// Starts `program`, which prints into the pipe; `last` runs in the child right before exec: async-signal-safe calls only.
+template <class Last>
+ChildOutcome start(const std::string& program, std::vector<std::string> words, std::vector<std::string> settings,
+                   const fs::path& folder, const ChildLimits& limits, const Last& last) {
     const auto pointers = [](std::vector<std::string>& strings) {
         std::vector<char*> result;
         for (std::string& text : strings) result.push_back(text.data());
@@ -152,26 +150,84 @@ ChildOutcome run_program(const fs::path& program, const std::vector<std::string>
         dup2(pipe, 2);
         for (int descriptor = 3; descriptor < 1024; ++descriptor) close(descriptor);
         if (chdir(where.c_str()) != 0) _exit(127);
-        bound_this_process(limits, 0);
-        execve(argv[0], argv.data(), environment.data());
+        last();
+        execve(program.c_str(), argv.data(), environment.data());
     });
 }
 
-ChildOutcome run_function(const std::function<std::string()>& function, const ChildLimits& limits) {
-    const uint64_t address_space = own_address_space();
-    return fork_and_watch(limits, [&](int pipe) {
-        bound_this_process(limits, address_space);
+std::vector<std::string> bare_environment(const fs::path& folder) {
+    const char* path = std::getenv("PATH");
+    return {fmt::format("PATH={}", path ? path : "/usr/local/bin:/usr/bin:/bin"), "TMPDIR=" + folder.string(),
+            "HOME=" + folder.string(), "LC_ALL=C"};
+}
+
+bool write_all(int descriptor, std::string_view text) {
+    for (size_t done = 0; done < text.size();) {
+        const ssize_t count = write(descriptor, text.data() + done, text.size() - done);
+        if (count <= 0) return false;
+        done += static_cast<size_t>(count);
+    }
+    return true;
+}
+
+constexpr std::string_view task_program = "lockstep-task";  // what a child that runs a task is called
+
+std::vector<std::pair<std::string, ChildTask::Function>>& tasks() {
+    static std::vector<std::pair<std::string, ChildTask::Function>> all;
+    return all;
+}
+bool& serves_tasks() {
+    static bool serves = false;
+    return serves;
+}
+}  // namespace
+
+ChildOutcome run_program(const fs::path& program, const std::vector<std::string>& arguments, const fs::path& folder,
+                         const ChildLimits& limits) {
+    std::vector<std::string> words = {program.string()};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    return start(program.string(), words, bare_environment(folder), folder, limits, [&] { bound_this_process(limits, 0); });
+}
+
+ChildTask::ChildTask(std::string_view name, Function function) {
+    tasks().emplace_back(name, function);
+}
+
+void serve_task(int argc, char** argv) {
+    serves_tasks() = true;
+    if (argc < 3 || std::string_view(argv[0]) != task_program) return;
+    const std::vector<std::string> words(argv + 3, argv + argc);
+    const std::string_view sizes = argv[2];  // "seconds memory file": bounds that a sanitizer's start would break
+    ChildLimits limits;
+    if (std::sscanf(sizes.data(), "%lf %" SCNu64 " %" SCNu64, &limits.seconds, &limits.memory_bytes, &limits.file_bytes) !=
+        3)
+        _exit(126);
+    bound_this_process(limits, own_address_space());
+    for (const auto& [name, function] : tasks()) {
+        if (name != argv[1]) continue;
         try {
-            const std::string output = function();
-            for (size_t done = 0; done < output.size();) {
-                const ssize_t count = write(pipe, output.data() + done, output.size() - done);
-                if (count <= 0) _exit(126);
-                done += static_cast<size_t>(count);
-            }
-            _exit(0);
+            const std::string output = function(words);
+            _exit(write_all(STDOUT_FILENO, output) ? 0 : 126);
         } catch (...) {
             _exit(126);
         }
+    }
+    _exit(127);
+}
+
+ChildOutcome run_task(std::string_view name, const std::vector<std::string>& words, const fs::path& folder,
+                      const ChildLimits& limits) {
+    if (!serves_tasks()) return {};
+    std::vector<std::string> all = {std::string(task_program), std::string(name),
+                                    fmt::format("{} {} {}", limits.seconds, limits.memory_bytes, limits.file_bytes)};
+    all.insert(all.end(), words.begin(), words.end());
+    std::vector<std::string> environment = bare_environment(folder);
+    for (const char* const kept : {"LD_LIBRARY_PATH", "LOCKSTEP_HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"})
+        if (const char* const value = std::getenv(kept)) environment.push_back(fmt::format("{}={}", kept, value));
+    return start("/proc/self/exe", all, environment, folder, limits, [] {
+        const int nowhere = open("/dev/null", O_WRONLY);
+        dup2(nowhere, 2);  // the output is the task's answer alone
+        close(nowhere);
     });
 }
 
@@ -187,12 +243,7 @@ ChildOutcome run_and_hear(const std::function<void(const SayLine& say)>& functio
         signal(SIGPIPE, SIG_DFL);  // nobody listens any more
         try {
             function([&](std::string_view line) {
-                const std::string text = std::string(line) + "\n";
-                for (size_t done = 0; done < text.size();) {
-                    const ssize_t count = write(ends[1], text.data() + done, text.size() - done);
-                    if (count <= 0) _exit(126);
-                    done += static_cast<size_t>(count);
-                }
+                if (!write_all(ends[1], std::string(line) + "\n")) _exit(126);
             });
             _exit(0);
         } catch (...) {

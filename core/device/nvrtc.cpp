@@ -1,5 +1,6 @@
 // NVRTC, NVIDIA's compiler as a library, found at run time: https://docs.nvidia.com/cuda/nvrtc. Needs no header of NVIDIA's:
-// the few functions used are declared here. It compiles in a child process, so that no source can take the program along.
+// the few functions used are declared here. It compiles in a child process (a ChildTask), so that no source can take the
+// program along.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -77,9 +78,9 @@ std::string text_by(Nvrtc::Status (*size)(Nvrtc::Program, size_t*), Nvrtc::Statu
     return text;
 }
 
-// In the child: "1" or "0" for success, then the log, a zero, the PTX.
-std::string compile_here(const CompileRequest& request) {
-    const std::string &source = request.source, &arch = request.arch;
+// In the child, whose folder holds the source; `words`: the options. "1" or "0" for success, then the log, a zero, the PTX.
+std::string compile_here(const std::vector<std::string>& words) {
+    const std::string source = read_file(std::filesystem::path(source_name)).value();
     std::vector<std::string> texts, names;
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator(standard_headers(), error)) {
@@ -97,19 +98,8 @@ std::string compile_here(const CompileRequest& request) {
     if (n.create(&program, source.c_str(), name.c_str(), static_cast<int>(names.size()), text_pointers.data(),
                  name_pointers.data()) != 0)
         return "0NVRTC could not begin";
-    const std::string arch_option = "-arch=" + (arch.empty()              ? lowest_arch(request.least_arch)
-                                                : arch.starts_with("sm_") ? "compute_" + arch.substr(3)
-                                                                          : arch);
-    std::vector<const char*> options = {arch_option.c_str(), "-lineinfo", "-std=c++17", "-include=math.h",
-                                        "-include=stdint.h"};  // what nvcc has without asking
-    const std::string toolkit = "-I" + toolkit_headers().string();
-    const std::string standard_library = toolkit + "/cccl";  // where CUDA 13 keeps cuda/std
-    if (toolkit.size() > 2) {
-        options.push_back(toolkit.c_str());
-        options.push_back(standard_library.c_str());
-    }
-    const std::vector<std::string> own = preprocessor_options(request);
-    for (const std::string& option : own) options.push_back(option.c_str());
+    std::vector<const char*> options;
+    for (const std::string& word : words) options.push_back(word.c_str());
     const bool ok = n.compile(program, static_cast<int>(options.size()), options.data()) == 0;
     return (ok ? "1" : "0") + text_by(n.log_size, n.log, program) + '\0' + (ok ? text_by(n.ptx_size, n.ptx, program) : "");
 }
@@ -117,7 +107,18 @@ std::string compile_here(const CompileRequest& request) {
 CompilerRun run(const CompileRequest& request) {
     ChildLimits limits = request.limits;
     limits.output_bytes = size_t{64} << 20;  // the PTX comes this way too
-    CompilerRun result{run_function([&] { return compile_here(request); }, limits), {}};
+    const std::string& arch = request.arch;
+    std::vector<std::string> options = {"-arch=" + (arch.empty()              ? lowest_arch(request.least_arch)
+                                                    : arch.starts_with("sm_") ? "compute_" + arch.substr(3)
+                                                                              : arch),
+                                        "-lineinfo", "-std=c++17", "-include=math.h",
+                                        "-include=stdint.h"};  // what nvcc has without asking
+    if (const std::string toolkit = toolkit_headers().string(); !toolkit.empty()) {
+        options.push_back("-I" + toolkit);
+        options.push_back("-I" + toolkit + "/cccl");  // where CUDA 13 keeps cuda/std
+    }
+    for (std::string& option : preprocessor_options(request)) options.push_back(std::move(option));
+    CompilerRun result{run_task("nvrtc", options, request.folder, limits), {}};
     std::string& output = result.outcome.output;
     if (!result.outcome.succeeded()) return result;
     const size_t zero = std::min(output.find('\0'), output.size());
@@ -126,6 +127,8 @@ CompilerRun run(const CompileRequest& request) {
     output = zero > 0 ? output.substr(1, zero - 1) : "";
     return result;
 }
+
+const ChildTask task("nvrtc", compile_here);
 }  // namespace
 
 const Compiler nvrtc = {"nvrtc", "NVRTC of the CUDA toolkit (Debian package nvidia-cuda-toolkit)", version, run};
