@@ -438,6 +438,81 @@ TEST_CASE("small products of one matrix share a launch rather than take their bi
     }
 }
 
+// dW = xᵀ dy, dx = dy W, then W -= rate dW; with `settles` an optimiser's step, which waits for everything before it.
+Build layer_backward(int64_t rows, int64_t in, int64_t out, bool settles) {
+    Build it;
+    const int x = it.buffer("x", rows * in, Role::feed), dy = it.buffer("dy", rows * out, Role::feed),
+              w = it.buffer("fc.weight", in * out, Role::persistent), dw = it.buffer("fc dW", in * out),
+              dx = it.buffer("fc dx", rows * in);
+    it.graph.buffers[size_t(dx)].output = true;
+    const auto product = [&](const char* kernel, int a, int b, int c, int64_t m, int64_t n, int64_t k, const char* label) {
+        it.launch(kernel, {static_cast<uint32_t>((n + 15) / 16), static_cast<uint32_t>((m + 15) / 16), 1}, {16, 16, 1},
+                  {Build::at(a), Build::at(b), Build::at(c), Build::number(m), Build::number(n), Build::number(k)}, label,
+                  "backward");
+    };
+    product("matmul_tn", dy, x, dw, out, in, rows, "fc dW");
+    product("matmul_nn", dy, w, dx, rows, in, out, "fc dx");
+    if (settles) {
+        const int settings = it.buffer("settings", 64, Role::persistent, DType::f64),
+                  m = it.buffer("m", in * out, Role::persistent), v = it.buffer("v", in * out, Role::persistent);
+        it.type = DType::f64;
+        it.elementwise("fill", 8, {Build::at(settings), it.real(0.5), Build::number(8)}, "settings", "update");
+        it.type = DType::f32;
+        it.elementwise(
+            "adamw", in * out,
+            {Build::at(w), Build::at(dw), Build::at(m), Build::at(v), Build::at(settings), Build::number(in * out)},
+            "fc adamw", "update");
+    } else {
+        it.elementwise("sgd", in * out, {Build::at(w), Build::at(dw), it.real(0.125), Build::number(in * out)}, "fc sgd",
+                       "update");
+    }
+    touch(it.graph);
+    return it;
+}
+
+TEST_CASE("plain SGD's update goes on from its gradient's product, behind the last that reads the weights") {
+    for (const bool on_host : {false, true})
+        for (const auto& [rows, in, out] : {std::tuple{1, 1, 1}, std::tuple{9, 33, 20}, std::tuple{64, 100, 48}}) {
+            Build it = layer_backward(rows, in, out, false);
+            const Fusion fusion = fuse(it.graph, {.on_host = on_host});
+            INFO(text_of(fusion));
+            REQUIRE(fusion.graph.launches.size() == 2);
+            CHECK(fusion.graph.launches[0].replaces == std::vector<int>{1});
+            CHECK(fusion.graph.launches[1].replaces == std::vector<int>{0, 2});
+            CHECK(fusion.unwritten == std::vector<std::string>{"fc dW"});
+            same_numbers(it, fusion);
+        }
+    Build it = layer_backward(9, 33, 20, true);
+    const Fusion fusion = fuse(it.graph);
+    INFO(text_of(fusion));
+    CHECK(fusion.graph.launches.size() == 4);
+    CHECK(fusion.decisions[3].why.find("alone: not with fc dW: it waits for all gradients") == 0);
+}
+
+TEST_CASE("on the host an op of much arithmetic that reads more stays apart from its product, a light one does not") {
+    for (const auto& [kernel, joins] : {std::pair{"relu_backward", true}, std::pair{"gelu_tanh_backward", false}})
+        for (const bool on_host : {false, true}) {
+            const int64_t m = 40, n = 33, k = 17;
+            Build it;
+            const int dy = it.buffer("dy", m * k, Role::feed), w = it.buffer("w", k * n, Role::persistent),
+                      x = it.buffer("x", m * n, Role::feed), dh = it.buffer("dh", m * n), dx = it.buffer("dx", m * n);
+            it.graph.buffers[size_t(dx)].output = true;
+            it.launch("matmul_nn", {3, 3, 1}, {16, 16, 1},
+                      {Build::at(dy), Build::at(w), Build::at(dh), Build::number(m), Build::number(n), Build::number(k)},
+                      "fc dx", "backward");
+            it.elementwise(kernel, m * n, {Build::at(x), Build::at(dh), Build::at(dx), Build::number(m * n)}, "act dx",
+                           "backward");
+            touch(it.graph);
+            const Fusion fusion = fuse(it.graph, {.on_host = on_host});
+            INFO(kernel << text_of(fusion));
+            CHECK(fusion.graph.launches.size() == (joins || !on_host ? 1 : 2));
+            if (!joins && on_host)
+                CHECK(fusion.decisions[1].why ==
+                      "alone: not with fc dx: act dx takes longer than the memory that it would save");
+            same_numbers(it, fusion);
+        }
+}
+
 TEST_CASE("the updates of all parameters become one launch, whatever their sizes") {
     for (const DType type : {DType::f32, DType::f64}) {
         Build it;

@@ -46,6 +46,10 @@ bool same_elements(const Touch& a, const Touch& b) {
     return a.element && b.element && a.begin == b.begin && a.end == b.end && a.bytes == b.bytes;
 }
 
+bool multiplies(std::string_view base) {
+    return base.starts_with("matmul") || base.starts_with("bmm") || base.starts_with("conv2d");
+}
+
 class Fuser {
   public:
     Fuser(const Graph& graph, const FusionOptions& options) : graph_(graph), options_(options) {
@@ -85,7 +89,8 @@ class Fuser {
         int result = -1;       // its parameter
         int loaded = -1;       // the parameter of which each element is read once
         int64_t loaded_count = 0;
-        simt::Dim3 grid, block;  // in a chain
+        bool elementary = false;  // it computes an exponential, a logarithm, a root, a sine or a tangent
+        simt::Dim3 grid, block;   // in a chain
         std::string why_not;
     };
 
@@ -104,6 +109,12 @@ class Fuser {
         const bool drops = launch.base == "dropout";
         const KernelText& text = kernel_text(drops ? device::typed_kernel("dropout_element", launch.type) : launch.kernel);
         looked.text = &text;
+        looked.elementary = std::any_of(text.lines.begin(), text.lines.end(), [](const PtxLine& line) {
+            const std::string_view at = line.text;
+            for (const std::string_view opcode : {"ex2.", "lg2.", "tanh.", "sin.", "cos.", "sqrt."})
+                if (at.find(opcode) != std::string_view::npos) return true;
+            return false;
+        });
         looked.grid = launch.grid;
         looked.block = launch.block;
         for (const Operand& operand : launch.operands)
@@ -160,6 +171,7 @@ class Fuser {
     const Buffer& buffer(const Operand& operand) const { return graph_.buffers[static_cast<size_t>(operand.buffer)]; }
     const Looked& looked(int launch) const { return looked_[static_cast<size_t>(launch)]; }
     const Launch& captured(int launch) const { return graph_.launches[static_cast<size_t>(launch)]; }
+    const std::string& phase_of(const Unit& unit) const { return captured(unit.launches.front()).phase; }
     std::string buffer_name(int index) const { return graph_.buffers[static_cast<size_t>(index)].name; }
 
     // The unit `u` may stand at any place from its own to `to`: nothing in between minds.
@@ -178,10 +190,7 @@ class Fuser {
             bool linked = false, alike = false;  // the nearest unit over as many elements says why; else the nearest
             for (size_t u = units_.size(); u-- > 0;) {
                 if (linking_buffer(units_[u], it) < 0) continue;
-                // An update that joined its gradient's product would keep activations alive to the step's end.
-                const bool updates = captured(launch).phase == "update";
-                const bool apart = updates != (captured(units_[u].launches.front()).phase == "update");
-                const std::string refused = apart ? "updates wait for all gradients" : join(u, launch);
+                const std::string refused = join(u, launch);
                 if (refused.empty()) return;
                 const bool here = units_[u].count == it.count;
                 if (alike || (linked && !here)) continue;
@@ -267,9 +276,14 @@ class Fuser {
             const bool reads_more = std::any_of(it.touches.begin(), it.touches.end(), [&](const Touch& touch) {
                 return touch.reads && touch.element && touch.buffer != linking_buffer(unit, it);
             });
-            if (reads_more && threads < few_threads && unit.count > threads)
+            if (reads_more && !options_.on_host && threads < few_threads && unit.count > threads)
                 return fmt::format("{} has few threads: each would wait for what this reads, element by element",
                                    made_by.label);
+            if (options_.on_host && !multiplies(made_by.base))
+                return fmt::format("the host makes {} whole: its memory would be read once more all the same",
+                                   made_by.label);
+            if (reads_more && options_.on_host && it.elementary)
+                return fmt::format("{} takes longer than the memory that it would save", captured(launch).label);
         }
         for (const Touch& theirs : unit.touches)
             for (const Touch& ours : it.touches) {
@@ -282,15 +296,19 @@ class Fuser {
         std::vector<int> together = unit.launches;
         together.push_back(launch);
         if (parameter_bytes(together) > most_parameter_bytes) return "too many arguments";
-        const Touch* way = in_the_way(it.touches, u + 1, units_.size());
-        if (way && in_the_way(unit.touches, u + 1, units_.size()))
+        // Together they stand behind the last unit that the launch cannot pass.
+        size_t last = units_.size() - 1;
+        const Touch* way = nullptr;
+        while (last > u && (way = in_the_way(it.touches, last, last)) == nullptr) --last;
+        if (way && in_the_way(unit.touches, u + 1, last))
             return fmt::format("{} is used in between", buffer_name(way->buffer));
+        // Behind all gradients a product would keep its operands, the activations, alive to the step's end.
+        if (phase_of(unit) != "update" && phase_of(units_[last]) == "update") return "it waits for all gradients";
         unit.kind = product ? Unit::Kind::epilogue : Unit::Kind::chain;
         unit.launches = std::move(together);
         unit.touches.insert(unit.touches.end(), it.touches.begin(), it.touches.end());
-        if (way)
-            std::rotate(units_.begin() + static_cast<int64_t>(u), units_.begin() + static_cast<int64_t>(u) + 1,
-                        units_.end());
+        std::rotate(units_.begin() + static_cast<int64_t>(u), units_.begin() + static_cast<int64_t>(u) + 1,
+                    units_.begin() + static_cast<int64_t>(last) + 1);
         return {};
     }
 

@@ -24,6 +24,9 @@ namespace lockstep::graph {
 
 struct FusionOptions {
     bool chains = true, prologues = true, epilogues = true, together = true;
+    // For native twins. A GPU's many threads gain by what a launch no longer moves; a host's few by what the cache still
+    // holds, and an op of much arithmetic gains nothing there but would push the product's operands out.
+    bool on_host = false;
 };
 
 struct Decision {               // of one launch of the captured graph

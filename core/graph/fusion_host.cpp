@@ -104,17 +104,19 @@ struct HostChain {
         return Pointer{(reinterpret_cast<uint64_t>(memory.data()) + 63) / 64 * 64};
     }
 
-    // Whether every op behind the first that reads `slot` runs before any that writes `other`, whose elements are as large.
+    // Whether no op behind the first reads `slot` once another before it has written `other`, whose elements are as large:
+    // an op reads an element before it writes that one.
     bool read_before_written(int slot, int other) const {
         bool written = chain.slots[size_t(slot)].bytes != chain.slots[size_t(other)].bytes;
         for (size_t i = 1; i < chain.ops.size(); ++i) {
             const FusedOp& op = chain.ops[i];
-            bool reads = false;
+            bool reads = false, writes = false;
             for (size_t p = 0; p < op.slots.size(); ++p) {
                 reads = reads || op.slots[p] == slot;
-                written = written || (op.slots[p] == other && op.text->uses[p].writes != Reach::none);
+                writes = writes || (op.slots[p] == other && op.text->uses[p].writes != Reach::none);
             }
             if (reads && written) return false;
+            written = written || writes;
         }
         return true;
     }
@@ -133,13 +135,16 @@ struct HostChain {
 
         explicit Run(const HostChain& of) : host(of) {}  // the slots' array stays as it is: few of them are used
 
-        // A part of a result that is not kept needs no more than this thread's own memory, which stays in its cache.
+        // A result that is not kept is made where the chain's own will be, where that can be: memory that is not in the
+        // cache yet is then written beside the product's arithmetic, not after it. Else this thread's own memory, which
+        // stays in its cache, is enough for a part.
+        bool lends_parts() const { return lent >= 0 && !(in_place && host.chain.stand_in >= 0); }
         void* place(int64_t, int64_t elements) override {
-            return lent >= 0 ? part_memory(elements * host.chain.slots[size_t(lent)].bytes) : nullptr;
+            return lends_parts() ? part_memory(elements * host.chain.slots[size_t(lent)].bytes) : nullptr;
         }
         void made(int64_t first, int64_t elements) override {
             const int64_t bytes = lent >= 0 ? host.chain.slots[size_t(lent)].bytes : 0;
-            std::byte* const part = lent >= 0 ? part_memory(elements * bytes) : nullptr;
+            std::byte* const part = lends_parts() ? part_memory(elements * bytes) : nullptr;
             for (int64_t begin = first; begin < first + elements; begin += tile)
                 run_tile(begin, std::min(tile, first + elements - begin),
                          part != nullptr ? part + (begin - first) * bytes : nullptr);

@@ -38,7 +38,9 @@ graph::Executor* Execution::ready(const graph::StepInputs& inputs) {
     if (captured_) {  // nobody reads the recorded step any more
         heap_.release_free();
         const bool fuses = mode_ == Mode::fused;
-        captured_ = graph::fuse(*captured_, {.prologues = fuses, .epilogues = fuses}).graph;
+        captured_ =
+            graph::fuse(*captured_, {.prologues = fuses, .epilogues = fuses, .on_host = heap_.device().name() == "host"})
+                .graph;
         executors_.push_back(std::make_unique<graph::Executor>(heap_, std::move(*captured_)));
         captured_.reset();
         traffic_ = graph::traffic_of(executors_.back()->graph());

@@ -7,6 +7,7 @@ namespace lockstep::device::twins::LOCKSTEP_ISA {
 template <class T>
 void relu(ThreadPool& pool, const T* x, T* y, int n) {
     elements(pool, n, [=](int begin, int end) {
+#pragma GCC ivdep
         for (int i = begin; i < end; ++i) {
             const Acc<T> value = x[i];
             y[i] = value < 0 ? Acc<T>(0) : value;
@@ -16,6 +17,7 @@ void relu(ThreadPool& pool, const T* x, T* y, int n) {
 template <class T>
 void relu_backward(ThreadPool& pool, const T* x, const T* dy, T* dx, int n) {
     elements(pool, n, [=](int begin, int end) {
+#pragma GCC ivdep
         for (int i = begin; i < end; ++i) {
             const Acc<T> through = dy[i];
             dx[i] = Acc<T>(x[i]) > 0 ? through : Acc<T>(0);
@@ -32,6 +34,7 @@ static A doubled_bend(A x) {  // 2 u
 template <class T>
 void gelu_tanh(ThreadPool& pool, const T* x, T* y, int n) {
     elements(pool, n, [=](int begin, int end) {
+#pragma GCC ivdep
         for (int i = begin; i < end; ++i) {
             const Acc<T> v = x[i];
             y[i] = v * sigmoid_of(doubled_bend(v));
@@ -42,6 +45,7 @@ template <class T>
 void gelu_tanh_backward(ThreadPool& pool, const T* x, const T* dy, T* dx, int n) {
     using A = Acc<T>;
     elements(pool, n, [=](int begin, int end) {
+#pragma GCC ivdep
         for (int i = begin; i < end; ++i) {
             const A v = x[i], s = sigmoid_of(doubled_bend(v));
             dx[i] = A(dy[i]) * (s + v * s * (1 - s) * (A(1.59576912160573073) * (1 + 3 * A(0.044715) * v * v)));

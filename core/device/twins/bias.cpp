@@ -8,6 +8,7 @@ void add_bias(ThreadPool& pool, const T* x, const T* bias, T* y, int rows, int c
     each_row(pool, rows, columns, [=](int row) {
         const T* from = x + int64_t{row} * columns;
         T* to = y + int64_t{row} * columns;
+#pragma GCC ivdep
         for (int i = 0; i < columns; ++i) to[i] = Acc<T>(from[i]) + Acc<T>(bias[i]);
     });
 }

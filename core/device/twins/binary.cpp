@@ -9,6 +9,7 @@ namespace {
 template <class T, class F>
 void combine(ThreadPool& pool, const T* a, const T* b, T* y, int n, F of) {
     elements(pool, n, [=](int begin, int end) {
+#pragma GCC ivdep
         for (int i = begin; i < end; ++i) y[i] = of(Acc<T>(a[i]), Acc<T>(b[i]));
     });
 }
