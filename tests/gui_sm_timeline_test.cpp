@@ -1,10 +1,12 @@
 // The numbers behind the warp timeline, held against plain counting over every cycle.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "app/gui/views/sm_views.h"
 #include "app/gui/views/timeline_data.h"
 #include "app/gui/views/warp_facts.h"
+#include "core/ptx/ptx.h"
 #include "tests/catch.h"
 #include "tests/gui_sm_scene.h"
 
@@ -226,6 +228,29 @@ TEST_CASE("register bits read as the type that the program uses them with") {
     CHECK(text_of(0x3c00, ptx::Type::f16) == "1");
     CHECK(text_of(0x7f0000000400ull, ptx::Type::b64) == "0x7f0000000400");
     CHECK(text_of(1, ptx::Type::pred) == "1");
+    CHECK(text_of(0xb4003e00u, ptx::Type::f16x2) == "1.5 | -0.25");
+    CHECK(text_of(0xbe803fc0u, ptx::Type::bf16x2) == "1.5 | -0.25");
+    const std::string halves = R"(.version 7.0
+.target sm_75
+.address_size 64
+.visible .entry halves(.param .u64 p) {
+  .reg .b16 %h<3>; .reg .f32 %f<2>; .reg .b32 %r<9>;
+  mov.f32 %f1, 0f3FC00000;
+  cvt.rn.f16.f32 %h1, %f1;
+  mov.b32 %r1, {%h1, %h1};
+  add.f16x2 %r2, %r1, %r1;
+  mov.u32 %r3, 7;
+  mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%r4, %r5}, {%r6, %r6}, {%r7}, {%r8, %r8};
+  ret;
+})";
+    const auto packed = ptx::decode(ptx::parse(halves, "halves.ptx").value()).value();
+    std::map<std::string, ptx::Type> uses;
+    for (const ptx::Register& reg : packed->registers) uses[reg.name] = type_of_use(*packed, reg);
+    for (const char* name : {"%r1", "%r2", "%r4", "%r6", "%r7", "%r8"}) {
+        INFO(name);
+        CHECK(uses[name] == ptx::Type::f16x2);
+    }
+    CHECK(uses["%r3"] == ptx::Type::u32);
     const auto program = small_program();
     CHECK(type_of_use(*program, program->registers[0]) == ptx::Type::s32);
     CHECK(type_of_use(*program, {"%r9", ptx::Type::b32, 192}) == ptx::Type::f32);  // new compilers keep floats in %r

@@ -87,7 +87,7 @@ class LadderView final : public View {
         std::string text = fmt::format("Latency ladder (simulated), SM {}\n", snapshot->kernel->result.trace.sm);
         bool open = false;
         for (const LadderRow& row : rows)
-            if (is_asked(session, row)) {
+            if (tells_of_asked(session, rows, row)) {
                 open = true;
                 text += fmt::format("  {}{}: hidden until a question about it is answered\n",
                                     row.line > 0 ? fmt::format("line {}, ", row.line) : "", row.what);
@@ -107,12 +107,17 @@ class LadderView final : public View {
         return row.line > 0 && row.where != "registers" ? asks_for(session, fmt::format("load_latency@line:{}", row.line))
                                                         : asks_for(session, "fp32_latency");
     }
+    // Another line that the same memory serves would tell what is asked.
+    static bool tells_of_asked(const Session& session, const std::vector<LadderRow>& rows, const LadderRow& row) {
+        return std::any_of(rows.begin(), rows.end(),
+                           [&](const LadderRow& other) { return other.where == row.where && is_asked(session, other); });
+    }
     // Their order tells too: those asked about come last, as they stand in the source.
     void arrange(const Session& session) {
         rows_.clear();
         asked_.clear();
         std::vector<LadderRow> last;
-        for (const LadderRow& row : ladder_) (is_asked(session, row) ? last : rows_).push_back(row);
+        for (const LadderRow& row : ladder_) (tells_of_asked(session, ladder_, row) ? last : rows_).push_back(row);
         std::stable_sort(last.begin(), last.end(), [](const LadderRow& a, const LadderRow& b) { return a.line < b.line; });
         for (LadderRow& row : last) {
             asked_.push_back(row.line);

@@ -142,15 +142,17 @@ class SourceView final : public View {
         if (program.instructions[pc].line > 0) focus.line = program.instructions[pc].line;
     }
 
-    void paint(Ui& ui, Focus& focus, const Use& use, const ptx::Program& program, const Rect& r) {
+    void paint(Ui& ui, Focus& focus, const Use& use, const ptx::Program& program, const Rect& body) {
         const Theme& theme = *ui.theme;
+        const Rect r{body.x, body.y, body.w, std::max(1.0f, std::floor(body.h / line_height)) * line_height};  // whole lines
         if (focus.line != seen_line_ && focus.line > 0) {
             seen_line_ = focus.line;
             const float at = static_cast<float>(focus.line - 1) * line_height;
             if (static_cast<float>(lines_.size()) * line_height > r.h)
                 ui.scroll_to("lines", std::max(0.0f, std::floor((at - r.h / 2) / line_height) * line_height));
         }
-        const float offset = ui.scroll("lines", {r.x, r.y, r.w + 10, r.h}, static_cast<float>(lines_.size()) * line_height);
+        const float content = static_cast<float>(lines_.size()) * line_height;
+        const float offset = std::floor(ui.scroll("lines", {r.x, r.y, r.w + 10, r.h}, content) / line_height) * line_height;
         ui.clip({r.x - 11, r.y, r.w + 22, r.h});
         // A font step smaller when the longest line would not fit, and less room for the issue slots.
         size_t longest = 0;
@@ -164,7 +166,7 @@ class SourceView final : public View {
                                : 14.0f;
         for (size_t i = 0; i < lines_.size(); ++i) {
             const float y = r.y + static_cast<float>(i) * line_height - offset;
-            if (y + line_height < r.y || y > r.bottom()) continue;
+            if (y + line_height <= r.y || y >= r.bottom()) continue;
             const auto number = static_cast<int32_t>(i) + 1;
             const bool on = number == focus.line;
             const Rect row{r.x - 11, y, r.w + 22, line_height};

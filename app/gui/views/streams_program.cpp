@@ -55,14 +55,16 @@ class HostProgramView final : public View {
             if (at < scrolled_ || at + 2 * pitch > scrolled_ + body.h) ui.scroll_to("lines", std::max(0.f, at - body.h / 2));
         }
         in_view_ = wanted;
-        const float offset = scrolled_ = ui.scroll("lines", body, pitch * static_cast<float>(count));
-        ui.clip(body);
+        const Rect whole{body.x, body.y, body.w, std::max(1.f, std::floor(body.h / pitch)) * pitch};  // rows
+        const float offset = scrolled_ =
+            std::floor(ui.scroll("lines", whole, pitch * static_cast<float>(count)) / pitch) * pitch;
+        ui.clip(whole);
         float y = body.y - offset;
         for (size_t i = 0; i < rows.size(); ++i) {
             const auto number = static_cast<int32_t>(i) + 1;
             const Rect row{body.x, y, body.w - 8, pitch * static_cast<float>(rows[i].size())};
             y = row.bottom();
-            if (row.bottom() < body.y || row.y > body.bottom()) continue;
+            if (row.bottom() <= whole.y || row.y >= whole.bottom()) continue;
             if (number == marked) ui.rect(row, ui.theme->selected, 3);
             if (snapshot->tape && !snapshot->host && session.reveal_steps < 0 && snapshot->tape->anomaly &&
                 number == snapshot->tape->anomaly_line) {

@@ -163,8 +163,8 @@ class WarpView final : public View {
         for (size_t i = 0; i < std::min(rows.size(), within_view); ++i) {
             const RegisterRow& row = rows[i];
             const ptx::Type type = type_of_use(*snapshot.kernel->program, (*snapshot.lanes)[row.lane_values].reg);
-            const bool real =
-                type == ptx::Type::f32 || type == ptx::Type::f64 || type == ptx::Type::f16 || type == ptx::Type::bf16;
+            const bool real = type == ptx::Type::f16x2 || type == ptx::Type::bf16x2 || type == ptx::Type::f32 ||
+                              type == ptx::Type::f64 || type == ptx::Type::f16 || type == ptx::Type::bf16;
             const int worth = row.ready > cycle ? 0 : real ? 3 : type == ptx::Type::b64 || type == ptx::Type::pred ? 1 : 2;
             if (worth > best) best = worth, chosen_ = row.name;
         }
@@ -278,6 +278,7 @@ class WarpView final : public View {
                             r.h};
             const bool there = hides_lanes() ? lane == 0 : (begun_ >> lane & 1) != 0;
             if (!there) {
+                if (hides_lanes()) ui.hatch(cell, theme.line, Hatch::diagonal);
                 ui.frame(cell, theme.line);
             } else if (pending || !span.values) {
                 draw_state(ui, cell, span.row ? span.row->waits : StallReason::long_scoreboard);
@@ -358,6 +359,11 @@ class WarpView final : public View {
         const auto most = static_cast<size_t>(std::max(3.0f, (column - 8) / 7.2f));
         if (text.size() <= most) return text;
         if (type == ptx::Type::b64 || type == ptx::Type::u64) return "…" + text.substr(text.size() - most + 1);
+        if (type == ptx::Type::f16x2 || type == ptx::Type::bf16x2) {
+            const ptx::Type half = type == ptx::Type::f16x2 ? ptx::Type::f16 : ptx::Type::bf16;
+            text = fmt::format("{:.2g}|{:.2g}", number_of(bits, half), number_of(bits >> 16, half));
+            return text.size() <= most ? text : text.substr(0, text.find('|') + 1) + "…";
+        }
         return fmt::format("{:.2g}", number_of(bits, type));
     }
 };

@@ -250,12 +250,58 @@ std::vector<RegisterRow> registers_shown(const Timeline& timeline, const WarpTra
     return rows;
 }
 
+namespace {
+// Two halves in a register of 32 bits: the elements of a matrix's tile, an operand of f16x2, or what is packed out of two.
+ptx::Type pair_of_halves(const ptx::Program& program, const ptx::Register& reg) {
+    using ptx::Kind, ptx::Type;
+    const auto pair = [](Type type) {
+        return type == Type::f16 || type == Type::f16x2     ? Type::f16x2
+               : type == Type::bf16 || type == Type::bf16x2 ? Type::bf16x2
+                                                            : Type::none;
+    };
+    const auto half_at = [&](int32_t offset) {  // what a register of 16 bits is used as
+        for (const auto& instruction : program.instructions) {
+            if (instruction.destination[0] == offset && ptx::size_of(instruction.destination_type) == 2)
+                if (const Type type = pair(instruction.destination_type); type != Type::none) return type;
+            if (std::find(std::begin(instruction.source), std::end(instruction.source), offset) !=
+                    std::end(instruction.source) &&
+                ptx::size_of(instruction.type) == 2)
+                if (const Type type = pair(instruction.type); type != Type::none) return type;
+        }
+        return Type::none;
+    };
+    for (const auto& instruction : program.instructions) {
+        const bool matrix = instruction.kind == Kind::matrix || instruction.kind == Kind::matrix_load ||
+                            instruction.kind == Kind::matrix_store;
+        const bool listed = instruction.list_destinations + instruction.list_sources > 0;
+        if (matrix && listed && pair(instruction.type) != Type::none) {
+            const auto first = program.lists.begin() + instruction.list;
+            const auto last = first + instruction.list_destinations + instruction.list_sources;
+            if (std::find(first, last, reg.offset) != last) return pair(instruction.type);
+        }
+        const bool writes = instruction.destination[0] == reg.offset;
+        if (instruction.kind == Kind::lane_wise && ptx::size_of(instruction.type) == 4 &&
+            pair(instruction.type) != Type::none &&
+            (writes || std::find(std::begin(instruction.source), std::end(instruction.source), reg.offset) !=
+                           std::end(instruction.source)))
+            return pair(instruction.type);
+        const bool packs = writes && ptx::size_of(instruction.destination_type) == 4 && instruction.opcode != nullptr &&
+                           instruction.opcode->operands == "pack";
+        if (packs)
+            if (const Type type = half_at(instruction.source[0]); type != Type::none) return type;
+    }
+    return Type::none;
+}
+}  // namespace
+
 ptx::Type type_of_use(const ptx::Program& program, const ptx::Register& reg) {
     using ptx::Type;
     const auto is_float = [](Type t) { return t == Type::f32 || t == Type::f64 || t == Type::f16 || t == Type::bf16; };
     const auto is_signed = [](Type t) { return t == Type::s16 || t == Type::s32 || t == Type::s64 || t == Type::s8; };
     if (reg.type == Type::pred || is_float(reg.type)) return reg.type;
     const size_t bytes = ptx::size_of(reg.type);
+    if (bytes == 4)
+        if (const Type pair = pair_of_halves(program, reg); pair != Type::none) return pair;
     bool number = false;
     for (const auto& instruction : program.instructions) {
         const bool memory = instruction.kind == ptx::Kind::load || instruction.kind == ptx::Kind::store ||
@@ -285,14 +331,16 @@ double number_of(uint64_t bits, ptx::Type type) {
             return std::bit_cast<float>(static_cast<uint32_t>(bits));
         case Type::f64:
             return std::bit_cast<double>(bits);
-        case Type::f16: {
+        case Type::f16:
+        case Type::f16x2: {
             const int exponent = static_cast<int>(bits >> 10 & 31);
             const double fraction = static_cast<double>(bits & 1023) / 1024;
-            const double sign = bits & 0x8000 ? -1 : 1;
+            const double sign = bits & 0x8000 ? -1 : 1;  // of two the low one
             if (exponent == 31) return fraction != 0 ? NAN : sign * INFINITY;
             return sign * (exponent == 0 ? std::ldexp(fraction, -14) : std::ldexp(1 + fraction, exponent - 15));
         }
         case Type::bf16:
+        case Type::bf16x2:
             return std::bit_cast<float>(static_cast<uint32_t>(bits << 16));
         case Type::s16:
             return static_cast<int16_t>(bits);
@@ -314,6 +362,10 @@ std::string text_of(uint64_t bits, ptx::Type type) {
     using ptx::Type;
     if (type == Type::b64 || type == Type::u64)
         return bits < 1'000'000'000 ? with_commas(static_cast<int64_t>(bits)) : fmt::format("0x{:x}", bits);
+    if (type == Type::f16x2 || type == Type::bf16x2) {
+        const Type half = type == Type::f16x2 ? Type::f16 : Type::bf16;
+        return text_of(bits & 0xffff, half) + " | " + text_of(bits >> 16 & 0xffff, half);
+    }
     const double value = number_of(bits, type);
     if (type == Type::f32 || type == Type::f64 || type == Type::f16 || type == Type::bf16) {
         if (std::isnan(value)) return "nan";

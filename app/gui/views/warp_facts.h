@@ -38,7 +38,7 @@ std::vector<RegisterRow> registers_shown(const Timeline& timeline, const WarpTra
 
 // How the program uses a register: the PTX type of a register says only its width.
 ptx::Type type_of_use(const ptx::Program& program, const ptx::Register& reg);
-double number_of(uint64_t bits, ptx::Type type);  // NaN for an address
-std::string text_of(uint64_t bits, ptx::Type type);
+double number_of(uint64_t bits, ptx::Type type);     // NaN for an address; of a pair of halves the low one
+std::string text_of(uint64_t bits, ptx::Type type);  // a pair: "1.5 | -0.25", the low one first
 
 }  // namespace lockstep::gui

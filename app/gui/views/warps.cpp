@@ -69,7 +69,7 @@ class WarpsView final : public View {
         settle_window(session, focus, width, fresh);
         follower_.follow(*timeline_, focus);
         const int64_t hidden = revealed_until(session, focus, timeline_->trace());
-        sums_for(session);
+        sums_for(session, hidden);
 
         const std::string sentence = caption_of(*timeline_, sums_, focus, hidden, session.whole);
         const KernelTrace& trace = timeline_->trace();
@@ -152,8 +152,10 @@ class WarpsView final : public View {
                was->config.block != run->config.block;
     }
 
-    void sums_for(const Session& session) {
-        const auto [begin, end] = span_of(session, *timeline_);
+    // Of what may be seen: the legend must not name a state that comes later.
+    void sums_for(const Session& session, int64_t hidden) {
+        const auto [begin, until] = span_of(session, *timeline_);
+        const int64_t end = std::max(begin, std::min(until, hidden));
         if (sums_.issued.empty() || sums_.begin != begin || sums_.end != end) sums_ = quick_sums(*timeline_, begin, end);
     }
 
