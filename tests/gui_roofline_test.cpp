@@ -69,6 +69,11 @@ TEST_CASE("each new run joins the trail once, and a run that is shown again is f
     CHECK(trail.runs().size() == 1);
     trail.adopt(nullptr, "", false);
     CHECK(trail.runs().size() == 1);
+    auto wide = std::make_shared<model::KernelRun>(*run_with(3200, 12800, 4));
+    wide->config.grid = {8, 8, 1};
+    trail.adopt(run_with(3200, 12800, 2), "naive", false);
+    trail.adopt(wide, "naive", false);  // another launch of the same kernel
+    CHECK(trail.current()->label == "naive, 64 blocks");
 }
 
 TEST_CASE("the caption says what binds and how much is left: 2 us where the bytes need 1 us are half of the roof") {

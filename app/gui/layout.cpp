@@ -255,6 +255,9 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
     if (scene_view == "generations")
         return row(1, {lesson, column(1144, {slot("generations", 420, 760, 300),
                                              row(460, {slot("source", 560, 400, 240), slot("blocks", 576, 400, 290)})})});
+    if (scene_view == "kernels")  // a training step, launch by launch
+        return row(1, {lesson, column(1144, {slot("kernels", 340, 640, 220),
+                                             row(400, {slot("curves", 560, 400, 280), slot("batch", 576, 380, 250)})})});
     if (scene_view == "graph")
         return row(1, {lesson, column(1144, {slot("graph", 440, 760, 300),
                                              row(300, {slot("code", 560, 400, 200), slot("batch", 576, 380, 300)}),

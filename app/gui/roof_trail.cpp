@@ -30,7 +30,7 @@ void RoofTrail::adopt(const std::shared_ptr<const model::KernelRun>& run, std::s
     while (name.ends_with(' ')) name.pop_back();
     for (size_t i = 0; i < runs_.size(); ++i) {
         RoofRun& known = runs_[i];
-        if (known.run.lock() != run && (known.label != name || known.gpu != run->gpu.name || !same(known.point, point)))
+        if (known.run.lock() != run && (known.name != name || known.gpu != run->gpu.name || !same(known.point, point)))
             continue;
         known.run = run;
         current_ = i;
@@ -39,7 +39,12 @@ void RoofTrail::adopt(const std::shared_ptr<const model::KernelRun>& run, std::s
     if (runs_.size() == most_runs) runs_.erase(runs_.begin());
     RoofRun fresh;
     fresh.number = ++last_number_;
-    fresh.label = name;
+    fresh.name = fresh.label = name;
+    fresh.blocks = run->config.grid.count();
+    const bool as_before = std::all_of(runs_.begin(), runs_.end(), [&](const RoofRun& known) {
+        return known.name != name || known.blocks == fresh.blocks;
+    });
+    if (!as_before) fresh.label += fmt::format(", {} block{}", fresh.blocks, fresh.blocks == 1 ? "" : "s");
     fresh.gpu = std::string(run->gpu.name);
     fresh.point = point;
     fresh.guess = first_guess(run->gpu, point);

@@ -17,7 +17,9 @@ struct RoofGuess {  // where the learner expects the run
 
 struct RoofRun {
     int number = 1;     // counted over the session
-    std::string label;  // "vector_add"
+    std::string name;   // "vector_add"
+    std::string label;  // the same; of another launch of that kernel "vector_add, 64 blocks"
+    uint64_t blocks = 0;
     std::string gpu;
     model::RoofPoint point;
     RoofGuess guess;

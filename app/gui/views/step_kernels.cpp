@@ -21,6 +21,13 @@ std::string time_text(double us) {
     return us >= 5000 ? fmt::format("{:.1f} ms", us / 1000) : fmt::format("{:.0f} µs", us);
 }
 
+// A tensor program's launches are a training step's where it updates something.
+std::string_view title_of(const Session& session, const nn::StepRecord& step) {
+    const bool updates = std::any_of(step.launches.begin(), step.launches.end(),
+                                     [](const device::LaunchEvent& launch) { return launch.phase == "update"; });
+    return session.snapshot()->tape && !updates ? "Kernels of the program" : "Kernels of one training step";
+}
+
 class StepKernelsView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
@@ -43,13 +50,13 @@ class StepKernelsView final : public View {
         const std::string sentence = hidden    ? std::string(hidden_sentence)
                                      : by_rank ? ranks_sentence(*ranks, step->batch, step->loss)
                                                : all_said(session, *step);
-        const Rect body =
-            ui.panel(area, {.title = by_rank ? "One training step, rank by rank" : "Kernels of one training step",
-                            .right = right,
-                            .badge = by_rank     ? Provenance::derived
-                                     : simulated ? Provenance::simulated
-                                                 : Provenance::measured,
-                            .caption = sentence});
+        const Rect body = ui.panel(
+            area, {.title = by_rank ? std::string_view("One training step, rank by rank") : title_of(session, *step),
+                   .right = right,
+                   .badge = by_rank     ? Provenance::derived
+                            : simulated ? Provenance::simulated
+                                        : Provenance::measured,
+                   .caption = sentence});
         if (hidden) {
             const Rect box{body.x, body.y, body.w, std::min(44.f, body.h)};
             ui.dashed(box, ui.theme->ink3);
@@ -85,7 +92,7 @@ class StepKernelsView final : public View {
         const auto step = session.snapshot()->step;
         if (!step || step->launches.empty()) return "Kernels of one training step: no step has run yet.\n";
         std::string text =
-            fmt::format("Kernels of one training step ({}), step {}, batch {}\n",
+            fmt::format("{} ({}), step {}, batch {}\n", title_of(session, *step),
                         step->device.rfind("sim", 0) == 0 ? "simulated" : "measured", step->step, step->batch);
         if (session.reveal_steps >= 0) return text + fmt::format("  {}\n", hidden_sentence);
         if (const auto& ranks = ranks_of(session); ranks && by_rank_)

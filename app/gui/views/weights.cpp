@@ -224,6 +224,12 @@ class WeightsView final : public View {
                                                           : ground;
                                }
                    });
+        if (tiles.count > 1 && cell >= 24)  // zeros have the panel's colour: where a tile ends must be seen all the same
+            for (int t = 0; t < std::min(tiles.count, rows * columns); ++t)
+                ui.frame({to.x + wide * static_cast<float>(t % columns), to.y + cell * static_cast<float>(t / columns),
+                          wide * static_cast<float>(tiles.w) / static_cast<float>(tw),
+                          cell * static_cast<float>(tiles.h) / static_cast<float>(th)},
+                         theme.grid);
         int picked = -1;
         if (followed_ >= 0 && tiles.count > 1)
             for (int t = 0; t < std::min(tiles.count, rows * columns) && picked < 0; ++t) {
