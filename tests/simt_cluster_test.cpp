@@ -1,4 +1,6 @@
 // Clusters as PTX text: who is in one, addresses in one another's shared memory, barrier.cluster, and what is refused.
+#include "core/simt/history.h"
+#include "core/simt/history_memory.h"
 #include "tests/catch.h"
 #include "tests/simt_text.h"
 
@@ -424,4 +426,36 @@ st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [%r7+16], {%rd1, %r
     for (uint32_t block = 0; block < 2; ++block)
         CHECK(std::vector<uint32_t>(got.begin() + block * 64, got.begin() + block * 64 + 9) ==
               std::vector<uint32_t>{51 - block, 51 - block, 7, 1 - block, 2, 1, 4, 3, 0});
+}
+
+TEST_CASE("a warp of a cluster is stepped through to its end, its peers beside it") {
+    const std::string body = ready + R"(
+xor.b32 %r6, %r2, 1;
+mapa.shared::cluster.u32 %r7, %r4, %r6;
+mad.lo.u32 %r9, %r2, 100, %r1;
+mad.lo.u32 %r11, %r1, 4, %r7;
+st.shared::cluster.u32 [%r11], %r9;
+)" + barrier + shown;
+    const auto program = text_program(text_kernel(body, 2));
+    Memory memory;
+    const uint64_t out = memory.allocate(8 * 256, "out");
+    LaunchConfig config = config_of({4, 2}, {64}, {out, 0});
+    config.cluster = {2};
+    for (const uint32_t block : {0u, 3u, 6u})
+        for (const uint32_t warp : {0u, 1u}) {
+            const WarpHistory history = record_warp(*program, config, memory, block, warp);
+            REQUIRE(!history.fault);
+            CHECK(!history.truncated);
+            REQUIRE(!history.steps.empty());
+            CHECK(program->instructions[history.steps.back().pc].kind == ptx::Kind::exit);
+            const uint64_t end = history.steps.size() - 1;
+            for (const LaneValues& values : registers_at(*program, config, memory, block, warp, end))
+                if (values.reg.name == "%r21")
+                    for (uint32_t lane = 0; lane < 32; ++lane)
+                        CHECK(values.bits[lane] == (block % 2 == 0 ? 100 : 0) + warp * 32 + lane);
+            const MemoryAt at = memory_at(*program, config, memory, block, warp, end);
+            REQUIRE(at.shared.size() >= 256);
+        }
+    config.cluster = {1};  // alone the peer's memory is not there
+    CHECK(record_warp(*program, config, memory, 0, 0).fault);
 }

@@ -101,6 +101,28 @@ uint32_t linear_in_cluster(const Grid& grid, uint32_t cluster, uint32_t rank) {
     return index.x + extent.x * (index.y + extent.y * index.z);
 }
 
+std::vector<Block> make_cluster_of(Grid& grid, uint32_t linear_index, uint32_t& rank) {
+    const uint32_t size = cluster_size(grid);
+    std::vector<Block> blocks(size);
+    rank = 0;
+    if (size == 1) {
+        reset_block(blocks[0], grid, linear_index);
+        return blocks;
+    }
+    const Dim3 extent = grid.config->grid, shape = grid.cluster;
+    const Dim3 index{linear_index % extent.x, linear_index / extent.x % extent.y, linear_index / extent.x / extent.y};
+    rank = rank_in_cluster(grid, index);
+    const Dim3 place = cluster_index(grid, index);
+    const uint32_t cluster = place.x + extent.x / shape.x * (place.y + extent.y / shape.y * place.z);
+    std::vector<Block*> by_rank;
+    for (uint32_t r = 0; r < size; ++r) {
+        reset_block(blocks[r], grid, linear_in_cluster(grid, cluster, r));
+        by_rank.push_back(&blocks[r]);
+    }
+    join_cluster(by_rank);
+    return blocks;
+}
+
 void join_cluster(const std::vector<Block*>& by_rank) {
     for (Block* block : by_rank) block->cluster = by_rank;
 }

@@ -10,6 +10,10 @@ Dim3 index_in_cluster(const Grid& grid, const Dim3& index);
 uint32_t rank_in_cluster(const Grid& grid, const Dim3& index);
 uint64_t cluster_register(const Block& block, ptx::SpecialRegister which);  // %clusterid.x and its like
 
+// The blocks of the cluster that holds the block, by rank and joined, ready for their first instruction; of a launch without
+// clusters that block alone. `rank`: its place among them. They stay where they are: no copies.
+std::vector<Block> make_cluster_of(Grid& grid, uint32_t linear_index, uint32_t& rank);
+
 // Whether a launch's clusters are possible; nothing when they are.
 std::optional<Diagnostic> check_cluster(const ptx::Program&, const LaunchConfig&, const LaunchLimits&);
 

@@ -5,7 +5,9 @@
 //   reverse      the last warp first
 //   random       any warp, for a few instructions; the seed decides
 #pragma once
+#include <algorithm>
 #include <optional>
+#include <span>
 
 #include "core/base/rng.h"
 #include "core/simt/warp.h"
@@ -69,23 +71,30 @@ inline void look_again(Block& block) {
     }
 }
 
-// Runs one block alone to its end, round robin by slices: what replays do.
+// Runs the blocks of a cluster, or one block alone, to their end, round robin by slices: what replays do.
 template <class Turn>
-std::optional<Fault> drive(Block& block, const Turn& turn) {
+std::optional<Fault> drive(std::span<Block> blocks, const Turn& turn) {
     Pace pace;
     bool stopped = false;
-    while (block.warps_done < block.warps.size()) {
+    const auto runs = [](const Block& block) { return block.warps_done < block.warps.size(); };
+    while (std::any_of(blocks.begin(), blocks.end(), runs)) {
         uint32_t moved = 0;
         const auto one_turn = [&](Warp& warp, uint64_t) { return turn(warp); };
-        if (std::optional<Fault> fault = round_of(block, pace, one_turn, moved, stopped)) return fault;
-        if (stopped) return std::nullopt;
+        for (Block& block : blocks) {
+            if (std::optional<Fault> fault = round_of(block, pace, one_turn, moved, stopped)) return fault;
+            if (stopped) return std::nullopt;
+        }
         if (moved) {
-            look_again(block);
-        } else if (!can_move(block)) {
-            return deadlock_fault(block);
+            for (Block& block : blocks) look_again(block);
+        } else if (std::none_of(blocks.begin(), blocks.end(), can_move)) {
+            return deadlock_fault(*std::find_if(blocks.begin(), blocks.end(), runs));
         }
     }
     return std::nullopt;
+}
+template <class Turn>
+std::optional<Fault> drive(Block& block, const Turn& turn) {
+    return drive(std::span(&block, 1), turn);
 }
 
 }  // namespace lockstep::simt

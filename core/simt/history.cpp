@@ -1,11 +1,13 @@
-// Replays the one block that holds the warp, on a copy of the memory that the launch began with. That is exact when blocks
-// do not hand values to one another within a launch; where they do, the warp sees what a block sees that runs first.
+// Replays the block that holds the warp, with its cluster, on a copy of the memory that the launch began with. That is exact
+// when other blocks do not hand values to one another within a launch; where they do, the warp sees what a block sees that
+// runs first.
 #include "core/simt/history.h"
 
 #include <algorithm>
 #include <cstring>
 #include <set>
 
+#include "core/simt/cluster.h"
 #include "core/simt/driver.h"
 #include "core/simt/plan.h"
 
@@ -13,16 +15,17 @@ namespace lockstep::simt {
 
 namespace {
 
-// Runs the block; the watched warp moves by watch(warp), which returns nothing to stop.
+// Runs the block and its cluster; the watched warp moves by watch(warp), which returns nothing to stop.
 template <class Watch>
 std::optional<Fault> replay(const ptx::Program& program, const LaunchConfig& config, const Memory& before,
                             uint32_t block_index, uint32_t warp_index, const Watch& watch) {
     Memory memory = before;
     Grid grid = make_grid(program, config, memory);
-    Block block = make_block(grid, block_index);
+    uint32_t rank = 0;
+    std::vector<Block> blocks = make_cluster_of(grid, block_index, rank);
     uint64_t others = 0;
-    return drive(block, [&](Warp& warp) -> std::optional<WarpEvent> {
-        if (warp.index == warp_index) return watch(warp);
+    return drive(std::span(blocks), [&](Warp& warp) -> std::optional<WarpEvent> {
+        if (warp.index == warp_index && warp.block == &blocks[rank]) return watch(warp);
         const uint64_t start = warp.instructions;
         uint64_t threads = 0;
         const WarpEvent event = run(warp, slice, threads);

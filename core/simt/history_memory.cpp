@@ -1,9 +1,10 @@
-// The block runs on a copy of the memory until the warp stands before the instruction; then that instruction runs once more,
-// to see what it touches.
+// The block, with its cluster, runs on a copy of the memory until the warp stands before the instruction; then that
+// instruction runs once more, to see what it touches.
 #include "core/simt/history_memory.h"
 
 #include <algorithm>
 
+#include "core/simt/cluster.h"
 #include "core/simt/driver.h"
 #include "core/simt/plan.h"
 
@@ -35,7 +36,9 @@ MemoryAt memory_at(const ptx::Program& program, const LaunchConfig& config, cons
     if (block_index >= config.grid.count() || uint64_t{warp_index} * warp_size >= config.block.count()) return found;
     Memory memory = before;
     Grid grid = make_grid(program, config, memory);
-    Block block = make_block(grid, block_index);
+    uint32_t rank = 0;
+    std::vector<Block> blocks = make_cluster_of(grid, block_index, rank);
+    Block& block = blocks[rank];
     uint64_t others = 0;
     bool read = false;
     const auto keep = [&] {
@@ -43,9 +46,9 @@ MemoryAt memory_at(const ptx::Program& program, const LaunchConfig& config, cons
         found.global = memory;
         read = true;
     };
-    drive(block, [&](Warp& warp) -> std::optional<WarpEvent> {
+    drive(std::span(blocks), [&](Warp& warp) -> std::optional<WarpEvent> {
         uint64_t threads = 0;
-        if (warp.index != warp_index) {
+        if (warp.index != warp_index || warp.block != &block) {
             const uint64_t start = warp.instructions;
             const WarpEvent event = run(warp, slice, threads);
             others += warp.instructions - start;
