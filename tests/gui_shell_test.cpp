@@ -490,3 +490,21 @@ TEST_CASE("a small window's Training workspace keeps the step's kernels under ev
     CHECK(shown(1584, 836) == "curves batch weights graph kernels ");
     CHECK(shown(784, 336).find("kernels") == std::string::npos);  // no room: a page of its own
 }
+
+TEST_CASE("picture and clock stand on one instruction where warps wait in loops: a kernel of clusters and mbarriers") {
+    Desk desk(1, {.lesson = "A13", .lesson_step = 9});
+    desk.session.workspace = "learn";
+    for (int i = 0; i < 4; ++i) {
+        REQUIRE(desk.session.wait_until_idle(60));
+        desk.frame();
+    }
+    const auto snapshot = desk.session.snapshot();
+    REQUIRE(snapshot->kernel);
+    REQUIRE(snapshot->history);
+    const KernelTrace& trace = snapshot->kernel->result.trace;
+    const WarpTrack& warp = trace.warps[static_cast<size_t>(desk.shell.focus.warp)];
+    REQUIRE(warp.warp_in_block == 4);
+    REQUIRE(snapshot->history->steps.size() == warp.issues.size());
+    CHECK(!snapshot->history->replayed.empty());  // it does not wait as often as in the replay
+    for (size_t i = 0; i < warp.issues.size(); ++i) CHECK(snapshot->history->steps[i].pc == trace.issues[warp.issues[i]].pc);
+}

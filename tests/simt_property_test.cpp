@@ -401,3 +401,48 @@ TEST_CASE("a history keeps to its limit and leaves memory alone") {
     CHECK(history.steps.size() == 1000);
     CHECK(read_back<uint32_t>(memory, out, 32) == std::vector<uint32_t>(32, 0));
 }
+
+TEST_CASE("a history follows another run of the warp through loops that wait, and stays as it is where the path differs") {
+    const auto history_of = [](std::initializer_list<uint32_t> pcs) {
+        WarpHistory history;
+        for (const uint32_t pc : pcs) {
+            if (pc == 3) {
+                WarpAccess access;
+                access.step = history.steps.size();
+                history.accesses.push_back(access);
+            }
+            WarpStep step;
+            step.pc = pc;
+            history.steps.push_back(step);
+        }
+        return history;
+    };
+    const auto pcs_of = [](const WarpHistory& history) {
+        std::vector<uint32_t> pcs;
+        for (const WarpStep& step : history.steps) pcs.push_back(step.pc);
+        return pcs;
+    };
+    using Pcs = std::vector<uint32_t>;
+    for (const Pcs& there : {Pcs{1, 2, 3, 4, 2, 3, 4, 5, 6},                              // as often
+                             Pcs{1, 2, 3, 4, 5, 6},                                       // once
+                             Pcs{1, 2, 3, 4, 2, 3, 4, 2, 3, 4, 2, 3, 4, 2, 3, 4, 5, 6}})  // more often
+    {
+        WarpHistory history = history_of({1, 2, 3, 4, 2, 3, 4, 5, 6});
+        follow(history, there);
+        CHECK(pcs_of(history) == there);
+        CHECK(history.accesses.size() == static_cast<size_t>(std::count(there.begin(), there.end(), 3u)));
+        for (const WarpAccess& access : history.accesses) CHECK(there[access.step] == 3);
+        CHECK(history.in_replay(there.size() - 1) == 8);  // the end is the end
+        CHECK(history.in_replay(there.size()) == 9);
+    }
+    // A loop that waits inside of one that does not: 1 (2 3)* 4 5 1 (2 3)* 4 5
+    WarpHistory nested = history_of({1, 2, 3, 2, 3, 4, 5, 1, 2, 3, 4, 5});
+    const Pcs there = {1, 2, 3, 4, 5, 1, 2, 3, 2, 3, 2, 3, 4, 5};
+    follow(nested, there);
+    CHECK(pcs_of(nested) == there);
+    CHECK(nested.replayed[5] == 7);
+    WarpHistory other = history_of({1, 2, 3, 7, 8});
+    follow(other, Pcs{1, 2, 3, 9, 8});
+    CHECK(pcs_of(other) == Pcs{1, 2, 3, 7, 8});
+    CHECK(other.replayed.empty());
+}

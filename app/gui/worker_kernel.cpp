@@ -114,8 +114,15 @@ void Session::Worker::focus_warp(int64_t index) {
     if (index < 0 || index >= static_cast<int64_t>(warps.size())) return;
     const WarpTrack& warp = warps[static_cast<size_t>(index)];
     forget_warp();
-    draft.history = std::make_shared<simt::WarpHistory>(simt::record_warp(
+    auto history = std::make_shared<simt::WarpHistory>(simt::record_warp(
         *draft.kernel->program, draft.kernel->config, *draft.kernel->before, warp.block, warp.warp_in_block));
+    const KernelTrace& trace = draft.kernel->result.trace;
+    if (!trace.truncated && warp.issued_before == 0) {  // so the picture and the clock stand on the same instruction
+        std::vector<uint32_t> pcs;
+        for (const uint32_t issue : warp.issues) pcs.push_back(trace.issues[issue].pc);
+        simt::follow(*history, pcs);
+    }
+    draft.history = std::move(history);
     publish();
 }
 
@@ -128,12 +135,13 @@ void Session::Worker::lanes_at(int64_t step, int64_t cycle) {
     }
     draft.stack.reset();
     if (!values_at(step, cycle)) {
+        const uint64_t replayed = draft.history->in_replay(static_cast<uint64_t>(step));
         draft.lanes = std::make_shared<std::vector<simt::LaneValues>>(
             simt::registers_at(*draft.kernel->program, draft.kernel->config, *draft.kernel->before, draft.history->block,
-                               draft.history->warp_in_block, static_cast<uint64_t>(step)));
-        draft.memory = own ? std::make_shared<simt::MemoryAt>(simt::memory_at(
-                                 *draft.kernel->program, draft.kernel->config, *draft.kernel->before, draft.history->block,
-                                 draft.history->warp_in_block, static_cast<uint64_t>(step)))
+                               draft.history->warp_in_block, replayed));
+        draft.memory = own ? std::make_shared<simt::MemoryAt>(simt::memory_at(*draft.kernel->program, draft.kernel->config,
+                                                                              *draft.kernel->before, draft.history->block,
+                                                                              draft.history->warp_in_block, replayed))
                            : nullptr;
     }
     draft.lanes_step = step;

@@ -85,6 +85,58 @@ WarpHistory record_warp(const ptx::Program& program, const LaunchConfig& config,
     return history;
 }
 
+void follow(WarpHistory& history, std::span<const uint32_t> pcs) {
+    constexpr size_t longest_loop = 256;  // instructions of one that waits
+    const std::vector<WarpStep>& steps = history.steps;
+    const auto same = [&](size_t h, size_t t) { return h < steps.size() && t < pcs.size() && steps[h].pc == pcs[t]; };
+    // How far back the run was at `pc` last; more than any loop's length: not lately.
+    const auto back = [longest_loop](size_t at, uint32_t pc, const auto& pc_at) {
+        for (size_t distance = 1; distance <= std::min(at, longest_loop); ++distance)
+            if (pc_at(at - distance) == pc) return distance;
+        return longest_loop + 1;
+    };
+    std::vector<uint64_t> from;
+    bool differs = false;
+    size_t h = 0;
+    for (size_t t = 0; t < pcs.size();) {
+        if (same(h, t)) {
+            from.push_back(h++);
+            ++t;
+            continue;
+        }
+        if (h >= steps.size() && history.truncated) break;
+        differs = true;
+        const size_t turn_there = back(t, pcs[t], [&](size_t at) { return pcs[at]; });
+        const size_t turn_here =
+            h < steps.size() ? back(h, steps[h].pc, [&](size_t at) { return steps[at].pc; }) : longest_loop + 1;
+        if (turn_there <= longest_loop && turn_there <= turn_here) {  // one turn more than in the replay
+            const size_t distance = back(h, pcs[t], [&](size_t at) { return steps[at].pc; });
+            if (distance > longest_loop) return;
+            from.push_back(h - distance);
+            ++t;
+        } else if (turn_here <= longest_loop) {  // one turn fewer
+            ++h;
+        } else {
+            return;
+        }
+    }
+    if (!differs) return;
+    std::vector<WarpStep> followed;
+    std::vector<WarpAccess> accesses;
+    followed.reserve(from.size());
+    for (const uint64_t step : from) {
+        const auto first = std::partition_point(history.accesses.begin(), history.accesses.end(),
+                                                [&](const WarpAccess& access) { return access.step < step; });
+        for (auto it = first; it != history.accesses.end() && it->step == step; ++it)
+            if (accesses.size() < WarpHistory::most_accesses)
+                accesses.push_back(*it), accesses.back().step = followed.size();
+        followed.push_back(steps[step]);
+    }
+    history.steps = std::move(followed);
+    history.accesses = std::move(accesses);
+    history.replayed = std::move(from);
+}
+
 std::vector<LaneValues> lane_values(const Warp& w) {
     std::vector<LaneValues> values;
     const int32_t frame = w.stack.empty() ? -1 : w.stack.back().frame;

@@ -2,6 +2,7 @@
 // This is what the divergence view (D2), the memory pictures (D3, D4), the register watch and stepping backwards read.
 #pragma once
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "core/simt/warp.h"
@@ -36,10 +37,19 @@ struct WarpHistory {
     std::vector<WarpAccess> accesses;  // by step: the first `most_accesses`, without parameters and constants
     bool truncated = false;
     std::optional<Fault> fault;
+    std::vector<uint64_t> replayed;  // of each step: its number in the replay; empty: its own number
+    uint64_t in_replay(uint64_t step) const {
+        return replayed.empty() ? step : step < replayed.size() ? replayed[step] : replayed.back() + 1;
+    }
 };
 
 WarpHistory record_warp(const ptx::Program&, const LaunchConfig&, const Memory& before, uint32_t block, uint32_t warp,
                         uint64_t limit = 100'000);
+
+// Makes the history that of another run of the same warp, the timed one, whose instructions are `pcs`, from its first on.
+// Where a warp waits in a loop, for an mbarrier or another warp's word, it goes round more often or less often there: such
+// turns are repeated or left out. A run that took another path leaves the history as it is.
+void follow(WarpHistory& history, std::span<const uint32_t> pcs);
 
 // The value that one register has in 32 lanes before the warp's instruction number `step`.
 struct LaneValues {
