@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -40,13 +41,35 @@ void product(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k
         throw Failure(
             fmt::format("oneDNN refused a {} x {} x {} matrix product (status {})", m, n, k, static_cast<int>(status)));
 }
+// Four elements of four rows, in registers: element i of row j goes to element j of column i.
+void turn_four(const float* x, int64_t row_x, float* y, int64_t row_y) {
+    using Four [[gnu::vector_size(16)]] = float;
+    Four row[4];
+    for (int64_t i = 0; i < 4; ++i) std::memcpy(&row[i], x + i * row_x, sizeof row[i]);
+    const Four upper = __builtin_shufflevector(row[0], row[1], 0, 4, 1, 5),
+               lower = __builtin_shufflevector(row[2], row[3], 0, 4, 1, 5),
+               upper_end = __builtin_shufflevector(row[0], row[1], 2, 6, 3, 7),
+               lower_end = __builtin_shufflevector(row[2], row[3], 2, 6, 3, 7);
+    const Four column[4] = {__builtin_shufflevector(upper, lower, 0, 1, 4, 5),
+                            __builtin_shufflevector(upper, lower, 2, 3, 6, 7),
+                            __builtin_shufflevector(upper_end, lower_end, 0, 1, 4, 5),
+                            __builtin_shufflevector(upper_end, lower_end, 2, 3, 6, 7)};
+    for (int64_t i = 0; i < 4; ++i) std::memcpy(y + i * row_y, &column[i], sizeof column[i]);
+}
 // [rows,columns] -> [columns,rows]
 void turn(const float* x, int64_t rows, int64_t columns, float* y) {
     constexpr int64_t side = 16;  // a square of the host's cache lines
     for (int64_t row = 0; row < rows; row += side)
-        for (int64_t column = 0; column < columns; column += side)
-            for (int64_t j = column; j < std::min(columns, column + side); ++j)
-                for (int64_t i = row; i < std::min(rows, row + side); ++i) y[j * rows + i] = x[i * columns + j];
+        for (int64_t column = 0; column < columns; column += side) {
+            const int64_t row_end = std::min(rows, row + side), column_end = std::min(columns, column + side);
+            const int64_t whole_rows = row + (row_end - row) / 4 * 4, whole_columns = column + (column_end - column) / 4 * 4;
+            for (int64_t j = column; j < whole_columns; j += 4)
+                for (int64_t i = row; i < whole_rows; i += 4)
+                    turn_four(x + i * columns + j, columns, y + j * rows + i, rows);
+            for (int64_t j = column; j < column_end; ++j)
+                for (int64_t i = j < whole_columns ? whole_rows : row; i < row_end; ++i)
+                    y[j * rows + i] = x[i * columns + j];
+        }
 }
 }  // namespace
 
