@@ -107,6 +107,43 @@ TEST_CASE("in no kind of scene of the lessons does text clash") {
     CHECK(list(found) == std::vector<std::string>{});
 }
 
+TEST_CASE("once a step is answered, the way on and what the run says are in sight at 1280 x 720") {
+    Desk desk({.lesson = "B06"});
+    desk.session.workspace = "learn";
+    const auto whole = [&](const std::string& begin) {
+        return std::any_of(desk.written.begin(), desk.written.end(), [&](const UiState::Written& text) {
+            return text.text.starts_with(begin) && text.ink.y >= text.clip.y && text.ink.bottom() <= text.clip.bottom();
+        });
+    };
+    for (const float scale : {1.0f, 2.0f}) {
+        desk.size(1280, 720, scale);
+        desk.settle();
+        desk.session.lesson.step = 7;  // a title of two lines, answers of two lines
+        desk.session.post({Request::Kind::lesson_step, 7, {}});
+        desk.settle();
+        CHECK_FALSE(whole("Next step"));
+        REQUIRE(desk.session.lesson.predictions.size() > 7);
+        for (size_t p = 0; p < desk.session.lesson.predictions[7].size(); ++p) {
+            auto& given = desk.session.lesson.predictions[7][p];
+            given = {};
+            desk.frames(2);
+            given.chosen = 0;
+            given.locked = true;
+            desk.session.post({Request::Kind::lock_prediction, static_cast<int64_t>(p), {}});
+        }
+        desk.settle();
+        INFO("scale " << scale);
+        CHECK(whole("you were"));
+        CHECK(whole("before."));  // the end of what it says of this answer
+        CHECK(whole("Next step"));
+        desk.session.lesson.predictions[7].assign(desk.session.lesson.predictions[7].size(), {});
+        desk.session.lesson.step = 0;
+        desk.session.post({Request::Kind::lesson_step, 0, {}});
+    }
+    desk.size(1280, 720, 1);
+    desk.settle();
+}
+
 TEST_CASE("in no page of the Kernel workspace does text clash") {
     Desk desk({.own_kernel = true});
     desk.session.workspace = "kernel";

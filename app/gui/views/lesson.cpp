@@ -90,6 +90,8 @@ class LessonView final : public View {
             shown_ = state.lesson;
             shown_step_ = state.step;
             checks_ = 0;
+            foot_ = false;
+            answered_ = answered(state);
             ui.push_scope("lesson");
             ui.scroll_to("page", 0);
             ui.pop_scope();
@@ -97,24 +99,41 @@ class LessonView final : public View {
         const Rect body =
             ui.panel(area, {.title = "Lesson " + lesson.id, .right = fmt::format("{} minutes", lesson.minutes)});
         ui.push_scope("lesson");
-        const Rect page{area.x + 1, area.y + 32, area.w - 2, area.h - 36};
+        const Rect whole{area.x + 1, area.y + 32, area.w - 2, area.h - 36};
+        tight_ = whole.h < 720;
+        // The way on stays in sight: where a step is longer than the panel, its button stands at the panel's foot.
+        const float foot = foot_ ? 53.0f : 0.0f;
+        const Rect page{whole.x, whole.y, whole.w, whole.h - foot};
         const float offset = ui.scroll("page", page, height_);
         ui.clip(page);
         x_ = body.x + 4;
         w_ = body.w - 8;
         float y = page.y - offset;
         y = draw_head(ui, state, y);
-        y = draw_prose(ui, lesson.steps[static_cast<size_t>(state.step)].prose, y + 16);
+        y = draw_prose(ui, lesson.steps[static_cast<size_t>(state.step)].prose, y + (tight_ ? 10 : 16));
         y = draw_predicts(ui, session, y);
+        bring_answer_in_sight(ui, state, page, offset);
         y = draw_exercises(ui, session, y);
         y = draw_hints(ui, state, y);
-        y = draw_next(ui, session, y);
+        next_bottom_ = 0;
+        if (may_go_on(state)) {
+            next_bottom_ = y + 44;
+            if (!foot_) draw_next(ui, session, y + 12);
+            y += 56;
+        }
         const float list = 40 + 22 * static_cast<float>(lesson.steps.size());
         y = draw_list(ui, session, std::max(y + 8, page.bottom() - offset - list));  // at the foot when there is room
         height_ = y + offset - page.y;
         if (height_ <= page.h + 1) height_ = page.h;
         ui.unclip();
+        if (foot_) {
+            ui.line({whole.x, page.bottom()}, {whole.right(), page.bottom()}, ui.theme->line);
+            if (next_bottom_ > 0) draw_next(ui, session, page.bottom() + 11);
+        }
         ui.pop_scope();
+        const bool below = next_bottom_ > whole.bottom() && whole.h > 160;
+        if (below != foot_) ui.animate();
+        foot_ = below;
     }
 
     std::string describe(const Session& session, const Focus&) const override {
@@ -146,13 +165,18 @@ class LessonView final : public View {
   private:
     std::shared_ptr<const lessons::Lesson> shown_;
     int shown_step_ = -1, checks_ = 0, hints_open_ = 0;
-    float height_ = 0, x_ = 0, w_ = 0;
+    float height_ = 0, x_ = 0, w_ = 0, next_bottom_ = 0, answer_bottom_ = 0;
+    bool tight_ = false, foot_ = false;  // a low panel: lines and cards stand closer
+    size_t answered_ = 0;
+    int reveal_frames_ = 0;
     std::string work_id_, work_path_;
 
     float draw_head(Ui& ui, const LessonState& state, float y) {
         const Theme& theme = *ui.theme;
         const lessons::Lesson& lesson = *state.lesson;
-        y += ui.paragraph({x_, y + 8, w_, 200}, lesson.title, {.size = 24, .weight = 700}, 34) + 12;
+        y += ui.paragraph({x_, y + (tight_ ? 6 : 8), w_, 200}, lesson.title, {.size = tight_ ? 21.0f : 24.0f, .weight = 700},
+                          tight_ ? 28 : 34) +
+             (tight_ ? 6 : 12);
         const lessons::Step& step = lesson.steps[static_cast<size_t>(state.step)];
         y += 16;
         const float end =
@@ -196,7 +220,7 @@ class LessonView final : public View {
                 y += draw_code_block(ui, block, y);
                 continue;
             }
-            y += ui.paragraph({x_ + indent, y, w_ - indent, 2000}, runs, 24) + 8;
+            y += ui.paragraph({x_ + indent, y, w_ - indent, 2000}, runs, tight_ ? 22 : 24) + (tight_ ? 5 : 8);
         }
         return y;
     }
@@ -248,8 +272,27 @@ class LessonView final : public View {
                 return draw_predict(ui, session, predicts[p], state.predictions[at][p], p, x, w, top);
             });
             ui.pop_scope();
+            if (state.predictions[at][p].truth) answer_bottom_ = y;
         }
         return y;
+    }
+
+    static size_t answered(const LessonState& state) {
+        const auto at = static_cast<size_t>(state.step);
+        if (at >= state.predictions.size()) return 0;
+        return static_cast<size_t>(std::count_if(state.predictions[at].begin(), state.predictions[at].end(),
+                                                 [](const auto& one) { return one.truth.has_value(); }));
+    }
+
+    // What the run says of an answer just given is scrolled into sight; a card's height is known after a frame or two.
+    void bring_answer_in_sight(Ui& ui, const LessonState& state, const Rect& page, float offset) {
+        const size_t now = answered(state);
+        if (now > answered_) reveal_frames_ = 4;
+        answered_ = now;
+        if (reveal_frames_ <= 0) return;
+        --reveal_frames_;
+        ui.animate();
+        if (answer_bottom_ > page.bottom()) ui.scroll_to("page", offset + answer_bottom_ - page.bottom());
     }
 
     float draw_predict(Ui& ui, Session& session, const lessons::Predict& predict, LessonState::Prediction& given,
@@ -270,7 +313,7 @@ class LessonView final : public View {
                  .weight = given.locked ? 600 : 400});
         y += 32 + ui.paragraph({x, y + 34, w, 400}, predict.question, {.size = 16, .weight = 600}, 22) + 12;
         for (size_t a = 0; a < predict.answers.size(); ++a) {
-            y = draw_answer(ui, predict.answers[a], given, static_cast<int>(a), x, w, y) + 8;
+            y = draw_answer(ui, predict.answers[a], given, static_cast<int>(a), x, w, y) + (tight_ ? 6 : 8);
         }
         if (given.locked) {
             if (given.truth) {
@@ -313,8 +356,8 @@ class LessonView final : public View {
     }
 
     // A card with a radio mark; returns its bottom.
-    static float draw_answer(Ui& ui, const lessons::Answer& answer, LessonState::Prediction& given, int index, float x,
-                             float w, float y) {
+    float draw_answer(Ui& ui, const lessons::Answer& answer, LessonState::Prediction& given, int index, float x, float w,
+                      float y) const {
         const Theme& theme = *ui.theme;
         const bool on = given.chosen == index;
         const TextStyle name{.size = 14, .weight = 600}, detail{.size = 13, .color = theme.ink2};
@@ -322,7 +365,7 @@ class LessonView final : public View {
         const float name_h = ui.paragraph({0, 0, w - 52, 400}, said, name, 20, false);
         const float detail_h =
             answer.detail.empty() ? 0 : ui.paragraph({0, 0, w - 52, 400}, answer.detail, detail, 18, false);
-        const Rect box{x, y, w, std::max(40.0f, name_h + detail_h + 16)};
+        const Rect box{x, y, w, std::max(tight_ ? 36.0f : 40.0f, name_h + detail_h + (tight_ ? 12 : 16))};
         ui.rect(box, on ? theme.selected : theme.panel, 4);
         ui.frame(box, on ? theme.accent : theme.line, on ? 1.5f : 1.0f, 4);
         const Point mark{x + 20, y + box.h / 2};
@@ -433,21 +476,24 @@ class LessonView final : public View {
         session.post({Request::Kind::lesson_step, step, {}});
     }
 
-    // What is left to do before the next step, or the button that leads there.
-    float draw_next(Ui& ui, Session& session, float y) {
-        LessonState& state = session.lesson;
+    // Every question of the step is answered and a step follows, or the lesson can be finished.
+    static bool may_go_on(const LessonState& state) {
         const auto at = static_cast<size_t>(state.step);
         const lessons::Step& step = state.lesson->steps[at];
         for (size_t p = 0; p < step.predicts.size(); ++p)
-            if (!state.predictions[at][p].locked) return y;
-        const bool last = at + 1 == state.lesson->steps.size();
-        if (last && (step.exercises.empty() ? at < state.done.size() && state.done[at] : true)) return y;
-        if (ui.button({x_, y + 12, 152, 32}, last ? "Finish" : "Next step", step.exercises.empty())) {
-            if (state.done.size() <= at) state.done.resize(state.lesson->steps.size());
-            if (step.exercises.empty()) state.done[at] = true;
-            if (!last) go(session, state.step + 1);
-        }
-        return y + 56;
+            if (!state.predictions[at][p].locked) return false;
+        if (at + 1 < state.lesson->steps.size()) return true;
+        return step.exercises.empty() && !(at < state.done.size() && state.done[at]);
+    }
+
+    void draw_next(Ui& ui, Session& session, float y) {
+        LessonState& state = session.lesson;
+        const auto at = static_cast<size_t>(state.step);
+        const bool last = at + 1 == state.lesson->steps.size(), plain = state.lesson->steps[at].exercises.empty();
+        if (!ui.button({x_, y, 152, 32}, last ? "Finish" : "Next step", plain)) return;
+        if (state.done.size() <= at) state.done.resize(state.lesson->steps.size());
+        if (plain) state.done[at] = true;
+        if (!last) go(session, state.step + 1);
     }
 
     float draw_list(Ui& ui, Session& session, float y) {
