@@ -95,7 +95,6 @@ class FragmentsView final : public View {
                 const bool own = owner.lane == scene.lane;
                 // Lanes of a row of four are near in colour; the number is the second code.
                 ui.rect(place, own ? theme.selected : sequential(0.08f + 0.4f * static_cast<float>(owner.lane) / 31, theme));
-                if (own) ui.outline(place);
                 if (digits)
                     ui.text(place.x + place.w / 2, place.y + place.h / 2 + 4.5f, std::to_string(owner.lane),
                             {.size = 12, .align = Align::center, .weight = own ? 700 : 400, .mono = true});
@@ -104,6 +103,13 @@ class FragmentsView final : public View {
                                            owner.word, owner.part > 0 ? fmt::format(", element {} of it", owner.part) : ""));
                 if (ui.clicked(place)) focus.lane = owner.lane;
             }
+        if (scene.hidden) return;
+        for (int row = 0; row < it.rows; ++row)  // after all cells, so that no neighbour covers a part of an outline
+            for (int column = 0; column < it.columns; ++column)
+                if (it.at(row, column).lane == scene.lane)
+                    ui.frame({at.x + cell.x * static_cast<float>(column) - 1, at.y + cell.y * static_cast<float>(row) - 1,
+                              cell.x + 1, cell.y + 1},
+                             theme.ink, 1.5f);
     }
 };
 

@@ -134,7 +134,8 @@ class CodeView final : public View {
         const Rect rows{body.x + left + bridge, body.y + 14, body.w - left - bridge, body.h - 14};
         ui.text(body.x + 26, body.y + 6, with_source ? "source" : "", {.size = 12, .color = theme.quiet});
         ui.text(rows.x, body.y + 6, "PTX", {.size = 12, .color = theme.quiet});
-        ui.text(rows.right() - 8, body.y + 6, "waits", {.size = 12, .color = theme.quiet, .align = Align::right});
+        ui.text(rows.right() - 8, body.y + 6, "warp-cycles waited",
+                {.size = 12, .color = theme.quiet, .align = Align::right});
 
         if (focus.pc != seen_pc_ && focus.pc >= 0) {  // bring the focused pair to the middle
             seen_pc_ = focus.pc;
@@ -166,6 +167,9 @@ class CodeView final : public View {
 
         int64_t most = 1;
         for (int64_t w : sums_.waits) most = std::max(most, w);
+        // The column is as wide as its widest number, once numbers may be seen.
+        const TextStyle digits{.size = 12, .align = Align::right, .mono = true};
+        const float column = hidden ? 44.0f : std::max(44.0f, ui.text_width(with_commas(most), digits) + 4);
         if (with_source && focus.line > 0 && seen(line_y(focus.line)))
             ui.rect({lines.x - 4, line_y(focus.line), lines.w, ptx_line_height}, theme.selected, 2);
         for (size_t pc = 0; pc < ptx_.size(); ++pc) {
@@ -182,10 +186,10 @@ class CodeView final : public View {
                      .color = on || sibling ? theme.ink : theme.ink2,
                      .weight = on ? 700 : 400,
                      .mono = true,
-                     .width = rows.w - 56});
+                     .width = rows.w - 12 - column});
             if (!hidden && pc < sums_.waits.size() && sums_.waits[pc] > 0) {
                 const float share = static_cast<float>(sums_.waits[pc]) / static_cast<float>(most);
-                ui.rect({rows.right() - 8 - 44 * share, y + 16, 44 * share, 1}, faded(data::orange, 0.9f));
+                ui.rect({rows.right() - 8 - column * share, y + 16, column * share, 1}, faded(data::orange, 0.9f));
                 ui.text(rows.right() - 8, y + 13, with_commas(sums_.waits[pc]),
                         {.size = 12, .color = on ? theme.ink : theme.quiet, .align = Align::right, .mono = true});
             }
