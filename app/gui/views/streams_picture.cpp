@@ -73,7 +73,8 @@ StreamPlaces StreamsPicture::place(const Ui& ui, const Rect& body) const {
         p.rows_list.push_back({StreamRow::Kind::engine, 0, engine, model::name_of(engine, board_.gpu)});
     for (const StreamRow& row : p.rows_list) widest = std::max(widest, ui.text_width(row.label, {.size = 12}));
     p.gutter = std::min(widest + 12, body.w * 0.25f);
-    const float gap = body.h < 160 ? 2.f : 8.f, least = body.h < 160 ? 11.f : 14.f;  // gap: host, streams, engines
+    const bool low = body.h < 280;  // rows closer together, so that engines and legend are not behind the edge
+    const float gap = low ? 2.f : 8.f, least = body.h < 160 ? 11.f : low ? 12.f : 14.f;  // gap: host, streams, engines
     const float top = body.y + streams_head(body) + ruler + band + 6;
     p.content = least * static_cast<float>(p.rows_list.size()) + 2 * gap;
     p.legend = body.h > 200 && body.bottom() - top - legend_band >= p.content;
