@@ -372,6 +372,9 @@ class ChartView final : public View {
         const Color color = sequential(static_cast<float>(one.percent_of_peak / 100), theme);
         const float head = std::max(6.0f, th / 2 + 2);
         const float a = to_left ? x0 + head : x0 + 1, b = to_left ? x1 - 1 : x1 - head;
+        // An edge of its own: the colour of little traffic is near the background's.
+        ui.rect({a, y - th / 2 - 1, b - a, th + 2}, theme.ink3);
+        ui.arrow_head({to_left ? x0 : x1, y}, to_left ? Way::left : Way::right, theme.ink3, head + 2);
         ui.rect({a, y - th / 2, b - a, th}, color);
         // Dashes run the way the data flow.
         const float period = 12;

@@ -362,7 +362,7 @@ class CoalesceView final : public View {
                 const float end = ui.text(box.right() - 7, y, tiles[i].value,
                                           {.size = 14, .color = tiles[i].color, .align = Align::right, .weight = 600});
                 const bool fits = ui.text_width(tiles[i].label, {.size = 12}) <= end - box.x - 12;
-                ui.text(box.x + 7, y, fits ? tiles[i].label : "used", {.size = 12, .color = theme.ink2});
+                ui.text(box.x + 7, y, fits ? tiles[i].label : "useful", {.size = 12, .color = theme.ink2});
             }
             return;
         }
