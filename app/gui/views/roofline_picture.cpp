@@ -308,7 +308,8 @@ struct Picture {
         for (const RoofRun& run : scene.trail.runs())
             if (run.gpu == now.gpu) rows.push_back(&run);
         const auto most = static_cast<size_t>(std::clamp((r.h * 0.5f - 30) / table_pitch, 2.0f, 6.0f));
-        while (rows.size() > most) rows.erase(rows.front() == &now ? rows.begin() + 1 : rows.begin());
+        // The first run stays, later ones are compared with it; of those between, the oldest go.
+        while (rows.size() > std::max<size_t>(most, 2)) rows.erase(rows.begin() + (rows[1] == &now ? 2 : 1));
         const float w = std::min(356.0f, r.w * 0.62f), h = table_pitch * static_cast<float>(rows.size() + 1) + 12;
         const float low = r.bottom() - h - 6, high = plot.y(own.flop_per_second) + 26;
         const Point corners[] = {
