@@ -479,7 +479,8 @@ TEST_CASE("plain SGD's update goes on from its gradient's product, behind the la
             same_numbers(it, fusion);
             REQUIRE(fusion.graph.launches.size() == (on_host ? 3 : 2));
             if (on_host) {
-                CHECK(fusion.decisions[2].why == "alone: not with fc dW: fc sgd goes through its weights faster in one go");
+                CHECK(fusion.decisions[2].why ==
+                      "alone: not with fc dW: fc sgd goes through what it changes faster in one go");
                 continue;
             }
             CHECK(fusion.graph.launches[0].replaces == std::vector<int>{1});

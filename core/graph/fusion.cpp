@@ -282,8 +282,11 @@ class Fuser {
             if (options_.on_host && !multiplies(made_by.base))
                 return fmt::format("the host makes {} whole: its memory would be read once more all the same",
                                    made_by.label);
-            if (options_.on_host && captured(launch).phase == "update")
-                return fmt::format("{} goes through its weights faster in one go", captured(launch).label);
+            const bool changes = std::any_of(it.touches.begin(), it.touches.end(), [](const Touch& touch) {
+                return touch.reads && touch.writes && touch.element;
+            });
+            if (options_.on_host && changes)
+                return fmt::format("{} goes through what it changes faster in one go", captured(launch).label);
             if (reads_more && options_.on_host && it.elementary)
                 return fmt::format("{} takes longer than the memory that it would save", captured(launch).label);
         }
