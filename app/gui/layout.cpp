@@ -57,11 +57,22 @@ float least_length(const LayoutNode& node, bool across) {
     return across ? size.x : size.y;
 }
 
-void place(const LayoutNode& node, const Rect& area, const std::function<int(const std::string&)>& chosen, Arrangement& out);
+bool holds(const LayoutNode& node, std::string_view view) {
+    return node.kind == Kind::slot ? !view.empty() && node.view == view
+                                   : std::any_of(node.children.begin(), node.children.end(),
+                                                 [&](const LayoutNode& child) { return holds(child, view); });
+}
+
+// What place() is to know besides the tree.
+struct Wanted {
+    const std::function<int(const std::string&)>& chosen;
+    std::string_view main;
+};
+
+void place(const LayoutNode& node, const Rect& area, const Wanted& wanted, Arrangement& out);
 
 // Children side by side. Shares first; whoever falls below its least length gets that, the others share the rest.
-void place_all(std::span<const LayoutNode> children, bool across, const Rect& area,
-               const std::function<int(const std::string&)>& chosen, Arrangement& out) {
+void place_all(std::span<const LayoutNode> children, bool across, const Rect& area, const Wanted& wanted, Arrangement& out) {
     float left = (across ? area.w : area.h) - gap * (static_cast<float>(children.size()) - 1), shares = 0;
     for (const LayoutNode& child : children) shares += child.share;
     std::vector<float> lengths(children.size(), -1.0f);
@@ -80,13 +91,12 @@ void place_all(std::span<const LayoutNode> children, bool across, const Rect& ar
     float at = across ? area.x : area.y;
     for (size_t i = 0; i < children.size(); ++i) {
         const float length = lengths[i] >= 0 ? lengths[i] : left * children[i].share / shares;
-        place(children[i], across ? Rect{at, area.y, length, area.h} : Rect{area.x, at, area.w, length}, chosen, out);
+        place(children[i], across ? Rect{at, area.y, length, area.h} : Rect{area.x, at, area.w, length}, wanted, out);
         at += length + gap;
     }
 }
 
-void place(const LayoutNode& node, const Rect& area, const std::function<int(const std::string&)>& chosen,
-           Arrangement& out) {
+void place(const LayoutNode& node, const Rect& area, const Wanted& wanted, Arrangement& out) {
     if (node.kind == Kind::slot) {
         out.panels.push_back({node.view, area});
         return;
@@ -94,16 +104,16 @@ void place(const LayoutNode& node, const Rect& area, const std::function<int(con
     if (node.kind == Kind::pages) {
         TabStrip tabs{names(node), {area.x, area.y, area.w, strip - 4}, {}, 0, true};
         for (const LayoutNode& child : node.children) tabs.titles.emplace_back(child.title);
-        tabs.selected = std::clamp(chosen(tabs.id), 0, static_cast<int>(node.children.size()) - 1);
+        tabs.selected = std::clamp(wanted.chosen(tabs.id), 0, static_cast<int>(node.children.size()) - 1);
         out.tabs.push_back(tabs);
         return place(node.children[static_cast<size_t>(tabs.selected)], {area.x, area.y + strip, area.w, area.h - strip},
-                     chosen, out);
+                     wanted, out);
     }
     const bool across = node.kind == Kind::row;
     const std::span<const LayoutNode> children = node.children;
     float need = -gap;
     for (const LayoutNode& child : children) need += least_length(child, across) + gap;
-    if (need <= (across ? area.w : area.h) + 0.5f) return place_all(children, across, area, chosen, out);
+    if (need <= (across ? area.w : area.h) + 0.5f) return place_all(children, across, area, wanted, out);
     // Pages: as many neighbours together as fit; under each of them the last child, where it stays and fits.
     float room = (across ? area.w : area.h - strip) + 0.5f;
     std::span<const LayoutNode> turned = children;
@@ -130,12 +140,17 @@ void place(const LayoutNode& node, const Rect& area, const std::function<int(con
         for (const LayoutNode& child : page) title += (title.empty() ? "" : "+") + names(child);
         tabs.titles.push_back(title);
     }
-    tabs.selected = std::clamp(chosen(tabs.id), 0, static_cast<int>(pages.size()) - 1);
+    int page_open = wanted.chosen(tabs.id);
+    if (page_open < 0 && !across)  // of rows: the one that the scene is about
+        for (size_t i = 0; i < pages.size(); ++i)
+            for (const LayoutNode& child : pages[i])
+                if (holds(child, wanted.main)) page_open = static_cast<int>(i);
+    tabs.selected = std::clamp(page_open, 0, static_cast<int>(pages.size()) - 1);
     out.tabs.push_back(tabs);
     const std::span<const LayoutNode> page = pages[static_cast<size_t>(tabs.selected)];
     std::vector<LayoutNode> together(page.begin(), page.end());
     if (turned.size() < children.size()) together.push_back(children.back());
-    place_all(together, across, {area.x, area.y + strip, area.w, area.h - strip}, chosen, out);
+    place_all(together, across, {area.x, area.y + strip, area.w, area.h - strip}, wanted, out);
 }
 
 }  // namespace
@@ -198,7 +213,7 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
                                              slot("warps", 436, 560, 420)})});
     if (scene_view == "coalesce")
         return row(1, {lesson, column(1144, {row(380, {slot("source", 560, 400, 240), slot("warp", 576, 400, 250)}),
-                                             slot("coalesce", 496, 560, 330)})});
+                                             slot("coalesce", 496, 560, 340)})});
     if (scene_view == "fragments")
         return row(1,
                    {lesson, column(560, {slot("source", 876, 400, 240)}), column(584, {slot("fragments", 876, 400, 330)})});
@@ -253,7 +268,7 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
     if (scene_view == "measured" || scene_view == "measured_ladder")
         return row(1, {lesson, column(1144, {slot(scene_view, 880, 560, 330)})});
     if (scene_view == "generations")
-        return row(1, {lesson, column(1144, {slot("generations", 420, 760, 300),
+        return row(1, {lesson, column(1144, {slot("generations", 420, 760, 304),
                                              row(460, {slot("source", 560, 400, 240), slot("blocks", 576, 400, 290)})})});
     if (scene_view == "kernels")  // a training step, launch by launch
         return row(1, {lesson, column(1144, {slot("kernels", 340, 640, 220),
@@ -281,9 +296,10 @@ std::string root_id(std::string_view workspace) {
     return names(layout_of(workspace, {}));
 }
 
-Arrangement arrange(const LayoutNode& root, const Rect& area, const std::function<int(const std::string&)>& chosen) {
+Arrangement arrange(const LayoutNode& root, const Rect& area, const std::function<int(const std::string&)>& chosen,
+                    std::string_view main) {
     Arrangement out;
-    place(root, area, chosen, out);
+    place(root, area, {chosen, main}, out);
     return out;
 }
 

@@ -51,7 +51,9 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view);
 // The id of the strip that leads through the workspace's pages; empty: it has none.
 std::string pages_id(std::string_view workspace);
 std::string root_id(std::string_view workspace);  // of the strip that the whole workspace becomes in a small window
-// `chosen(id)` says which tab of a strip is open.
-Arrangement arrange(const LayoutNode& root, const Rect& area, const std::function<int(const std::string&)>& chosen);
+// `chosen(id)` says which tab of a strip is open; -1: none was chosen, and of rows that do not fit under each other the one
+// with the `main` view is open.
+Arrangement arrange(const LayoutNode& root, const Rect& area, const std::function<int(const std::string&)>& chosen,
+                    std::string_view main = {});
 
 }  // namespace lockstep::gui

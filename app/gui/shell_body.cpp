@@ -85,8 +85,13 @@ void Shell::body(Ui& ui, const Rect& whole) {
         return panel(ui, maximised_, area);
     }
     const std::string page = page_view_of(session, session.workspace);  // the panels point to its letters
+    const auto chosen = [&](const std::string& id) {
+        const auto tab = tabs_.find(id);
+        return tab == tabs_.end() ? -1 : tab->second;
+    };
+    // A step of a lesson opens on the picture that it is about.
     const Arrangement plan =
-        arrange(layout_of(session.workspace, page), area, [&](const std::string& id) { return tabs_[id]; });
+        arrange(layout_of(session.workspace, page), area, chosen, session.workspace == "learn" ? page : std::string());
     for (const TabStrip& strip : plan.tabs) {
         const float above = strip.area.y > area.y + 1 ? 0 : desk_margin;  // another strip stands there, or the bar
         ui.rect({strip.area.x, strip.area.y - above, strip.area.w + desk_margin, strip.area.h + above + 4},

@@ -32,7 +32,7 @@ std::span<const ViewRow> views() {
         ViewRow{"compare", "Two runs", "sm", make_compare_view, 300},
         ViewRow{"chart", "Memory chart", "memory", make_chart_view, 346},
         ViewRow{"roofline", "Roofline", "memory", make_roofline_view, 250},
-        ViewRow{"generations", "Generations of GPUs", "learn", make_generations_view, 330},
+        ViewRow{"generations", "Generations of GPUs", "learn", make_generations_view, 304},
         ViewRow{"measured", "Measured and simulated", "learn", make_measured_view, 330},
         ViewRow{"measured_ladder", "The ladder, measured and simulated", "learn", make_measured_ladder_view, 330},
         ViewRow{"editor", "Kernel", "kernel", make_editor_view},

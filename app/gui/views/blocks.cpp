@@ -60,7 +60,7 @@ class BlocksView final : public View {
         draw_header(ui, session, area, right, both);
         const std::vector<LimiterRow> rows = limiter_rows(run);
         const float limits = 16 * static_cast<float>(rows.size()) + 6, waves = 56;
-        const bool room = body.h > 190;
+        const bool room = body.h > 184;
         const float open_height = body.h - (room ? limits + waves : 0);
         const float top_height = both ? std::min(open_height * 0.45f, 260.0f) : open_height;
         float used = !both && gantt_ ? 0 : draw_tiles(ui, focus, {body.x, body.y, body.w, top_height});

@@ -22,7 +22,7 @@ struct Column {
 };
 constexpr Column columns[] = {
     {"SMs", "", [](const model::GpuSpec& g) { return double(g.sms.value); }},
-    {"FP32 lanes", "", [](const model::GpuSpec& g) { return g.sms.value * g.sub_cores.value * g.fp32_lanes.value; }},
+    {"FP32", "lanes", [](const model::GpuSpec& g) { return g.sms.value * g.sub_cores.value * g.fp32_lanes.value; }},
     {"clock", "MHz", [](const model::GpuSpec& g) { return g.boost_mhz.value; }},
     {"DRAM", "GB/s", [](const model::GpuSpec& g) { return g.dram_gb_per_second.value; }},
     {"FP64", "TFLOP/s", [](const model::GpuSpec& g) { return g.fp64_tflops.value; }, 1},
@@ -69,8 +69,8 @@ std::string number(double value, int digits) {
 
 std::string time_text(double us) {
     return us >= 1000  ? fmt::format("{:.2f} ms", us / 1000)
-           : us >= 100 ? fmt::format("{:.0f} us", us)
-                       : fmt::format("{:.2f} us", us);
+           : us >= 100 ? fmt::format("{:.0f} µs", us)
+                       : fmt::format("{:.2f} µs", us);
 }
 
 // What held the kernel back, as far as two shares can tell.
@@ -114,31 +114,34 @@ class GenerationsView final : public View {
         const std::vector<Row> rows = rows_of(session, *snapshot);
         const bool ran = rows.front().time_us > 0, hidden = times_hidden(session);
         const std::string sentence = caption_of(rows, kernel_name(*snapshot), hidden);
-        const Rect body = ui.panel(area, {.title = "Generations of GPUs",
-                                          .right = ran ? "bars: share of the column's largest; time: longer is faster"
-                                                       : "bars: share of the column's largest",
-                                          .badge = ran ? Provenance::simulated : Provenance::derived,
-                                          .caption = sentence});
+        const Rect body =
+            ui.panel(area, {.title = "Generations of GPUs",
+                            .right = ran && !hidden ? "bars: share of the column's largest; time: longer is faster"
+                                                    : "bars: share of the column's largest",
+                            .badge = ran ? Provenance::simulated : Provenance::derived,
+                            .caption = sentence});
         ui.push_scope("generations");
         const Theme& theme = *ui.theme;
         float widest = 124;
         for (const Row& row : rows) widest = std::max(widest, ui.text_width(row.gpu.title, {.size = 13, .weight = 700}));
-        const float name = std::min(widest + 8, std::max(128.0f, body.w * 0.15f)), head = 40,
+        const float name = std::min(widest + 8, std::max(128.0f, body.w * 0.18f)), head = body.h < 240 ? 37 : 40,
                     time = ran ? std::clamp(body.w * 0.17f, 120.0f, 200.0f) : 0;
         const float pitch = (body.w - name - time) / static_cast<float>(std::size(columns));
         const float height = std::min(64.0f, (body.h - head) / static_cast<float>(rows.size()));
+        const bool bars = height >= 29;
         const auto column_x = [&](size_t c) { return body.x + name + pitch * static_cast<float>(c); };
         const float time_x = body.right() - time;
         for (size_t c = 0; c < std::size(columns); ++c) {
             const float right = column_x(c) + pitch - 10;
-            ui.text(right, body.y + 14, columns[c].title,
-                    {.size = 12, .color = theme.ink2, .align = Align::right, .width = pitch - 4});
+            std::string_view title = columns[c].title;  // one that leaves no gap gives up its last word
+            if (ui.text_width(title, {.size = 12}) > pitch - 12) title = title.substr(0, title.rfind(' '));
+            ui.text(right, body.y + 14, title, {.size = 12, .color = theme.ink2, .align = Align::right, .width = pitch - 4});
             ui.text(right, body.y + 30, columns[c].unit,
                     {.size = 12, .color = theme.quiet, .align = Align::right, .width = pitch - 4});
         }
         if (ran) {
             ui.text(body.right(), body.y + 14, "this kernel", {.size = 12, .align = Align::right, .weight = 600});
-            ui.text(body.right(), body.y + 30, "time, and what it reached",
+            ui.text(body.right(), body.y + 30, height >= 52 ? "time, and what it reached" : "time",
                     {.size = 12, .color = theme.quiet, .align = Align::right, .width = time - 6});
         }
         double most_speed = 0;
@@ -150,7 +153,16 @@ class GenerationsView final : public View {
             const bool shown = snapshot->kernel && snapshot->kernel->gpu.name == row.gpu.name;
             if (shown) ui.rect({line.x - 4, line.y, line.w + 8, line.h - 2}, theme.grid);
             ui.line({line.x, line.y}, {line.right(), line.y}, theme.line);
-            ui.text(line.x, line.y + 18, row.gpu.title, {.size = 13, .weight = shown ? 700 : 600, .width = name - 4});
+            const bool close = height < 38, closer = height < 33;  // the bars move up
+            const float bar_y = line.y + (closer  ? 20.0f
+                                          : close ? 23.0f
+                                                  : 28.0f),
+                        bar_h = close ? 5.0f : 7.0f,
+                        text_y = line.y + (closer  ? 15
+                                           : close ? 17
+                                                   : 20);
+            ui.text(line.x, line.y + (closer ? 17 : 18), row.gpu.title,
+                    {.size = 13, .weight = shown ? 700 : 600, .width = name - 4});
             if (height >= 42)
                 ui.text(line.x, line.y + 34, fmt::format("{}, cc {}", row.gpu.year.value, row.gpu.compute),
                         {.size = 12, .color = theme.quiet, .width = name - 4});
@@ -159,24 +171,22 @@ class GenerationsView final : public View {
                 for (const Row& each : rows) most = std::max(most, columns[c].value(each.gpu));
                 const double value = columns[c].value(row.gpu);
                 const float right = column_x(c) + pitch - 10, width = pitch - 20;
-                ui.text(right, line.y + 20, number(value, columns[c].digits),
-                        {.size = 13, .align = Align::right, .mono = true});
-                if (height >= 38)
-                    bar(ui, {right - width, line.y + 28, width, 7}, most > 0 ? value / most : 0, sequential(0.6f, theme));
+                ui.text(right, text_y, number(value, columns[c].digits), {.size = 13, .align = Align::right, .mono = true});
+                if (bars)
+                    bar(ui, {right - width, bar_y, width, bar_h}, most > 0 ? value / most : 0, sequential(0.6f, theme));
             }
             if (ran) {
-                ui.text(body.right(), line.y + 20, hidden ? "?" : time_text(row.time_us),
+                ui.text(body.right(), text_y, hidden ? "?" : time_text(row.time_us),
                         {.size = 13, .align = Align::right, .weight = 700, .mono = true});
                 if (!hidden) {
-                    if (height >= 38)
-                        bar(ui, {time_x + 8, line.y + 28, time - 8, 7}, 1 / row.time_us / most_speed, data::green);
-                    if (row.measured && height >= 38) {  // where its bar would end
+                    if (bars) bar(ui, {time_x + 8, bar_y, time - 8, bar_h}, 1 / row.time_us / most_speed, data::green);
+                    if (row.measured && bars) {  // where its bar would end
                         const float reach = (time - 8) * static_cast<float>(1 / row.measured->time_us / most_speed);
                         const float mark = time_x + 8 + std::min(reach, time - 8);
-                        ui.rect({mark - 1.5f, line.y + 24, 3, 15}, theme.ink);
+                        ui.rect({mark - 1.5f, bar_y - 4, 3, bar_h + 8}, theme.ink);
                     }
                     if (row.measured && time >= 170)
-                        ui.text(time_x + 8, line.y + 20,
+                        ui.text(time_x + 8, text_y,
                                 fmt::format("{} {}", row.measured->gpu->real() ? "measured" : "made up",
                                             time_text(row.measured->time_us)),
                                 {.size = 12,
