@@ -70,7 +70,7 @@ BankPicture::BankPicture(const Rect& area, const BankFacts& facts, const BankFac
     pass_h_ = std::clamp(std::floor(room * 0.36f / strips), 1.0f, 9.0f);
     const float most = std::min(pass_h_ * strips, room * 0.4f);
     passes_h_ = std::min(pass_h_ * static_cast<float>(std::max<size_t>(1, facts.passes.size())), room * 0.4f);
-    cell_h_ = std::clamp(std::floor((room - std::max(most, 60.0f)) / static_cast<float>(rows)), 2.0f, 16.0f);
+    cell_h_ = std::clamp(std::floor((room - std::max(most, 30.0f) - 22) / static_cast<float>(rows)), 2.0f, 16.0f);
     passes_y_ = grid_y_ + cell_h_ * count + 24;
 }
 
@@ -163,7 +163,7 @@ void BankPicture::draw_words(Ui& ui, const Pattern& pattern, const BankFacts& fa
             const Rect box = word_box(row * (text.padded_row + 1) + text.padded_row);
             if (box.w > 0) ui.frame(box, theme.ink3);
         }
-    const bool numbers = cell_w_ >= 18 && cell_h_ >= 13;
+    const bool numbers = numbered();
     float most_right = 0;
     for (const BankWord& word : facts.words) {
         const Rect box = word_box(word.word);

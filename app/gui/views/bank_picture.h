@@ -21,8 +21,10 @@ class BankPicture {
 
     // `shown`: passes served so far, those behind are fainter. `lane`: drawn in ink everywhere, -1 none.
     void draw(Ui& ui, const Pattern& pattern, const BankFacts& facts, const BankText& text, size_t shown, int lane) const;
-    Rect word_box(uint64_t word) const;                      // empty: its row is not drawn
-    int lane_at(Point point, const Pattern& pattern) const;  // whose word the point lies in; -1: none
+    Rect word_box(uint64_t word) const;  // empty: its row is not drawn
+    float bottom() const { return passes_y_ + passes_h_; }
+    bool numbered() const { return cell_w_ >= 18 && cell_h_ >= 12; }  // words say their lane
+    int lane_at(Point point, const Pattern& pattern) const;           // whose word the point lies in; -1: none
 
   private:
     Rect area_;

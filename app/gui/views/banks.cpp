@@ -45,6 +45,8 @@ class BanksView final : public View {
             const float half = twin ? (rest.w - 16) / 2 : rest.w;
             draw_half(ui, focus, scene, scene.left, Remedy::none, {rest.x, rest.y, half, rest.h});
             if (twin) draw_half(ui, focus, scene, scene.right, scene.remedy, {rest.x + half + 16, rest.y, half, rest.h});
+            const BankPicture picture({rest.x, rest.y, half, rest.h}, scene.left.facts, scene.right.facts);
+            if (picture.bottom() + 13 <= rest.bottom()) draw_legend(ui, scene, picture, twin, rest);
         }
         ui.pop_scope();
     }
@@ -165,10 +167,12 @@ class BanksView final : public View {
         const uint64_t address = half.pattern.address[static_cast<size_t>(lane)], bank = address / 4 % 32;
         if (scene.sandbox && choice_.element == 4) {
             const auto [row, column] = tile_place(choice_, lane);
-            if (remedy == Remedy::swizzle) return fmt::format("bank = ({} ^ {}) mod 32 = {}", column, row, bank);
-            return fmt::format("bank = ({}*{} + {}) mod 32 = {}", row, remedy == Remedy::padding ? 33 : 32, column, bank);
+            if (remedy == Remedy::swizzle)
+                return fmt::format("lane {}: bank = ({} ^ {}) mod 32 = {}", lane, column, row, bank);
+            return fmt::format("lane {}: bank = ({}*{} + {}) mod 32 = {}", lane, row, remedy == Remedy::padding ? 33 : 32,
+                               column, bank);
         }
-        return fmt::format("bank = ({} / 4) mod 32 = {}", address, bank);
+        return fmt::format("lane {}: bank = ({} / 4) mod 32 = {}", lane, address, bank);
     }
 
     std::string caption_of(const Scene& scene) const {
@@ -183,7 +187,14 @@ class BanksView final : public View {
         if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
         text += left.ways > 1 ? fmt::format(": bank {} has {} different words to deliver, so one request takes {}.",
                                             left.worst_bank, left.ways, passes_text(left))
-                              : fmt::format(": no bank has a second word to deliver, {}.", passes_text(left));
+                : left.broadcasts > 0 && left.words.size() == 1
+                    ? fmt::format(
+                          ": one word goes to {} lanes at once, a broadcast, and no bank has a second word to deliver: {}.",
+                          std::popcount(left.words.front().lanes), passes_text(left))
+                : left.broadcasts > 0
+                    ? fmt::format(": {} words go to several lanes at once, and no bank has a second word to deliver: {}.",
+                                  left.broadcasts, passes_text(left))
+                    : fmt::format(": no bank has a second word to deliver, {}.", passes_text(left));
         if (scene.remedy == Remedy::none) return text;
         std::string with(word_of(scene.remedy));
         with[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(with[0])));
@@ -264,6 +275,34 @@ class BanksView final : public View {
         if (wanted != scene.remedy) chosen_ = wanted;
         if (x + 60 <= body.right() && ui.chip(x, y, "play", played_from_ >= 0)) played_from_ = ui.now;
         return y - body.y + 26;
+    }
+
+    static void draw_legend(Ui& ui, const Scene& scene, const BankPicture& picture, bool twin, const Rect& r) {
+        const BankFacts &left = scene.left.facts, &right = scene.right.facts;
+        const auto some = [&](auto&& has) { return has(left) || (twin && has(right)); };
+        float x = r.x + 24;
+        const float y = r.bottom() - 2;
+        const auto entry = [&](std::string_view label, auto&& mark) {
+            if (x + 16 + ui.text_width(label, {.size = 12}) > r.right()) return;
+            mark(Rect{x, y - 9, 10, 9});
+            x = ui.text(x + 16, y, label, {.size = 12, .color = ui.theme->ink2}) + 22;
+        };
+        const auto filled = [&](Color color) { return [&ui, color](const Rect& box) { ui.rect(box, color); }; };
+        const bool calm = some([](const BankFacts& f) {
+            return std::any_of(f.distinct.begin(), f.distinct.end(), [](uint32_t words) { return words == 1; });
+        });
+        if (calm) entry("a bank's only word", filled(data::green));
+        if (some([](const BankFacts& f) { return f.ways > 1; }))
+            entry("word of a bank with several to deliver", filled(data::vermillion));
+        if (some([](const BankFacts& f) { return f.broadcasts > 0; }))
+            entry("one word for several lanes", [&](const Rect& box) { ui.frame(box, data::sky, 1.5f); });
+        if (scene.sandbox && scene.remedy == Remedy::padding && twin)
+            entry("padding, never read", [&](const Rect& box) { ui.frame(box, ui.theme->ink3); });
+        entry(
+            picture.numbered() ? "row: 128 bytes; in a box: the lane that reads it" : "row: 128 bytes, a word in each bank",
+            [&](const Rect& box) {
+                ui.rect({box.x, box.y + 4, box.w, 1}, ui.theme->ink3);
+            });
     }
 
     void draw_half(Ui& ui, Focus& focus, const Scene& scene, const Half& half, Remedy remedy, const Rect& area) {
