@@ -83,7 +83,7 @@ TEST_CASE("the caption says what binds and how much is left: 2 us where the byte
     const model::Roofline roofline = model::roofline_of(run->gpu);
     const std::string sentence = roof_sentence(roofline, trail, RoofLevel::dram, false);
     CHECK(sentence.find("Run 1 reaches 32 GFLOP/s, 50 % of the HBM roof: x2 is left.") != std::string::npos);
-    CHECK(sentence.find("Its bytes need 1 us, its operations 0.00408 us, it took 2 us.") != std::string::npos);
+    CHECK(sentence.find("Its bytes need 1 µs, its operations 0.00408 µs, it took 2 µs.") != std::string::npos);
     const RoofAxes axes = axes_of(roofline, trail, run->gpu.name, RoofLevel::dram);
     const double x = std::log10(64000.0 / 900000), y = std::log10(32e9);
     CHECK(axes.x_low < x);

@@ -197,6 +197,74 @@ TEST_CASE("windows of every size are laid out without overlap") {
             }
 }
 
+TEST_CASE("where a lesson's pictures do not fit under each other, the one that the step is about is open") {
+    const auto opens = [](const char* scene, float w, float h, int chosen) {
+        std::string shown;
+        for (const Placed& one :
+             arrange(
+                 layout_of("learn", scene), {8, 52, w, h}, [&](const std::string&) { return chosen; }, scene)
+                 .panels)
+            shown += std::string(one.view) + " ";
+        return shown;
+    };
+    CHECK(opens("warps", 1264, 604, -1) == "lesson warps ");
+    CHECK(opens("warps", 1264, 604, 0) == "lesson code warp ");  // what was chosen stays
+    CHECK(opens("compare", 1264, 604, -1) == "lesson compare ");
+    CHECK(opens("occupancy", 1264, 604, -1) == "lesson occupancy blocks ");
+    CHECK(opens("warps", 1584, 884, -1) == "lesson code warp warps ");
+    CHECK(opens("warps", 620, 300, -1) == "lesson ");  // beside each other: the text comes first
+}
+
+TEST_CASE("in a window of 1280 x 720 the pictures of part A get the height that they need") {
+    for (const char* scene : {"warps", "blocks", "coalesce", "chart", "banks", "streams", "compare", "occupancy", "ladder",
+                              "roofline", "generations", "threads", "divergence"})
+        for (const Placed& one :
+             arrange(
+                 layout_of("learn", scene), {8, 52, 1264, 604}, [](const std::string&) { return -1; }, scene)
+                 .panels)
+            for (const ViewRow& row : views())
+                if (row.name == one.view) {
+                    INFO(scene << ": " << one.view << " is " << one.area.h << " high and needs " << row.least);
+                    CHECK(one.area.h >= row.least - 0.5f);
+                }
+}
+
+TEST_CASE("pictures of part A say their numbers and limits whole at 1280 x 720") {
+    const auto opened = [](const char* lesson, int step, auto&& look) {
+        Desk desk(1, {.lesson = lesson, .lesson_step = step - 1});
+        desk.size(1280, 720, 1);
+        desk.session.workspace = "learn";
+        desk.settle();
+        auto& given = desk.session.lesson.predictions[static_cast<size_t>(step - 1)];
+        for (size_t p = 0; p < given.size(); ++p) {
+            given[p].chosen = 0, given[p].locked = true;
+            desk.session.post({Request::Kind::lock_prediction, static_cast<int64_t>(p), {}});
+        }
+        desk.settle();
+        look(desk);
+    };
+    opened("A03", 1, [](Desk& desk) {  // the program begins where it works, so that its calls are in sight
+        CHECK(desk.shows("launch damp("));
+        CHECK(desk.shows("d2h"));
+    });
+    opened("A04", 3, [](Desk& desk) { CHECK(desk.shows("sched 0")); });  // the strip that the text speaks of
+    opened("A08", 7, [](Desk& desk) {
+        CHECK(desk.shows("594 to 130,363 over 32 lanes"));
+        CHECK_FALSE(desk.shows("e+05"));
+    });
+    opened("A10", 6, [](Desk& desk) {
+        CHECK(
+            desk.shows("one word goes to 32 lanes at once, a broadcast, and no bank has a second word to deliver: 1 pass"));
+        CHECK(desk.shows("lane 0: bank = "));
+        CHECK(desk.shows("one word for several lanes"));  // its legend
+    });
+    opened("A15", 4, [](Desk& desk) {
+        CHECK(desk.shows("Jetson Nano (GM20B)"));
+        CHECK(desk.shows("2.96 µs"));
+        CHECK(desk.shows("grew"));  // the caption is in sight
+    });
+}
+
 TEST_CASE("a real training step stays within the quad budget in every workspace") {
     Desk desk(1, {.training_steps = 2});
     REQUIRE(desk.session.wait_until_idle(60));

@@ -71,13 +71,15 @@ void draw_limits(Ui& ui, const Rect& r, std::span<const LimiterRow> rows, int64_
                     {.size = 12, .color = row.limiter ? theme.ink : theme.quiet, .align = Align::right, .mono = true});
         const float after = x + pitch * static_cast<float>(boxes) + 10;
         if (row.limiter) ui.frame({x - 3, y - 13, pitch * static_cast<float>(boxes) + 5, 17}, theme.ink, 1.5f);
-        const std::string words = row.limiter ? "limiter: " + row.each : row.each;
-        if (after + 60 < right)
-            ui.text(after, y, words,
-                    {.size = row.limiter ? 13.0f : 12.0f,
-                     .color = row.limiter ? theme.ink : theme.quiet,
-                     .weight = row.limiter ? 600 : 400,
-                     .width = right - after - 10});
+        const TextStyle style{.size = row.limiter ? 13.0f : 12.0f,
+                              .color = row.limiter ? theme.ink : theme.quiet,
+                              .weight = row.limiter ? 600 : 400,
+                              .width = right - after - 10};
+        const std::string lead = row.limiter ? "limiter: " : "", each = row.each.substr(0, row.each.find(" a block"));
+        std::string words = lead + row.each;  // in a narrow panel: fewer words, but no number cut
+        for (const std::string& shorter : {lead + each, each, std::string(row.limiter ? "limiter" : "")})
+            if (ui.text_width(words, {.size = style.size, .weight = style.weight}) > style.width) words = shorter;
+        if (after + 60 < right) ui.text(after, y, words, style);
         y += 16;
     }
 }

@@ -203,7 +203,7 @@ class ChartView final : public View {
             {with_commas(static_cast<int64_t>(blocks)), fmt::format("blocks of {}", threads)},
             {with_commas(static_cast<int64_t>(blocks * ((threads + 31) / 32))), "warps"},
             {with_commas(cycles), "cycles"},
-            {fmt::format("{:.3g} us", us), fmt::format("at {:.4g} GHz", run.gpu.boost_mhz / 1000)}};
+            {fmt::format("{:.3g} µs", us), fmt::format("at {:.4g} GHz", run.gpu.boost_mhz / 1000)}};
         const float pitch = std::min(56.0f, (r.h - 36) / 4);
         if (pitch < 34) return;
         for (size_t i = 0; i < std::size(facts); ++i) {
@@ -347,7 +347,8 @@ class ChartView final : public View {
                 {.size = 12, .color = theme.ink2, .width = r.w - 14});
         if (r.h < 180) return;
         const double share = chart_.dram_percent();
-        ui.text(r.x + 10, r.y + 100, fmt::format("{:.0f} %", share), {.size = 24, .weight = 600});
+        ui.text(r.x + 10, r.y + 100, fmt::format("{:.{}f} %", share, share > 0 && share < 2 ? 1 : 0),
+                {.size = 24, .weight = 600});
         ui.text(r.x + 10, r.y + 118, "of peak", {.size = 12, .color = theme.ink2});
         const Rect bar{r.x + 10, r.y + 128, r.w - 20, 10};
         ui.rect(bar, theme.panel);

@@ -264,7 +264,7 @@ Position position_in_cluster(const Session& session, const Focus& focus, const S
     const double end = schedule_end(*scene), now = schedule_time(session, focus, *scene);
     at.share = end > 0 ? now / end : 0;
     at.last = now >= end - 1e-9;
-    std::string unit = trained(*scene) ? "us" : "units";
+    std::string unit = trained(*scene) ? "µs" : "units";
     for (const lessons::ScheduleShown& one : scene->schedules)
         if (!one.run.unit.empty()) unit = one.run.unit;
     at.text = fmt::format("time {} of {} {}", amount(now), amount(end), unit);

@@ -524,7 +524,7 @@ class CollectiveView final : public View {
         ui.rect({plot.x, bottom, plot.w, 1}, theme.line);
         const bool milli = shown.run.total_us >= 1000;
         const double unit = milli ? 1000 : 1;
-        ui.text(area.x, bottom + 16, milli ? "ms" : "us", {.size = 12, .color = theme.quiet});
+        ui.text(area.x, bottom + 16, milli ? "ms" : "µs", {.size = 12, .color = theme.quiet});
         const std::string flag = fmt::format("{:.3g}", now / unit);
         const float flag_width = ui.text_width(flag, {.size = 12, .weight = 600}) + 12, cursor = x_of(now);
         const float flag_at = std::clamp(cursor, plot.x + flag_width / 2, plot.right() - flag_width / 2);

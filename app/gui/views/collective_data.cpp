@@ -125,7 +125,7 @@ std::string bytes_si(double bytes) {
 std::string time_si(double us) {
     if (us >= 1e6) return fmt::format("{:.3g} s", us / 1e6);
     if (us >= 1000) return fmt::format("{:.3g} ms", us / 1000);
-    return fmt::format("{:.3g} us", us);
+    return fmt::format("{:.3g} µs", us);
 }
 
 std::string collective_title(const lessons::CollectiveShown& shown) {

@@ -59,7 +59,7 @@ class CompareView final : public View {
                     {.size = 13, .color = ui.theme->ink2, .align = Align::center});
         } else {
             const bool beside = body.w >= 760;
-            const float table = beside ? std::clamp(body.w * 0.42f, 330.0f, 424.0f) : body.w;  // its longest names in full
+            const float table = beside ? std::clamp(body.w * 0.46f, 330.0f, 424.0f) : body.w;  // its longest names in full
             const Rect bands{body.x, body.y, beside ? body.w - table - 20 : body.w,
                              beside ? body.h : body.h * (body.h < 260 ? 0.62f : 0.5f)};
             draw_bands(ui, session, focus, bands);
@@ -336,7 +336,7 @@ class CompareView final : public View {
                 draw_state(ui, {r.x, y - 10, 16, 12}, *row.state);
             }
             const bool said = row.state || (row.unit != "%" && row.unit != "us");  // the name has it already
-            const std::string unit = said ? "" : ", " + row.unit;
+            const std::string unit = said ? "" : row.unit == "us" ? ", µs" : ", " + row.unit;
             ui.text(row.state ? label : r.x, y, row.label + unit,
                     {.size = 13,
                      .color = theme.ink2,

@@ -59,6 +59,10 @@ std::string words_of(std::string_view name) {
     if (name == "time_us") return "time";
     std::string words(name);
     std::replace(words.begin(), words.end(), '_', ' ');
+    for (const std::string_view small : {"ipc", "dram", "l1", "l2"})  // abbreviations
+        if (words.starts_with(small))
+            for (size_t i = 0; i < small.size(); ++i)
+                words[i] = static_cast<char>(std::toupper(static_cast<unsigned char>(words[i])));
     return words;
 }
 
@@ -129,7 +133,7 @@ std::string difference_of(const model::KernelRun& a, const model::KernelRun& b) 
     if (before > 0)
         text += fmt::format(" ({})", change_text(static_cast<double>(before), static_cast<double>(after), false));
     if (a.gpu.boost_mhz.value != b.gpu.boost_mhz.value)
-        text += fmt::format(", {:.3g} us instead of {:.3g} us", b.result.time_us, a.result.time_us);
+        text += fmt::format(", {:.3g} µs instead of {:.3g} µs", b.result.time_us, a.result.time_us);
     return text + ".";
 }
 

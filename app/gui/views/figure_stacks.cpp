@@ -45,10 +45,10 @@ const PartLook& look_of_part(const std::string& part) {
 
 std::string stack_amount(double value, const std::string& unit) {
     if (unit != "us") return lessons::figure_text(value, unit);
-    static constexpr std::pair<double, std::string_view> scales[] = {{1e6, "s"}, {1e3, "ms"}, {1, "us"}};
+    static constexpr std::pair<double, std::string_view> scales[] = {{1e6, "s"}, {1e3, "ms"}, {1, "µs"}};
     for (const auto& [size, name] : scales)
         if (value >= size) return fmt::format("{:.4g} {}", value / size, name);
-    return fmt::format("{:.3g} us", value);
+    return fmt::format("{:.3g} µs", value);
 }
 
 double axis_end(const FigureStack& stack) {
@@ -156,7 +156,7 @@ void draw_figure_stack(Ui& ui, const FigureTable& table, const FigureStack& stac
                 ui.text(x, plot.bottom() + 17, words, {.size = 12, .color = theme.quiet, .align = Align::center});
         }
     } else {
-        ui.text(plot.x, plot.bottom() + 17, stack.unit == "B" ? "0 bytes" : "0 us", {.size = 12, .color = theme.quiet});
+        ui.text(plot.x, plot.bottom() + 17, stack.unit == "B" ? "0 bytes" : "0 µs", {.size = 12, .color = theme.quiet});
         ui.text(plot.right(), plot.bottom() + 17, "hidden until you lock an answer",
                 {.size = 12, .color = theme.quiet, .align = Align::right, .width = plot.w - 60});
     }

@@ -148,6 +148,9 @@ class LadderView final : public View {
         const Rect view{r.x - 4, plot.y, r.w + 14, plot.h};
         const float content = pitch * static_cast<float>(rows_.size());
         const float up = content > view.h ? ui.scroll("rows", view, content) : 0;
+        if (content + 14 <= view.h && asked_.size() < rows_.size())
+            ui.text(r.x, view.bottom(), "bar and dot: median; thin line: shortest to longest",
+                    {.size = 12, .color = theme.quiet, .width = r.w});
         ui.clip(view);
         float y = plot.y - up;
         size_t place = 0;

@@ -168,10 +168,10 @@ class NetworkView final : public View {
         int shown = 0;
         for (const lessons::RunMessage& one : run.traffic.messages)
             if (one.begin_us <= now + 1e-9 && one.arrival_us > now + 1e-9 && ++shown <= 8)
-                text += fmt::format("  at {} us under way: {} from rank {} to {}, {}\n", amount(now),
+                text += fmt::format("  at {} µs under way: {} from rank {} to {}, {}\n", amount(now),
                                     run.sent[static_cast<size_t>(one.kind)].purpose, one.from, one.to,
                                     bytes_si(static_cast<double>(one.bytes)));
-        if (shown == 0) text += fmt::format("  at {} us nothing is under way\n", amount(now));
+        if (shown == 0) text += fmt::format("  at {} µs nothing is under way\n", amount(now));
         return text + "  " + step_share_words(run) + "\n  " + power_text(scene) + "\n  " + caption_of(scene) + "\n";
     }
 
@@ -229,13 +229,13 @@ class NetworkView final : public View {
             ui.rect(box, look.fill);
             if (look.twin != Hatch::solid && box.w > 8) ui.hatch(box, faded(text_on(look.fill), 0.6f), look.twin);
             if (ui.hovered({box.x - 2, box.y, box.w + 4, box.h}))
-                ui.tooltip(fmt::format("{} from rank {} to {}, {}\n{} to {} us",
+                ui.tooltip(fmt::format("{} from rank {} to {}, {}\n{} to {} µs",
                                        run.sent[static_cast<size_t>(message.kind)].purpose, message.from, message.to,
                                        bytes_si(static_cast<double>(message.bytes)), amount(message.begin_us),
                                        amount(message.arrival_us)));
         }
         const float bottom = plot.y + pitch * static_cast<float>(rows) + 1;
-        const std::string left = rows < order.size() ? fmt::format("{} more links", order.size() - rows) : std::string("us");
+        const std::string left = rows < order.size() ? fmt::format("{} more links", order.size() - rows) : std::string("µs");
         ui.text(area.x, bottom + 15, left, {.size = 12, .color = theme.quiet, .width = names - 8});
         ui.text(plot.x, bottom + 15, fmt::format("{:.0f}", begin), {.size = 12, .color = theme.quiet});
         ui.text(plot.right(), bottom + 15, fmt::format("{:.0f}", end),

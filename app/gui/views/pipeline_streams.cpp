@@ -113,7 +113,7 @@ void draw_rank_streams(Ui& ui, const PipelinePlaces& p, const lessons::TrainingS
                 ui.hatch(box, faded(text_on(look.fill), 0.6f), look.twin);
             if (ui.hovered(box))
                 ui.tooltip(
-                    fmt::format("rank {}: {}\n{} to {} us", rank, span.label, amount(span.begin_us), amount(span.end_us)));
+                    fmt::format("rank {}: {}\n{} to {} µs", rank, span.label, amount(span.begin_us), amount(span.end_us)));
         }
         ui.unclip();
         if (ui.clicked({area.x, y, area.w, pitch})) focus.rank = rank;
@@ -122,7 +122,7 @@ void draw_rank_streams(Ui& ui, const PipelinePlaces& p, const lessons::TrainingS
     if (now >= p.begin && now <= p.end) ui.cursor_line(p.x(now), top - 3, bottom);
     if (!axis) return;
     ui.rect({p.plot.x, bottom, p.plot.w, 1}, theme.line);
-    ui.text(area.x, bottom + 16, "us", {.size = 12, .color = theme.quiet});
+    ui.text(area.x, bottom + 16, "µs", {.size = 12, .color = theme.quiet});
     for (int i = 0; i <= 5; ++i) {
         const double time = p.begin + (p.end - p.begin) * i / 5;
         ui.text(std::clamp(p.x(time), p.plot.x, p.plot.right()), bottom + 16, fmt::format("{:.0f}", time),

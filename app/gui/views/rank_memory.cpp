@@ -140,7 +140,7 @@ class RankMemoryView final : public View {
         if (const Looked looked = looked_at(scene, focus); !looked.points->empty())
             text += fmt::format("  {} over one step: peak {}\n", looked.name, gigabytes(looked.peak));
         if (const Looked looked = looked_at(scene, focus); trained(scene) && !looked.points->empty())
-            text += fmt::format("  {} at {} us: {}\n", looked.name, amount(schedule_time(session, focus, scene)),
+            text += fmt::format("  {} at {} µs: {}\n", looked.name, amount(schedule_time(session, focus, scene)),
                                 memory_words(heights_at(*looked.points, share_of_step(session, focus, scene))));
         return text + "  " + caption_of(scene) + "\n";
     }
@@ -532,7 +532,7 @@ class RankMemoryView final : public View {
         if (ran) {  // the step's clock, with the pipeline's cursor
             const double step = scene.training->end_us - scene.training->begin_us;
             ui.text(plot.x, plot.bottom() + 15, "begin of the step", {.size = 12, .color = theme.quiet});
-            ui.text(plot.right(), plot.bottom() + 15, fmt::format("{:.0f} us", step),
+            ui.text(plot.right(), plot.bottom() + 15, fmt::format("{:.0f} µs", step),
                     {.size = 12, .color = theme.quiet, .align = Align::right});
             ui.cursor_line(x_of(share), plot.y - 4, plot.bottom() + 4);
             const Rect whole{plot.x - 4, plot.y - 6, plot.w + 8, plot.h + 24};

@@ -76,7 +76,7 @@ class RooflineView final : public View {
             if (run.gpu != snapshot->kernel->gpu.name || (now && hidden)) continue;
             text += fmt::format("  run {}{}: {}", run.number, now ? " (on show)" : "", run.label);
             text += run.point.plotted()
-                        ? fmt::format(", {:.3g} FLOP/B, {}, {:.3g} us, x{:.3g} below the roof\n",
+                        ? fmt::format(", {:.3g} FLOP/B, {}, {:.3g} µs, x{:.3g} below the roof\n",
                                       run.point.intensity(RoofLevel::dram), flops_text(run.point.flop_per_second()),
                                       1e6 * run.point.seconds, model::headroom(roofline, run.point))
                         : ", which has no place on the roofline\n";

@@ -21,8 +21,8 @@ std::string caption_of(const Timeline& timeline, const WindowSums& sums, const F
     const bool chosen =
         focus.pc >= 0 && static_cast<size_t>(focus.pc) < sums.waits.size() && sums.waits[static_cast<size_t>(focus.pc)] > 0;
     const auto pc = static_cast<uint32_t>(chosen ? focus.pc : most - sums.waits.begin());
-    return fmt::format("Warps in view spent {} warp-cycles in front of {}.", with_commas(sums.waits[pc]),
-                       operation_of(*timeline.run->program, pc));
+    return fmt::format("Warps in view spent {} warp-cycle{} in front of {}.", with_commas(sums.waits[pc]),
+                       sums.waits[pc] == 1 ? "" : "s", operation_of(*timeline.run->program, pc));
 }
 
 class CodeView final : public View {
@@ -186,10 +186,11 @@ class CodeView final : public View {
                      .color = on || sibling ? theme.ink : theme.ink2,
                      .weight = on ? 700 : 400,
                      .mono = true,
-                     .width = rows.w - 12 - column});
+                     .width = rows.w - 12 - (hidden ? 0 : column)});
             if (!hidden && pc < sums_.waits.size() && sums_.waits[pc] > 0) {
                 const float share = static_cast<float>(sums_.waits[pc]) / static_cast<float>(most);
-                ui.rect({rows.right() - 8 - column * share, y + 16, column * share, 1}, faded(data::orange, 0.9f));
+                if (column * share >= 4)  // a shorter one reads as a comma
+                    ui.rect({rows.right() - 8 - column * share, y + 16, column * share, 1}, faded(data::orange, 0.9f));
                 ui.text(rows.right() - 8, y + 13, with_commas(sums_.waits[pc]),
                         {.size = 12, .color = on ? theme.ink : theme.quiet, .align = Align::right, .mono = true});
             }

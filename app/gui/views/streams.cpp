@@ -306,8 +306,9 @@ class StreamsView final : public View, StreamsPicture {
         if (ui.chip(at, body.y, "stream -", false,
                     able && board_.program.operations[static_cast<size_t>(chosen_)].stream > 0))
             shift(-1);
-        const std::string what = chosen_ >= 0 ? board_.program.operations[static_cast<size_t>(chosen_)].name
-                                              : "Click an operation, or choose it with Up and Down";
+        std::string what = chosen_ >= 0 ? board_.program.operations[static_cast<size_t>(chosen_)].name
+                                        : "Click an operation, or choose it with Up and Down";
+        if (chosen_ < 0 && ui.text_width(what, {.size = 12}) > right - x - 16) what = "Click an operation";
         if (right - x > 90)
             ui.text(right - 8, body.y + 18, what,
                     {.size = 12,

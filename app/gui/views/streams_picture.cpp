@@ -157,9 +157,10 @@ void StreamsPicture::draw_ruler(Ui& ui, const StreamPlaces& p) const {
     for (double us = std::ceil(p.begin / step) * step; us <= p.end + step * 1e-6; us += step) {
         const float x = p.at(us);
         ui.rect({x, p.plot.y, 1, p.plot.h}, ui.theme->grid);
-        if (x < p.plot.right() - 14 || us == p.end)
-            ui.text(x, baseline, time_text(us, step),
-                    {.size = 12, .color = ui.theme->quiet, .align = Align::center, .mono = true});
+        const std::string label = time_text(us, step);
+        const bool covered = std::abs(x - p.at(cursor_)) < 30 + ui.text_width(label, {.size = 12, .mono = true}) / 2;
+        if ((x < p.plot.right() - 14 || us == p.end) && !(covered && cursor_ > 0))  // the cursor's time stands there
+            ui.text(x, baseline, label, {.size = 12, .color = ui.theme->quiet, .align = Align::center, .mono = true});
     }
 }
 

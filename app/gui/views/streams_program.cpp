@@ -47,7 +47,12 @@ class HostProgramView final : public View {
         // What is looked at comes into view: the line that runs, else that of the first value that is no finite number.
         const bool anomaly = snapshot->tape && !snapshot->host && session.reveal_steps < 0 && snapshot->tape->anomaly;
         const int32_t wanted = anomaly ? snapshot->tape->anomaly_line : marked;
-        if (in_view_ == -2) ui.scroll_to("lines", 0);
+        if (in_view_ == -2) {  // where the work begins; text that fits is not moved
+            size_t above = 0;
+            const auto begin = static_cast<size_t>(std::max(0, first_work(*snapshot) - 1));
+            for (size_t i = 0; i < std::min(begin, rows.size()); ++i) above += rows[i].size();
+            ui.scroll_to("lines", pitch * static_cast<float>(above));
+        }
         if (wanted != in_view_ && wanted > 0 && static_cast<size_t>(wanted) <= rows.size()) {
             size_t above = 0;
             for (size_t i = 0; i + 1 < static_cast<size_t>(wanted); ++i) above += rows[i].size();
@@ -149,6 +154,21 @@ class HostProgramView final : public View {
             }
     }
 
+    // The first line of a host program that copies or launches, with the loop around it; 0: of other programs.
+    int32_t first_work(const Snapshot& snapshot) const {
+        if (!snapshot.host) return 0;
+        int32_t first = 0;
+        for (const model::HostOperation& one : snapshot.host->program.operations)
+            if (one.verb != model::HostVerb::allocate && one.verb != model::HostVerb::release && one.line > 0 &&
+                (first == 0 || one.line < first))
+                first = one.line;
+        while (first > 1 && static_cast<size_t>(first) <= lines_.size() &&
+               lines_[static_cast<size_t>(first) - 2].find("for ") ==
+                   lines_[static_cast<size_t>(first) - 2].find_first_not_of(' '))
+            --first;
+        return first;
+    }
+
     static std::vector<std::string> lines_of(const std::string& text) {
         std::vector<std::string> lines;
         for (size_t begin = 0; begin < text.size();) {
@@ -219,8 +239,7 @@ class HostProgramView final : public View {
         std::string text = fmt::format("{} operations: {} {}, {} kernel{}.", run.program.operations.size(), copies,
                                        copies == 1 ? "copy" : "copies", launches, launches == 1 ? "" : "s");
         if (!run.outputs.empty() && run.outputs[0].dtype == DType::f32 && run.outputs[0].count() > 0)
-            text += fmt::format(" {}[0] is {:g} in the end.", run.output_names[0],
-                                static_cast<double>(run.outputs[0].as<float>()[0]));
+            text += fmt::format(" {}[0] = {:g}.", run.output_names[0], static_cast<double>(run.outputs[0].as<float>()[0]));
         return text;
     }
 };

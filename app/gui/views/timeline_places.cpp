@@ -19,10 +19,6 @@ std::vector<StallReason> legend_states(const WindowSums& sums) {
     return states;
 }
 
-// In a low panel the legend has short names and scrolls: it gets a row or two, and never nothing.
-bool is_low(const Rect& body) {
-    return body.h <= 352;
-}
 std::string_view label_of(StallReason state, bool brief) {
     return brief ? code_of(state).brief : row_of(state).label;
 }
@@ -53,10 +49,15 @@ float states_height(const Ui& ui, const WindowSums& sums, float width, bool brie
     return static_cast<float>((states + columns - 1) / columns) * 22;
 }
 
-float legend_height(const Ui& ui, const WindowSums& sums, const Rect& body) {
-    const float states = states_height(ui, sums, body.w, is_low(body));
-    if (is_low(body)) return std::min(states + 7, body.h > 240 ? 51.0f : 28.0f);
-    return states + (body.h > 420 ? 28 : 6);
+// In a low panel that its rows fill, the legend scrolls: it gets a row or two, and never nothing; short names, where the
+// full ones would take more rows. Else it says the letters of the instructions too.
+float legend_height(const Ui& ui, const WindowSums& sums, const Rect& body, float rows, TimelinePlaces& places) {
+    const float states = states_height(ui, sums, body.w, false), brief = states_height(ui, sums, body.w, true);
+    const bool roomy = rows + 16 + 88 + states + 28 <= body.h - 22;
+    places.low = body.h <= 352 && !roomy;
+    places.brief = places.low && brief < states;
+    if (places.low) return std::min((places.brief ? brief : states) + 7, body.h > 240 ? 51.0f : 28.0f);
+    return states + (body.h > 420 || roomy ? 28 : 6);
 }
 
 // How much of `room` the rows take: all of them, or as many as are whole before the first scroll.
@@ -108,8 +109,7 @@ TimelinePlaces place_timeline(const Ui& ui, const Timeline& timeline, const Wind
     }
     const float heads = static_cast<float>(places.groups.size()) * (group_head + group_gap);
     const float room = body.h - 22;
-    const float legend = legend_height(ui, sums, body);
-    places.low = is_low(body);
+    const float legend = legend_height(ui, sums, body, heads + 16 * static_cast<float>(rows), places);
     const float least_rows = std::min(heads + 14 * static_cast<float>(rows), 0.55f * room);
     float area = std::clamp(room - legend - 16 - (heads + 20 * static_cast<float>(rows)), 88.0f,
                             std::clamp(16 * static_cast<float>(rows), 88.0f, 300.0f));
@@ -130,11 +130,11 @@ void draw_legend(Ui& ui, const Timeline& timeline, const WindowSums& sums, const
     const Rect& r = places.legend;
     const bool open = places.hidden_from != INT64_MAX;
     ui.line({r.x - 11, r.y}, {r.right() + 11, r.y}, theme.grid);
-    const std::vector<float> widths = legend_columns(ui, sums, r.w, places.low);
+    const std::vector<float> widths = legend_columns(ui, sums, r.w, places.brief);
     const size_t columns = widths.size();
     size_t i = 0;
     const Rect view{r.x, r.y + 1, r.w + 10, r.h - 1};
-    const float content = states_height(ui, sums, r.w, places.low) + 6;
+    const float content = states_height(ui, sums, r.w, places.brief) + 6;
     const float up = places.low ? ui.scroll("legend", view, content) : 0;
     if (places.low) ui.clip(view);
     const auto entry = [&](std::string_view label, int64_t value, auto&& swatch) {
@@ -149,7 +149,7 @@ void draw_legend(Ui& ui, const Timeline& timeline, const WindowSums& sums, const
         ++i;
     };
     for (const StallReason state : legend_states(sums))
-        entry(label_of(state, places.low), sums.states[static_cast<size_t>(state)], [&](const Rect& box) {
+        entry(label_of(state, places.brief), sums.states[static_cast<size_t>(state)], [&](const Rect& box) {
             const Faded faint(ui, code_of(state).hollow || state == StallReason::selected ? 1.0f : 0.75f);
             draw_state(ui, box, state);
         });

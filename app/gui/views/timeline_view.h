@@ -25,7 +25,8 @@ struct TimelinePlaces {
     float content = 0;  // height of all groups
     std::vector<GroupPlace> groups;
     bool letters = true;              // in cells
-    bool low = false;                 // little height: a short legend that scrolls
+    bool low = false;                 // little height: a legend that scrolls
+    bool brief = false;               // with short names
     bool texture = false;             // too many cells: draw pictures
     int64_t hidden_from = INT64_MAX;  // cycles that an open prediction hides
     const RowPlace* place_of(uint16_t slot, const Timeline& timeline) const;

@@ -194,6 +194,7 @@ class WarpView final : public View {
     }
     static std::string value_text(double value, ptx::Type type) {
         if (type == ptx::Type::b64) return text_of(static_cast<uint64_t>(value), type);
+        if (value == std::floor(value) && std::abs(value) < 1e7) return with_commas(std::llround(value));
         return std::abs(value) >= 1e6 || (value != 0 && std::abs(value) < 1e-3) ? fmt::format("{:.2e}", value)
                                                                                 : fmt::format("{:.4g}", value);
     }
@@ -262,10 +263,15 @@ class WarpView final : public View {
             for (int i = 0; i < 8; ++i)
                 ui.rect({sx + 8.0f * static_cast<float>(i), body.y + 44, 8, 12},
                         sequential(static_cast<float>(i) / 7, theme));
-            ui.text(sx - 6, body.y + 54, value_text(span.low, span.type),
-                    {.size = 12, .color = theme.ink2, .align = Align::right, .mono = true});
-            ui.text(sx + 70, body.y + 54, value_text(span.high, span.type),
-                    {.size = 12, .color = theme.ink2, .mono = true, .width = 56});
+            // An address keeps the digits in which lanes differ.
+            const auto end_of_scale = [&](double value) {
+                const std::string text = value_text(value, span.type);
+                return span.type == ptx::Type::b64 && text.size() > 7 ? "…" + text.substr(text.size() - 6) : text;
+            };
+            ui.text(sx - 6, body.y + 54, end_of_scale(span.low),
+                    {.size = 12, .color = theme.ink2, .align = Align::right, .mono = true, .width = sx - 10 - x});
+            ui.text(sx + 70, body.y + 54, end_of_scale(span.high),
+                    {.size = 12, .color = theme.ink2, .mono = true, .width = 58});
         }
         draw_table(ui, snapshot, rows, focus, {body.x, body.y + 120, body.w, body.h - 120});
     }
