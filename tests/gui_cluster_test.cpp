@@ -130,7 +130,7 @@ TEST_CASE("an action dragged, or moved by a key, goes elsewhere in its rank's or
         REQUIRE(desk.session.cluster_asked);
         CHECK(desk.session.cluster_asked->pipeline.moves == wanted);
         desk.run_asked();
-        CHECK_THAT(desk.text("pipeline"), Contains("1F1B, 1 moved") && Contains("stage 3: idle"));
+        CHECK_THAT(desk.text("pipeline"), Contains("1F1B (1 moved)") && Contains("stage 3: idle"));
         CHECK(desk.session.snapshot()->cluster->schedules[0].run.peak_activations[3] == 2);
         REQUIRE(desk.click_on("undo move"));
         CHECK(desk.session.cluster_asked->pipeline.moves.empty());

@@ -213,6 +213,22 @@ TEST_CASE("a text that does not compile is said, loses nothing, and leaves the l
     CHECK(desk.snapshot()->own_result->version == desk.session.desk.version());
 }
 
+TEST_CASE("a kernel finds the headers that lie beside its file, and the bundled kernels open") {
+    if (!has_compiler()) return;
+    const Scratch scratch;
+    fs::create_directories(scratch.folder / "include");
+    scratch.write("include/half.h", "#define HALF 0.5f\n");
+    Desk desk;
+    desk.open(
+        scratch.write("one.cu", "#include \"include/half.h\"\n__global__ void one(float *x) { x[threadIdx.x] = HALF; }\n"));
+    REQUIRE(desk.snapshot()->compiled);
+    CHECK(desk.snapshot()->compiled->ok);
+    CHECK(desk.snapshot()->compiled->messages.empty());
+    desk.open((resource_root() / "kernels" / "mse.cu").string());
+    CHECK(desk.snapshot()->compiled->ok);
+    CHECK(desk.snapshot()->compiled->entries.size() >= 2);
+}
+
 TEST_CASE("errors and warnings of CUDA C++ stand on the learner's lines, and several kernels can be chosen from") {
     if (!has_compiler()) return;
     const Scratch scratch;

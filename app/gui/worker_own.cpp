@@ -75,6 +75,8 @@ void Session::Worker::compile_own(const KernelJob& wanted) {
         if (!is_ptx) {
             device::CompileOptions how;
             how.seconds = most_compile_seconds;
+            if (!wanted.path.empty())  // headers beside the file
+                how.include.push_back(std::filesystem::absolute(wanted.path).parent_path().string());
             how.messages = &made->messages;
             auto compiled = device::compile(wanted.text, wanted.name, how);
             good = compiled.ok();

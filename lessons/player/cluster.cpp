@@ -78,7 +78,7 @@ ScheduleShown shown_schedule(const std::string& kind, const PipelineSetup& setup
             .ranks = setup.ranks, .microbatches = setup.microbatches, .chunks = row.chunks == 0 ? setup.chunks : row.chunks};
         parallel::Schedule schedule = parallel::make_schedule(kind, parallel::timed_shape(shape, durations));
         move_actions(schedule, setup, shown);
-        if (shown.moved > 0) shown.title += fmt::format(", {} moved", shown.moved);
+        if (shown.moved > 0) shown.title += fmt::format(" ({} moved)", shown.moved);
         if (!setup.layers.empty()) {
             shown.parts = setup.layers;
             for (int stage = 0; stage < schedule.stages(); ++stage) {  // DualPipe's ranks are its stages

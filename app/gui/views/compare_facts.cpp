@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "app/gui/widgets/draw.h"
@@ -55,7 +56,9 @@ CompareRow row_for(std::string label, std::string unit, double a, double b) {
     return row;
 }
 
-std::string words_of(std::string_view name) {
+}  // namespace
+
+std::string metric_words(std::string_view name) {
     if (name == "time_us") return "time";
     std::string words(name);
     std::replace(words.begin(), words.end(), '_', ' ');
@@ -65,6 +68,8 @@ std::string words_of(std::string_view name) {
                 words[i] = static_cast<char>(std::toupper(static_cast<unsigned char>(words[i])));
     return words;
 }
+
+namespace {
 
 std::string dim_text(const simt::Dim3& d) {
     std::string text = with_commas(d.x);
@@ -109,7 +114,7 @@ std::vector<CompareRow> compare_rows(const model::KernelRun& a, const model::Ker
         const model::Metric *of_a = metric(a, name), *of_b = metric(b, name);
         if (!of_a || !of_b || (!std::isfinite(of_a->value) && !std::isfinite(of_b->value))) continue;
         if (of_a->value == 0 && of_b->value == 0) continue;
-        rows.push_back(row_for(words_of(name), std::string(of_a->unit), of_a->value, of_b->value));
+        rows.push_back(row_for(metric_words(name), std::string(of_a->unit), of_a->value, of_b->value));
     }
     for (size_t s = 0; s < state_count; ++s) {
         const StallRow& state = row_of(static_cast<StallReason>(s));

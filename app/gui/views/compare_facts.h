@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/gui/views/state_code.h"
@@ -23,6 +24,9 @@ struct CompareRow {
 };
 // The main metrics, then the share of each state that either run has, both in the tables' order.
 std::vector<CompareRow> compare_rows(const model::KernelRun& a, const model::KernelRun& b);
+
+// A metric's name as it is read: "achieved occupancy", "IPC", "DRAM bytes".
+std::string metric_words(std::string_view name);
 
 // "B takes 1,234 cycles, 567 fewer than A (-31 %)." On other clocks than A's it adds the times.
 std::string difference_of(const model::KernelRun& a, const model::KernelRun& b);

@@ -379,7 +379,11 @@ void draw_pipeline_block(Ui& ui, const PipelinePlaces& p, const PipelineBlock& b
         if (block.curve >= 13)
             ui.text(block.head.x, y + block.bar + 2 + block.curve - 3,
                     fmt::format("peak {} of {}", amount(peak_of(run, rank)), p.limit),
-                    {.size = 12, .color = on ? theme.ink2 : theme.quiet, .width = p.plot.x - block.head.x - 4});
+                    {.size = 12,
+                     .color = peak_of(run, rank) > p.limit + 1e-9 ? theme.wrong
+                              : on                                ? theme.ink2
+                                                                  : theme.quiet,
+                     .width = p.plot.x - block.head.x - 4});
     }
     ui.unclip();
     ui.clip({p.plot.x, block.rows.y - 4, p.plot.w + 4, block.rows.h + 6});

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/views/compare_facts.h"
 #include "app/gui/views/kernel_values.h"
 #include "app/gui/views/kernel_views.h"
 #include "app/gui/views/measured_data.h"
@@ -160,7 +161,11 @@ class ResultsView final : public View {
             ui.rect(box, theme.panel2, 4);
             ui.frame(box, theme.line, 1, 4);
             ui.text(box.x + 10, box.y + 26, tiles[i].value, {.size = 18, .weight = 700, .width = w - 16});
-            ui.text(box.x + 10, box.y + 46, tiles[i].unit, {.size = 12, .color = theme.ink2, .width = w - 16});
+            std::string unit = tiles[i].unit;
+            if (const size_t at = unit.find("instructions");
+                ui.text_width(unit, {.size = 12}) > w - 16 && at != std::string::npos)
+                unit.replace(at, 12, "instr.");
+            ui.text(box.x + 10, box.y + 46, unit, {.size = 12, .color = theme.ink2, .width = w - 16});
             if (tiles[i].from == Provenance::executed && result.timed && w > 170) {
                 const float width = ui.text_width("executed", {.size = 12}) + 16;
                 ui.badge(box.right() - width - 8, box.y + 22, Provenance::executed);
@@ -186,8 +191,7 @@ class ResultsView final : public View {
         for (size_t i = 0; i < count; ++i) {
             const float x = r.x + (column + 8) * static_cast<float>(i % across),
                         line = y + 20 * static_cast<float>(i / across) + 13;
-            std::string name(shown[i]->name);
-            std::replace(name.begin(), name.end(), '_', ' ');
+            const std::string name = metric_words(shown[i]->name);
             const std::string unit =
                 shown[i]->unit.size() <= 6 ? " " + std::string(shown[i]->unit) : "";  // else the name has it
             const float end =
