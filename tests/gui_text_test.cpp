@@ -21,6 +21,34 @@ struct Picture {
     std::function<void()> show;
 };
 
+// Chips on a strip of tabs whose text lies at this height of a window of twice the text size, from left to right.
+std::vector<std::string> tabs_at(const Desk& desk, float y) {
+    std::vector<std::string> names;
+    for (const UiState::Written& text : desk.written)
+        if (std::abs(text.ink.y - y) < 8) names.push_back(text.text);
+    return names;
+}
+
+// In a small window a lesson and its pictures take turns: the pictures' own pages, one after the other.
+void look_behind_the_lesson(Desk& desk, const std::string& where, std::set<std::string>& found) {
+    const std::vector<std::string> tabs = tabs_at(desk, 121);
+    if (tabs.size() != 2 || tabs[0] != "Lesson") return;
+    const auto note = [&] {
+        desk.frames(2);
+        desk.session.wait_until_idle(20);
+        desk.frame();
+        for (const std::string& clash : desk.clashes()) found.insert(where + ": " + clash);
+    };
+    REQUIRE(desk.click_on(tabs[1]));
+    note();
+    for (const std::string& page : tabs_at(desk, 185)) {
+        if (tabs[1].find(page) == std::string::npos) continue;
+        REQUIRE(desk.click_on(page));
+        note();
+    }
+    REQUIRE(desk.click_on(tabs[0]));
+}
+
 // Looks at every picture at every size (fonts are built once a size) and notes what is wrong, and where.
 void look(Desk& desk, const std::vector<Picture>& pictures, std::set<std::string>& found) {
     for (const Size& size : sizes) {
@@ -33,6 +61,7 @@ void look(Desk& desk, const std::vector<Picture>& pictures, std::set<std::string
             }
             for (const std::string& clash : desk.clashes())
                 found.insert(fmt::format("{}, {}x{} at {}: {}", picture.name, size.w, size.h, size.scale, clash));
+            if (size.scale > 1.5f) look_behind_the_lesson(desk, picture.name + ", its pictures, 1280x720 at 2", found);
         }
     }
 }

@@ -19,15 +19,16 @@ struct Column {
     std::string_view title, unit;
     double (*value)(const model::GpuSpec&);
     int digits = 0;
+    int goes = 0;  // in a narrow panel the columns with the lowest number go first; 0: stays
 };
-constexpr Column columns[] = {
-    {"SMs", "", [](const model::GpuSpec& g) { return double(g.sms.value); }},
-    {"FP32", "lanes", [](const model::GpuSpec& g) { return g.sms.value * g.sub_cores.value * g.fp32_lanes.value; }},
-    {"clock", "MHz", [](const model::GpuSpec& g) { return g.boost_mhz.value; }},
+constexpr Column all_columns[] = {
+    {"SMs", "", [](const model::GpuSpec& g) { return double(g.sms.value); }, 0, 2},
+    {"FP32", "lanes", [](const model::GpuSpec& g) { return g.sms.value * g.sub_cores.value * g.fp32_lanes.value; }, 0, 4},
+    {"clock", "MHz", [](const model::GpuSpec& g) { return g.boost_mhz.value; }, 0, 3},
     {"DRAM", "GB/s", [](const model::GpuSpec& g) { return g.dram_gb_per_second.value; }},
     {"FP64", "TFLOP/s", [](const model::GpuSpec& g) { return g.fp64_tflops.value; }, 1},
     {"FP32", "TFLOP/s", [](const model::GpuSpec& g) { return g.fp32_tflops.value; }, 1},
-    {"TF32 tensor", "TFLOP/s", [](const model::GpuSpec& g) { return g.tf32_tensor_tflops.value; }},
+    {"TF32 tensor", "TFLOP/s", [](const model::GpuSpec& g) { return g.tf32_tensor_tflops.value; }, 0, 1},
     {"FP16", "TFLOP/s", [](const model::GpuSpec& g) { return std::max(g.fp16_tflops.value, g.fp16_tensor_tflops.value); },
      1},
 };
@@ -126,12 +127,15 @@ class GenerationsView final : public View {
         for (const Row& row : rows) widest = std::max(widest, ui.text_width(row.gpu.title, {.size = 13, .weight = 700}));
         const float name = std::min(widest + 8, std::max(128.0f, body.w * 0.18f)), head = body.h < 240 ? 37 : 40,
                     time = ran ? std::clamp(body.w * 0.17f, 120.0f, 200.0f) : 0;
-        const float pitch = (body.w - name - time) / static_cast<float>(std::size(columns));
+        std::vector<Column> columns(std::begin(all_columns), std::end(all_columns));
+        for (int go = 1; go <= 4 && (body.w - name - time) / static_cast<float>(columns.size()) < 66; ++go)
+            std::erase_if(columns, [go](const Column& one) { return one.goes == go; });
+        const float pitch = (body.w - name - time) / static_cast<float>(columns.size());
         const float height = std::min(64.0f, (body.h - head) / static_cast<float>(rows.size()));
         const bool bars = height >= 29;
         const auto column_x = [&](size_t c) { return body.x + name + pitch * static_cast<float>(c); };
         const float time_x = body.right() - time;
-        for (size_t c = 0; c < std::size(columns); ++c) {
+        for (size_t c = 0; c < columns.size(); ++c) {
             const float right = column_x(c) + pitch - 10;
             std::string_view title = columns[c].title;  // one that leaves no gap gives up its last word
             if (ui.text_width(title, {.size = 12}) > pitch - 12) title = title.substr(0, title.rfind(' '));
@@ -166,7 +170,7 @@ class GenerationsView final : public View {
             if (height >= 42)
                 ui.text(line.x, line.y + 34, fmt::format("{}, cc {}", row.gpu.year.value, row.gpu.compute),
                         {.size = 12, .color = theme.quiet, .width = name - 4});
-            for (size_t c = 0; c < std::size(columns); ++c) {
+            for (size_t c = 0; c < columns.size(); ++c) {
                 double most = 0;
                 for (const Row& each : rows) most = std::max(most, columns[c].value(each.gpu));
                 const double value = columns[c].value(row.gpu);
@@ -217,7 +221,7 @@ class GenerationsView final : public View {
         text += rows.front().time_us > 0 ? "; times simulated)\n" : ")\n";
         for (const Row& row : rows) {
             text += fmt::format("  {} ({}):", row.gpu.title, row.gpu.year.value);
-            for (const Column& column : columns)
+            for (const Column& column : all_columns)
                 text += fmt::format(" {} {}{}{};", column.title, number(column.value(row.gpu), column.digits),
                                     column.unit.empty() ? "" : " ", column.unit);
             if (row.time_us > 0)
