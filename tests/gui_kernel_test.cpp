@@ -224,6 +224,12 @@ TEST_CASE("a kernel finds the headers that lie beside its file, and the bundled 
     REQUIRE(desk.snapshot()->compiled);
     CHECK(desk.snapshot()->compiled->ok);
     CHECK(desk.snapshot()->compiled->messages.empty());
+    scratch.write("body.h", "// a header\n\n__global__ void two(float *x) {\n    x[threadIdx.x + 5000000] = 1;\n}\n");
+    desk.open(scratch.write("two.cu", "#include \"body.h\"\n"));
+    REQUIRE(desk.snapshot()->own_result->run);
+    CHECK(desk.snapshot()->own_result->run->source.find("// a header") == 0);  // beside its PTX
+    CHECK(desk.shell.describe("reports").find("line 4 of body.h") != std::string::npos);
+    CHECK(desk.shell.describe("editor").find("memcheck") == std::string::npos);  // no line of the editor's
     desk.open((resource_root() / "kernels" / "mse.cu").string());
     CHECK(desk.snapshot()->compiled->ok);
     CHECK(desk.snapshot()->compiled->entries.size() >= 2);

@@ -255,6 +255,11 @@ std::vector<std::string> parameter_declarations(const std::string& source, const
     return {};
 }
 
+bool has_lines_of(const model::KernelRun& run, std::string_view document) {
+    if (document.ends_with(".ptx") || !run.program || run.program->source_file.empty()) return true;
+    return std::filesystem::path(run.program->source_file).filename() == std::filesystem::path(document).filename();
+}
+
 void fit_launch(LaunchSettings& settings, const KernelEntry& entry, const std::string& source) {
     if (!entry.program) return;
     const ptx::Program& program = *entry.program;

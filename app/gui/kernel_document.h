@@ -92,6 +92,10 @@ struct KernelJob {  // what the worker is asked to do
     int64_t traced_block = -1;  // trace the SM that this block ran on
 };
 
+// Whether the lines of a run's instructions are those of the document of this name: a kernel whose text stands in a header
+// beside it has the header's.
+bool has_lines_of(const model::KernelRun& run, std::string_view document);
+
 // Fits the settings to an entry: one argument a parameter, kept by name where the learner chose it, else guessed from the
 // parameter's type and how the source uses it; grid and block guessed likewise.
 void fit_launch(LaunchSettings& settings, const KernelEntry& entry, const std::string& source);

@@ -8,6 +8,7 @@
 #include "app/gui/watchdog.h"
 #include "app/gui/worker.h"
 #include "core/base/diagnostic.h"
+#include "core/base/files.h"
 #include "core/device/kernel_library.h"
 #include "core/ptx/ptx.h"
 
@@ -172,6 +173,9 @@ void Session::Worker::run_own(const KernelJob& wanted) {
     run->gpu = spec.value();
     run->program = entry->program;
     if (!wanted.name.ends_with(".ptx")) run->source = compiled.source;
+    if (!has_lines_of(*run, wanted.name))
+        if (auto header = read_file(run->program->source_file, 1 << 20); header.ok())
+            run->source = std::move(header.value());
     const auto grid = lessons::parse_dim3(settings.grid, "the grid");
     if (!grid.ok()) return refuse("grid", grid.error());
     const auto block = lessons::parse_dim3(settings.block, "the block");

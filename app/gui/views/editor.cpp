@@ -141,7 +141,8 @@ class EditorView final : public View {
         for (size_t i = 0; i < lines.lines().size() && i < 400; ++i) {
             const auto number = static_cast<int32_t>(i) + 1;
             const bool here = document.is_tape() ? number == tape_line(session, *snapshot, focus)
-                                                 : number == focus.line && own_shown(*snapshot);
+                                                 : number == focus.line && own_shown(*snapshot) &&
+                                                       has_lines_of(*snapshot->kernel, document.shown_name());
             text += fmt::format("  {}{:3}  {}\n", here ? '>' : ' ', number, lines.lines()[i]);
             for (const LineMark& mark : marks) {
                 if (mark.line != number) continue;
@@ -210,7 +211,8 @@ class EditorView final : public View {
             for (const Diagnostic& message : snapshot.compiled->messages)
                 if (message.where.line > 0)
                     marks.push_back({message.where.line, message.severity, message.message, message.where.column});
-        if (snapshot.own_result && snapshot.own_result->version == session.desk.version())
+        if (snapshot.own_result && snapshot.own_result->version == session.desk.version() && snapshot.own_result->run &&
+            has_lines_of(*snapshot.own_result->run, session.desk.document().shown_name()))
             for (const simt::Fault& fault : snapshot.own_result->reports())
                 if (const int32_t line = session.desk.document().is_ptx() ? fault.ptx_line : fault.line; line > 0)
                     marks.push_back({line, Severity::error, fault.kind + ": " + fault.message});
@@ -249,7 +251,8 @@ class EditorView final : public View {
         if (own) {
             look.line = ptx && focus.pc >= 0 && static_cast<size_t>(focus.pc) < snapshot.kernel->program->instructions.size()
                             ? line_of_pc(static_cast<size_t>(focus.pc))
-                            : focus.line;
+                        : has_lines_of(*snapshot.kernel, desk.document().shown_name()) ? focus.line
+                                                                                       : 0;
             look.stale = snapshot.own_run->version != desk.version();
         }
         if (host) look.line = session.host_line;

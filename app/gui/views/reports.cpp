@@ -30,13 +30,17 @@ uint32_t linear(const simt::Dim3& d, const simt::Dim3& extent) {
     return d.x + extent.x * (d.y + extent.y * d.z);
 }
 
-Row row_of(const simt::Fault& fault, const model::KernelRun& run, bool ptx) {
+Row row_of(const simt::Fault& fault, const model::KernelRun& run, const KernelDocument& document) {
     Row row;
     row.kind = fault.kind;
     row.message = fault.message;
-    row.line = ptx ? fault.ptx_line : fault.line;
+    row.line = document.is_ptx() ? fault.ptx_line : fault.line;
     const bool placed = fault.kind != "runaway" || fault.line > 0 || fault.pc > 0;
     if (row.line > 0) row.place = fmt::format("line {}", row.line);
+    if (row.line > 0 && !has_lines_of(run, document.shown_name())) {  // no place in the editor
+        row.place += " of " + std::filesystem::path(run.program->source_file).filename().string();
+        row.line = 0;
+    }
     if (!placed) return row;
     row.place += fmt::format("{}block {} thread {}", row.place.empty() ? "" : ", ", indices(fault.block, run.config.grid),
                              indices(fault.thread, run.config.block));
@@ -111,7 +115,7 @@ std::vector<Row> rows_of(const Session& session, const Snapshot& snapshot) {
         }
         if (result->run)
             for (const simt::Fault& fault : result->reports()) {
-                rows.push_back(row_of(fault, *result->run, desk.document().is_ptx()));
+                rows.push_back(row_of(fault, *result->run, desk.document()));
                 rows.back().stale = result->version != desk.version();
                 if (fault.other_file.empty() && fault.other_line == 0) continue;
                 simt::Fault other = fault;  // a race has two sides
@@ -122,7 +126,7 @@ std::vector<Row> rows_of(const Session& session, const Snapshot& snapshot) {
                 other.pc = fault.other_pc;
                 other.block = fault.other_block;
                 other.thread = fault.other_thread;
-                rows.push_back(row_of(other, *result->run, desk.document().is_ptx()));
+                rows.push_back(row_of(other, *result->run, desk.document()));
                 rows.back().stale = result->version != desk.version();
                 rows.back().second = true;
             }
