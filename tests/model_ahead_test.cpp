@@ -1,9 +1,13 @@
-// Instructions that only their own warp can see run ahead of their issue. Nothing that a launch reports may tell.
+// Instructions of whose moment only their own block can tell run ahead of their issue. Nothing that a launch reports may
+// tell.
+#include <cstring>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "core/ptx/ptx.h"
 #include "tests/catch.h"
-#include "tests/model_support.h"
+#include "tests/model_cases.h"
 
 using namespace lockstep;
 using namespace lockstep::model;
@@ -67,22 +71,157 @@ loop:
 )";
 }
 
-struct Seen {
-    TimedResult result;
-    std::vector<uint32_t> out;
-};
+// Tiles go through shared memory, two barriers a trip; warps and lanes leave early, after as many trips as their block and
+// thread say; a block's threads add to what others of the block have written to global memory; vectors, guards, and lanes
+// that go two ways between the barriers.
+const char* const tiles = R"(.version 7.0
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u64 in, .param .u32 trips)
+{
+    .reg .pred %p<9>;
+    .reg .b32 %r<40>;
+    .reg .f32 %f<9>;
+    .reg .b64 %rd<20>;
+    .shared .align 16 .b8 tile[4096];
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, %ctaid.x;
+    mov.u32 %r3, %ntid.x;
+    mad.lo.s32 %r4, %r2, %r3, %r1;
+    ld.param.u64 %rd1, [out];
+    ld.param.u64 %rd2, [in];
+    ld.param.u32 %r5, [trips];
+    cvta.to.global.u64 %rd3, %rd1;
+    cvta.to.global.u64 %rd4, %rd2;
+    mul.wide.u32 %rd5, %r4, 4;
+    add.s64 %rd6, %rd3, %rd5;
+    mul.wide.u32 %rd7, %r1, 16;
+    add.s64 %rd8, %rd4, %rd7;
+    mov.u32 %r6, tile;
+    shl.b32 %r7, %r1, 2;
+    add.s32 %r8, %r6, %r7;
+    xor.b32 %r9, %r7, 124;
+    add.s32 %r10, %r6, %r9;
+    mov.u32 %r11, 0;
+    mov.u32 %r12, 0;
+    shr.u32 %r13, %r1, 5;
+    add.s32 %r14, %r13, %r2;
+    and.b32 %r14, %r14, 3;
+    setp.eq.u32 %p1, %r14, 3;
+    @%p1 bra leave;
+trip:
+    ld.global.nc.v4.u32 {%r20, %r21, %r22, %r23}, [%rd8];
+    ld.global.u32 %r24, [%rd6];
+    and.b32 %r25, %r1, 1;
+    setp.eq.u32 %p2, %r25, 0;
+    @%p2 ld.global.u32 %r20, [%rd8+64];
+    add.s32 %r26, %r20, %r21;
+    xor.b32 %r27, %r22, %r23;
+    add.s32 %r26, %r26, %r24;
+    st.shared.u32 [%r8], %r26;
+    bar.sync 0;
+    ld.shared.u32 %r28, [%r10];
+    setp.gt.u32 %p3, %r25, 0;
+    @%p3 bra odd;
+    mad.lo.s32 %r11, %r28, 3, %r11;
+    bra both;
+odd:
+    add.s32 %r11, %r11, %r27;
+both:
+    st.global.u32 [%rd6], %r11;
+    bar.sync 0;
+    add.s64 %rd8, %rd8, 16;
+    add.s32 %r12, %r12, 1;
+    setp.lt.u32 %p4, %r12, %r5;
+    @%p4 bra trip;
+    add.s32 %r15, %r12, %r13;
+    setp.lt.u32 %p5, %r15, 9;
+    and.b32 %r16, %r1, 24;
+    setp.eq.u32 %p6, %r16, 8;
+    @%p6 bra leave;
+    st.global.u32 [%rd6], %r11;
+leave:
+    ret;
+}
+)";
 
-Seen run(const GpuSpec& on, uint32_t stride, uint32_t threads, bool ahead) {
-    constexpr uint32_t blocks = 9;
-    const auto program = ptx::decode(ptx::parse(kernel(stride), "ahead.ptx").value(), "k").value();
-    simt::Memory memory;
-    const uint64_t out = simt::test::put(memory, std::vector<uint32_t>(blocks * threads), "out");
+// The first block writes data, then a flag behind a fence; the others wait for the flag and add to the data.
+const char* const handed_over = R"(.version 7.0
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u64 flag)
+{
+    .reg .pred %p<4>;
+    .reg .b32 %r<12>;
+    .reg .b64 %rd<9>;
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, %ctaid.x;
+    ld.param.u64 %rd1, [out];
+    ld.param.u64 %rd2, [flag];
+    mul.wide.u32 %rd3, %r1, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    mul.wide.u32 %rd5, %r2, 256;
+    add.s64 %rd6, %rd4, %rd5;
+    setp.ne.u32 %p1, %r2, 0;
+    @%p1 bra wait;
+    mad.lo.s32 %r3, %r1, 5, 7;
+    st.global.u32 [%rd4], %r3;
+    membar.gl;
+    bar.sync 0;
+    setp.ne.u32 %p2, %r1, 0;
+    @%p2 bra done;
+    mov.u32 %r4, 1;
+    st.volatile.global.u32 [%rd2], %r4;
+    bra done;
+wait:
+    ld.volatile.global.u32 %r5, [%rd2];
+    setp.eq.u32 %p3, %r5, 0;
+    @%p3 bra wait;
+    membar.gl;
+    ld.global.u32 %r6, [%rd4];
+    add.s32 %r6, %r6, %r2;
+    st.global.u32 [%rd6], %r6;
+done:
+    ret;
+}
+)";
+
+TimedResult run(const GpuSpec& on, const ptx::Program& program, const simt::LaunchConfig& config, simt::Memory& memory,
+                bool ahead) {
     TimedOptions options;
     options.run_ahead = ahead;
-    const simt::LaunchConfig config = simt::test::config_of({blocks}, {threads}, {out});
-    Seen seen{launch(on, *program, config, memory, options), {}};
-    seen.out = simt::test::read_back<uint32_t>(memory, out, blocks * threads);
-    return seen;
+    return launch(on, program, config, memory, options);
+}
+
+// With and without running ahead: all that is reported is the same, and so are the words at `out`.
+void check_alike(const GpuSpec& on, const ptx::Program& program, const simt::LaunchConfig& config,
+                 const simt::Memory& memory, uint64_t out, uint32_t words) {
+    simt::Memory first = memory, second = memory;
+    const TimedResult ahead = run(on, program, config, first, true), behind = run(on, program, config, second, false);
+    if (ahead.fault) FAIL(simt::render(*ahead.fault));
+    REQUIRE_FALSE(behind.fault);
+    CHECK(simt::test::read_back<uint32_t>(first, out, words) == simt::test::read_back<uint32_t>(second, out, words));
+    CHECK(simt::test::read_back<uint32_t>(first, out, words) != simt::test::read_back<uint32_t>(memory, out, words));
+    CHECK(ahead.cycles == behind.cycles);
+    CHECK(ahead.warp_instructions == behind.warp_instructions);
+    CHECK(ahead.thread_instructions == behind.thread_instructions);
+    REQUIRE(ahead.metrics.size() == behind.metrics.size());
+    for (size_t i = 0; i < ahead.metrics.size(); ++i) {
+        INFO(ahead.metrics[i].name);
+        CHECK(ahead.metrics[i].value == behind.metrics[i].value);
+    }
+    REQUIRE(ahead.trace.issues.size() == behind.trace.issues.size());
+    size_t differ = 0;
+    for (size_t i = 0; i < ahead.trace.issues.size(); ++i) {
+        const IssueRecord &a = ahead.trace.issues[i], &b = behind.trace.issues[i];
+        differ += a.cycle != b.cycle || a.pc != b.pc || a.active != b.active || a.passes != b.passes || a.ready != b.ready ||
+                  a.warp != b.warp || a.sectors != b.sectors || a.level != b.level;
+    }
+    CHECK(differ == 0);
+}
+
+std::shared_ptr<const ptx::Program> program_of(const std::string& text) {
+    return ptx::decode(ptx::parse(text, "ahead.ptx").value(), "k").value();
 }
 
 }  // namespace
@@ -90,26 +229,62 @@ Seen run(const GpuSpec& on, uint32_t stride, uint32_t threads, bool ahead) {
 TEST_CASE("running ahead of the issue changes no value, no cycle, no count and no wait") {
     for (const char* name : {"teaching:2", "v100", "p100"}) {
         for (const uint32_t stride : {0u, 1u, 2u, 3u, 4u, 8u, 16u, 17u, 32u, 33u}) {
-            const uint32_t threads = stride % 2 ? 100 : 256;
+            const uint32_t threads = stride % 2 ? 100 : 256, words = 9 * threads;
             INFO(name << ", stride " << stride);
-            const Seen ahead = run(gpu(name), stride, threads, true), behind = run(gpu(name), stride, threads, false);
-            REQUIRE_FALSE(ahead.result.fault);
-            CHECK(ahead.out == behind.out);
-            CHECK(ahead.result.cycles == behind.result.cycles);
-            CHECK(ahead.result.warp_instructions == behind.result.warp_instructions);
-            CHECK(ahead.result.thread_instructions == behind.result.thread_instructions);
-            for (size_t i = 0; i < ahead.result.metrics.size(); ++i) {
-                INFO(ahead.result.metrics[i].name);
-                CHECK(ahead.result.metrics[i].value == behind.result.metrics[i].value);
+            simt::Memory memory;
+            const uint64_t out = simt::test::put(memory, std::vector<uint32_t>(words), "out");
+            check_alike(gpu(name), *program_of(kernel(stride)), simt::test::config_of({9}, {threads}, {out}), memory, out,
+                        words);
+        }
+    }
+}
+
+TEST_CASE("nor does running ahead from barrier to barrier, when warps and lanes leave early") {
+    const auto program = program_of(tiles);
+    for (const char* name : {"teaching:1", "teaching:3", "p100", "v100", "a100", "h100"}) {
+        for (const uint32_t threads : {32u, 33u, 128u, 250u, 512u}) {
+            for (const uint64_t trips : {1u, 2u, 7u, 40u}) {
+                INFO(name << ", " << threads << " threads, " << trips << " trips");
+                simt::Memory memory;
+                std::vector<uint32_t> numbers(8192);
+                Rng rng(threads + trips);
+                for (uint32_t& number : numbers) number = static_cast<uint32_t>(rng.next());
+                const uint64_t in = simt::test::put(memory, numbers, "in");
+                const uint64_t out = simt::test::put(memory, std::vector<uint32_t>(13 * threads, 1), "out");
+                simt::LaunchConfig config = simt::test::config_of({13}, {threads}, {out, in});
+                config.parameters.resize(20);
+                std::memcpy(config.parameters.data() + 16, &trips, 4);
+                check_alike(gpu(name), *program, config, memory, out, 13 * threads);
             }
-            REQUIRE(ahead.result.trace.issues.size() == behind.result.trace.issues.size());
-            size_t differ = 0;
-            for (size_t i = 0; i < ahead.result.trace.issues.size(); ++i) {
-                const IssueRecord &a = ahead.result.trace.issues[i], &b = behind.result.trace.issues[i];
-                differ += a.cycle != b.cycle || a.pc != b.pc || a.active != b.active || a.passes != b.passes ||
-                          a.ready != b.ready || a.warp != b.warp;
-            }
-            CHECK(differ == 0);
+        }
+    }
+}
+
+TEST_CASE("nor does it over random programs, schedulers and launches") {
+    for (uint64_t seed = 1; seed <= 60; ++seed) {
+        INFO("seed " << seed);
+        const Case c = make_case(seed);
+        check_alike(some_gpu(seed), c.program, c.config, c.memory, c.address, c.words);
+    }
+}
+
+TEST_CASE("what a block hands over behind a fence has come for those that waited, ahead or not") {
+    const auto program = program_of(handed_over);
+    for (const char* name : {"teaching:2", "p100", "v100"}) {
+        for (const bool ahead : {true, false}) {
+            INFO(name << (ahead ? ", ahead" : ", behind"));
+            simt::Memory memory;
+            constexpr uint32_t threads = 64, blocks = 5;
+            const uint64_t out = simt::test::put(memory, std::vector<uint32_t>(blocks * threads), "out");
+            const uint64_t flag = simt::test::put(memory, std::vector<uint32_t>(1), "flag");
+            const TimedResult result =
+                run(gpu(name), *program, simt::test::config_of({blocks}, {threads}, {out, flag}), memory, ahead);
+            REQUIRE_FALSE(result.fault);
+            const auto got = simt::test::read_back<uint32_t>(memory, out, blocks * threads);
+            size_t wrong = 0;
+            for (uint32_t block = 0; block < blocks; ++block)
+                for (uint32_t t = 0; t < threads; ++t) wrong += got[block * threads + t] != 5 * t + 7 + block;
+            CHECK(wrong == 0);
         }
     }
 }
@@ -133,4 +308,40 @@ TEST_CASE("a fault of an instruction that could run ahead is found where it is i
     CHECK(simt::render(*ahead.fault) == simt::render(*behind.fault));
     CHECK(ahead.fault->kind == "memcheck");
     CHECK(ahead.warp_instructions == behind.warp_instructions);
+}
+
+TEST_CASE("warps that wait at a barrier for one that spins dead-lock in the same words, ahead or not") {
+    const auto program = program_of(R"(.version 7.0
+.target sm_75
+.address_size 64
+.visible .entry k()
+{
+    .reg .pred %p<3>;
+    .reg .b32 %r<6>;
+    .shared .align 4 .b8 flag[4];
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, flag;
+    bar.sync 0;
+    setp.gt.u32 %p1, %r1, 31;
+    @%p1 bra meet;
+spin:
+    ld.volatile.shared.u32 %r3, [%r2];
+    setp.eq.u32 %p2, %r3, 0;
+    @%p2 bra spin;
+meet:
+    bar.sync 0;
+    ret;
+}
+)");
+    for (const char* name : {"teaching:1", "p100", "v100"}) {
+        INFO(name);
+        simt::Memory memory;
+        const simt::LaunchConfig config = simt::test::config_of({3}, {128}, {});
+        const TimedResult ahead = run(gpu(name), *program, config, memory, true);
+        const TimedResult behind = run(gpu(name), *program, config, memory, false);
+        REQUIRE(ahead.fault);
+        REQUIRE(behind.fault);
+        CHECK(simt::render(*ahead.fault) == simt::render(*behind.fault));
+        CHECK(ahead.cycles == behind.cycles);
+    }
 }

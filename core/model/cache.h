@@ -72,14 +72,17 @@ class Cache {
     uint32_t younger_than(const Line& line, uint32_t used) const;
     // Every sector that is on its way is here.
     void settle();
-    // Asks the host for the set's tags, which the next find() will want.
-    void prefetch(uint64_t line) const {
+    // Asks the host for the set's tags, which the next find() will want, and for its lines if `all`.
+    void prefetch(uint64_t line, bool all = false) const {
         if (sets_ == 0) return;
         const int32_t first = first_[spread_(line)];
         if (first < 0) return;
         const uint32_t* const keys = keys_.data() + 2 * static_cast<size_t>(first);
         __builtin_prefetch(keys);
         __builtin_prefetch(keys + ways_);
+        if (!all) return;
+        const auto* const lines = reinterpret_cast<const char*>(lines_.data() + static_cast<size_t>(first));
+        for (size_t at = 0; at < ways_ * sizeof(Line); at += 64) __builtin_prefetch(lines + at);
     }
 
     uint64_t bytes() const {  // beside itself

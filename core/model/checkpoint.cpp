@@ -67,7 +67,7 @@ uint64_t Sm::state_bytes() const {
     for (const SubCore& core : cores_) bytes += core.code.bytes();
     for (const SubCore& core : cores_)
         for (const WarpSlot& w : core.slot) bytes += sizeof w + w.scoreboard.bytes();
-    return bytes;
+    return bytes + ahead_.bytes();
 }
 
 void Sm::begin_trace(int64_t now) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/simt/ahead.h"
+
 namespace lockstep::model {
 namespace {
 
@@ -166,6 +168,38 @@ uint32_t used_bytes(const uint64_t* addresses, uint32_t mask, uint32_t bytes) {
         used += from - begin;
     }
     return static_cast<uint32_t>(used);
+}
+
+// The first word has the number of lines, the sectors and the used bytes, each line one more: its number and its sectors.
+bool keep_request(const uint64_t* addresses, uint32_t mask, uint32_t bytes, simt::AheadSteps& steps, simt::AheadEnds& ends) {
+    constexpr uint32_t places = simt::AheadSteps::most_words;
+    thread_local GlobalRequest request;
+    coalesce(addresses, mask, bytes, request);
+    if (request.lines + 1 > ends.words_left()) return false;
+    const uint64_t used = used_bytes(addresses, mask, bytes);
+    steps.words[ends.word_end++ % places] = used << 32 | request.sectors << 8 | request.lines;
+    for (uint32_t i = 0; i < request.lines; ++i)
+        steps.words[ends.word_end++ % places] = request.line[i].line << 4 | request.line[i].sectors;
+    return true;
+}
+
+uint32_t kept_request(const simt::AheadSteps& steps, simt::AheadEnds& ends, GlobalRequest& request) {
+    constexpr uint32_t places = simt::AheadSteps::most_words;
+    const uint64_t head = steps.words[ends.word_at++ % places];
+    request.lines = head & 0xff;
+    request.sectors = head >> 8 & 0xffffff;
+    for (uint32_t i = 0; i < request.lines; ++i) {
+        const uint64_t word = steps.words[ends.word_at++ % places];
+        request.line[i] = {word >> 4, static_cast<uint32_t>(word & 15), 0};
+    }
+    return static_cast<uint32_t>(head >> 32);
+}
+
+uint32_t first_lines(const simt::AheadSteps& steps, simt::AheadEnds ends, std::array<uint64_t, 4>& lines) {
+    constexpr uint32_t places = simt::AheadSteps::most_words;
+    const auto count = static_cast<uint32_t>(std::min<uint64_t>(lines.size(), steps.words[ends.word_at % places] & 0xff));
+    for (uint32_t i = 0; i < count; ++i) lines[i] = steps.words[(ends.word_at + 1u + i) % places] >> 4;
+    return count;
 }
 
 uint32_t same_word(const uint64_t* addresses, uint32_t mask, uint64_t line) {

@@ -1,7 +1,13 @@
 // What one warp's memory instruction asks the caches for: its lanes' bytes gathered into 32-byte sectors of 128-byte
 // lines, and for shared memory the passes that its bank conflicts cost.
 #pragma once
+#include <array>
 #include <cstdint>
+
+namespace lockstep::simt {
+struct AheadSteps;
+struct AheadEnds;
+}  // namespace lockstep::simt
 
 namespace lockstep::model {
 
@@ -31,6 +37,13 @@ struct GlobalRequest {
 // The distinct sectors of the lanes in `mask`, lines in the order of the first lane that touches them.
 // `bytes` a lane: 1 to 32.
 void coalesce(const uint64_t* addresses, uint32_t mask, uint32_t bytes, GlobalRequest& request);
+
+// A request and the bytes of used_bytes() in few words, to be kept for later (simt::AheadCosts::request) and read again.
+bool keep_request(const uint64_t* addresses, uint32_t mask, uint32_t bytes, simt::AheadSteps& steps, simt::AheadEnds& ends);
+uint32_t kept_request(const simt::AheadSteps& steps, simt::AheadEnds& ends, GlobalRequest& request);  // the used bytes
+
+// The first lines of the request that is read next, at most four; how many.
+uint32_t first_lines(const simt::AheadSteps& steps, simt::AheadEnds ends, std::array<uint64_t, 4>& lines);
 
 // Bytes that the lanes ask for, each counted once however many lanes want it.
 uint32_t used_bytes(const uint64_t* addresses, uint32_t mask, uint32_t bytes);

@@ -11,7 +11,7 @@ uint32_t lanes_in(uint32_t mask) {  // most often all
 }
 }  // namespace
 
-MemoryCost Sm::memory_cost(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& t, WarpSlot& w) {
+MemoryCost Sm::memory_cost(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& t) {
     MemoryCost cost;
     if (t.wide_bytes != 0 && event.space == ptx::Space::shared && event.addresses != nullptr) {
         uint64_t aligned[32];
@@ -28,11 +28,37 @@ MemoryCost Sm::memory_cost(uint32_t s, int64_t now, const simt::WarpEvent& event
             event.sectors != nullptr ? 32 * cost.sectors : used_bytes(event.addresses, event.executed, event.bytes);
         if (event.sectors != nullptr) cost.bytes = 32 * cost.sectors;
     }
-    if ((event.is_store || event.is_atomic) && cost.done > w.store_done) {
+    return cost;
+}
+
+// What an instruction that went to memory cost, and the queues behind it.
+void Sm::account_memory(SubCore& core, uint32_t s, WarpSlot& w, const MemoryCost& cost, bool stores, Issued& issued) {
+    if (stores && cost.done > w.store_done) {
         w.store_done = cost.done;
         w.store_cause = issued_;  // the number that this issue gets
     }
-    return cost;
+    core.take(mio_queue, issued.now, memory_side_.free_at(s, LoadStore::Queue::mio));
+    core.take(lg_queue, issued.now, memory_side_.free_at(s, LoadStore::Queue::lg));
+    issued.ready = moved_up(w, timing_[issued.pc], issued.now, cost.ready);
+    issued.level = cost.level;
+    issued.sectors = cost.sectors;
+    issued.passes = cost.passes;
+    InstructionCounters& counters = state_.windows->at(issued.now, issued.pc);
+    if (cost.level == MemoryLevel::shared) {
+        issued.wait = StallReason::short_scoreboard;
+        ++counters.shared_requests;
+        counters.shared_passes += cost.passes;
+        counters.shared_bytes += cost.bytes;
+    } else if (cost.level >= MemoryLevel::l1) {
+        ++counters.requests;
+        counters.sectors += cost.sectors;
+        counters.bytes += cost.bytes;
+        counters.used_bytes += cost.used_bytes;
+        counters.l1_sectors += cost.l1_sectors;
+        counters.l1_hits += cost.l1_hits;
+        counters.l2_sectors += cost.l2_sectors;
+        counters.l2_hits += cost.l2_hits;
+    }
 }
 
 // Whether the warp that has just issued `first_pc` may issue its next instruction in the same cycle: the one behind it,
@@ -68,13 +94,33 @@ bool Sm::issue(uint32_t s, uint32_t i, int64_t now, bool first) {
 
 // Whether there are instructions that have run and are not issued yet; runs some when there are none.
 bool Sm::run_more(WarpSlot& w) {
-    if (w.ahead_at != w.ahead_count) return true;
+    if (!w.ahead.empty()) return true;
     if (!state_.run_ahead) return false;
-    w.ahead_active = w.warp->active();
-    w.ahead_at = 0;
-    w.ahead_count = static_cast<uint8_t>(simt::run_ahead(*w.warp, w.ahead, shared_passes));
-    w.moved = w.warp->watch.moved;
-    return w.ahead_count != 0;
+    const bool ran = run_warp(w);
+    if (w.warp->at_barrier) run_block(w.block_slot);
+    return ran;
+}
+
+bool Sm::run_warp(WarpSlot& w) {
+    if (w.ahead.empty())
+        w.ahead_active = w.warp->active();
+    else if (w.warp->done || w.ahead_active != w.warp->active())
+        return false;
+    constexpr simt::AheadCosts costs{shared_passes, keep_request};
+    const uint32_t ran = simt::run_ahead(*w.warp, ahead_[w.number], w.ahead, costs);
+    if (ran != 0) w.moved = w.warp->watch.moved;
+    return ran != 0;
+}
+
+// Its warps go on from barrier to barrier as far as they can.
+void Sm::run_block(uint32_t block_slot) {
+    for (bool any = true; any;) {
+        any = false;
+        for (uint32_t k = 0; k < blocks_[block_slot].block.warps.size(); ++k) {
+            WarpSlot& w = warp_of(block_slot, k);
+            any |= w.warp != nullptr && !w.warp->done && run_warp(w);
+        }
+    }
 }
 
 // For the search for dead-locks: whether the warp did more than come round once again.
@@ -100,8 +146,8 @@ bool Sm::fold(uint32_t s, uint32_t i, int64_t now, uint32_t& next) {
         ++state_.issues;
         if (run_more(w)) {
             issued.active = w.ahead_active;
-            issued.executed = w.ahead.step[w.ahead_at].some != 0 ? w.ahead.lanes[w.ahead_at] : w.ahead_active;
-            ++w.ahead_at;
+            issued.executed = lanes_of(w);
+            ++w.ahead.at;
             if (w.moved) state_.last_moved = state_.issues;
         } else {
             const simt::WarpEvent event = simt::step(*w.warp);
@@ -212,12 +258,36 @@ void Sm::record_issue(uint32_t s, const WarpSlot& w, const Issued& issued, int32
     core.throttled &= others;
 }
 
+// An arrival at a barrier that has run ahead: the barrier is over with the last one's issue.
+void Sm::arrive_ahead(uint32_t s, uint32_t i, int64_t now, int32_t record) {
+    SubCore& core = cores_[s];
+    WarpSlot& w = core.slot[i];
+    simt::Block::Ahead& ahead = blocks_[w.block_slot].block.ahead;
+    const bool over =
+        --ahead.waiting[ahead.issued % ahead.waiting.size()] == 0 && static_cast<int32_t>(ahead.released - ahead.issued) > 0;
+    if (over) {
+        ++ahead.issued;
+        release_barrier(w.block_slot, now, record);
+    }
+    uint32_t next = next_pc_of(w);
+    if (over && timing_[next].folded && !fold(s, i, now, next)) return;
+    set_next_pc(core, i, next, now + 1);
+    const int64_t wake = over ? now + std::max<int64_t>(1, gpu_.barrier_latency) : never;
+    wait_next(core, i, now, wake, StallReason::barrier, record);
+    if (over) return;
+    core.recheck &= ~(1u << i);
+    w.at_barrier = true;
+}
+
 void Sm::issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first) {
     SubCore& core = cores_[s];
     WarpSlot& w = core.slot[i];
-    const simt::AheadStep step = w.ahead.step[w.ahead_at];
-    const uint32_t executed = step.some != 0 ? w.ahead.lanes[w.ahead_at] : w.ahead_active;
-    ++w.ahead_at;
+    const simt::AheadStep step = step_of(w);
+    const uint32_t executed = lanes_of(w);
+    ++w.ahead.at;
+    constexpr uint32_t steps_a_line = 64 / sizeof(simt::AheadStep);
+    if (w.ahead.at % steps_a_line == 0)
+        __builtin_prefetch(&ahead_[w.number].step[(w.ahead.at + steps_a_line) % simt::AheadSteps::most]);
     const Timing& t = timing_[step.pc];
     ++state_.issues;
     if (w.moved) state_.last_moved = state_.issues;
@@ -225,26 +295,25 @@ void Sm::issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first) {
     issued.first = first;
     issued.wait = t.result_wait;
     issued.branch = t.route == Route::branch;
-    if (t.route == Route::memory) {
-        issued.ready = now + 1;
-        if (executed != 0) {
-            const uint32_t bytes = lanes_in(executed) * t.lane_bytes;
-            const MemoryCost cost = memory_side_.shared_load(s, now, step.passes, bytes);
-            InstructionCounters& counters = state_.windows->at(now, step.pc);
-            ++counters.shared_requests;
-            counters.shared_passes += cost.passes;
-            counters.shared_bytes += bytes;
-            issued.ready = moved_up(w, t, now, cost.ready);
-            issued.level = cost.level;
-            issued.passes = cost.passes;
-            issued.wait = StallReason::short_scoreboard;
-        }
-        core.take(mio_queue, now, memory_side_.free_at(s, LoadStore::Queue::mio));
-        core.take(lg_queue, now, memory_side_.free_at(s, LoadStore::Queue::lg));
+    const auto kind = static_cast<simt::AheadKind>(step.kind);
+    if (t.route == Route::memory || t.route == Route::constant) {
+        const bool stores = kind == simt::AheadKind::shared_store || kind == simt::AheadKind::global_store;
+        const auto access = stores ? LoadStore::Access::store : LoadStore::Access::load;
+        const uint32_t bytes = lanes_in(executed) * t.lane_bytes;
+        MemoryCost cost;
+        cost.ready = now + (t.route == Route::constant ? t.latency : 1);  // every lane is guarded off
+        if (executed != 0 && (kind == simt::AheadKind::global_load || kind == simt::AheadKind::global_store))
+            cost = memory_side_.global_ahead(s, now, access, bytes, t.cache, ahead_[w.number], w.ahead);
+        else if (executed != 0 && kind == simt::AheadKind::parameter)
+            cost = memory_side_.parameter_ahead(now, executed, t);
+        else if (executed != 0)
+            cost = memory_side_.shared_ahead(s, now, access, step.passes, bytes);
+        account_memory(core, s, w, cost, stores, issued);
     } else {
         core.take(t.pipe, now, now + t.interval);
     }
     const int32_t record = account(s, w, t, issued);
+    if (kind == simt::AheadKind::barrier) return arrive_ahead(s, i, now, record);
     uint32_t next = next_pc_of(w);
     if (timing_[next].folded && !fold(s, i, now, next)) return;
     const int64_t wake = issued.branch ? now + std::max<int64_t>(1, gpu_.branch_latency) : 0;
@@ -272,47 +341,33 @@ bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
     issued.branch = event.kind == simt::WarpEvent::Kind::branch;
     issued.diverged = event.diverged;
     if (t.route == Route::memory || t.route == Route::shuffle || t.route == Route::constant) {
-        const MemoryCost cost = memory_cost(s, now, event, t, w);
-        core.take(mio_queue, now, memory_side_.free_at(s, LoadStore::Queue::mio));
-        core.take(lg_queue, now, memory_side_.free_at(s, LoadStore::Queue::lg));
+        const MemoryCost cost = memory_cost(s, now, event, t);
         const ptx::Kind kind = event.instruction != nullptr ? event.instruction->kind : ptx::Kind::nop;
         if (kind == ptx::Kind::async_copy || kind == ptx::Kind::bulk_copy) simt::set_ready(*w.warp, pc, cost.ready);
-        issued.ready = moved_up(w, t, now, cost.ready);
-        issued.level = cost.level;
-        issued.sectors = cost.sectors;
-        issued.passes = cost.passes;
-        InstructionCounters& counters = state_.windows->at(now, pc);
-        if (cost.level == MemoryLevel::shared) {
-            issued.wait = StallReason::short_scoreboard;
-            ++counters.shared_requests;
-            counters.shared_passes += cost.passes;
-            counters.shared_bytes += cost.bytes;
-        } else if (cost.level >= MemoryLevel::l1) {
-            ++counters.requests;
-            counters.sectors += cost.sectors;
-            counters.bytes += cost.bytes;
-            counters.used_bytes += cost.used_bytes;
-            counters.l1_sectors += cost.l1_sectors;
-            counters.l1_hits += cost.l1_hits;
-            counters.l2_sectors += cost.l2_sectors;
-            counters.l2_hits += cost.l2_hits;
-        }
+        account_memory(core, s, w, cost, event.is_store || event.is_atomic, issued);
     } else {
         core.take(t.pipe, now, now + t.interval);
     }
     const int32_t record = account(s, w, t, issued);
-    if (event.barrier_released) release_barrier(w.block_slot, now, record);
+    // Released for those that run; over once all have issued their arrival.
+    simt::Block::Ahead& ahead = blocks_[w.block_slot].block.ahead;
+    const bool over = event.barrier_released && ahead.waiting[ahead.issued % ahead.waiting.size()] == 0;
+    if (over) {
+        ahead.issued = ahead.released;
+        release_barrier(w.block_slot, now, record);
+    }
     if (w.warp->done) {
         w.pc = pc;
         retire(core, i, now, record);
         return true;
     }
 
+    const bool at_barrier =
+        w.warp->at_barrier || (event.kind == simt::WarpEvent::Kind::barrier && event.barrier_released && !over);
     uint32_t next = next_pc_of(w);
-    if (!w.warp->at_barrier && event.until <= now + 1 && !fold(s, i, now, next)) return false;
+    if (!at_barrier && event.until <= now + 1 && !fold(s, i, now, next)) return false;
     const int64_t resolved = t.route == Route::branch ? now + std::max<int64_t>(1, gpu_.branch_latency) : now + 1;
     set_next_pc(core, i, next, resolved);
-    const bool at_barrier = w.warp->at_barrier;
     StallReason reason = StallReason::wait;
     int64_t until = 0;
     if (at_barrier) {

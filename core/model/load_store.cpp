@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/simt/ahead.h"
+
 namespace lockstep::model {
 namespace {
 
@@ -157,6 +159,23 @@ void LoadStore::load_line(const LineRequest& part, Way way, bool cached, Ticks s
 MemoryCost LoadStore::global(uint32_t s, int64_t now, Access access, const uint64_t* addresses, uint32_t mask,
                              uint32_t bytes, Way way) {
     coalesce(addresses, mask, bytes, request_);
+    return serve(s, now, access, bits_in(mask) * bytes, way, addresses, mask, bytes);
+}
+
+MemoryCost LoadStore::global_ahead(uint32_t s, int64_t now, Access access, uint32_t bytes, CacheUse cache,
+                                   const simt::AheadSteps& steps, simt::AheadEnds& ends) {
+    const uint32_t used = kept_request(steps, ends, request_);
+    counters_.add(access == Access::load ? Flow::global_load : Flow::global_store, bytes);
+    Way way;
+    way.cache = cache;
+    MemoryCost cost = serve(s, now, access, bytes, way);
+    cost.bytes = bytes;
+    cost.used_bytes = used;
+    return cost;
+}
+
+MemoryCost LoadStore::serve(uint32_t s, int64_t now, Access access, uint32_t bytes, Way way, const uint64_t* addresses,
+                            uint32_t mask, uint32_t lane_bytes) {
     for (uint32_t i = 0; i < request_.lines; ++i) {
         l1_.prefetch(request_.line[i].line);
         memory_->prefetch(request_.line[i].line);
@@ -184,7 +203,7 @@ MemoryCost LoadStore::global(uint32_t s, int64_t now, Access access, const uint6
         sent = std::max({sent, held, send_free_});
         send_free_ = sent + bits_in(part.sectors) * send_ticks_;
         if (access == Access::atomic) {
-            const uint32_t operations = same_word(addresses, mask, part.line) * (bytes > 4 ? 2 : 1);
+            const uint32_t operations = same_word(addresses, mask, part.line) * (lane_bytes > 4 ? 2 : 1);
             Served served = memory_->atomic(part.line, part.sectors, operations, since, sent, half_);
             served.ready += translate(part.line);
             count(cost, served, part.sectors, Flow::l2_atomic);
@@ -213,7 +232,7 @@ MemoryCost LoadStore::global(uint32_t s, int64_t now, Access access, const uint6
     cost.ready = cycle_of(ready);
     // A result of 4 bytes a lane is in the latency; what is wider follows.
     if (access == Access::load && result_bytes_ != 0 && !way.to_shared && !way.texture)
-        if (const uint32_t result = bits_in(mask) * bytes; result > 128) cost.ready += (result - 128) / result_bytes_;
+        if (bytes > 128) cost.ready += (bytes - 128) / result_bytes_;
     cost.done = cycle_of(accepted + ticks_a_cycle);
     return cost;
 }
@@ -224,8 +243,8 @@ MemoryCost LoadStore::shared(uint32_t s, int64_t now, Access access, const uint6
         s, now, access == Access::atomic ? shared_atomic_passes(offsets, mask, bytes) : shared_passes(offsets, mask, bytes));
 }
 
-MemoryCost LoadStore::shared_load(uint32_t s, int64_t now, uint32_t passes, uint32_t bytes) {
-    counters_.add(Flow::shared_load, bytes);
+MemoryCost LoadStore::shared_ahead(uint32_t s, int64_t now, Access access, uint32_t passes, uint32_t bytes) {
+    counters_.add(access == Access::load ? Flow::shared_load : Flow::shared_store, bytes);
     MemoryCost cost = shared_passes_of(s, now, passes);
     cost.bytes = bytes;
     return cost;
@@ -304,6 +323,12 @@ MemoryCost LoadStore::constant(int64_t now, const uint64_t* addresses, uint32_t 
     if (!parameters) counters_.add(Flow::constant, uint64_t{bits_in(mask)} * bytes);
     cost.ready = cycle_of(ready) + more;
     return cost;
+}
+
+MemoryCost LoadStore::parameter_ahead(int64_t now, uint32_t mask, const Timing& timing) {
+    static constexpr uint64_t one_for_all[32] = {};
+    return constant(now, one_for_all, mask, timing.lane_bytes, true,
+                    std::max<int64_t>(0, timing.latency - constant_latency_));
 }
 
 MemoryCost LoadStore::texture(uint32_t s, int64_t now, std::span<const uint64_t> sectors, uint32_t lanes, uint32_t bytes) {

@@ -61,13 +61,17 @@ class LoadStore {
         return global(s, now, access, addresses, mask, bytes, Way{});
     }
     MemoryCost shared(uint32_t s, int64_t now, Access access, const uint64_t* offsets, uint32_t mask, uint32_t bytes);
-    // A load that has run ahead: its passes are counted already. `bytes`: of all lanes that took part.
-    MemoryCost shared_load(uint32_t s, int64_t now, uint32_t passes, uint32_t bytes);
+    // Accesses that have run ahead: their passes are counted, their lanes gathered already. `bytes`: of all lanes that took
+    // part.
+    MemoryCost shared_ahead(uint32_t s, int64_t now, Access access, uint32_t passes, uint32_t bytes);
+    MemoryCost global_ahead(uint32_t s, int64_t now, Access access, uint32_t bytes, CacheUse cache,
+                            const simt::AheadSteps& steps, simt::AheadEnds& ends);
     MemoryCost shuffle(uint32_t s, int64_t now);
     // One address after the other through the constant caches. `parameters`: the kernel's, which are always at hand. `more`:
     // cycles that a load by an address in a register takes longer than an operand.
     MemoryCost constant(int64_t now, const uint64_t* addresses, uint32_t mask, uint32_t bytes, bool parameters,
                         int64_t more = 0);
+    MemoryCost parameter_ahead(int64_t now, uint32_t mask, const Timing& timing);
     // A fetch by the texture unit: `sectors` (32 bytes each) of all texels that the filters of `lanes` lanes want.
     MemoryCost texture(uint32_t s, int64_t now, std::span<const uint64_t> sectors, uint32_t lanes, uint32_t bytes);
     // A bulk copy: past L1, by an engine of its own, from or to L2 in order of the 32-byte sectors.
@@ -79,10 +83,18 @@ class LoadStore {
                (outstanding_.size() + stores_.size()) * sizeof outstanding_[0];
     }
 
+    // Asks the host for what an access to the line will look at.
+    void prefetch(uint64_t line) const {
+        l1_.prefetch(line, true);
+        memory_->prefetch(line);
+    }
     uint32_t l1_bytes() const { return l1_bytes_; }
     const MemoryCounters& counters() const { return counters_; }  // since the launch began; they only grow
 
   private:
+    // Of the lines in request_; `bytes` of all lanes; an atomic's addresses and lanes.
+    MemoryCost serve(uint32_t s, int64_t now, Access access, uint32_t bytes, Way way, const uint64_t* addresses = nullptr,
+                     uint32_t mask = 0, uint32_t lane_bytes = 0);
     MemoryCost routed(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& timing);
     static uint32_t place_of(uint32_t s, Queue queue) { return 2 * s + static_cast<uint32_t>(queue); }
     // Passes the sub-core's address unit and reserves `takes` of a data pipe; when the pipe begins.

@@ -22,6 +22,7 @@ Sm::Sm(SharedState& state, uint32_t index)
     memory_side_ = LoadStore(gpu_, *state.memory, state.shared_per_block * state.blocks_per_sm, index);
     cores_.resize(sub_cores_);
     const uint32_t warps = state.warps_per_block * state.blocks_per_sm, lines = (last_pc_ >> state.code_shift) + 1;
+    if (state.run_ahead) ahead_ = simt::AheadRings(warps);
     each_run_ = traced_ || state.windows->by_time();
     code_ = InstructionCache(gpu_.l1_code_bytes / code_line_bytes, lines);
     for (SubCore& core : cores_) {
@@ -63,7 +64,8 @@ void Sm::start_block(uint32_t slot, uint32_t linear, int64_t now, uint32_t clust
         w.store_cause = -1;
         w.block_slot = static_cast<uint16_t>(slot);
         w.at_barrier = false;
-        w.ahead_at = w.ahead_count = 0;
+        w.number = static_cast<uint16_t>(warp_slot);
+        w.ahead = {};
         w.marks = {now, now, now};
         w.first_round = w.last_round = 0;
         set_next_pc(core, i, std::min(w.warp->pc(), last_pc_), now);
@@ -71,7 +73,6 @@ void Sm::start_block(uint32_t slot, uint32_t linear, int64_t now, uint32_t clust
         core.recheck |= 1u << i;
         core.age[i] = age_++;
         w.scoreboard.clear();
-        w.number = static_cast<uint16_t>(warp_slot);
         w.track = traced_ && !state_.recorder->full() ? state_.recorder->add_track(linear, k, warp_slot, s, now) : -1;
         if (core.live++ == 0) core.active_begin = std::max(now, core.active_until);
         core.sleeping |= 1u << i;
@@ -105,8 +106,16 @@ void Sm::dispatch_blocks(int64_t now) {
 
 void Sm::stop_at(const WarpSlot& w) {
     const auto& instructions = state_.grid->program->instructions;
-    next_warp_ = w.warp;
     next_registers_ = {};
+    next_warp_ = nullptr;
+    next_line_count_ = 0;
+    if (!w.ahead.empty()) {
+        const auto kind = static_cast<simt::AheadKind>(step_of(w).kind);
+        if (kind == simt::AheadKind::global_load || kind == simt::AheadKind::global_store)
+            next_line_count_ = first_lines(ahead_[w.number], w.ahead, next_lines_);
+        return;
+    }
+    next_warp_ = w.warp;
     if (w.pc >= instructions.size()) return;
     const ptx::DecodedInstruction& in = instructions[w.pc];
     const auto registers_at = [&](int32_t operand) {
@@ -122,6 +131,7 @@ void Sm::prefetch() const {
             __builtin_prefetch(reinterpret_cast<const char*>(next_warp_) + at);
     for (const std::byte* const registers : next_registers_)
         for (size_t at = 0; registers != nullptr && at < 256; at += 64) __builtin_prefetch(registers + at);
+    for (uint32_t k = 0; k < next_line_count_; ++k) memory_side_.prefetch(next_lines_[k]);
     for (const SubCore& core : cores_) {
         const auto* const bytes = reinterpret_cast<const char*>(&core);
         for (size_t at = 0; at < offsetof(SubCore, age); at += 64) __builtin_prefetch(bytes + at);
@@ -319,7 +329,8 @@ void Sm::release_barrier(uint32_t block_slot, int64_t now, int32_t cause) {
         const uint32_t s = (first + k) % sub_cores_, i = (first + k) / sub_cores_;
         SubCore& core = cores_[s];
         WarpSlot& w = core.slot[i];
-        if (!w.at_barrier || w.warp->at_barrier) continue;
+        // Of barriers that are all alike one is over for all that wait, though some may have come to the next one already.
+        if (!w.at_barrier || (w.warp->at_barrier && !simt::barriers_alike(*state_.grid))) continue;
         w.at_barrier = false;
         w.run_cause = cause;
         core.recheck |= 1u << i;
@@ -394,7 +405,7 @@ const simt::Block* Sm::stuck_block() const {
 bool Sm::all_spin() const {
     for (const SubCore& core : cores_)
         for (const WarpSlot& w : core.slot) {
-            if (w.warp == nullptr || w.warp->done || w.warp->at_barrier) continue;
+            if (w.warp == nullptr || w.warp->done || w.at_barrier) continue;
             if (w.first_round <= state_.last_moved || w.last_round <= w.first_round) return false;
         }
     return true;

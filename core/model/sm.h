@@ -63,8 +63,8 @@ struct SharedState {  // of one launch, used by all SMs
 struct SmState {
     static constexpr uint32_t slots_a_sub_core = 32, most_sub_cores = 4;
 
-    // A warp's instructions that only it can see run in one go, while its registers are in the host's cache, and are issued
-    // from `ahead` afterwards, each in its cycle (simt::run_ahead). So the warp itself may be ahead of the cycle.
+    // A block's warps run their next instructions in one go, while their registers are in the host's cache, and issue them
+    // afterwards from `ahead_`, each in its cycle (simt::run_ahead). So a warp itself may be ahead of the cycle.
     struct alignas(64) WarpSlot {
         simt::Warp* warp = nullptr;
         int64_t run_begin = 0;  // the current run: since when, why, because of what
@@ -72,7 +72,7 @@ struct SmState {
         int32_t run_cause = -1;
         int32_t track = -1;
         uint32_t ahead_active = 0;  // lanes of the path that ran them
-        uint8_t ahead_at = 0, ahead_count = 0;
+        simt::AheadEnds ahead;
         StallReason run_reason = StallReason::selected;  // selected: not known yet
         bool at_barrier = false;
         bool moved = false;   // Warp::watch.moved when they ran
@@ -81,8 +81,7 @@ struct SmState {
         Scoreboard scoreboard;
         int64_t store_done = 0;  // when its last store or atomic is home, and the issue of that one
         int32_t store_cause = -1;
-        std::array<int64_t, 3> marks{};  // when the loads were issued that later ones are moved up to (lowering.h)
-        alignas(64) simt::AheadSteps ahead;
+        std::array<int64_t, 3> marks{};            // when the loads were issued that later ones are moved up to (lowering.h)
         uint64_t first_round = 0, last_round = 0;  // values of SharedState::issues when it came round and changed nothing
         int64_t begin = 0;
         int64_t ended = 0;  // of the last warp here
@@ -154,6 +153,7 @@ struct SmState {
     LoadStore memory_side_;
     InstructionCache code_;
     std::vector<SubCore> cores_;
+    simt::AheadRings ahead_;  // by WarpSlot::number; none where nothing runs ahead
 };
 
 struct SmCheckpoint;
@@ -227,20 +227,34 @@ class Sm : private SmState {
         bool branch = false, diverged = false;
         bool folded = false;
     };
+    const simt::AheadStep& step_of(const WarpSlot& w) const {
+        return ahead_[w.number].step[w.ahead.at % simt::AheadSteps::most];
+    }
+    uint32_t lanes_of(const WarpSlot& w) const {
+        return step_of(w).some != 0 ? ahead_[w.number].lanes[w.ahead.at % simt::AheadSteps::most] : w.ahead_active;
+    }
     bool run_more(WarpSlot& w);
+    bool run_warp(WarpSlot& w);
+    void run_block(uint32_t block_slot);
+    WarpSlot& warp_of(uint32_t block_slot, uint32_t k) {  // warp k of the block there
+        const uint32_t number = block_slot * state_.warps_per_block + k;
+        return cores_[number % sub_cores_].slot[number / sub_cores_];
+    }
     void note_round(WarpSlot& w, const simt::WarpEvent& event);
     uint32_t next_pc_of(const WarpSlot& w) const {
-        return w.ahead_at != w.ahead_count ? w.ahead.step[w.ahead_at].pc : std::min(w.warp->pc(), last_pc_);
+        return w.ahead.empty() ? std::min(w.warp->pc(), last_pc_) : step_of(w).pc;
     }
     bool fold(uint32_t s, uint32_t i, int64_t now, uint32_t& next);
     int64_t moved_up(WarpSlot& w, const Timing& t, int64_t now, int64_t ready) const;
     bool issue_step(uint32_t s, uint32_t i, int64_t now, bool first);
     void issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first);
+    void arrive_ahead(uint32_t s, uint32_t i, int64_t now, int32_t record);
     int32_t account(uint32_t s, WarpSlot& w, const Timing& t, const Issued& issued);
     void record_issue(uint32_t s, const WarpSlot& w, const Issued& issued, int32_t number);
     void wait_next(SubCore& core, uint32_t i, int64_t now, int64_t wake, StallReason reason, int32_t record);
     bool shares(uint32_t pc) const { return timing_[pc].shared_by_sms; }
-    MemoryCost memory_cost(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& t, WarpSlot& w);
+    MemoryCost memory_cost(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& t);
+    void account_memory(SubCore& core, uint32_t s, WarpSlot& w, const MemoryCost& cost, bool stores, Issued& issued);
     void release_barrier(uint32_t block_slot, int64_t now, int32_t cause);
     void retire(SubCore& core, uint32_t i, int64_t now, int32_t cause);
     void close_run(WarpSlot& w, int64_t now) {
@@ -270,6 +284,8 @@ class Sm : private SmState {
     // Where cycle() stopped: the host's memory that going on will want first.
     const simt::Warp* next_warp_ = nullptr;
     std::array<const std::byte*, 2> next_registers_{};
+    std::array<uint64_t, 4> next_lines_{};  // of global memory
+    uint32_t next_line_count_ = 0;
     std::vector<BlockSlot> blocks_;
 };
 

@@ -106,6 +106,7 @@ void Decoder::decode_memory(DecodedInstruction& out) {
     out.vector = vector_of(modifiers_);
     for (const std::string_view strong : {".volatile", ".relaxed", ".acquire", ".release", ".mmio"})
         if (holds(modifiers_, strong)) out.mode = 1;
+    out.fetches_again = load && holds(modifiers_, ".cv");
     out.type = last_type_;
     const size_t bytes = size_of(out.type) * out.vector;
     if ((out.vector == 8 && size_of(out.type) != 4) || (out.type == Type::b128 && out.vector > 1))

@@ -107,6 +107,7 @@ struct DecodedInstruction {
     bool guard_negated = false;          // @!p
     bool uniform = false;                // bra.uni
     bool negated_source = false;         // vote, barrier: !p
+    bool fetches_again = false;          // load: .cv
     bool each_thread = false;            // barrier: not .aligned: the threads of a warp may come by different paths
     int32_t guard = no_operand;          // predicate register
     int32_t destination[4] = {no_operand, no_operand, no_operand,

@@ -2,30 +2,80 @@
 // later, each in its cycle.
 #pragma once
 #include <array>
+#include <cstring>
+#include <memory>
 
 #include "core/simt/warp.h"
 
 namespace lockstep::simt {
 
-// One instruction that ran ahead: which, and for a load from shared memory the passes over the banks.
+// What there is to know of an instruction that has run, when it is issued later.
+enum class AheadKind : uint8_t { plain, parameter, shared_load, shared_store, global_load, global_store, barrier };
+
 struct AheadStep {
-    uint32_t pc : 23;
-    uint32_t some : 1;  // for some of the lanes only
-    uint32_t passes : 8;
+    uint32_t pc : 20;
+    uint32_t kind : 3;    // AheadKind
+    uint32_t some : 1;    // for some of the lanes only
+    uint32_t passes : 8;  // over the banks of shared memory
 };
-constexpr uint32_t most_ahead_pc = 1u << 23;
-struct AheadSteps {  // apart, so that reading one after the other touches little of the host's cache
-    static constexpr uint32_t most = 48;
-    std::array<AheadStep, most> step{};
-    std::array<uint32_t, most> lanes{};  // for which it ran, where `some` says so
+constexpr uint32_t most_ahead_pc = 1u << 20;
+
+// Of one warp, first in, first out. The arrays are rings, and apart: reading one after the other touches little of the
+// host's cache.
+struct AheadSteps {
+    static constexpr uint32_t most = 512, most_words = 256;
+    std::array<AheadStep, most> step;
+    std::array<uint32_t, most> lanes;        // for which it ran, where `some` says so
+    std::array<uint64_t, most_words> words;  // of an access to global memory what AheadCosts::request wrote
+};
+// Of all warps of an SM. What nobody has written holds anything: a short launch does not touch it.
+class AheadRings {
+  public:
+    AheadRings() = default;
+    explicit AheadRings(size_t count) : rings_(std::make_unique_for_overwrite<AheadSteps[]>(count)), count_(count) {}
+    AheadRings(const AheadRings& other) : AheadRings(other.count_) {
+        if (count_ != 0) std::memcpy(rings_.get(), other.rings_.get(), bytes());
+    }
+    AheadRings& operator=(const AheadRings& other) {
+        if (this != &other) *this = AheadRings(other);
+        return *this;
+    }
+    AheadRings(AheadRings&&) = default;
+    AheadRings& operator=(AheadRings&&) = default;
+    AheadSteps& operator[](size_t i) { return rings_[i]; }
+    const AheadSteps& operator[](size_t i) const { return rings_[i]; }
+    size_t bytes() const { return count_ * sizeof(AheadSteps); }
+
+  private:
+    std::unique_ptr<AheadSteps[]> rings_;
+    size_t count_ = 0;
 };
 
-// Runs the next instructions of a warp as long as nobody but the warp can tell when they run, and
-// writes down what each did; all were run by the path that was active before. They are lane-wise arithmetic, loads from
-// shared memory (weak ones), and branches that do not split. Returns how many; 0: only step() can go on.
-// `passes` counts the passes of a shared access: offsets of 32 lanes, mask, bytes a lane.
-using CountPasses = uint32_t (*)(const uint64_t* offsets, uint32_t mask, uint32_t bytes);
-uint32_t run_ahead(Warp& warp, AheadSteps& steps, CountPasses passes);
+struct AheadEnds {  // counts that only grow; modulo `most` and `most_words` they are places in the rings
+    uint16_t at = 0, end = 0, word_at = 0, word_end = 0;
+
+    bool empty() const { return at == end; }
+    uint32_t room() const { return AheadSteps::most - static_cast<uint16_t>(end - at); }
+    uint32_t words_left() const { return AheadSteps::most_words - static_cast<uint16_t>(word_end - word_at); }
+};
+
+// What the timing model wants to know of an access.
+struct AheadCosts {
+    // The passes of a shared access: offsets of 32 lanes, mask, bytes a lane.
+    uint32_t (*passes)(const uint64_t* offsets, uint32_t mask, uint32_t bytes) = nullptr;
+    // Writes an access to global memory into the ring `words` from `end` on and moves `end`; false: there is no room.
+    bool (*request)(const uint64_t* addresses, uint32_t mask, uint32_t bytes, AheadSteps& steps, AheadEnds& ends) = nullptr;
+};
+
+// Runs the next instructions of a warp as long as nobody but the warp can tell when they run, and writes down what each
+// did; all were run by the path that was active before. They are lane-wise arithmetic, loads of parameters, weak loads and
+// stores of shared and global memory, branches that do not split, and the arrival of the whole warp at a barrier of the
+// whole block, behind which it goes on when that is released: Block::ahead. Returns how many; 0: only step() can go on, or
+// another warp of the block.
+uint32_t run_ahead(Warp& warp, AheadSteps& steps, AheadEnds& ends, const AheadCosts& costs);
+
+// Whether all barriers of the program are one, for the whole block: those alone run ahead.
+bool barriers_alike(const Grid& grid);
 
 // What the lanes `lanes` ask of the nanosleep at `pc`: the longest of them, in nanoseconds, at most a millisecond.
 uint32_t longest_sleep(const Warp& warp, uint32_t pc, uint32_t lanes);

@@ -93,6 +93,7 @@ bool release_if_full(Block& block, uint32_t number, Warp* running, uint32_t thre
     note_barrier(block, number);
     combine(block, number);
     block.arrived[number] = 0;
+    ++block.ahead.released;
     for (Warp& w : block.warps) {
         bool paths = false;
         for (size_t i = 0; i < w.waits.size(); ++i) {

@@ -46,6 +46,7 @@ Block& Block::operator=(const Block& other) {
     warps_done = other.warps_done;
     warps_at_barrier = other.warps_at_barrier;
     arrived = other.arrived;
+    ahead = other.ahead;
     clock = other.clock;
     rank = other.rank;
     cluster.clear();
@@ -77,6 +78,7 @@ Block& Block::operator=(Block&& other) noexcept {
     warps_done = other.warps_done;
     warps_at_barrier = other.warps_at_barrier;
     arrived = other.arrived;
+    ahead = other.ahead;
     clock = other.clock;
     rank = other.rank;
     cluster.clear();
@@ -138,6 +140,7 @@ void reset_block(Block& block, Grid& grid, uint32_t linear_index) {
     block.warps_done = 0;
     block.warps_at_barrier = 0;
     block.arrived.fill(0);
+    block.ahead = {};
     block.clock = 0;
     block.cluster.clear();
     block.rank = rank_in_cluster(grid, block.index);

@@ -71,6 +71,7 @@ BlockCheckpoint save(const Block& block, const BlockCheckpoint* earlier, const P
     to.index = block.index;
     to.arrived = block.arrived;
     to.clock = block.clock;
+    to.ahead = block.ahead;
     to.async = block.async;
     to.warps = block.warps;
     const auto pages = [&](const std::byte* data, size_t bytes, const Pages BlockCheckpoint::*which) {
@@ -93,6 +94,7 @@ void restore(Block& block, const BlockCheckpoint& from) {
     block.index = from.index;
     block.arrived = from.arrived;
     block.clock = from.clock;
+    block.ahead = from.ahead;
     block.async = from.async;
     block.cluster.clear();
     block.warps = from.warps;

@@ -50,6 +50,7 @@ struct BlockCheckpoint {
     Dim3 index;
     std::array<uint32_t, 16> arrived = {};
     int64_t clock = 0;
+    Block::Ahead ahead;
     AsyncWork async;
     std::vector<Warp> warps;  // their pointers mean nothing
     Pages shared, registers, local;

@@ -47,8 +47,12 @@ WarpEvent run(Warp& warp, uint64_t budget, uint64_t& thread_instructions) {
     return chosen.run(warp, budget, thread_instructions);
 }
 
-uint32_t run_ahead(Warp& warp, AheadSteps& steps, CountPasses passes) {
-    return chosen.run_ahead(warp, steps, passes);
+uint32_t run_ahead(Warp& warp, AheadSteps& steps, AheadEnds& ends, const AheadCosts& costs) {
+    return chosen.run_ahead(warp, steps, ends, costs);
+}
+
+bool barriers_alike(const Grid& grid) {
+    return grid.plan->barriers_alike;
 }
 
 uint32_t longest_sleep(const Warp& warp, uint32_t pc, uint32_t lanes) {

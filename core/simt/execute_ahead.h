@@ -1,11 +1,12 @@
-// run_ahead, part of execute_body.h: the instructions of one path that no other warp can see, one after the other, each
-// written down. It stops before what others see or what may fault, before a branch that splits the path, before the look
-// for spins, and behind the place where the path meets others. No include guard: compiled once for each instruction set.
+// run_ahead, part of execute_body.h: the instructions of one path, one after the other, each written down. It stops before
+// what others wait for or what may fault, before a branch that splits the path, before the look for spins, at a barrier that
+// is not released yet, and behind the place where the path meets others. No include guard: compiled once for each
+// instruction set.
 
-// The passes of a load from shared memory whose lanes all lie inside and are aligned; 0: leave it to step().
+// The passes of an access to shared memory whose lanes all lie inside and are aligned; 0: leave it to step().
 // `wide`: as Grid::wide_loads says.
-inline uint32_t shared_load_passes(const Machine& m, const Prepared& p, uint32_t mask, uint32_t wide, Access& access,
-                                   CountPasses passes) {
+inline uint32_t shared_passes_of(const Machine& m, const Prepared& p, uint32_t mask, uint32_t wide, Access& access,
+                                 const AheadCosts& costs) {
     locate(m.warp, p, mask, access);
     const uint64_t bytes = p.access_bytes();
     if (m.shared_bytes < bytes) return 0;
@@ -14,19 +15,50 @@ inline uint32_t shared_load_passes(const Machine& m, const Prepared& p, uint32_t
         const uint64_t at = access.addresses[__builtin_ctz(rest)];
         if (at > limit || at % bytes) return 0;
     }
-    if (wide == 0) return passes(access.addresses, mask, static_cast<uint32_t>(bytes));
+    if (wide == 0) return costs.passes(access.addresses, mask, static_cast<uint32_t>(bytes));
     uint64_t aligned[32];
     for (uint32_t lane = 0; lane < 32; ++lane) aligned[lane] = access.addresses[lane] & ~uint64_t{wide - 1};
-    return passes(aligned, mask, wide);
+    return costs.passes(aligned, mask, wide);
+}
+
+// Whether all lanes of an access to global memory lie in one allocation and are aligned; `access` gets their addresses.
+inline bool inside_one_allocation(const Machine& m, const Prepared& p, uint32_t pc, uint32_t mask, bool store,
+                                  Access& access) {
+    locate(m.warp, p, mask, access);
+    const MemoryWindow& window = m.grid.windows[pc];
+    const uint64_t bytes = p.access_bytes(), first = access.addresses[__builtin_ctz(mask)];
+    if (window.version != m.grid.memory->version() || first - window.begin >= window.bytes) {
+        if (!refill(m.grid, pc, first, store)) return false;
+    }
+    if (window.bytes < bytes) return false;
+    const uint64_t limit = window.bytes - bytes;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const uint64_t address = access.addresses[__builtin_ctz(rest)];
+        if (address - window.begin > limit || address % bytes) return false;
+    }
+    return true;
+}
+
+// The whole warp comes to a barrier of the whole block; false: leave it to step().
+inline bool arrive_ahead(const Machine& m, uint32_t pc, uint32_t active, uint32_t mask) {
+    Warp& warp = m.warp;
+    Block::Ahead& ahead = m.block.ahead;
+    if (!m.grid.plan->barriers_alike || warp.stack.size() != 1 || mask != active || mask != ~warp.exited) return false;
+    const uint32_t phase = ahead.released;
+    if (phase - ahead.issued >= ahead.waiting.size() - 1) return false;
+    bool released = false;
+    if (arrive(warp, pc, active, mask, released)) return false;
+    ++ahead.waiting[phase % ahead.waiting.size()];
+    return true;
 }
 
 }  // namespace
 
-uint32_t run_ahead(Warp& warp, AheadSteps& steps, CountPasses passes) {
+uint32_t run_ahead(Warp& warp, AheadSteps& steps, AheadEnds& ends, const AheadCosts& costs) {
     const Grid& grid = *warp.block->grid;
-    if (grid.checker || !warp.waits.empty() || !warp.frames.empty()) return 0;
+    if (grid.checker || warp.done || warp.at_barrier || !warp.waits.empty() || !warp.frames.empty()) return 0;
     const uint64_t look = next_look(warp, 0);
-    const auto budget = static_cast<uint32_t>(std::min<uint64_t>(AheadSteps::most, look - 1));
+    const auto budget = static_cast<uint32_t>(std::min<uint64_t>(ends.room(), look - 1));
     Shape shapes[shape_slots + 1];
     const Machine m = machine_of(warp, shapes);
     thread_local Access access;
@@ -49,6 +81,8 @@ uint32_t run_ahead(Warp& warp, AheadSteps& steps, CountPasses passes) {
             mask &= guard ^ p.guard_flip;
         }
         uint32_t next = pc + 1, bank_passes = 0;
+        AheadKind kind = AheadKind::plain;
+        const bool store = p.code == Code::store_shared || p.code == Code::store_global || p.code == Code::store_any;
         if (p.code == Code::lane_wise) {
             if (mask == full_mask)
                 p.lanes(m.destination(p.d), m.source(p.a), m.source(p.b), m.source(p.c));
@@ -61,18 +95,41 @@ uint32_t run_ahead(Warp& warp, AheadSteps& steps, CountPasses passes) {
                 break;
         } else if (p.code == Code::special_register) {
             if (mask) special_register(warp, pc, p, mask);
-        } else if (mask) {
-            const uint32_t wide = grid.wide_loads != nullptr ? grid.wide_loads[pc] : 0;
+        } else if (p.code == Code::barrier) {
+            kind = AheadKind::barrier;
+            top.pc = next;
+            if (!arrive_ahead(m, pc, active, mask)) break;
+        } else if (p.code == Code::load_param) {
+            kind = AheadKind::parameter;
+            if (mask && load_parameter(m, p, mask, access)) break;
+        } else if (p.space == ptx::Space::global) {
+            kind = store ? AheadKind::global_store : AheadKind::global_load;
+            if (mask) {
+                if (!inside_one_allocation(m, p, pc, mask, store, access)) break;
+                AheadEnds longer = ends;
+                if (!costs.request(access.addresses, mask, p.access_bytes(), steps, longer)) break;
+                if (store ? access_memory<true, false>(m, p, mask, access, nullptr)
+                          : access_memory<false, false>(m, p, mask, access, nullptr))
+                    break;
+                ends = longer;
+            }
+        } else {
+            kind = store ? AheadKind::shared_store : AheadKind::shared_load;
+            const uint32_t wide = grid.wide_loads != nullptr && !store ? grid.wide_loads[pc] : 0;
             Known& of_base = known[p.shape & ~uint32_t{shape_known}];
             if (!(p.shape & shape_known)) of_base = {};  // another base than before
             const auto residue = static_cast<uint8_t>(wide != 0 ? static_cast<uint64_t>(p.offset) % wide : 0);
             const bool alike = of_base.wide == wide && of_base.residue == residue;
             const uint8_t before = wide == 0 ? of_base.passes : alike ? of_base.wide_passes : uint8_t{0};
-            if (before != 0 && mask == full_mask && load_known(m, p)) {
+            if (mask == 0) {
+            } else if (before != 0 && !store && mask == full_mask && load_known(m, p)) {
                 bank_passes = before;
             } else {
-                bank_passes = shared_load_passes(m, p, mask, wide, access, passes);
-                if (bank_passes == 0 || access_memory<false, false>(m, p, mask, access, nullptr)) break;
+                bank_passes = shared_passes_of(m, p, mask, wide, access, costs);
+                if (bank_passes == 0) break;
+                if (store ? access_memory<true, false>(m, p, mask, access, nullptr)
+                          : access_memory<false, false>(m, p, mask, access, nullptr))
+                    break;
                 if (mask == full_mask && p.shape != 0 && p.element_bytes == 4) {
                     if (wide == 0)
                         of_base.passes = static_cast<uint8_t>(bank_passes);
@@ -81,12 +138,15 @@ uint32_t run_ahead(Warp& warp, AheadSteps& steps, CountPasses passes) {
                 }
             }
         }
-        steps.step[count] = {pc & (most_ahead_pc - 1), mask != active, static_cast<uint8_t>(bank_passes)};
-        if (mask != active) steps.lanes[count] = mask;
+        const uint32_t place = (ends.end + count) % AheadSteps::most;
+        steps.step[place] = {pc & (most_ahead_pc - 1), static_cast<uint32_t>(kind) & 7u, mask != active,
+                             static_cast<uint8_t>(bank_passes)};
+        if (mask != active) steps.lanes[place] = mask;
         ++count;
         pc = next;
-        if (pc == meet) break;
+        if (pc == meet || warp.at_barrier) break;
     }
+    ends.end = static_cast<uint16_t>(ends.end + count);
     warp.instructions += count;
     top.pc = pc;
     while (warp.stack.size() > 1 && warp.stack.back().pc == warp.stack.back().reconvergence) warp.stack.pop_back();

@@ -71,8 +71,8 @@ Code code_of(const ptx::DecodedInstruction& i) {
     return Code::nop;
 }
 
-// Arithmetic, branches and plain loads from shared memory: between two accesses that others see it makes no difference when
-// a warp runs them. (What races is outside that promise, as it is on silicon.)
+// Arithmetic, branches, weak loads and stores: between two accesses that put the order of others' in place (strong ones,
+// fences, barriers) it makes no difference when a warp runs them. (What races is outside that promise, as it is on silicon.)
 bool runs_ahead(const ptx::DecodedInstruction& i, Code code) {
     using ptx::SpecialRegister;
     switch (code) {
@@ -80,8 +80,17 @@ bool runs_ahead(const ptx::DecodedInstruction& i, Code code) {
         case Code::branch:
             return true;
         case Code::load_shared:
+        case Code::load_global:
         case Code::load_any:
-            return i.kind == Kind::load && i.space == Space::shared && i.mode == 0;
+            return i.kind == Kind::load && (i.space == Space::shared || i.space == Space::global) && i.mode == 0 &&
+                   !i.fetches_again;
+        case Code::store_shared:
+        case Code::store_global:
+        case Code::store_any:
+            return i.kind == Kind::store && (i.space == Space::shared || i.space == Space::global) && i.mode == 0;
+        case Code::load_param:
+        case Code::barrier:
+            return true;
         case Code::special_register:
             switch (static_cast<SpecialRegister>(i.mode)) {
                 case SpecialRegister::clock:
@@ -201,9 +210,14 @@ std::shared_ptr<const Plan> make_plan(const ptx::Program& program, const std::ve
     plan->variables = variables;
     const auto count = static_cast<uint32_t>(program.instructions.size());
     plan->steps.reserve(count + 1);
+    int32_t number = ptx::no_operand;
     for (const auto& instruction : program.instructions) {
         plan->steps.push_back(prepare(instruction, variables, count));
-        plan->counted_barriers |= instruction.kind == Kind::barrier && instruction.source[1] != ptx::no_operand;
+        if (instruction.kind != Kind::barrier) continue;
+        plan->counted_barriers |= instruction.source[1] != ptx::no_operand;
+        if (number == ptx::no_operand) number = instruction.source[0];
+        plan->barriers_alike = plan->barriers_alike && !plan->counted_barriers && instruction.mode == 0 &&
+                               instruction.source[0] < 0 && instruction.source[0] == number;
     }
     const std::vector<bool> leader = leaders_of(program);
     mark_shapes(program, leader, plan->steps);

@@ -74,6 +74,7 @@ struct Plan {
     std::vector<Prepared> steps;  // one an instruction, and an exit behind the last
     std::vector<uint64_t> variables;
     bool counted_barriers = false;  // some barrier says how many threads it waits for
+    bool barriers_alike = true;     // all are bar.sync of one number for the whole block: arrivals can run ahead
     std::unique_ptr<std::byte[]> storage;
     const std::byte* constants = nullptr;  // 64-byte aligned copy of Program::constants
 };

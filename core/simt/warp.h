@@ -122,6 +122,13 @@ struct Block {
     uint32_t rank = 0;                      // %cluster_ctarank
     std::vector<Block*> cluster;            // the blocks of its cluster by rank, itself too; empty: alone. See join_cluster
     AsyncWork async;
+    // Arrivals at barriers may run ahead of their issue (ahead.h). Of its barriers so many have been released, so many are
+    // over for the timed driver as well, and so many arrivals at each of the next ones wait for their issue.
+    struct Ahead {
+        uint32_t released = 0, issued = 0;
+        std::array<uint8_t, 32> waiting{};
+    };
+    Ahead ahead;
 
     Block() = default;
     Block(const Block&);  // re-points the warps; a copied or moved block is in no cluster
