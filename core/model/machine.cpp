@@ -1,6 +1,6 @@
 // Fills the SMs with blocks, then lets them run in the order of their next events, ties by SM number. SMs meet only at
-// global memory and at the block scheduler. An SM may run ahead of the others between two such meetings (its registers stay
-// in the host's cache) but waits for them before each, so the result is that of strict order.
+// global memory and at the block scheduler. An SM may run ahead of the others between two such meetings (its state stays in
+// the host's cache) but waits for them before each, so the result is that of strict order.
 #include "core/model/machine.h"
 
 #include <algorithm>
