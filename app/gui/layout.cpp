@@ -206,7 +206,7 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
                     titled("Warps and PTX", column(1, {row(360, {slot("code", 520, 400, 180), slot("stack", 424, 300, 180)}),
                                                        slot("warps", 480, 560, 300)}))})});
     if (scene_view == "warps")
-        return row(1, {lesson, column(1144, {row(320, {slot("code", 560, 400, 200), slot("warp", 576, 400, 250)}),
+        return row(1, {lesson, column(1144, {row(320, {slot("code", 640, 400, 200), slot("warp", 496, 400, 250)}),
                                              slot("warps", 556, 560, 420)})});
     if (scene_view == "blocks")
         return row(1, {lesson, column(1144, {row(440, {slot("source", 560, 400, 240), slot("blocks", 576, 400, 290)}),

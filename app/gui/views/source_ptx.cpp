@@ -129,7 +129,7 @@ class CodeView final : public View {
         const Theme& theme = *ui.theme;
         const auto& instructions = timeline_->run->program->instructions;
         const bool with_source = !source_.empty();
-        const float left = with_source ? body.w * 0.47f : 0, bridge = with_source ? 20.0f : 0.0f;
+        const float left = with_source ? body.w * 0.5f : 0, bridge = with_source ? 20.0f : 0.0f;
         const Rect lines{body.x, body.y + 14, left, body.h - 14};
         const Rect rows{body.x + left + bridge, body.y + 14, body.w - left - bridge, body.h - 14};
         ui.text(body.x + 26, body.y + 6, with_source ? "source" : "", {.size = 12, .color = theme.quiet});

@@ -118,7 +118,7 @@ void draw_blocks(Ui& ui, const Timeline& timeline, const TimelinePlaces& places,
         const float top = group.rows[i].y + 3, bottom = group.rows[j - 1].y + places.pitch - 3;
         // In the middle of what the scrolled rows show of it; a sliver has no room for a name.
         const float from = std::max(top, places.rows.y), to = std::min(bottom, places.rows.bottom());
-        if (to - from >= 10)
+        if (to - from >= 7)
             ui.text(x, (from + to) / 2 + 4, fmt::format("{}{}", block < 10000 ? "b" : "", block),
                     {.size = 12, .color = ui.theme->quiet, .mono = true, .width = 41});
         ui.rect({x + 42, top, 1, bottom - top}, ui.theme->ink3);
