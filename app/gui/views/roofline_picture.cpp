@@ -301,25 +301,57 @@ struct Picture {
             if (roof.level != scene.level) ridge(roof);
     }
 
-    // In the first corner where it hides no run; nowhere, where there is none.
+    // Whether a roof or the peak of the run's units goes through the box: straight lines, as both axes are logarithmic.
+    bool crosses(const Rect& box) const {
+        const float peak = plot.y(own.flop_per_second);
+        const bool level = peak >= box.y && peak <= box.bottom();
+        if (level && box.right() >= plot.x(model::ridge(scene.roofline.roof(RoofLevel::l1), own))) return true;
+        for (const model::Roof& roof : scene.roofline.roofs) {
+            const float right = std::min(box.right(), plot.x(model::ridge(roof, own)));
+            if (right < box.x) continue;
+            const float from = plot.y(roof.bytes_per_second * plot.intensity(box.x));
+            const float to = plot.y(roof.bytes_per_second * plot.intensity(right));
+            if (to <= box.bottom() && from >= box.y) return true;
+        }
+        return false;
+    }
+
+    // Where it hides no run and no line, as far down and right as that goes, with fewer rows if need be; else in a corner
+    // where it hides no run.
     void table() {
         if (r.w <= 430 || r.h <= 150) return;
         std::vector<const RoofRun*> rows;
         for (const RoofRun& run : scene.trail.runs())
             if (run.gpu == now.gpu) rows.push_back(&run);
-        const auto most = static_cast<size_t>(std::clamp((r.h * 0.5f - 30) / table_pitch, 2.0f, 6.0f));
-        // The first run stays, later ones are compared with it; of those between, the oldest go.
-        while (rows.size() > std::max<size_t>(most, 2)) rows.erase(rows.begin() + (rows[1] == &now ? 2 : 1));
-        const float w = std::min(356.0f, r.w * 0.62f), h = table_pitch * static_cast<float>(rows.size() + 1) + 12;
-        const float low = r.bottom() - h - 6, high = plot.y(own.flop_per_second) + 26;
-        const Point corners[] = {
-            {r.right() - w, low}, {r.right() - w, high}, {r.x + 6, r.y + 4}, {r.right() - w, (low + high) / 2}};
-        for (const Point& corner : corners) {
-            const Rect box{corner.x, corner.y, w, h};
-            if (!labels.is_free({box.x - 4, box.y - 4, box.w + 8, box.h + 8}) || box.bottom() > r.bottom()) continue;
+        constexpr size_t many = 10, few = 2;
+        const float w = std::min(356.0f, r.w * 0.62f);
+        const auto height = [&] { return table_pitch * static_cast<float>(rows.size() + 1) + 12; };
+        const auto fits = [&](const Rect& box) {
+            return box.y >= r.y && box.bottom() <= r.bottom() &&
+                   labels.is_free({box.x - 4, box.y - 4, box.w + 8, box.h + 8});
+        };
+        const auto draw = [&](const Rect& box) {
             labels.keep_free(box);
-            return rows_of(rows, box);
+            rows_of(rows, box);
+        };
+        // The first run stays, later ones are compared with it; of those between, the oldest go.
+        const auto keep = [&](size_t most) {
+            while (rows.size() > most) rows.erase(rows.begin() + (rows[1] == &now ? 2 : 1));
+        };
+        const std::vector<const RoofRun*> all = rows;
+        for (size_t most = std::clamp(rows.size(), few, many); most >= few; --most) {
+            keep(most);
+            constexpr float step = 20;
+            for (float y = r.bottom() - height() - 6; y > r.y; y -= step)
+                for (float x = r.right() - w; x > r.x; x -= step)
+                    if (const Rect box{x, y, w, height()}; !crosses(box) && fits(box)) return draw(box);
         }
+        rows = all;
+        keep(static_cast<size_t>(std::clamp((r.h * 0.5f - 30) / table_pitch, 2.0f, 6.0f)));
+        const float low = r.bottom() - height() - 6, high = plot.y(own.flop_per_second) + 26;
+        for (const Point& corner : {Point{r.right() - w, low}, Point{r.right() - w, high}, Point{r.x + 6, r.y + 4},
+                                    Point{r.right() - w, (low + high) / 2}})
+            if (const Rect box{corner.x, corner.y, w, height()}; fits(box)) return draw(box);
     }
 
     void rows_of(const std::vector<const RoofRun*>& rows, const Rect& box) {
@@ -339,11 +371,22 @@ struct Picture {
                     {.size = 12, .color = current ? theme.accent : theme.ink, .weight = 600});
             ui.text(box.x + table_number + 6, y, run->label,
                     {.size = 13, .weight = current ? 600 : 400, .width = at[0] - 58 - box.x - table_number - 6});
-            const bool shows = run->point.plotted(scene.level) && !(current && scene.hidden);
             const auto number = [&](float x, const std::string& text) {
-                ui.text(x, y, shows ? text : "?",
-                        {.size = 12, .align = Align::right, .weight = current ? 700 : 400, .mono = true});
+                ui.text(x, y, text, {.size = 12, .align = Align::right, .weight = current ? 700 : 400, .mono = true});
             };
+            if (current && scene.hidden) {
+                for (const float x : at) number(x, "?");
+                continue;
+            }
+            if (!run->point.plotted(scene.level)) {  // it stands nowhere in the plot
+                number(at[0], run->point.faulted        ? "fault"
+                              : run->point.flop == 0    ? "no FLOP"
+                              : run->point.seconds == 0 ? "no time"
+                                                        : "no bytes");
+                number(at[1], "-");
+                number(at[2], "-");
+                continue;
+            }
             number(at[0], fmt::format("{:.3g}", run->point.intensity(scene.level)));
             const double giga = run->point.flop_per_second() / 1e9;
             number(at[1], giga >= 1000 ? with_commas(std::llround(giga)) : fmt::format("{:.4g}", giga));
