@@ -156,7 +156,7 @@ void draw_legend(Ui& ui, const Timeline& timeline, const WindowSums& sums, const
     entry("empty slot", sums.empty(), [&](const Rect& box) { ui.frame(box, theme.line); });
     if (places.low) ui.unclip();
     const float y = r.y + 20 + 22 * static_cast<float>((i + columns - 1) / columns) - 1;
-    if (places.low || y > r.bottom()) return;
+    if (places.low || y > r.bottom() || places.hidden_from <= places.axis.begin) return;
     float x = r.x;
     for (const auto& [letter, group] : timeline.letters) {
         const char text[] = {letter, 0};

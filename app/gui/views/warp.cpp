@@ -172,9 +172,13 @@ class WarpView final : public View {
 
     struct Span {
         double low = INFINITY, high = -INFINITY;
+        double upper_low = INFINITY, upper_high = -INFINITY;  // of packed registers: the upper half's
         ptx::Type type = ptx::Type::none;
         const simt::LaneValues* values = nullptr;
         const RegisterRow* row = nullptr;
+
+        bool packed() const { return type == ptx::Type::f16x2 || type == ptx::Type::bf16x2; }
+        bool same() const { return low == high && (!packed() || upper_low == upper_high); }
     };
     Span strip(const Snapshot& snapshot, const std::vector<RegisterRow>& rows) const {
         Span span;
@@ -189,6 +193,10 @@ class WarpView final : public View {
             if (!std::isfinite(v) || !(begun_ >> lane & 1)) continue;
             span.low = std::min(span.low, v);
             span.high = std::max(span.high, v);
+            if (!span.packed()) continue;
+            const double upper = number_of(bits >> 16 & 0xffff, span.type);
+            span.upper_low = std::min(span.upper_low, upper);
+            span.upper_high = std::max(span.upper_high, upper);
         }
         return span;
     }
@@ -211,12 +219,18 @@ class WarpView final : public View {
         if (!(span.low <= span.high)) return fmt::format("{} holds no number in any lane.", what);
         if (hides_lanes()) return "What the other lanes hold stays hidden until you have answered.";
         const int lanes = lanes_in(begun_);
-        const std::string low = value_text(span.low, span.type);
+        const auto both = [&](const std::string& lower, const std::string& upper) {  // as the table writes packed ones
+            return span.packed() ? lower + " | " + upper : lower;
+        };
+        const std::string low = both(value_text(span.low, span.type), value_text(span.upper_low, span.type));
         if (lanes == 1) return fmt::format("{} holds {} in the warp's one lane; the others have no thread.", what, low);
         const std::string those = lanes == 32 ? "32 lanes" : fmt::format("the {} lanes that have a thread", lanes);
-        if (span.low == span.high)
-            return fmt::format("{} holds {} in all {}{}.", what, low, lanes == 32 ? "" : "of ", those);
-        return fmt::format("{}: {} to {} over {}.", what, low, value_text(span.high, span.type), those);
+        if (span.same()) return fmt::format("{} holds {} in all {}{}.", what, low, lanes == 32 ? "" : "of ", those);
+        const auto range = [&](double from, double to) {
+            return value_text(from, span.type) + " to " + value_text(to, span.type);
+        };
+        return fmt::format("{}: {} over {}.", what, both(range(span.low, span.high), range(span.upper_low, span.upper_high)),
+                           those);
     }
 
     void paint(Ui& ui, const Snapshot& snapshot, Focus& focus, const Facts& facts, const std::vector<RegisterRow>& rows,

@@ -370,6 +370,8 @@ std::string text_of(uint64_t bits, ptx::Type type) {
     if (type == Type::f32 || type == Type::f64 || type == Type::f16 || type == Type::bf16) {
         if (std::isnan(value)) return "nan";
         if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+        if (value == std::floor(value) && std::abs(value) < 1e7 && !(value == 0 && std::signbit(value)))
+            return with_commas(std::llround(value));
         return fmt::format("{:.5g}", value);
     }
     return with_commas(static_cast<int64_t>(value));
