@@ -251,6 +251,16 @@ TEST_CASE("a remedy stands beside a request that has a conflict, and beside no o
     CHECK(!desk.says("banks", "what if"));
 }
 
+TEST_CASE("a narrow half of the bank picture keeps the result of its formula") {
+    for (const float scale : {1.0f, 1.1f, 1.2f}) {
+        Desk desk(std::make_shared<Snapshot>(), scale);  // no kernel: the sandbox
+        desk.frames(3);
+        INFO(scale);
+        CHECK(desk.shows("bank = (0*32 + 5) mod 32 = 5"));
+        CHECK(desk.shows("bank = (0*33 + 5) mod 32 = 5"));
+    }
+}
+
 TEST_CASE("while a prediction is open neither sectors nor banks are told") {
     const auto snapshot = run_of(2);
     Desk desk(snapshot);

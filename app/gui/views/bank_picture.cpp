@@ -104,8 +104,16 @@ void BankPicture::draw(Ui& ui, const Pattern& pattern, const BankFacts& facts, c
                                    .weight = 600,
                                    .width = right - x_});
     ui.text(x_, area_.y + 16, text.title, {.size = 13, .weight = 700, .mono = true, .width = verdict - x_ - 8});
-    const float banks = ui.text(right, area_.y + 34, "bank 0..31", {.size = 12, .color = theme.ink2, .align = Align::right});
-    ui.text(x_, area_.y + 34, text.formula, {.size = 12, .color = theme.ink2, .mono = true, .width = banks - x_ - 8});
+    // What a narrow half gives up: whose bank it is, then the name of the axis; never the result.
+    const TextStyle mono{.size = 12, .color = theme.ink2, .mono = true};
+    const auto fits = [&](const std::string& words, float width) { return ui.text_width(words, mono) <= width; };
+    const float axis = ui.text_width("bank 0..31", {.size = 12}) + 8, all = right - x_;
+    std::string formula = text.formula;
+    if (!fits(formula, all - axis))
+        if (const size_t lane_end = formula.find(": "); lane_end != std::string::npos) formula.erase(0, lane_end + 2);
+    ui.text(x_, area_.y + 34, formula, {.size = 12, .color = theme.ink2, .mono = true, .width = all});
+    if (fits(formula, all - axis))
+        ui.text(right, area_.y + 34, "bank 0..31", {.size = 12, .color = theme.ink2, .align = Align::right});
     draw_bars(ui, facts);
     draw_words(ui, pattern, facts, text, lane);
     draw_passes(ui, facts, shown, lane);
