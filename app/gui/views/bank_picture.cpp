@@ -63,15 +63,20 @@ BankPicture::BankPicture(const Rect& area, const BankFacts& facts, const BankFac
     while (!gaps_ && rows_.size() < rows) rows_.push_back(rows_.empty() ? 0 : rows_.back() + 1);
     cell_w_ = std::clamp(std::floor((area.w - margin) / 32), 4.0f, 24.0f);
     x_ = area.x + margin;
-    bars_y_ = area.y + 86;  // their foot
+    const bool low = area.h < 210;
+    bars_h_ = low ? 20.0f : 32.0f;
+    bars_y_ = area.y + (low ? 50.0f : 54.0f) + bars_h_;  // their foot
     grid_y_ = bars_y_ + 8;
     const float room = area.bottom() - grid_y_ - 24;
     const auto count = static_cast<float>(rows_.size()), strips = static_cast<float>(std::max<size_t>(1, passes));
     pass_h_ = std::clamp(std::floor(room * 0.36f / strips), 1.0f, 9.0f);
     const float most = std::min(pass_h_ * strips, room * 0.4f);
     passes_h_ = std::min(pass_h_ * static_cast<float>(std::max<size_t>(1, facts.passes.size())), room * 0.4f);
-    cell_h_ = std::clamp(std::floor((room - std::max(most, 30.0f) - 22) / static_cast<float>(rows)), 2.0f, 16.0f);
+    const float cell = (room - std::max(most, 30.0f) - 22) / static_cast<float>(rows);
+    cell_h_ = low ? std::clamp(cell, 1.25f, 16.0f) : std::clamp(std::floor(cell), 2.0f, 16.0f);
     passes_y_ = grid_y_ + cell_h_ * count + 24;
+    passes_h_ = std::clamp(area.bottom() - passes_y_, 2.0f, passes_h_);
+    pass_h_ = std::min(pass_h_, passes_h_ / static_cast<float>(std::max<size_t>(1, facts.passes.size())));
 }
 
 Rect BankPicture::word_box(uint64_t word) const {
@@ -97,23 +102,28 @@ void BankPicture::draw(Ui& ui, const Pattern& pattern, const BankFacts& facts, c
     const float right = x_ + 32 * cell_w_;
     const bool conflict = facts.ways > 1;
     const std::string ways = ways_text(facts);
-    const float verdict = ui.text(right, area_.y + 16, ways,
-                                  {.size = 14,
-                                   .color = conflict ? theme.wrong : theme.right,
-                                   .align = Align::right,
-                                   .weight = 600,
-                                   .width = right - x_});
-    ui.text(x_, area_.y + 16, text.title, {.size = 13, .weight = 700, .mono = true, .width = verdict - x_ - 8});
-    // What a narrow half gives up: whose bank it is, then the name of the axis; never the result.
-    const TextStyle mono{.size = 12, .color = theme.ink2, .mono = true};
-    const auto fits = [&](const std::string& words, float width) { return ui.text_width(words, mono) <= width; };
-    const float axis = ui.text_width("bank 0..31", {.size = 12}) + 8, all = right - x_;
-    std::string formula = text.formula;
-    if (!fits(formula, all - axis))
-        if (const size_t lane_end = formula.find(": "); lane_end != std::string::npos) formula.erase(0, lane_end + 2);
-    ui.text(x_, area_.y + 34, formula, {.size = 12, .color = theme.ink2, .mono = true, .width = all});
-    if (fits(formula, all - axis))
-        ui.text(right, area_.y + 34, "bank 0..31", {.size = 12, .color = theme.ink2, .align = Align::right});
+    const TextStyle title{.size = 13, .weight = 700, .mono = true, .width = right - x_};
+    const TextStyle verdict{.size = 14,
+                            .color = conflict ? theme.wrong : theme.right,
+                            .align = Align::right,
+                            .weight = 600,
+                            .width = right - x_};
+    // What a narrow half gives up: whose bank it is, then the name of the axis, then the line that the verdict needs.
+    const float all = right - x_;
+    const bool both = ui.text_width(text.title, title) + ui.text_width(ways, verdict) + 8 <= all;
+    ui.text(x_, area_.y + 16, text.title, title);
+    ui.text(right, area_.y + (both ? 16.0f : 34.0f), ways, verdict);
+    if (both) {
+        const TextStyle mono{.size = 12, .color = theme.ink2, .mono = true};
+        const auto fits = [&](const std::string& words, float width) { return ui.text_width(words, mono) <= width; };
+        const float axis = ui.text_width("bank 0..31", {.size = 12}) + 8;
+        std::string formula = text.formula;
+        if (!fits(formula, all - axis))
+            if (const size_t lane_end = formula.find(": "); lane_end != std::string::npos) formula.erase(0, lane_end + 2);
+        ui.text(x_, area_.y + 34, formula, {.size = 12, .color = theme.ink2, .mono = true, .width = all});
+        if (fits(formula, all - axis))
+            ui.text(right, area_.y + 34, "bank 0..31", {.size = 12, .color = theme.ink2, .align = Align::right});
+    }
     draw_bars(ui, facts);
     draw_words(ui, pattern, facts, text, lane);
     draw_passes(ui, facts, shown, lane);
@@ -121,13 +131,13 @@ void BankPicture::draw(Ui& ui, const Pattern& pattern, const BankFacts& facts, c
 
 void BankPicture::draw_bars(Ui& ui, const BankFacts& facts) const {
     const Theme& theme = *ui.theme;
-    const float right = x_ + 32 * cell_w_, top = bars_y_ - 32;
+    const float right = x_ + 32 * cell_w_, top = bars_y_ - bars_h_;
     ui.line({x_, top}, {right, top}, theme.grid);
     ui.line({x_, bars_y_}, {right, bars_y_}, theme.line);
     ui.text(x_ - 6, top + 8, std::to_string(scale_), {.size = 12, .color = theme.ink2, .align = Align::right});
     for (uint32_t bank = 0; bank < 32; ++bank) {
         if (facts.distinct[bank] == 0) continue;
-        const float h = std::max(2.0f, 32 * static_cast<float>(facts.distinct[bank]) / static_cast<float>(scale_));
+        const float h = std::max(2.0f, bars_h_ * static_cast<float>(facts.distinct[bank]) / static_cast<float>(scale_));
         const Rect bar{x_ + cell_w_ * static_cast<float>(bank) + 1, bars_y_ - h, cell_w_ - 2, h};
         ui.rect(bar, fill_of(facts, bank));
         if (facts.distinct[bank] == facts.ways && facts.ways > 1)
@@ -213,7 +223,7 @@ void BankPicture::draw_passes(Ui& ui, const BankFacts& facts, size_t shown, int 
     const Rect box{x_, passes_y_, 32 * cell_w_, passes_h_};
     ui.rect(box, theme.panel2);
     ui.frame(box, theme.line);
-    const size_t drawn = std::min(facts.passes.size(), static_cast<size_t>(passes_h_ / pass_h_));
+    const size_t drawn = std::min(facts.passes.size(), static_cast<size_t>(passes_h_ / pass_h_ + 0.5f));
     int picked = -1;
     for (size_t p = 0; p < drawn; ++p) {
         const bool crowded = facts.ways > 1;

@@ -28,7 +28,8 @@ class BankPicture {
 
   private:
     Rect area_;
-    float cell_w_ = 9, cell_h_ = 5, x_ = 0, bars_y_ = 0, grid_y_ = 0, passes_y_ = 0, passes_h_ = 0, pass_h_ = 3;
+    float cell_w_ = 9, cell_h_ = 5, x_ = 0, bars_h_ = 32, bars_y_ = 0, grid_y_ = 0, passes_y_ = 0, passes_h_ = 0,
+          pass_h_ = 3;
     uint32_t scale_ = 8;          // words, of the bars
     std::vector<uint64_t> rows_;  // of 128 bytes, those drawn
     bool gaps_ = false;           // rows between them are left out

@@ -263,11 +263,12 @@ class BanksView final : public View {
             if (ui.chip(x, y, ">", false, scene.picked.row + 1 < rows))
                 look_at_row(session, focus, snapshot, scene, scene.picked.row + 1, 0);
             const MemoryRow& row = scene.rows[static_cast<size_t>(scene.picked.row)];
-            x = ui.text(x + 4, y + 18,
-                        fmt::format("{}, {} of {}; {:.3g} pass{} each in the whole run", scene.name, scene.picked.row + 1,
-                                    rows, row.per_request(), row.per_request() == 1 ? "" : "es"),
-                        {.size = 13, .color = theme.ink2, .width = body.right() - x - 8}) +
-                12;
+            const TextStyle style{.size = 13, .color = theme.ink2, .width = body.right() - x - 8};
+            std::string label = fmt::format("{}, {} of {}; {:.3g} pass{} each", scene.name, scene.picked.row + 1, rows,
+                                            row.per_request(), row.per_request() == 1 ? "" : "es");
+            if (const std::string longer = label + " in the whole run"; ui.text_width(longer, style) <= style.width)
+                label = longer;
+            x = ui.text(x + 4, y + 18, label, style) + 12;
         }
         wrap(230);
         const auto wanted =
