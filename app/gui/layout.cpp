@@ -168,7 +168,7 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
                                                                    slot("blocks", 320, 400, 290)})});
     if (workspace == "memory")
         return row(1, {column(912, {slot("coalesce", 456, 560, 340), slot("chart", 420, 560, 346)}),
-                       column(664, {slot("roofline", 376, 440, 250), slot("banks", 500, 440, 330)})});
+                       column(664, {slot("roofline", 376, 440, 300), slot("banks", 500, 440, 330)})});
     if (workspace == "cluster")
         return row(1, {column(1064, {slot("pipeline", 556, 620, 440), slot("collective", 320, 620, 270)}),
                        column(512, {slot("rank_memory", 556, 400, 340),

@@ -101,29 +101,37 @@ void BankPicture::draw(Ui& ui, const Pattern& pattern, const BankFacts& facts, c
     const Theme& theme = *ui.theme;
     const float right = x_ + 32 * cell_w_;
     const bool conflict = facts.ways > 1;
-    const std::string ways = ways_text(facts);
+    std::string ways = ways_text(facts);
     const TextStyle title{.size = 13, .weight = 700, .mono = true, .width = right - x_};
     const TextStyle verdict{.size = 14,
                             .color = conflict ? theme.wrong : theme.right,
                             .align = Align::right,
                             .weight = 600,
                             .width = right - x_};
-    // What a narrow half gives up: whose bank it is, then the name of the axis, then the line that the verdict needs.
+    // What a narrow half gives up: words of its title, whose bank it is, then the name of the axis; never the result.
     const float all = right - x_;
-    const bool both = ui.text_width(text.title, title) + ui.text_width(ways, verdict) + 8 <= all;
-    ui.text(x_, area_.y + 16, text.title, title);
-    ui.text(right, area_.y + (both ? 16.0f : 34.0f), ways, verdict);
-    if (both) {
-        const TextStyle mono{.size = 12, .color = theme.ink2, .mono = true};
-        const auto fits = [&](const std::string& words, float width) { return ui.text_width(words, mono) <= width; };
-        const float axis = ui.text_width("bank 0..31", {.size = 12}) + 8;
-        std::string formula = text.formula;
-        if (!fits(formula, all - axis))
-            if (const size_t lane_end = formula.find(": "); lane_end != std::string::npos) formula.erase(0, lane_end + 2);
-        ui.text(x_, area_.y + 34, formula, {.size = 12, .color = theme.ink2, .mono = true, .width = all});
-        if (fits(formula, all - axis))
-            ui.text(right, area_.y + 34, "bank 0..31", {.size = 12, .color = theme.ink2, .align = Align::right});
+    const auto beside = [&](const std::string& words) {
+        return ui.text_width(words, title) + 8 + ui.text_width(ways, verdict) <= all;
+    };
+    std::string head = text.title;
+    if (!beside(head)) {
+        if (const size_t colon = head.find(": "); colon != std::string::npos)  // "what if: padded rows"
+            head.erase(0, colon + 2);
+        else if (const size_t name = head.find(' ', head.find(' ') + 1); name != std::string::npos)  // "line 8 ld.shared"
+            head.resize(name);
     }
+    if (!beside(head) && facts.ways == 1) ways = "no conflict";
+    ui.text(x_, area_.y + 16, head, title);
+    ui.text(right, area_.y + 16, ways, verdict);
+    const TextStyle mono{.size = 12, .color = theme.ink2, .mono = true};
+    const auto fits = [&](const std::string& words, float width) { return ui.text_width(words, mono) <= width; };
+    const float axis = ui.text_width("bank 0..31", {.size = 12}) + 8;
+    std::string formula = text.formula;
+    if (!fits(formula, all - axis))
+        if (const size_t lane_end = formula.find(": "); lane_end != std::string::npos) formula.erase(0, lane_end + 2);
+    ui.text(x_, area_.y + 34, formula, {.size = 12, .color = theme.ink2, .mono = true, .width = all});
+    if (fits(formula, all - axis))
+        ui.text(right, area_.y + 34, "bank 0..31", {.size = 12, .color = theme.ink2, .align = Align::right});
     draw_bars(ui, facts);
     draw_words(ui, pattern, facts, text, lane);
     draw_passes(ui, facts, shown, lane);
