@@ -1,4 +1,6 @@
 // Presenter mode: large enough for the last row, keys of its own, hands that are counted and not kept.
+#include <algorithm>
+
 #include "tests/gui_desk.h"
 
 using namespace lockstep;
@@ -24,10 +26,10 @@ struct Desk : test::Desk {
 }  // namespace
 
 TEST_CASE("in presenter mode no text is smaller than 20 pixels, and none clashes") {
-    for (const char* lesson : {"A02", "A06", "A08"}) {
+    for (const char* lesson : {"A02", "A06", "A08", "A10"}) {
         Desk desk(lesson, 2, "high-contrast");
         for (const auto& [w, h] : {std::pair{1600.0f, 1000.0f}, {1920.0f, 1080.0f}, {1280.0f, 720.0f}})
-            for (int step = 0; step < 4; ++step) {
+            for (int step = 0; step < 5; ++step) {
                 desk.width = w, desk.height = h;
                 desk.session.lesson.step = step;
                 desk.session.post({Request::Kind::lesson_step, step, {}});
@@ -41,6 +43,14 @@ TEST_CASE("in presenter mode no text is smaller than 20 pixels, and none clashes
                 CHECK(desk.clashes() == std::vector<std::string>{});
                 CHECK(desk.quads < 8000);
                 CHECK(desk.shows(std::to_string(step + 1) + " of "));
+                const auto& predicts = desk.session.lesson.lesson->steps[static_cast<size_t>(step)].predicts;
+                if (predicts.empty()) continue;
+                for (size_t a = 0; a < predicts.front().answers.size(); ++a) {  // each with its key
+                    INFO(predicts.front().answers[a].text);
+                    CHECK(desk.shows(readable_number(predicts.front().answers[a].text).substr(0, 6)));
+                    CHECK(std::any_of(desk.written.begin(), desk.written.end(),
+                                      [&](const auto& text) { return text.text == std::to_string(a + 1); }));
+                }
             }
     }
 }

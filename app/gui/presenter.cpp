@@ -41,6 +41,14 @@ float draw_blocks(Ui& ui, const std::vector<lessons::TextBlock>& blocks, const R
     return y;
 }
 
+constexpr float answer_height = 30, foot_height = 26;
+
+// Of a question with its answers and the line of hands below them.
+float question_height(Ui& ui, const lessons::Predict& predict, float width) {
+    return ui.paragraph({0, 0, width, 300}, predict.question, {.size = 16, .weight = 600}, 24, false) + 10 +
+           answer_height * static_cast<float>(predict.answers.size()) + foot_height;
+}
+
 std::string hands_text(int hands) {
     return fmt::format("{} hand{}", hands, hands == 1 ? "" : "s");
 }
@@ -186,11 +194,16 @@ void Shell::present_step(Ui& ui, const Rect& area) {
     ui.text(in.x, in.y + 18, lesson.lesson->id + "  " + lesson.lesson->title,
             {.size = 13, .color = t.accent, .weight = 600, .width = count - in.x - 10});
     float y = in.y + 30;
-    for (const float size : {32.0f, 24.0f, 18.0f}) {  // as large as three lines hold
+    // The last question that is answered, until the next is put.
+    const size_t open = open_prediction();
+    const lessons::Predict* const asked =
+        step.predicts.empty() ? nullptr : &step.predicts[open == none ? step.predicts.size() - 1 : open];
+    const float below = asked == nullptr ? 0 : 20 + question_height(ui, *asked, in.w);
+    for (const float size : {32.0f, 24.0f, 18.0f}) {  // as large as three lines hold and the question leaves room for
         const TextStyle style{.size = size, .weight = 700};
         const float line = std::round(size * 1.14f),
                     height = ui.paragraph({in.x, y, in.w, 600}, step.title, style, line, false);
-        if (height > line * 3.5f && size > 18) continue;
+        if ((height > line * 3.5f || y + height + below > in.bottom()) && size > 18) continue;
         y += ui.paragraph({in.x, y, in.w, 600}, step.title, style, line) + 10;
         break;
     }
@@ -201,12 +214,8 @@ void Shell::present_step(Ui& ui, const Rect& area) {
         for (const lessons::Exercise& exercise : step.exercises)
             if (in.bottom() - y > 40) y += ui.paragraph({in.x, y, in.w, in.bottom() - y}, exercise.prompt, {.size = 15}, 24);
     }
-    // The last question that is answered, until the next is put.
-    const size_t open = open_prediction();
-    if (!step.predicts.empty()) {
-        const size_t shown = open == none ? step.predicts.size() - 1 : open;
-        present_prediction(ui, shown, {in.x, y, in.w, in.bottom() - y});
-    }
+    if (asked != nullptr)
+        present_prediction(ui, static_cast<size_t>(asked - step.predicts.data()), {in.x, y, in.w, in.bottom() - y});
     ui.unclip();
     ui.pop_scope();
 }
@@ -228,10 +237,13 @@ float Shell::present_prediction(Ui& ui, size_t index, const Rect& area) {
     }();
     const int right = given.locked && given.truth ? lessons::right_answer(predict, *given.truth) : -1;
     float y = area.y;
-    y += ui.paragraph({area.x, y, area.w, 300}, predict.question, {.size = 16, .weight = 600}, 24) + 10;
-    const float room = area.bottom() - y - 26,
-                pitch = std::clamp(room / static_cast<float>(predict.answers.size()), 30.0f, 58.0f);
-    for (size_t i = 0; i < predict.answers.size() && y + 26 < area.bottom(); ++i, y += pitch) {
+    const bool small = question_height(ui, predict, area.w) > area.h;
+    y += ui.paragraph({area.x, y, area.w, 300}, predict.question, {.size = small ? 14.0f : 16.0f, .weight = 600},
+                      small ? 19.0f : 24.0f) +
+         (small ? 6 : 10);
+    const float room = area.bottom() - y - foot_height,
+                pitch = std::clamp(room / static_cast<float>(predict.answers.size()), 26.0f, 58.0f);
+    for (size_t i = 0; i < predict.answers.size() && y + 24 < area.bottom(); ++i, y += pitch) {
         const bool is_right = static_cast<int>(i) == right;
         const Rect key{area.x, y, 24, 24}, row{area.x, y - 2, area.w, pitch - 4};
         ui.rect(key, is_right ? t.ink : t.panel, 4);
@@ -239,7 +251,7 @@ float Shell::present_prediction(Ui& ui, size_t index, const Rect& area) {
         ui.text(key.x + 12, key.y + 17, std::to_string(i + 1),
                 {.size = 14, .color = is_right ? t.panel : t.ink, .align = Align::center, .weight = 600});
         const float x = area.x + 36, number = area.right() - 30;
-        const float end = ui.text(x, y + 17, predict.answers[i].text,
+        const float end = ui.text(x, y + 17, readable_number(predict.answers[i].text),
                                   {.size = 15, .weight = is_right ? 600 : 400, .width = number - x - 26});
         if (is_right) ui.icon(end + 10, y + 17, Icon::check, {.size = 13, .color = t.right});
         ui.text(area.right(), y + 17, std::to_string(hands[i]), {.size = 15, .align = Align::right, .weight = 600});

@@ -20,13 +20,6 @@ std::string answer_text(double value) {
     return fmt::format("{:.4g}", value);
 }
 
-// "163840" as the run's own answer will be written: 163,840.
-std::string readable_number(const std::string& text) {
-    const bool digits = !text.empty() && text.size() < 16 && text.front() != '0' &&
-                        text.find_first_not_of("0123456789") == std::string::npos;
-    return digits ? with_commas(std::stoll(text)) : text;
-}
-
 // A path in lines of at most so many letters, broken behind a folder where one ends.
 std::vector<std::string> path_lines(const std::string& path, size_t columns) {
     std::vector<std::string> lines;

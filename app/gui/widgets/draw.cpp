@@ -285,6 +285,12 @@ std::string with_commas(int64_t value) {
     return digits;
 }
 
+std::string readable_number(const std::string& text) {
+    const bool digits = !text.empty() && text.size() < 16 && text.front() != '0' &&
+                        text.find_first_not_of("0123456789") == std::string::npos;
+    return digits ? with_commas(std::stoll(text)) : text;
+}
+
 std::string bytes_text(double bytes) {
     static const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
     int unit = 0;
