@@ -1,5 +1,6 @@
 // The roofline picture: the trail of runs, the guess that is placed first, and what is said of the run on show.
 #include <cmath>
+#include <cstring>
 
 #include "app/gui/views/roofline.h"
 #include "tests/gui_desk.h"
@@ -74,6 +75,20 @@ TEST_CASE("each new run joins the trail once, and a run that is shown again is f
     trail.adopt(run_with(3200, 12800, 2), "naive", false);
     trail.adopt(wide, "naive", false);  // another launch of the same kernel
     CHECK(trail.current()->label == "naive, 64 blocks");
+    const auto of_terms = [](uint32_t terms) {  // the same launch but for a number among its arguments
+        auto run = std::make_shared<model::KernelRun>(*run_with(32 * terms, 12800, 2));
+        auto program = run->program ? std::make_shared<ptx::Program>(*run->program) : std::make_shared<ptx::Program>();
+        program->parameters = {{"n", ptx::Type::u32, 0, 4, 4}, {"terms", ptx::Type::u32, 4, 4, 4}};
+        run->program = program;
+        run->config.parameters.assign(8, std::byte{});
+        std::memcpy(run->config.parameters.data() + 4, &terms, 4);
+        return std::shared_ptr<const model::KernelRun>(run);
+    };
+    const auto few = of_terms(16), many = of_terms(64);
+    trail.adopt(few, "polynomial", false);
+    CHECK(trail.current()->label == "polynomial");
+    trail.adopt(many, "polynomial", false);
+    CHECK(trail.current()->label == "polynomial, 64");
 }
 
 TEST_CASE("the caption says what binds and how much is left: 2 us where the bytes need 1 us are half of the roof") {

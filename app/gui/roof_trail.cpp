@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace lockstep::gui {
 namespace {
@@ -21,6 +22,20 @@ RoofGuess first_guess(const model::GpuSpec& gpu, const model::RoofPoint& point) 
     return {model::ridge(roofline.roof(model::RoofLevel::dram), *peak) / 5, peak->flop_per_second / 10};
 }
 
+}  // namespace
+
+namespace {
+// The launch's whole numbers of 4 bytes, in order.
+std::vector<int32_t> numbers_of(const model::KernelRun& run) {
+    std::vector<int32_t> numbers;
+    if (run.program == nullptr) return numbers;
+    for (const ptx::Parameter& parameter : run.program->parameters) {
+        const bool whole = parameter.bytes == 4 && parameter.type != ptx::Type::f32;
+        if (!whole || parameter.offset + 4 > run.config.parameters.size()) continue;
+        std::memcpy(&numbers.emplace_back(), run.config.parameters.data() + parameter.offset, 4);
+    }
+    return numbers;
+}
 }  // namespace
 
 void RoofTrail::adopt(const std::shared_ptr<const model::KernelRun>& run, std::string_view label, bool guess) {
@@ -44,7 +59,17 @@ void RoofTrail::adopt(const std::shared_ptr<const model::KernelRun>& run, std::s
     const bool as_before = std::all_of(runs_.begin(), runs_.end(), [&](const RoofRun& known) {
         return known.name != name || known.blocks == fresh.blocks;
     });
-    if (!as_before) fresh.label += fmt::format(", {} block{}", fresh.blocks, fresh.blocks == 1 ? "" : "s");
+    fresh.numbers = numbers_of(*run);
+    if (!as_before) {
+        fresh.label += fmt::format(", {} block{}", fresh.blocks, fresh.blocks == 1 ? "" : "s");
+    } else {
+        for (const RoofRun& known : runs_) {
+            if (known.name != name || known.numbers.size() != fresh.numbers.size()) continue;
+            const auto [was, is] = std::mismatch(known.numbers.begin(), known.numbers.end(), fresh.numbers.begin());
+            if (is == fresh.numbers.end()) continue;
+            fresh.label = fmt::format("{}, {}", name, *is);
+        }
+    }
     fresh.gpu = std::string(run->gpu.name);
     fresh.point = point;
     fresh.guess = first_guess(run->gpu, point);

@@ -18,8 +18,9 @@ struct RoofGuess {  // where the learner expects the run
 struct RoofRun {
     int number = 1;     // counted over the session
     std::string name;   // "vector_add"
-    std::string label;  // the same; of another launch of that kernel "vector_add, 64 blocks"
+    std::string label;  // the same; of another launch of that kernel "vector_add, 64 blocks" or "polynomial, 64"
     uint64_t blocks = 0;
+    std::vector<int32_t> numbers;  // of its arguments
     std::string gpu;
     model::RoofPoint point;
     RoofGuess guess;

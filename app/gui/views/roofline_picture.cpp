@@ -324,7 +324,7 @@ struct Picture {
         for (const RoofRun& run : scene.trail.runs())
             if (run.gpu == now.gpu) rows.push_back(&run);
         constexpr size_t many = 10, few = 2;
-        const float w = std::min(356.0f, std::max(310.0f, r.w * 0.62f));
+        const float w = std::min(376.0f, std::max(310.0f, r.w * 0.62f));
         const auto height = [&] { return table_pitch * static_cast<float>(rows.size() + 1) + 12; };
         const auto fits = [&](const Rect& box) {
             return box.y >= r.y && box.bottom() <= r.bottom() &&
