@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/ptx/ptx.h"
+#include "core/simt/ahead.h"
 #include "tests/catch.h"
 #include "tests/model_cases.h"
 
@@ -308,6 +309,96 @@ TEST_CASE("a fault of an instruction that could run ahead is found where it is i
     CHECK(simt::render(*ahead.fault) == simt::render(*behind.fault));
     CHECK(ahead.fault->kind == "memcheck");
     CHECK(ahead.warp_instructions == behind.warp_instructions);
+}
+
+TEST_CASE("memory that the launch writes is read at the cycle of the issue: races through it come out alike, ahead or not") {
+    const std::string head = R"(.version 7.0
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+    .reg .pred %p<4>;
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [out];
+    mov.u32 %r1, %ctaid.x;
+    mov.u32 %r2, 0;
+)";
+    const std::string lost_updates = head + R"(
+again:
+    ld.global.u32 %r3, [%rd1];
+    add.u32 %r3, %r3, 1;
+    st.global.u32 [%rd1], %r3;
+    add.u32 %r2, %r2, 1;
+    setp.lt.u32 %p1, %r2, 20;
+    @%p1 bra again;
+    ret;
+})";
+    const std::string plain_flag = head + R"(
+    setp.eq.u32 %p1, %r1, 1;
+    @%p1 bra write;
+wait:
+    ld.global.u32 %r3, [%rd1];
+    setp.eq.u32 %p2, %r3, 0;
+    @%p2 bra wait;
+    ret;
+write:
+    add.u32 %r2, %r2, 1;
+    setp.lt.u32 %p3, %r2, 3000;
+    @%p3 bra write;
+    st.global.u32 [%rd1], %r2;
+    ret;
+})";
+    for (const std::string& text : {lost_updates, plain_flag})
+        for (const char* name : {"teaching:2", "p100", "v100"}) {
+            INFO(name << text);
+            simt::Memory memory;
+            const uint64_t out = simt::test::put(memory, std::vector<uint32_t>(8), "out");
+            check_alike(gpu(name), *program_of(text), simt::test::config_of({5}, {96}, {out}), memory, out, 8);
+        }
+}
+
+TEST_CASE("what a launch may write follows from where its stores' addresses come from") {
+    simt::Memory memory;
+    const uint64_t in = simt::test::put(memory, std::vector<uint32_t>(64), "in");
+    const uint64_t out = simt::test::put(memory, std::vector<uint32_t>(64), "out");
+    const auto written = [&](const std::string& body, std::initializer_list<uint64_t> arguments) {
+        const auto program = program_of(R"(.version 7.0
+.target sm_75
+.address_size 64
+.visible .global .u32 count;
+.visible .entry k(.param .u64 a, .param .u64 b)
+{
+    .reg .pred %p<4>;
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<8>;
+    .shared .align 8 .b8 box[64];
+    ld.param.u64 %rd1, [a];
+    ld.param.u64 %rd2, [b];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd3, %r1, 4;
+)" + body + "ret;\n}");
+        const simt::LaunchConfig config = simt::test::config_of({1}, {32}, arguments);
+        simt::Grid grid = simt::make_grid(*program, config, memory);
+        simt::find_written(grid);
+        if (grid.writes_anywhere) return std::string("anywhere");
+        std::string names;
+        for (const uint64_t address : grid.written) names += address == in ? "in " : address == out ? "out " : "variable ";
+        return names;
+    };
+    const std::string copy = "add.s64 %rd4, %rd1, %rd3; ld.global.u32 %r2, [%rd4]; add.s64 %rd5, %rd2, %rd3;\n";
+    CHECK(written(copy + "st.global.u32 [%rd5], %r2;\n", {in, out}) == "out ");
+    CHECK(written(copy + "st.global.u32 [%rd5], %r2;\n", {in, in + 128}) == "in ");  // two parameters, one allocation
+    CHECK(written(copy + "st.shared.u32 [box], %r2;\n", {in, out}).empty());
+    CHECK(written(copy + "setp.eq.u32 %p1, %r1, 3; selp.b64 %rd6, %rd4, %rd5, %p1; st.global.u32 [%rd6], %r2;\n",
+                  {in, out}) == "in out ");
+    CHECK(written(copy + "red.global.add.u32 [%rd5], %r2;\n", {in, out}) == "out ");
+    CHECK(written(copy + "red.global.add.u32 [count], %r2;\n", {in, out}) == "variable ");
+    CHECK(written("ld.global.u64 %rd4, [%rd1]; st.global.u32 [%rd4], %r1;\n", {in, out}) == "anywhere");
+    CHECK(written("mov.u64 %rd4, 4096; st.global.u32 [%rd4], %r1;\n", {in, out}) == "anywhere");
+    CHECK(written("loop: st.global.u32 [%rd6], %r1; mov.u64 %rd6, %rd2; setp.eq.u32 %p1, %r1, 3; @%p1 bra loop;\n",
+                  {in, out}) == "out ");                                            // against the order of the text
+    CHECK(written(copy + "st.global.u32 [%rd5], %r2;\n", {in, 12}) == "anywhere");  // no allocation of ours
 }
 
 TEST_CASE("warps that wait at a barrier for one that spins dead-lock in the same words, ahead or not") {

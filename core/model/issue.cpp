@@ -297,13 +297,13 @@ void Sm::issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first) {
     issued.branch = t.route == Route::branch;
     const auto kind = static_cast<simt::AheadKind>(step.kind);
     if (t.route == Route::memory || t.route == Route::constant) {
-        const bool stores = kind == simt::AheadKind::shared_store || kind == simt::AheadKind::global_store;
+        const bool stores = kind == simt::AheadKind::shared_store;
         const auto access = stores ? LoadStore::Access::store : LoadStore::Access::load;
         const uint32_t bytes = lanes_in(executed) * t.lane_bytes;
         MemoryCost cost;
         cost.ready = now + (t.route == Route::constant ? t.latency : 1);  // every lane is guarded off
-        if (executed != 0 && (kind == simt::AheadKind::global_load || kind == simt::AheadKind::global_store))
-            cost = memory_side_.global_ahead(s, now, access, bytes, t.cache, ahead_[w.number], w.ahead);
+        if (executed != 0 && kind == simt::AheadKind::global_load)
+            cost = memory_side_.global_ahead(s, now, bytes, t.cache, ahead_[w.number], w.ahead);
         else if (executed != 0 && kind == simt::AheadKind::parameter)
             cost = memory_side_.parameter_ahead(now, executed, t);
         else if (executed != 0)

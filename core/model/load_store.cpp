@@ -162,13 +162,13 @@ MemoryCost LoadStore::global(uint32_t s, int64_t now, Access access, const uint6
     return serve(s, now, access, bits_in(mask) * bytes, way, addresses, mask, bytes);
 }
 
-MemoryCost LoadStore::global_ahead(uint32_t s, int64_t now, Access access, uint32_t bytes, CacheUse cache,
-                                   const simt::AheadSteps& steps, simt::AheadEnds& ends) {
+MemoryCost LoadStore::global_ahead(uint32_t s, int64_t now, uint32_t bytes, CacheUse cache, const simt::AheadSteps& steps,
+                                   simt::AheadEnds& ends) {
     const uint32_t used = kept_request(steps, ends, request_);
-    counters_.add(access == Access::load ? Flow::global_load : Flow::global_store, bytes);
+    counters_.add(Flow::global_load, bytes);
     Way way;
     way.cache = cache;
-    MemoryCost cost = serve(s, now, access, bytes, way);
+    MemoryCost cost = serve(s, now, Access::load, bytes, way);
     cost.bytes = bytes;
     cost.used_bytes = used;
     return cost;

@@ -64,8 +64,8 @@ class LoadStore {
     // Accesses that have run ahead: their passes are counted, their lanes gathered already. `bytes`: of all lanes that took
     // part.
     MemoryCost shared_ahead(uint32_t s, int64_t now, Access access, uint32_t passes, uint32_t bytes);
-    MemoryCost global_ahead(uint32_t s, int64_t now, Access access, uint32_t bytes, CacheUse cache,
-                            const simt::AheadSteps& steps, simt::AheadEnds& ends);
+    MemoryCost global_ahead(uint32_t s, int64_t now, uint32_t bytes, CacheUse cache, const simt::AheadSteps& steps,
+                            simt::AheadEnds& ends);
     MemoryCost shuffle(uint32_t s, int64_t now);
     // One address after the other through the constant caches. `parameters`: the kernel's, which are always at hand. `more`:
     // cycles that a load by an address in a register takes longer than an operand.

@@ -9,6 +9,7 @@
 
 #include "core/model/checkpoint.h"
 #include "core/model/metrics.h"
+#include "core/simt/ahead.h"
 #include "core/simt/checker.h"
 
 namespace lockstep::model {
@@ -156,6 +157,7 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
     state_.code_shift = static_cast<uint32_t>(std::bit_width(line)) - 1;
     state_.scheduler = options.scheduler.value_or(gpu.scheduler.value);
     state_.run_ahead = options.run_ahead && options.checkpoint_bytes == 0 && state_.cluster_blocks == 1;
+    if (state_.run_ahead) simt::find_written(grid_);
     start();
 }
 

@@ -111,8 +111,7 @@ void Sm::stop_at(const WarpSlot& w) {
     next_line_count_ = 0;
     if (!w.ahead.empty()) {
         const auto kind = static_cast<simt::AheadKind>(step_of(w).kind);
-        if (kind == simt::AheadKind::global_load || kind == simt::AheadKind::global_store)
-            next_line_count_ = first_lines(ahead_[w.number], w.ahead, next_lines_);
+        if (kind == simt::AheadKind::global_load) next_line_count_ = first_lines(ahead_[w.number], w.ahead, next_lines_);
         return;
     }
     next_warp_ = w.warp;

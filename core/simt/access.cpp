@@ -156,7 +156,9 @@ bool refill(Grid& grid, uint32_t pc, uint64_t address, bool is_store) {
     const Allocation* a = grid.memory->find(address);
     if (!a) return false;
     std::byte* data = is_store ? grid.memory->write(a->address, a->bytes) : a->contents->data();
-    window = {grid.memory->version(), a->address, a->bytes, data};
+    const bool quiet =
+        !grid.writes_anywhere && std::find(grid.written.begin(), grid.written.end(), a->address) == grid.written.end();
+    window = {grid.memory->version(), a->address, a->bytes, data, quiet};
     return true;
 }
 

@@ -10,7 +10,7 @@
 namespace lockstep::simt {
 
 // What there is to know of an instruction that has run, when it is issued later.
-enum class AheadKind : uint8_t { plain, parameter, shared_load, shared_store, global_load, global_store, barrier };
+enum class AheadKind : uint8_t { plain, parameter, shared_load, shared_store, global_load, barrier };
 
 struct AheadStep {
     uint32_t pc : 20;
@@ -69,10 +69,14 @@ struct AheadCosts {
 
 // Runs the next instructions of a warp as long as nobody but the warp can tell when they run, and writes down what each
 // did; all were run by the path that was active before. They are lane-wise arithmetic, loads of parameters, weak loads and
-// stores of shared and global memory, branches that do not split, and the arrival of the whole warp at a barrier of the
-// whole block, behind which it goes on when that is released: Block::ahead. Returns how many; 0: only step() can go on, or
-// another warp of the block.
+// stores of shared memory, weak loads of global memory that the launch does not write (find_written), branches that do not
+// split, and the arrival of the whole warp at a barrier of the whole block, behind which it goes on when that is released:
+// Block::ahead. Returns how many; 0: only step() can go on, or another warp of the block.
 uint32_t run_ahead(Warp& warp, AheadSteps& steps, AheadEnds& ends, const AheadCosts& costs);
+
+// Finds the allocations that the launch may write: Grid::written. Where a store's address comes from is followed through
+// the registers back to the parameters; what is not understood may write anywhere.
+void find_written(Grid& grid);
 
 // Whether all barriers of the program are one, for the whole block: those alone run ahead.
 bool barriers_alike(const Grid& grid);

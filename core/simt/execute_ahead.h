@@ -21,16 +21,16 @@ inline uint32_t shared_passes_of(const Machine& m, const Prepared& p, uint32_t m
     return costs.passes(aligned, mask, wide);
 }
 
-// Whether all lanes of an access to global memory lie in one allocation and are aligned; `access` gets their addresses.
-inline bool inside_one_allocation(const Machine& m, const Prepared& p, uint32_t pc, uint32_t mask, bool store,
-                                  Access& access) {
+// Whether all lanes of a load from global memory are aligned and lie in one allocation that the launch does not write;
+// `access` gets their addresses.
+inline bool inside_quiet_memory(const Machine& m, const Prepared& p, uint32_t pc, uint32_t mask, Access& access) {
     locate(m.warp, p, mask, access);
     const MemoryWindow& window = m.grid.windows[pc];
     const uint64_t bytes = p.access_bytes(), first = access.addresses[__builtin_ctz(mask)];
     if (window.version != m.grid.memory->version() || first - window.begin >= window.bytes) {
-        if (!refill(m.grid, pc, first, store)) return false;
+        if (!refill(m.grid, pc, first, false)) return false;
     }
-    if (window.bytes < bytes) return false;
+    if (!window.quiet || window.bytes < bytes) return false;
     const uint64_t limit = window.bytes - bytes;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const uint64_t address = access.addresses[__builtin_ctz(rest)];
@@ -82,7 +82,7 @@ uint32_t run_ahead(Warp& warp, AheadSteps& steps, AheadEnds& ends, const AheadCo
         }
         uint32_t next = pc + 1, bank_passes = 0;
         AheadKind kind = AheadKind::plain;
-        const bool store = p.code == Code::store_shared || p.code == Code::store_global || p.code == Code::store_any;
+        const bool store = p.code == Code::store_shared || p.code == Code::store_any;
         if (p.code == Code::lane_wise) {
             if (mask == full_mask)
                 p.lanes(m.destination(p.d), m.source(p.a), m.source(p.b), m.source(p.c));
@@ -103,14 +103,12 @@ uint32_t run_ahead(Warp& warp, AheadSteps& steps, AheadEnds& ends, const AheadCo
             kind = AheadKind::parameter;
             if (mask && load_parameter(m, p, mask, access)) break;
         } else if (p.space == ptx::Space::global) {
-            kind = store ? AheadKind::global_store : AheadKind::global_load;
+            kind = AheadKind::global_load;
             if (mask) {
-                if (!inside_one_allocation(m, p, pc, mask, store, access)) break;
+                if (!inside_quiet_memory(m, p, pc, mask, access)) break;
                 AheadEnds longer = ends;
                 if (!costs.request(access.addresses, mask, p.access_bytes(), steps, longer)) break;
-                if (store ? access_memory<true, false>(m, p, mask, access, nullptr)
-                          : access_memory<false, false>(m, p, mask, access, nullptr))
-                    break;
+                if (access_memory<false, false>(m, p, mask, access, nullptr)) break;
                 ends = longer;
             }
         } else {

@@ -85,9 +85,8 @@ bool runs_ahead(const ptx::DecodedInstruction& i, Code code) {
             return i.kind == Kind::load && (i.space == Space::shared || i.space == Space::global) && i.mode == 0 &&
                    !i.fetches_again;
         case Code::store_shared:
-        case Code::store_global:
         case Code::store_any:
-            return i.kind == Kind::store && (i.space == Space::shared || i.space == Space::global) && i.mode == 0;
+            return i.kind == Kind::store && i.space == Space::shared && i.mode == 0;
         case Code::load_param:
         case Code::barrier:
             return true;

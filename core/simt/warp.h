@@ -78,6 +78,7 @@ struct MemoryWindow {  // the allocation that an instruction used last; valid wh
     uint64_t begin = 0;
     uint64_t bytes = 0;
     std::byte* data = nullptr;
+    bool quiet = false;  // the launch does not write it
 };
 
 struct Grid {  // what all blocks of a launch share
@@ -96,7 +97,9 @@ struct Grid {  // what all blocks of a launch share
     const uint8_t* wide_loads = nullptr;
     std::shared_ptr<const Plan> plan;   // make_block makes it where it is missing
     std::vector<MemoryWindow> windows;  // one an instruction
-    Dim3 cluster;                       // blocks a cluster, by axis; see cluster_of
+    bool writes_anywhere = true;        // else only to allocations at these addresses: see find_written (ahead.h)
+    std::vector<uint64_t> written;
+    Dim3 cluster;  // blocks a cluster, by axis; see cluster_of
 };
 
 // A grid ready for make_block: the program's variables are placed in `memory` (where they stay from launch to launch).
