@@ -401,6 +401,39 @@ TEST_CASE("what a launch may write follows from where its stores' addresses come
     CHECK(written(copy + "st.global.u32 [%rd5], %r2;\n", {in, 12}) == "anywhere");  // no allocation of ours
 }
 
+TEST_CASE("a called function with more registers than its kernel may write anywhere") {
+    std::string more;
+    for (int k = 1; k < 60; ++k) {
+        const std::string to = std::to_string(k);
+        more += "ld.global.u64 %rd" + to + ", [%rd0];\n";
+    }
+    const auto program = program_of(R"(.version 7.0
+.target sm_75
+.address_size 64
+.func put(.param .b64 to)
+{
+    .reg .b64 %rd<60>;
+    ld.param.u64 %rd0, [to];
+)" + more + R"(
+    st.global.u64 [%rd0], %rd59;
+    ret;
+}
+.visible .entry k(.param .u64 out)
+{
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [out];
+    { .param .b64 to; st.param.b64 [to], %rd1; call put, (to); }
+    ret;
+})");
+    simt::Memory memory;
+    const uint64_t out = simt::test::put(memory, std::vector<uint32_t>(64), "out");
+    const simt::LaunchConfig config = simt::test::config_of({2}, {32}, {out});
+    simt::Grid grid = simt::make_grid(*program, config, memory);
+    simt::find_written(grid);
+    CHECK(grid.writes_anywhere);
+    CHECK_FALSE(run(gpu("v100"), *program, config, memory, true).fault);
+}
+
 TEST_CASE("warps that wait at a barrier for one that spins dead-lock in the same words, ahead or not") {
     const auto program = program_of(R"(.version 7.0
 .target sm_75

@@ -28,7 +28,11 @@ class Origins {
 
   private:
     static bool is_register(int32_t operand) { return operand >= 0 && operand != ptx::no_operand; }
-    uint64_t of(int32_t operand) const { return is_register(operand) ? of_[static_cast<size_t>(operand) / 4] : 0; }
+    uint64_t of(int32_t operand) const {
+        if (!is_register(operand)) return 0;
+        const size_t place = static_cast<size_t>(operand) / 4;
+        return place < of_.size() ? of_[place] : 0;
+    }
 
     uint64_t of_parameter(uint64_t offset) const {
         for (size_t k = 0; k < std::min(program_.parameters.size(), most_parameters); ++k)
@@ -61,7 +65,9 @@ class Origins {
         bool changed = false;
         const auto add = [&](int32_t to, uint64_t origins) {
             if (!is_register(to)) return;
-            uint64_t& known = of_[static_cast<size_t>(to) / 4];
+            const size_t place = static_cast<size_t>(to) / 4;
+            if (place >= of_.size()) of_.resize(place + 1);
+            uint64_t& known = of_[place];
             changed |= (origins & ~known) != 0;
             known |= origins;
         };
@@ -75,7 +81,7 @@ class Origins {
     }
 
     const ptx::Program& program_;
-    std::vector<uint64_t> of_;  // by the register's place
+    std::vector<uint64_t> of_;  // by the register's place; functions that are called have more of them than the kernel
 };
 
 uint64_t origins_of_writes(const ptx::Program& program) {
