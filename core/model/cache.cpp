@@ -22,23 +22,37 @@ Cache::Cache(uint32_t bytes, uint32_t ways, uint32_t bytes_a_line) : ways_(std::
     if (lines == 0) return;
     ways_ = std::min(ways_, lines);
     sets_ = lines / ways_;
+    chunks_ =
+        static_cast<uint32_t>((2 * sizeof(uint16_t) + ways_ * (sizeof(uint16_t) + 1) + sizeof(Chunk) - 1) / sizeof(Chunk));
     spread_ = Spread(sets_);
     first_.assign(sets_, -1);
 }
 
-Cache::Line* Cache::find(uint64_t line, uint32_t* used_before) {
+// Entry `from` becomes entry `to` in front of it, the ones between move back by one.
+void Cache::to_front(const Order& order, uint32_t from, uint32_t to) {
+    const uint16_t tag = order.tags[from];
+    const uint8_t way = order.ways[from];
+    for (uint32_t at = from; at > to; --at) {
+        order.tags[at] = order.tags[at - 1];
+        order.ways[at] = order.ways[at - 1];
+    }
+    order.tags[to] = tag;
+    order.ways[to] = way;
+}
+
+Cache::Line* Cache::find(uint64_t line, uint32_t* used_since) {
     if (sets_ == 0) return nullptr;
     const int32_t first = first_[spread_(line)];
     if (first < 0) return nullptr;
-    const auto tag = static_cast<uint32_t>(line);
-    uint32_t* const tags = keys_.data() + 2 * static_cast<size_t>(first);
-    uint32_t* const used = tags + ways_;
-    for (uint32_t way = 0; way < ways_; ++way) {
-        if (tags[way] != tag) continue;
-        Line& found = lines_[static_cast<size_t>(first) + way];
-        if (found.line != line || used[way] == 0) continue;
-        if (used_before != nullptr) *used_before = used[way];
-        used[way] = ++clock_;
+    const Order order = order_of(first);
+    const auto tag = static_cast<uint16_t>(line);
+    for (uint32_t at = 0; at < *order.held; ++at) {
+        if (order.tags[at] != tag) continue;
+        Line& found = lines_[static_cast<size_t>(first) * ways_ + order.ways[at]];
+        if (found.line != line) continue;
+        if (used_since != nullptr) *used_since = at;
+        if (at >= *order.used) ++*order.used;
+        to_front(order, at, 0);
         return &found;
     }
     return nullptr;
@@ -47,32 +61,25 @@ Cache::Line* Cache::find(uint64_t line, uint32_t* used_before) {
 Cache::Line& Cache::insert(uint64_t line, Victim& victim, bool evict_first) {
     int32_t& first = first_[spread_(line)];
     if (first < 0) {
-        first = static_cast<int32_t>(lines_.size());
+        first = static_cast<int32_t>(lines_.size() / ways_);
         lines_.resize(lines_.size() + ways_);
-        keys_.resize(2 * lines_.size());
+        orders_.resize(orders_.size() + chunks_);
+        const Order fresh = order_of(first);
+        for (uint32_t way = 0; way < ways_; ++way) fresh.ways[way] = static_cast<uint8_t>(way);
     }
-    uint32_t* const tags = keys_.data() + 2 * static_cast<size_t>(first);
-    uint32_t* const used = tags + ways_;
-    // The way with the least `used`: four at a time, so that no comparison waits for the one before.
-    uint64_t least[4] = {~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}};
-    for (uint32_t way = 0; way < ways_; ++way) least[way % 4] = std::min(least[way % 4], uint64_t{used[way]} << 8 | way);
-    least[0] = std::min(std::min(least[0], least[1]), std::min(least[2], least[3]));
-    const auto oldest = static_cast<uint32_t>(least[0] & 0xff);
-    Line& place = lines_[static_cast<size_t>(first) + oldest];
-    victim = {place.line, used[oldest] != 0 ? place.dirty : uint8_t{0}};
+    const Order order = order_of(first);
+    const bool full = *order.held == ways_;
+    const uint32_t last = full ? ways_ - 1 : *order.held;
+    Line& place = lines_[static_cast<size_t>(first) * ways_ + order.ways[last]];
+    victim = {place.line, full ? place.dirty : uint8_t{0}};
     place = Line{};
     place.line = line;
-    tags[oldest] = static_cast<uint32_t>(line);
-    used[oldest] = evict_first ? 1 : ++clock_;
+    order.tags[last] = static_cast<uint16_t>(line);
+    if (!full) ++*order.held;
+    if (full && *order.used == ways_) --*order.used;
+    to_front(order, last, evict_first ? *order.used : 0);
+    if (!evict_first) ++*order.used;
     return place;
-}
-
-uint32_t Cache::younger_than(const Line& line, uint32_t used) const {
-    const size_t first = static_cast<size_t>(first_[spread_(line.line)]);
-    const uint32_t* const of = keys_.data() + 2 * first + ways_;
-    uint32_t count = 0;
-    for (uint32_t way = 0; way < ways_; ++way) count += of[way] > used ? 1 : 0;
-    return count - 1;  // find() has just used the line itself
 }
 
 void Cache::settle() {

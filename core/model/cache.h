@@ -4,6 +4,7 @@
 #pragma once
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -38,7 +39,7 @@ class Spread {
 
 class Cache {
   public:
-    struct Line {
+    struct alignas(32) Line {
         uint64_t line = 0;
         int64_t last = 0;         // cycle at which the last of its sectors is here
         uint16_t before[4] = {};  // how many cycles earlier each sector was, as far as 16 bits say
@@ -64,41 +65,53 @@ class Cache {
     // At most 256 ways.
     Cache(uint32_t bytes, uint32_t ways, uint32_t bytes_a_line = 128);
 
-    // The line, marked as just used; null when it is not here. `used_before`: when it was used last, for younger_than.
-    Line* find(uint64_t line, uint32_t* used_before = nullptr);
+    // The line, marked as just used; null when it is not here. `used_since`: how many others of its set were used after it.
+    Line* find(uint64_t line, uint32_t* used_since = nullptr);
     // A fresh entry for a line that find() did not have. `evict_first`: it is the next to leave its set.
     Line& insert(uint64_t line, Victim& victim, bool evict_first = false);
-    // How many lines of the set of `line` were used after the moment `used`.
-    uint32_t younger_than(const Line& line, uint32_t used) const;
     // Every sector that is on its way is here.
     void settle();
-    // Asks the host for the set's tags, which the next find() will want, and for its lines if `all`.
+    // Asks the host for the set, which the next find() will want, and for its lines if `all`.
     void prefetch(uint64_t line, bool all = false) const {
         if (sets_ == 0) return;
         const int32_t first = first_[spread_(line)];
         if (first < 0) return;
-        const uint32_t* const keys = keys_.data() + 2 * static_cast<size_t>(first);
-        __builtin_prefetch(keys);
-        __builtin_prefetch(keys + ways_);
+        for (uint32_t k = 0; k < chunks_; ++k) __builtin_prefetch(&orders_[static_cast<size_t>(first) * chunks_ + k]);
         if (!all) return;
-        const auto* const lines = reinterpret_cast<const char*>(lines_.data() + static_cast<size_t>(first));
+        const auto* const lines = reinterpret_cast<const char*>(lines_.data() + static_cast<size_t>(first) * ways_);
         for (size_t at = 0; at < ways_ * sizeof(Line); at += 64) __builtin_prefetch(lines + at);
     }
 
     uint64_t bytes() const {  // beside itself
-        return first_.size() * sizeof first_[0] + lines_.size() * sizeof lines_[0] + keys_.size() * sizeof keys_[0];
+        return first_.size() * sizeof first_[0] + lines_.size() * sizeof lines_[0] + orders_.size() * sizeof orders_[0];
     }
 
     uint32_t sets() const { return sets_; }
     uint32_t ways() const { return ways_; }
 
   private:
+    // Of a set: its lines in the order of their use, the latest first, those that are to leave first behind the others;
+    // places that hold no line come last. In one piece, so that looking for a line touches little of the host's cache.
+    struct Order {
+        uint16_t* tags;  // the low bits of the line, an entry a way
+        uint8_t* ways;   // where in the set its entry is
+        uint16_t* used;  // how many entries hold a line that is not to leave first
+        uint16_t* held;  // or any line
+    };
+    Order order_of(int32_t first) {
+        auto* const counts = reinterpret_cast<uint16_t*>(&orders_[static_cast<size_t>(first) * chunks_]);
+        return {counts + 2, reinterpret_cast<uint8_t*>(counts + 2 + ways_), counts, counts + 1};
+    }
+    struct alignas(64) Chunk {
+        std::byte bytes[64];
+    };
+    static void to_front(const Order& order, uint32_t from, uint32_t to);
+
     uint32_t sets_ = 0, ways_ = 0;
+    uint32_t chunks_ = 0;  // of a set
     Spread spread_;
-    uint32_t clock_ = 1;
-    std::vector<int32_t> first_;  // of each set, into the arrays below; -1: untouched
-    std::vector<uint32_t> keys_;  // of each set: the low bits of each way's line, then when each was used: 0, the way is
-                                  // free; 1, it is the next to leave
+    std::vector<int32_t> first_;  // of each set, its number in the arrays below; -1: untouched
+    std::vector<Chunk> orders_;
     std::vector<Line> lines_;
 };
 

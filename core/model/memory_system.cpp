@@ -29,8 +29,8 @@ Ticks MemorySystem::enter(uint64_t line, Ticks since, Ticks sent, Ticks takes) {
     return std::max(sent, turn);
 }
 
-Cache::Line& MemorySystem::line_for(uint64_t line, Ticks since, Ticks& begin, Served& served, uint32_t& used_before) {
-    if (Cache::Line* found = l2_.find(line, &used_before)) return *found;
+Cache::Line& MemorySystem::line_for(uint64_t line, Ticks since, Ticks& begin, Served& served, uint32_t& used_since) {
+    if (Cache::Line* found = l2_.find(line, &used_since)) return *found;
     Cache::Victim victim;
     Cache::Line& fresh = l2_.insert(line, victim);
     if (victim.dirty != 0) {
@@ -40,10 +40,10 @@ Cache::Line& MemorySystem::line_for(uint64_t line, Ticks since, Ticks& begin, Se
     return fresh;
 }
 
-Ticks MemorySystem::across(Cache::Line& entry, uint32_t half, uint32_t used_before, bool keeps_copy) {
+Ticks MemorySystem::across(Cache::Line& entry, uint32_t half, uint32_t used_since, bool keeps_copy) {
     if (far_ == 0 || half_of_line(entry.line) == half) return 0;
     const auto copy = static_cast<uint8_t>(1u << half);
-    const bool here = (entry.copies & copy) != 0 && l2_.younger_than(entry, used_before) < l2_.ways() / 2;
+    const bool here = (entry.copies & copy) != 0 && used_since < l2_.ways() / 2;
     if (keeps_copy) entry.copies = static_cast<uint8_t>(entry.copies | copy);
     return here ? 0 : far_;
 }
@@ -51,11 +51,11 @@ Ticks MemorySystem::across(Cache::Line& entry, uint32_t half, uint32_t used_befo
 Served MemorySystem::fetch(uint64_t line, uint32_t wanted, Ticks since, Ticks sent, Ticks begin, uint32_t half,
                            bool keeps_copy) {
     Served served;
-    uint32_t used_before = 0;
-    Cache::Line& entry = line_for(line, since, begin, served, used_before);
+    uint32_t used_since = 0;
+    Cache::Line& entry = line_for(line, since, begin, served, used_since);
     const uint32_t missing = wanted & ~uint32_t{entry.present};
     const uint32_t here = wanted & entry.present;
-    const Ticks far = across(entry, half, used_before, keeps_copy);
+    const Ticks far = across(entry, half, used_since, keeps_copy);
     served.ready = begin + l2_latency_ + (here == 0 ? 0 : far);
     served.accepted = std::max(sent, begin - requests_a_slice * sector_ticks_);
     served.hits = bits_in(here);
@@ -85,10 +85,10 @@ Served MemorySystem::read(uint64_t line, uint32_t wanted, Ticks since, Ticks sen
 Served MemorySystem::write(uint64_t line, uint32_t written, Ticks since, Ticks sent, uint32_t half) {
     Ticks begin = enter(line, since, sent, bits_in(written) * sector_ticks_);
     Served served;
-    uint32_t used_before = 0;
-    Cache::Line& entry = line_for(line, since, begin, served, used_before);
+    uint32_t used_since = 0;
+    Cache::Line& entry = line_for(line, since, begin, served, used_since);
     served.hits = bits_in(written & entry.present);
-    served.ready = begin + l2_latency_ + across(entry, half, 0, false);
+    served.ready = begin + l2_latency_ + across(entry, half, l2_.ways(), false);
     served.accepted = std::max(sent, begin - requests_a_slice * sector_ticks_);
     if (const uint32_t fresh = written & ~uint32_t{entry.present}; fresh != 0) entry.arrive(fresh, cycle_of(begin));
     entry.dirty = static_cast<uint8_t>(entry.dirty | written);

@@ -55,9 +55,9 @@ class MemorySystem {
     // does not leave the slice idle for those that are sent before it.
     Ticks enter(uint64_t line, Ticks since, Ticks sent, Ticks takes);
     Served fetch(uint64_t line, uint32_t sectors, Ticks since, Ticks sent, Ticks begin, uint32_t half, bool keeps_copy);
-    Cache::Line& line_for(uint64_t line, Ticks since, Ticks& begin, Served& served, uint32_t& used_before);
+    Cache::Line& line_for(uint64_t line, Ticks since, Ticks& begin, Served& served, uint32_t& used_since);
     // How much longer than the near half's latency the line takes to the SMs of `half`.
-    Ticks across(Cache::Line& entry, uint32_t half, uint32_t used_before, bool keeps_copy);
+    Ticks across(Cache::Line& entry, uint32_t half, uint32_t used_since, bool keeps_copy);
 
     Ticks l2_latency_, dram_latency_, far_, sector_ticks_;
     uint32_t slices_;

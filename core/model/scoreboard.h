@@ -39,7 +39,8 @@ class Scoreboard {
             pending[count_++] = fresh;
             return;
         }
-        if (more_.empty()) more_.assign(few_.begin(), few_.end());
+        if (!many_) more_.assign(few_.begin(), few_.end());
+        many_ = true;
         more_.resize(std::max<size_t>(2 * few_.size(), more_.size() * 2));
         more_[count_++] = fresh;
     }
@@ -67,7 +68,7 @@ class Scoreboard {
     // The earliest cause of what is pending after `now`; -1: none.
     int32_t oldest_cause(int64_t now) const {
         int32_t oldest = -1;
-        const Pending* const pending = more_.empty() ? few_.data() : more_.data();
+        const Pending* const pending = many_ ? more_.data() : few_.data();
         for (uint32_t i = 0; i < count_; ++i) {
             const Pending& p = pending[i];
             if (p.ready > now && p.cause >= 0 && (oldest < 0 || p.cause < oldest)) oldest = p.cause;
@@ -77,11 +78,12 @@ class Scoreboard {
     uint64_t bytes() const { return more_.size() * sizeof(Pending); }  // beside the object's own
 
   private:
-    Pending* data() { return more_.empty() ? few_.data() : more_.data(); }
-    size_t places() const { return more_.empty() ? few_.size() : more_.size(); }
+    Pending* data() { return many_ ? more_.data() : few_.data(); }
+    size_t places() const { return many_ ? more_.size() : few_.size(); }
 
     uint64_t filter_ = 0;
     uint32_t count_ = 0;
+    bool many_ = false;  // beside the count, so that most questions do not touch `more_`
     std::array<Pending, 8> few_{};
     std::vector<Pending> more_;  // instead of those, once they were too few
 };

@@ -120,7 +120,7 @@ struct SmState {
         // Of each slot, apart from the rest so that looking for work touches little of the host's cache:
         std::array<uint8_t, slots_a_sub_core> pipe_of{};
         std::array<int64_t, slots_a_sub_core> wake{};  // may issue from here on, as far as its own instructions go
-        std::array<uint64_t, slots_a_sub_core> age{};
+        std::array<uint32_t, slots_a_sub_core> age{};
         std::array<int64_t, slots_a_sub_core> fetched{};   // when its next instruction is in the sub-core
         std::array<int64_t, slots_a_sub_core> taken_at{};  // Pipe::taken_before(wake) of the pipe that it needs
         InstructionCache code;
@@ -146,7 +146,7 @@ struct SmState {
     bool each_run_ = false;
     int64_t next_ = never, next_free_ = never;
     uint32_t resident_blocks_ = 0;
-    uint64_t age_ = 0;
+    uint32_t age_ = 0;
     int64_t active_begin_ = 0, active_cycles_ = 0, warp_cycles_ = 0;
     int32_t issued_ = 0;
     std::array<int64_t, most_sub_cores> core_next_{never, never, never, never};  // when something can happen in each
