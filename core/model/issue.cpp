@@ -249,9 +249,7 @@ void Sm::record_issue(uint32_t s, const WarpSlot& w, const Issued& issued, int32
             wake = p->ready;
         }
     }
-    core.wake[i] = wake;
-    core.next_wake = std::min(core.next_wake, wake);
-    core.sleeping |= bit;
+    core.sleep(i, now, wake);
     const uint32_t others = ~bit;
     core.eligible &= others;
     core.passed_over &= others;

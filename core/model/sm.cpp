@@ -75,7 +75,7 @@ void Sm::start_block(uint32_t slot, uint32_t linear, int64_t now, uint32_t clust
         w.scoreboard.clear();
         w.track = traced_ && !state_.recorder->full() ? state_.recorder->add_track(linear, k, warp_slot, s, now) : -1;
         if (core.live++ == 0) core.active_begin = std::max(now, core.active_until);
-        core.sleeping |= 1u << i;
+        core.sleepers.add_far(i, now);
         core.next_wake = std::min(core.next_wake, now);
         core_next_[s] = std::min(core_next_[s], now);
     }
@@ -155,9 +155,10 @@ bool Sm::cycle(bool may_share) {
         if (!may_share && state_.next_block < state_.blocks) return false;
         dispatch_blocks(now);
     }
-    for (uint32_t s = 0; s < sub_cores_; ++s) {
-        if (core_next_[s] > now) continue;
-        if (!cycle_of(s, now)) return false;
+    uint32_t due = 0;
+    for (uint32_t s = 0; s < core_next_.size(); ++s) due |= (core_next_[s] <= now ? 1u : 0u) << s;
+    for (; due != 0; due &= due - 1) {
+        if (!cycle_of(static_cast<uint32_t>(std::countr_zero(due)), now)) return false;
         if (state_.fault) return true;
     }
     next_ = next_free_;
@@ -166,34 +167,28 @@ bool Sm::cycle(bool may_share) {
 }
 
 void Sm::wake_up(SubCore& core, int64_t now) {
-    core.next_wake = never;
-    for (uint32_t left = core.sleeping; left != 0; left &= left - 1) {
+    for (uint32_t left = core.sleepers.take_due(now, core.wake); left != 0; left &= left - 1) {
         const auto i = static_cast<uint32_t>(std::countr_zero(left));
         const uint32_t bit = 1u << i;
-        int64_t& wake = core.wake[i];
-        if (wake <= now && (core.recheck & bit) != 0) {
+        if ((core.recheck & bit) != 0) {
             WarpSlot& w = core.slot[i];
             if (core.fetched[i] > now) {
                 enter(w, now, StallReason::no_instruction, -1);
-                wake = core.fetched[i];
-                core.next_wake = std::min(core.next_wake, wake);
+                core.sleep(i, now, core.fetched[i]);
                 continue;
             }
             core.recheck &= ~bit;
             if (const Pending* p = w.scoreboard.blocking(timing_[w.pc], now)) {
                 enter(w, now, p->wait, p->cause);
-                wake = p->ready;
+                core.sleep(i, now, p->ready);
+                continue;
             }
         }
-        if (wake <= now) {
-            wake = now;
-            core.taken_at[i] = core.pipe[core.pipe_of[i]].taken_before(now);
-            core.sleeping &= ~bit;
-            core.eligible |= bit;
-        } else {
-            core.next_wake = std::min(core.next_wake, wake);
-        }
+        core.wake[i] = now;
+        core.taken_at[i] = core.pipe[core.pipe_of[i]].taken_before(now);
+        core.eligible |= bit;
     }
+    core.next_wake = core.sleepers.next(now);
 }
 
 uint32_t Sm::pick(const SubCore& core, uint32_t open) const {
@@ -203,30 +198,30 @@ uint32_t Sm::pick(const SubCore& core, uint32_t open) const {
         return static_cast<uint32_t>(std::countr_zero(behind != 0 ? behind : open));
     }
     if (open >> core.last & 1) return core.last;
-    const bool youngest = state_.scheduler == SchedulerPolicy::greedy_then_youngest;
-    auto best = static_cast<uint32_t>(std::countr_zero(open));
-    for (uint32_t left = open & (open - 1); left != 0; left &= left - 1) {
+    const uint32_t flip = state_.scheduler == SchedulerPolicy::greedy_then_youngest ? ~0u : 0;
+    uint64_t best = ~uint64_t{0};  // no branch: nobody could foretell it
+    for (uint32_t left = open; left != 0; left &= left - 1) {
         const auto i = static_cast<uint32_t>(std::countr_zero(left));
-        if ((core.age[i] < core.age[best]) != youngest) best = i;
+        best = std::min(best, uint64_t{core.age[i] ^ flip} << 32 | i);
     }
-    return best;
+    return static_cast<uint32_t>(best);
 }
 
 bool Sm::cycle_of(uint32_t s, int64_t now) {
     SubCore& core = cores_[s];
     if (core.next_wake <= now) wake_up(core, now);
-    uint32_t held = 0;  // by a pipe that is taken
+    uint32_t held = 0, free_again = 0;  // held: by a pipe that is taken
     int64_t soonest = never;
-    for (uint32_t left = core.busy_pipes; left != 0; left &= left - 1) {
+    for (uint32_t left = core.busy_pipes; left != 0; left &= left - 1) {  // no branches: nobody could foretell them
         const auto pipe = static_cast<uint32_t>(std::countr_zero(left));
         const int64_t free = core.pipe[pipe].free;
-        if (free <= now) {
-            core.busy_pipes &= ~(1u << pipe);
-        } else if (const uint32_t wanted = core.of_pipe[pipe] & core.eligible; wanted != 0) {
-            held |= wanted;
-            soonest = std::min(soonest, free);
-        }
+        const uint32_t taken = free > now ? ~0u : 0;
+        const uint32_t wanted = core.of_pipe[pipe] & core.eligible & taken;
+        free_again |= ~taken & left & (0u - left);
+        held |= wanted;
+        soonest = std::min(soonest, wanted != 0 ? free : never);
     }
+    core.busy_pipes &= ~free_again;
     if (each_run_) {
         for (uint32_t left = held & ~core.throttled; left != 0; left &= left - 1) {
             const auto i = static_cast<uint32_t>(std::countr_zero(left));
@@ -261,6 +256,7 @@ bool Sm::cycle_of(uint32_t s, int64_t now) {
     if (!issue(s, i, now, true)) return true;
     for (uint32_t more = 1; more < gpu_.issue_width && can_pair(core, i, first_pc, now); ++more) {
         first_pc = w.pc;
+        core.sleepers.remove(i, core.wake[i]);
         if (!issue(s, i, now, false)) return true;
     }
     core_next_[s] = open != 0 ? now + 1 : std::min(core.next_wake, soonest);
@@ -334,8 +330,7 @@ void Sm::release_barrier(uint32_t block_slot, int64_t now, int32_t cause) {
         w.run_cause = cause;
         core.recheck |= 1u << i;
         const int64_t wake = now + std::max<int64_t>(1, gpu_.barrier_latency);
-        core.wake[i] = wake;
-        core.next_wake = std::min(core.next_wake, wake);
+        core.sleep(i, now, wake);
         core_next_[s] = std::min(core_next_[s], wake);
     }
 }
@@ -350,8 +345,7 @@ void Sm::retire(SubCore& core, uint32_t i, int64_t now, int32_t cause) {
     w.ended = end;
     warp_cycles_ += end - w.begin;
     const uint32_t others = ~(1u << i);
-    for (uint32_t* const bits :
-         {&core.eligible, &core.sleeping, &core.recheck, &core.passed_over, &core.throttled, &core.shares})
+    for (uint32_t* const bits : {&core.eligible, &core.recheck, &core.passed_over, &core.throttled, &core.shares})
         *bits &= others;
     for (uint32_t& bits : core.of_pipe) bits &= others;
     core.active_until = std::max(core.active_until, end);

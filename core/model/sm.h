@@ -18,14 +18,13 @@
 #include "core/model/load_store.h"
 #include "core/model/recorder.h"
 #include "core/model/scoreboard.h"
+#include "core/model/sleepers.h"
 #include "core/model/window_recorder.h"
 #include "core/simt/ahead.h"
 #include "core/simt/checkpoint.h"
 #include "core/simt/warp.h"
 
 namespace lockstep::model {
-
-constexpr int64_t never = std::numeric_limits<int64_t>::max();
 
 struct SharedState {  // of one launch, used by all SMs
     const GpuSpec* gpu = nullptr;
@@ -107,7 +106,7 @@ struct SmState {
     };
     struct alignas(64) SubCore {
         // Bits of slots. Every resident warp but those that have ended is asleep (until its `wake`) or eligible.
-        uint32_t sleeping = 0, eligible = 0;
+        uint32_t eligible = 0;
         uint32_t recheck = 0;                     // asleep: its registers have not been looked at yet
         uint32_t passed_over = 0, throttled = 0;  // eligible, and its run says so already, with the right cause
         uint32_t shares = 0;                      // its next instruction goes to something that the SMs share
@@ -123,10 +122,16 @@ struct SmState {
         std::array<uint32_t, slots_a_sub_core> age{};
         std::array<int64_t, slots_a_sub_core> fetched{};   // when its next instruction is in the sub-core
         std::array<int64_t, slots_a_sub_core> taken_at{};  // Pipe::taken_before(wake) of the pipe that it needs
+        Sleepers sleepers;
         InstructionCache code;
         int64_t active_begin = 0, active_until = 0, active_cycles = 0, issue_cycles = 0;
         std::vector<WarpSlot> slot;  // as many as the launch can fill
 
+        void sleep(uint32_t i, int64_t now, int64_t until) {
+            wake[i] = until;
+            next_wake = std::min(next_wake, until);
+            sleepers.add(i, now, until);
+        }
         void take(uint32_t number, int64_t now, int64_t until) {
             pipe[number].take(now, until);
             if (until > now + 1) busy_pipes |= 1u << number;
