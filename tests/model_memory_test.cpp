@@ -132,6 +132,40 @@ TEST_CASE("a cache holds as many consecutive lines as its size says, and loses t
     CHECK(two.find(1) == nullptr);
 }
 
+TEST_CASE("lines leave in the order of their last use, those that are to leave first before all others") {
+    constexpr uint32_t ways = 16;
+    Rng rng(5);
+    Cache cache(ways * 128, ways);      // one set
+    std::vector<uint64_t> used, first;  // the latest in front
+    const auto erase = [](std::vector<uint64_t>& from, uint64_t line) { return std::erase(from, line) != 0; };
+    for (int turn = 0; turn < 20'000; ++turn) {
+        // Lines that agree in their low 16 bits, and all in one set.
+        const uint64_t line = rng.below(24) % 3 + (rng.below(8) << 16) + (uint64_t{rng.below(2)} << 40);
+        uint32_t since = 0;
+        const bool here = cache.find(line, &since) != nullptr;
+        std::vector<uint64_t> both = used;
+        both.insert(both.end(), first.begin(), first.end());
+        const auto at = std::find(both.begin(), both.end(), line);
+        REQUIRE(here == (at != both.end()));
+        if (here) {
+            REQUIRE(since == at - both.begin());
+            if (!erase(used, line)) erase(first, line);
+            used.insert(used.begin(), line);
+            continue;
+        }
+        const bool leaves_first = rng.below(4) == 0;
+        Cache::Victim victim;
+        cache.insert(line, victim, leaves_first).dirty = 1;
+        REQUIRE(victim.dirty == (both.size() == ways ? 1 : 0));
+        if (both.size() == ways) {
+            REQUIRE(victim.line == both.back());
+            (first.empty() ? used : first).pop_back();
+        }
+        std::vector<uint64_t>& to = leaves_first ? first : used;
+        to.insert(to.begin(), line);
+    }
+}
+
 TEST_CASE("any n aligned lines in a row fall into n different places") {
     for (const uint32_t n : {1u, 12u, 40u, 64u, 80u, 1000u}) {
         const Spread spread(n);

@@ -1,6 +1,9 @@
 // The warp schedulers' policies, seen in who issues when several warps could.
+#include <algorithm>
 #include <set>
 
+#include "core/base/rng.h"
+#include "core/model/sleepers.h"
 #include "tests/catch.h"
 #include "tests/model_support.h"
 
@@ -39,6 +42,48 @@ GpuSpec two_schedulers() {
 }
 
 }  // namespace
+
+TEST_CASE("every sleeping warp wakes in its cycle, far or near, and nobody who was woken before") {
+    Rng rng(3);
+    Sleepers sleepers;
+    std::vector<int64_t> wake(32, 0);
+    uint32_t asleep = 0;
+    int64_t now = 0;
+    const auto add = [&](uint32_t i) {
+        const uint64_t kind = rng.below(8);
+        const int64_t after = kind == 0 ? 60 + rng.below(5) : kind == 1 ? rng.below(1000) : kind == 2 ? 0 : rng.below(12);
+        wake[i] = kind == 3 ? never : now + 1 + after;
+        sleepers.add(i, now, wake[i]);
+        asleep |= 1u << i;
+    };
+    sleepers.add_far(0, wake[0] = 5);
+    asleep = 1;
+    for (int turn = 0; turn < 50'000; ++turn) {
+        int64_t first = never;
+        for (uint32_t i = 0; i < 32; ++i)
+            if ((asleep >> i & 1) != 0) first = std::min(first, wake[i]);
+        const int64_t next = sleepers.next(now);
+        REQUIRE(next <= first);  // earlier only where somebody far was woken by others
+        if (next == never) {
+            for (uint32_t i = 0; i < 32; ++i)
+                if (rng.below(2) == 0) add(i);
+            continue;
+        }
+        now = next;
+        uint32_t expected = 0;
+        for (uint32_t i = 0; i < 32; ++i) expected |= (asleep >> i & 1) != 0 && wake[i] == now ? 1u << i : 0;
+        const uint32_t due = sleepers.take_due(now, wake);
+        REQUIRE(due == expected);
+        asleep &= ~due;
+        for (uint32_t i = 0; i < 32; ++i) {
+            if ((asleep >> i & 1) == 0 && rng.below(3) != 0) add(i);
+            if ((asleep >> i & 1) != 0 && wake[i] != never && rng.below(40) == 0) {
+                sleepers.remove(i, wake[i]);
+                asleep &= ~(1u << i);
+            }
+        }
+    }
+}
 
 TEST_CASE("loose round robin gives every warp its turn, the greedy policies stay with one") {
     const GpuSpec on = two_schedulers();
