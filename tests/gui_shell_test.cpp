@@ -426,6 +426,28 @@ TEST_CASE("a scene opens on the warp and the line that it names") {
     CHECK(desk.session.snapshot()->history->block == 0);
 }
 
+TEST_CASE("an open question about another GPU's row leaves the pictures of the run open, one about a column hides it") {
+    const auto shown = [](Desk& desk) {
+        desk.session.workspace = "learn";
+        for (int i = 0; i < 4; ++i) {
+            REQUIRE(desk.session.wait_until_idle(60));
+            desk.frame();
+        }
+    };
+    {
+        Desk desk(1, {.lesson = "A04", .lesson_step = 6});
+        shown(desk);
+        REQUIRE_FALSE(desk.session.lesson.predictions.at(6).at(0).locked);
+        CHECK(desk.session.reveal_steps < 0);
+    }
+    Desk desk(1, {.lesson = "A15", .lesson_step = 3});
+    shown(desk);
+    REQUIRE(desk.session.reveal_steps >= 0);
+    const std::string text = desk.shell.describe("learn");
+    CHECK(text.find("FP64 hidden") != std::string::npos);
+    CHECK(text.find("0.0074") == std::string::npos);
+}
+
 TEST_CASE("an open prediction hides the lanes that it asks for, wherever their code stands") {
     Desk desk(1, {.lesson = "A02", .lesson_step = 4});
     desk.session.workspace = "learn";

@@ -44,6 +44,22 @@ TEST_CASE("a mistyped GPU or figure is named, with the nearest known one") {
     CHECK(error_of("gpu.sms").find("no scene") != std::string::npos);
 }
 
+TEST_CASE("a question about the rows of GPUs that no picture shows needs nothing hidden") {
+    const auto others = [](const std::string& of) {
+        Predict predict;
+        predict.of = of;
+        return asks_of_other_gpus(predict, {"h100", "a100"});
+    };
+    CHECK(others("gpu.sms@gpu:v100 * gpu.warps_per_sm@gpu:v100 * 32"));
+    CHECK(others("(gpu.sms@gpu:jetson-nano) / 2"));
+    CHECK_FALSE(others("gpu.sms@gpu:h100"));
+    CHECK_FALSE(others("gpu.sms@gpu:v100 / gpu.sms@gpu:a100"));
+    CHECK_FALSE(others("gpu.sms"));
+    CHECK_FALSE(others("cycles / gpu.sms@gpu:v100"));
+    CHECK_FALSE(others("time_us@gpu:v100"));
+    CHECK_FALSE(others("32"));
+}
+
 TEST_CASE("a load's latency without other traffic is the GPU row's figure") {
     const Lesson lesson = lesson_named("A07").value();
     SceneRuns runs(lesson);

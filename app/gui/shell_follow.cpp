@@ -6,6 +6,7 @@
 
 #include "app/gui/shell.h"
 #include "app/gui/views/cluster_data.h"
+#include "lessons/player/predict.h"
 
 namespace lockstep::gui {
 
@@ -320,9 +321,14 @@ void Shell::reveal(const Snapshot& snapshot) {
     const auto at = static_cast<size_t>(std::max(0, lesson.step));
     if (!lesson.lesson || at >= lesson.lesson->steps.size()) return;
     const lessons::Step& step = lesson.lesson->steps[at];
-    const bool open =
-        at < lesson.predictions.size() &&
-        std::any_of(lesson.predictions[at].begin(), lesson.predictions[at].end(), [](const auto& p) { return !p.locked; });
+    std::vector<std::string> on_show;
+    if (snapshot.kernel) on_show.emplace_back(snapshot.kernel->gpu.name);
+    if (const lessons::Scene* scene = lessons::scene_at(*lesson.lesson, at); scene != nullptr)
+        on_show.insert(on_show.end(), scene->gpus.begin(), scene->gpus.end());
+    bool open = false;
+    for (size_t i = 0; at < lesson.predictions.size() && i < lesson.predictions[at].size(); ++i)
+        open = open || (!lesson.predictions[at][i].locked &&
+                        !(i < step.predicts.size() && lessons::asks_of_other_gpus(step.predicts[i], on_show)));
     int64_t until = -1;
     for (const std::string& wish : step.until) {
         const size_t line_at = wish.find("line:");

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <numeric>
 #include <optional>
 #include <set>
+#include <string_view>
 
 #include "core/base/nearest.h"
 #include "lessons/player/expression.h"
@@ -328,6 +330,25 @@ Result<double> truth_of(SceneRuns& runs, size_t step, const Predict& predict) {
     Diagnostic d = truth.error();
     if (d.where.file.empty()) d.where = predict.where;
     return d;
+}
+
+bool asks_of_other_gpus(const Predict& predict, const std::vector<std::string>& on_show) {
+    constexpr std::string_view in_names = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.@:-";
+    bool any = false;
+    for (size_t at = 0; at < predict.of.size();) {
+        if (std::isalpha(static_cast<unsigned char>(predict.of[at])) == 0) {
+            ++at;
+            continue;
+        }
+        const size_t end = std::min(predict.of.size(), predict.of.find_first_not_of(in_names, at));
+        const std::string figure = predict.of.substr(at, end - at);
+        const size_t gpu = figure.find("@gpu:");
+        if (!figure.starts_with("gpu.") || gpu == std::string::npos) return false;
+        if (std::find(on_show.begin(), on_show.end(), figure.substr(gpu + 5)) != on_show.end()) return false;
+        any = true;
+        at = end;
+    }
+    return any;
 }
 
 bool agrees(const Predict& predict, const Answer& answer, double truth) {

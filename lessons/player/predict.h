@@ -34,6 +34,10 @@ Result<double> figure_of(const SceneResult& result, const std::string& name);
 // The prediction's truth at this step of the lesson; runs what has not run yet.
 Result<double> truth_of(SceneRuns& runs, size_t step, const Predict& predict);
 
+// Whether it asks for nothing but figures of GPUs' rows, and none of these GPUs: a picture of a run on those gives nothing
+// away.
+bool asks_of_other_gpus(const Predict& predict, const std::vector<std::string>& on_show);
+
 bool agrees(const Predict& predict, const Answer& answer, double truth);
 // Index of the one answer that agrees with the truth; -1 when none does, -2 when several do.
 int right_answer(const Predict& predict, double truth);

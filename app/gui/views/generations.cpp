@@ -19,14 +19,15 @@ struct Column {
     std::string_view title, unit;
     double (*value)(const model::GpuSpec&);
     int digits = 0;
-    int goes = 0;  // in a narrow panel the columns with the lowest number go first; 0: stays
+    int goes = 0;                   // in a narrow panel the columns with the lowest number go first; 0: stays
+    std::string_view answers = {};  // a question about this figure, while it is open
 };
 constexpr Column all_columns[] = {
     {"SMs", "", [](const model::GpuSpec& g) { return double(g.sms.value); }, 0, 2},
     {"FP32", "lanes", [](const model::GpuSpec& g) { return g.sms.value * g.sub_cores.value * g.fp32_lanes.value; }, 0, 4},
     {"clock", "MHz", [](const model::GpuSpec& g) { return g.boost_mhz.value; }, 0, 3},
     {"DRAM", "GB/s", [](const model::GpuSpec& g) { return g.dram_gb_per_second.value; }},
-    {"FP64", "TFLOP/s", [](const model::GpuSpec& g) { return g.fp64_tflops.value; }, 1},
+    {"FP64", "TFLOP/s", [](const model::GpuSpec& g) { return g.fp64_tflops.value; }, 1, 0, "gpu.fp64_lanes"},
     {"FP32", "TFLOP/s", [](const model::GpuSpec& g) { return g.fp32_tflops.value; }, 1},
     {"TF32 tensor", "TFLOP/s", [](const model::GpuSpec& g) { return g.tf32_tensor_tflops.value; }, 0, 1},
     {"FP16", "TFLOP/s", [](const model::GpuSpec& g) { return std::max(g.fp16_tflops.value, g.fp16_tensor_tflops.value); },
@@ -103,6 +104,10 @@ std::string kernel_name(const Snapshot& snapshot) {
     return snapshot.kernel ? snapshot.kernel->program->shown_name() : std::string("The kernel");
 }
 
+bool column_hidden(const Session& session, const Column& column) {
+    return !column.answers.empty() && session.reveal_steps >= 0 && asks_for(session, column.answers);
+}
+
 // Before a question about this scene's times is answered, and while any is open in this step.
 bool times_hidden(const Session& session) {
     return session.reveal_steps >= 0 || asks_for(session, "time_us") || asks_for(session, "cycles");
@@ -175,6 +180,10 @@ class GenerationsView final : public View {
                 for (const Row& each : rows) most = std::max(most, columns[c].value(each.gpu));
                 const double value = columns[c].value(row.gpu);
                 const float right = column_x(c) + pitch - 10, width = pitch - 20;
+                if (column_hidden(session, columns[c])) {
+                    ui.text(right, text_y, "?", {.size = 13, .align = Align::right, .weight = 700, .mono = true});
+                    continue;
+                }
                 ui.text(right, text_y, number(value, columns[c].digits), {.size = 13, .align = Align::right, .mono = true});
                 if (bars)
                     bar(ui, {right - width, bar_y, width, bar_h}, most > 0 ? value / most : 0, sequential(0.6f, theme));
@@ -222,8 +231,10 @@ class GenerationsView final : public View {
         for (const Row& row : rows) {
             text += fmt::format("  {} ({}):", row.gpu.title, row.gpu.year.value);
             for (const Column& column : all_columns)
-                text += fmt::format(" {} {}{}{};", column.title, number(column.value(row.gpu), column.digits),
-                                    column.unit.empty() ? "" : " ", column.unit);
+                text += column_hidden(session, column)
+                            ? fmt::format(" {} hidden;", column.title)
+                            : fmt::format(" {} {}{}{};", column.title, number(column.value(row.gpu), column.digits),
+                                          column.unit.empty() ? "" : " ", column.unit);
             if (row.time_us > 0)
                 text += hidden ? " time hidden" : fmt::format(" {}, {}", time_text(row.time_us), bound(row));
             if (row.measured && !hidden) text += "; " + measured_sentence(*row.measured, row.time_us);

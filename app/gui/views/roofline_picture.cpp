@@ -264,7 +264,7 @@ struct Picture {
         labels.keep_free({from, y - 1, r.right() - from, 2});
         for (const model::Roof& roof : scene.roofline.roofs)
             for (float x = r.x; x < plot.x(model::ridge(roof, own)); x += 6)
-                labels.keep_free({x, plot.y(roof.bytes_per_second * plot.intensity(x)) - 1, 2, 2});
+                labels.keep_free({x, plot.y(roof.bytes_per_second * plot.intensity(x)) - 3, 6, 6});
     }
 
     // The dashed ones too, where that leaves a spot.
