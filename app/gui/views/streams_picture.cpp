@@ -293,7 +293,13 @@ void StreamsPicture::draw_path(Ui& ui, const StreamPlaces& p) const {
             before = bar;
             continue;
         }
-        if (!step.on_host || bar.w > 3) ui.frame(bar, ui.theme->ink, step.on_host || bar.h < 18 ? 1.5f : 2.5f);
+        const float stroke = step.on_host || bar.h < 18 ? 1.5f : 2.5f;
+        if (bar.w > 4 * stroke) {
+            ui.frame(bar, ui.theme->ink, stroke);
+        } else if (!step.on_host || bar.w > 3) {  // the sides would hide a thin bar's colour
+            ui.rect({bar.x, bar.y - stroke, bar.w, stroke}, ui.theme->ink);
+            ui.rect({bar.x, bar.bottom(), bar.w, stroke}, ui.theme->ink);
+        }
         if (before.w > 0 && std::abs(before.y - bar.y) > 1) {
             const float x = std::min(before.right(), bar.x + 1);
             const bool down = bar.y > before.y;
