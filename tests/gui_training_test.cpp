@@ -226,6 +226,15 @@ TEST_CASE("the tape is stepped node by node, on and back, by key and by the tran
     desk.frames(2);
     REQUIRE(desk.click_on("relu"));
     CHECK(desk.session.tape_at == tape.back_at[static_cast<size_t>(relu->id)]);
+    // A bar of the bytes that live: its launch. The words stand below the middle of the bars.
+    desk.frames(2);
+    const auto below = std::find_if(desk.written.begin(), desk.written.end(),
+                                    [](const UiState::Written& text) { return text.text == "launch of the step"; });
+    REQUIRE(below != desk.written.end());
+    const auto middle = static_cast<int>(step->live_bytes.size() / 2);
+    desk.click(below->ink.x + below->ink.w / 2 + 2, below->ink.y - 40);
+    CHECK(desk.shell.focus.launch == middle);
+    CHECK(desk.session.tape_at == -1);
 }
 
 TEST_CASE("what attention looks at, worked out from queries and keys, times the values is what attention gave") {

@@ -52,7 +52,12 @@ class GraphView final : public View {
         const float x = body.right() - memory_width;
         ui.line({x - 20, body.y}, {x - 20, body.bottom()}, ui.theme->grid);
         const Rect plot{x, body.y, memory_width, body.h};
-        if (!hidden) return draw_live_bytes(ui, scene, plot);
+        if (!hidden) {
+            ui.push_scope("live");
+            const int launch = draw_live_bytes(ui, scene, plot);
+            ui.pop_scope();
+            return go_to(session, focus, *step, launch);
+        }
         ui.text(plot.x, plot.y + 12, "saved tensors and gradients", {.size = 12, .color = ui.theme->ink2});
         ui.dashed({plot.x, plot.y + 24, plot.w, 44}, ui.theme->ink3);
         ui.text(plot.x + plot.w / 2, plot.y + 51, "Hidden until you lock an answer.",
@@ -308,6 +313,14 @@ class GraphView final : public View {
     }
 
     static float actions_width(const Ui& ui) { return ui.chip_width("open in SM") + ui.chip_width("open in Memory") + 28; }
+    // As a click on the launch among the kernels does; -1: nothing.
+    static void go_to(Session& session, Focus& focus, const nn::StepRecord& step, int launch) {
+        if (launch < 0) return;
+        focus.launch = launch;
+        focus.op = node_of_launch(step, launch);
+        session.tape_at = -1;
+        if (step.launches[static_cast<size_t>(launch)].run) session.post({Request::Kind::open_kernel, launch, {}});
+    }
     static void open_in(Session& session, int launch, const char* workspace) {
         session.post({Request::Kind::open_kernel, launch, {}});
         session.workspace = workspace;

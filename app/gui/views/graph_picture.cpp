@@ -284,11 +284,11 @@ float draw_product(Ui& ui, const GraphScene& scene, const Passing& edge, float x
     return at + after;
 }
 
-void draw_live_bytes(Ui& ui, const GraphScene& scene, const Rect& r) {
+int draw_live_bytes(Ui& ui, const GraphScene& scene, const Rect& r) {
     const Theme& theme = *ui.theme;
     const std::vector<int64_t>& live = scene.step.live_bytes;
     ui.text(r.x, r.y + 12, "live on the device: saved tensors, gradients", {.size = 12, .color = theme.ink2, .width = r.w});
-    if (live.empty()) return;
+    if (live.empty()) return -1;
     const auto top = static_cast<double>(*std::max_element(live.begin(), live.end()));
     const double base = top >= 1 << 20 ? 1 << 20 : top >= 4096 ? 1024 : 1;
     const char* name = base > 1024 ? "MiB" : base > 1 ? "KiB" : "bytes";
@@ -310,6 +310,7 @@ void draw_live_bytes(Ui& ui, const GraphScene& scene, const Rect& r) {
     const int launch = scene.moment >= scene.tape.last() ? static_cast<int>(count) - 1 : scene.launch();
     const bool bars = bar >= 4;
     std::vector<Point> ahead;
+    int clicked = -1;
     const size_t every = count > 14 ? (count + 4) / 5 : bar < 20 ? 2 : 1;
     const auto middle_of = [&](size_t i) {  // of a launch's number; the last one ends with its bar
         return bar * static_cast<float>(i) + (i + 1 == count ? bar - 7 : bar / 2);
@@ -326,6 +327,13 @@ void draw_live_bytes(Ui& ui, const GraphScene& scene, const Rect& r) {
             ui.dashed({x + 1.5f, y, bar - 3, plot.bottom() - y}, theme.ink3, 3, 3);
         else
             ahead.push_back({x, y}), ahead.push_back({x + bar, y});
+        const Rect column{x, plot.y, bar, plot.h};
+        if (bars && i < scene.step.launches.size()) {
+            if (ui.hovered(column))
+                ui.tooltip(
+                    fmt::format("{} {}: {:.{}f} {} live", i + 1, scene.step.launches[i].label, v, v < 10 ? 2 : 0, name));
+            if (ui.area("live" + std::to_string(i + 1), column)) clicked = static_cast<int>(i);
+        }
         // The launch on show keeps its number; its neighbours leave theirs where they would lie on it.
         const float apart = std::abs(middle_of(i) - middle_of(static_cast<size_t>(std::max(launch, 0))));
         if (here || (i % every == 0 && (launch < 0 || apart >= 17)))
@@ -348,6 +356,7 @@ void draw_live_bytes(Ui& ui, const GraphScene& scene, const Rect& r) {
     if (ahead.size() > 1) ui.polyline(ahead, theme.ink3, 1);
     ui.text(plot.x + plot.w / 2, r.bottom() - 4, "launch of the step",
             {.size = 12, .color = theme.ink2, .align = Align::center});
+    return clicked;
 }
 
 }  // namespace lockstep::gui

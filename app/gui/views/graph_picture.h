@@ -47,6 +47,7 @@ void draw_wire(Ui& ui, const GraphScene& scene, const GraphWire& wire, const Rec
 // the right end.
 float draw_product(Ui& ui, const GraphScene& scene, const nn::Passing& edge, float x, float y, float right,
                    const Rect* target);
-void draw_live_bytes(Ui& ui, const GraphScene& scene, const Rect& area);
+// Bytes that live on the device behind each launch. The launch whose bar is clicked, or -1.
+int draw_live_bytes(Ui& ui, const GraphScene& scene, const Rect& area);
 
 }  // namespace lockstep::gui
