@@ -2,63 +2,32 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <limits>
 
 #include "core/base/diagnostic.h"
-#include "core/base/nearest.h"
-#include "core/base/rng.h"
 #include "core/nn/execution.h"
 #include "core/nn/graph_record.h"
 #include "core/nn/module.h"
-#include "lessons/player/tape_functions.h"
+#include "lessons/player/tape_derivatives.h"
 
 namespace lockstep::lessons {
 
 namespace {
 
-constexpr size_t most_kept_elements = 4096, most_hessian_elements = 32;
+constexpr size_t most_kept_elements = 4096;
 constexpr uint64_t most_tape_instructions = 60'000'000;  // warp instructions of one run
 constexpr int64_t work_of_launch = 20'000;               // beside its threads
 constexpr size_t most_kept_numbers = 1 << 23;            // of all steps but the last
-
-std::vector<double> leaf_values(const TapeLeaf& leaf, uint64_t seed) {
-    size_t count = 1;
-    for (const int64_t extent : leaf.shape) count *= static_cast<size_t>(extent);
-    if (leaf.fill == TapeLeaf::Fill::values) return leaf.values;
-    std::vector<double> values(count, leaf.number);
-    Rng rng(seed);
-    for (size_t i = 0; i < count; ++i) switch (leaf.fill) {
-            case TapeLeaf::Fill::ramp:
-                values[i] = static_cast<double>(i);
-                break;
-            case TapeLeaf::Fill::random:
-                values[i] = rng.uniform(-1, 1);
-                break;
-            case TapeLeaf::Fill::normal:
-                values[i] = leaf.number * rng.normal();
-                break;
-            default:
-                break;
-        }
-    return values;
-}
 
 struct TapeRunner {
     const TapeText& text;
     const TapeRunOptions& options;
     TapeRun& run;
-    OwnOps own = {};
-    std::vector<std::vector<double>> start = {};  // of every leaf
-    int64_t work = 0;                             // of all devices, see TapeRunOptions::most_work
+    TapeStart start;
+    int64_t work = 0;  // of all devices, see TapeRunOptions::most_work
     size_t kept_numbers = 0;
 
-    explicit TapeRunner(const TapeText& t, const TapeRunOptions& o, TapeRun& r) : text(t), options(o), run(r) {
-        for (const TapeOp& op : text.ops) own.emplace_back(op);
-        for (size_t i = 0; i < text.leaves.size(); ++i)
-            start.push_back(leaf_values(text.leaves[i], options.seed * 7919 + i));
-    }
+    TapeRunner(const TapeText& t, const TapeRunOptions& o, TapeRun& r) : text(t), options(o), run(r), start(t, o.seed) {}
 
     [[noreturn]] void fail_at(int line, const Diagnostic& why) const {
         std::string source;
@@ -83,106 +52,17 @@ struct TapeRunner {
         return host;
     }
 
-    tensor::Tensor on(tensor::Heap& heap, size_t i, const std::vector<double>& values, DType dtype) const {
-        const TapeLeaf& leaf = text.leaves[i];
-        if (leaf.kind == TapeLeaf::Kind::label) {
-            const std::vector<int32_t> labels(values.begin(), values.end());
-            if (text.mode == nn::Mode::direct)
-                return tensor::reshaped(tensor::labels_from(heap, labels, leaf.name), leaf.shape);
-            tensor::Tensor stays = tensor::make_tensor(heap, leaf.shape, leaf.name, tensor::Purpose::parameter, DType::i32);
-            for (const int32_t label : labels) stays.largest = std::max(stays.largest, label);
-            heap.device().copy_in(stays.pointer(), labels.data(), labels.size() * sizeof(int32_t));
-            return stays;
-        }
-        return tensor::tensor_from(heap, leaf.shape, values, leaf.name, purpose_of(leaf), dtype);
-    }
-    tensor::Purpose purpose_of(const TapeLeaf& leaf) const {  // what a graph reads in every replay stays
-        return leaf.kind == TapeLeaf::Kind::parameter || text.mode != nn::Mode::direct ? tensor::Purpose::parameter
-                                                                                       : tensor::Purpose::data;
-    }
-
-    // The assignments down to `past`, as a function of the parameters: for gradcheck.
-    tensor::Variable assignments(tensor::Tape& tape, Names names, size_t past, const std::string& wanted) const {
-        for (size_t s = 0; s < past; ++s) {
-            const TapeStatement& one = text.statements[s];
-            if (one.kind == TapeStatement::Kind::assign)
-                names[one.name] = record(tape, one.term, names, own, one.name, one.place);
-        }
-        return names.at(wanted);
-    }
-
-    // All leaves by name, the parameters given, the others made anew in double.
-    Names leaves_with(tensor::Tape& tape, tensor::Heap& heap, std::span<const tensor::Variable> parameters) const {
-        Names names;
-        size_t next = 0;
-        for (size_t i = 0; i < text.leaves.size(); ++i) {
-            const TapeLeaf& leaf = text.leaves[i];
-            if (leaf.kind == TapeLeaf::Kind::parameter)
-                names[leaf.name] = parameters[next++];
-            else if (leaf.kind == TapeLeaf::Kind::label)
-                names[leaf.name] = tape.label(on(heap, i, start[i], DType::f64), leaf.name);
-            else
-                names[leaf.name] = tape.input(on(heap, i, start[i], DType::f64), leaf.name);
-        }
-        return names;
-    }
-
     void check(size_t at) {
         const auto host = beside();
         tensor::Heap heap(*host);
         heap.limit(options.most_bytes);
-        std::vector<tensor::GradcheckInput> inputs;
-        for (size_t i = 0; i < text.leaves.size(); ++i)
-            if (text.leaves[i].kind == TapeLeaf::Kind::parameter)
-                inputs.push_back({text.leaves[i].name, text.leaves[i].shape, start[i]});
-        run.checks.push_back(tensor::gradcheck(
-            heap,
-            [&](tensor::Tape& tape, std::span<const tensor::Variable> x) {
-                return assignments(tape, leaves_with(tape, heap, x), at, text.statements[at].name);
-            },
-            inputs));
+        run.checks.push_back(gradcheck_at(start, at, heap));
     }
-
-    // The gradients' own gradients, one element after the other.
     void second_derivatives(size_t at) {
         const auto host = beside();
         tensor::Heap heap(*host);
         heap.limit(options.most_bytes);
-        tensor::Tape tape(heap);
-        std::vector<tensor::Variable> x;
-        TapeHessian made{text.statements[at].name, {}, {}};
-        for (size_t i = 0; i < text.leaves.size(); ++i) {
-            const TapeLeaf& leaf = text.leaves[i];
-            if (leaf.kind != TapeLeaf::Kind::parameter) continue;
-            x.push_back(tape.input(on(heap, i, start[i], DType::f64), leaf.name, true));
-            for (size_t k = 0; k < start[i].size(); ++k)
-                made.in.push_back(leaf.shape.empty() ? leaf.name : fmt::format("{}[{}]", leaf.name, k));
-        }
-        if (made.in.empty()) throw Failure("a Hessian is one of params: the program has none");
-        if (made.in.size() > most_hessian_elements)
-            throw Failure(fmt::format("a Hessian of {} elements is too large here: {} at most", made.in.size(),
-                                      most_hessian_elements));
-        const tensor::Variable z = assignments(tape, leaves_with(tape, heap, x), at, made.of);
-        if (z.value.count() != 1)
-            throw Failure(fmt::format("a Hessian is that of one number; {} has {}", made.of, z.value.count()));
-        const auto first = tape.gradients(z, x, {.create_graph = true});
-        for (size_t i = 0; i < x.size(); ++i)
-            for (int64_t k = 0; k < x[i].value.count(); ++k) {
-                std::vector<double> one(static_cast<size_t>(x[i].value.count()), 0.0);
-                one[static_cast<size_t>(k)] = 1;
-                std::vector<tensor::Variable> row(x.size());
-                if (first[i].node >= 0 && tape.nodes()[static_cast<size_t>(first[i].node)].requires_grad) {
-                    const tensor::Variable seed = tape.input(
-                        tensor::tensor_from(heap, x[i].shape(), one, "row", tensor::Purpose::data, DType::f64), "row");
-                    row = tape.gradients(first[i], x, {.create_graph = true}, &seed);
-                }
-                for (size_t j = 0; j < x.size(); ++j) {
-                    std::vector<double> values(static_cast<size_t>(x[j].value.count()), 0.0);
-                    if (row[j].node >= 0) values = tensor::values_of(heap, row[j].value);
-                    made.values.insert(made.values.end(), values.begin(), values.end());
-                }
-            }
-        run.hessians.push_back(std::move(made));
+        run.hessians.push_back(hessian_at(start, at, heap));
     }
 
     void look_for_anomaly(const tensor::Tape& tape, int64_t step) {
@@ -205,7 +85,7 @@ struct TapeRunner {
         std::vector<tensor::Tensor> leaves;
         std::deque<nn::Parameter> parameters;
         for (size_t i = 0; i < text.leaves.size(); ++i) {
-            leaves.push_back(on(heap, i, start[i], text.dtype));
+            leaves.push_back(start.on(heap, i, text.dtype));
             if (text.leaves[i].kind != TapeLeaf::Kind::parameter) continue;
             parameters.push_back({text.leaves[i].name, leaves.back()});
             run.parameters += leaves.back().count();
@@ -355,7 +235,7 @@ struct TapeRunner {
             const TapeStatement& one = text.statements[s];
             try {
                 if (one.kind == TapeStatement::Kind::assign) {
-                    names[one.name] = record(tape, one.term, names, own, one.name, one.place);
+                    names[one.name] = record(tape, one.term, names, start.own, one.name, one.place);
                     made_last = names[one.name].node;
                 } else if (one.kind == TapeStatement::Kind::gradcheck) {
                     if (step == 0) check(s);
@@ -432,38 +312,6 @@ struct TapeRunner {
     }
 };
 
-// "d.w[1]@step:3"
-struct FigureName {
-    std::string name;
-    int64_t step = -1;
-    size_t index = 0;
-    bool indexed = false, gradient = false;
-};
-FigureName figure_name(const std::string& full) {
-    FigureName figure{full};
-    if (const size_t at = figure.name.find("@step:"); at != std::string::npos) {
-        std::from_chars(figure.name.data() + at + 6, figure.name.data() + figure.name.size(), figure.step);
-        figure.name.erase(at);
-    }
-    if (const size_t open = figure.name.find('['); open != std::string::npos) {
-        std::from_chars(figure.name.data() + open + 1, figure.name.data() + figure.name.size(), figure.index);
-        figure.indexed = true;
-        figure.name.erase(open);
-    }
-    if (figure.name.starts_with("d.")) {
-        figure.gradient = true;
-        figure.name.erase(0, 2);
-    }
-    return figure;
-}
-
-double cycles_of(const nn::StepRecord& step, std::string_view phase) {
-    double sum = 0;
-    for (const device::LaunchEvent& launch : step.launches)
-        if (phase.empty() || launch.phase == phase) sum += static_cast<double>(launch.cycles);
-    return sum;
-}
-
 }  // namespace
 
 Result<std::shared_ptr<const TapeRun>> run_tape(const TapeText& text, const TapeRunOptions& options) {
@@ -476,96 +324,6 @@ Result<std::shared_ptr<const TapeRun>> run_tape(const TapeText& text, const Tape
         if (failure.status == ExitStatus::missing || failure.diagnostic.message == "cancelled") throw;
         return failure.diagnostic;
     }
-}
-
-std::string anomaly_text(const TapeRun& run) {
-    const std::string text = run.anomaly->text();
-    return (run.text.steps > 1 ? fmt::format("step {}: ", run.anomaly_step) : "") +
-           text.substr(0, text.find(", recorded at"));
-}
-
-std::string TapeHessian::text() const {
-    size_t wide = 11;
-    for (const std::string& name : in) wide = std::max(wide, name.size() + 1);
-    std::string table = fmt::format("{:>{}}", "", wide);
-    for (const std::string& name : in) table += fmt::format("{:>{}}", name, wide);
-    for (size_t row = 0; row < in.size(); ++row) {
-        table += fmt::format("\n{:>{}}", in[row], wide);
-        for (size_t column = 0; column < in.size(); ++column) table += fmt::format("{:>{}.5g}", at(row, column), wide);
-    }
-    return table;
-}
-
-Result<double> tape_figure(const TapeRun& run, const std::string& full) {
-    if (full.starts_with("hessian.")) {
-        if (run.hessians.empty()) return Diagnostic{"the program has no hessian line"};
-        const TapeHessian& hessian = run.hessians.front();
-        for (size_t row = 0; row < hessian.in.size(); ++row)
-            for (size_t column = 0; column < hessian.in.size(); ++column)
-                if (full == "hessian." + hessian.in[row] + "." + hessian.in[column]) return hessian.at(row, column);
-        return Diagnostic{fmt::format("'{}': a Hessian's element is named by two of {}, as in hessian.{}.{}", full,
-                                      fmt::join(hessian.in, ", "), hessian.in.front(), hessian.in.back())};
-    }
-    if (full.starts_with("anomaly.")) {
-        const std::string what = full.substr(8);
-        if (what == "found") return run.anomaly ? 1.0 : 0.0;
-        if (!run.anomaly) return Diagnostic{"every value and gradient is finite: there is no anomaly"};
-        if (what == "line") return static_cast<double>(run.anomaly_line);
-        if (what == "step") return static_cast<double>(run.anomaly_step);
-        if (what == "backward") return run.anomaly->backward ? 1.0 : 0.0;
-        return Diagnostic{"of an anomaly there are found, line, step and backward"};
-    }
-    if (full.starts_with("gradcheck.")) {
-        if (run.checks.empty()) return Diagnostic{"the program has no gradcheck line"};
-        const tensor::GradcheckResult& check = run.checks.front();
-        const std::string what = full.substr(10);
-        if (what == "compared") return static_cast<double>(check.compared);
-        if (what == "wrong") return static_cast<double>(check.mismatches.size());
-        if (what == "worst") return check.worst;
-        if (what == "backward" || what == "numeric") {
-            if (check.mismatches.empty()) return Diagnostic{"gradcheck finds no difference"};
-            return what == "backward" ? check.mismatches.front().backward : check.mismatches.front().numeric;
-        }
-        return Diagnostic{"of gradcheck there are compared, wrong, worst, backward and numeric"};
-    }
-    const FigureName figure = figure_name(full);
-    const int64_t steps = run.text.steps, step = figure.step < 0 ? steps - 1 : figure.step;
-    if (step >= static_cast<int64_t>(run.history.size()))
-        return Diagnostic{fmt::format("'{}': the program runs {} step{}, from 0", full, steps, steps == 1 ? "" : "s")};
-    const auto& kept = run.history[static_cast<size_t>(step)];
-    if (const auto found = kept.find(figure.name); found != kept.end()) {
-        const std::vector<double>& values = figure.gradient ? found->second.gradient : found->second.value;
-        if (values.empty())
-            return Diagnostic{
-                fmt::format("'{}' has no {}", figure.name, figure.gradient ? "gradient" : "value that was kept")};
-        if (figure.index >= values.size())
-            return Diagnostic{fmt::format("'{}' is beyond the {} elements", full, values.size())};
-        if (!figure.indexed && values.size() > 1)
-            return Diagnostic{fmt::format("'{}' has {} elements: say which, as in {}[0]", figure.name, values.size(), full)};
-        return values[figure.index];
-    }
-    const nn::StepRecord& last = *run.step;
-    if (figure.name == "loss" && step < static_cast<int64_t>(run.loss.size())) return run.loss[static_cast<size_t>(step)];
-    if (figure.name == "steps") return static_cast<double>(steps);
-    if (figure.name == "chain") return static_cast<double>(run.chain);
-    if (figure.name == "operations") return run.cost.forward.operations;
-    if (figure.name == "parameters") return static_cast<double>(run.parameters);
-    if (figure.name == "cycles") return cycles_of(last, "");
-    if (figure.name == "forward_cycles") return cycles_of(last, "forward");
-    if (figure.name == "backward_cycles") return cycles_of(last, "backward");
-    if (figure.name == "ops")
-        return static_cast<double>(
-            std::count_if(last.nodes.begin(), last.nodes.end(), [](const nn::GraphNode& node) { return !node.op.empty(); }));
-    if (figure.name == "accumulations")
-        return static_cast<double>(
-            std::count_if(last.launches.begin(), last.launches.end(),
-                          [](const device::LaunchEvent& launch) { return launch.kernel.starts_with("accumulate"); }));
-    std::vector<std::string> known;
-    for (const auto& [name, unused] : kept) known.push_back(name);
-    const std::string near = nearest_name(figure.name, known);
-    return Diagnostic{near.empty()
-                          ? fmt::format("unknown figure '{}'; named in the program are {}", full, fmt::join(known, ", "))
-                          : fmt::format("unknown figure '{}', did you mean '{}'?", full, near)};
 }
 
 }  // namespace lockstep::lessons
