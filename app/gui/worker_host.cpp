@@ -2,7 +2,7 @@
 // published. What nothing keeps in order becomes a warning.
 #include <chrono>
 
-#include "app/gui/watchdog.h"
+#include "app/gui/own_job.h"
 #include "app/gui/work_file.h"
 #include "app/gui/worker.h"
 #include "core/base/diagnostic.h"
@@ -26,12 +26,9 @@ std::filesystem::path kernels_of(const std::filesystem::path& file, const lesson
 
 void Session::Worker::own_host(const KernelJob& wanted) {
     using Clock = std::chrono::steady_clock;
-    const auto since = [](Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); };
     Clock::time_point begin = Clock::now();
     busy("reading " + wanted.name);
-    auto made = std::make_shared<CompiledKernel>();
-    made->version = wanted.version;
-    made->source = wanted.text;
+    const auto made = begun(wanted);
     auto text = lessons::parse_host(wanted.text, wanted.name);
     made->ok = text.ok();
     if (!text.ok()) made->messages.push_back(text.error());
@@ -41,12 +38,7 @@ void Session::Worker::own_host(const KernelJob& wanted) {
     busy("");
     if (!wanted.run || !made->ok) return;
 
-    auto result = std::make_shared<KernelResult>();
-    result->version = wanted.version;
-    result->edited_at = wanted.edited_at;
-    result->settings = wanted.launch;
-    result->gpu = wanted.launch.gpu;
-    result->kernel = wanted.name;
+    const auto result = begun_run(wanted);
     const auto refuse = [&](Diagnostic why) {
         result->refused = std::move(why);
         draft.own_result = result;
@@ -64,10 +56,7 @@ void Session::Worker::own_host(const KernelJob& wanted) {
     begin = Clock::now();
     auto run = lessons::run_host(text.value(), spec.value(), kernels_of(wanted.path, text.value(), lesson.get()), how);
     result->seconds = since(begin);
-    if (source.stop_requested()) {
-        result->cancelled = !watchdog.barked();
-        return refuse({watchdog.barked() ? "given up after a second: Run waits for it as long as it takes" : "cancelled"});
-    }
+    if (source.stop_requested()) return refuse(cut_short(*result, watchdog));
     if (!run.ok()) return refuse(run.error());
     if (!run.value()->hazards.empty()) {
         auto warned = std::make_shared<CompiledKernel>(*made);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "app/gui/watchdog.h"
+#include "app/gui/own_job.h"
 #include "app/gui/worker.h"
 #include "core/base/diagnostic.h"
 #include "core/base/files.h"
@@ -22,10 +22,6 @@ constexpr size_t most_entries = 32, most_printed = size_t{64} << 10;
 constexpr uint64_t timed_budget = 50'000'000, functional_budget = 1'000'000'000;  // warp instructions
 constexpr uint64_t most_checkpoint_bytes = uint64_t{128} << 20;
 constexpr size_t most_tracks = 4096;  // warps that can be looked into after a functional run
-
-double since(Clock::time_point begin) {
-    return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 // A functional run has no cycles: its warps, so that they can be chosen and stepped through.
 KernelTrace tracks_of(const simt::LaunchConfig& config) {
@@ -66,9 +62,7 @@ void Session::Worker::own_kernel(const KernelJob& wanted) {
 void Session::Worker::compile_own(const KernelJob& wanted) {
     const Clock::time_point begin = Clock::now();
     busy("compiling " + wanted.name);
-    auto made = std::make_shared<CompiledKernel>();
-    made->version = wanted.version;
-    made->source = wanted.text;
+    const auto made = begun(wanted);
     const bool is_ptx = wanted.name.size() > 4 && wanted.name.ends_with(".ptx");
     try {
         std::string ptx = wanted.text, ptx_name = wanted.name;

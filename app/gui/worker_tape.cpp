@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "app/gui/own_job.h"
 #include "app/gui/views/tape_data.h"
-#include "app/gui/watchdog.h"
 #include "app/gui/worker.h"
 #include "core/base/diagnostic.h"
 #include "core/nn/follow.h"
@@ -72,13 +72,9 @@ std::shared_ptr<const nn::Followed> followed_anomaly(const nn::StepRecord& step,
 }  // namespace
 
 void Session::Worker::own_tape(const KernelJob& wanted) {
-    using Clock = std::chrono::steady_clock;
-    const auto since = [](Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); };
-    const Clock::time_point begin = Clock::now();
+    const auto begin = std::chrono::steady_clock::now();
     wants_timing = false;
-    auto made = std::make_shared<CompiledKernel>();
-    made->version = wanted.version;
-    made->source = wanted.text;
+    const auto made = begun(wanted);
     const auto say = [&] {
         made->seconds = since(begin);
         draft.compiled = made;
@@ -93,12 +89,7 @@ void Session::Worker::own_tape(const KernelJob& wanted) {
     }
     if (!wanted.run) return say();
 
-    auto result = std::make_shared<KernelResult>();
-    result->version = wanted.version;
-    result->edited_at = wanted.edited_at;
-    result->settings = wanted.launch;
-    result->gpu = wanted.launch.gpu;
-    result->kernel = wanted.name;
+    const auto result = begun_run(wanted);
     result->timed = wanted.launch.timed;
     const std::string device = wanted.launch.timed ? "sim:" + wanted.launch.gpu : "host";
     busy("running " + wanted.name + (result->timed ? " on the modelled " + upper(result->gpu) : " on the host"));
@@ -141,9 +132,7 @@ void Session::Worker::own_tape(const KernelJob& wanted) {
     }
     result->seconds = since(begin);
     if (!ran) {
-        result->cancelled = !watchdog.barked();
-        result->refused =
-            Diagnostic{watchdog.barked() ? "given up after a second: Run waits for it as long as it takes" : "cancelled"};
+        result->refused = cut_short(*result, watchdog);
         draft.own_result = result;
         return say();
     }
