@@ -1,14 +1,12 @@
 // A cuBLAS over the modelled driver (modelled_cuda_driver.cpp): the functions that the yardstick calls, from their published
 // meaning. What cuBLAS would refuse is refused with its status: an unknown handle, operation, type or leading dimension.
 // Where NVIDIA's headers are, the compiler holds every signature and number here against them.
-#include <dlfcn.h>
-
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <vector>
 
 #include "core/base/dtype.h"
+#include "tests/driver/driver_function.h"
 
 #if __has_include(<cublas_v2.h>) && __has_include(<cuda_runtime_api.h>)
 #pragma GCC diagnostic push
@@ -55,12 +53,6 @@ cublasStatus_t status(int value) {
     return static_cast<cublasStatus_t>(value);
 }
 
-template <class Function>
-Function driver_function(const char* name) {
-    const char* const path = std::getenv("LOCKSTEP_LIBCUDA");
-    void* const library = path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : nullptr;
-    return library ? reinterpret_cast<Function>(dlsym(library, name)) : nullptr;
-}
 bool copy_out(void* to, const void* from, size_t bytes, void* stream) {
     static const auto copy = driver_function<int (*)(void*, uint64_t, size_t, void*)>("cuMemcpyDtoHAsync_v2");
     return copy && copy(to, reinterpret_cast<uint64_t>(from), bytes, stream) == 0;

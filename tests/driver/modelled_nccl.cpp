@@ -2,12 +2,11 @@
 // meets the receive of its own group. So the communicator and the self-test run where there is no NVIDIA library. What NCCL
 // would refuse is refused: another communicator than the one it made, a type, operation or root that there is not, memory
 // that the driver does not know. Where NVIDIA's header is, the compiler holds every signature and number here against it.
-#include <dlfcn.h>
-
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <vector>
+
+#include "tests/driver/driver_function.h"
 
 #if __has_include(<nccl.h>) && __has_include(<cuda_runtime.h>)
 #pragma GCC diagnostic push
@@ -57,12 +56,7 @@ bool is_group(ncclComm_t group) {
     return group && reinterpret_cast<ModelledGroup*>(group)->word == ModelledGroup{}.word;
 }
 int copy(uint64_t to, uint64_t from, size_t bytes) {
-    using Copy = int (*)(uint64_t, uint64_t, size_t, void*);
-    static const auto within = [] {
-        const char* const name = std::getenv("LOCKSTEP_LIBCUDA");
-        void* const library = name ? dlopen(name, RTLD_NOW | RTLD_NOLOAD) : nullptr;
-        return library ? reinterpret_cast<Copy>(dlsym(library, "cuMemcpyDtoDAsync_v2")) : nullptr;
-    }();
+    static const auto within = driver_function<int (*)(uint64_t, uint64_t, size_t, void*)>("cuMemcpyDtoDAsync_v2");
     if (!within) return internal_error;
     return to == from || within(to, from, bytes, nullptr) == 0 ? done : internal_error;
 }
