@@ -15,6 +15,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+const fs::path lessons_folder = resource_root() / "lessons";
+
 struct Desk : test::Desk {
     Desk() : test::Desk(SessionOptions{.own_kernel = true}) {
         pace = 0.3;
@@ -25,17 +27,22 @@ struct Desk : test::Desk {
         session.desk.set_text(text);
         settle();
     }
+    void open(const char* program) {  // of the lessons
+        REQUIRE(!session.desk.open(lessons_folder / program));
+        settle();
+    }
+    void go_to(const char* workspace) {
+        session.workspace = workspace;
+        settle();
+    }
     std::string told(const char* view) { return shell.describe(view); }
 };
-
-const fs::path lessons_folder = resource_root() / "lessons";
 
 }  // namespace
 
 TEST_CASE("a tensor program opens with its graph, gradients and products on the edges, and steps both ways") {
     Desk desk;
-    REQUIRE(!desk.session.desk.open(lessons_folder / "B02_chain_rule" / "chain.tape"));
-    desk.settle();
+    desk.open("B02_chain_rule/chain.tape");
     REQUIRE(desk.session.desk.document().is_tape());
     REQUIRE(desk.snapshot()->tape);
     CHECK(desk.snapshot()->step->device == "sim:v100");
@@ -64,8 +71,7 @@ TEST_CASE("a tensor program opens with its graph, gradients and products on the 
 
 TEST_CASE("a tensor program that is wrong leaves the last good one on show, and says line and place") {
     Desk desk;
-    REQUIRE(!desk.session.desk.open(lessons_folder / "B02_chain_rule" / "chain.tape"));
-    desk.settle();
+    desk.open("B02_chain_rule/chain.tape");
     desk.write("dtype f64\nparam x = 2\nz = log(x\nbackward z\n");
     REQUIRE(desk.snapshot()->compiled);
     CHECK_FALSE(desk.snapshot()->compiled->ok);
@@ -90,8 +96,7 @@ TEST_CASE("a tensor program that is wrong leaves the last good one on show, and 
 
 TEST_CASE("the first value that is not finite, a wrong backward, a hook and a Hessian are reported with their lines") {
     Desk desk;
-    REQUIRE(!desk.session.desk.open(lessons_folder / "B03_custom_operator" / "planted.tape"));
-    desk.settle();
+    desk.open("B03_custom_operator/planted.tape");
     CHECK(desk.told("reports").find("the gradient of x at [1] is 2 by backward but 5") != std::string::npos);
     CHECK(desk.told("reports").find("1 thing wrong.") != std::string::npos);
     desk.write("param x = {3, 2}\ny = log(x - 2)\nz = sum(y)\nhook y = 0.5 * up\nbackward z\n");
@@ -104,8 +109,7 @@ TEST_CASE("the first value that is not finite, a wrong backward, a hook and a He
 
 TEST_CASE("a program that loses its numbers shows the step and the node in which the first of them went") {
     Desk desk;
-    REQUIRE(!desk.session.desk.open(lessons_folder / "B03_custom_operator" / "root.tape"));
-    desk.settle();
+    desk.open("B03_custom_operator/root.tape");
     // Of three steps the last has a loss of NaN; in step 0 all values are numbers, and the gradient of x is none.
     REQUIRE(desk.snapshot()->step->step == 0);
     CHECK(desk.snapshot()->step->loss == 1.5);
@@ -127,10 +131,8 @@ TEST_CASE("a program that loses its numbers shows the step and the node in which
 
 TEST_CASE("a tensor program's numbers carry its name in the Training workspace, where no run was open") {
     Desk desk;
-    REQUIRE(!desk.session.desk.open(lessons_folder / "B02_chain_rule" / "hook.tape"));
-    desk.settle();
-    desk.session.workspace = "training";
-    desk.settle();
+    desk.open("B02_chain_rule/hook.tape");
+    desk.go_to("training");
     REQUIRE(desk.snapshot()->tape);
     CHECK(desk.shows("A tensor program: hook.tape on sim:v100"));
     CHECK(desk.shows("below: hook.tape, until a run begins"));
@@ -174,8 +176,7 @@ TEST_CASE("what fusion made is hidden while a lesson asks how much it fused") {
 TEST_CASE("one kernel is no kernels") {
     Desk desk;
     desk.settle();
-    REQUIRE(!desk.session.desk.open(lessons_folder / "B12_cheaper_arithmetic" / "tiled.tape"));
-    desk.settle();
+    desk.open("B12_cheaper_arithmetic/tiled.tape");
     REQUIRE(desk.snapshot()->step);
     REQUIRE(desk.snapshot()->step->launches.size() == 1);
     CHECK(desk.shows("· 1 kernel"));
@@ -184,8 +185,7 @@ TEST_CASE("one kernel is no kernels") {
 
 TEST_CASE("a tensor program runs on the host too, and a kernel takes its place on the desk") {
     Desk desk;
-    REQUIRE(!desk.session.desk.open(lessons_folder / "B02_chain_rule" / "chain.tape"));
-    desk.settle();
+    desk.open("B02_chain_rule/chain.tape");
     REQUIRE(desk.click_on("on V100"));
     desk.settle();
     CHECK(desk.snapshot()->step->device == "host");
@@ -193,8 +193,7 @@ TEST_CASE("a tensor program runs on the host too, and a kernel takes its place o
     const auto refused = desk.session.desk.open(lessons_folder / "B02_chain_rule" / "lesson.md");
     REQUIRE(refused);
     CHECK(refused->find(".tape") != std::string::npos);
-    REQUIRE(!desk.session.desk.open(lessons_folder / "B02_chain_rule" / "by_hand.cu"));
-    desk.settle();
+    desk.open("B02_chain_rule/by_hand.cu");
     CHECK_FALSE(desk.session.desk.document().is_tape());
     CHECK(desk.snapshot()->own_run);
     CHECK(desk.shows("Launch and results"));
@@ -238,10 +237,8 @@ TEST_CASE("a lesson's training curves stand at their end, and show what the mode
 
 TEST_CASE("a training run starts and stops beside a tensor program that was on show") {
     Desk desk;
-    REQUIRE(!desk.session.desk.open(lessons_folder / "B02_chain_rule" / "chain.tape"));
-    desk.settle();
-    desk.session.workspace = "training";
-    desk.settle();
+    desk.open("B02_chain_rule/chain.tape");
+    desk.go_to("training");
     REQUIRE(desk.click_on("Step"));
     desk.settle();
     CHECK(!desk.snapshot()->tape);
@@ -253,8 +250,7 @@ TEST_CASE("a training run starts and stops beside a tensor program that was on s
     REQUIRE(desk.click_on("Pause"));
     desk.settle();
     CHECK_FALSE(desk.session.playing);
-    desk.session.workspace = "kernel";
-    desk.settle();
+    desk.go_to("kernel");
     REQUIRE(desk.snapshot()->tape);  // and the program comes back
     CHECK(desk.told("graph").find("grad +0.6429") != std::string::npos);
 }

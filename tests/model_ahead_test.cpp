@@ -19,10 +19,7 @@ namespace {
 // Each thread writes its words to shared memory; behind the barrier it loads at `stride` words from its neighbours, in
 // words, vectors, bytes and under a guard, in a loop whose trips depend on the thread.
 std::string kernel(uint32_t stride) {
-    return R"(.version 7.0
-.target sm_75
-.address_size 64
-.visible .entry k(.param .u64 out)
+    return R"(.visible .entry k(.param .u64 out)
 {
     .reg .pred %p<4>;
     .reg .b32 %r<20>;
@@ -75,10 +72,7 @@ loop:
 // Tiles go through shared memory, two barriers a trip; warps and lanes leave early, after as many trips as their block and
 // thread say; a block's threads add to what others of the block have written to global memory; vectors, guards, and lanes
 // that go two ways between the barriers.
-const char* const tiles = R"(.version 7.0
-.target sm_75
-.address_size 64
-.visible .entry k(.param .u64 out, .param .u64 in, .param .u32 trips)
+const char* const tiles = R"(.visible .entry k(.param .u64 out, .param .u64 in, .param .u32 trips)
 {
     .reg .pred %p<9>;
     .reg .b32 %r<40>;
@@ -147,10 +141,7 @@ leave:
 )";
 
 // The first block writes data, then a flag behind a fence; the others wait for the flag and add to the data.
-const char* const handed_over = R"(.version 7.0
-.target sm_75
-.address_size 64
-.visible .entry k(.param .u64 out, .param .u64 flag)
+const char* const handed_over = R"(.visible .entry k(.param .u64 out, .param .u64 flag)
 {
     .reg .pred %p<4>;
     .reg .b32 %r<12>;
@@ -222,7 +213,8 @@ void check_alike(const GpuSpec& on, const ptx::Program& program, const simt::Lau
 }
 
 std::shared_ptr<const ptx::Program> program_of(const std::string& text) {
-    return ptx::decode(ptx::parse(text, "ahead.ptx").value(), "k").value();
+    const std::string head = ".version 7.0\n.target sm_75\n.address_size 64\n";
+    return ptx::decode(ptx::parse(head + text, "ahead.ptx").value(), "k").value();
 }
 
 }  // namespace
@@ -295,7 +287,7 @@ TEST_CASE("a fault of an instruction that could run ahead is found where it is i
     std::string text = kernel(1);
     const std::string load = "ld.shared.u32 %r13, [%r10+512];";
     text.replace(text.find(load), load.size(), "ld.shared.u32 %r13, [%r10+9000];");
-    const auto program = ptx::decode(ptx::parse(text, "ahead.ptx").value(), "k").value();
+    const auto program = program_of(text);
     const auto fault_of = [&](bool ahead) {
         simt::Memory memory;
         const uint64_t out = simt::test::put(memory, std::vector<uint32_t>(64), "out");
@@ -312,10 +304,7 @@ TEST_CASE("a fault of an instruction that could run ahead is found where it is i
 }
 
 TEST_CASE("memory that the launch writes is read at the cycle of the issue: races through it come out alike, ahead or not") {
-    const std::string head = R"(.version 7.0
-.target sm_75
-.address_size 64
-.visible .entry k(.param .u64 out)
+    const std::string head = R"(.visible .entry k(.param .u64 out)
 {
     .reg .pred %p<4>;
     .reg .b32 %r<8>;
@@ -363,10 +352,7 @@ TEST_CASE("what a launch may write follows from where its stores' addresses come
     const uint64_t in = simt::test::put(memory, std::vector<uint32_t>(64), "in");
     const uint64_t out = simt::test::put(memory, std::vector<uint32_t>(64), "out");
     const auto written = [&](const std::string& body, std::initializer_list<uint64_t> arguments) {
-        const auto program = program_of(R"(.version 7.0
-.target sm_75
-.address_size 64
-.visible .global .u32 count;
+        const auto program = program_of(R"(.visible .global .u32 count;
 .visible .entry k(.param .u64 a, .param .u64 b)
 {
     .reg .pred %p<4>;
@@ -407,10 +393,7 @@ TEST_CASE("a called function with more registers than its kernel may write anywh
         const std::string to = std::to_string(k);
         more += "ld.global.u64 %rd" + to + ", [%rd0];\n";
     }
-    const auto program = program_of(R"(.version 7.0
-.target sm_75
-.address_size 64
-.func put(.param .b64 to)
+    const auto program = program_of(R"(.func put(.param .b64 to)
 {
     .reg .b64 %rd<60>;
     ld.param.u64 %rd0, [to];
@@ -435,10 +418,7 @@ TEST_CASE("a called function with more registers than its kernel may write anywh
 }
 
 TEST_CASE("warps that wait at a barrier for one that spins dead-lock in the same words, ahead or not") {
-    const auto program = program_of(R"(.version 7.0
-.target sm_75
-.address_size 64
-.visible .entry k()
+    const auto program = program_of(R"(.visible .entry k()
 {
     .reg .pred %p<3>;
     .reg .b32 %r<6>;
