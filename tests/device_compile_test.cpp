@@ -47,6 +47,18 @@ const ChildTask tasks[] = {
          const std::lock_guard lock(held_by_a_thread);
          return "locked";
      }},
+    {"test say lock",
+     [](const std::vector<std::string>&, const SayLine& say) {
+         const std::lock_guard lock(held_by_a_thread);
+         say("locked");
+     }},
+    {"test say",
+     [](const std::vector<std::string>& words, const SayLine& say) {
+         for (const std::string& word : words) say(word);
+         if (words.back() == "crash") std::abort();
+         if (words.back() == "throw") throw std::runtime_error("told to");
+         while (words.back() == "hang") std::this_thread::sleep_for(std::chrono::seconds(1));
+     }},
 };
 }  // namespace
 
@@ -242,9 +254,44 @@ TEST_CASE("a task runs while another thread of the parent holds every lock") {
     });
     held.get_future().wait();
     const ChildOutcome outcome = run_task("test lock", {}, folder.path(), {.seconds = 10});
+    std::string heard;
+    const ChildOutcome said = hear_task(
+        "test say lock", {},
+        [&](std::string_view line) {
+            heard += line;
+            return 10;
+        },
+        10);
     done.set_value();
     holder.join();
     CHECK(outcome.output == "locked");
+    CHECK(said.succeeded());
+    CHECK(heard == "locked");
+}
+
+TEST_CASE("a task that says lines is heard as it goes, and ended when it is silent for too long") {
+    using End = ChildOutcome::End;
+    const auto hear = [](const std::vector<std::string>& words, std::string& heard) {
+        return hear_task(
+            "test say", words,
+            [&](std::string_view line) {
+                heard += "|" + std::string(line);
+                return line == "hang" ? 0.2 : 10;
+            },
+            10);
+    };
+    std::string all, crash, thrown, hang;
+    CHECK(hear({"a", "b c", "", std::string(100000, 'x')}, all).succeeded());
+    CHECK(all == "|a|b c|" + std::string(100000, 'x'));  // an empty line says nothing
+    CHECK(hear({"a", "crash"}, crash).end == End::killed);
+    CHECK(crash == "|a|crash");
+    CHECK(hear({"throw"}, thrown).status == 126);
+    CHECK(hear({"hang"}, hang).end == End::timed_out);
+    CHECK(hang == "|hang");
+    std::string none;
+    CHECK_FALSE(hear_task(
+                    "no such task", {}, [](std::string_view) { return 10; }, 10)
+                    .succeeded());
 }
 
 TEST_CASE("impossible compile requests are one sentence each") {

@@ -106,18 +106,24 @@ std::vector<float> whole_floats(size_t count) {  // sums of them are exact
 }  // namespace
 
 #if defined(__linux__)
+static const ChildTask hangs("test driver that hangs", [](const std::vector<std::string>&, const SayLine& say) {
+    say(std::to_string(getpid()));
+    for (;;) pause();
+});
+
 TEST_CASE("the process that measures is gone when the one that waits for it is killed") {
     int ends[2];
     REQUIRE(pipe(ends) == 0);
     const pid_t waits = fork();
     if (waits == 0) {
-        run_and_hear(
-            [&](const SayLine&) {
-                const pid_t measures = getpid();
+        hear_task(
+            "test driver that hangs", {},
+            [&](std::string_view line) {
+                const pid_t measures = std::atoi(std::string(line).c_str());
                 if (write(ends[1], &measures, sizeof measures) != sizeof measures) _exit(1);
-                for (;;) pause();  // as a driver that hangs
+                return 1000.0;
             },
-            [](std::string_view) { return 1000.0; }, 1000);
+            1000);
         _exit(0);
     }
     pid_t measures = 0;

@@ -15,12 +15,21 @@
 #include "app/cli/silicon.h"
 #include "core/base/files.h"
 #include "core/comm/silicon_nccl.h"
+#include "core/device/child_process.h"
 #include "core/nn/silicon_training.h"
 
 namespace lockstep::cli {
 namespace {
 
 constexpr size_t largest_silicon_file = size_t{16} << 20;
+
+device::SiliconParts parts_above() {
+    return {{"training", nn::measure_training}, {"nccl", comm::measure_nccl}};
+}
+const device::ChildTask measuring(device::silicon_task,
+                                  [](const std::vector<std::string>& words, const device::SayLine& say) {
+                                      device::measure_as_child(words, parts_above(), say);
+                                  });
 
 device::SiliconFile read_silicon(const std::string& path) {
     return device::parse_silicon(read_file(path, largest_silicon_file).value(), path).value();
@@ -91,8 +100,7 @@ void add_silicon(CLI::App& app, int&) {
         options.failed = [](const device::SiliconFailure& row) {
             fmt::print(stderr, "not measured: {}: {}\n", row.name, row.why);
         };
-        options.more["training"] = nn::measure_training;
-        options.more["nccl"] = comm::measure_nccl;
+        options.more = parts_above();
         if (chosen->device.starts_with("cuda:")) {
             device::measure_silicon_guarded(file, chosen->out, chosen->device, options, chosen->patience);
         } else {

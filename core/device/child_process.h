@@ -29,12 +29,15 @@ ChildOutcome run_program(const std::filesystem::path& program, const std::vector
                          const std::filesystem::path& folder, const ChildLimits& limits = {});
 
 // A function that this same program runs in a child of its own, started afresh: no thread of the parent and none of its
-// locks are in it. It gets run_task's words and returns what becomes the output; a crash or an endless loop in it ends the
-// child alone. One at namespace scope for each name.
+// locks are in it. It gets the words of run_task and returns what becomes the output, or those of hear_task and says lines;
+// a crash or an endless loop in it ends the child alone. One at namespace scope for each name.
+using SayLine = std::function<void(std::string_view line)>;
 class ChildTask {
   public:
     using Function = std::string (*)(const std::vector<std::string>& words);
+    using Speaker = void (*)(const std::vector<std::string>& words, const SayLine& say);
     ChildTask(std::string_view name, Function function);
+    ChildTask(std::string_view name, Speaker speaker);
 };
 // The first line of main(): in such a child it runs the task and ends the process; else it returns at once. A program
 // without it cannot run tasks: they are not started.
@@ -43,12 +46,11 @@ void serve_task(int argc, char** argv);
 ChildOutcome run_task(std::string_view name, const std::vector<std::string>& words, const std::filesystem::path& folder,
                       const ChildLimits& limits = {});
 
-// Runs `function` in a child that says lines; `heard` gets each and returns for how many seconds the child may be silent
-// after it. One that is silent for longer is ended. Ctrl-C ends both. No bound on memory: a GPU's driver reserves address
-// space.
-using SayLine = std::function<void(std::string_view line)>;
-ChildOutcome run_and_hear(const std::function<void(const SayLine& say)>& function,
-                          const std::function<double(std::string_view line)>& heard, double seconds);
+// Runs a task that says lines, none of them empty; `heard` gets each and returns for how many seconds the task may be silent
+// after it, `seconds` at its beginning. One that is silent for longer is ended. Working folder, environment and what it
+// prints are this program's, and Ctrl-C ends both. No bound on memory: a GPU's driver reserves address space.
+ChildOutcome hear_task(std::string_view name, const std::vector<std::string>& words,
+                       const std::function<double(std::string_view line)>& heard, double seconds);
 
 // The first of `names` on the PATH or in `folders`; empty when there is none.
 std::filesystem::path find_program(const std::vector<std::string>& names,

@@ -1,6 +1,6 @@
 // Child processes by fork and exec: parent and child share one pipe; the child leads a process group, so that ending it ends
 // what it started. Between fork and exec the child calls async-signal-safe functions only: another thread may have held any
-// lock. run_and_hear's child alone goes on in C++, so its caller must be the only thread.
+// lock.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -131,17 +131,18 @@ ChildOutcome fork_and_watch(const ChildLimits& limits, const Body& body) {
     return watch(child, ends[0], limits);
 }
 
+std::vector<char*> pointers(std::vector<std::string>& strings) {  // as exec takes them
+    std::vector<char*> result;
+    for (std::string& text : strings) result.push_back(text.data());
+    result.push_back(nullptr);
+    return result;
+}
+
 // Starts `program`, which prints into the pipe; `last` runs in the child right before exec: async-signal-safe calls only.
 template <class Last>
 ChildOutcome start(const std::string& program, std::vector<std::string> words, std::vector<std::string> settings,
                    const fs::path& folder, const ChildLimits& limits, const Last& last) {
-    const auto pointers = [](std::vector<std::string>& strings) {
-        std::vector<char*> result;
-        for (std::string& text : strings) result.push_back(text.data());
-        result.push_back(nullptr);
-        return result;
-    };
-    std::vector<char*> argv = pointers(words), environment = pointers(settings);
+    const std::vector<char*> argv = pointers(words), environment = pointers(settings);
     const std::string where = folder.string();
     return fork_and_watch(limits, [&](int pipe) {
         const int nothing = open("/dev/null", O_RDONLY);
@@ -170,15 +171,42 @@ bool write_all(int descriptor, std::string_view text) {
     return true;
 }
 
-constexpr std::string_view task_program = "lockstep-task";  // what a child that runs a task is called
+// A child that runs a task: this program, called so, then the task's name, its conditions and its words. Conditions: of one
+// that returns its output the bounds, "seconds memory file"; of one that says lines the descriptor that it says them into.
+constexpr std::string_view task_program = "lockstep-task";
+constexpr double most_starting_seconds = 10;  // of a program on a busy machine, before its task begins
 
-std::vector<std::pair<std::string, ChildTask::Function>>& tasks() {
-    static std::vector<std::pair<std::string, ChildTask::Function>> all;
+struct Task {
+    std::string name;
+    ChildTask::Function function = nullptr;
+    ChildTask::Speaker speaker = nullptr;
+};
+std::vector<Task>& tasks() {
+    static std::vector<Task> all;
     return all;
 }
 bool& serves_tasks() {
     static bool serves = false;
     return serves;
+}
+
+// In the child, once the task is known. Bounds are set here: a sanitizer's start would break them.
+[[noreturn]] void speak(const Task& task, const char* condition, const std::vector<std::string>& words) {
+    const int said = std::atoi(condition);
+    if (fcntl(said, F_SETFD, FD_CLOEXEC) != 0) _exit(126);  // what the task starts does not keep it open
+    const SayLine say = [said](std::string_view line) {
+        if (!write_all(said, std::string(line) + "\n")) _exit(126);
+    };
+    say("");  // it begins
+    task.speaker(words, say);
+    _exit(0);
+}
+[[noreturn]] void answer(const Task& task, const char* condition, const std::vector<std::string>& words) {
+    ChildLimits limits;
+    if (std::sscanf(condition, "%lf %" SCNu64 " %" SCNu64, &limits.seconds, &limits.memory_bytes, &limits.file_bytes) != 3)
+        _exit(126);
+    bound_this_process(limits, own_address_space());
+    _exit(write_all(STDOUT_FILENO, task.function(words)) ? 0 : 126);
 }
 }  // namespace
 
@@ -190,24 +218,21 @@ ChildOutcome run_program(const fs::path& program, const std::vector<std::string>
 }
 
 ChildTask::ChildTask(std::string_view name, Function function) {
-    tasks().emplace_back(name, function);
+    tasks().push_back({.name = std::string(name), .function = function});
+}
+ChildTask::ChildTask(std::string_view name, Speaker speaker) {
+    tasks().push_back({.name = std::string(name), .speaker = speaker});
 }
 
 void serve_task(int argc, char** argv) {
     serves_tasks() = true;
     if (argc < 3 || std::string_view(argv[0]) != task_program) return;
     const std::vector<std::string> words(argv + 3, argv + argc);
-    const std::string_view sizes = argv[2];  // "seconds memory file": bounds that a sanitizer's start would break
-    ChildLimits limits;
-    if (std::sscanf(sizes.data(), "%lf %" SCNu64 " %" SCNu64, &limits.seconds, &limits.memory_bytes, &limits.file_bytes) !=
-        3)
-        _exit(126);
-    bound_this_process(limits, own_address_space());
-    for (const auto& [name, function] : tasks()) {
-        if (name != argv[1]) continue;
+    for (const Task& task : tasks()) {
+        if (task.name != argv[1]) continue;
         try {
-            const std::string output = function(words);
-            _exit(write_all(STDOUT_FILENO, output) ? 0 : 126);
+            if (task.speaker) speak(task, argv[2], words);
+            answer(task, argv[2], words);
         } catch (...) {
             _exit(126);
         }
@@ -231,24 +256,20 @@ ChildOutcome run_task(std::string_view name, const std::vector<std::string>& wor
     });
 }
 
-ChildOutcome run_and_hear(const std::function<void(const SayLine& say)>& function,
-                          const std::function<double(std::string_view line)>& heard, double seconds) {
+ChildOutcome hear_task(std::string_view name, const std::vector<std::string>& words,
+                       const std::function<double(std::string_view line)>& heard, double seconds) {
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) return {};
-    std::fflush(nullptr);  // or the child would print it again
+    if (!serves_tasks() || pipe2(ends, O_CLOEXEC) != 0) return {};
+    std::vector<std::string> all = {std::string(task_program), std::string(name), std::to_string(ends[1])};
+    all.insert(all.end(), words.begin(), words.end());
+    const std::vector<char*> argv = pointers(all);
     const pid_t parent = getpid(), child = fork();
     if (child == 0) {  // of the same process group: the terminal's Ctrl-C reaches it
         end_with(parent);
-        close(ends[0]);
         signal(SIGPIPE, SIG_DFL);  // nobody listens any more
-        try {
-            function([&](std::string_view line) {
-                if (!write_all(ends[1], std::string(line) + "\n")) _exit(126);
-            });
-            _exit(0);
-        } catch (...) {
-            _exit(126);
-        }
+        fcntl(ends[1], F_SETFD, 0);
+        execv("/proc/self/exe", argv.data());
+        _exit(127);
     }
     close(ends[1]);
     if (child < 0) {
@@ -259,7 +280,7 @@ ChildOutcome run_and_hear(const std::function<void(const SayLine& say)>& functio
     const auto after = [](double wait) {
         return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(wait));
     };
-    auto deadline = after(seconds);
+    auto deadline = after(seconds + most_starting_seconds);
     const auto left_ms = [&] {
         return static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count());
     };
@@ -277,7 +298,7 @@ ChildOutcome run_and_hear(const std::function<void(const SayLine& say)>& functio
         if (count <= 0) break;
         rest.append(buffer, static_cast<size_t>(count));
         for (size_t end; (end = rest.find('\n')) != std::string::npos; rest.erase(0, end + 1))
-            deadline = after(heard(std::string_view(rest).substr(0, end)));
+            deadline = after(end == 0 ? seconds : heard(std::string_view(rest).substr(0, end)));
     }
     close(ends[0]);
     int status = 0;

@@ -140,6 +140,8 @@ class PackLaunch {
 
 // ---- Measuring.
 class SiliconRun;
+// Parts that modules above this one measure: "training" (core/nn), "nccl" (core/comm). Without one the part is left out.
+using SiliconParts = std::map<std::string, std::function<void(SiliconRun&)>, std::less<>>;
 struct SiliconOptions {
     std::vector<std::string> parts;                  // empty: all
     std::span<const PackRow> pack = silicon_pack();  // of the part `kernels`
@@ -155,8 +157,7 @@ struct SiliconOptions {
     std::function<void(std::string_view row)> started, ended;
     std::function<void(const SiliconFailure&)> failed;  // a row; measuring goes on
     std::function<void(const SiliconFile&)> finished;   // after each row: what there is so far
-    // Parts that modules above this one measure: "training" (core/nn), "nccl" (core/comm). Without one the part is left out.
-    std::map<std::string, std::function<void(SiliconRun&)>, std::less<>> more;
+    SiliconParts more;
 };
 // A part under way: each row is measured unless the file holds it, and is in the file at once.
 class SiliconRun {
@@ -194,7 +195,12 @@ void measure_silicon(SiliconFile& file, const std::string& device, const Silicon
 
 // The same in a child process that keeps what there is in the file `path`: a row whose kernel breaks the GPU's context, or
 // in which the driver crashes or says nothing for `patience` seconds, is noted as failed, and another child goes on behind
-// it. `file` is as it is on the disk afterwards. Throws Failure as above, and where a GPU does not come back.
+// it. `file`, which is what `path` holds, is as it is on the disk afterwards. Throws Failure as above, and where a GPU does
+// not come back. The child is this program again, with a pack of its own: somewhere in it there is a ChildTask
+// (child_process.h) called silicon_task that calls measure_as_child().
+inline constexpr std::string_view silicon_task = "silicon";
+void measure_as_child(const std::vector<std::string>& words, SiliconParts more,
+                      const std::function<void(std::string_view line)>& say);
 void measure_silicon_guarded(SiliconFile& file, const std::string& path, const std::string& device,
                              const SiliconOptions& options, double patience = 120);
 

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <sstream>
 
 #include "core/base/files.h"
 #include "core/device/child_process.h"
@@ -58,8 +59,42 @@ void hear_line(GuardHeard& heard, const SiliconOptions& options, std::string_vie
     }
 }
 
-void measure_in_child(const SayLine& say, SiliconFile file, const std::string& path, const std::string& device,
-                      SiliconOptions options) {
+SiliconFile file_at(const std::string& path) {
+    if (!std::filesystem::exists(path)) return {};
+    return parse_silicon(read_file(path, largest_guarded_file).value(), path).value();
+}
+
+// The words of the child: the file, the device, the options, the parts.
+std::vector<std::string> words_of(const std::string& path, const std::string& device, const SiliconOptions& options) {
+    std::vector<std::string> words = {path, device};
+    words.push_back(fmt::format("{} {} {} {} {} {}", options.repeats, options.seconds, options.clock_rounds, options.flushed,
+                                options.quick ? 1 : 0, options.budget));
+    words.insert(words.end(), options.parts.begin(), options.parts.end());
+    return words;
+}
+SiliconOptions options_of(const std::vector<std::string>& words) {
+    SiliconOptions options;
+    std::istringstream(words.at(2)) >> options.repeats >> options.seconds >> options.clock_rounds >> options.flushed >>
+        options.quick >> options.budget;
+    options.parts.assign(words.begin() + 3, words.end());
+    return options;
+}
+
+std::string guard_words(const ChildOutcome& outcome, double patience) {
+    if (outcome.end == ChildOutcome::End::timed_out)
+        return fmt::format("it gave no answer for {:.0f} s and was ended", patience);
+    if (outcome.end == ChildOutcome::End::killed)
+        return fmt::format("the process that measured it was ended by signal {} ({})", outcome.status,
+                           strsignal(outcome.status));
+    return fmt::format("the process that measured it ended with status {}", outcome.status);
+}
+
+}  // namespace
+
+void measure_as_child(const std::vector<std::string>& words, SiliconParts more, const SayLine& say) {
+    const std::string &path = words.at(0), &device = words.at(1);
+    SiliconOptions options = options_of(words);
+    options.more = std::move(more);
     const auto sayer = [&say](std::string word) {
         return [&say, word = std::move(word)](std::string_view what) { say(word + "\t" + guarded_line(std::string(what))); };
     };
@@ -75,6 +110,7 @@ void measure_in_child(const SayLine& say, SiliconFile file, const std::string& p
         say(fmt::format("error\t{}\t{}", static_cast<int>(status), guarded_line(what)));
     };
     try {
+        SiliconFile file = file_at(path);
         measure_silicon(file, device, options);
         say("done\t");
     } catch (const Failure& failure) {
@@ -83,17 +119,6 @@ void measure_in_child(const SayLine& say, SiliconFile file, const std::string& p
         say("broke\t" + guarded_line(problem.what()));
     }
 }
-
-std::string guard_words(const ChildOutcome& outcome, double patience) {
-    if (outcome.end == ChildOutcome::End::timed_out)
-        return fmt::format("it gave no answer for {:.0f} s and was ended", patience);
-    if (outcome.end == ChildOutcome::End::killed)
-        return fmt::format("the process that measured it was ended by signal {} ({})", outcome.status,
-                           strsignal(outcome.status));
-    return fmt::format("the process that measured it ended with status {}", outcome.status);
-}
-
-}  // namespace
 
 void measure_silicon_guarded(SiliconFile& file, const std::string& path, const std::string& device,
                              const SiliconOptions& options, double patience) {
@@ -105,14 +130,14 @@ void measure_silicon_guarded(SiliconFile& file, const std::string& path, const s
             if (own.budget <= 0) return;
         }
         GuardHeard heard;
-        const ChildOutcome outcome =
-            run_and_hear([&](const SayLine& say) { measure_in_child(say, file, path, device, own); },
-                         [&](std::string_view line) {
-                             hear_line(heard, options, line);
-                             return patience;
-                         },
-                         patience);
-        if (std::filesystem::exists(path)) file = parse_silicon(read_file(path, largest_guarded_file).value(), path).value();
+        const ChildOutcome outcome = hear_task(
+            silicon_task, words_of(path, device, own),
+            [&](std::string_view line) {
+                hear_line(heard, options, line);
+                return patience;
+            },
+            patience);
+        if (std::filesystem::exists(path)) file = file_at(path);
         if (heard.done) return;
         if (heard.error && heard.error->status != ExitStatus::faulted) throw *heard.error;
         if (!heard.anything)
