@@ -215,6 +215,23 @@ TEST_CASE("where a lesson's pictures do not fit under each other, the one that t
     CHECK(opens("warps", 620, 300, -1) == "lesson ");  // beside each other: the text comes first
 }
 
+TEST_CASE("a step about a fault that the checker finds opens on the source, whose line the report names") {
+    const auto opened = [](int step, auto&& look) {
+        Desk desk(1, {.lesson = "A09", .lesson_step = step - 1});
+        desk.size(1280, 720, 1);
+        desk.session.workspace = "learn";
+        desk.settle();
+        look(desk);
+    };
+    opened(4, [](Desk& desk) {
+        CHECK(desk.shows("issue slots used"));
+        CHECK_FALSE(desk.shows("one SRAM, two uses"));
+        REQUIRE(desk.click_on("Memory chart"));  // the chart is a click away
+        CHECK(desk.shows("one SRAM, two uses"));
+    });
+    opened(7, [](Desk& desk) { CHECK(desk.shows("one SRAM, two uses")); });  // of what flows where
+}
+
 TEST_CASE("in a window of 1280 x 720 the pictures of part A get the height that they need") {
     for (const char* scene : {"warps", "blocks", "coalesce", "chart", "banks", "streams", "compare", "occupancy", "ladder",
                               "roofline", "generations", "threads", "divergence"})

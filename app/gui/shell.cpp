@@ -19,15 +19,30 @@ constexpr float top_height = 44;
 
 }  // namespace
 
-std::string scene_view_of(const Session& session) {
+namespace {
+
+// The scene of this step, else of the nearest step before it.
+const lessons::Scene* scene_of(const Session& session) {
     const auto& lesson = session.lesson.lesson;
-    if (!lesson) return "divergence";
-    // The scene of this step, else of the nearest step before it.
+    if (!lesson) return nullptr;
     for (int i = std::min(session.lesson.step, static_cast<int>(lesson->steps.size()) - 1); i >= 0; --i)
         if (const auto& scenes = lesson->steps[static_cast<size_t>(i)].scenes;
             !scenes.empty() && !scenes.front().view.empty())
-            return scenes.front().view;
-    return "divergence";
+            return &scenes.front();
+    return nullptr;
+}
+
+}  // namespace
+
+std::string scene_view_of(const Session& session) {
+    const lessons::Scene* scene = scene_of(session);
+    return scene ? scene->view : "divergence";
+}
+
+std::string front_view_of(const Session& session) {
+    const lessons::Scene* scene = scene_of(session);
+    if (scene && (scene->expect == "memcheck" || scene->expect == "racecheck")) return "source";
+    return scene_view_of(session);
 }
 
 std::string page_view_of(const Session& session, std::string_view workspace) {

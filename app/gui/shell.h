@@ -139,6 +139,9 @@ struct Position {
 Position position_of(const Session& session, const Focus& focus, const Snapshot& snapshot);
 // The view of the lesson step's scene: "divergence".
 std::string scene_view_of(const Session& session);
+// The view that the lesson step's pictures open on where not all fit: its scene's, but the source where the checker is to
+// find a fault, for that is reported by its line.
+std::string front_view_of(const Session& session);
 // What the workspace's layout depends on: the scene's view, or the page of SM.
 std::string page_view_of(const Session& session, std::string_view workspace);
 // The grains that the workspace has.

@@ -90,8 +90,8 @@ void Shell::body(Ui& ui, const Rect& whole) {
         return tab == tabs_.end() ? -1 : tab->second;
     };
     // A step of a lesson opens on the picture that it is about.
-    const Arrangement plan =
-        arrange(layout_of(session.workspace, page), area, chosen, session.workspace == "learn" ? page : std::string());
+    const std::string front = session.workspace == "learn" ? front_view_of(session) : std::string();
+    const Arrangement plan = arrange(layout_of(session.workspace, page), area, chosen, front);
     for (const TabStrip& strip : plan.tabs) {
         const float above = strip.area.y > area.y + 1 ? 0 : desk_margin;  // another strip stands there, or the bar
         ui.rect({strip.area.x, strip.area.y - above, strip.area.w + desk_margin, strip.area.h + above + 4},
