@@ -232,6 +232,31 @@ TEST_CASE("a step about a fault that the checker finds opens on the source, whos
     opened(7, [](Desk& desk) { CHECK(desk.shows("one SRAM, two uses")); });  // of what flows where
 }
 
+TEST_CASE("a lone warp's lesson opens on the whole of its long wait, and on the next trip of its loop") {
+    for (const float width : {1280.0f, 1600.0f}) {
+        Desk desk(1, {.lesson = "A01", .lesson_step = 6});
+        desk.size(width, width == 1280 ? 720.0f : 1000.0f, 1);
+        desk.session.workspace = "learn";
+        desk.settle();
+        const auto snapshot = desk.session.snapshot();
+        const KernelTrace& trace = snapshot->kernel->result.trace;
+        std::vector<const IssueRecord*> loads, stores;  // in view
+        for (const IssueRecord& issue : trace.issues) {
+            if (issue.cycle < desk.session.cycles_begin || issue.cycle >= desk.session.cycles_end) continue;
+            const auto& instruction = snapshot->kernel->program->instructions[issue.pc];
+            if (instruction.space != ptx::Space::global) continue;
+            if (instruction.kind == ptx::Kind::load) loads.push_back(&issue);
+            if (instruction.kind == ptx::Kind::store) stores.push_back(&issue);
+        }
+        INFO(width << ": " << desk.session.cycles_begin << " to " << desk.session.cycles_end);
+        REQUIRE(loads.size() >= 3);  // of two trips
+        REQUIRE(!stores.empty());
+        CHECK(stores[0]->cycle - loads[1]->cycle > 300);
+        CHECK(loads[2]->cycle > stores[0]->cycle);
+        CHECK(desk.shell.focus.time >= desk.session.cycles_begin);
+    }
+}
+
 TEST_CASE("in a window of 1280 x 720 the pictures of part A get the height that they need") {
     for (const char* scene : {"warps", "blocks", "coalesce", "chart", "banks", "streams", "compare", "occupancy", "ladder",
                               "roofline", "generations", "threads", "divergence"})

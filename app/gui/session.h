@@ -222,6 +222,7 @@ class Session {
     std::string workspace = "training";  // learn, sm, memory, training, kernel, cluster
     std::string gpu = "v100";
     int64_t cycles_begin = 0, cycles_end = 0;  // cycles in view of the time pictures; equal: the view fits them
+    uint64_t placed = 0;                       // how often a lesson has put the focus where its step begins
     int64_t reveal_steps = -1;                 // while a prediction is open: the warp's instructions from here on
                                                // stay hidden everywhere (rows, totals, captions); -1: nothing is
     struct WantedStep {     // an instruction of the focused warp that lies outside the stretch that the trace keeps

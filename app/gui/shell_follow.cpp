@@ -179,6 +179,7 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
         if (at >= 0 && (session.reveal_steps < 0 || at < session.reveal_steps)) {
             session.history_step = at;
             move(session, focus, *snapshot, Grain::instruction, 0);
+            ++session.placed;
         }
         if (at < 0 || session.reveal_steps < 0 || at < session.reveal_steps) line_wish_ = -1;  // else once it is revealed
     }
@@ -366,6 +367,7 @@ void Shell::reveal(const Snapshot& snapshot) {
         reveal_history_ = snapshot.history;
         session.history_step = until - 1;
         move(session, focus, snapshot, Grain::instruction, 0);
+        ++session.placed;
     }
     if (session.reveal_steps >= 0)
         session.history_step = std::min(session.history_step, std::max<int64_t>(0, session.reveal_steps - 1));

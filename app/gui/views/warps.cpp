@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <utility>
 
 #include "app/gui/views/resident_warps.h"
 #include "app/gui/views/sm_views.h"
@@ -179,8 +181,30 @@ class WarpsView final : public View {
             session.cycles_begin = focus.time - length / 2;
             session.cycles_end = session.cycles_begin + length;
         }
+        if (session.placed != placed_ && session.reveal_steps < 0) hold_wait(session, focus, plain);
+        if (session.reveal_steps < 0) placed_ = session.placed;
         seen_time_ = focus.time;
         show(session, session.cycles_begin, session.cycles_end, width);
+    }
+    uint64_t placed_ = 0;
+
+    // Where each scheduler has one warp at most, its long wait is what there is to see: the window that ends within the next
+    // one reaches past its end, to what the warp does then.
+    void hold_wait(Session& session, const Focus& focus, int64_t plain) const {
+        const KernelTrace& trace = timeline_->trace();
+        if (focus.warp < 0 || focus.warp >= static_cast<int32_t>(trace.warps.size())) return;
+        std::set<std::pair<uint16_t, uint16_t>> rows;  // scheduler and slot
+        for (const WarpTrack& warp : trace.warps) rows.insert({warp.scheduler, warp.slot});
+        uint16_t last = UINT16_MAX;
+        for (const auto& [scheduler, slot] : rows)
+            if (std::exchange(last, scheduler) == scheduler) return;
+        const StallRun* wait = nullptr;
+        for (const StallRun& run : runs_in(trace.warps[static_cast<size_t>(focus.warp)], focus.time, focus.time + plain))
+            if (run.cause >= 0 && run.begin >= focus.time && (!wait || run.end - run.begin > wait->end - wait->begin))
+                wait = &run;
+        if (!wait || wait->end <= session.cycles_end) return;
+        session.cycles_begin = focus.time - plain / 8;
+        session.cycles_end = wait->end + plain * 6 / 10;
     }
 
     // Sets the window, kept inside the kernel and between one pixel a column and the widest column.
