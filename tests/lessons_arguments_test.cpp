@@ -1,4 +1,6 @@
 // Arguments as a person writes them, and the expressions of lessons.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -7,6 +9,7 @@
 #include "core/simt/tensor_map.h"
 #include "lessons/player/expression.h"
 #include "lessons/player/kernel_arguments.h"
+#include "lessons/player/kernel_source.h"
 #include "tests/catch.h"
 
 using namespace lockstep;
@@ -44,6 +47,51 @@ double value_of(const std::string& text) {
 }
 
 }  // namespace
+
+TEST_CASE("the names of a kernel's parameters are read through the macros of its file") {
+    using Names = std::vector<std::string>;
+    const std::string source = R"(// #define SCALE(A) is no macro here
+#define SCALE(NAME, TYPE) \
+    __global__ void NAME(const TYPE *in, TYPE *out, /* of out */ int n) { \
+        out[threadIdx.x] = in[threadIdx.x] * 2; \
+    }
+SCALE(scale_float, float)
+SCALE(scale_int, int)
+#define KERNEL(name) __global__ void __launch_bounds__(256) name
+#define PAIR const float *left, const float *right
+#define ARGUMENTS(last) PAIR, float *sum, int last
+KERNEL(add)(ARGUMENTS(count)) { sum[0] = left[0] + right[0]; }
+#define PASTE(a, b) a##_##b
+#define JOIN(a, b) PASTE(a, b)
+#define MINE my
+__global__ void JOIN(MINE, copy)(const char *from = ",(", char *to = 0) {}
+#undef MINE
+#define ANY(name, ...) __global__ void name(__VA_ARGS__)
+ANY(any, double x, double *y) {}
+#define LOOP LOOP(
+__global__ void plain(float (*rows)[4], float, int *, unsigned long long many[2], int n = 3) { LOOP }
+template <typename T> __global__ void typed(T *x, T y) {}
+template <> __global__ void typed<float>(float *x, float y) {}
+__global__ void none(void) {}
+)";
+    CHECK(parameter_names(source, "scale_float") == Names{"in", "out", "n"});
+    CHECK(parameter_names(source, "_Z9scale_intPKiPii") == Names{"in", "out", "n"});
+    CHECK(parameter_declarations(source, "scale_int") == Names{"const int *in", "int *out", "int n"});
+    CHECK(parameter_names(source, "add") == Names{"left", "right", "sum", "count"});
+    CHECK(parameter_names(source, "my_copy") == Names{"from", "to"});
+    CHECK(parameter_names(source, "any") == Names{"x", "y"});
+    CHECK(parameter_names(source, "plain") == Names{"rows", "argument 2", "argument 3", "many", "n"});
+    CHECK(parameter_names(source, "typed") == Names{"x", "y"});
+    CHECK(parameter_names(source, "none").empty());
+    CHECK(parameter_names(source, "from_a_header").empty());
+    std::string doubling = "#define M0 M1 M1\n";  // 2^30 words, were there no bound
+    for (int i = 1; i < 30; ++i) doubling += fmt::format("#define M{} M{} M{}\n", i, i + 1, i + 1);
+    CHECK(without_macros(doubling + "M0\n").size() < (8 << 20));
+    for (size_t cut = 0; cut < source.size(); ++cut) {  // any text at all
+        const std::string part = source.substr(0, cut);
+        CHECK(parameter_names(part, "nothing").empty());
+    }
+}
 
 TEST_CASE("arguments become buffers and a parameter block, and come back as arrays") {
     const ptx::Program program = program_with({4, 8, 8});

@@ -18,22 +18,6 @@ bool is_word(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// The text without comments, of the same length.
-std::string without_comments(std::string text) {
-    for (size_t i = 0; i + 1 < text.size(); ++i) {
-        if (text[i] == '/' && text[i + 1] == '/')
-            while (i < text.size() && text[i] != '\n') text[i++] = ' ';
-        else if (text[i] == '/' && text[i + 1] == '*') {
-            while (i + 1 < text.size() && !(text[i] == '*' && text[i + 1] == '/')) {
-                if (text[i] != '\n') text[i] = ' ';
-                ++i;
-            }
-            if (i + 1 < text.size()) text[i] = text[i + 1] = ' ';
-        }
-    }
-    return text;
-}
-
 bool has_word(std::string_view text, std::string_view word) {
     for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
         const bool begins = at == 0 || !is_word(text[at - 1]);
@@ -219,42 +203,6 @@ std::string_view name_of(simt::WarpOrder order) {
     return names[static_cast<size_t>(order)];
 }
 
-std::vector<std::string> parameter_declarations(const std::string& source, const std::string& kernel) {
-    const std::string text = without_comments(source);
-    for (size_t at = text.find("__global__"); at != std::string::npos; at = text.find("__global__", at + 1)) {
-        size_t open = text.find('(', at);
-        if (const size_t bounds = text.find("__launch_bounds__", at); bounds < open) {  // has brackets of its own
-            const size_t close = text.find(')', bounds);
-            open = close == std::string::npos ? std::string::npos : text.find('(', close);
-        }
-        if (open == std::string::npos) break;
-        size_t end = open;
-        while (end > at && !is_word(text[end - 1])) --end;
-        size_t begin = end;
-        while (begin > at && is_word(text[begin - 1])) --begin;
-        const std::string name = text.substr(begin, end - begin);
-        if (name.empty() || (kernel != name && ptx::readable_name(kernel) != name)) continue;
-        std::vector<std::string> found;
-        std::string one;
-        int depth = 0;
-        for (size_t i = open; i < text.size(); ++i) {
-            const char c = text[i];
-            depth += c == '(' || c == '<' || c == '[' ? 1 : c == ')' || c == '>' || c == ']' ? -1 : 0;
-            if (depth == 0 || (c == ',' && depth == 1)) {
-                const size_t first = one.find_first_not_of(" \t\n");
-                if (first != std::string::npos)
-                    found.push_back(one.substr(first, one.find_last_not_of(" \t\n") + 1 - first));
-                one.clear();
-                if (depth == 0) break;
-            } else if (i > open) {
-                one += c;
-            }
-        }
-        return found;
-    }
-    return {};
-}
-
 bool has_lines_of(const model::KernelRun& run, std::string_view document) {
     if (document.ends_with(".ptx") || !run.program || run.program->source_file.empty()) return true;
     return std::filesystem::path(run.program->source_file).filename() == std::filesystem::path(document).filename();
@@ -265,7 +213,8 @@ void fit_launch(LaunchSettings& settings, const KernelEntry& entry, const std::s
     const ptx::Program& program = *entry.program;
     std::vector<std::string> declarations = parameter_declarations(source, program.kernel);
     if (declarations.size() != program.parameters.size()) declarations.assign(program.parameters.size(), "");
-    const std::string text = without_comments(source);
+    std::string text = lessons::without_comments(source);
+    if (text.find("#define") != std::string::npos) text = lessons::without_macros(source);
     const bool plane = has_word(text, "threadIdx.y") || text.find("threadIdx.y") != std::string::npos ||
                        text.find("blockIdx.y") != std::string::npos;
     if (!settings.grid_chosen) {

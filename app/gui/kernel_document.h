@@ -10,6 +10,7 @@
 
 #include "core/model/launch.h"
 #include "lessons/player/kernel_arguments.h"
+#include "lessons/player/kernel_source.h"
 
 namespace lockstep::gui {
 
@@ -99,8 +100,7 @@ bool has_lines_of(const model::KernelRun& run, std::string_view document);
 // Fits the settings to an entry: one argument a parameter, kept by name where the learner chose it, else guessed from the
 // parameter's type and how the source uses it; grid and block guessed likewise.
 void fit_launch(LaunchSettings& settings, const KernelEntry& entry, const std::string& source);
-// The C++ declaration of each parameter in the source ("const float *__restrict__ a"); empty when the kernel is not found.
-std::vector<std::string> parameter_declarations(const std::string& source, const std::string& kernel);
+using lessons::parameter_declarations;
 
 // Ready-made kernels with their launches.
 struct KernelTemplate {

@@ -2,13 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstring>
 
 #include "core/base/files.h"
 #include "core/ptx/ptx.h"
 #include "core/simt/tensor_map.h"
 #include "lessons/player/kernel_arguments.h"
+#include "lessons/player/kernel_source.h"
 #include "lessons/player/texture_arguments.h"
 
 namespace lockstep::lessons {
@@ -65,39 +65,6 @@ std::string description(const ptx::Program& program, size_t i, const std::vector
 }
 
 }  // namespace
-
-std::vector<std::string> parameter_names(const std::string& source, const std::string& kernel) {
-    auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
-    // __global__ void NAME ( parameters ): the NAME that the entry has, or holds when mangled (_Z8even_oddPf).
-    for (size_t at = source.find("__global__"); at != std::string::npos; at = source.find("__global__", at + 1)) {
-        size_t name_from = at;  // behind __launch_bounds__(256) and its like
-        for (const char* attribute : {"__launch_bounds__", "__cluster_dims__", "__maxnreg__"}) {
-            const size_t first = source.find('(', at), found = source.find(attribute, at);
-            if (found < first) name_from = std::max(name_from, std::min(source.find(')', first), source.size()));
-        }
-        const size_t open = source.find('(', name_from),
-                     close = std::min(source.find(')', std::min(open, source.size())), source.size());
-        if (open == std::string::npos || close == source.size()) break;
-        size_t end = open;
-        while (end > at && !is_word(source[end - 1])) --end;
-        size_t begin = end;
-        while (begin > at && is_word(source[begin - 1])) --begin;
-        const std::string name = source.substr(begin, end - begin);
-        if (name.empty() || (kernel != name && ptx::readable_name(kernel) != name)) continue;
-        std::vector<std::string> names;
-        for (size_t from = open + 1; from < close;) {
-            const size_t comma = std::min(source.find(',', from), close);
-            size_t last = comma;
-            while (last > from && !is_word(source[last - 1])) --last;
-            size_t first = last;
-            while (first > from && is_word(source[first - 1])) --first;
-            names.push_back(source.substr(first, last - first));
-            from = comma + 1;
-        }
-        return names;
-    }
-    return {};
-}
 
 Result<BoundArguments> bind_arguments(const ptx::Program& program, const std::vector<KernelArgument>& arguments,
                                       simt::Memory& memory, simt::LaunchConfig& config, uint64_t seed,

@@ -70,10 +70,6 @@ Result<BoundArguments> bind_arguments(const ptx::Program& program, const std::ve
                                       simt::Memory& memory, simt::LaunchConfig& config, uint64_t seed = 1,
                                       const std::filesystem::path& folder = {}, const std::string& source = {});
 
-// The names of a kernel's parameters as its CUDA source has them; empty when the kernel is not found there. `kernel` may be
-// mangled.
-std::vector<std::string> parameter_names(const std::string& source, const std::string& kernel);
-
 // What a buffer argument (role in, inout or out) holds before the launch.
 Result<Array> initial_contents(const KernelArgument& argument, uint64_t seed, const std::filesystem::path& folder = {});
 

@@ -1,0 +1,291 @@
+// A small preprocessor (defines, arguments, #, ##, no conditions and no headers) and a search for `__global__ void
+// NAME(...)`.
+#include "lessons/player/kernel_source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "core/ptx/ptx.h"
+
+namespace lockstep::lessons {
+namespace {
+
+constexpr size_t most_expanded = 1 << 20;  // bytes; macros can double themselves
+
+bool is_word(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+}
+
+std::string trimmed(std::string_view text) {
+    const size_t first = text.find_first_not_of(" \t\n\r");
+    if (first == std::string_view::npos) return {};
+    return std::string(text.substr(first, text.find_last_not_of(" \t\n\r") + 1 - first));
+}
+
+// Behind a string or character literal that begins at `at`.
+size_t behind_literal(std::string_view text, size_t at) {
+    const char mark = text[at];
+    for (++at; at < text.size() && text[at] != mark && text[at] != '\n'; ++at)
+        if (text[at] == '\\') ++at;
+    return std::min(at + 1, text.size());
+}
+
+size_t behind_word(std::string_view text, size_t at) {
+    while (at < text.size() && is_word(text[at])) ++at;
+    return at;
+}
+
+// The parts between the bracket at `open` and its partner, cut at the commas that stand in no other bracket; `end`: behind
+// the partner, or npos.
+std::vector<std::string> parts(std::string_view text, size_t open, size_t& end, bool angles) {
+    std::vector<std::string> found(1);
+    int depth = 0;
+    for (size_t i = open; i < text.size();) {
+        const char c = text[i];
+        if (c == '"' || c == '\'') {
+            const size_t to = behind_literal(text, i);
+            found.back() += text.substr(i, to - i);
+            i = to;
+            continue;
+        }
+        depth += c == '(' || c == '[' || c == '{' || (angles && c == '<')   ? 1
+                 : c == ')' || c == ']' || c == '}' || (angles && c == '>') ? -1
+                                                                            : 0;
+        if (depth == 0) {
+            end = i + 1;
+            for (std::string& one : found) one = trimmed(one);
+            if (found.size() == 1 && found[0].empty()) found.clear();
+            return found;
+        }
+        if (c == ',' && depth == 1)
+            found.emplace_back();
+        else if (i > open)
+            found.back() += c;
+        ++i;
+    }
+    end = std::string_view::npos;
+    return {};
+}
+
+struct Macro {
+    bool takes_arguments = false;
+    std::vector<std::string> names;
+    std::string body;
+};
+using Macros = std::map<std::string, Macro, std::less<>>;
+
+void define(Macros& macros, std::string_view line) {  // what stands behind #define
+    const size_t end = behind_word(line, 0);
+    if (end == 0) return;
+    Macro made;
+    size_t body = end;
+    if (end < line.size() && line[end] == '(') {
+        made.takes_arguments = true;
+        made.names = parts(line, end, body, false);
+        if (body == std::string_view::npos) return;
+    }
+    made.body = trimmed(line.substr(body));
+    macros[std::string(line.substr(0, end))] = std::move(made);
+}
+
+std::string expand(std::string_view text, const Macros& macros, const std::set<std::string, std::less<>>& within);
+
+// The macro's body with the arguments in their places.
+std::string filled(const Macro& macro, const std::vector<std::string>& arguments, const Macros& macros,
+                   const std::set<std::string, std::less<>>& within) {
+    const auto argument = [&](std::string_view name) -> const std::string* {
+        static const std::string nothing;
+        for (size_t i = 0; i < macro.names.size(); ++i)
+            if (macro.names[i] == name) return i < arguments.size() ? &arguments[i] : &nothing;
+        return nullptr;
+    };
+    std::string rest;  // of "...": arguments behind the named ones
+    if (!macro.names.empty() && macro.names.back().ends_with("..."))
+        for (size_t i = macro.names.size() - 1; i < arguments.size(); ++i) rest += (rest.empty() ? "" : ", ") + arguments[i];
+    std::string out;
+    const std::string_view body = macro.body;
+    bool paste = false;  // the last token was ##
+    for (size_t i = 0; i < body.size() && out.size() < most_expanded;) {
+        if (body.substr(i).starts_with("##")) {
+            while (!out.empty() && std::isspace(static_cast<unsigned char>(out.back()))) out.pop_back();
+            i = std::min(body.find_first_not_of(" \t\n", i + 2), body.size());
+            paste = true;
+            continue;
+        }
+        if (body[i] == '"' || body[i] == '\'') {
+            const size_t to = behind_literal(body, i);
+            out += body.substr(i, to - i);
+            i = to;
+        } else if (is_word(body[i])) {
+            const size_t to = behind_word(body, i);
+            const std::string_view word = body.substr(i, to - i);
+            const std::string* given = word == "__VA_ARGS__" ? &rest : argument(word);
+            const size_t next = body.find_first_not_of(" \t\n", to);
+            const bool joined = paste || (next != std::string_view::npos && body.substr(next).starts_with("##"));
+            if (!out.empty() && out.back() == '#') {
+                if (given) out.pop_back(), out += '"' + *given + '"';
+            } else {
+                out += given == nullptr ? std::string(word) : joined ? *given : expand(*given, macros, within);
+            }
+            i = to;
+        } else {
+            out += body[i++];
+        }
+        paste = false;
+    }
+    return out;
+}
+
+std::string expand(std::string_view text, const Macros& macros, const std::set<std::string, std::less<>>& within) {
+    std::string out;
+    for (size_t i = 0; i < text.size() && out.size() < most_expanded;) {
+        if (text[i] == '"' || text[i] == '\'') {
+            const size_t to = behind_literal(text, i);
+            out += text.substr(i, to - i);
+            i = to;
+            continue;
+        }
+        if (!is_word(text[i])) {
+            out += text[i++];
+            continue;
+        }
+        size_t to = behind_word(text, i);
+        const std::string word(text.substr(i, to - i));
+        const auto macro = macros.find(word);
+        std::vector<std::string> arguments;
+        bool use = macro != macros.end() && !within.contains(word) && within.size() < 32;
+        if (use && macro->second.takes_arguments) {
+            const size_t open = text.find_first_not_of(" \t\n", to);
+            size_t end = std::string_view::npos;
+            if (open != std::string_view::npos && text[open] == '(') arguments = parts(text, open, end, false);
+            use = end != std::string_view::npos;
+            if (use) to = end;
+        }
+        if (use) {
+            auto inside = within;
+            inside.insert(word);
+            out += expand(filled(macro->second, arguments, macros, within), macros, inside);
+        } else {
+            out += word;
+        }
+        i = to;
+    }
+    return out;
+}
+
+std::vector<std::string> declarations_in(const std::string& text, const std::string& kernel) {
+    const std::string readable = ptx::readable_name(kernel);
+    for (size_t at = text.find("__global__"); at != std::string::npos; at = text.find("__global__", at + 1)) {
+        size_t open = text.find('(', at);
+        std::string name;
+        for (;;) {  // behind __launch_bounds__(256) and its like
+            if (open == std::string::npos) return {};
+            size_t end = open;
+            while (end > at && std::isspace(static_cast<unsigned char>(text[end - 1]))) --end;
+            if (text[end - 1] == '>') end = std::max(at, std::min(text.rfind('<', end), end));  // scale<float>(
+            size_t begin = end;
+            while (begin > at && is_word(text[begin - 1])) --begin;
+            name = text.substr(begin, end - begin);
+            size_t behind = 0;
+            if (!name.starts_with("__") || name == "__global__") break;
+            parts(text, open, behind, false);
+            open = behind == std::string::npos ? behind : text.find('(', behind);
+        }
+        if (name.empty() || (kernel != name && readable != name)) continue;
+        size_t end = 0;
+        std::vector<std::string> found = parts(text, open, end, true);
+        if (found.size() == 1 && found[0] == "void") found.clear();
+        return found;
+    }
+    return {};
+}
+
+// The name in "const float *__restrict__ x[4] = nullptr"; empty: it has none.
+std::string name_in(std::string declaration) {
+    static constexpr std::string_view types[] = {"char", "short",  "int",   "long",         "signed", "unsigned", "bool",
+                                                 "void", "double", "float", "__restrict__", "const",  "volatile"};
+    declaration = declaration.substr(0, declaration.find('='));
+    if (const size_t inner = declaration.find_first_of("*&", std::min(declaration.find('('), declaration.size()));
+        inner != std::string::npos && declaration.find('(') != std::string::npos) {  // int (*x)[3]
+        const size_t from = std::min(declaration.find_first_not_of(" *&", inner), declaration.size());
+        return declaration.substr(from, behind_word(declaration, from) - from);
+    }
+    declaration = trimmed(declaration.substr(0, declaration.find('[')));
+    size_t begin = declaration.size();
+    while (begin > 0 && is_word(declaration[begin - 1])) --begin;
+    const std::string word = declaration.substr(begin);
+    const bool only = trimmed(declaration.substr(0, begin)).empty();
+    return only || std::find(std::begin(types), std::end(types), word) != std::end(types) ? std::string() : word;
+}
+
+}  // namespace
+
+std::string without_comments(std::string text) {
+    for (size_t i = 0; i + 1 < text.size(); ++i) {
+        if (text[i] == '/' && text[i + 1] == '/')
+            while (i < text.size() && text[i] != '\n') text[i++] = ' ';
+        else if (text[i] == '/' && text[i + 1] == '*') {
+            while (i + 1 < text.size() && !(text[i] == '*' && text[i + 1] == '/')) {
+                if (text[i] != '\n') text[i] = ' ';
+                ++i;
+            }
+            if (i + 1 < text.size()) text[i] = text[i + 1] = ' ';
+        }
+    }
+    return text;
+}
+
+std::string without_macros(const std::string& source) {
+    std::string text = without_comments(source);
+    std::erase(text, '\r');
+    for (size_t at = text.find("\\\n"); at != std::string::npos; at = text.find("\\\n", at)) text.replace(at, 2, "  ");
+    Macros macros;
+    std::string out, stretch;
+    const auto flush = [&] {
+        out += expand(stretch, macros, {});
+        stretch.clear();
+    };
+    for (size_t from = 0; from < text.size() && out.size() < most_expanded;) {
+        const size_t end = std::min(text.find('\n', from), text.size());
+        const std::string line = trimmed(std::string_view(text).substr(from, end - from));
+        from = end + 1;
+        if (!line.starts_with('#')) {
+            stretch += line + '\n';
+            continue;
+        }
+        flush();
+        const std::string what = trimmed(std::string_view(line).substr(1));
+        if (what.starts_with("define ") || what.starts_with("define\t"))
+            define(macros, trimmed(std::string_view(what).substr(7)));
+        else if (what.starts_with("undef "))
+            macros.erase(trimmed(std::string_view(what).substr(6)));
+    }
+    flush();
+    return out;
+}
+
+std::vector<std::string> parameter_declarations(const std::string& source, const std::string& kernel) {
+    std::vector<std::string> found = declarations_in(without_comments(source), kernel);
+    const bool plain = !found.empty() && std::all_of(found.begin(), found.end(), [](const std::string& one) {
+        return one.find_first_of(" *&") != std::string::npos;
+    });
+    if (plain || source.find("#define") == std::string::npos) return found;
+    std::vector<std::string> expanded = declarations_in(without_macros(source), kernel);
+    return expanded.empty() ? found : expanded;
+}
+
+std::vector<std::string> parameter_names(const std::string& source, const std::string& kernel) {
+    std::vector<std::string> names;
+    for (const std::string& declaration : parameter_declarations(source, kernel)) {
+        names.push_back(name_in(declaration));
+        if (names.back().empty()) names.back() = fmt::format("argument {}", names.size());
+    }
+    return names;
+}
+
+}  // namespace lockstep::lessons
