@@ -152,6 +152,25 @@ TEST_CASE("the cursor stands where the clock of the kernel on show stands, and a
     CHECK(clocks.back() < cycles);
 }
 
+TEST_CASE("bars of eight streams keep their letters at 1280 x 720, and inside themselves") {
+    test::Desk desk({.lesson = "A14", .lesson_step = 2}, "light");
+    desk.size(1280, 720, 1);
+    desk.session.workspace = "learn";
+    desk.settle();
+    auto& given = desk.session.lesson.predictions[2][0];
+    given.chosen = 0, given.locked = true;
+    desk.session.post({Request::Kind::lock_prediction, 0, {}});
+    desk.settle();
+    for (const char* letter : {"K", "I", "O"}) {
+        const auto count = std::count_if(desk.written.begin(), desk.written.end(),
+                                         [&](const UiState::Written& text) { return text.text == letter; });
+        INFO(letter);
+        CHECK(count >= 8);
+    }
+    CHECK(desk.shows("critical path"));  // the legend is there too
+    CHECK(desk.clashes() == std::vector<std::string>{});
+}
+
 TEST_CASE("the legend names what the picture has, and nothing else") {
     Desk desk(host_run());
     for (const char* words : {"K kernel", "I copy in", "O copy out", "a call"}) CHECK(desk.shows(words));

@@ -225,7 +225,7 @@ LayoutNode layout_of(std::string_view workspace, std::string_view scene_view) {
                                              slot("banks", 536, 560, 340)})});
     if (scene_view == "streams")
         return row(1, {lesson, column(1144, {row(360, {slot("program", 560, 400, 220), slot("source", 576, 400, 220)}),
-                                             slot("streams", 516, 640, 320)})});
+                                             slot("streams", 516, 640, 376)})});
     if (scene_view == "compare")
         return row(1, {lesson, column(1144, {row(300, {slot("code", 560, 400, 180), slot("blocks", 576, 400, 290)}),
                                              slot("compare", 576, 560, 400)})});

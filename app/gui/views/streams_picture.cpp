@@ -14,6 +14,7 @@ using model::HostVerb;
 namespace {
 
 constexpr float head_height = 34, ruler = 20, band = 14, legend_band = 24;
+constexpr float least_labelled = 9;  // high: a capital
 
 Color color_of(const StreamBoard& board, int operation) {
     switch (board.program.operations[static_cast<size_t>(operation)].verb) {
@@ -73,10 +74,13 @@ StreamPlaces StreamsPicture::place(const Ui& ui, const Rect& body) const {
         p.rows_list.push_back({StreamRow::Kind::engine, 0, engine, model::name_of(engine, board_.gpu)});
     for (const StreamRow& row : p.rows_list) widest = std::max(widest, ui.text_width(row.label, {.size = 12}));
     p.gutter = std::min(widest + 12, body.w * 0.25f);
-    const bool low = body.h < 280;  // rows closer together, so that engines and legend are not behind the edge
-    const float gap = low ? 2.f : 8.f, least = body.h < 160 ? 11.f : low ? 12.f : 14.f;  // gap: host, streams, engines
+    const bool low = body.h < 280;      // rows closer together, so that engines and legend are not behind the edge
+    const float gap = low ? 2.f : 8.f;  // between host, streams and engines
     const float top = body.y + streams_head(body) + ruler + band + 6;
-    p.content = least * static_cast<float>(p.rows_list.size()) + 2 * gap;
+    const auto count = static_cast<float>(p.rows_list.size());
+    float least = 14;
+    if (low && body.bottom() - top - legend_band < least * count + 2 * gap) least = body.h < 160 ? 11.f : 12.f;
+    p.content = least * count + 2 * gap;
     p.legend = body.h > 200 && body.bottom() - top - legend_band >= p.content;
     const float foot = body.bottom() - (p.legend ? legend_band : 0);
     p.rows = {body.x, top, body.w, std::max(20.f, foot - top)};
@@ -84,7 +88,7 @@ StreamPlaces StreamsPicture::place(const Ui& ui, const Rect& body) const {
     p.begin = begin_;
     p.end = end_;
     const float room = p.rows.h - 2 * gap;
-    const float h = std::clamp(room / static_cast<float>(p.rows_list.size()), least, 44.f);
+    const float h = std::clamp(room / count, least, 44.f);
     float y = top - scrolled_;
     for (size_t i = 0; i < p.rows_list.size(); ++i) {
         if (i > 0 && p.rows_list[i].kind != p.rows_list[i - 1].kind) y += gap;
@@ -245,12 +249,12 @@ void StreamsPicture::draw_work(Ui& ui, const StreamRow& row, int operation, cons
         mix(ui.theme->panel, color_of(board_, operation), row.kind == StreamRow::Kind::engine ? 0.72f : 0.92f);
     const Faded faint(ui, operation == dragged_ ? 0.4f : 1.0f);
     ui.rect(bar, fill);
-    if (bar.h >= 11) label(ui, bar, asked.name, letter_of(asked.verb), fill);
+    if (bar.h >= least_labelled) label(ui, bar, asked.name, letter_of(asked.verb), fill);
 }
 
 void StreamsPicture::label(Ui& ui, const Rect& bar, const std::string& name, const std::string& letter, Color fill) {
     const TextStyle style{.size = 12, .color = text_on(fill), .align = Align::center, .weight = 600};
-    for (const std::string& text : {name, letter})
+    for (const std::string& text : {bar.h < 12 ? std::string() : name, letter})  // a low bar holds a capital, no more
         if (!text.empty() && ui.text_width(text, style) + 6 < bar.w) {
             ui.text(bar.x + bar.w / 2, bar.y + bar.h / 2 + 4.5f, text, style);
             return;
@@ -293,7 +297,7 @@ void StreamsPicture::draw_path(Ui& ui, const StreamPlaces& p) const {
             before = bar;
             continue;
         }
-        const float stroke = step.on_host || bar.h < 18 ? 1.5f : 2.5f;
+        const float stroke = bar.h < 14 ? 1.0f : step.on_host || bar.h < 18 ? 1.5f : 2.5f;
         if (bar.w > 4 * stroke) {
             ui.frame(bar, ui.theme->ink, stroke);
         } else if (!step.on_host || bar.w > 3) {  // the sides would hide a thin bar's colour
