@@ -257,6 +257,22 @@ TEST_CASE("a lone warp's lesson opens on the whole of its long wait, and on the 
     }
 }
 
+TEST_CASE("the rungs of the latency ladder have their whole names at 1280 x 720") {
+    Desk desk(1, {.lesson = "A07", .lesson_step = 7});
+    desk.size(1280, 720, 1);
+    desk.session.workspace = "learn";
+    desk.settle();
+    const auto snapshot = desk.session.snapshot();
+    REQUIRE(snapshot->kernel);
+    for (const char* name : {"kept[(round + k) % 4]", "a[4 * i + k]", "arithmetic"}) {
+        INFO(name);
+        CHECK(std::any_of(desk.written.begin(), desk.written.end(),
+                          [&](const UiState::Written& text) { return text.text == name; }));
+    }
+    CHECK(desk.shows("local, L1 hit"));
+    CHECK(desk.clashes() == std::vector<std::string>{});
+}
+
 TEST_CASE("in a window of 1280 x 720 the pictures of part A get the height that they need") {
     for (const char* scene : {"warps", "blocks", "coalesce", "chart", "banks", "streams", "compare", "occupancy", "ladder",
                               "roofline", "generations", "threads", "divergence"})

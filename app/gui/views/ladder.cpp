@@ -127,7 +127,18 @@ class LadderView final : public View {
 
     void draw_rows(Ui& ui, Focus& focus, const Rect& r) {
         const Theme& theme = *ui.theme;
-        const float label = std::min(236.0f, r.w * 0.46f), number = 92;
+        // The names stand whole: beside the memory that serves them, else above it, where the rungs are far enough apart.
+        float widest_what = 0, widest_where = 0;
+        for (size_t i = 0; i < rows_.size(); ++i) {
+            widest_what = std::max(widest_what, ui.text_width(rows_[i].what, {.size = 13, .mono = true}));
+            if (i + asked_.size() < rows_.size())  // of the others the width would tell
+                widest_where = std::max(widest_where, ui.text_width(rows_[i].where, {.size = 12}));
+        }
+        const float each = (r.h - 30) / static_cast<float>(std::max<size_t>(1, rows_.size()));
+        const float beside = widest_what + widest_where + 24, most_label = r.w * 0.5f, number = 92;
+        const bool stacked = beside > most_label && each >= 36;
+        const float label = std::min(stacked ? std::max(widest_what, widest_where) + 12 : beside, most_label);
+        const float where_at = std::max(label - widest_where - 12, label * 0.48f);
         const Rect plot{r.x + label, r.y + 24, r.w - label - number, r.h - 30};
         int64_t most = 100;
         if (asked_.empty())  // else the scale would tell how far the longest goes
@@ -159,15 +170,16 @@ class LadderView final : public View {
             const Rect line{r.x - 4, y, r.w + 8, pitch - 2};
             if (row.line > 0 && row.line == focus.line) ui.rect(line, theme.selected);
             const float middle = y + pitch / 2 - 1;
-            ui.text(r.x, middle + 5, row.what, {.size = 13, .mono = true, .width = label * 0.46f});
+            ui.text(r.x, stacked && !asked ? middle - 3 : middle + 5, row.what,
+                    {.size = 13, .mono = true, .width = (stacked ? label : where_at) - 8});
             if (asked) {
                 ui.text(r.right(), middle + 5, "?", {.size = 14, .color = theme.quiet, .align = Align::right});
                 if (row.line > 0 && ui.clicked(line)) focus.line = row.line;
                 y += pitch;
                 continue;
             }
-            ui.text(r.x + label * 0.48f, middle + 5, row.where,
-                    {.size = 12, .color = theme.ink2, .width = label * 0.52f - 8});
+            ui.text(stacked ? r.x : r.x + where_at, stacked ? middle + 13 : middle + 5, row.where,
+                    {.size = 12, .color = theme.ink2, .width = (stacked ? label : label - where_at) - 8});
             const float end = x_of(static_cast<double>(row.median));
             const float share =
                 static_cast<float>(std::log10(static_cast<double>(std::max<int64_t>(1, row.median))) / decades);
@@ -177,9 +189,9 @@ class LadderView final : public View {
             ui.circle({end, middle}, 4, theme.ink);
             ui.text(r.right(), middle + 5, with_commas(row.median), {.size = 14, .align = Align::right, .weight = 700});
             if (ui.hovered(line))
-                ui.tooltip(fmt::format("{}{} times, {} to {} cycles, median {}",
-                                       row.line > 0 ? fmt::format("line {}: ", row.line) : "", row.count, row.least,
-                                       row.longest, row.median));
+                ui.tooltip(fmt::format("{}{}: {}\n{} times, {} to {} cycles, median {}",
+                                       row.line > 0 ? fmt::format("line {}, ", row.line) : "", row.what, row.where,
+                                       row.count, row.least, row.longest, row.median));
             if (row.line > 0 && ui.clicked(line)) focus.line = row.line;
             y += pitch;
         }
