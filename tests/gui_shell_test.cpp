@@ -257,6 +257,21 @@ TEST_CASE("a lone warp's lesson opens on the whole of its long wait, and on the 
     }
 }
 
+TEST_CASE("a low Warp panel keeps four registers in its table, and a line of it chooses as a chip does") {
+    Desk desk(1, {.lesson = "A08", .lesson_step = 2});
+    desk.size(1280, 720, 1);
+    desk.session.workspace = "learn";
+    desk.settle();
+    const auto lines = std::count_if(desk.written.begin(), desk.written.end(), [](const UiState::Written& text) {
+        return text.text.find(", line ") != std::string::npos && text.ink.y > 200 && text.ink.y < 275;
+    });
+    CHECK(lines >= 4);
+    CHECK(desk.shows("%r5 (mad, line 2): 0 to 31 over 32 lanes."));
+    REQUIRE(desk.click_on("%r1"));
+    CHECK(desk.shows("%r1 (ld, line 1) holds 2 in all 32 lanes."));
+    CHECK(desk.clashes() == std::vector<std::string>{});
+}
+
 TEST_CASE("the rungs of the latency ladder have their whole names at 1280 x 720") {
     Desk desk(1, {.lesson = "A07", .lesson_step = 7});
     desk.size(1280, 720, 1);

@@ -12,6 +12,7 @@
 namespace lockstep::gui {
 namespace {
 
+constexpr float least_with_chips = 210;  // high: of the panel's body
 constexpr int lanes_listed[] = {0, 1, 2, 31};
 // As many of them as there is room for, the last one always, and the lane that is followed.
 std::vector<int> lanes_in_table(float room, int followed) {
@@ -257,6 +258,12 @@ class WarpView final : public View {
             return;
         }
         const Span span = strip(snapshot, rows);
+        const bool pending = span.row && span.row->ready > focus.time;
+        const uint32_t on = lanes_hidden_ ? simt::full_mask : lanes_on(snapshot, snapshot.lanes_step);
+        if (body.h < least_with_chips) {  // a low panel is for the table, whose rows choose as the chips do
+            draw_strip(ui, span, pending, on, focus, {body.x, body.y + 34, body.w, 16});
+            return draw_table(ui, snapshot, rows, focus, {body.x, body.y + 68, body.w, body.h - 68}, true);
+        }
         const float scale_width = 190;
         float x = body.x;
         bool chosen = std::none_of(rows.begin(), rows.end(), [&](const RegisterRow& r) { return r.name == chosen_; });
@@ -269,8 +276,6 @@ class WarpView final : public View {
                 picked_ = true;
             }
         }
-        const bool pending = span.row && span.row->ready > focus.time;
-        const uint32_t on = lanes_hidden_ ? simt::full_mask : lanes_on(snapshot, snapshot.lanes_step);
         draw_strip(ui, span, pending, on, focus, {body.x, body.y + 70, body.w, 24});
         if (span.row && !pending && span.low < span.high) {  // the colour scale
             const float sx = body.right() - 8 * 8 - 62;
@@ -287,7 +292,7 @@ class WarpView final : public View {
             ui.text(sx + 70, body.y + 54, end_of_scale(span.high),
                     {.size = 12, .color = theme.ink2, .mono = true, .width = 58});
         }
-        draw_table(ui, snapshot, rows, focus, {body.x, body.y + 120, body.w, body.h - 120});
+        draw_table(ui, snapshot, rows, focus, {body.x, body.y + 120, body.w, body.h - 120}, false);
     }
 
     void draw_strip(Ui& ui, const Span& span, bool pending, uint32_t on, Focus& focus, const Rect& r) const {
@@ -327,8 +332,9 @@ class WarpView final : public View {
     }
 
     void draw_table(Ui& ui, const Snapshot& snapshot, const std::vector<RegisterRow>& rows, const Focus& focus,
-                    const Rect& r) {
+                    const Rect& r, bool low) {
         const Theme& theme = *ui.theme;
+        const float pitch = low ? 17 : 19;
         const ptx::Program& program = *snapshot.kernel->program;
         if (r.h < 40) return;
         const float holds_at = r.x + 52, ready_width = 52, first = r.x + std::max(150.0f, r.w * 0.27f);
@@ -347,13 +353,13 @@ class WarpView final : public View {
         ui.line({r.x, head + 6}, {r.right(), head + 6}, theme.line);
         float y = head + 22;
         for (const RegisterRow& row : rows) {
-            if (y > r.bottom() + 8) break;
+            if (y > r.bottom() + (low ? 3 : 8)) break;
             const simt::LaneValues& values = (*snapshot.lanes)[row.lane_values];
             const ptx::Type type = type_of_use(program, values.reg);
             const bool pending = row.ready > focus.time, on = row.name == chosen_;
-            const Rect line{r.x - 4, y - 14, r.w + 8, 19};
+            const Rect line{r.x - 4, y - 13.5f, r.w + 8, pitch};
             if (on) ui.rect(line, theme.selected, 2);
-            if (ui.clicked(line)) chosen_ = row.name, picked_ = true;
+            if (low ? ui.area(row.name, line) : ui.clicked(line)) chosen_ = row.name, picked_ = true;
             ui.text(r.x, y, row.name, {.size = 12, .mono = true, .width = 50});
             ui.text(holds_at, y, row.holds, {.size = 13, .color = theme.ink2, .width = first - holds_at - 4});
             for (size_t i = 0; i < listed.size(); ++i) {
@@ -369,7 +375,7 @@ class WarpView final : public View {
             }
             ui.text(r.right(), y, pending ? with_commas(row.ready) : "yes",
                     {.size = 12, .color = theme.ink2, .align = Align::right, .mono = true});
-            y += 19;
+            y += pitch;
         }
     }
 
