@@ -103,6 +103,19 @@ TEST_CASE("paths are a stack before Volta and stand at convergence barriers sinc
     CHECK_FALSE(desk.shell.state.animate);
 }
 
+TEST_CASE("however low, Blocks on SMs says its waves and what limits them, and nothing lies on anything") {
+    SmDesk desk("sm");
+    REQUIRE(desk.shell.show_alone("blocks"));
+    for (float height = 340; height < 620; height += 13) {
+        desk.size(760, height, 1);
+        desk.frames(2);
+        INFO(height);
+        CHECK(desk.shows("limiter"));
+        CHECK(desk.shows("efficiency "));
+        CHECK(desk.clashes() == std::vector<std::string>{});
+    }
+}
+
 TEST_CASE("986 blocks on 80 SMs, 4 at a time, are 3.08 waves with 77 % efficiency") {
     const WaveFacts facts = wave_facts(986, 80, 4);
     CHECK(facts.waves == 4);

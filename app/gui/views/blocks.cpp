@@ -13,10 +13,18 @@
 namespace lockstep::gui {
 namespace {
 
+constexpr float least_tiles = 60;    // high, before the limits that do not bind give way
 constexpr size_t most_cells = 1600;  // more blocks than this: only the running ones are drawn
 
 std::string share_text(double share) {  // percent, with two digits when it is tiny
     return share < 0.01 ? fmt::format("{:.2g}", 100 * share) : fmt::format("{:.0f}", 100 * share);
+}
+
+// The limit that is furthest from binding.
+std::vector<LimiterRow>::iterator loosest(std::vector<LimiterRow>& rows) {
+    return std::max_element(rows.begin(), rows.end(), [](const LimiterRow& a, const LimiterRow& b) {
+        return a.limiter != b.limiter ? a.limiter : a.blocks < b.blocks;
+    });
 }
 
 std::string waves_text(const WaveFacts& f) {
@@ -58,24 +66,29 @@ class BlocksView final : public View {
         ui.push_scope("blocks");
         const bool both = body.h > 400;
         draw_header(ui, session, area, right, both);
-        const std::vector<LimiterRow> rows = limiter_rows(run);
-        const float limits = 16 * static_cast<float>(rows.size()) + 6, waves = 56;
-        const bool room = body.h > 184;
-        const float open_height = body.h - (room ? limits + waves : 0);
+        // A low panel keeps the waves and the limiter; the tiles get what is left, the limits that do not bind go first.
+        std::vector<LimiterRow> rows = limiter_rows(run);
+        const bool whole = body.h > 184;
+        const float waves = whole ? 56 : body.h > 120 ? 40 : 24;
+        const auto fit = static_cast<size_t>(std::max(1.0f, (body.h - waves - 6 - least_tiles) / 16));
+        while (!whole && rows.size() > fit) rows.erase(loosest(rows));
+        const float limits = 16 * static_cast<float>(rows.size()) + 6;
+        const float open_height = body.h - limits - waves;
         const float top_height = both ? std::min(open_height * 0.45f, 260.0f) : open_height;
-        float used = !both && gantt_ ? 0 : draw_tiles(ui, focus, {body.x, body.y, body.w, top_height});
-        if (both || gantt_) {
+        const bool tiles = open_height >= 36;
+        float used = !tiles || (!both && gantt_) ? 0 : draw_tiles(ui, focus, {body.x, body.y, body.w, top_height});
+        if (tiles && (both || gantt_)) {
             draw_gantt(ui, focus, {body.x, body.y + used + 4, body.w, open_height - used - 8});
             used = open_height;
         }
-        if (room && !hidden) {
+        if (!hidden) {
             draw_waves(ui, focus, {body.x, body.y + used, body.w, waves});
             draw_limits(ui, {body.x, body.bottom() - limits, body.w, limits}, rows, resident_);
-        } else if (room) {
-            const Rect box{body.x, body.y + used + 10, body.w, 60};
+        } else {
+            const Rect box{body.x, body.y + used + (whole ? 10 : 4), body.w, std::min(60.0f, body.h - used - 6)};
             ui.dashed(box, ui.theme->ink3);
-            ui.text(box.x + box.w / 2, box.y + 35, "Waves and limits stay hidden until you lock an answer.",
-                    {.size = 13, .color = ui.theme->ink2, .align = Align::center});
+            ui.text(box.x + box.w / 2, box.y + box.h / 2 + 5, "Waves and limits stay hidden until you lock an answer.",
+                    {.size = 13, .color = ui.theme->ink2, .align = Align::center, .width = box.w});
         }
         ui.pop_scope();
     }
@@ -351,7 +364,7 @@ class BlocksView final : public View {
                 {.size = 13, .color = theme.ink2, .align = Align::right});
         const auto counts = count_blocks(run_->result.trace, facts_, focus.time);
         const auto shown = static_cast<size_t>(std::min<int64_t>(facts_.waves, 6));
-        if (shown == 0) return;
+        if (shown == 0 || r.h < 40) return;
         const float width = (r.w - 8 * static_cast<float>(shown - 1)) / static_cast<float>(shown);
         for (size_t i = 0; i < shown; ++i) {  // the last column is the last wave
             const size_t w = i + 1 == shown ? static_cast<size_t>(facts_.waves) - 1 : i;
@@ -372,6 +385,7 @@ class BlocksView final : public View {
                                       : c.to_come == all ? "to come"
                                                          : "running";
             const std::string name = fmt::format("wave {}", w + 1);
+            if (r.h < 56) continue;
             ui.text(x, y + 31, name, {.size = 12, .color = theme.ink2, .width = width});
             if (ui.text_width(name, {.size = 12}) + ui.text_width(state, {.size = 12}) + 8 < width)
                 ui.text(x + width, y + 31, state, {.size = 12, .color = theme.quiet, .align = Align::right});
