@@ -50,6 +50,36 @@ TEST_CASE("two schedules say their totals and both bubbles: 1F1B 33 units, ZB-H1
     CHECK(desk.quads < 8000);
 }
 
+TEST_CASE("the dashed line at the shorter schedule's end passes no head: badges and figures stand clear of it") {
+    ClusterDesk desk("pipeline");
+    const UiState::Written *end = nullptr, *badge = nullptr;
+    for (const UiState::Written& text : desk.written) {
+        if (text.text == "27") end = &text;           // on the axis
+        if (text.text == "simulated") badge = &text;  // of the lower schedule
+    }
+    REQUIRE(end);
+    REQUIRE(badge);
+    const float x = end->ink.x + end->ink.w / 2;
+    int beside = 0, through = 0;
+    const ImDrawData* drawn = ImGui::GetDrawData();
+    for (int l = 0; l < drawn->CmdListsCount; ++l) {
+        const ImDrawList& list = *drawn->CmdLists[l];
+        for (int i = 0; i + 2 < list.IdxBuffer.Size; i += 3) {
+            float left = 1e9f, right = -1e9f, top = 1e9f, bottom = -1e9f;
+            for (int k = 0; k < 3; ++k) {
+                const ImVec2 p = list.VtxBuffer[list.IdxBuffer[i + k]].pos;
+                left = std::min(left, p.x), right = std::max(right, p.x);
+                top = std::min(top, p.y), bottom = std::max(bottom, p.y);
+            }
+            if (left < x - 2.5f || right > x + 2.5f || bottom - top < 20) continue;
+            ++beside;
+            through += top < badge->ink.bottom() && bottom > badge->ink.y;
+        }
+    }
+    CHECK(beside > 0);
+    CHECK(through == 0);
+}
+
 TEST_CASE("a chip replaces the older of two schedules, and pressing one of two leaves the other alone") {
     ClusterDesk desk("pipeline");
     REQUIRE(desk.click_on("GPipe"));

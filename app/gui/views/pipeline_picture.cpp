@@ -449,8 +449,10 @@ void draw_pipeline_axis(Ui& ui, const PipelinePlaces& p, const lessons::ClusterS
     // The shorter schedule's end, down to the axis.
     if (ends.size() == 2 && std::abs(ends[0] - ends[1]) > 1e-9) {
         const float x = p.x(std::min(ends[0], ends[1]));
-        if (x > p.plot.x && x < p.plot.right())
-            ui.hatch({x - 0.5f, p.blocks.front().rows.y, 1, y - p.blocks.front().rows.y}, theme.ink2, Hatch::horizontal);
+        for (size_t i = 0; i < p.blocks.size() && x > p.plot.x && x < p.plot.right(); ++i) {  // not through words of a head
+            const float from = p.blocks[i].rows.y, to = i + 1 < p.blocks.size() ? p.blocks[i].rows.bottom() : y;
+            ui.hatch({x - 0.5f, from, 1, to - from}, theme.ink2, Hatch::horizontal);
+        }
     }
     if (!in_view) return;
     for (const PipelineBlock& block : p.blocks)
