@@ -272,6 +272,36 @@ TEST_CASE("a low Warp panel keeps four registers in its table, and a line of it 
     CHECK(desk.clashes() == std::vector<std::string>{});
 }
 
+TEST_CASE("at twice the text size the panels of Training stand behind one strip of tabs, and as high as they need") {
+    for (const int chosen : {0, 1, 2, 3}) {
+        const Arrangement plan =
+            arrange(layout_of("training", ""), {8, 100, 784, 336}, [&](const std::string&) { return chosen; });
+        size_t strips = 0;
+        for (const TabStrip& one : plan.tabs) strips += !one.plain;
+        REQUIRE(strips == 1);
+        CHECK(plan.tabs[0].titles == std::vector<std::string>{"curves+batch", "weights", "graph", "kernels+streams"});
+        for (const Placed& one : plan.panels)
+            for (const ViewRow& row : views())
+                if (row.name == one.view) {
+                    INFO(one.view);
+                    CHECK(one.area.h >= row.least - 0.5f);
+                }
+    }
+    Desk desk(2);
+    desk.session.workspace = "training";
+    desk.show(small_snapshot());
+    desk.size(1280, 720, 2);
+    desk.frames(2);
+    CHECK(desk.shows("Learning curves"));
+    REQUIRE(desk.click_on("Weights"));
+    CHECK_FALSE(desk.shows("No run yet"));
+    CHECK(desk.shell.describe("weights").size() > 4);
+    const auto titles = std::count_if(desk.written.begin(), desk.written.end(),
+                                      [](const UiState::Written& text) { return text.text.starts_with("Weights"); });
+    CHECK(titles >= 2);  // the tab and the panel
+    CHECK(desk.clashes() == std::vector<std::string>{});
+}
+
 TEST_CASE("the rungs of the latency ladder have their whole names at 1280 x 720") {
     Desk desk(1, {.lesson = "A07", .lesson_step = 7});
     desk.size(1280, 720, 1);

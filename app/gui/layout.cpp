@@ -63,6 +63,24 @@ bool holds(const LayoutNode& node, std::string_view view) {
                                                  [&](const LayoutNode& child) { return holds(child, view); });
 }
 
+float length_of(std::span<const LayoutNode> nodes, bool across) {  // side by side
+    float need = -gap;
+    for (const LayoutNode& one : nodes) need += least_length(one, across) + gap;
+    return need;
+}
+
+// Neighbours in groups, as many together as fit.
+std::vector<std::span<const LayoutNode>> fitting(std::span<const LayoutNode> nodes, bool across, float room) {
+    std::vector<std::span<const LayoutNode>> groups;
+    for (size_t begin = 0; begin < nodes.size();) {
+        size_t end = begin + 1;
+        while (end < nodes.size() && length_of(nodes.subspan(begin, end + 1 - begin), across) <= room) ++end;
+        groups.push_back(nodes.subspan(begin, end - begin));
+        begin = end;
+    }
+    return groups;
+}
+
 // What place() is to know besides the tree.
 struct Wanted {
     const std::function<int(const std::string&)>& chosen;
@@ -111,9 +129,8 @@ void place(const LayoutNode& node, const Rect& area, const Wanted& wanted, Arran
     }
     const bool across = node.kind == Kind::row;
     const std::span<const LayoutNode> children = node.children;
-    float need = -gap;
-    for (const LayoutNode& child : children) need += least_length(child, across) + gap;
-    if (need <= (across ? area.w : area.h) + 0.5f) return place_all(children, across, area, wanted, out);
+    if (length_of(children, across) <= (across ? area.w : area.h) + 0.5f)
+        return place_all(children, across, area, wanted, out);
     // Pages: as many neighbours together as fit; under each of them the last child, where it stays and fits.
     float room = (across ? area.w : area.h - strip) + 0.5f;
     std::span<const LayoutNode> turned = children;
@@ -124,15 +141,15 @@ void place(const LayoutNode& node, const Rect& area, const Wanted& wanted, Arran
         if (const float kept = least_length(children.back(), across) + gap; tallest + kept <= room)
             room -= kept, turned = children.first(children.size() - 1);
     }
-    std::vector<std::span<const LayoutNode>> pages;
-    for (size_t begin = 0; begin < turned.size();) {
-        size_t end = begin + 1;
-        for (float used = least_length(turned[begin], across); end < turned.size(); ++end) {
-            used += gap + least_length(turned[end], across);
-            if (used > room) break;
-        }
-        pages.push_back(turned.subspan(begin, end - begin));
-        begin = end;
+    std::vector<std::vector<LayoutNode>> pages;
+    for (const auto& page : fitting(turned, across, room)) {
+        const LayoutNode& only = page.front();
+        if (!across && page.size() == 1 && only.kind == Kind::row && length_of(only.children, true) > area.w + 0.5f)
+            for (const auto& inner :
+                 fitting(only.children, true, area.w + 0.5f))  // one strip for both, not strip under strip
+                pages.push_back({row(only.share, {inner.begin(), inner.end()})});
+        else
+            pages.emplace_back(page.begin(), page.end());
     }
     TabStrip tabs{names(node), {area.x, area.y, area.w, strip - 4}, {}, 0, false};
     for (const auto& page : pages) {
@@ -147,8 +164,7 @@ void place(const LayoutNode& node, const Rect& area, const Wanted& wanted, Arran
                 if (holds(child, wanted.main)) page_open = static_cast<int>(i);
     tabs.selected = std::clamp(page_open, 0, static_cast<int>(pages.size()) - 1);
     out.tabs.push_back(tabs);
-    const std::span<const LayoutNode> page = pages[static_cast<size_t>(tabs.selected)];
-    std::vector<LayoutNode> together(page.begin(), page.end());
+    std::vector<LayoutNode> together = pages[static_cast<size_t>(tabs.selected)];
     if (turned.size() < children.size()) together.push_back(children.back());
     place_all(together, across, {area.x, area.y + strip, area.w, area.h - strip}, wanted, out);
 }

@@ -5,6 +5,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <climits>
 #include <cmath>
 
 #include "app/gui/views/cluster_data.h"
@@ -147,7 +148,7 @@ void Shell::show_page(int page) {
     const std::string id = pages_id(session.workspace);
     if (id.empty()) return;
     tabs_[id] = page;
-    tabs_[root_id(session.workspace)] = page > 0 ? 1 : 0;
+    tabs_[root_id(session.workspace)] = page > 0 ? INT_MAX : 0;  // it stands in the last
 }
 
 void Shell::frame(const Input& input, float width, float height, double now) {

@@ -68,6 +68,7 @@ class Shell {
     float problem_strip(Ui& ui, const Snapshot& snapshot, float top);  // returns its height
     void body(Ui& ui, const Rect& area);
     void give_keys(const std::vector<Placed>& panels);
+    std::vector<std::string> tab_titles(const Ui& ui, const TabStrip& strip);
     void transport(Ui& ui, const Snapshot& snapshot, const Rect& bar);
     void panel(Ui& ui, std::string_view name, const Rect& where);
     void present(Ui& ui, const Snapshot& snapshot);

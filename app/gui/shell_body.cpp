@@ -66,6 +66,37 @@ void Shell::panel(Ui& ui, std::string_view name, const Rect& where) {
     ui.pop_scope();
 }
 
+// The words of a strip's tabs; where they are too wide together, the widest get shorter.
+std::vector<std::string> Shell::tab_titles(const Ui& ui, const TabStrip& strip) {
+    std::vector<std::string> titles;
+    for (const std::string& names : strip.titles) {
+        std::string title = strip.plain ? names : std::string();
+        for (size_t at = strip.plain ? names.size() : 0; at < names.size();) {
+            const size_t end = std::min(names.find('+', at), names.size());
+            const Shown* view = shown(std::string_view(names).substr(at, end - at));
+            if (view != nullptr) title += (title.empty() ? "" : ", ") + std::string(view->row->title);
+            at = end + 1;
+        }
+        titles.push_back(std::move(title));
+    }
+    for (;;) {
+        float all = 0;
+        for (const std::string& title : titles) all += ui.chip_width(title) + 4;
+        const auto widest = std::max_element(titles.begin(), titles.end(), [&](const std::string& a, const std::string& b) {
+            return ui.chip_width(a) < ui.chip_width(b);
+        });
+        if (all <= strip.area.w + 4 || widest->size() < 8) return titles;
+        if (const size_t comma = widest->rfind(','); comma != std::string::npos) {
+            widest->resize(comma);
+        } else {
+            if (widest->ends_with("…")) widest->resize(widest->size() - 3);
+            widest->pop_back();
+            while (widest->ends_with(' ')) widest->pop_back();
+            *widest += "…";
+        }
+    }
+}
+
 void Shell::body(Ui& ui, const Rect& whole) {
     Rect area = whole;
     if (session.workspace != workspace_ && !workspace_.empty() && shown(maximised_) != nullptr &&
@@ -97,22 +128,11 @@ void Shell::body(Ui& ui, const Rect& whole) {
         ui.rect({strip.area.x, strip.area.y - above, strip.area.w + desk_margin, strip.area.h + above + 4},
                 theme->background);
         ui.push_scope(strip.id);
+        std::vector<std::string> titles = tab_titles(ui, strip);
         float x = strip.area.x;
-        for (size_t i = 0; i < strip.titles.size(); ++i) {
-            std::string title = strip.plain ? strip.titles[i] : std::string();
-            for (size_t at = strip.plain ? strip.titles[i].size() : 0; at < strip.titles[i].size();) {
-                size_t end = strip.titles[i].find('+', at);
-                if (end == std::string::npos) end = strip.titles[i].size();
-                const Shown* view = shown(std::string_view(strip.titles[i]).substr(at, end - at));
-                if (view != nullptr) title += (title.empty() ? "" : ", ") + std::string(view->row->title);
-                at = end + 1;
-            }
-            const float most = strip.area.w / static_cast<float>(strip.titles.size()) - 4;
-            while (title.size() > 4 && ui.chip_width(title) > most)
-                title.resize(title.size() > 5 && title.find(',') != std::string::npos ? title.rfind(',') : title.size() - 1);
-            if (ui.chip(x, strip.area.y, title, static_cast<int>(i) == strip.selected))
+        for (size_t i = 0; i < titles.size(); ++i)
+            if (ui.chip(x, strip.area.y, titles[i], static_cast<int>(i) == strip.selected))
                 tabs_[strip.id] = static_cast<int>(i);
-        }
         ui.pop_scope();
     }
     give_keys(plan.panels);
