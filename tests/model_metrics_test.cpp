@@ -41,6 +41,30 @@ KernelRun run_kernel(const std::string& file, const std::string& name, simt::Dim
     return run;
 }
 
+// One block of 32 threads that runs `body`: %rd1 and %rd2 are buffers, %r1 the lane, `tile` 4 KiB of shared memory.
+KernelRun run_body(const std::string& body, std::string_view on) {
+    const std::string text =
+        ".version 8.0\n.target sm_90\n.address_size 64\n"
+        ".visible .entry k(.param .u64 a, .param .u64 b) {\n.reg .b32 %r<20>; .reg .b64 %rd<20>; "
+        ".reg .f32 %f<20>; .reg .pred %p<4>;\n"
+        ".shared .align 128 .b8 tile[4096];\n.shared .align 8 .b64 bar;\n"
+        "ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b];\nmov.u32 %r1, %tid.x;\n" +
+        body + "\nret;\n}\n";
+    KernelRun run;
+    run.gpu = gpu(on);
+    run.program = ptx::decode(ptx::parse(text, "k.ptx").value(), "k").value();
+    run.config.block = {32};
+    simt::Memory memory;
+    const uint64_t buffers[] = {memory.allocate(4096, "a"), memory.allocate(4096, "b")};
+    for (const uint64_t buffer : buffers) std::memset(memory.write(buffer, 4096), 0, 4096);
+    run.config.parameters.resize(sizeof buffers);
+    std::memcpy(run.config.parameters.data(), buffers, sizeof buffers);
+    run.result = launch(run.gpu, *run.program, run.config, memory, {});
+    INFO((run.result.fault ? run.result.fault->message : ""));
+    REQUIRE_FALSE(run.result.fault);
+    return run;
+}
+
 double value(const KernelRun& run, std::string_view name) {
     return metric_of(*run.program, run.result, name).value();
 }
@@ -90,6 +114,72 @@ TEST_CASE("a gather of stride s uses every s-th word of the sectors that it move
         CHECK(value(run, "global_load_bytes") == 4.0 * threads);
         CHECK(value(run, "dram_read_bytes") == 4.0 * threads * 32 / used);
         CHECK(value(run, "fadd") == threads);
+    }
+}
+
+TEST_CASE("copies into shared memory are copies whichever caches they pass, those out of it are stores") {
+    for (const std::string how : {"ca.shared.global [%r3], [%rd3], 16", "cg.shared.global [%r3], [%rd3], 16"}) {
+        INFO(how);
+        const KernelRun run = run_body(R"(mov.u32 %r2, tile; mad.lo.u32 %r3, %r1, 16, %r2; mad.wide.u32 %rd3, %r1, 16, %rd1;
+cp.async.)" + how + R"(;
+cp.async.wait_all;
+ld.shared.f32 %f1, [%r3]; mad.wide.u32 %rd4, %r1, 4, %rd2; st.global.f32 [%rd4], %f1;)",
+                                       "a100");
+        CHECK(value(run, "global_copy_requests") == 1);
+        CHECK(value(run, "global_copy_sectors") == 16);
+        CHECK(value(run, "global_store_requests") == 1);
+        CHECK(value(run, "sectors_per_store_request") == 4);
+        CHECK(value(run, "l2_read_sectors") == 16);
+        CHECK(value(run, "l2_write_sectors") == 4);
+        const MemoryTraffic traffic = traffic_of(run);
+        CHECK(traffic.link("global_copy")->bytes == 512);
+        CHECK(traffic.link("global_store")->bytes == 128);
+    }
+    const KernelRun bulk = run_body(R"(mov.u32 %r2, tile; mov.u32 %r3, bar; setp.eq.u32 %p1, %r1, 0;
+@%p1 mbarrier.init.shared.b64 [%r3], 1;
+bar.sync 0;
+@!%p1 bra wait;
+mbarrier.arrive.expect_tx.shared.b64 _, [%r3], 1024;
+cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 1024, [%r3];
+wait:
+mbarrier.try_wait.parity.shared.b64 %p2, [%r3], 0;
+@!%p2 bra wait;
+bar.sync 0;
+@!%p1 bra done;
+cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 512;
+cp.async.bulk.commit_group;
+cp.async.bulk.wait_group 0;
+done:)",
+                                    "h100");
+    CHECK(value(bulk, "global_copy_sectors") == 32);
+    CHECK(value(bulk, "global_store_sectors") == 16);
+    CHECK(value(bulk, "l2_read_sectors") == 32);
+    CHECK(value(bulk, "l2_write_sectors") == 16);
+}
+
+TEST_CASE("the four passes of a load of 16 bytes a lane are no bank conflicts, the 28 beyond them are") {
+    // Measured with Nsight Compute: 32 wavefronts a load and 28 conflicts, 4 and none (NVIDIA's developer forum,
+    // "bank_conflicts metric vs wavefronts for shared memory LDS.128").
+    const auto load = [](const std::string& width, int apart) {
+        return run_body("mov.u32 %r2, tile; mad.lo.u32 %r3, %r1, " + std::to_string(apart) + ", %r2;\n" +
+                            (width == "v4.f32"   ? "ld.shared.v4.f32 {%f1, %f2, %f3, %f4}, [%r3];"
+                             : width == "v2.f32" ? "ld.shared.v2.f32 {%f1, %f2}, [%r3];"
+                                                 : "ld.shared.f32 %f1, [%r3];") +
+                            "\nmad.wide.u32 %rd4, %r1, 4, %rd2; st.global.f32 [%rd4], %f1;",
+                        "h100");
+    };
+    struct Row {
+        std::string width;
+        int apart, passes, conflicts;
+    };
+    for (const Row& row :
+         {Row{"v4.f32", 16, 4, 0}, Row{"v4.f32", 128, 32, 28}, Row{"v2.f32", 8, 2, 0}, Row{"v2.f32", 128, 32, 30},
+          Row{"f32", 4, 1, 0}, Row{"f32", 128, 32, 31}, Row{"v4.f32", 0, 2, 0}}) {
+        INFO(row.width << " " << row.apart);
+        const KernelRun run = load(row.width, row.apart);
+        CHECK(value(run, "shared_load_passes") == row.passes);
+        CHECK(value(run, "shared_load_conflicts") == row.conflicts);
+        CHECK(value(run, "bank_conflict_passes") == row.conflicts);
     }
 }
 

@@ -93,9 +93,9 @@ template <Counters Sums::*... kind>
 double l2_sectors(const Sums& s) {
     return number(((s.*kind).l2_sectors + ...));
 }
-template <Counters Sums::*kind>
+template <uint64_t Sums::*passes>
 double conflicts(const Sums& s) {
-    return number((s.*kind).shared_passes - (s.*kind).shared_requests);
+    return number(s.*passes);
 }
 
 // Of the pipe's cycles in active SMs; of all cycles of all SMs.
@@ -236,25 +236,25 @@ constexpr Row rows[] = {
     {"shared_passes", "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", "passes", "passes over the banks that they took",
      sum<&Sums::all, &Counters::shared_passes>},
     {"bank_conflict_passes", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", "passes",
-     "passes beyond the first of each instruction", conflicts<&Sums::all>},
+     "passes beyond one for every 128 bytes that the lanes ask for", conflicts<&Sums::conflicts>},
     {"shared_load_requests", "smsp__inst_executed_op_shared_ld.sum", "requests", "shared-memory loads",
      sum<&Sums::shared_loads, &Counters::shared_requests>},
     {"shared_load_passes", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "passes",
      "passes over the banks that they took", sum<&Sums::shared_loads, &Counters::shared_passes>},
     {"shared_load_conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "passes",
-     "passes beyond the first of each", conflicts<&Sums::shared_loads>},
+     "passes beyond one for every 128 bytes", conflicts<&Sums::load_conflicts>},
     {"shared_store_requests", "smsp__inst_executed_op_shared_st.sum", "requests", "shared-memory stores",
      sum<&Sums::shared_stores, &Counters::shared_requests>},
     {"shared_store_passes", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "passes",
      "passes over the banks that they took", sum<&Sums::shared_stores, &Counters::shared_passes>},
     {"shared_store_conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "passes",
-     "passes beyond the first of each", conflicts<&Sums::shared_stores>},
+     "passes beyond one for every 128 bytes", conflicts<&Sums::store_conflicts>},
     {"shared_atomic_requests", "smsp__inst_executed_op_shared_atom.sum", "requests", "shared-memory atomics",
      sum<&Sums::shared_atomics, &Counters::shared_requests>},
     {"shared_atomic_passes", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum", "passes",
      "passes over the banks that they took", sum<&Sums::shared_atomics, &Counters::shared_passes>},
     {"shared_atomic_conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum", "passes",
-     "passes beyond the first of each", conflicts<&Sums::shared_atomics>},
+     "passes beyond one for every 128 bytes", conflicts<&Sums::atomic_conflicts>},
     {"shared_passes_per_request", "lockstep__shared_passes_per_request.ratio", "passes/request",
      "1 without bank conflicts, for 4-byte accesses",
      [](const Sums& s) { return ratio(s.all.shared_passes, s.all.shared_requests); }},

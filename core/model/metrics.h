@@ -15,6 +15,7 @@ struct Sums {
     // it met. copies: cp.async and bulk copies that read global memory (those that write it are stores).
     InstructionCounters loads, stores, atomics, copies, local_loads, local_stores, textures, surfaces;
     InstructionCounters shared_loads, shared_stores, shared_atomics;
+    uint64_t conflicts = 0, load_conflicts = 0, store_conflicts = 0, atomic_conflicts = 0;  // passes over the banks
     Operations operations;
 };
 
