@@ -58,6 +58,27 @@ TEST_CASE("each limit of the occupancy calculator names its rule and its blocks"
     CHECK(limits[2].a_block == 20736);
 }
 
+TEST_CASE("a block that a launch refuses fits no SM: its registers and its shared memory have limits of their own") {
+    // P100: 64 KiB an SM, 48 KiB a block. Jetson Nano: 65,536 registers an SM, 32,768 a block.
+    const GpuSpec p100 = gpu("p100"), nano = gpu("jetson-nano");
+    CHECK(occupancy(p100, 64, 32, 48 * 1024).blocks == 1);
+    const Occupancy shared = occupancy(p100, 64, 32, 48 * 1024 + 1);
+    CHECK(shared.blocks == 0);
+    CHECK(shared.limiter == "shared memory");
+    CHECK(occupancy_limits(p100, 64, 32, 48 * 1024 + 1)[2].rule.find("a block may have 49152 B") != std::string::npos);
+    CHECK(occupancy(nano, 1024, 32, 0).blocks == 2);
+    const Occupancy registers = occupancy(nano, 1024, 64, 0);
+    CHECK(registers.blocks == 0);
+    CHECK(registers.limiter == "registers");
+    CHECK(occupancy_limits(nano, 1024, 64, 0)[1].rule.find("a block may have 32768") != std::string::npos);
+    // What a block may have at most, and no granule more, on every GPU that reserves some of it.
+    for (const std::string_view name : {"a100", "h100", "rtx4090"}) {
+        const GpuSpec some = gpu(name);
+        CHECK(occupancy(some, 32, 16, some.shared_per_block).blocks == 1);
+        CHECK(occupancy(some, 32, 16, some.shared_per_block + 1).blocks == 0);
+    }
+}
+
 TEST_CASE("a limit chosen by hand counts only where it is the least") {
     const GpuSpec v100 = gpu("v100");
     CHECK(occupancy(v100, 256, 40, 20736, 3).blocks == 3);

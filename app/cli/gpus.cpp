@@ -96,8 +96,9 @@ void add_occupancy(CLI::App& app, int&) {
             write_json(json, options->json);
             if (options->json == "-") return;
         }
-        fmt::print("{}: {} blocks an SM, {} of {} warps, occupancy {:.0f} %, limited by {} (derived)\n", gpu.title, o.blocks,
-                   o.blocks * o.warps_per_block, gpu.warps_per_sm.value, 100 * o.fraction, o.limiter);
+        fmt::print("{}: {} block{} an SM, {} of {} warps, occupancy {:.3g} %, limited by {} (derived)\n", gpu.title,
+                   o.blocks, o.blocks == 1 ? "" : "s", o.blocks * o.warps_per_block, gpu.warps_per_sm.value,
+                   100 * o.fraction, o.limiter);
         for (const model::OccupancyLimit& limit : limits)
             fmt::print("{} {:<14} {:>3} blocks  {:>7} of {:>7} {:<10} {}\n", limit.limiter ? ">" : " ", limit.name,
                        limit.blocks, limit.a_block, limit.of, limit.unit, limit.rule);

@@ -11,6 +11,9 @@ namespace {
 uint32_t round_up(uint32_t n, uint32_t unit) {
     return unit == 0 ? n : (n + unit - 1) / unit * unit;
 }
+uint32_t registers_of_a_block(const GpuSpec& gpu) {
+    return gpu.registers_per_block != 0 ? gpu.registers_per_block : gpu.registers_per_sm;
+}
 }  // namespace
 
 Occupancy occupancy(const GpuSpec& gpu, uint32_t threads_per_block, uint32_t registers_per_thread, uint32_t shared_per_block,
@@ -23,10 +26,12 @@ Occupancy occupancy(const GpuSpec& gpu, uint32_t threads_per_block, uint32_t reg
 
     const uint32_t warp_registers = round_up(std::max<uint32_t>(1, registers_per_thread) * 32, gpu.register_unit);
     const uint32_t warps = gpu.registers_per_sm / warp_registers / gpu.warp_granule * gpu.warp_granule;
-    o.by_registers = warps / o.warps_per_block;
+    const bool too_many = uint64_t{warp_registers} * o.warps_per_block > registers_of_a_block(gpu);
+    o.by_registers = too_many ? 0 : warps / o.warps_per_block;
 
     const uint32_t shared = round_up(shared_per_block + gpu.shared_reserved, gpu.shared_granule);
-    o.by_shared = shared == 0 ? o.by_slots : gpu.shared_per_sm / shared;
+    const bool too_much = shared > gpu.shared_per_block + gpu.shared_reserved;
+    o.by_shared = shared == 0 ? o.by_slots : too_much ? 0 : gpu.shared_per_sm / shared;
 
     o.blocks = o.by_slots;
     o.limiter = "block slots";
@@ -57,12 +62,16 @@ std::vector<OccupancyLimit> occupancy_limits(const GpuSpec& gpu, uint32_t thread
     if (a_warp != plain) by_registers += fmt::format(", in units of {}: {}", gpu.register_unit.value, a_warp);
     by_registers += fmt::format("; room for {} warps", fit);
     if (kept != fit) by_registers += fmt::format(", in groups of {}: {}", gpu.warp_granule.value, kept);
+    if (a_warp * warps > registers_of_a_block(gpu))
+        by_registers += fmt::format("; a block may have {}", registers_of_a_block(gpu));
     std::string by_shared = "none used";
     if (shared != 0) {
         by_shared = fmt::format("{} B", shared_per_block);
         if (gpu.shared_reserved != 0) by_shared += fmt::format(" + {} B reserved", gpu.shared_reserved.value);
         if (shared != shared_per_block + gpu.shared_reserved)
             by_shared += fmt::format(", in granules of {} B: {} B", gpu.shared_granule.value, shared);
+        if (shared > gpu.shared_per_block + gpu.shared_reserved)
+            by_shared += fmt::format("; a block may have {} B", gpu.shared_per_block.value);
     }
     std::vector<OccupancyLimit> limits = {
         {"warps", o.by_warps, warps, gpu.warps_per_sm, "warps", std::move(by_warps)},
