@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/base/rng.h"
 #include "tests/catch.h"
 #include "tests/model_support.h"
 
@@ -77,6 +78,42 @@ TEST_CASE("a block that a launch refuses fits no SM: its registers and its share
         CHECK(occupancy(some, 32, 16, some.shared_per_block).blocks == 1);
         CHECK(occupancy(some, 32, 16, some.shared_per_block + 1).blocks == 0);
     }
+}
+
+TEST_CASE("a launch is refused exactly where the occupancy calculator says that no block fits") {
+    Rng rng(31);
+    int refused = 0;
+    for (const GpuSpec& some : gpus()) {
+        INFO(some.name);
+        for (int i = 0; i < 400; ++i) {
+            Program program = chain(1);
+            program.registers_per_thread = 1 + static_cast<uint32_t>(rng.below(255));
+            simt::LaunchConfig config;
+            config.grid = {1};
+            config.block = {1 + static_cast<uint32_t>(rng.below(1024))};
+            config.dynamic_shared = i % 2 == 0 ? 0 : static_cast<uint32_t>(rng.below(240 * 1024));
+            INFO(config.block.x << " threads, " << program.registers_per_thread << " registers, " << config.dynamic_shared);
+            const auto refusal = simt::check_launch(program, config, limits_of(some));
+            INFO((refusal ? refusal->message : "not refused"));
+            const uint32_t blocks =
+                occupancy(some, config.block.x, program.registers_per_thread, config.dynamic_shared).blocks;
+            CHECK(refusal.has_value() == (blocks == 0));
+            refused += refusal.has_value();
+        }
+    }
+    CHECK(refused > 100);
+    // 992 threads with 66 registers: 31 warps of 2,112 in units of 256, 2,304; 65,536 have room for 28.
+    Program program = chain(1);
+    program.registers_per_thread = 66;
+    simt::LaunchConfig config;
+    config.grid = {1}, config.block = {992};
+    CHECK(simt::check_launch(program, config, limits_of(gpu("v100")))->message ==
+          "992 threads with 66 registers each need 71424 registers a block, 2304 a warp in units of 256: at most 65536");
+    program.registers_per_thread = 80;  // 25 warps of 2,560 are 64,000, but a quarter of the registers holds 6
+    config.block = {800};
+    CHECK(simt::check_launch(program, config, limits_of(gpu("v100")))->message ==
+          "a block of 25 warps with 80 registers a thread is too large: there are registers for at most 24 warps, in groups "
+          "of 4");
 }
 
 TEST_CASE("a limit chosen by hand counts only where it is the least") {

@@ -752,6 +752,8 @@ simt::LaunchLimits limits_of(const GpuSpec& gpu) {
     limits.shared_per_block = gpu.shared_per_block;
     limits.registers_per_block = gpu.registers_per_block ? gpu.registers_per_block : gpu.registers_per_sm;
     limits.shared_granule = gpu.shared_granule;
+    limits.register_unit = gpu.register_unit;
+    limits.warp_granule = gpu.warp_granule;
     return limits;
 }
 

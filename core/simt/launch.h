@@ -35,6 +35,7 @@ struct LaunchLimits {  // of a GPU; the defaults are those of every GPU since 2.
     uint32_t threads_per_block = 1024;
     uint32_t shared_per_block = 48 * 1024;
     uint32_t registers_per_block = 65536;
+    uint32_t register_unit = 1, warp_granule = 1;  // registers go to warps in units, room is for warps in groups of so many
     uint32_t shared_granule = 0;
     uint32_t blocks_per_cluster = 16;  // 8 are portable
 };
