@@ -218,3 +218,12 @@ TEST_CASE("a trace as CSV has a header with units and as many cells in every row
           "wait,3,1,0,5,0,3,31,long_scoreboard,1,\"add\",,,,,,0,2\n"
           "issue,3,1,0,5,0,31,32,selected,1,\"add\",32,35,,,,,\n");
 }
+
+TEST_CASE("in CSV what is folded into another instruction takes no time, so a slot's rows follow each other") {
+    KernelTrace trace = kernel_sample();
+    trace.issues[1].folded = true;
+    std::ostringstream out;
+    write_csv(trace, out);
+    CHECK(out.str().find("issue,3,1,0,5,0,31,31,folded,1,\"instruction 1\",32,35,,,,,\n") != std::string::npos);
+    CHECK(out.str().find("issue,3,1,0,5,0,2,3,selected,0,") != std::string::npos);
+}

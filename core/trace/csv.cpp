@@ -44,9 +44,10 @@ void write_csv(const KernelTrace& trace, std::ostream& out, const std::function<
         for (const uint32_t index : warp.issues) {
             const IssueRecord& i = trace.issues[index];
             write_waits(i.cycle);
-            out << fmt::format("issue,{},{},{},selected,{},{},{},{},{},{},{},,\n", who, i.cycle, i.cycle + 1, i.pc,
-                               text(i.pc), __builtin_popcount(i.active), i.ready, levels[static_cast<size_t>(i.level)],
-                               i.sectors != 0 ? std::to_string(i.sectors) : "",
+            // What ptxas folds into another instruction takes no issue slot and no time.
+            out << fmt::format("issue,{},{},{},{},{},{},{},{},{},{},{},,\n", who, i.cycle, i.cycle + (i.folded ? 0 : 1),
+                               i.folded ? "folded" : "selected", i.pc, text(i.pc), __builtin_popcount(i.active), i.ready,
+                               levels[static_cast<size_t>(i.level)], i.sectors != 0 ? std::to_string(i.sectors) : "",
                                i.passes != 0 ? std::to_string(i.passes) : "");
         }
         write_waits(INT64_MAX);
