@@ -197,6 +197,29 @@ TEST_CASE("no text of the roofline lies on another, wherever the run stands, at 
     }
 }
 
+TEST_CASE(
+    "the peak of tensor units keeps its name in a small picture, where the run's dotted line leaves its figure no room") {
+    Desk desk;
+    desk.width = 680, desk.height = 400;
+    for (const double per_byte : {60.0, 140.0, 250.0, 410.0, 700.0}) {
+        INFO(per_byte << " FLOP/B");
+        const uint64_t products = 1000, flop = products * 2 * 16 * 16 * 16;
+        const auto bytes = static_cast<uint64_t>(static_cast<double>(flop) / per_byte);
+        auto run = std::make_shared<model::KernelRun>(*run_with(0, bytes, 1.65));
+        auto program = std::make_shared<ptx::Program>(*run->program);
+        program->instructions[0].kind = ptx::Kind::matrix;
+        program->instructions[0].type = ptx::Type::f16;
+        program->instructions[0].shape[0] = program->instructions[0].shape[1] = program->instructions[0].shape[2] = 16;
+        run->result.instructions[0].issues = products;
+        run->program = program;
+        desk.session.roof.forget_others();
+        desk.show(run, "products");
+        REQUIRE(desk.session.roof.current()->point.peak == "tensor fp16");
+        CHECK(desk.shows("tensor fp16"));
+        CHECK(desk.clashes() == std::vector<std::string>{});
+    }
+}
+
 TEST_CASE("the name of the roof that counts and the guess's figures find room beside each other") {
     Desk desk(2);
     desk.width = 1280, desk.height = 720;

@@ -41,8 +41,9 @@ KernelRun run_kernel(const std::string& file, const std::string& name, simt::Dim
     return run;
 }
 
-// One block of 32 threads that runs `body`: %rd1 and %rd2 are buffers, %r1 the lane, `tile` 4 KiB of shared memory.
-KernelRun run_body(const std::string& body, std::string_view on) {
+// A kernel that runs `body`, one block of 32 threads unless told: %rd1 and %rd2 are buffers, %r1 the lane, `tile` 4 KiB of
+// shared memory.
+KernelRun run_body(const std::string& body, std::string_view on, simt::Dim3 grid = {1}, simt::Dim3 block = {32}) {
     const std::string text =
         ".version 8.0\n.target sm_90\n.address_size 64\n"
         ".visible .entry k(.param .u64 a, .param .u64 b) {\n.reg .b32 %r<20>; .reg .b64 %rd<20>; "
@@ -53,7 +54,7 @@ KernelRun run_body(const std::string& body, std::string_view on) {
     KernelRun run;
     run.gpu = gpu(on);
     run.program = ptx::decode(ptx::parse(text, "k.ptx").value(), "k").value();
-    run.config.block = {32};
+    run.config.grid = grid, run.config.block = block;
     simt::Memory memory;
     const uint64_t buffers[] = {memory.allocate(4096, "a"), memory.allocate(4096, "b")};
     for (const uint64_t buffer : buffers) std::memset(memory.write(buffer, 4096), 0, 4096);
@@ -282,6 +283,39 @@ TEST_CASE("no run stands above its roof: the time is at least that of its bytes 
             CHECK(std::fabs(value(*run, "math_time_us") - 1e6 * math_seconds(roofline, point)) < 1e-9);
             CHECK(std::fabs(value(*run, "headroom") - headroom(roofline, point)) < 1e-9 * headroom(roofline, point));
         }
+    }
+}
+
+TEST_CASE("a run is held against the peak of the format that it computes in, and reaches no more than that") {
+    struct Row {
+        std::string name, step, peak;
+        double tera;
+    };
+    const std::string a = "{%r10, %r11, %r12, %r13}", d = "{%f1, %f2, %f3, %f4}";
+    for (const Row& row : {
+             Row{"half2", "fma.rn.f16x2 %r10, %r10, %r11, %r10; fma.rn.f16x2 %r12, %r12, %r11, %r12;", "fp16", 78},
+             Row{"f16", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 " + d + ", " + a + ", {%r14, %r15}, " + d + ";",
+                 "tensor fp16", 312},
+             Row{"bf16",
+                 "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 " + d + ", " + a + ", {%r14, %r15}, " + d + ";",
+                 "tensor fp16", 312},
+             Row{"tf32", "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 " + d + ", " + a + ", {%r14, %r15}, " + d + ";",
+                 "tensor tf32", 156},
+         }) {
+        INFO(row.name);
+        std::string body = "mov.u32 %r2, 0;\nagain:\n";
+        for (int i = 0; i < 8; ++i) body += row.step + "\n";
+        body += "add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 50; @%p1 bra again;\nst.global.f32 [%rd2], %f1;";
+        const KernelRun run = run_body(body, "a100", {108 * 2}, {1024});
+        const Roofline roofline = roofline_of(run.gpu);
+        const RoofPoint point = point_of(run);
+        CHECK(point.peak == row.peak);
+        REQUIRE(roofline.peak(point.peak) != nullptr);
+        CHECK(std::fabs(roofline.peak(point.peak)->flop_per_second / (row.tera * 1e12) - 1) < 0.01);
+        const double reached = point.flop_per_second() / roofline.peak(point.peak)->flop_per_second;
+        INFO(reached);
+        CHECK(reached > 0.5);  // the loop's own instructions and the start take the rest
+        CHECK(reached <= 1.01);
     }
 }
 

@@ -1,9 +1,12 @@
 #include "core/model/roofline.h"
 
 #include <algorithm>
+#include <initializer_list>
+#include <utility>
 
 #include "core/model/coalescer.h"
 #include "core/model/metrics.h"
+#include "core/model/timing.h"
 
 namespace lockstep::model {
 namespace {
@@ -27,8 +30,9 @@ const Roof& Roofline::roof(RoofLevel level) const {
 }
 
 const Peak* Roofline::peak(std::string_view name) const {
-    for (const Peak& each : peaks)
-        if (each.name == name) return &each;
+    for (const std::vector<Peak>* list : {&peaks, &rare})
+        for (const Peak& each : *list)
+            if (each.name == name) return &each;
     return nullptr;
 }
 
@@ -38,12 +42,16 @@ Roofline roofline_of(const GpuSpec& gpu) {
     roofline.roofs = {{RoofLevel::dram, memory_name(gpu), gpu.dram_gb_per_second * 1e9},
                       {RoofLevel::l2, "L2", gpu.l2_bytes_per_cycle * clock},
                       {RoofLevel::l1, "L1, shared", gpu.l1_bytes_per_cycle * gpu.sms * clock}};
-    const auto peak = [&](std::string_view name, double teraflops) {
-        if (teraflops > 0) roofline.peaks.push_back({name, teraflops * 1e12});
+    const auto peak = [](std::vector<Peak>& list, std::string_view name, double teraflops) {
+        if (teraflops > 0) list.push_back({name, teraflops * 1e12});
     };
-    peak("tensor fp16", gpu.fp16_tensor_tflops);
-    peak("fp32", gpu.fp32_tflops);
-    peak("fp64", gpu.fp64_tflops);
+    peak(roofline.peaks, "tensor fp16", gpu.fp16_tensor_tflops);
+    peak(roofline.peaks, "fp32", gpu.fp32_tflops);
+    peak(roofline.peaks, "fp64", gpu.fp64_tflops);
+    peak(roofline.rare, "fp16", gpu.fp16_tflops);
+    for (const auto& [name, type] : {std::pair{"tensor tf32", ptx::Type::tf32}, std::pair{"tensor fp8", ptx::Type::e4m3},
+                                     std::pair{"tensor fp64", ptx::Type::f64}})
+        peak(roofline.rare, name, gpu.fp16_tensor_tflops * tensor_speed(type));
     std::stable_sort(roofline.peaks.begin(), roofline.peaks.end(),
                      [](const Peak& a, const Peak& b) { return a.flop_per_second > b.flop_per_second; });
     return roofline;
@@ -77,13 +85,20 @@ RoofPoint roof_point(const GpuSpec& gpu, const Sums& sums, const LaunchTotals& t
     point.bytes[1] = static_cast<double>(sums.all.l2_sectors * sector_bytes);
     point.bytes[2] = static_cast<double>(sums.all.sectors * sector_bytes + sums.all.shared_bytes);
     point.seconds = seconds;
+    // The units that did most of it; among tensor cores, the format.
+    using Share = std::pair<uint64_t, std::string_view>;
+    const auto most = [](std::initializer_list<Share> shares) {
+        return *std::max_element(shares.begin(), shares.end(),
+                                 [](const Share& a, const Share& b) { return a.first < b.first; });
+    };
+    const Share scalar = most({{done.f32.flop, "fp32"}, {done.f16.flop, "fp16"}, {done.f64.flop, "fp64"}});
+    const Share tensor = most({{done.tensor_f16 + done.tensor_bf16, "tensor fp16"},
+                               {done.tensor_tf32, "tensor tf32"},
+                               {done.tensor_f8, "tensor fp8"},
+                               {done.tensor_f64, "tensor fp64"}});
     const Roofline roofline = roofline_of(gpu);
-    point.peak = "fp32";
-    const uint64_t scalar = std::max({done.f16.flop, done.f32.flop, done.f64.flop});
-    if (done.tensor_flop() > scalar && roofline.peak("tensor fp16") != nullptr)
-        point.peak = "tensor fp16";
-    else if (done.f64.flop > std::max(done.f16.flop, done.f32.flop) && roofline.peak("fp64") != nullptr)
-        point.peak = "fp64";
+    point.peak = done.tensor_flop() > scalar.first ? tensor.second : scalar.second;
+    if (roofline.peak(point.peak) == nullptr) point.peak = "fp32";
     return point;
 }
 

@@ -18,12 +18,13 @@ struct Roof {
     double bytes_per_second = 0;
 };
 struct Peak {
-    std::string_view name;  // "tensor fp16", "fp32", "fp64"
+    std::string_view name;  // "tensor fp16", "fp32", "fp64"; "fp16", "tensor tf32", "tensor fp8", "tensor fp64"
     double flop_per_second = 0;
 };
 struct Roofline {
     std::vector<Roof> roofs;  // slowest first: DRAM, L2, L1
     std::vector<Peak> peaks;  // fastest first; only those that the GPU has
+    std::vector<Peak> rare;   // of formats that few kernels use: of interest to those alone
     const Roof& roof(RoofLevel level) const;
     const Peak* peak(std::string_view name) const;  // null: the GPU has none
 };
@@ -38,7 +39,7 @@ struct RoofPoint {
     double flop = 0;       // a multiply-add two
     double bytes[3] = {};  // by RoofLevel: DRAM; sectors that reached L2; sectors of L1 and bytes of shared memory
     double seconds = 0;
-    std::string_view peak;  // the peak of the units that did most of it: a name of Roofline::peaks
+    std::string_view peak;  // the peak of the units that did most of it: of Roofline::peaks or rare
     bool faulted = false;   // the run ended early: it stands nowhere
 
     double intensity(RoofLevel level) const;  // FLOP/B; 0 where nothing was computed or moved

@@ -64,28 +64,6 @@ uint32_t interval_of(double lanes) {
     return static_cast<uint32_t>(std::max(1.0, std::ceil(32.0 / lanes)));
 }
 
-// Multiply-adds of a product by elements of A: how many of them fit in the time of one of f16.
-double speed_of(Type type) {
-    switch (type) {
-        case Type::f64:
-            return 1.0 / 16;  // A100: 19.5 of 312 TFLOP/s
-        case Type::tf32:
-            return 1.0 / 2;
-        case Type::e4m3:
-        case Type::e5m2:
-        case Type::s8:
-        case Type::u8:
-            return 2;
-        case Type::s4:
-        case Type::u4:
-            return 4;
-        case Type::b1:
-            return 16;
-        default:
-            return 1;
-    }
-}
-
 // A product takes the tensor core for as long as its multiply-adds need at the vendor's peak for f16 (A100: m16n8k16 8
 // cycles, H100: a warp's part of wgmma m64n256k16 128), and its result comes `behind` cycles later (A100: about 25 cycles in
 // all for m16n8k16, published micro-benchmarks). A GPU without tensor cores would do it on its FP32 lanes: an estimate.
@@ -99,7 +77,7 @@ void time_matrix(const GpuSpec& gpu, const ptx::DecodedInstruction& in, Timing& 
     const double a_cycle = gpu.fp16_tensor_tflops > 0
                                ? gpu.fp16_tensor_tflops * 1e6 / (2 * gpu.boost_mhz * double(gpu.sms) * double(gpu.sub_cores))
                                : double(gpu.fp32_lanes);
-    const double speed = gpu.fp16_tensor_tflops > 0 ? speed_of(in.type) : 1;
+    const double speed = gpu.fp16_tensor_tflops > 0 ? tensor_speed(in.type) : 1;
     t.interval = static_cast<uint32_t>(std::max(1.0, std::round(products / (a_cycle * speed))));
     // Products of a warpgroup that follow one another add to the same registers without a wait.
     t.latency = t.interval + (group ? 0 : behind);
@@ -159,6 +137,27 @@ void time_math(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, con
 }
 
 }  // namespace
+
+double tensor_speed(Type type) {
+    switch (type) {
+        case Type::f64:
+            return 1.0 / 16;  // A100: 19.5 of 312 TFLOP/s
+        case Type::tf32:
+            return 1.0 / 2;
+        case Type::e4m3:
+        case Type::e5m2:
+        case Type::s8:
+        case Type::u8:
+            return 2;
+        case Type::s4:
+        case Type::u4:
+            return 4;
+        case Type::b1:
+            return 16;
+        default:
+            return 1;
+    }
+}
 
 std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program, bool lowering) {
     const std::vector<Lowered> lowered = lower(gpu, program, lowering);

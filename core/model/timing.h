@@ -55,4 +55,7 @@ struct alignas(64) Timing {  // what every issue looks at comes first, in one li
 // sequence.
 std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program, bool lowering = true);
 
+// Multiply-adds of a product of matrices by the type of A: how many of them fit in the time of one of f16.
+double tensor_speed(ptx::Type type);
+
 }  // namespace lockstep::model

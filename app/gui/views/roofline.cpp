@@ -67,10 +67,14 @@ class RooflineView final : public View {
             fmt::format("Roofline of {} (roofs and peaks derived, runs simulated)\n", snapshot->kernel->gpu.title);
         for (const model::Roof& roof : roofline.roofs)
             text += fmt::format("  roof {}: {}\n", roof.name, bandwidth_text(roof.bytes_per_second));
-        for (const model::Peak& peak : roofline.peaks)
+        const auto tell = [&](const model::Peak& peak) {
             text +=
                 fmt::format("  peak {}: {}, ridge with {} at {:.3g} FLOP/B\n", peak.name, flops_text(peak.flop_per_second),
                             roofline.roofs[0].name, model::ridge(roofline.roofs[0], peak));
+        };
+        for (const model::Peak& peak : roofline.peaks) tell(peak);
+        for (const model::Peak& peak : roofline.rare)
+            if (!hidden && peak.name == trail.current()->point.peak) tell(peak);
         for (const RoofRun& run : trail.runs()) {
             const bool now = &run == trail.current();
             if (run.gpu != snapshot->kernel->gpu.name || (now && hidden)) continue;

@@ -23,7 +23,11 @@ RoofAxes axes_of(const model::Roofline& roofline, const RoofTrail& trail, std::s
     take(0.05, slow.bytes_per_second * 0.05);
     right *= 3;
     for (const RoofRun& run : trail.runs())
-        if (run.gpu == gpu && run.point.plotted(level)) take(run.point.intensity(level), run.point.flop_per_second());
+        if (run.gpu == gpu && run.point.plotted(level)) {
+            take(run.point.intensity(level), run.point.flop_per_second());
+            const model::Peak* const own = roofline.peak(run.point.peak);
+            if (own != nullptr) take(run.point.intensity(level), own->flop_per_second);
+        }
     const auto down = [](double value) { return std::floor(std::log10(value) * 3 - 0.5) / 3; };
     const auto up = [](double value) { return std::ceil(std::log10(value) * 3 + 0.5) / 3; };
     return {down(left), up(right), down(low), up(high)};

@@ -47,6 +47,15 @@ struct Picture {
     const RoofRun& now = *scene.trail.current();
     const model::Peak& own = own_peak();  // of the units that the run uses
 
+    const std::vector<const model::Peak*> drawn = drawn_peaks();  // fastest first
+
+    std::vector<const model::Peak*> drawn_peaks() const {  // a rare one where the run uses it
+        std::vector<const model::Peak*> list;
+        for (const model::Peak& peak : scene.roofline.peaks) list.push_back(&peak);
+        if (std::find(list.begin(), list.end(), &own) == list.end()) list.push_back(&own);
+        std::stable_sort(list.begin(), list.end(), [](auto* a, auto* b) { return a->flop_per_second > b->flop_per_second; });
+        return list;
+    }
     const model::Peak& own_peak() const {
         const model::Peak* const peak = scene.roofline.peak(now.point.peak);
         return peak != nullptr ? *peak : scene.roofline.peaks.front();
@@ -86,7 +95,8 @@ struct Picture {
     // Roofs up to the peak of the units that the run uses; beyond it, dashed, for faster units.
     void lines() {
         ui.clip({r.x, r.y - 14, r.w + 12, r.h + 16});
-        for (const model::Peak& peak : scene.roofline.peaks) {
+        for (const model::Peak* const each : drawn) {
+            const model::Peak& peak = *each;
             const bool is_own = &peak == &own;
             const model::Roof& from = scene.roofline.roof(is_own ? RoofLevel::l1 : scene.level);
             const Point line[] = {{plot.x(model::ridge(from, peak)), plot.y(peak.flop_per_second)},
@@ -101,7 +111,7 @@ struct Picture {
             const Point line[] = {{plot.x(low), plot.y(roof.bytes_per_second * low)},
                                   {plot.x(model::ridge(roof, own)), plot.y(own.flop_per_second)}};
             ui.polyline(line, color, chosen ? 2.6f : 1.4f);
-            const model::Peak& most = scene.roofline.peaks.front();
+            const model::Peak& most = *drawn.front();
             if (chosen && most.flop_per_second > own.flop_per_second) {
                 const Point more[] = {line[1], {plot.x(model::ridge(roof, most)), plot.y(most.flop_per_second)}};
                 ui.polyline(more, color, 1.4f, 5, 4);
@@ -209,7 +219,7 @@ struct Picture {
                             {.size = 13, .color = theme.wrong, .weight = 600}, spots);
     }
 
-    bool name(const model::Peak& peak) {  // true: written
+    bool name(const model::Peak& peak, bool brief = false) {  // true: written
         const bool is_own = &peak == &own;
         const float from = plot.x(model::ridge(scene.roofline.roof(is_own ? RoofLevel::l1 : scene.level), peak)),
                     y = plot.y(peak.flop_per_second);
@@ -218,7 +228,9 @@ struct Picture {
             spots.push_back({right, y - 6, Align::right});
             spots.push_back({right, y + 16, Align::right});
         }
-        return labels.write(ui, fmt::format("{} {}", peak.name, flops_text(peak.flop_per_second)),
+        for (float right = r.right(); right > from + 40; right -= 24) spots.push_back({right, y - 9, Align::right});
+        const std::string figure = brief ? std::string() : " " + flops_text(peak.flop_per_second);
+        return labels.write(ui, fmt::format("{}{}", peak.name, figure),
                             {.size = 12, .color = is_own ? theme.ink : theme.ink2, .weight = is_own ? 600 : 400}, spots);
     }
 
@@ -269,10 +281,10 @@ struct Picture {
 
     // The dashed ones too, where that leaves a spot.
     void keep_dashes_free() {
-        for (const model::Peak& peak : scene.roofline.peaks) {
-            const float from = plot.x(model::ridge(scene.roofline.roof(scene.level), peak));
-            if (&peak != &own && from < r.right())
-                labels.keep_free({from, plot.y(peak.flop_per_second) - 1, r.right() - from, 2});
+        for (const model::Peak* const peak : drawn) {
+            const float from = plot.x(model::ridge(scene.roofline.roof(scene.level), *peak));
+            if (peak != &own && from < r.right())
+                labels.keep_free({from, plot.y(peak->flop_per_second) - 1, r.right() - from, 2});
         }
     }
 
@@ -288,13 +300,13 @@ struct Picture {
         keep_dashes_free();
         if (!name(own)) {
             labels = solid;
-            name(own);
+            if (!name(own)) name(own, true);
             keep_dashes_free();
         }
         name(scene.roofline.roof(scene.level));
         ridge(scene.roofline.roof(scene.level));
-        for (const model::Peak& peak : scene.roofline.peaks)
-            if (&peak != &own) name(peak);
+        for (const model::Peak* const peak : drawn)
+            if (peak != &own && !name(*peak)) name(*peak, true);
         for (const model::Roof& roof : scene.roofline.roofs)
             if (roof.level != scene.level) name(roof);
         for (const model::Roof& roof : scene.roofline.roofs)
