@@ -95,6 +95,43 @@ TEST_CASE("run prints a summary, chosen counters, all of them or a table by line
     REQUIRE(table.status == 0);
     CHECK(table.out.find("ld.global") != std::string::npos);
     CHECK(table.out.find("most of it waits") != std::string::npos);
+    const std::string lines = write("lines.ptx", R"(.version 6.0
+.target sm_70
+.address_size 64
+.visible .entry k() {
+.reg .b32 %r<9>;
+.loc 1 3 0
+mov.u32 %r1, %tid.x;
+.loc 1 0 0
+mul.lo.u32 %r2, %r1, %r1;
+.loc 2 4 0
+mul.lo.u32 %r3, %r2, %r1;
+.loc 1 5 0
+ret;
+}
+.file 1 "own.cu"
+.file 2 "helper.h"
+)");
+    const std::string copies = write("copies.ptx", R"(.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 a) {
+.reg .b32 %r<9>; .reg .b64 %rd<9>;
+.shared .align 16 .b8 tile[512];
+ld.param.u64 %rd1, [a]; mov.u32 %r1, %tid.x; mov.u32 %r2, tile;
+mad.lo.u32 %r3, %r1, 16, %r2; mad.wide.u32 %rd2, %r1, 16, %rd1;
+cp.async.cg.shared.global [%r3], [%rd2], 16;
+cp.async.wait_all;
+ret;
+}
+)");
+    const Outcome copied = lockstep_command("run " + copies + " --gpu a100 --grid 1 --block 32 --arg in:f32[128]");
+    REQUIRE(copied.status == 0);
+    CHECK(copied.out.find("global       16 sectors a copy into shared memory\n") != std::string::npos);
+    const Outcome strange = lockstep_command("run " + lines + " --grid 1 --block 32 --metrics by-line");
+    REQUIRE(strange.status == 0);
+    CHECK(strange.out.find("(the compiler's own, of no line)") != std::string::npos);
+    CHECK(strange.out.find("(in helper.h)") != std::string::npos);
     const Outcome all = lockstep_command(run + " --metrics all");  // under both names, whole numbers in full
     CHECK(all.out.find("sectors_per_request ") != std::string::npos);
     CHECK(all.out.find("l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio\n") != std::string::npos);
@@ -192,6 +229,7 @@ TEST_CASE("bad input is refused in one sentence with exit status 2") {
     refuses("trian --model mlp", "did you mean 'train'?");
     refuses("lesson chek A06", "unknown command 'lesson chek', did you mean 'check'?");
     refuses("app --lesson A04 --sm 900 --describe", "--sm counts from 0");
+    refuses("app --lesson A04 --cycle 999999999 --describe", "--cycle 999999999 is behind the end: this run has");
     refuses("train --model mpl", "mlp");
     refuses("train --model mlp --device sim:v1000", "v100");
     refuses("train --model mlp --data /no/such/folder --steps 1", "/no/such/folder");
@@ -231,6 +269,19 @@ TEST_CASE("bad input is refused in one sentence with exit status 2") {
     refuses("app --size 10x10 --screenshot x.png", "--size");
     refuses("app --step 0 --screenshot x.png", "a whole number from 1 is needed, not '0'");
     refuses("compile missing.cu", "missing.cu");
+}
+
+TEST_CASE("validate prints each table once, its rows together, with one total") {
+    const Outcome outcome = lockstep_command("validate cluster --quick");
+    REQUIRE(outcome.status == 0);
+    for (const std::string table : {"cluster_bubbles", "cluster_bubbles_planned", "cluster_memory"}) {
+        INFO(table);
+        size_t heads = 0, totals = 0;
+        for (size_t at = 0; (at = outcome.out.find("\n" + table + " ", at)) != std::string::npos; ++at) ++heads;
+        for (size_t at = 0; (at = outcome.out.find("= " + table + ":", at)) != std::string::npos; ++at) ++totals;
+        CHECK(heads == 1);
+        CHECK(totals == 1);
+    }
 }
 
 TEST_CASE("plan prints the contract's JSON, every figure derived, and a search lists what fell out") {
@@ -275,6 +326,8 @@ TEST_CASE("numbers, buffers and files that cannot be are refused before anything
     refuses(start + "--arg in:f32{1} --arg out:f32[1] --arg f32:1 --arg f32:1", "takes a whole number: i32: would do");
     refuses(start + arguments + "--trace x.tracce", "F.json for ui.perfetto.dev, F.csv or F.txt");
     refuses(start + arguments + "--trace x.json --functional", "--trace is of a timed run");
+    refuses(start + arguments + "--trace-cycles 5-6", "name its file too, as in --trace F.json");
+    refuses(start + arguments + "--trace-sm 3", "name its file too, as in --trace F.json");
     refuses(start + arguments + "--max-instructions -1", "a whole number from 1 is needed, not '-1'");
     refuses(start + arguments + "--max-instructions 0", "a whole number from 1 is needed, not '0'");
     refuses(start + arguments + "--max-instructions 99999999999999999999999", "too large");
@@ -333,6 +386,10 @@ TEST_CASE("a trace is written as its file name ends: Perfetto JSON, a table, or 
     CHECK(of_host("h.txt").starts_with("time ns\ntrack 0 host\n"));
     CHECK(nlohmann::json::parse(of_host("h.json"))["traceEvents"].size() > 10);
     refuses(host + "h.foo", "F.json for ui.perfetto.dev, F.csv or F.txt");
+    refuses(host + "h.csv --functional", "--functional is for one kernel: a host program says itself what it launches");
+    refuses(host + "h.csv --grid 4", "--grid is for one kernel");
+    CHECK(lockstep_command(host + "h.csv --seed 3").out.find("one after the other, without the calls, ") !=
+          std::string::npos);
 }
 
 TEST_CASE("a device as output stays one, a link stays a link, and a source is not overwritten by its PTX") {

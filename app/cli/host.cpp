@@ -64,8 +64,8 @@ int run_host_program(const std::string& file, const std::string& gpu, uint64_t s
     if (!json.empty()) write_json(to_json(*run), json);
     if (json != "-") {
         const model::Schedule& s = run->schedule;
-        fmt::print("{} on {}: {:.2f} us, {:.2f} us one after the other, overlap {:.0f} % (simulated)\n", file,
-                   run->gpu.title, s.total_us, s.work_us, 100 * s.overlap);
+        fmt::print("{} on {}: {:.2f} us; one after the other, without the calls, {:.2f} us; overlap {:.0f} % (simulated)\n",
+                   file, run->gpu.title, s.total_us, s.work_us, 100 * s.overlap);
         for (size_t i = 0; i < run->program.operations.size(); ++i) {
             const model::HostOperation& asked = run->program.operations[i];
             const model::OperationTime& one = s.operations[i];

@@ -76,6 +76,9 @@ std::string summary(const model::GpuSpec& gpu, const ptx::Program& program, cons
     };
     access("load", m("global_load_requests"), m("sectors_per_request"), m("bytes_per_sector"));
     access("store", m("global_store_requests"), m("sectors_per_store_request"), m("bytes_per_store_sector"));
+    if (const double copies = m("global_copy_requests"); copies > 0)
+        global += fmt::format("{}{:.3g} sectors a copy into shared memory", global.empty() ? "" : "; ",
+                              m("global_copy_sectors") / copies);
     if (!global.empty()) line("global", global);
     if (m("local_load_requests") + m("local_store_requests") > 0)
         line("local", fmt::format("{:.0f} loads, {:.0f} stores: registers that spill, or arrays", m("local_load_requests"),
@@ -128,6 +131,10 @@ std::string by_line(const ptx::Program& program, const model::TimedResult& resul
             row.text = ptx::text_of(program, pc);
         else if (own && number >= 1 && static_cast<size_t>(number) <= texts.size())
             row.text = texts[static_cast<size_t>(number) - 1];
+        else if (number <= 0)
+            row.text = "(the compiler's own, of no line)";
+        else if (instruction.file >= 0 && static_cast<size_t>(instruction.file) < program.files.size())
+            row.text = "(in " + program.files[static_cast<size_t>(instruction.file)] + ")";
     }
     std::string text = fmt::format("{:>5} {:>11} {:>5} {:>6} {:>6}  {:<24} {:>7} {:>7} {:>6} {:>6} {:>9}  {}\n",
                                    lines ? "line" : "pc", "warp instr", "%", "lanes", "time %", "most of it waits",
@@ -150,8 +157,7 @@ std::string by_line(const ptx::Program& program, const model::TimedResult& resul
     }
     return text +
            "  sectors a request; used: of the 32 bytes of a sector; passes a shared-memory request; time: warp cycles, of "
-           "all "
-           "lines\n";
+           "all lines\n";
 }
 
 // 3,670,016 of a count; figures that are no whole numbers to six digits, never with an exponent while they have a place.

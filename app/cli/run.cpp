@@ -236,6 +236,8 @@ int run(const Options& options) {
     if (!options.functional && order != simt::WarpOrder::round_robin)
         fmt::print(stderr, "note: --order is for functional runs (--functional); this one is timed, in the model's order\n");
     if (options.functional && !options.trace.empty()) throw Failure("--trace is of a timed run: leave --functional out");
+    if (options.trace.empty() && (!options.trace_cycles.empty() || options.trace_sm != 0))
+        throw Failure("--trace-sm and --trace-cycles choose what a trace holds: name its file too, as in --trace F.json");
     if (options.functional && !(options.scheduler + options.metrics).empty())
         fmt::print(stderr, "note: --scheduler and --metrics are of timed runs; this one is functional\n");
     check_trace_name(options.trace);
@@ -467,8 +469,17 @@ void add_run(CLI::App& app, int& status) {
     command->add_option("--trace-sm", options->trace_sm, "the SM to trace, 0 unless told")->check(not_from_0);
     command->add_option("--trace-cycles", options->trace_cycles,
                         "trace these cycles of a long run, replayed from checkpoints of at most 256 MiB: 100000-120000");
-    command->callback([options, &status] {
+    command->callback([command, options, &status] {
         if (lessons::is_host_program(options->file)) {
+            for (const CLI::Option* const given : command->get_options()) {
+                const std::string name = given->get_name();
+                const bool fits =
+                    name == "FILE" || name == "--gpu" || name == "--seed" || name == "--json" || name == "--trace";
+                if (given->count() > 0 && !fits)
+                    throw Failure(name +
+                                  " is for one kernel: a host program says itself what it launches, and takes --gpu, "
+                                  "--seed, --json and --trace");
+            }
             status = run_host_program(options->file, options->gpu, options->seed, options->json, options->trace);
             return;
         }

@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -28,7 +29,15 @@ void print(const validate::Report& report) {
     const auto end_table = [&] {
         if (!table.empty()) print_total(("= " + table).c_str(), validate::total_of(report.rows, table));
     };
-    for (const validate::Row& row : report.rows) {
+    // A table's rows stand together, whatever the order in which they were measured.
+    std::vector<std::string> tables;
+    for (const validate::Row& row : report.rows)
+        if (std::find(tables.begin(), tables.end(), row.table) == tables.end()) tables.push_back(row.table);
+    std::vector<validate::Row> rows;
+    for (const std::string& name : tables)
+        std::copy_if(report.rows.begin(), report.rows.end(), std::back_inserter(rows),
+                     [&](const validate::Row& row) { return row.table == name; });
+    for (const validate::Row& row : rows) {
         if (row.table != table) {
             end_table();
             table = row.table;

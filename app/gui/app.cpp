@@ -221,6 +221,9 @@ int run_app(const AppOptions& options) {
         if (options.sm >= sms)
             throw Failure(fmt::format("--sm counts from 0: {} has {} SMs, so {} is its last", snapshot->kernel->gpu.title,
                                       sms, sms - 1));
+        if (options.cycle >= 0 && snapshot->kernel && options.cycle > snapshot->kernel->result.cycles)
+            throw Failure(fmt::format("--cycle {} is behind the end: this run has {} cycles", options.cycle,
+                                      snapshot->kernel->result.cycles));
         if (options.sm >= 0) shell.focus.sm = options.sm;
         if (options.cycle >= 0) {
             shell.session.grain = Grain::cycle;
