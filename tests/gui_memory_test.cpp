@@ -51,10 +51,10 @@ constexpr const char* kernel_text = R"(
 }
 )";
 
-std::shared_ptr<Snapshot> run_of(uint32_t stride) {
+std::shared_ptr<Snapshot> run_of(uint32_t stride, const char* text = kernel_text) {
     auto run = std::make_shared<model::KernelRun>();
     run->gpu = model::gpu_named("v100").value();
-    const auto module = ptx::parse(kernel_text, "touch.ptx");
+    const auto module = ptx::parse(text, "touch.ptx");
     run->program = ptx::decode(module.value(), "touch").value();
     simt::Memory memory;
     const uint64_t in = memory.allocate(uint64_t{32} * stride * 4, "in"), out = memory.allocate(128, "out");
@@ -95,6 +95,31 @@ struct Desk : test::Desk {
 };
 
 }  // namespace
+
+TEST_CASE("a kernel that touches no memory is said to, and the head names its warp and nothing behind it") {
+    Desk desk(run_of(1, R"(.version 6.4
+.target sm_70
+.address_size 64
+.visible .entry touch(.param .u64 in, .param .u64 out, .param .u32 stride)
+{
+    .reg .b32 %r<4>;
+    mov.u32 %r1, %tid.x;
+    ret;
+}
+)"));
+    REQUIRE(desk.shell.show_alone("coalesce"));
+    desk.frames(3);
+    std::string words;
+    for (const UiState::Written& text : desk.written) words += text.text + " ";
+    CHECK(words.find("This kernel touches no global memory.") != std::string::npos);
+    CHECK(desk.shows("block 0 · warp 0"));
+    CHECK_FALSE(desk.shows("warp 0 · "));
+}
+
+TEST_CASE("the memory chart's sentence counts what is written to shared memory, too") {
+    Desk desk(run_of(1));
+    CHECK(desk.says("chart", "DRAM moves only 128 B of it; 256 B more go to and from shared memory."));
+}
 
 TEST_CASE("a stride of n words touches 4 n sectors, at most one a lane") {
     for (int stride = 1; stride <= 32; ++stride) {

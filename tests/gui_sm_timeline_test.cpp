@@ -3,12 +3,13 @@
 #include <cmath>
 #include <map>
 
+#include "app/gui/views/ladder.h"
 #include "app/gui/views/sm_views.h"
 #include "app/gui/views/timeline_data.h"
 #include "app/gui/views/warp_facts.h"
 #include "core/ptx/ptx.h"
 #include "tests/catch.h"
-#include "tests/gui_sm_scene.h"
+#include "tests/gui_sm_desk.h"
 
 using namespace lockstep;
 using namespace lockstep::gui;
@@ -299,4 +300,53 @@ TEST_CASE("views of the SM say that nothing has run yet, and then what did") {
     session.reveal_steps = 3;
     session.history_step = 9;
     CHECK(make_divergence_view()->describe(session, focus).find("issue 4 ") == std::string::npos);
+}
+
+TEST_CASE(
+    "the ladder's arithmetic leaves out what ptxas folds into another instruction: that waits for the other's values") {
+    auto run = std::make_shared<model::KernelRun>(*small_run());
+    const auto arithmetic = [&] {
+        for (const LadderRow& row : ladder_of(*run))
+            if (row.what == "arithmetic") return row;
+        return LadderRow{};
+    };
+    const LadderRow before = arithmetic();
+    REQUIRE(before.count > 1);
+    for (IssueRecord& issue : run->result.trace.issues)
+        if (run->program->instructions[issue.pc].kind == ptx::Kind::lane_wise) {
+            issue.folded = true;
+            issue.ready = issue.cycle + 437;
+            break;
+        }
+    const LadderRow after = arithmetic();
+    CHECK(after.count == before.count - 1);
+    CHECK(after.longest == before.longest);
+}
+
+TEST_CASE("an SM that had no block is said to have had none, as a kernel that has not run is") {
+    Desk desk;
+    desk.session.workspace = "sm";
+    CHECK(desk.shell.describe("warps").find("No kernel has run yet.") != std::string::npos);
+    auto run = std::make_shared<model::KernelRun>(*small_run());
+    KernelTrace& trace = run->result.trace;
+    trace.sm = 79;
+    trace.warps.clear();
+    trace.issues.clear();
+    std::erase_if(trace.blocks, [](const BlockRun& block) { return block.sm == 79; });
+    auto snapshot = std::make_shared<Snapshot>();
+    snapshot->kernel = run;
+    REQUIRE(desk.shell.show_alone("warps"));
+    desk.show(snapshot);
+    CHECK(desk.shell.describe("warps").find("No block of this kernel ran on SM 79.") != std::string::npos);
+    std::string words;
+    for (const UiState::Written& text : desk.written) words += text.text + " ";
+    CHECK(words.find("No block of this kernel ran on SM 79.") != std::string::npos);
+    trace.blocks.clear();
+    CHECK(desk.shell.describe("warps").find("without a trace of its warps") != std::string::npos);
+}
+
+TEST_CASE("each limit of the blocks that an SM holds has a line of its own") {
+    SmDesk desk("sm");
+    CHECK(desk.shell.describe("blocks").find("  shared memory: 4 blocks (") != std::string::npos);
+    CHECK(desk.shell.describe("occupancy").find("  shared memory: 4 blocks; ") != std::string::npos);
 }

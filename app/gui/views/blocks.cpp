@@ -118,7 +118,7 @@ class BlocksView final : public View {
                 text += fmt::format("  wave {} ends at cycle {}\n", w + 1, end);
             }
             for (const LimiterRow& row : limiter_rows(run))
-                text += fmt::format("  {} allow {} blocks ({}){}\n", row.name, row.blocks, row.each,
+                text += fmt::format("  {}: {} blocks ({}){}\n", row.name, row.blocks, row.each,
                                     row.limiter ? ", the limiter" : "");
         }
         return text + "  " + caption_of(run, focus, hidden) + "\n";

@@ -144,7 +144,7 @@ std::string sentence_of(const Chart& chart) {
                                text(asked), text(handled), text(handled - asked));
     else if (dram < asked)
         sentence = fmt::format("The lanes ask for {}, and DRAM moves only {} of it{}.", text(asked), text(dram),
-                               shared > 0 ? fmt::format("; {} more come from shared memory", text(shared)) : "");
+                               shared > 0 ? fmt::format("; {} more go to and from shared memory", text(shared)) : "");
     else
         sentence = fmt::format("The lanes ask for {}, and DRAM moves {}.", text(asked), text(dram));
     return sentence + fmt::format(" {} is the busiest level, at {:.3g} % of its peak.", busiest, most);

@@ -185,8 +185,8 @@ class CoalesceView final : public View {
 
     static std::string place_of(const Scene& scene, const Snapshot& snapshot) {
         if (!scene.history || !snapshot.kernel) return snapshot.kernel_label;
-        return fmt::format("block {} · warp {} · {}", with_commas(scene.history->block), scene.history->warp_in_block,
-                           scene.name);
+        return fmt::format("block {} · warp {}{}{}", with_commas(scene.history->block), scene.history->warp_in_block,
+                           scene.name.empty() ? "" : " · ", scene.name);
     }
 
     std::string caption_of(const Scene& scene) const {

@@ -213,7 +213,7 @@ std::vector<LadderRow> ladder_of(const model::KernelRun& run) {
             Samples& samples = by_line[instruction.line];
             samples.cycles.push_back(issue.ready - issue.cycle);
             ++samples.where[where_of(instruction.space, issue.level)];
-        } else if (instruction.kind == ptx::Kind::lane_wise && issue.ready > issue.cycle) {
+        } else if (instruction.kind == ptx::Kind::lane_wise && !issue.folded && issue.ready > issue.cycle) {
             arithmetic.cycles.push_back(issue.ready - issue.cycle);
         }
     }

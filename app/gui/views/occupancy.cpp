@@ -105,7 +105,7 @@ class OccupancyView final : public View {
             "Occupancy (derived): {}, {} threads a block, {} registers a thread, {} B of shared memory a block\n", gpu.title,
             w.threads, w.registers, w.shared);
         for (const model::OccupancyLimit& limit : model::occupancy_limits(gpu, w.threads, w.registers, w.shared))
-            text += fmt::format("  {} allow {} blocks: {}{}\n", limit.name, limit.blocks, limit.rule,
+            text += fmt::format("  {}: {} blocks; {}{}\n", limit.name, limit.blocks, limit.rule,
                                 limit.limiter ? ", the limiter" : "");
         return text + "  " + sentence_of(gpu, w) + "\n";
     }

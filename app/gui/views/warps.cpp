@@ -56,15 +56,29 @@ std::pair<int64_t, int64_t> span_of(const Session& session, const Timeline& time
     return {begin, std::clamp(end, begin, trace.kept_until)};
 }
 
+// Blocks ran, none of them on the SM that was traced.
+bool idle_sm(const Snapshot& snapshot) {
+    if (!snapshot.kernel) return false;
+    const KernelTrace& trace = snapshot.kernel->result.trace;
+    return !trace.blocks.empty() && std::none_of(trace.blocks.begin(), trace.blocks.end(),
+                                                 [&](const BlockRun& block) { return block.sm == trace.sm; });
+}
+
+std::string nothing_of(const Snapshot& snapshot) {
+    if (!snapshot.kernel) return "No kernel has run yet.";
+    if (idle_sm(snapshot)) return fmt::format("No block of this kernel ran on SM {}.", snapshot.kernel->result.trace.sm);
+    return "This kernel was run without a trace of its warps.";
+}
+
 class WarpsView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
         const auto snapshot = session.snapshot();
         if (!snapshot->kernel || snapshot->kernel->result.trace.warps.empty()) {
             const Rect body = ui.panel(area, {.title = "Warps by cycle"});
-            return ui.say_nothing_yet(
-                body, snapshot->kernel ? "This kernel was run without a trace of its warps." : "No kernel has run yet.",
-                snapshot->busy.empty() ? "Run a lesson's scene, or open a kernel of the training step." : snapshot->busy);
+            const std::string hint = idle_sm(*snapshot) ? "Blocks on SMs shows which of them had one: click a tile there."
+                                                        : "Run a lesson's scene, or open a kernel of the training step.";
+            return ui.say_nothing_yet(body, nothing_of(*snapshot), snapshot->busy.empty() ? hint : snapshot->busy);
         }
         const bool fresh = adopt(session, snapshot->kernel);
         const float width = axis_width(area.w - 24);
@@ -96,7 +110,7 @@ class WarpsView final : public View {
     std::string describe(const Session& session, const Focus& focus) const override {
         const auto snapshot = session.snapshot();
         if (!snapshot->kernel || snapshot->kernel->result.trace.warps.empty())
-            return "Warps by cycle: no kernel has run yet.";
+            return "Warps by cycle: " + nothing_of(*snapshot) + "\n";
         const std::shared_ptr<const Timeline> shared = session.timeline(snapshot->kernel);
         const Timeline& timeline = *shared;
         const KernelTrace& trace = timeline.trace();
