@@ -568,13 +568,36 @@ TEST_CASE("a functional run is stepped through like a timed one") {
     CHECK(desk.snapshot()->lanes_step == desk.session.history_step);
 }
 
-TEST_CASE("a file dropped onto the window opens in the Kernel workspace") {
+TEST_CASE("a file dropped onto the window opens in the Kernel workspace, and what cannot be opened is said once") {
     const Scratch scratch;
     Desk desk;
     desk.session.workspace = "sm";
-    Input input;
-    input.dropped.push_back(scratch.write("fill.ptx", fill_ptx()));
-    desk.frame(input);
+    const auto drop = [&](std::vector<std::string> files) {
+        Input input;
+        input.dropped = std::move(files);
+        desk.frame(input);
+        desk.settle();
+    };
+    drop({scratch.write("fill.ptx", fill_ptx())});
     CHECK(desk.session.workspace == "kernel");
     CHECK(desk.session.desk.document().name == "fill.ptx");
+    REQUIRE(desk.snapshot()->own_result);
+    fs::create_directories(scratch.folder / "pictures.cu");
+    drop({(scratch.folder / "pictures.cu").string()});
+    REQUIRE(desk.snapshot()->problem);
+    CHECK(desk.snapshot()->problem->message == "'pictures.cu' is a folder: open one of its .cu, .ptx, .host or .tape files");
+    drop({scratch.write("noise.cu", std::string("\x7f\0\1\2", 4))});
+    REQUIRE(desk.snapshot()->problem);
+    CHECK(desk.snapshot()->problem->message == "'noise.cu' is no text file");
+    CHECK(desk.session.desk.document().name == "fill.ptx");
+    drop({scratch.write("other.ptx", fill_ptx())});
+    CHECK(!desk.snapshot()->problem);  // it was another file's
+    CHECK(desk.session.desk.document().name == "other.ptx");
+    drop({scratch.write("letter.txt", "Dear")});
+    REQUIRE(desk.snapshot()->problem);
+    CHECK(desk.snapshot()->problem->message.find("'letter.txt' does not") != std::string::npos);
+    drop({scratch.write("letter.ptx", "Dear\n")});  // a text that does not compile: it is the report's to say
+    CHECK(!desk.snapshot()->problem);
+    drop({scratch.write("letter.txt", "Dear"), scratch.write("third.ptx", fill_ptx())});
+    CHECK(desk.session.desk.document().name == "third.ptx");
 }

@@ -165,6 +165,7 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     state.wheel = input.wheel;
     state.mouse_shift = input.shift;
     if (input.clicked) keyboard_ = false, state.focused = 0;
+    if (!input.dropped.empty()) session.post({Request::Kind::dismiss, 0, {}});  // what was wrong with an earlier one
     for (const std::string& file : input.dropped) open_file(file);
     const bool was_training = session.playing && session.grain == Grain::training_step;
     const bool had_menu = menu_ != Menu::none;
