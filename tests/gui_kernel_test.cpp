@@ -601,3 +601,20 @@ TEST_CASE("a file dropped onto the window opens in the Kernel workspace, and wha
     drop({scratch.write("letter.txt", "Dear"), scratch.write("third.ptx", fill_ptx())});
     CHECK(desk.session.desk.document().name == "third.ptx");
 }
+
+TEST_CASE("a file whose text does not compile shows nothing of the file before it") {
+    const Scratch scratch;
+    Desk desk;
+    desk.open(scratch.write("fill.ptx", fill_ptx()));
+    REQUIRE(desk.snapshot()->own_result);
+    desk.open(scratch.write("letter.ptx", "hello there\n"));
+    CHECK(!desk.snapshot()->runnable);
+    CHECK(!desk.snapshot()->own_result);
+    CHECK_THAT(desk.shell.describe("reports"),
+               Catch::Matchers::Contains("expected a directive such as .visible .entry, found 'hello'"));
+    CHECK_THAT(desk.shell.describe("results"), !Catch::Matchers::Contains("fill"));
+    CHECK_FALSE(desk.shows("this is the last one that did"));
+    desk.open(scratch.write("good.ptx", fill_ptx()));
+    CHECK(desk.snapshot()->runnable);
+    CHECK(desk.snapshot()->own_result);
+}

@@ -78,6 +78,7 @@ struct Session::Worker {
     std::string lesson_gpu;                            // chosen by hand; empty: the lesson's own
     lessons::ClusterTrainer ranks;                     // the Cluster workspace's training run
     std::shared_ptr<const lessons::TapeRun> tape_run;  // the learner's own, while that is what was run last
+    std::string shown_document;                        // its path and name: the learner's own that was asked for last
     bool own = false;     // the learner's kernel is on show: a training step that is timed late does not push it away
     std::jthread thread;  // last: it uses all of the above
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "app/gui/own_job.h"
 #include "app/gui/worker.h"
@@ -45,10 +46,14 @@ void Session::Worker::own_kernel(const KernelJob& wanted) {
     own = true;
     steps_to_run = 0;
     if (training) training->curve().running = false;
+    const std::string document = wanted.path + '\n' + wanted.name;
+    const bool another = std::exchange(shown_document, document) != document;
     if (lessons::is_tensor_program(wanted.name)) return own_tape(wanted);
     tape_run.reset();
     if (lessons::is_host_program(wanted.name)) return own_host(wanted);
     if (wanted.compile) compile_own(wanted);
+    if (another && draft.compiled && !draft.compiled->ok)  // what the last file's text left is none of this one's
+        draft.runnable.reset(), draft.own_result.reset();
     const bool compiled = draft.runnable && draft.runnable->version == wanted.version;
     if (!wanted.run || !draft.runnable || (wanted.on_change && !compiled)) return;
     if (wanted.on_change) {  // newer text is waiting already
