@@ -586,6 +586,10 @@ TEST_CASE("a file dropped onto the window opens in the Kernel workspace, and wha
     drop({(scratch.folder / "pictures.cu").string()});
     REQUIRE(desk.snapshot()->problem);
     CHECK(desk.snapshot()->problem->message == "'pictures.cu' is a folder: open one of its .cu, .ptx, .host or .tape files");
+    fs::create_symlink("/dev/zero", scratch.folder / "endless.cu");  // a pipe would be waited for as long
+    drop({(scratch.folder / "endless.cu").string()});
+    REQUIRE(desk.snapshot()->problem);
+    CHECK(desk.snapshot()->problem->message == "'endless.cu' is a pipe or a device: a file is needed");
     drop({scratch.write("noise.cu", std::string("\x7f\0\1\2", 4))});
     REQUIRE(desk.snapshot()->problem);
     CHECK(desk.snapshot()->problem->message == "'noise.cu' is no text file");

@@ -207,6 +207,8 @@ std::optional<std::string> KernelDesk::open(const std::filesystem::path& file) {
     std::error_code error;
     if (std::filesystem::is_directory(file, error))
         return "'" + file.filename().string() + "' is a folder: open one of its .cu, .ptx, .host or .tape files";
+    if (std::filesystem::exists(file, error) && !std::filesystem::is_regular_file(file, error))  // it might never end
+        return "'" + file.filename().string() + "' is a pipe or a device: a file is needed";
     if (!is_kernel_file(file)) return std::string(names_known) + "; '" + file.filename().string() + "' does not";
     const auto text = read_file(file, TextBuffer::largest);
     if (!text.ok()) return render(text.error());
