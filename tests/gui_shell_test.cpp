@@ -303,6 +303,13 @@ TEST_CASE("at twice the text size the panels of Training stand behind one strip 
 }
 
 TEST_CASE("the rungs of the latency ladder have their whole names at 1280 x 720") {
+    {
+        Desk desk(1, {.lesson = "A07", .lesson_step = 0});
+        desk.size(1280, 720, 1);
+        desk.session.workspace = "learn";
+        desk.settle();
+        CHECK(desk.shows("wide[(32 * k + lane) * 32]"));
+    }
     Desk desk(1, {.lesson = "A07", .lesson_step = 7});
     desk.size(1280, 720, 1);
     desk.session.workspace = "learn";

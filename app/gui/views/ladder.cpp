@@ -135,7 +135,7 @@ class LadderView final : public View {
                 widest_where = std::max(widest_where, ui.text_width(rows_[i].where, {.size = 12}));
         }
         const float each = (r.h - 30) / static_cast<float>(std::max<size_t>(1, rows_.size()));
-        const float beside = widest_what + widest_where + 24, most_label = r.w * 0.5f, number = 92;
+        const float beside = widest_what + widest_where + 24, most_label = r.w * 0.54f, number = 92;
         const bool stacked = beside > most_label && each >= 36;
         const float label = std::min(stacked ? std::max(widest_what, widest_where) + 12 : beside, most_label);
         const float where_at = std::max(label - widest_where - 12, label * 0.48f);

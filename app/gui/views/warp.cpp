@@ -12,7 +12,7 @@
 namespace lockstep::gui {
 namespace {
 
-constexpr float least_with_chips = 210;  // high: of the panel's body
+constexpr float least_with_chips = 190;  // high: of the panel's body
 constexpr int lanes_listed[] = {0, 1, 2, 31};
 // As many of them as there is room for, the last one always, and the lane that is followed.
 std::vector<int> lanes_in_table(float room, int followed) {
