@@ -350,3 +350,23 @@ TEST_CASE("each limit of the blocks that an SM holds has a line of its own") {
     CHECK(desk.shell.describe("blocks").find("  shared memory: 4 blocks (") != std::string::npos);
     CHECK(desk.shell.describe("occupancy").find("  shared memory: 4 blocks; ") != std::string::npos);
 }
+
+TEST_CASE("a load that waits for a line on its way is no hit in L2: a hit takes the time of one") {
+    auto run = std::make_shared<model::KernelRun>(*small_run());
+    const int64_t hit = run->gpu.l2_latency, miss = run->gpu.dram_latency;
+    for (const auto& [cycles, words] : {std::pair<int64_t, std::string>{hit, "L2 hit"},
+                                        {hit + 40, "L2 hit"},
+                                        {miss - 4, "through L2"},
+                                        {2 * miss, "through L2"}}) {
+        INFO(cycles);
+        CHECK(served_by(MemoryLevel::l2, cycles, run->gpu) == words);
+        for (IssueRecord& issue : run->result.trace.issues)
+            if (run->program->instructions[issue.pc].kind == ptx::Kind::load)
+                issue.level = MemoryLevel::l2, issue.ready = issue.cycle + cycles;
+        bool found = false;
+        for (const LadderRow& row : ladder_of(*run)) found = found || (row.where == words && row.median == cycles);
+        CHECK(found);
+    }
+    CHECK(served_by(MemoryLevel::dram, miss, run->gpu) == "L2 miss");
+    CHECK(served_by(MemoryLevel::l1, 300, run->gpu) == "L1 hit");
+}

@@ -14,11 +14,11 @@
 namespace lockstep::gui {
 namespace {
 
-std::string where_of(ptx::Space space, MemoryLevel level) {
+std::string where_of(ptx::Space space, MemoryLevel level, int64_t cycles, const model::GpuSpec& gpu) {
     if (level == MemoryLevel::none) return space == ptx::Space::param ? "parameter" : "constant cache";
     const bool cached = level == MemoryLevel::l1 || level == MemoryLevel::l2 || level == MemoryLevel::dram;
     if (!cached) return std::string(name_of(level));
-    return fmt::format("{}{}", space == ptx::Space::local ? "local, " : "", served_by(level));
+    return fmt::format("{}{}", space == ptx::Space::local ? "local, " : "", served_by(level, cycles, gpu));
 }
 
 struct Samples {
@@ -211,8 +211,9 @@ std::vector<LadderRow> ladder_of(const model::KernelRun& run) {
         const ptx::DecodedInstruction& instruction = run.program->instructions[issue.pc];
         if (instruction.kind == ptx::Kind::load && instruction.line > 0 && instruction.space != ptx::Space::param) {
             Samples& samples = by_line[instruction.line];
-            samples.cycles.push_back(issue.ready - issue.cycle);
-            ++samples.where[where_of(instruction.space, issue.level)];
+            const int64_t cycles = issue.ready - issue.cycle;
+            samples.cycles.push_back(cycles);
+            ++samples.where[where_of(instruction.space, issue.level, cycles, run.gpu)];
         } else if (instruction.kind == ptx::Kind::lane_wise && !issue.folded && issue.ready > issue.cycle) {
             arithmetic.cycles.push_back(issue.ready - issue.cycle);
         }

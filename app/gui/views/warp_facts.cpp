@@ -130,12 +130,12 @@ std::string_view name_of(MemoryLevel level) {
     return "";
 }
 
-std::string_view served_by(MemoryLevel level) {
+std::string_view served_by(MemoryLevel level, int64_t cycles, const model::GpuSpec& gpu) {
     switch (level) {
         case MemoryLevel::l1:
             return "L1 hit";
         case MemoryLevel::l2:
-            return "L2 hit";
+            return 2 * cycles > int64_t{gpu.l2_latency} + gpu.dram_latency ? "through L2" : "L2 hit";
         case MemoryLevel::dram:
             return "L2 miss";
         default:
@@ -208,7 +208,9 @@ Wait wait_of(const Timeline& timeline, uint32_t warp, const StallRun& stall) {
         wait.chip += " " + what;
     else if (producer->line > 0)
         wait.chip += fmt::format(", line {}", producer->line);
-    if (wait.cause->level != MemoryLevel::none) wait.chip += fmt::format(", {}", served_by(wait.cause->level));
+    if (wait.cause->level != MemoryLevel::none)
+        wait.chip +=
+            fmt::format(", {}", served_by(wait.cause->level, wait.cause->ready - wait.cause->cycle, timeline.run->gpu));
     wait.chip += fmt::format(", {} cycles", with_commas(wait.end - wait.begin));
     return wait;
 }

@@ -14,8 +14,10 @@ std::string subscript_of(const std::string& source, int line, bool store);
 std::string line_of(const std::string& source, int line);
 // "ld.global.f32" of "@%p1 ld.global.f32 %f1, [%rd1]".
 std::string operation_of(const ptx::Program& program, uint32_t pc);
-std::string_view name_of(MemoryLevel level);    // "L2": the farthest that served it
-std::string_view served_by(MemoryLevel level);  // "L2 miss": of a load that went on to DRAM
+std::string_view name_of(MemoryLevel level);  // "L2": the farthest that served it
+// "L2 miss": of a load that went on to DRAM; "through L2": of one that took longer than a hit there, as its line was still
+// on its way for an earlier load, or L2 was busy.
+std::string_view served_by(MemoryLevel level, int64_t cycles, const model::GpuSpec& gpu);
 
 struct Wait {              // what the focused warp waits for
     std::string sentence;  // "Waits at line 7 for %f1, the load of A[i]"
