@@ -128,6 +128,12 @@ ret;
     const Outcome copied = lockstep_command("run " + copies + " --gpu a100 --grid 1 --block 32 --arg in:f32[128]");
     REQUIRE(copied.status == 0);
     CHECK(copied.out.find("global       16 sectors a copy into shared memory\n") != std::string::npos);
+    CHECK(copied.err.empty());
+    const Outcome older = lockstep_command("run " + copies + " --gpu v100 --grid 1 --block 32 --arg in:f32[128]");
+    CHECK(older.status == 0);
+    CHECK(older.err.find("needs compute capability 8.0: a real Tesla V100 SXM2 (7.0) would refuse this kernel") !=
+          std::string::npos);
+    CHECK(lockstep_command("run " + copies + " --gpu teaching --grid 1 --block 32 --arg in:f32[128]").err.empty());
     const Outcome strange = lockstep_command("run " + lines + " --grid 1 --block 32 --metrics by-line");
     REQUIRE(strange.status == 0);
     CHECK(strange.out.find("(the compiler's own, of no line)") != std::string::npos);
@@ -388,8 +394,8 @@ TEST_CASE("a trace is written as its file name ends: Perfetto JSON, a table, or 
     refuses(host + "h.foo", "F.json for ui.perfetto.dev, F.csv or F.txt");
     refuses(host + "h.csv --functional", "--functional is for one kernel: a host program says itself what it launches");
     refuses(host + "h.csv --grid 4", "--grid is for one kernel");
-    CHECK(lockstep_command(host + "h.csv --seed 3").out.find("one after the other, without the calls, ") !=
-          std::string::npos);
+    CHECK(lockstep_command(host + (scratch() / "h.csv").string() + " --seed 3")
+              .out.find("one after the other, without the calls, ") != std::string::npos);
 }
 
 TEST_CASE("a device as output stays one, a link stays a link, and a source is not overwritten by its PTX") {

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -21,6 +22,7 @@
 #include "core/device/ptxas.h"
 #include "core/model/launch.h"
 #include "core/model/replay.h"
+#include "core/ptx/generation.h"
 #include "core/ptx/ptx.h"
 #include "core/simt/faults.h"
 #include "core/trace/csv.h"
@@ -231,6 +233,22 @@ std::pair<int64_t, int64_t> parse_cycles(const std::string& text) {
         "'");
 }
 
+// The modelled GPU runs what it can decode; a real one of that generation may have no such instruction.
+void note_generation(const model::GpuSpec& gpu, const ptx::Program& program) {
+    const ptx::Needed needed = ptx::needed_generation(program);
+    const auto have = static_cast<uint32_t>(std::lround(10 * std::stod(std::string(gpu.compute))));
+    if (gpu.name.starts_with("teaching") || needed.compute <= have) return;
+    std::string text = ptx::text_of(program, needed.pc);  // a mov needs it for what it reads
+    if (!text.starts_with("mov"))
+        text.resize(std::min(text.find(' ', text.starts_with('@') ? text.find(' ') + 1 : 0), text.size()));
+    const int32_t line = program.instructions[needed.pc].line;
+    fmt::print(
+        stderr,
+        "note: {}'{}' needs compute capability {}.{}: a real {} ({}) would refuse this kernel, the modelled one runs it\n",
+        line > 0 ? fmt::format("line {}: ", line) : "", text, needed.compute / 10, needed.compute % 10, gpu.title,
+        gpu.compute);
+}
+
 int run(const Options& options) {
     const simt::WarpOrder order = order_named(options.order);
     if (!options.functional && order != simt::WarpOrder::round_robin)
@@ -283,6 +301,7 @@ int run(const Options& options) {
     if (const auto problem = simt::check_launch(*program, config, model::limits_of(gpu))) throw Failure(*problem);
 
     metrics_text(gpu, *program, nullptr, source, options.metrics, nullptr);  // a wrong name is refused before anything runs
+    note_generation(gpu, *program);
     int64_t trace_begin = 0, trace_end = 0;
     if (!options.trace_cycles.empty()) std::tie(trace_begin, trace_end) = parse_cycles(options.trace_cycles);
     if (options.trace_sm >= gpu.sms)
