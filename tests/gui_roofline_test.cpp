@@ -216,6 +216,7 @@ TEST_CASE(
         desk.show(run, "products");
         REQUIRE(desk.session.roof.current()->point.peak == "tensor fp16");
         CHECK(desk.shows("tensor fp16"));
+        CHECK(desk.shows("139"));  // the ridge with HBM
         CHECK(desk.clashes() == std::vector<std::string>{});
     }
 }

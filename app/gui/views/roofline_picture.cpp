@@ -296,6 +296,7 @@ struct Picture {
             headroom();
             keep_lines_free();
         }
+        ridge(scene.roofline.roof(scene.level));
         const Labels solid = labels;
         keep_dashes_free();
         if (!name(own)) {
@@ -304,7 +305,6 @@ struct Picture {
             keep_dashes_free();
         }
         name(scene.roofline.roof(scene.level));
-        ridge(scene.roofline.roof(scene.level));
         for (const model::Peak* const peak : drawn)
             if (peak != &own && !name(*peak)) name(*peak, true);
         for (const model::Roof& roof : scene.roofline.roofs)
