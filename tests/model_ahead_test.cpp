@@ -178,6 +178,55 @@ done:
 }
 )";
 
+// A loop in which every instruction changes how it runs from trip to trip: for all lanes, for none, for some, and over one
+// bank or many. Its trips make more runs than the ring holds.
+const char* const fickle = R"(.visible .entry k(.param .u64 out)
+{
+    .reg .pred %p<6>;
+    .reg .b32 %r<20>;
+    .reg .b64 %rd<4>;
+    .shared .align 16 .b8 buffer[4096];
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, buffer;
+    shl.b32 %r3, %r1, 2;
+    add.s32 %r4, %r2, %r3;
+    st.shared.u32 [%r4], %r1;
+    bar.sync 0;
+    and.b32 %r5, %r1, 31;
+    mov.u32 %r6, 0;
+    mov.u32 %r7, 0;
+    mov.u32 %r13, 0;
+loop:
+    and.b32 %r8, %r6, 3;
+    setp.eq.u32 %p1, %r8, 1;
+    setp.lt.u32 %p2, %r5, %r8;
+    @%p1 add.s32 %r7, %r7, 5;
+    @!%p1 xor.b32 %r7, %r7, 9;
+    @%p2 add.s32 %r7, %r7, %r6;
+    @%p1 bra past;
+    add.s32 %r7, %r7, 1;
+past:
+    mul.lo.s32 %r9, %r3, %r8;
+    and.b32 %r9, %r9, 1020;
+    add.s32 %r10, %r2, %r9;
+    ld.shared.u32 %r11, [%r10];
+    @!%p1 ld.shared.u32 %r12, [%r10+256];
+    @%p2 ld.shared.u32 %r13, [%r10+512];
+    add.s32 %r7, %r7, %r11;
+    add.s32 %r7, %r7, %r12;
+    mad.lo.s32 %r7, %r7, 3, %r13;
+    add.s32 %r6, %r6, 1;
+    setp.lt.u32 %p3, %r6, 90;
+    @%p3 bra loop;
+    bar.sync 0;
+    ld.param.u64 %rd1, [out];
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    st.global.u32 [%rd3], %r7;
+    ret;
+}
+)";
+
 TimedResult run(const GpuSpec& on, const ptx::Program& program, const simt::LaunchConfig& config, simt::Memory& memory,
                 bool ahead) {
     TimedOptions options;
@@ -250,6 +299,15 @@ TEST_CASE("nor does running ahead from barrier to barrier, when warps and lanes 
                 check_alike(gpu(name), *program, config, memory, out, 13 * threads);
             }
         }
+    }
+}
+
+TEST_CASE("nor does it where no instruction runs twice alike") {
+    for (const char* name : {"teaching:2", "v100", "p100"}) {
+        INFO(name);
+        simt::Memory memory;
+        const uint64_t out = simt::test::put(memory, std::vector<uint32_t>(128), "out");
+        check_alike(gpu(name), *program_of(fickle), simt::test::config_of({2}, {128}, {out}), memory, out, 128);
     }
 }
 

@@ -111,7 +111,9 @@ std::shared_ptr<const Checkpoint> Machine::save(const Checkpoint* earlier, const
     to->state = state_;
     to->visits = visits_;
     to->counters = windows_.sums();
-    to->bytes = sizeof(Checkpoint) + to->counters.size() * sizeof(InstructionCounters) + memory_.bytes();
+    to->usual = grid_.usual;
+    to->bytes = sizeof(Checkpoint) + to->counters.size() * sizeof(InstructionCounters) + to->usual.size() +
+                memory_.bytes();
     to->sms.reserve(sms_.size());
     for (size_t i = 0; i < sms_.size(); ++i) {
         to->sms.push_back(sms_[i]->save(earlier != nullptr ? &earlier->sms[i] : nullptr, count, to->latest));
@@ -136,6 +138,7 @@ void Machine::restore(const Checkpoint& from) {
     state_ = std::move(state);
     memory_ = from.memory;
     grid_.memory->restore(from.device);
+    grid_.usual = from.usual;
     std::fill(grid_.windows.begin(), grid_.windows.end(), simt::MemoryWindow{});
     for (size_t i = 0; i < sms_.size(); ++i) sms_[i]->restore(from.sms[i]);
     for (const auto& [number, cluster] : state_.clusters) {

@@ -24,6 +24,7 @@ struct Checkpoint {
     int64_t latest = 0;  // and nothing that happens in this cycle or later
     SharedState state;
     std::vector<InstructionCounters> counters;  // by pc
+    std::vector<uint8_t> usual;                 // simt::Grid::usual
     std::vector<SmCheckpoint> sms;
     MemorySystem memory;
     simt::MemoryCheckpoint device;

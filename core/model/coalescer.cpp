@@ -195,7 +195,7 @@ uint32_t kept_request(const simt::AheadSteps& steps, simt::AheadEnds& ends, Glob
     return static_cast<uint32_t>(head >> 32);
 }
 
-uint32_t first_lines(const simt::AheadSteps& steps, simt::AheadEnds ends, std::array<uint64_t, 4>& lines) {
+uint32_t first_lines(const simt::AheadSteps& steps, simt::AheadEnds ends, std::span<uint64_t> lines) {
     constexpr uint32_t places = simt::AheadSteps::most_words;
     const auto count = static_cast<uint32_t>(std::min<uint64_t>(lines.size(), steps.words[ends.word_at % places] & 0xff));
     for (uint32_t i = 0; i < count; ++i) lines[i] = steps.words[(ends.word_at + 1u + i) % places] >> 4;

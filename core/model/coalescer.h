@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <span>
 
 namespace lockstep::simt {
 struct AheadSteps;
@@ -42,8 +43,8 @@ void coalesce(const uint64_t* addresses, uint32_t mask, uint32_t bytes, GlobalRe
 bool keep_request(const uint64_t* addresses, uint32_t mask, uint32_t bytes, simt::AheadSteps& steps, simt::AheadEnds& ends);
 uint32_t kept_request(const simt::AheadSteps& steps, simt::AheadEnds& ends, GlobalRequest& request);  // the used bytes
 
-// The first lines of the request that is read next, at most four; how many.
-uint32_t first_lines(const simt::AheadSteps& steps, simt::AheadEnds ends, std::array<uint64_t, 4>& lines);
+// The first lines of the request that is read next, as many as there is room for; how many.
+uint32_t first_lines(const simt::AheadSteps& steps, simt::AheadEnds ends, std::span<uint64_t> lines);
 
 // Bytes that the lanes ask for, each counted once however many lanes want it.
 uint32_t used_bytes(const uint64_t* addresses, uint32_t mask, uint32_t bytes);

@@ -107,9 +107,14 @@ bool Sm::run_warp(WarpSlot& w) {
     else if (w.warp->done || w.ahead_active != w.warp->active())
         return false;
     constexpr simt::AheadCosts costs{shared_passes, keep_request};
-    const uint32_t ran = simt::run_ahead(*w.warp, ahead_[w.number], w.ahead, costs);
-    if (ran != 0) w.moved = w.warp->watch.moved;
-    return ran != 0;
+    const bool first = w.ahead.empty();
+    if (simt::run_ahead(*w.warp, ahead_[w.number], w.ahead, costs) == 0) return false;
+    const simt::AheadRun left = coming(w);
+    copy_coming(w);
+    if (!first) coming(w) = left;
+    w.moved = w.warp->watch.moved;
+    w.end_pc = w.warp->pc();
+    return true;
 }
 
 // Its warps go on from barrier to barrier as far as they can.
@@ -146,8 +151,8 @@ bool Sm::fold(uint32_t s, uint32_t i, int64_t now, uint32_t& next) {
         ++state_.issues;
         if (run_more(w)) {
             issued.active = w.ahead_active;
-            issued.executed = lanes_of(w);
-            ++w.ahead.at;
+            issued.executed = how_ran(w).first;
+            take_step(w);
             if (w.moved) state_.last_moved = state_.issues;
         } else {
             const simt::WarpEvent event = simt::step(*w.warp);
@@ -157,6 +162,7 @@ bool Sm::fold(uint32_t s, uint32_t i, int64_t now, uint32_t& next) {
             }
             issued.active = event.active;
             issued.executed = event.executed;
+            w.end_pc = w.warp->pc();
             note_round(w, event);
         }
         if (const Pending* const p = w.scoreboard.blocking(t, now)) {
@@ -280,40 +286,37 @@ void Sm::arrive_ahead(uint32_t s, uint32_t i, int64_t now, int32_t record) {
 void Sm::issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first) {
     SubCore& core = cores_[s];
     WarpSlot& w = core.slot[i];
-    const simt::AheadStep step = step_of(w);
-    const uint32_t executed = lanes_of(w);
-    ++w.ahead.at;
-    constexpr uint32_t steps_a_line = 64 / sizeof(simt::AheadStep);
-    if (w.ahead.at % steps_a_line == 0)
-        __builtin_prefetch(&ahead_[w.number].step[(w.ahead.at + steps_a_line) % simt::AheadSteps::most]);
-    const Timing& t = timing_[step.pc];
+    const uint32_t pc = coming(w).pc;
+    const auto [executed, passes] = how_ran(w);
+    take_step(w);
+    const Timing& t = timing_[pc];
     ++state_.issues;
     if (w.moved) state_.last_moved = state_.issues;
-    Issued issued{.now = now, .ready = now + t.latency, .pc = step.pc, .active = w.ahead_active, .executed = executed};
+    Issued issued{.now = now, .ready = now + t.latency, .pc = pc, .active = w.ahead_active, .executed = executed};
     issued.first = first;
     issued.wait = t.result_wait;
     issued.branch = t.route == Route::branch;
-    const auto kind = static_cast<simt::AheadKind>(step.kind);
     if (t.route == Route::memory || t.route == Route::constant) {
-        const bool stores = kind == simt::AheadKind::shared_store;
-        const auto access = stores ? LoadStore::Access::store : LoadStore::Access::load;
+        const auto access = t.stores ? LoadStore::Access::store : LoadStore::Access::load;
         const uint32_t bytes = lanes_in(executed) * t.lane_bytes;
         MemoryCost cost;
         cost.ready = now + (t.route == Route::constant ? t.latency : 1);  // every lane is guarded off
-        if (executed != 0 && kind == simt::AheadKind::global_load)
-            cost = memory_side_.global_ahead(s, now, bytes, t.cache, ahead_[w.number], w.ahead);
-        else if (executed != 0 && kind == simt::AheadKind::parameter)
+        if (executed != 0 && t.route == Route::constant)
             cost = memory_side_.parameter_ahead(now, executed, t);
+        else if (executed != 0 && t.shared_by_sms)
+            cost = memory_side_.global_ahead(s, now, bytes, t.cache, ahead_[w.number], w.ahead);
         else if (executed != 0)
-            cost = memory_side_.shared_ahead(s, now, access, step.passes, bytes);
-        account_memory(core, s, w, cost, stores, issued);
+            cost = memory_side_.shared_ahead(s, now, access, passes, bytes);
+        account_memory(core, s, w, cost, t.stores, issued);
     } else {
         core.take(t.pipe, now, now + t.interval);
     }
     const int32_t record = account(s, w, t, issued);
-    if (kind == simt::AheadKind::barrier) return arrive_ahead(s, i, now, record);
+    if (t.route == Route::barrier) return arrive_ahead(s, i, now, record);
     uint32_t next = next_pc_of(w);
     if (timing_[next].folded && !fold(s, i, now, next)) return;
+    if (timing_[next].shared_by_sms)
+        __builtin_prefetch(&ahead_[w.number].words[w.ahead.word_at % simt::AheadSteps::most_words]);
     const int64_t wake = issued.branch ? now + std::max<int64_t>(1, gpu_.branch_latency) : 0;
     set_next_pc(core, i, next, std::max(now + 1, wake));
     wait_next(core, i, now, wake, StallReason::branch_resolving, record);
@@ -360,6 +363,7 @@ bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
         return true;
     }
 
+    w.end_pc = w.warp->pc();
     const bool at_barrier =
         w.warp->at_barrier || (event.kind == simt::WarpEvent::Kind::barrier && event.barrier_released && !over);
     uint32_t next = next_pc_of(w);

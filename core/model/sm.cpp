@@ -109,9 +109,14 @@ void Sm::stop_at(const WarpSlot& w) {
     next_registers_ = {};
     next_warp_ = nullptr;
     next_line_count_ = 0;
-    if (!w.ahead.empty()) {
-        const auto kind = static_cast<simt::AheadKind>(step_of(w).kind);
-        if (kind == simt::AheadKind::global_load) next_line_count_ = first_lines(ahead_[w.number], w.ahead, next_lines_);
+    if (!w.ahead.empty()) {  // soon also the others that are about to load
+        for (const SubCore& core : cores_)
+            for (uint32_t left = core.eligible & core.shares; left != 0; left &= left - 1) {
+                const WarpSlot& other = core.slot[static_cast<uint32_t>(std::countr_zero(left))];
+                if (other.ahead.empty()) continue;
+                const auto room = std::span(next_lines_).subspan(next_line_count_);
+                next_line_count_ += first_lines(ahead_[other.number], other.ahead, room);
+            }
         return;
     }
     next_warp_ = w.warp;

@@ -7,10 +7,12 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/model/instruction_cache.h"
@@ -69,17 +71,21 @@ struct SmState {
         int64_t run_begin = 0;  // the current run: since when, why, because of what
         uint32_t pc = 0;        // of the next instruction
         int32_t run_cause = -1;
-        int32_t track = -1;
-        uint32_t ahead_active = 0;  // lanes of the path that ran them
+        uint32_t end_pc = 0;        // Warp::pc(), behind what has run
+        uint32_t ahead_active = 0;  // lanes of the path that ran ahead
         simt::AheadEnds ahead;
         StallReason run_reason = StallReason::selected;  // selected: not known yet
         bool at_barrier = false;
         bool moved = false;   // Warp::watch.moved when they ran
         uint16_t number = 0;  // of this slot on the SM
         uint16_t block_slot = 0;
+        // The first ones in the ring, each in its place modulo their number, and of the very first what is left of it: most
+        // issues do without the ring.
+        std::array<simt::AheadRun, 4> coming;
         Scoreboard scoreboard;
         int64_t store_done = 0;  // when its last store or atomic is home, and the issue of that one
         int32_t store_cause = -1;
+        int32_t track = -1;
         std::array<int64_t, 3> marks{};            // when the loads were issued that later ones are moved up to (lowering.h)
         uint64_t first_round = 0, last_round = 0;  // values of SharedState::issues when it came round and changed nothing
         int64_t begin = 0;
@@ -232,11 +238,25 @@ class Sm : private SmState {
         bool branch = false, diverged = false;
         bool folded = false;
     };
-    const simt::AheadStep& step_of(const WarpSlot& w) const {
-        return ahead_[w.number].step[w.ahead.at % simt::AheadSteps::most];
+    static simt::AheadRun& coming(WarpSlot& w) { return w.coming[w.ahead.at % w.coming.size()]; }
+    static const simt::AheadRun& coming(const WarpSlot& w) { return w.coming[w.ahead.at % w.coming.size()]; }
+    void copy_coming(WarpSlot& w) const {
+        constexpr uint32_t group = std::tuple_size_v<decltype(w.coming)>;
+        const simt::AheadRun* const runs = ahead_[w.number].run.data() + w.ahead.at / group * group % simt::AheadSteps::most;
+        std::memcpy(w.coming.data(), runs, sizeof w.coming);
     }
-    uint32_t lanes_of(const WarpSlot& w) const {
-        return step_of(w).some != 0 ? ahead_[w.number].lanes[w.ahead.at % simt::AheadSteps::most] : w.ahead_active;
+    // The lanes that took part in the next instruction that has run ahead, and its passes over the banks.
+    std::pair<uint32_t, uint32_t> how_ran(const WarpSlot& w) const {
+        const simt::AheadRun& run = coming(w);
+        if (run.alone != 0) return {run.more, run.passes};
+        const uint8_t usual = state_.grid->usual[run.pc];
+        return {usual == simt::ran_with_none ? 0 : w.ahead_active, usual};
+    }
+    void take_step(WarpSlot& w) const {
+        simt::AheadRun& run = coming(w);
+        ++run.pc;
+        if (run.alone == 0 && --run.more != 0) return;
+        if (++w.ahead.at % w.coming.size() == 0) copy_coming(w);
     }
     bool run_more(WarpSlot& w);
     bool run_warp(WarpSlot& w);
@@ -247,7 +267,7 @@ class Sm : private SmState {
     }
     void note_round(WarpSlot& w, const simt::WarpEvent& event);
     uint32_t next_pc_of(const WarpSlot& w) const {
-        return w.ahead.empty() ? std::min(w.warp->pc(), last_pc_) : step_of(w).pc;
+        return w.ahead.empty() ? std::min(w.end_pc, last_pc_) : uint32_t{coming(w).pc};
     }
     bool fold(uint32_t s, uint32_t i, int64_t now, uint32_t& next);
     int64_t moved_up(WarpSlot& w, const Timing& t, int64_t now, int64_t ready) const;
@@ -289,7 +309,7 @@ class Sm : private SmState {
     // Where cycle() stopped: the host's memory that going on will want first.
     const simt::Warp* next_warp_ = nullptr;
     std::array<const std::byte*, 2> next_registers_{};
-    std::array<uint64_t, 4> next_lines_{};  // of global memory
+    std::array<uint64_t, 16> next_lines_{};  // of global memory
     uint32_t next_line_count_ = 0;
     std::vector<BlockSlot> blocks_;
 };

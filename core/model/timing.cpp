@@ -171,6 +171,7 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program,
         t = Timing{};
         t.pipe = static_cast<uint8_t>(in.opcode == nullptr ? Unit::alu : in.opcode->unit);
         t.lane_bytes = static_cast<uint32_t>(ptx::size_of(in.type)) * in.vector;
+        t.stores = in.kind == Kind::store;
         const auto queue = [&](StallReason throttle, StallReason wait) {
             t.pipe = static_cast<uint8_t>(throttle == StallReason::lg_throttle ? lg_queue : mio_queue);
             t.throttle = throttle;

@@ -26,6 +26,7 @@ struct alignas(64) Timing {  // what every issue looks at comes first, in one li
     uint8_t pipe = 0;
     CacheUse cache = CacheUse::normal;                       // of loads and stores
     bool shared_by_sms = false;                              // goes to memory that all SMs see: its order among them matters
+    bool stores = false;                                     // a plain store
     StallReason result_wait = StallReason::wait;             // while a reader waits for the result
     StallReason throttle = StallReason::math_pipe_throttle;  // while the pipe or the queue has no room
     // What ptxas makes of it (lowering.h). Folded: it takes no issue slot behind another instruction of its warp; its result

@@ -9,23 +9,22 @@
 
 namespace lockstep::simt {
 
-// What there is to know of an instruction that has run, when it is issued later.
-enum class AheadKind : uint8_t { plain, parameter, shared_load, shared_store, global_load, barrier };
-
-struct AheadStep {
-    uint32_t pc : 20;
-    uint32_t kind : 3;    // AheadKind
-    uint32_t some : 1;    // for some of the lanes only
-    uint32_t passes : 8;  // over the banks of shared memory
+// Instructions that have run, one behind the other in the program, each as it ran the first time: Grid::usual. One that ran
+// another way is alone.
+struct AheadRun {
+    uint32_t pc : 20;  // of the first
+    uint32_t alone : 1;
+    uint32_t passes : 8;  // alone: over the banks of shared memory
+    uint32_t more;        // how many they are; alone: the lanes that took part
 };
+// How an instruction ran: so many passes over the banks, of all lanes of the path, or one of these.
+constexpr uint8_t ran_with_all_lanes = 0xfe, ran_with_none = 0xff;
 constexpr uint32_t most_ahead_pc = 1u << 20;
 
-// Of one warp, first in, first out. The arrays are rings, and apart: reading one after the other touches little of the
-// host's cache.
+// Of one warp, first in, first out: rings.
 struct AheadSteps {
-    static constexpr uint32_t most = 512, most_words = 256;
-    std::array<AheadStep, most> step;
-    std::array<uint32_t, most> lanes;        // for which it ran, where `some` says so
+    static constexpr uint32_t most = 128, most_words = 256;
+    std::array<AheadRun, most> run;
     std::array<uint64_t, most_words> words;  // of an access to global memory what AheadCosts::request wrote
 };
 // Of all warps of an SM. What nobody has written holds anything: a short launch does not touch it.

@@ -123,8 +123,10 @@ void reset_block(Block& block, Grid& grid, uint32_t linear_index) {
     if (!grid.plan || grid.plan->program != &program || grid.plan->variables != grid.variables) {
         grid.plan = make_plan(program, grid.variables);
         grid.windows.clear();
+        grid.usual.clear();
     }
     grid.windows.resize(program.instructions.size() + 1);
+    grid.usual.resize(grid.windows.size());
 
     const Dim3 extent = grid.config->grid;
     const auto threads = static_cast<uint32_t>(grid.config->block.count());

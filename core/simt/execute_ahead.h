@@ -57,8 +57,8 @@ inline bool arrive_ahead(const Machine& m, uint32_t pc, uint32_t active, uint32_
 uint32_t run_ahead(Warp& warp, AheadSteps& steps, AheadEnds& ends, const AheadCosts& costs) {
     const Grid& grid = *warp.block->grid;
     if (grid.checker || warp.done || warp.at_barrier || !warp.waits.empty() || !warp.frames.empty()) return 0;
-    const uint64_t look = next_look(warp, 0);
-    const auto budget = static_cast<uint32_t>(std::min<uint64_t>(ends.room(), look - 1));
+    constexpr uint64_t most_steps = 512;  // then others are to have their turn
+    const auto budget = static_cast<uint32_t>(std::min(most_steps, next_look(warp, 0) - 1));
     Shape shapes[shape_slots + 1];
     const Machine m = machine_of(warp, shapes);
     thread_local Access access;
@@ -71,7 +71,12 @@ uint32_t run_ahead(Warp& warp, AheadSteps& steps, AheadEnds& ends, const AheadCo
         uint8_t passes = 0, wide_passes = 0;  // 0: not known
         uint8_t wide = 0, residue = 0;        // of wide loads: their bytes, and what the offset leaves of them
     } known[shape_slots + 1];
-    while (count < budget) {
+    AheadRun run{};
+    const auto close_run = [&] {
+        if (run.more != 0) steps.run[ends.end++ % AheadSteps::most] = run;
+        run = {};
+    };
+    while (count < budget && ends.room() >= 2) {  // the open run, and another one
         const Prepared& p = m.steps[pc];
         if (!p.ahead) break;
         uint32_t mask = active;
@@ -81,7 +86,6 @@ uint32_t run_ahead(Warp& warp, AheadSteps& steps, AheadEnds& ends, const AheadCo
             mask &= guard ^ p.guard_flip;
         }
         uint32_t next = pc + 1, bank_passes = 0;
-        AheadKind kind = AheadKind::plain;
         const bool store = p.code == Code::store_shared || p.code == Code::store_any;
         if (p.code == Code::lane_wise) {
             if (mask == full_mask)
@@ -96,14 +100,11 @@ uint32_t run_ahead(Warp& warp, AheadSteps& steps, AheadEnds& ends, const AheadCo
         } else if (p.code == Code::special_register) {
             if (mask) special_register(warp, pc, p, mask);
         } else if (p.code == Code::barrier) {
-            kind = AheadKind::barrier;
             top.pc = next;
             if (!arrive_ahead(m, pc, active, mask)) break;
         } else if (p.code == Code::load_param) {
-            kind = AheadKind::parameter;
             if (mask && load_parameter(m, p, mask, access)) break;
         } else if (p.space == ptx::Space::global) {
-            kind = AheadKind::global_load;
             if (mask) {
                 if (!inside_quiet_memory(m, p, pc, mask, access)) break;
                 AheadEnds longer = ends;
@@ -112,7 +113,6 @@ uint32_t run_ahead(Warp& warp, AheadSteps& steps, AheadEnds& ends, const AheadCo
                 ends = longer;
             }
         } else {
-            kind = store ? AheadKind::shared_store : AheadKind::shared_load;
             const uint32_t wide = grid.wide_loads != nullptr && !store ? grid.wide_loads[pc] : 0;
             Known& of_base = known[p.shape & ~uint32_t{shape_known}];
             if (!(p.shape & shape_known)) of_base = {};  // another base than before
@@ -136,15 +136,24 @@ uint32_t run_ahead(Warp& warp, AheadSteps& steps, AheadEnds& ends, const AheadCo
                 }
             }
         }
-        const uint32_t place = (ends.end + count) % AheadSteps::most;
-        steps.step[place] = {pc & (most_ahead_pc - 1), static_cast<uint32_t>(kind) & 7u, mask != active,
-                             static_cast<uint8_t>(bank_passes)};
-        if (mask != active) steps.lanes[place] = mask;
+        const auto ran = static_cast<uint8_t>(mask == 0          ? ran_with_none
+                                              : bank_passes != 0 ? bank_passes
+                                                                 : ran_with_all_lanes);
+        uint8_t& usual = m.grid.usual[pc];
+        if (usual == 0 && (mask == 0 || mask == active)) usual = ran;
+        const bool alone = usual != ran || (mask != 0 && mask != active);
+        if (alone || run.pc + run.more != pc) close_run();
+        if (alone) {
+            steps.run[ends.end++ % AheadSteps::most] = {pc & (most_ahead_pc - 1), 1, bank_passes & 0xffu, mask};
+        } else {
+            if (run.more == 0) run.pc = pc & (most_ahead_pc - 1);
+            ++run.more;
+        }
         ++count;
         pc = next;
         if (pc == meet || warp.at_barrier) break;
     }
-    ends.end = static_cast<uint16_t>(ends.end + count);
+    close_run();
     warp.instructions += count;
     top.pc = pc;
     while (warp.stack.size() > 1 && warp.stack.back().pc == warp.stack.back().reconvergence) warp.stack.pop_back();

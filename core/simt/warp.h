@@ -97,6 +97,7 @@ struct Grid {  // what all blocks of a launch share
     const uint8_t* wide_loads = nullptr;
     std::shared_ptr<const Plan> plan;   // make_block makes it where it is missing
     std::vector<MemoryWindow> windows;  // one an instruction
+    std::vector<uint8_t> usual;         // how each instruction ran ahead the first time, 0: it has not; see AheadRun
     bool writes_anywhere = true;        // else only to allocations at these addresses: see find_written (ahead.h)
     std::vector<uint64_t> written;
     Dim3 cluster;  // blocks a cluster, by axis; see cluster_of
