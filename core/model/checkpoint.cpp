@@ -112,8 +112,7 @@ std::shared_ptr<const Checkpoint> Machine::save(const Checkpoint* earlier, const
     to->visits = visits_;
     to->counters = windows_.sums();
     to->usual = grid_.usual;
-    to->bytes = sizeof(Checkpoint) + to->counters.size() * sizeof(InstructionCounters) + to->usual.size() +
-                memory_.bytes();
+    to->bytes = sizeof(Checkpoint) + to->counters.size() * sizeof(InstructionCounters) + to->usual.size() + memory_.bytes();
     to->sms.reserve(sms_.size());
     for (size_t i = 0; i < sms_.size(); ++i) {
         to->sms.push_back(sms_[i]->save(earlier != nullptr ? &earlier->sms[i] : nullptr, count, to->latest));
