@@ -17,11 +17,11 @@ namespace {
 
 constexpr size_t most_expanded = 1 << 20;  // bytes; macros can double themselves
 
-bool is_word(char c) {
+bool in_name(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
 }
 
-std::string trimmed(std::string_view text) {
+std::string stripped(std::string_view text) {
     const size_t first = text.find_first_not_of(" \t\n\r");
     if (first == std::string_view::npos) return {};
     return std::string(text.substr(first, text.find_last_not_of(" \t\n\r") + 1 - first));
@@ -36,7 +36,7 @@ size_t behind_literal(std::string_view text, size_t at) {
 }
 
 size_t behind_word(std::string_view text, size_t at) {
-    while (at < text.size() && is_word(text[at])) ++at;
+    while (at < text.size() && in_name(text[at])) ++at;
     return at;
 }
 
@@ -58,7 +58,7 @@ std::vector<std::string> parts(std::string_view text, size_t open, size_t& end, 
                                                                             : 0;
         if (depth == 0) {
             end = i + 1;
-            for (std::string& one : found) one = trimmed(one);
+            for (std::string& one : found) one = stripped(one);
             if (found.size() == 1 && found[0].empty()) found.clear();
             return found;
         }
@@ -89,7 +89,7 @@ void define(Macros& macros, std::string_view line) {  // what stands behind #def
         made.names = parts(line, end, body, false);
         if (body == std::string_view::npos) return;
     }
-    made.body = trimmed(line.substr(body));
+    made.body = stripped(line.substr(body));
     macros[std::string(line.substr(0, end))] = std::move(made);
 }
 
@@ -121,7 +121,7 @@ std::string filled(const Macro& macro, const std::vector<std::string>& arguments
             const size_t to = behind_literal(body, i);
             out += body.substr(i, to - i);
             i = to;
-        } else if (is_word(body[i])) {
+        } else if (in_name(body[i])) {
             const size_t to = behind_word(body, i);
             const std::string_view word = body.substr(i, to - i);
             const std::string* given = word == "__VA_ARGS__" ? &rest : argument(word);
@@ -150,7 +150,7 @@ std::string expand(std::string_view text, const Macros& macros, const std::set<s
             i = to;
             continue;
         }
-        if (!is_word(text[i])) {
+        if (!in_name(text[i])) {
             out += text[i++];
             continue;
         }
@@ -189,7 +189,7 @@ std::vector<std::string> declarations_in(const std::string& text, const std::str
             while (end > at && std::isspace(static_cast<unsigned char>(text[end - 1]))) --end;
             if (text[end - 1] == '>') end = std::max(at, std::min(text.rfind('<', end), end));  // scale<float>(
             size_t begin = end;
-            while (begin > at && is_word(text[begin - 1])) --begin;
+            while (begin > at && in_name(text[begin - 1])) --begin;
             name = text.substr(begin, end - begin);
             size_t behind = 0;
             if (!name.starts_with("__") || name == "__global__") break;
@@ -215,11 +215,11 @@ std::string name_in(std::string declaration) {
         const size_t from = std::min(declaration.find_first_not_of(" *&", inner), declaration.size());
         return declaration.substr(from, behind_word(declaration, from) - from);
     }
-    declaration = trimmed(declaration.substr(0, declaration.find('[')));
+    declaration = stripped(declaration.substr(0, declaration.find('[')));
     size_t begin = declaration.size();
-    while (begin > 0 && is_word(declaration[begin - 1])) --begin;
+    while (begin > 0 && in_name(declaration[begin - 1])) --begin;
     const std::string word = declaration.substr(begin);
-    const bool only = trimmed(declaration.substr(0, begin)).empty();
+    const bool only = stripped(declaration.substr(0, begin)).empty();
     return only || std::find(std::begin(types), std::end(types), word) != std::end(types) ? std::string() : word;
 }
 
@@ -252,18 +252,18 @@ std::string without_macros(const std::string& source) {
     };
     for (size_t from = 0; from < text.size() && out.size() < most_expanded;) {
         const size_t end = std::min(text.find('\n', from), text.size());
-        const std::string line = trimmed(std::string_view(text).substr(from, end - from));
+        const std::string line = stripped(std::string_view(text).substr(from, end - from));
         from = end + 1;
         if (!line.starts_with('#')) {
             stretch += line + '\n';
             continue;
         }
         flush();
-        const std::string what = trimmed(std::string_view(line).substr(1));
+        const std::string what = stripped(std::string_view(line).substr(1));
         if (what.starts_with("define ") || what.starts_with("define\t"))
-            define(macros, trimmed(std::string_view(what).substr(7)));
+            define(macros, stripped(std::string_view(what).substr(7)));
         else if (what.starts_with("undef "))
-            macros.erase(trimmed(std::string_view(what).substr(6)));
+            macros.erase(stripped(std::string_view(what).substr(6)));
     }
     flush();
     return out;
