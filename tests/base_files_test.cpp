@@ -6,6 +6,7 @@
 
 #include "core/base/files.h"
 #include "core/base/rng.h"
+#include "core/base/sizes.h"
 #include "core/base/user_folders.h"
 #include "tests/catch.h"
 
@@ -109,6 +110,24 @@ TEST_CASE("a diagnostic puts the caret under its column, past tabs") {
 TEST_CASE("a missing file and a folder are refused by name") {
     CHECK(read_file("/no/such/file").error().where.file == "/no/such/file");
     CHECK(read_file("/").error().message.find("folder") != std::string::npos);
+}
+
+TEST_CASE("a file that is too large is refused with the limit in the unit that people know") {
+    const auto path = std::filesystem::temp_directory_path() / "lockstep_too_large";
+    write_file(path, std::string(4097, 'x'));
+    CHECK(read_file(path, 4096).error().message == "the file is larger than the limit of 4 KiB");
+    CHECK(read_file(path, 4097).ok());
+    std::filesystem::remove(path);
+    for (const auto& [bytes, text] : {std::pair<uint64_t, const char*>{0, "0 bytes"},
+                                      {1, "1 byte"},
+                                      {1023, "1023 bytes"},
+                                      {1024, "1 KiB"},
+                                      {1536, "1.5 KiB"},
+                                      {4194304, "4 MiB"},
+                                      {4194305, "4194305 bytes"},
+                                      {uint64_t{5} << 29, "2.5 GiB"},
+                                      {UINT64_MAX, "18446744073709551615 bytes"}})
+        CHECK(size_text(bytes) == text);
 }
 
 TEST_CASE("SplitMix64 gives the published first values for seed 1234567") {

@@ -288,7 +288,7 @@ TEST_CASE("every impossible launch is refused with the numbers that clash") {
     p.static_shared = p.dynamic_shared_offset = 40'000;
     CHECK(said({1}, {1}, 9152).empty());
     CHECK(said({1}, {1}, 10'000) ==
-          "50000 bytes of shared memory a block (40000 static, 10000 dynamic) are too many: at most 49152");
+          "50000 bytes of shared memory a block (40000 static, 10000 dynamic) are too many: at most 49152 (48 KiB)");
     p.registers_per_thread = 128;
     CHECK(said({1}, {512}).empty());
     CHECK(said({1}, {513}) == "513 threads with 128 registers each need 69632 registers a block: at most 65536");
@@ -302,7 +302,7 @@ TEST_CASE("every impossible launch is refused with the numbers that clash") {
     CHECK(said({1}, {8, 16}) == "a block of 8 x 16 x 1 threads does not fit made_by_hand: its .reqntid asks for 16 x 8 x 1");
     p.required_threads[0] = p.required_threads[1] = 0;
     p.local_bytes = 600'000;
-    CHECK(said({1}, {1}) == "600000 bytes of local memory a thread are too many: at most 524288");
+    CHECK(said({1}, {1}) == "585.9 KiB of local memory a thread are too many: at most 512 KiB");
 }
 
 TEST_CASE("a grid of two billion blocks starts at once and stops at its budget") {

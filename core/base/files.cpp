@@ -8,6 +8,8 @@
 #include <fstream>
 #include <numeric>
 
+#include "core/base/sizes.h"
+
 namespace lockstep {
 
 static_assert(std::endian::native == std::endian::little, "npy and kernel arguments are little-endian");
@@ -27,7 +29,7 @@ Result<std::string> read_file_that_begins(const std::filesystem::path& path, siz
     while (in.read(chunk, sizeof chunk) || in.gcount() > 0) {
         text.append(chunk, static_cast<size_t>(in.gcount()));
         if (text.size() > limit)
-            return Diagnostic{fmt::format("the file is larger than the limit of {} bytes", limit), {path.string()}};
+            return Diagnostic{"the file is larger than the limit of " + size_text(limit), {path.string()}};
         if (text.compare(0, first.size(), first) != 0) break;
     }
     return text;

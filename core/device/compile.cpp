@@ -5,6 +5,7 @@
 
 #include "core/base/files.h"
 #include "core/base/nearest.h"
+#include "core/base/sizes.h"
 #include "core/device/compilers.h"
 #include "core/device/kernel_library.h"
 
@@ -99,8 +100,9 @@ Result<Compiled> compile(const std::string& cuda_source, const std::string& file
     const Compiler& compiler = chosen(options.compiler);
     const std::string version = *compiler.version();
     if (cuda_source.size() > largest_source)
-        return Diagnostic{fmt::format("a source of {} bytes is too large: at most {}", cuda_source.size(), largest_source),
-                          {file}};
+        return Diagnostic{
+            fmt::format("a source of {} is too large: at most {}", size_text(cuda_source.size()), size_text(largest_source)),
+            {file}};
     if (const size_t zero = cuda_source.find('\0'); zero != std::string::npos)
         return Diagnostic{fmt::format("byte {} is zero: this is no text file", zero), {file}};
     if (!options.arch.empty() && !is_arch(options.arch))

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/base/sizes.h"
 #include "core/simt/checker.h"
 #include "core/simt/faults.h"
 #include "core/simt/paths.h"
@@ -131,12 +132,11 @@ Fault* open_frame(Warp& warp, uint32_t pc, uint32_t mask, int32_t function, int3
     if (depth > most_depth)
         return overflow(warp, pc, mask, depth, "at most " + std::to_string(most_depth) + " are possible");
     if (end > most)
-        return overflow(
-            warp, pc, mask, depth,
-            "a thread needs " + std::to_string(end) + " bytes of local memory and can have " + std::to_string(most));
+        return overflow(warp, pc, mask, depth,
+                        "a thread needs " + size_text(end) + " of local memory and can have " + size_text(most));
     if (warp.frame_bytes + lines * sizeof(RegisterLine) > frame_limit(grid))
         return overflow(warp, pc, mask, depth,
-                        "the registers of a warp's calls can take " + std::to_string(frame_limit(grid)) + " bytes here");
+                        "the registers of a warp's calls can take " + size_text(frame_limit(grid)) + " here");
     opened = warp.unused_frame;
     if (opened < 0) {
         opened = static_cast<int32_t>(warp.frames.size());

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/base/sizes.h"
 #include "core/simt/checker.h"
 #include "core/simt/cluster.h"
 #include "core/simt/driver.h"
@@ -82,7 +83,8 @@ std::optional<Diagnostic> check_launch(const ptx::Program& program, const Launch
         return refuse(number(shared) + " bytes of shared memory a block (" + number(fixed) + " static, " +
                       number(config.dynamic_shared) + " dynamic" +
                       (shared != fixed + config.dynamic_shared ? ", in granules of " + number(granule) : "") +
-                      ") are too many: at most " + number(limits.shared_per_block));
+                      ") are too many: at most " + number(limits.shared_per_block) + " (" +
+                      size_text(limits.shared_per_block) + ")");
     }
     const uint64_t warps = (count + warp_size - 1) / warp_size;
     const uint64_t plain = uint64_t{program.registers_per_thread} * warp_size, unit = std::max(1u, limits.register_unit);
@@ -101,12 +103,13 @@ std::optional<Diagnostic> check_launch(const ptx::Program& program, const Launch
                       " warps, in groups of " + number(granule_of_warps));
     }
     if (program.local_bytes > local_limit) {
-        return refuse(number(program.local_bytes) + " bytes of local memory a thread are too many: at most " +
-                      number(local_limit));
+        return refuse(size_text(program.local_bytes) + " of local memory a thread are too many: at most " +
+                      size_text(local_limit));
     }
     if (uint64_t{program.register_bytes} * warps > register_limit) {
-        return refuse("the registers of " + program.shown_name() + " would take " + number(program.register_bytes * warps) +
-                      " bytes a block here: at most " + number(register_limit));
+        return refuse("the registers of " + program.shown_name() + " would take " +
+                      size_text(uint64_t{program.register_bytes} * warps) + " a block here: at most " +
+                      size_text(register_limit));
     }
     if (config.parameters.size() != program.parameter_bytes) {
         return refuse("the parameters have " + number(config.parameters.size()) + " bytes, but " + program.shown_name() +

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/base/diagnostic.h"
+#include "core/base/sizes.h"
 
 namespace lockstep::simt {
 
@@ -22,8 +23,8 @@ uint64_t Version::fresh() {
 
 uint64_t Memory::allocate(uint64_t bytes, std::string name) {
     if (bytes > limit_ - std::min(limit_, live_)) {
-        throw Failure("out of device memory: " + std::to_string(bytes) + " bytes asked for '" + name + "' with " +
-                      std::to_string(live_) + " of " + std::to_string(limit_) + " bytes in use");
+        throw Failure("out of device memory: " + size_text(bytes) + " asked for '" + name + "' with " + size_text(live_) +
+                      " of " + size_text(limit_) + " in use");
     }
     const uint64_t address = next_;
     next_ += (bytes + alignment - 1) / alignment * alignment + guard_bytes;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/base/sizes.h"
 #include "core/nn/data/refusal.h"
 
 namespace lockstep::nn {
@@ -47,7 +48,8 @@ Result<std::string> gunzip(std::string_view bytes, const std::string& name, size
     for (;;) {
         const int status = stream.more(out, limit);
         const uint64_t at = bytes.size() - stream.z.avail_in;
-        if (out.size() > limit) return refusal(name, at, fmt::format("it grows beyond the {} bytes that are read", limit));
+        if (out.size() > limit)
+            return refusal(name, at, fmt::format("it grows beyond the {} that are read", size_text(limit)));
         if (status == Z_STREAM_END) {
             if (stream.z.avail_in == 0) return out;
             if (bytes[at] != '\x1f') return refusal(name, at, "something follows the end of the gzip file");

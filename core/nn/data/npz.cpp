@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/base/files.h"
+#include "core/base/sizes.h"
 #include "core/nn/data/inflate.h"
 #include "core/nn/data/refusal.h"
 
@@ -74,7 +75,7 @@ Result<NamedArrays> parse_npz(std::string_view bytes, const std::string& name, u
         if (entry.packed == 0xffffffff || entry.size == 0xffffffff || entry.local == 0xffffffff)
             return wrong(at, "needs zip64, which is not read");
         total += entry.size;
-        if (total > limit) return wrong(at, fmt::format("makes the arrays larger than {} bytes", limit));
+        if (total > limit) return wrong(at, "makes the arrays larger than " + size_text(limit));
 
         if (entry.local + local_bytes > begin || little_endian(bytes, entry.local, 4) != local_header)
             return wrong(entry.local, "does not stand where the directory says");
