@@ -159,6 +159,17 @@ TEST_CASE("what is wrong is said with line, column and the nearest name") {
     CHECK(complaint(".reg .b32 a; mov.u32 a, 12ab;") == "1:25: this number ends in 'a'");
     CHECK(complaint("call.uni vprintf, (a);") == "1:1: vprintf takes 2 arguments, not 1");
     CHECK(complaint("call.uni function, (a);") == "1:10: unknown name 'function'");
+    const std::string range = ".reg .b32 %r<9>; .reg .pred %p<1>; .reg .f32 %sum;\n";
+    CHECK(complaint(range + "mov.u32 %r1, %r9;") == "2:14: unknown name '%r9': '%r<9>' declares %r0 to %r8");
+    CHECK(complaint(range + "add.u32 %r17, %r1, 2;") == "2:9: unknown name '%r17': '%r<9>' declares %r0 to %r8");
+    CHECK(complaint(range + "add.u32 %r1, %r, 2;") == "2:14: unknown name '%r': '%r<9>' declares %r0 to %r8");
+    CHECK(complaint(range + "@%p1 mov.u32 %r1, 0;") == "2:6: unknown predicate '%p1': '%p<1>' declares %p0 alone");
+    CHECK(complaint("{ .reg .b32 %r<2>; }\n" + range + "mov.u32 %r1, %r9;") ==
+          "3:14: unknown name '%r9': '%r<9>' declares %r0 to %r8");
+    CHECK(complaint(range + "mov.u32 %r1, %x3;") == "2:14: unknown name '%x3', did you mean '%r3'?");
+    CHECK(complaint(range + "mov.f32 %sun, 0f00000000;") == "2:9: unknown name '%sun', did you mean '%sum'?");
+    CHECK(complaint(range + "mov.u32 %r1, %tid;") == "2:14: unknown name '%tid', did you mean '%tid.x'?");
+    CHECK(complaint(range + "mov.u32 %r1, %ctaidx;") == "2:14: unknown name '%ctaidx', did you mean '%ctaid.x'?");
     CHECK(complaint("tcgen05.alloc a;") ==
           "1:1: the instruction 'tcgen05.alloc' cannot run here: the tensor cores of Blackwell are not modelled");
     CHECK(complaint(".shared .b8 s[300000]; ret;") == "1:13: a kernel has at most 256 KiB of shared memory");

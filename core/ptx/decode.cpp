@@ -34,7 +34,7 @@ void Decoder::decode_statement(const Statement& statement) {
         const Slot* slot = frame_.register_named(statement.guard, statement.scope);
         if (!slot)
             complain("unknown predicate '" + std::string(statement.guard.substr(0, 80)) + "'" +
-                     did_you_mean(statement.guard, frame_.known_names()));
+                     frame_.hint_for(statement.guard, statement.scope));
         if (slot->type != Type::pred)
             complain("the guard '" + std::string(statement.guard) + "' is a register of " + dotted(slot->type) +
                      ", not .pred");

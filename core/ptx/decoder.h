@@ -41,6 +41,8 @@ inline std::string dotted(Type t) {
     return "." + std::string(name_of(t));
 }
 
+std::vector<std::string_view> special_register_names();  // "%tid.x", ...
+
 template <class T>
 bool holds(const std::vector<T>& list, std::string_view word) {
     return std::find(list.begin(), list.end(), word) != list.end();

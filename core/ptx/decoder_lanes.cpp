@@ -101,6 +101,12 @@ std::pair<std::string_view, std::string_view> name_and_part(std::string_view nam
 
 }  // namespace
 
+std::vector<std::string_view> special_register_names() {
+    std::vector<std::string_view> names;
+    for (const SpecialName& s : special_names) names.push_back(s.name);
+    return names;
+}
+
 const std::vector<Candidate>& Decoder::rows_of(std::string_view spelling, std::string_view suffix) {
     const auto [found, fresh] = common_.rows.try_emplace(std::string(spelling) + std::string(suffix));
     if (fresh) {

@@ -7,7 +7,9 @@
 namespace lockstep::ptx {
 
 void Decoder::unknown_name(const Operand& o, std::string_view name) {
-    complain("unknown name '" + std::string(name.substr(0, 80)) + "'" + did_you_mean(name, frame_.known_names()), o);
+    complain("unknown name '" + std::string(name.substr(0, 80)) + "'" +
+                 frame_.hint_for(name, statement_->scope, special_register_names()),
+             o);
 }
 
 const Slot& Decoder::register_of(const Operand& o) {

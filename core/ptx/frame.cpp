@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <deque>
 
 namespace lockstep::ptx {
 namespace {
@@ -282,16 +283,35 @@ int32_t Frame::scratch(Type type) {
     return found->second.offset;
 }
 
-std::vector<std::string_view> Frame::known_names() const {
-    std::vector<std::string_view> names;
-    for (const auto& [key, slot] : used_) names.push_back(key.name);
-    for (const auto& [key, located] : variables_) names.push_back(key.name);
-    for (const auto& [name, located] : common_.variables) names.push_back(name);
-    for (const auto& [name, number] : common_.functions) names.push_back(name);
-    for (const auto& [key, at] : declarations_) names.push_back(key.name);
-    std::sort(names.begin(), names.end());
-    names.resize(std::min<size_t>(names.size(), 2000));
-    return names;
+std::string Frame::hint_for(std::string_view name, int scope, std::vector<std::string_view> known) const {
+    const size_t digits = name.find_last_not_of("0123456789") + 1;
+    const std::string_view number = name.substr(std::min(digits, name.size()));
+    std::deque<std::string> made;  // '%r3' for '%x3' where '%r<5>' is declared
+    for (int s = scope; s >= 0; s = entry_.scope_parent[static_cast<size_t>(s)])
+        for (const RegisterDeclaration& range : entry_.registers) {
+            if (range.count < 0 || range.scope != s) continue;
+            const std::string prefix(range.name);
+            if (name.starts_with(prefix) && digits <= prefix.size()) {
+                if (range.count == 0) return ": '" + prefix + "<0>' declares no register";
+                const std::string last = range.count == 1 ? " alone" : " to " + prefix + std::to_string(range.count - 1);
+                return ": '" + prefix + "<" + std::to_string(range.count) + ">' declares " + prefix + "0" + last;
+            }
+            int64_t value = 0;
+            std::from_chars(number.data(), number.data() + number.size(), value);
+            if (!number.empty() && number.size() < 9 && value < range.count) made.push_back(prefix + std::string(number));
+        }
+    known.insert(known.end(), made.begin(), made.end());
+    for (const auto& [key, slot] : used_) known.push_back(key.name);
+    for (const auto& [key, located] : variables_) known.push_back(key.name);
+    for (const auto& [variable, located] : common_.variables) known.push_back(variable);
+    for (const auto& [function, at] : common_.functions) known.push_back(function);
+    for (const RegisterDeclaration& declared : entry_.registers)
+        if (declared.count < 0) known.push_back(declared.name);
+    std::sort(known.begin(), known.end());
+    known.resize(std::min<size_t>(known.size(), 2000));
+    const std::string first = std::string(name) + ".x";  // '%tid.x' for '%tid'
+    if (std::find(known.begin(), known.end(), first) != known.end()) return ", did you mean '" + first + "'?";
+    return did_you_mean(name, known);
 }
 
 }  // namespace lockstep::ptx

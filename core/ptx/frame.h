@@ -70,7 +70,9 @@ class Frame {
     int32_t constant_lanes(const std::vector<uint32_t>& lanes);  // u32 lanes, the rest 0
     Slot carry();                                                // the hidden carry flag, a predicate
     int32_t scratch(Type type);                                  // for results that nobody reads
-    std::vector<std::string_view> known_names() const;
+    // What is said behind an unknown name: the range of the registers that begin like it, else the nearest name in sight,
+    // or of `known`.
+    std::string hint_for(std::string_view name, int scope, std::vector<std::string_view> known = {}) const;
     const std::vector<uint8_t>& slot_registers() const { return slot_registers_; }
 
   private:
