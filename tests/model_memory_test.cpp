@@ -211,6 +211,15 @@ TEST_CASE("a load of a sector on its way waits for the one fetch") {
     const MemoryCost second = sm.global(1, 50, Access::load, one.at, all, 4);
     CHECK(second.ready == first.ready);
     CHECK(memory.dram().bytes_read == 128);
+    // Both waited for DRAM; when the line is here, a load hits L1.
+    CHECK(first.level == MemoryLevel::dram);
+    CHECK(second.level == MemoryLevel::dram);
+    CHECK(sm.global(2, first.ready + 1, Access::load, one.at, all, 4).level == MemoryLevel::l1);
+    // What another SM's L2 has by now is on its way from there.
+    LoadStore other(gpu, memory, 1);
+    const int64_t later = first.ready + 1000;
+    CHECK(other.global(0, later, Access::load, one.at, all, 4).level == MemoryLevel::l2);
+    CHECK(other.global(1, later + 50, Access::load, one.at, all, 4).level == MemoryLevel::l2);
 }
 
 TEST_CASE("streaming reads reach the share of DRAM's peak that the row says, and never pass it") {

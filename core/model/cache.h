@@ -44,7 +44,8 @@ class Cache {
         int64_t last = 0;         // cycle at which the last of its sectors is here
         uint16_t before[4] = {};  // how many cycles earlier each sector was, as far as 16 bits say
         uint8_t present = 0, dirty = 0;
-        uint8_t copies = 0;  // L2: halves of the chip that keep a copy of a line of the other half
+        uint8_t copies = 0;     // L2: halves of the chip that keep a copy of a line of the other half
+        uint8_t from_dram = 0;  // L1: sectors that L2 had to fetch, or waited for, from DRAM
 
         // The cycle at which all sectors of `sectors`, which are present, are here; `now` if they are already.
         int64_t here(uint32_t sectors, int64_t now) const {

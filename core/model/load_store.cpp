@@ -136,7 +136,8 @@ void LoadStore::load_line(const LineRequest& part, Way way, bool cached, Ticks s
         const int64_t hit = (begin + l1_ticks_) >> tick_bits;
         if (const int64_t when = entry->here(here, hit); when > hit) {  // on its way for an earlier load
             ready = std::max(ready, ticks_of(when));
-            cost.level = std::max(cost.level, MemoryLevel::l2);
+            const bool far = entry->here(here & entry->from_dram, hit) > hit;
+            cost.level = std::max(cost.level, far ? MemoryLevel::dram : MemoryLevel::l2);
         }
     }
     if (missing == 0) return;
@@ -154,6 +155,8 @@ void LoadStore::load_line(const LineRequest& part, Way way, bool cached, Ticks s
     Cache::Victim victim;
     if (entry == nullptr) entry = &l1_.insert(part.line, victim, way.cache == CacheUse::evict_first);
     entry->arrive(missing, cycle_of(served.ready));
+    entry->from_dram =
+        static_cast<uint8_t>(served.level == MemoryLevel::dram ? entry->from_dram | missing : entry->from_dram & ~missing);
 }
 
 MemoryCost LoadStore::global(uint32_t s, int64_t now, Access access, const uint64_t* addresses, uint32_t mask,
