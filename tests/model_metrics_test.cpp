@@ -319,6 +319,53 @@ TEST_CASE("a run is held against the peak of the format that it computes in, and
     }
 }
 
+TEST_CASE("products of matrices count by the types of their factors and results, as Nsight Compute names them") {
+    struct Row {
+        const char *step, *name, *nsight;
+        double operations;  // of a warp
+    };
+    for (const Row& row : {
+             Row{"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r10,%r11,%r12,%r13}, {%r14,%r15}, "
+                 "{%f1,%f2,%f3,%f4};",
+                 "tensor_f16_f32", "sm__ops_path_tensor_src_fp16_dst_fp32.sum", 4096},
+             Row{"mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r2,%r3}, {%r10,%r11,%r12,%r13}, {%r14,%r15}, "
+                 "{%r2,%r3};",
+                 "tensor_f16_f16", "sm__ops_path_tensor_src_fp16_dst_fp16.sum", 4096},
+             Row{"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%f1,%f2,%f3,%f4}, {%r10,%r11,%r12,%r13}, "
+                 "{%r14,%r15}, {%f1,%f2,%f3,%f4};",
+                 "tensor_bf16", "sm__ops_path_tensor_src_bf16_dst_fp32.sum", 4096},
+             Row{"mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r2,%r3,%r4,%r5}, {%r10,%r11,%r12,%r13}, {%r14,%r15}, "
+                 "{%r2,%r3,%r4,%r5};",
+                 "tensor_i8", "sm__ops_path_tensor_src_int8.sum", 8192},
+             Row{"mma.sync.aligned.m8n8k32.row.col.s32.s4.s4.s32 {%r2,%r3}, {%r10}, {%r14}, {%r2,%r3};", "tensor_i4",
+                 "sm__ops_path_tensor_src_int4.sum", 4096},
+             // Four products at once, one a quarter of the warp.
+             Row{"mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4,%f5,%f6,%f7,%f8}, {%r10,%r11}, "
+                 "{%r14,%r15}, {%f1,%f2,%f3,%f4,%f5,%f6,%f7,%f8};",
+                 "tensor_f16_f32", "sm__ops_path_tensor_src_fp16_dst_fp32.sum", 2048},
+         }) {
+        INFO(row.step);
+        const KernelRun run = run_body(row.step, "a100");
+        CHECK(value(run, row.name) == row.operations);
+        CHECK(value(run, row.nsight) == row.operations);
+        CHECK(value(run, "tensor_f16") == value(run, "tensor_f16_f16") + value(run, "tensor_f16_f32"));
+        CHECK(value(run, "tensor_f16") + value(run, "tensor_bf16") + value(run, "tensor_integer") == row.operations);
+    }
+}
+
+TEST_CASE("Volta's product of four quarters takes as long as the peak of its tensor cores allows") {
+    const std::string sums = "{%f1,%f2,%f3,%f4,%f5,%f6,%f7,%f8}";
+    std::string body = "mov.u32 %r2, 0;\nagain:\n";
+    for (int i = 0; i < 8; ++i)
+        body += "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 " + sums + ", {%r10,%r11}, {%r14,%r15}, " + sums + ";\n";
+    body += "add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 50; @%p1 bra again;\nst.global.f32 [%rd2], %f1;";
+    const KernelRun run = run_body(body, "v100", {80 * 2}, {1024});
+    const double reached = point_of(run).flop_per_second() / 125e12;
+    INFO(reached);
+    CHECK(reached > 0.8);
+    CHECK(reached <= 1.01);
+}
+
 TEST_CASE("a run that computes or moves nothing stands nowhere on the roofline") {
     Builder b;
     b.exit();

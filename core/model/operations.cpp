@@ -8,13 +8,11 @@ using ptx::Kind;
 using ptx::Type;
 
 void add_matrix(Operations& sum, const ptx::DecodedInstruction& in, uint64_t issues) {
-    const bool group = in.kind == Kind::matrix_group, sparse = group ? (in.mode & 64) != 0 : in.mode == 1;
-    const uint64_t share = (group ? 4u : 1u) * (sparse ? 2u : 1u);  // a warp of four; sparse: half is zero
-    const uint64_t done = issues * 2 * in.shape[0] * in.shape[1] * in.shape[2] / share;
+    const uint64_t done = issues * 2 * multiply_adds(in);
     switch (in.type) {
         case Type::f16:
         case Type::f16x2:
-            sum.tensor_f16 += done;
+            (in.destination_type == Type::f32 ? sum.tensor_f16_f32 : sum.tensor_f16_f16) += done;
             break;
         case Type::bf16:
         case Type::bf16x2:
@@ -31,12 +29,26 @@ void add_matrix(Operations& sum, const ptx::DecodedInstruction& in, uint64_t iss
         case Type::e5m2:
             sum.tensor_f8 += done;
             break;
+        case Type::u4:
+        case Type::s4:
+            sum.tensor_i4 += done;
+            break;
+        case Type::b1:
+            sum.tensor_i1 += done;
+            break;
         default:
-            sum.tensor_integer += done;
+            sum.tensor_i8 += done;
             break;
     }
 }
 }  // namespace
+
+uint64_t multiply_adds(const ptx::DecodedInstruction& in) {
+    const bool group = in.kind == Kind::matrix_group, sparse = group ? (in.mode & 64) != 0 : in.mode == 1;
+    const bool quads = in.shape[0] == 8 && in.shape[2] == 4 && in.type == Type::f16;
+    const uint64_t all = uint64_t{in.shape[0]} * in.shape[1] * in.shape[2] * (quads ? 4 : 1);
+    return all / (group ? 4 : 1) / (sparse ? 2 : 1);
+}
 
 void add_to(Operations& sum, const ptx::DecodedInstruction& in, const InstructionCounters& counters) {
     if (in.kind == Kind::matrix || in.kind == Kind::matrix_group) return add_matrix(sum, in, counters.issues);

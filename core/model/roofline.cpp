@@ -92,7 +92,7 @@ RoofPoint roof_point(const GpuSpec& gpu, const Sums& sums, const LaunchTotals& t
                                  [](const Share& a, const Share& b) { return a.first < b.first; });
     };
     const Share scalar = most({{done.f32.flop, "fp32"}, {done.f16.flop, "fp16"}, {done.f64.flop, "fp64"}});
-    const Share tensor = most({{done.tensor_f16 + done.tensor_bf16, "tensor fp16"},
+    const Share tensor = most({{done.tensor_f16() + done.tensor_bf16, "tensor fp16"},
                                {done.tensor_tf32, "tensor tf32"},
                                {done.tensor_f8, "tensor fp8"},
                                {done.tensor_f64, "tensor fp64"}});

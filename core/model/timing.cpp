@@ -10,6 +10,7 @@
 #include "core/base/diagnostic.h"
 #include "core/model/lowering.h"
 #include "core/model/operand_reads.h"
+#include "core/model/operations.h"
 
 namespace lockstep::model {
 namespace {
@@ -70,10 +71,7 @@ uint32_t interval_of(double lanes) {
 void time_matrix(const GpuSpec& gpu, const ptx::DecodedInstruction& in, Timing& t) {
     constexpr uint32_t behind = 17;
     const bool group = in.kind == Kind::matrix_group;  // each of its 4 warps does a quarter
-    const double products = double{1} * in.shape[0] * in.shape[1] * in.shape[2] /
-                            (group          ? in.mode & 64 ? 8 : 4
-                             : in.mode == 1 ? 2
-                                            : 1);
+    const auto products = static_cast<double>(multiply_adds(in));
     const double a_cycle = gpu.fp16_tensor_tflops > 0
                                ? gpu.fp16_tensor_tflops * 1e6 / (2 * gpu.boost_mhz * double(gpu.sms) * double(gpu.sub_cores))
                                : double(gpu.fp32_lanes);
