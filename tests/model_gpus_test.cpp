@@ -21,6 +21,30 @@ TEST_CASE("every figure of every GPU has a value that makes sense and a source")
         }
 }
 
+TEST_CASE("a figure that was taken over from another GPU says so, and is not called that GPU's") {
+    const std::pair<std::string, std::set<std::string_view>> own[] = {
+        {"P100 white paper", {"p100"}},
+        {"V100 white paper", {"v100"}},
+        {"A100 white paper", {"a100", "a100-80"}},
+        {"GA102 white paper", {"rtx3090", "a6000"}},
+        {"Ada white paper", {"rtx4090"}},
+        {"H100 white paper", {"h100", "h100-pcie", "h200"}},  // one die
+        {"H200", {"h200", "h100", "h100-pcie"}},
+        {"Jetson Nano", {"jetson-nano"}},
+        {"SM80_A100", {"a100", "a100-80"}},
+        {"SM7_QV100", {"v100"}},
+        {"Jia et al.", {"p100", "v100"}},
+    };
+    for (const GpuSpec& gpu : gpus())
+        for (const SpecFigure& figure : figures_of(gpu)) {
+            INFO(gpu.name << " " << figure.name << ": " << figure.source);
+            const bool says =
+                figure.source.find("estimate") == 0 || figure.source.find("new in Volta") != figure.source.npos;
+            for (const auto& [source, names] : own)
+                if (!says && figure.source.find(source) != figure.source.npos) CHECK(names.contains(gpu.name));
+        }
+}
+
 TEST_CASE("every GPU's peak FP32 rate is its lanes times two times its clock") {
     for (const GpuSpec& gpu : gpus()) {
         const double tflops =

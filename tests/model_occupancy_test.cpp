@@ -1,7 +1,10 @@
 // Occupancy limit by limit, with the rules in words, and launches that hold fewer blocks than fit.
 #include <algorithm>
 #include <map>
+#include <set>
+#include <sstream>
 
+#include "core/base/files.h"
 #include "core/base/rng.h"
 #include "tests/catch.h"
 #include "tests/model_support.h"
@@ -78,6 +81,27 @@ TEST_CASE("a block that a launch refuses fits no SM: its registers and its share
         CHECK(occupancy(some, 32, 16, some.shared_per_block).blocks == 1);
         CHECK(occupancy(some, 32, 16, some.shared_per_block + 1).blocks == 0);
     }
+}
+
+TEST_CASE("as many blocks fit as NVIDIA's own calculator says, for the reason that it gives") {
+    // Rows "GPU threads registers shared-bytes blocks limits" by cuda_occupancy.h of CUDA 13; limits as bits: 1 warps, 2
+    // registers, 4 shared memory, 8 blocks.
+    std::istringstream rows(read_file(std::string(LOCKSTEP_SOURCE_DIR) + "/tests/golden/occupancy_nvidia.txt").value());
+    const std::map<std::string_view, uint32_t> bits = {
+        {"warps", 1}, {"registers", 2}, {"shared memory", 4}, {"block slots", 8}};
+    std::string name;
+    std::set<std::string> seen;
+    int compared = 0;
+    for (uint32_t threads, registers, shared, blocks, limits;
+         rows >> name >> threads >> registers >> shared >> blocks >> limits; ++compared) {
+        INFO(name << ": " << threads << " threads, " << registers << " registers, " << shared << " bytes");
+        seen.insert(name);
+        const Occupancy ours = occupancy(gpu(name), threads, registers, shared);
+        CHECK(ours.blocks == blocks);
+        CHECK((bits.at(ours.limiter) & limits) != 0);
+    }
+    CHECK(compared == 661);
+    CHECK(seen.size() == gpus().size() - 1);  // all but the teaching GPU
 }
 
 TEST_CASE("a launch is refused exactly where the occupancy calculator says that no block fits") {

@@ -15,6 +15,7 @@ std::vector<SpecFigure> figures_of(const GpuSpec& gpu) {
         FIGURE(registers_per_sm, "registers an SM", "32 bit"),
         FIGURE(register_unit, "register allocation unit", "per warp"),
         FIGURE(warp_granule, "warps rounded down to", ""),
+        FIGURE(block_warp_granule, "warps of a block rounded up to", ""),
         FIGURE(shared_per_sm, "shared memory an SM", "bytes"),
         FIGURE(shared_per_block, "shared memory a block, at most", "bytes"),
         FIGURE(shared_granule, "shared memory granule", "bytes"),

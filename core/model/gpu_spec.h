@@ -41,7 +41,8 @@ struct GpuSpec {
     Count sms, sub_cores, issue_width;  // issue_width: dispatches a sub-core and cycle (2 before Volta)
     Sourced<SchedulerPolicy> scheduler;
     Count warps_per_sm, blocks_per_sm, registers_per_sm, register_unit, warp_granule;
-    Count registers_per_block;                                               // 0: all of the SM's
+    Count block_warp_granule;   // a block is refused whose warps, rounded up to it, have no registers
+    Count registers_per_block;  // 0: all of the SM's
     Count shared_per_sm, shared_per_block, shared_granule, shared_reserved;  // bytes; reserved: a block
     // Lanes a sub-core and cycle of each pipeline
     Figure fp32_lanes, int_lanes, fp64_lanes, sfu_lanes;

@@ -27,6 +27,7 @@ constexpr std::string_view accel_sim_ampere = "Accel-Sim, configuration SM80_A10
 constexpr std::string_view ptxas = "machine code that ptxas of CUDA 13 makes of our kernels";
 constexpr std::string_view register_banks =
     "published study of Ampere's core (MICRO 2025, recalled): two banks, a read each a cycle";
+constexpr std::string_view disassembly = "disassembly: 16 bytes, control bits in them";
 constexpr std::string_view estimate = "estimate, no published figure";
 constexpr std::string_view ours = "chosen for teaching: short and round";
 
@@ -54,6 +55,7 @@ constexpr GpuSpec p100 = {
     .registers_per_sm = {65536, guide},
     .register_unit = {256, occupancy_rules},
     .warp_granule = {2, occupancy_rules},
+    .block_warp_granule = {4, "CUDA occupancy calculator: what other GPUs of the generation would refuse, P100 refuses too"},
     .shared_per_sm = {64 * KiB, guide},
     .shared_per_block = {48 * KiB, guide},
     .shared_granule = {256, occupancy_rules},
@@ -157,6 +159,7 @@ constexpr GpuSpec v100 = {
     .registers_per_sm = {65536, guide},
     .register_unit = {256, occupancy_rules},
     .warp_granule = {4, occupancy_rules},
+    .block_warp_granule = {4, occupancy_rules},
     .shared_per_sm = {96 * KiB, guide},
     .shared_per_block = {96 * KiB, guide},
     .shared_granule = {256, occupancy_rules},
@@ -261,6 +264,7 @@ constexpr GpuSpec a100 = {
     .registers_per_sm = {65536, guide},
     .register_unit = {256, occupancy_rules},
     .warp_granule = {4, occupancy_rules},
+    .block_warp_granule = {4, occupancy_rules},
     .shared_per_sm = {164 * KiB, guide},
     .shared_per_block = {163 * KiB, guide},
     .shared_granule = {128, occupancy_rules},
@@ -321,7 +325,7 @@ constexpr GpuSpec a100 = {
     .l2_bytes_per_cycle =
         {3870, "5.4 TB/s measured on this GPU at 1410 MHz, reached here with 99 % of this; 5120 in the white paper"},
     .dram_gb_per_second = {1555, ampere_paper},
-    .instruction_bytes = {16, jia},
+    .instruction_bytes = {16, disassembly},
     .l0_code_bytes = {32 * KiB, "published study of Ampere's core (MICRO 2025, recalled)"},
     .l1_code_bytes = {128 * KiB, "published study of Ampere's core (MICRO 2025, recalled)"},
     .l1_code_latency = {33, "estimate: as a hit in L1"},
@@ -367,6 +371,7 @@ constexpr GpuSpec teaching = {
     .registers_per_sm = {65536, ours},
     .register_unit = {256, ours},
     .warp_granule = {2, ours},
+    .block_warp_granule = {2, ours},
     .shared_per_sm = {64 * KiB, ours},
     .shared_per_block = {48 * KiB, ours},
     .shared_granule = {256, ours},
@@ -463,6 +468,9 @@ constexpr std::string_view hopper_paper = "NVIDIA H100 white paper, 2022";
 constexpr std::string_view h200_data = "NVIDIA H200 data sheet, 2023";
 constexpr std::string_view recalled_sheet = "vendor's data sheet (recalled)";
 constexpr std::string_view same_core = "estimate: as measured on the A100 of the same generation";
+constexpr std::string_view as_a100 = "estimate: as on A100";
+constexpr std::string_view as_a100_simulated = "estimate: as in Accel-Sim's configuration of A100";
+constexpr std::string_view as_p100 = "estimate: as on P100";
 
 constexpr GpuSpec jetson_nano = [] {
     GpuSpec g = p100;
@@ -474,10 +482,16 @@ constexpr GpuSpec jetson_nano = [] {
     g.issue_width = {2, "NVIDIA GTX 980 white paper, 2014: two dispatch units a warp scheduler"};
     g.registers_per_block = {32768, guide};
     g.warp_granule = {4, occupancy_rules};
+    g.block_warp_granule = {4, occupancy_rules};
     g.shared_per_sm = {64 * KiB, guide};
     g.fp32_lanes = {32, maxwell_data};
     g.fp64_lanes = {1, "CUDA C++ Programming Guide, arithmetic throughput: 4 results an SM and cycle"};
-    g.l1_bytes = {24 * KiB, "estimate: as on P100"};
+    g.l1_bytes = {24 * KiB, as_p100};
+    g.lsu_lanes.source = maxwell_data;
+    g.int_shares_fp32.source = "CUDA C++ Programming Guide, arithmetic throughput: the FP32 lanes";
+    g.fp64_latency.source = g.shared_latency.source = g.l1_latency.source = g.l2_latency.source = as_p100;
+    g.constant_l1_bytes.source = g.constant_l15_bytes.source = g.constant_load_latency.source = as_p100;
+    g.constant_l15_latency.source = g.tlb_bytes.source = g.l0_code_bytes.source = g.l1_code_bytes.source = as_p100;
     g.l2_bytes = {256 * KiB, maxwell_data};
     g.l2_slices = {2, estimate};
     g.dram_channels = {1, "64 bits of LPDDR4"};
@@ -521,6 +535,14 @@ constexpr GpuSpec rtx3090 = [] {
     g.name = "rtx3090";
     g.title = "GeForce RTX 3090";
     g.compute = "8.6";
+    g.sub_cores.source = g.issue_width.source = g.sfu_lanes.source = g.lsu_lanes.source = ga102_paper;
+    g.int_shares_fp32.source =
+        "NVIDIA GA102 white paper, 2020: 16 of 32 lanes take either; one dispatch a cycle bounds both as well";
+    g.l1_caches_loads.source = as_a100;
+    g.l1_mshrs.source = g.l2_ways.source = as_a100_simulated;
+    g.sm_read_bytes_per_cycle.source = g.sm_write_bytes_per_cycle.source = as_a100_simulated;
+    g.instruction_bytes.source = disassembly;
+    g.dram_row_cycle_ns.source = "estimate within GDDR6X's figures";
     g.sms = {82, ga102_paper};
     g.warps_per_sm = {48, guide};
     g.blocks_per_sm = {16, guide};
@@ -582,6 +604,12 @@ constexpr GpuSpec rtx4090 = [] {
     g.scheduler.source = "estimate: greedy then youngest, as found on Ampere";
     g.title = "GeForce RTX 4090";
     g.compute = "8.9";
+    g.sub_cores.source = g.issue_width.source = g.sfu_lanes.source = g.lsu_lanes.source = ada_paper;
+    g.fp32_lanes.source = g.l1_bytes.source = g.memory_gb.source = ada_paper;
+    g.int_lanes.source = "NVIDIA Ada white paper, 2022: 16 of the 32 FP32 lanes, modelled as lanes of their own";
+    g.int_shares_fp32.source =
+        "NVIDIA Ada white paper, 2022: 16 of 32 lanes take either; one dispatch a cycle bounds both as well";
+    g.fp64_lanes.source = "NVIDIA Ada white paper, 2022: two FP64 lanes an SM";
     g.sms = {128, ada_paper};
     g.blocks_per_sm = {24, guide};
     g.shared_latency = {30, "measured, quoted in a public repository"};
@@ -608,6 +636,13 @@ constexpr GpuSpec h100 = [] {
     g.scheduler.source = "estimate: greedy then youngest, as found on Ampere";
     g.title = "H100 SXM5";
     g.compute = "9.0";
+    g.sub_cores.source = g.issue_width.source = g.int_lanes.source = g.sfu_lanes.source = hopper_paper;
+    g.lsu_lanes.source = g.int_shares_fp32.source = hopper_paper;
+    g.sfu_latency.source = "estimate within the published 14 to 23 cycles";
+    g.l1_caches_loads.source = as_a100;
+    g.l1_mshrs.source = g.l2_ways.source = as_a100_simulated;
+    g.sm_read_bytes_per_cycle.source = g.sm_write_bytes_per_cycle.source = as_a100_simulated;
+    g.instruction_bytes.source = disassembly;
     g.sms = {132, hopper_paper};
     g.shared_per_sm = {228 * KiB, guide};
     g.shared_per_block = {227 * KiB, guide};
@@ -753,7 +788,7 @@ simt::LaunchLimits limits_of(const GpuSpec& gpu) {
     limits.registers_per_block = gpu.registers_per_block ? gpu.registers_per_block : gpu.registers_per_sm;
     limits.shared_granule = gpu.shared_granule;
     limits.register_unit = gpu.register_unit;
-    limits.warp_granule = gpu.warp_granule;
+    limits.warp_granule = gpu.block_warp_granule;
     return limits;
 }
 

@@ -14,9 +14,12 @@ uint32_t round_up(uint32_t n, uint32_t unit) {
 uint32_t registers_of_a_block(const GpuSpec& gpu) {
     return gpu.registers_per_block != 0 ? gpu.registers_per_block : gpu.registers_per_sm;
 }
-// Warps of so many registers that `registers` have room for.
-uint32_t room(const GpuSpec& gpu, uint32_t registers, uint32_t a_warp) {
-    return registers / a_warp / gpu.warp_granule * gpu.warp_granule;
+// Warps of so many registers that an SM has room for, and that a block may have.
+uint32_t room(const GpuSpec& gpu, uint32_t a_warp) {
+    return gpu.registers_per_sm / a_warp / gpu.warp_granule * gpu.warp_granule;
+}
+uint32_t most_warps_of_a_block(const GpuSpec& gpu, uint32_t a_warp) {
+    return registers_of_a_block(gpu) / a_warp / gpu.block_warp_granule * gpu.block_warp_granule;
 }
 }  // namespace
 
@@ -29,8 +32,8 @@ Occupancy occupancy(const GpuSpec& gpu, uint32_t threads_per_block, uint32_t reg
     o.by_warps = gpu.warps_per_sm / o.warps_per_block;
 
     const uint32_t warp_registers = round_up(std::max<uint32_t>(1, registers_per_thread) * 32, gpu.register_unit);
-    const bool too_many = o.warps_per_block > room(gpu, registers_of_a_block(gpu), warp_registers);
-    o.by_registers = too_many ? 0 : room(gpu, gpu.registers_per_sm, warp_registers) / o.warps_per_block;
+    const bool too_many = o.warps_per_block > most_warps_of_a_block(gpu, warp_registers);
+    o.by_registers = too_many ? 0 : room(gpu, warp_registers) / o.warps_per_block;
 
     const uint32_t shared = round_up(shared_per_block + gpu.shared_reserved, gpu.shared_granule);
     const bool too_much = shared > gpu.shared_per_block + gpu.shared_reserved;
@@ -57,7 +60,8 @@ std::vector<OccupancyLimit> occupancy_limits(const GpuSpec& gpu, uint32_t thread
     const uint64_t warps = o.warps_per_block;
     const uint32_t plain = std::max<uint32_t>(1, registers_per_thread) * 32, a_warp = round_up(plain, gpu.register_unit);
     const uint32_t shared = round_up(shared_per_block + gpu.shared_reserved, gpu.shared_granule);
-    const uint32_t fit = gpu.registers_per_sm / a_warp, kept = room(gpu, gpu.registers_per_sm, a_warp);
+    const uint32_t fit = gpu.registers_per_sm / a_warp, kept = room(gpu, a_warp);
+    const uint32_t most_warps = most_warps_of_a_block(gpu, a_warp);
 
     std::string by_warps = fmt::format("{} threads are {} warp{} of 32", threads_per_block, warps, warps == 1 ? "" : "s");
     if (threads_per_block % 32 != 0) by_warps += ", the last one not full";
@@ -65,8 +69,10 @@ std::vector<OccupancyLimit> occupancy_limits(const GpuSpec& gpu, uint32_t thread
     if (a_warp != plain) by_registers += fmt::format(", in units of {}: {}", gpu.register_unit.value, a_warp);
     by_registers += fmt::format("; room for {} warps", fit);
     if (kept != fit) by_registers += fmt::format(", in groups of {}: {}", gpu.warp_granule.value, kept);
-    if (gpu.registers_per_block != 0 && warps > room(gpu, gpu.registers_per_block, a_warp))
+    if (warps > most_warps && gpu.registers_per_block != 0)
         by_registers += fmt::format("; a block may have {}", registers_of_a_block(gpu));
+    else if (warps > most_warps && warps <= kept)
+        by_registers += fmt::format("; a block may have {}, in groups of {}", most_warps, gpu.block_warp_granule.value);
     std::string by_shared = "none used";
     if (shared != 0) {
         by_shared = fmt::format("{} B", shared_per_block);
