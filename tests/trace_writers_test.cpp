@@ -152,6 +152,7 @@ TEST_CASE("what Perfetto gets obeys the rules of trace events: named tracks, in 
     last.cycle = 32, last.pc = 1, last.warp = 1;
     trace.issues.push_back(last);
     trace.warps.push_back(other);
+    trace.blocks = {{4, 0, 0, 2, 32}, {7, 1, 0, 3, 30}, {5, 3, 0, 2, 32}};
     const nlohmann::json json = written(trace, {});
     std::map<std::pair<int, int>, std::vector<std::pair<double, double>>> open;  // by process and thread: what is not over
     std::map<std::pair<int, int>, double> latest;
@@ -188,6 +189,10 @@ TEST_CASE("what Perfetto gets obeys the rules of trace events: named tracks, in 
             if (phase == "f") CHECK(event["bp"] == "e");
             arrows[event["id"].get<int>()].push_back(event);
         }
+    }
+    for (const auto& [process, thread] : named) {  // a thread numbered like its process is drawn first, so it is the first
+        const auto first = named.lower_bound({process, 0});
+        if (thread == process) CHECK(first->second == process);
     }
     REQUIRE(arrows.size() == 2);  // the load to the use, the use to the barrier's other side
     for (const auto& [id, ends] : arrows) {

@@ -239,6 +239,7 @@ void write_perfetto(const Trace& trace, std::ostream& out) {
 
 void write_perfetto(const KernelTrace& trace, const std::string& kernel, std::ostream& out,
                     const std::function<std::string(uint32_t pc)>& name_of) {
+    // Perfetto takes the thread whose number is its process's for the main one and draws it first: so is it with the first.
     constexpr int sm_process = 1, block_process = 2, state_process = 3;
     static constexpr const char* levels[] = {"none", "constant", "shared", "l1", "l2", "dram"};
     Events events(out, 1.0);
@@ -279,7 +280,7 @@ void write_perfetto(const KernelTrace& trace, const std::string& kernel, std::os
     const int slots = static_cast<int>(trace.block_slots == 0 ? 1 : trace.block_slots);
     std::vector<bool> named;
     for (const BlockRun& block : trace.blocks) {
-        const int tid = block.sm * slots + block.slot + 1;
+        const int tid = block.sm * slots + block.slot + block_process;
         if (named.size() <= static_cast<size_t>(tid)) named.resize(static_cast<size_t>(tid) + 1, false);
         if (!named[static_cast<size_t>(tid)])
             events.name_thread(block_process, tid, "SM " + std::to_string(block.sm) + " slot " + std::to_string(block.slot));
