@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli_support.h"
+#include "tests/compilers_here.h"
 
 namespace fs = std::filesystem;
 
@@ -20,6 +21,7 @@ std::string lesson_text(const std::string& file) {
 }  // namespace
 
 TEST_CASE("A right submission has all points, a starter none, a missing file is named") {
+    if (!compiler_here()) return;
     const std::string right = answers("right", lesson_text("solution/by_warp.cu"), lesson_text("solution/sort_work.cu"));
     const Outcome all = lockstep_command("grade --lesson A06 --submission " + right + " --format json");
     INFO(all.out << all.err);
@@ -37,6 +39,7 @@ TEST_CASE("A right submission has all points, a starter none, a missing file is 
 }
 
 TEST_CASE("Gradescope and JUnit get what they read") {
+    if (!compiler_here()) return;
     const std::string mixed = answers("mixed", lesson_text("solution/by_warp.cu"), "this does not compile < & >");
     const auto results =
         nlohmann::json::parse(lockstep_command("grade --lesson A06 --submission " + mixed + " --format gradescope").out);
@@ -54,6 +57,7 @@ TEST_CASE("Gradescope and JUnit get what they read") {
 }
 
 TEST_CASE("A kernel that never ends and one that faults cost a submission its points and nothing else") {
+    if (!compiler_here()) return;
     const std::string endless =
         answers("endless", R"(extern "C" __global__ void by_warp(float* x) { while (x[0] < 1e30f) x[0] = 0; })",
                 R"(extern "C" __global__ void sort_work(const int* a, float* x) { x[1 << 28] = a[0]; })");
@@ -77,5 +81,19 @@ TEST_CASE("What cannot be graded is refused in one sentence") {
     refuses("grade --lesson A99 --submission " + file, "A99");
     refuses("grade --lesson A06 --format gradescope --submission " + file + " --submission " + file,
             "one submission, not 2");
-    CHECK(lockstep_command("grade --lesson A06 --exercise by_warp --submission " + file).status == 0);
+    refuses("grade --lesson A06 --exercise by_warp --compiler clong --submission " + file, "did you mean 'clang'?");
+    if (compiler_here()) CHECK(lockstep_command("grade --lesson A06 --exercise by_warp --submission " + file).status == 0);
+}
+
+TEST_CASE("A computer without the compiler costs nobody points") {
+    const std::string file = write("answer.cu", lesson_text("solution/by_warp.cu"));
+    for (const std::string compiler : {"nvrtc", "nvcc", "clang", ""}) {
+        if (compiler_here(compiler)) continue;
+        const Outcome none = lockstep_command("grade --lesson A06 --exercise by_warp --submission " + file +
+                                              (compiler.empty() ? "" : " --compiler " + compiler));
+        INFO(none.err);
+        CHECK(none.status == 3);
+        CHECK(none.out.empty());
+        CHECK(none.err.find("Debian package") != std::string::npos);
+    }
 }

@@ -20,14 +20,19 @@ struct Outcome {
     std::string out, err;
 };
 
-[[maybe_unused]] std::filesystem::path scratch() {
-    static const std::filesystem::path folder = [] {
-        std::filesystem::path p =
-            std::filesystem::temp_directory_path() / ("lockstep-cli-test-" + std::to_string(::getpid()));
-        std::filesystem::create_directories(p);
-        return p;
-    }();
-    return folder;
+struct Scratch {  // gone with the program
+    std::filesystem::path path =
+        std::filesystem::temp_directory_path() / ("lockstep-cli-test-" + std::to_string(::getpid()));
+    pid_t owner = ::getpid();
+    Scratch() { std::filesystem::create_directories(path); }
+    ~Scratch() {
+        std::error_code error;
+        if (owner == ::getpid()) std::filesystem::remove_all(path, error);
+    }
+};
+[[maybe_unused]] const std::filesystem::path& scratch() {
+    static const Scratch folder;
+    return folder.path;
 }
 
 [[maybe_unused]] std::string write(const std::string& name, const std::string& text) {

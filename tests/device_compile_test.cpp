@@ -109,8 +109,9 @@ TEST_CASE("headers beside the source and in folders asked for are found, and an 
         CHECK(none.error().where.file == (folder.path() / "course" / "tile.cuh").string());
         CHECK(none.error().where.line == 2);
     }
-    CHECK_THROWS_WITH(compile(source, file, {.include = {"/no/such/folder"}}),
-                      Contains("there is no folder '/no/such/folder' to look for headers in"));
+    if (!compilers_here().empty())
+        CHECK_THROWS_WITH(compile(source, file, {.include = {"/no/such/folder"}}),
+                          Contains("there is no folder '/no/such/folder' to look for headers in"));
 }
 
 TEST_CASE("a GPU's own target is taken where the source needs it, and a whole program's true error is shown") {
@@ -306,7 +307,7 @@ TEST_CASE("impossible compile requests are one sentence each") {
     CHECK(message(good, {.compiler = "clnag"}) ==
           "unknown compiler 'clnag', did you mean 'clang'?; known: nvrtc, nvcc, clang");
     if (compilers_here().empty()) {
-        CHECK_THAT(message(good, {}), Contains("install the Debian package clang-14"));
+        CHECK_THAT(message(good, {}), Contains("install the Debian packages clang-14"));
         return;
     }
     CHECK_THAT(message(good, {.arch = "sm_70; touch x"}), Contains("is no architecture"));

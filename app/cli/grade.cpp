@@ -17,6 +17,7 @@
 #include "app/cli/cli.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
+#include "core/device/kernel_library.h"
 #include "lessons/player/check.h"
 #include "lessons/player/exercise.h"
 
@@ -26,13 +27,14 @@ namespace {
 namespace fs = std::filesystem;
 
 struct GradeAsked {
-    std::string lesson, exercise, format = "text", out = "-";
+    std::string lesson, exercise, compiler, format = "text", out = "-";
     std::vector<std::string> submissions;
     double max_seconds = 60;
 };
 
 struct Graded {                           // one exercise of one submission
     std::string exercise, file, problem;  // problem: why it could not be judged; empty: it was
+    std::string compiler;                 // its version; of what is not compiled empty
     lessons::ExerciseReport report;
     double seconds = 0;
 
@@ -89,20 +91,22 @@ std::vector<const lessons::Exercise*> exercises_of(const lessons::Lesson& lesson
 }
 
 Graded grade_one(const lessons::Lesson& lesson, const lessons::Exercise& exercise, const fs::path& file,
-                 double max_seconds) {
-    Graded graded{exercise.id, file.filename().string(), {}, {}, 0};
+                 const GradeAsked& asked) {
+    Graded graded{exercise.id, file.filename().string(), {}, {}, {}, 0};
     graded.report.of_points = exercise.points;
     std::error_code error;
     if (!fs::is_regular_file(file, error)) {
         graded.problem = fmt::format("there is no file {} in the submission", file.filename().string());
         return graded;
     }
+    // A computer without a compiler is nobody's wrong answer: that fails here, not the submission.
+    if (fs::path(exercise.file).extension() == ".cu") graded.compiler = device::compiler_version(asked.compiler);
     const auto begin = std::chrono::steady_clock::now();
-    TimeLimit limit(max_seconds);
+    TimeLimit limit(asked.max_seconds);
     try {
         // The exercise's own name: what the file is (CUDA, host program) goes by the exercise, not by how it was handed in.
-        auto report =
-            lessons::check_submission(lesson, exercise, read_file(file).value(), exercise.file, {.stop = limit.token()});
+        auto report = lessons::check_submission(lesson, exercise, read_file(file).value(), exercise.file,
+                                                {.compiler = asked.compiler, .stop = limit.token()});
         if (report)
             graded.report = std::move(report.value());
         else
@@ -111,17 +115,17 @@ Graded grade_one(const lessons::Lesson& lesson, const lessons::Exercise& exercis
         graded.problem = render(failure.diagnostic);
     }
     if (limit.ran_out() && !graded.report.passed)
-        graded.problem = fmt::format("it took longer than the {:g} seconds that --max-seconds allows", max_seconds);
+        graded.problem = fmt::format("it took longer than the {:g} seconds that --max-seconds allows", asked.max_seconds);
     graded.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return graded;
 }
 
 GradedSubmission grade(const lessons::Lesson& lesson, const std::vector<const lessons::Exercise*>& exercises,
-                       const std::string& path, double max_seconds) {
+                       const std::string& path, const GradeAsked& asked) {
     GradedSubmission result{path, {}, 0, 0};
     if (fs::is_directory(path)) {
         for (const lessons::Exercise* exercise : exercises)
-            result.exercises.push_back(grade_one(lesson, *exercise, fs::path(path) / exercise->file, max_seconds));
+            result.exercises.push_back(grade_one(lesson, *exercise, fs::path(path) / exercise->file, asked));
     } else {
         const lessons::Exercise* answered = exercises.size() == 1 ? exercises.front() : nullptr;
         for (const lessons::Exercise* exercise : exercises)
@@ -134,7 +138,7 @@ GradedSubmission grade(const lessons::Lesson& lesson, const std::vector<const le
                                        lesson.id, fmt::join(names, ", ")),
                            {path}});
         }
-        result.exercises.push_back(grade_one(lesson, *answered, path, max_seconds));
+        result.exercises.push_back(grade_one(lesson, *answered, path, asked));
     }
     for (const Graded& graded : result.exercises) {
         result.points += graded.problem.empty() ? graded.report.points : 0;
@@ -151,6 +155,7 @@ nlohmann::ordered_json json_of(const GradedSubmission& submission) {
             clauses.push_back({{"check", clause.text}, {"holds", clause.holds}, {"detail", clause.detail}});
         exercises.push_back({{"exercise", graded.exercise},
                              {"file", graded.file},
+                             {"compiler", graded.compiler},
                              {"passed", graded.passed()},
                              {"points", graded.problem.empty() ? graded.report.points : 0},
                              {"of_points", graded.report.of_points},
@@ -256,7 +261,7 @@ int grade_all(const GradeAsked& asked) {
     check_can_write(asked.out);
     std::vector<GradedSubmission> graded;
     for (size_t i = 0; i < asked.submissions.size(); ++i) {
-        graded.push_back(grade(lesson, exercises, asked.submissions[i], asked.max_seconds));
+        graded.push_back(grade(lesson, exercises, asked.submissions[i], asked));
         if (asked.submissions.size() > 1)
             fmt::print(stderr, "{} of {}: {} {:g} of {:g}\n", i + 1, asked.submissions.size(), graded.back().name,
                        graded.back().points, graded.back().of_points);
@@ -294,6 +299,7 @@ void add_grade(CLI::App& app, int& status) {
                         "which one, where the lesson has several and the file's name does not say");
     command->add_option("--format", asked->format, "text, json, junit or gradescope");
     command->add_option("--out", asked->out, "where to; '-' is stdout");
+    command->add_option("--compiler", asked->compiler, "nvrtc, nvcc or clang; default: the first found");
     command->add_option("--max-seconds", asked->max_seconds, "for one exercise of one submission; 60 unless said");
     command->callback([asked, &status] { status = grade_all(*asked); });
 }

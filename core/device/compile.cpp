@@ -130,6 +130,10 @@ Result<Compiled> compile(const std::string& cuda_source, const std::string& file
     return Compiled{with_source_file(run.ptx, file), version, with_file_name(run.outcome.output, file)};
 }
 
+std::string compiler_version(const std::string& name) {
+    return *chosen(name).version();
+}
+
 std::vector<DeviceListing> list_compilers() {
     std::vector<DeviceListing> listings;
     for (const Compiler* compiler : compilers) {

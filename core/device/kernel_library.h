@@ -55,6 +55,8 @@ struct Compiled {
 };
 // A compile error's Diagnostic has file, line, column and caret of the student's text. No compiler: Failure(missing).
 Result<Compiled> compile(const std::string& cuda_source, const std::string& file, const CompileOptions& = {});
+// The version of the compiler that compile() takes for this name, "NVRTC 13.0"; fails as it does where there is none.
+std::string compiler_version(const std::string& name);
 // What decode says of compiled PTX, at its place in the CUDA source where it names one.
 Diagnostic in_source(Diagnostic problem, const std::string& source, const std::string& file);
 std::vector<DeviceListing> list_compilers();

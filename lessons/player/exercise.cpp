@@ -8,6 +8,7 @@
 #include <cstring>
 #include <sstream>
 
+#include "core/base/files.h"
 #include "core/base/nearest.h"
 #include "core/base/rng.h"
 #include "lessons/player/exercise_parts.h"
@@ -319,7 +320,7 @@ ExerciseReport refused(const Exercise& exercise, const std::string& clause, cons
 }
 
 Result<ExerciseReport> check_exercise(const Lesson& lesson, const Exercise& exercise, const Program& kernel,
-                                      const RunOptions& options, const std::string& source) {
+                                      const RunOptions& options, const std::string& source, bool compiled_here) {
     auto placed = [&](Diagnostic d) {
         if (d.where.file.empty() || d.where.file == "argument") d.where = exercise.where, d.source_line.clear();
         return d;
@@ -373,18 +374,23 @@ Result<ExerciseReport> check_exercise(const Lesson& lesson, const Exercise& exer
     const std::vector<std::string> asked = check.value().names();
     const bool racecheck = std::find(asked.begin(), asked.end(), "races") != asked.end();
     std::map<std::string, std::shared_ptr<const SceneResult>> timed;  // by run: "" the learner's
+    const auto program_of = [&](const std::string& run) -> Result<Program> {
+        if (run.empty()) return kernel;
+        if (run != "reference" && run != "starter")
+            return Diagnostic{fmt::format("unknown run '{}': there are reference and starter", run)};
+        const std::string& file = run == "starter" ? exercise.file : exercise.reference;
+        if (compiled_here)
+            if (const Result<std::string> text = read_file(lesson.folder / file, 1 << 20))
+                return compile_kernel(text.value(), (lesson.folder / file).string(), exercise.kernel, options.compiler);
+        return load_kernel(lesson.folder, file, exercise.kernel);
+    };
     const auto lookup = [&](const std::string& full) -> Result<double> {
         if (full == "outputs") return wrong.empty() ? 1.0 : 0.0;
         if (full == "reference") return 1.0;
         std::string name = full;
         const std::string run = take_run(name);
         if (!timed.count(run)) {
-            Result<Program> program =
-                run == "reference" ? reference
-                : run == "starter" ? load_kernel(lesson.folder, exercise.file, exercise.kernel)
-                : run.empty()
-                    ? Result<Program>(kernel)
-                    : Result<Program>(Diagnostic{fmt::format("unknown run '{}': there are reference and starter", run)});
+            const Result<Program> program = program_of(run);
             if (!program) return program.error();
             Result<std::shared_ptr<const SceneResult>> result =
                 timed_run(lesson, exercise, program.value(), shapes.front(), fillings.value().front(), options,
@@ -406,10 +412,9 @@ Result<ExerciseReport> check_submission(const Lesson& lesson, const Exercise& ex
     if (is_host_program(exercise.file)) return check_host_exercise(lesson, exercise, text, file, options);
     if (is_engine_program(exercise.file)) return check_engine_exercise(lesson, exercise, text, file, options);
     if (is_parallel_program(exercise.file)) return check_parallel_exercise(lesson, exercise, text, file, options);
-    Result<Program> program = compile_kernel(text, file, exercise.kernel);
-    if (program)
-        return check_exercise(lesson, exercise, program.value(), options,
-                              std::filesystem::path(file).extension() == ".ptx" ? "" : text);
+    Result<Program> program = compile_kernel(text, file, exercise.kernel, options.compiler);
+    const bool compiled_here = std::filesystem::path(file).extension() != ".ptx";
+    if (program) return check_exercise(lesson, exercise, program.value(), options, compiled_here ? text : "", compiled_here);
     return refused(exercise, "it compiles", render(program.error()));
 }
 

@@ -26,10 +26,11 @@ struct ExerciseReport {
 };
 
 // Judges a decoded kernel; `source` is its CUDA text, for views. A Diagnostic is a mistake in the lesson, not in the
-// learner's kernel.
+// learner's kernel. `compiled_here`: by this computer's compiler, and so are the runs that its counters are compared with:
+// one compiler unrolls a loop that another leaves alone.
 Result<ExerciseReport> check_exercise(const Lesson& lesson, const Exercise& exercise,
                                       const std::shared_ptr<const ptx::Program>& kernel, const RunOptions& options = {},
-                                      const std::string& source = {});
+                                      const std::string& source = {}, bool compiled_here = false);
 // Judges a learner's text. One that does not compile fails with the compiler's diagnostic in the report.
 Result<ExerciseReport> check_submission(const Lesson& lesson, const Exercise& exercise, const std::string& text,
                                         const std::string& file, const RunOptions& options = {});

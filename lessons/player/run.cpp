@@ -61,9 +61,11 @@ Result<std::shared_ptr<const ptx::Program>> load_kernel(const fs::path& folder, 
 }
 
 Result<std::shared_ptr<const ptx::Program>> compile_kernel(const std::string& text, const std::string& file,
-                                                           const std::string& kernel) {
+                                                           const std::string& kernel, const std::string& compiler) {
     if (fs::path(file).extension() == ".ptx") return decode_text(text, file, kernel);
-    Result<device::Compiled> compiled = device::compile(text, file);
+    device::CompileOptions how;
+    how.compiler = compiler;
+    Result<device::Compiled> compiled = device::compile(text, file, how);
     if (!compiled) return compiled.error();
     return decode_text(compiled.value().ptx, file + ".ptx", kernel);
 }

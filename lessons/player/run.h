@@ -24,6 +24,7 @@ struct RunOptions {
     std::string gpu;           // instead of the lesson's and the scene's; "" keeps theirs
     bool keep_runs = false;    // training scenes: the KernelRun of every launch
     bool keep_values = false;  // training scenes: values and gradients of every node
+    std::string compiler;      // of a learner's text, see device::CompileOptions; "" the first found
     std::stop_token stop;
     std::function<void(double)>
         progress;  // 0..1 of a kernel or of training runs; launches so far of a training step as a negative count
@@ -54,7 +55,7 @@ Result<std::shared_ptr<const ptx::Program>> load_kernel(const std::filesystem::p
                                                         const std::string& kernel);
 // A learner's text, CUDA or PTX by the name's end. A compile error's Diagnostic has line, column and caret of the text.
 Result<std::shared_ptr<const ptx::Program>> compile_kernel(const std::string& text, const std::string& file,
-                                                           const std::string& kernel);
+                                                           const std::string& kernel, const std::string& compiler = {});
 // Whether ptx/<stem>.ptx beside the file holds the hash of its source; the Diagnostic says what to run.
 Result<bool> check_ptx(const std::filesystem::path& source);
 
