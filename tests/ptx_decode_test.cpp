@@ -317,6 +317,40 @@ TEST_CASE("the registers a thread are those that a comment in the head states fo
     CHECK(registers("// registers k 0\n// registers k 40\n", "k") == 40);
 }
 
+TEST_CASE("launch bounds keep the registers as few as ptxas does") {
+    // Each as the ptxas of CUDA 13 has it for sm_80, of a kernel with 80 values that live at once.
+    const auto registers = [](const std::string& attributes, const std::string& target = "sm_80") {
+        std::string body = ".reg .f32 %f<90>; .reg .b64 %rd<2>; ld.param.u64 %rd1, [o];\n";
+        for (int i = 0; i < 80; ++i)
+            body += "ld.global.f32 %f" + std::to_string(i) + ", [%rd1+" + std::to_string(4 * i) + "];\n";
+        for (int i = 0; i < 80; ++i)
+            body += "st.global.f32 [%rd1+" + std::to_string(4 * i) + "], %f" + std::to_string(79 - i) + ";\n";
+        const std::string text = ".version 8.0\n.target " + target +
+                                 "\n.address_size 64\n.visible .entry k(.param .u64 o) " + attributes + " {\n" + body +
+                                 "ret;\n}\n";
+        return decode(parse(text, "k.ptx").value()).value()->registers_per_thread;
+    };
+    const uint32_t all = registers("");
+    CHECK(all > 80);
+    CHECK(all < 96);
+    CHECK(registers(".maxntid 1024, 1, 1") == 64);
+    CHECK(registers(".maxntid 32, 32, 1") == 64);
+    CHECK(registers(".reqntid 1000") == 64);
+    CHECK(registers(".maxntid 1024, 1, 1 .minnctapersm 2") == 32);
+    CHECK(registers(".maxntid 1024, 1, 1 .minnctapersm 3") == 64);  // 3072 threads fit no SM: as if it were not there
+    CHECK(registers(".maxntid 1024, 1, 1 .minnctapersm 2", "sm_86") == 64);
+    CHECK(registers(".maxntid 512, 1, 1 .minnctapersm 2") == 64);
+    CHECK(registers(".maxntid 512, 1, 1 .minnctapersm 3") == 40);
+    CHECK(registers(".maxntid 256, 1, 1 .minnctapersm 5") == 48);
+    CHECK(registers(".maxntid 200, 1, 1 .minnctapersm 5") == 56);
+    CHECK(registers(".maxntid 96, 1, 1 .minnctapersm 9") == 72);
+    CHECK(registers(".maxntid 768, 1, 1") == 80);
+    CHECK(registers(".maxntid 640, 1, 1") == all);
+    CHECK(registers(".maxntid 64, 1, 1 .minnctapersm 32") == 32);
+    CHECK(registers(".maxntid 32, 1, 1 .minnctapersm 33") == all);
+    CHECK(registers(".maxnreg 40") == 40);
+}
+
 TEST_CASE("bundled PTX states ptxas's count of registers for every kernel") {
     const std::filesystem::path root = LOCKSTEP_SOURCE_DIR;
     for (const auto& file : std::filesystem::recursive_directory_iterator(root / "kernels")) {

@@ -188,6 +188,21 @@ void Decoder::finish(std::vector<LiveAtCall>& live) {
 namespace {
 
 // The kernel and the functions that it may call, one after the other.
+// As many registers as ptxas gives a thread at most: what .maxnreg says, and so few that the block of .maxntid or .reqntid
+// finds room, as often as .minnctapersm asks where that many warps and blocks can be. Values beyond it are spilled there.
+uint32_t most_registers(const Entry& entry, std::string_view target) {
+    const uint32_t* const required = entry.required_threads;
+    const uint64_t threads =
+        required[0] ? uint64_t{required[0]} * std::max(1u, required[1]) * std::max(1u, required[2]) : entry.max_threads;
+    const uint64_t warps = std::min<uint64_t>((threads + 31) / 32, 32);
+    const bool small = target.starts_with("sm_86") || target.starts_with("sm_87") || target.starts_with("sm_89");
+    const uint64_t asked = std::max(1u, entry.min_blocks);
+    const uint64_t blocks = asked <= 32 && asked * warps <= (small ? 48 : 64) ? asked : 1;
+    const uint64_t room =
+        warps == 0 ? 255 : 65536 / (blocks * warps * 32) / 8 * 8;  // a warp's registers come in units of 256
+    return static_cast<uint32_t>(std::min<uint64_t>({255, room, entry.max_registers ? entry.max_registers : 255}));
+}
+
 void decode_all(const Module& module, const Entry& entry, Program& program) {
     Common common(module);
     const Reached reached = reached_from(module, entry, common);
@@ -243,7 +258,7 @@ void decode_all(const Module& module, const Entry& entry, Program& program) {
         if (callee >= 0) i.target = program.functions[static_cast<size_t>(callee)].begin;
     }
     add_up_calls(program, live, reached);
-    if (entry.max_registers) program.registers_per_thread = std::min(program.registers_per_thread, entry.max_registers);
+    program.registers_per_thread = std::min(program.registers_per_thread, most_registers(entry, module.target));
     if (program.constants.empty()) program.constants.resize(64);
 }
 

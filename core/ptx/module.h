@@ -118,6 +118,7 @@ struct Entry {  // a kernel, or a function (.func)
     uint32_t max_threads = 0;
     uint32_t required_threads[3] = {0, 0, 0};
     uint32_t max_registers = 0;                // .maxnreg
+    uint32_t min_blocks = 1;                   // .minnctapersm
     uint32_t required_cluster[3] = {0, 0, 0};  // .reqnctapercluster
     uint32_t max_cluster_blocks = 0;           // .maxclusterrank
     bool explicit_cluster = false;

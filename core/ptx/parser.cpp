@@ -161,6 +161,8 @@ void Parser::parse_entry_attribute(Entry& entry) {
         for (int i = 0; i < 3; ++i) entry.required_threads[i] = static_cast<uint32_t>(numbers[i]);
     } else if (word == ".maxnreg") {
         entry.max_registers = static_cast<uint32_t>(numbers[0]);
+    } else if (word == ".minnctapersm") {
+        entry.min_blocks = static_cast<uint32_t>(numbers[0]);
     } else if (word == ".pragma") {
         skip_to_semicolon();
     } else if (word == ".reqnctapercluster") {
@@ -171,7 +173,7 @@ void Parser::parse_entry_attribute(Entry& entry) {
         entry.explicit_cluster = true;
     } else if (word == ".blocksareclusters") {
         throw Complaint{"kernels whose blocks are clusters (.blocksareclusters) are not supported", place};
-    } else if (word != ".minnctapersm" && word != ".maxnctapersm" && word != ".noreturn") {
+    } else if (word != ".maxnctapersm" && word != ".noreturn") {
         throw Complaint{"unknown attribute '" + std::string(word) + "' of a kernel", place};
     }
 }
