@@ -20,8 +20,8 @@ namespace {
 
 void print_total(const char* what, const validate::Total& total) {
     if (total.rows == 0) return;
-    fmt::print("{}: {} predicted rows, mean error {:.1f} %, worst {:+.1f} % ({})\n", what, total.rows,
-               100 * total.mean_error, 100 * total.worst_error, total.worst);
+    fmt::print("{}: {} predicted row{}, mean error {:.1f} %, worst {:+.1f} % ({})\n", what, total.rows,
+               total.rows == 1 ? "" : "s", 100 * total.mean_error, 100 * total.worst_error, total.worst);
 }
 
 void print(const validate::Report& report) {

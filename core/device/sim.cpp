@@ -23,7 +23,7 @@ class Sim final : public Device {
 
     std::string name() const override { return name_; }
     std::string description() const override {
-        return fmt::format("modelled {}, {} SMs, {}", gpu_.title, gpu_.sms.value,
+        return fmt::format("modelled {}, {} {}, {}", gpu_.title, gpu_.sms.value, gpu_.sms == 1u ? "SM" : "SMs",
                            options_.functional ? "functional" : "cycle by cycle");
     }
     std::string_view provenance() const override { return "simulated"; }
