@@ -223,6 +223,7 @@ TEST_CASE("bad input is refused in one sentence with exit status 2") {
     refuses("run " + good + " --grid 1 --block 2000" + arguments, "2000 threads");
     refuses("run " + good + " --grid 1 --block 32 --shared 900000" + arguments, "shared memory");
     refuses("run " + good + " --grid x --block 32" + arguments, "--grid");
+    refuses("run " + good + " --grid 99999999999 --block 32" + arguments, "--grid takes numbers up to 4294967295");
     refuses("run " + good + " --grid 1 --block 32 --arg f32:1", "argument");
     refuses("run " + good + " --grid 1 --block 32 --arg f23:1", "f23");
     refuses("run " + good + " --grid 1 --block 32 --arg in:nowhere.npy --arg inout:f32{1} --arg f32:1 --arg u32:1",

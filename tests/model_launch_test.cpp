@@ -326,6 +326,10 @@ TEST_CASE("a metric is found by either name, for the launch, a line or an instru
     CHECK(sum == static_cast<double>(result.warp_instructions));
     CHECK(metric_of(c.program, result, "warp_instructions@line:1..999").value() == sum);
     CHECK(metric_of(c.program, result, "cycels").error().message.find("did you mean 'cycles'?") != std::string::npos);
+    CHECK(metric_of(c.program, result, "zzz").error().message ==
+          "unknown metric 'zzz': --metrics all shows every one with its name");
+    CHECK(metric_of(c.program, result, "@line:3").error().message ==
+          "a metric's name is missing, as in sectors_per_request@line:7");
     CHECK_FALSE(metric_of(c.program, result, "cycles@line:3").ok());
     CHECK_FALSE(metric_of(c.program, result, "branches@line:").ok());
     CHECK_FALSE(metric_of(c.program, result, "branches@line:12345").ok());

@@ -228,7 +228,7 @@ constexpr Row rows[] = {
      l1_hits<&Sums::loads>},
     {"local_load_hit_rate", "l1tex__t_sector_pipe_lsu_mem_local_op_ld_hit_rate.pct", "%", "the same of local loads alone",
      l1_hits<&Sums::local_loads>},
-    {"texture_hit_rate", "lockstep__l1_texture_hit_rate.pct", "%", "the same of textures alone", l1_hits<&Sums::textures>},
+    {"texture_hit_rate", "l1tex__t_sector_pipe_tex_mem_texture_hit_rate.pct", "%", "the same of textures alone", l1_hits<&Sums::textures>},
 
     // Shared memory
     {"shared_requests", "smsp__sass_inst_executed_op_shared.sum", "requests", "shared-memory instructions",

@@ -239,13 +239,14 @@ Result<simt::Dim3> parse_dim3(std::string_view text, std::string_view what) {
     uint32_t extent[3] = {1, 1, 1};
     size_t at = 0;
     for (int axis = 0;; ++axis) {
-        const auto wrong = [&] {
-            Diagnostic d = bad(text, at, fmt::format("{} needs one to three numbers from 1, as in 64 or 16,4", what));
+        const auto wrong = [&](std::string_view why = "needs one to three numbers from 1, as in 64 or 16,4") {
+            Diagnostic d = bad(text, at, fmt::format("{} {}", what, why));
             d.where.file = what;
             return d;
         };
         if (axis == 3) return wrong();
         const auto [rest, error] = std::from_chars(text.data() + at, text.data() + text.size(), extent[axis]);
+        if (error == std::errc::result_out_of_range) return wrong("takes numbers up to 4294967295");
         if (error != std::errc{} || extent[axis] == 0) return wrong();
         at = static_cast<size_t>(rest - text.data());
         if (at == text.size()) break;
