@@ -1,8 +1,10 @@
 // The proof of a lesson can fail; an unknown lesson is refused. The lessons' own proofs are every_lesson_*_test.
+#include <algorithm>
 #include <filesystem>
 
 #include "core/base/files.h"
 #include "lessons/player/check.h"
+#include "lessons/player/run.h"
 #include "tests/catch.h"
 
 using namespace lockstep;
@@ -15,6 +17,40 @@ TEST_CASE("every lesson belongs to a part whose lessons are checked") {
         INFO(folder);
         CHECK(std::string("ABC").find(folder.filename().string().front()) != std::string::npos);
     }
+}
+
+TEST_CASE("every scene's kernel leaves the memory of a functional run, whatever the order of its warps") {
+    size_t kernels = 0;
+    for (const fs::path& folder : lesson_folders()) {
+        if (sanitized && kernels % 8 != 0) continue;
+        const Lesson lesson = load_lesson(folder).value();
+        for (const Step& step : lesson.steps)
+            for (const Scene& scene : step.scenes) {
+                if (scene.kernel.empty() || !scene.expect.empty()) continue;  // a fault or a race is what it shows
+                INFO(lesson.id << " " << scene.kernel << " of " << scene.file);
+                const auto scene_result = run_scene(lesson, scene).value();
+                const model::KernelRun& run = *scene_result->kernel;
+                REQUIRE(run.before);
+                const auto& code =
+                    run.program->instructions;  // one that asks an mbarrier again and again asks as often as it must
+                const bool polls =
+                    std::any_of(code.begin(), code.end(), [](const auto& i) { return i.kind == ptx::Kind::mbarrier; });
+                for (const simt::WarpOrder order : {simt::WarpOrder::round_robin, simt::WarpOrder::reverse}) {
+                    simt::Memory memory = *run.before;
+                    simt::LaunchOptions options;
+                    options.order = order;
+                    options.independent = model::schedules_threads(run.gpu);
+                    const simt::LaunchResult functional = simt::launch(*run.program, run.config, memory, options);
+                    REQUIRE_FALSE(functional.fault);
+                    const std::vector<Array> outputs = read_outputs(scene_result->bound, memory);
+                    REQUIRE(outputs.size() == scene_result->outputs.size());
+                    for (size_t i = 0; i < outputs.size(); ++i) CHECK(outputs[i].bytes == scene_result->outputs[i].bytes);
+                    if (!polls) CHECK(functional.warp_instructions == run.result.warp_instructions);
+                }
+                ++kernels;
+            }
+    }
+    CHECK((sanitized || kernels > 100));
 }
 
 TEST_CASE("a lesson with a wrong answer, a stray file, a stale kernel and too many words fails its check") {
