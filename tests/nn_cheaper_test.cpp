@@ -35,6 +35,7 @@ TEST_CASE("in f16 and bf16 the losses follow those of f32, and activations halve
             TrainerOptions options = cheap_options(model, type);
             if (model == "gpt" || model == "llama") options.batch = 2;
             Trainer trainer(options);
+            bool rounded = type == DType::f32;  // some loss differs: a single one may round to the same
             for (int i = 0; i < steps; ++i) {
                 const StepRecord record = trainer.step();
                 INFO(model << " in " << name_of(type) << ", step " << i << ": " << record.loss);
@@ -45,7 +46,7 @@ TEST_CASE("in f16 and bf16 the losses follow those of f32, and activations halve
                 } else {
                     const double wanted = full[size_t(i)];
                     CHECK(std::abs(record.loss - wanted) <= (type == DType::f16 ? 2e-3 : 1.5e-2) * wanted);
-                    CHECK(record.loss != wanted);
+                    rounded |= record.loss != wanted;
                     // Rounded copies of the weights cost more than halves of few activations save; resnet8 normalises in
                     // f32.
                     CHECK(record.moved < (model == "mlp" ? 1.4 : model == "resnet8" ? 1 : 0.9) * moved);
@@ -54,6 +55,7 @@ TEST_CASE("in f16 and bf16 the losses follow those of f32, and activations halve
                     CHECK((record.loss_scale == 0) == (type == DType::bf16));
                 }
             }
+            CHECK(rounded);
         }
     }
 }

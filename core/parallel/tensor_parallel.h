@@ -2,7 +2,7 @@
 // inputs, so that a pair of them needs one all-reduce forward and one backward:
 //
 //     x = into(pass, x)                  // spread_copy, or with sequence parallelism all-gather of the places
-//     y = column(pass, x)                // [.., outputs / tp]: bitwise what the whole layer has there
+//     y = column(pass, x)                // [.., outputs / tp]: what the whole layer has there, but for the order of sums
 //     z = row(pass, relu(y))             // partial products, added up; then the bias
 //
 // Initial values are drawn in full, in the serial order, on every rank; each keeps its part (ShardedBuild).
