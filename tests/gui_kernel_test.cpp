@@ -13,6 +13,7 @@
 #include "app/gui/views/file_panel.h"
 #include "app/gui/views/kernel_values.h"
 #include "app/gui/views/variable_names.h"
+#include "app/gui/widgets/text_buffer.h"
 #include "app/gui/work_file.h"
 #include "core/base/diagnostic.h"
 #include "core/base/files.h"
@@ -604,6 +605,45 @@ TEST_CASE("a file dropped onto the window opens in the Kernel workspace, and wha
     CHECK(!desk.snapshot()->problem);
     drop({scratch.write("letter.txt", "Dear"), scratch.write("third.ptx", fill_ptx())});
     CHECK(desk.session.desk.document().name == "third.ptx");
+    REQUIRE(desk.snapshot()->problem);  // what was wrong with the first is still said, though the last one runs
+    CHECK(desk.snapshot()->problem->message.find("'letter.txt' does not") != std::string::npos);
+    CHECK(desk.snapshot()->own_result);
+}
+
+TEST_CASE("a file that is not UTF-8 opens as Latin-1, and that is said") {
+    const Scratch scratch;
+    Desk desk;
+    desk.open(scratch.write("old.ptx",
+                            "// gr\xfc\xdf"
+                            "e\n" +
+                                fill_ptx()));
+    CHECK(
+        desk.session.desk.document().text.starts_with("// gr\u00fc\u00df"
+                                                      "e\n"));
+    REQUIRE(desk.snapshot()->problem);
+    CHECK_THAT(desk.snapshot()->problem->message,
+               Catch::Matchers::Contains("'old.ptx' is not UTF-8: 2 bytes were read as Latin-1"));
+    CHECK(desk.snapshot()->own_result);
+    std::string good = "a \u00fc \u20ac";
+    CHECK(make_utf8(good) == 0);
+    CHECK(good == "a \u00fc \u20ac");
+}
+
+TEST_CASE("one's own kernel opens at its first instruction, not in the cycles that the launch takes") {
+    const Scratch scratch;
+    Desk desk;
+    desk.open(scratch.write("fill.ptx", fill_ptx()));
+    REQUIRE(desk.snapshot()->kernel);
+    const KernelTrace& trace = desk.snapshot()->kernel->result.trace;
+    REQUIRE(desk.shell.focus.warp == 0);
+    const int64_t first = trace.issues[trace.warps[0].issues.front()].cycle;
+    REQUIRE(first > 0);
+    CHECK(desk.shell.focus.time == first);
+    CHECK(desk.session.cycles_begin < first);
+    CHECK(desk.session.cycles_end > first);
+    desk.shell.focus.time = 0;  // and the launch can be seen all the same
+    desk.settle();
+    CHECK(desk.shell.focus.time == 0);
 }
 
 TEST_CASE("a file whose text does not compile shows nothing of the file before it") {

@@ -1,6 +1,8 @@
 // Asking the worker: text that stood still for a moment is compiled, and runs right after when that is cheap.
 #include "app/gui/kernel_desk.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
@@ -213,18 +215,22 @@ std::optional<std::string> KernelDesk::open(const std::filesystem::path& file) {
     const auto text = read_file(file, TextBuffer::largest);
     if (!text.ok()) return render(text.error());
     if (text.value().find('\0') != std::string::npos) return "'" + file.filename().string() + "' is no text file";
+    std::string content = text.value();
+    if (const size_t bad = make_utf8(content); bad > 0)
+        note = fmt::format("'{}' is not UTF-8: {} byte{} read as Latin-1, and saving writes UTF-8", file.filename().string(),
+                           bad, bad == 1 ? " was" : "s were");
     const std::string path = same_file(file);
     for (size_t i = 0; i < documents_.size(); ++i)
         if (documents_[i].path == path) {
             KernelDocument& known = documents_[i];
-            if (known.saved()) known.text = text.value(), known.on_disk = fnv1a64(known.text);
+            if (known.saved()) known.text = content, known.on_disk = fnv1a64(known.text);
             show(i);  // what was not saved stays as it was left
             return std::nullopt;
         }
     KernelDocument made;
     made.path = path;
     made.name = file.filename().string();
-    made.text = text.value();
+    made.text = std::move(content);
     made.on_disk = fnv1a64(made.text);
     documents_.insert(documents_.begin(), std::move(made));
     show(0);

@@ -65,6 +65,7 @@ class KernelDesk {
 
     // Opens a file, or brings its document to the front when it is on the desk. A sentence when that is not possible.
     std::optional<std::string> open(const std::filesystem::path& file);
+    std::string note;  // what is odd about the file that was opened, to be said once
     void open_template(const KernelTemplate& made);
     void show(size_t index);                                             // document `index` to the front
     void forget(size_t index);                                           // takes it off the desk; its file stays

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <climits>
 #include <cmath>
+#include <utility>
 
 #include "app/gui/views/cluster_data.h"
 #include "core/base/diagnostic.h"
@@ -120,12 +121,19 @@ void Shell::enter_workspace() {
     }
 }
 
-// A file that was dropped onto the window: a kernel.
-void Shell::open_file(const std::string& file) {
-    if (const auto problem = session.desk.open(file))
-        session.post({Request::Kind::tell, 0, *problem});
-    else
-        choose_workspace("kernel");
+// Files that were dropped onto the window: kernels. What is wrong with any of them is said together.
+void Shell::open_files(const std::vector<std::string>& files) {
+    session.post({Request::Kind::dismiss, 0, {}});  // what was wrong with earlier ones
+    std::string told;
+    const auto tell = [&](const std::string& sentence) { told += (told.empty() ? "" : "; ") + sentence; };
+    for (const std::string& file : files) {
+        if (const auto problem = session.desk.open(file))
+            tell(*problem);
+        else
+            choose_workspace("kernel");
+        if (!session.desk.note.empty()) tell(std::exchange(session.desk.note, {}));
+    }
+    if (!told.empty()) session.post({Request::Kind::tell, 0, told});
 }
 
 void Shell::choose_workspace(std::string_view name) {
@@ -165,8 +173,8 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     state.wheel = input.wheel;
     state.mouse_shift = input.shift;
     if (input.clicked) keyboard_ = false, state.focused = 0;
-    if (!input.dropped.empty()) session.post({Request::Kind::dismiss, 0, {}});  // what was wrong with an earlier one
-    for (const std::string& file : input.dropped) open_file(file);
+    if (!input.dropped.empty()) open_files(input.dropped);
+    if (!session.desk.note.empty()) session.post({Request::Kind::tell, 0, std::exchange(session.desk.note, {})});
     const bool was_training = session.playing && session.grain == Grain::training_step;
     const bool had_menu = menu_ != Menu::none;
     const uint32_t focused = keyboard_ ? state.focused : 0;

@@ -83,7 +83,7 @@ class Shell {
     void tooltip(Ui& ui);
     int setting_menu(Ui& ui);
     void choose_workspace(std::string_view name);
-    void open_file(const std::string& file);
+    void open_files(const std::vector<std::string>& files);
     void enter_workspace();
     void set_text_scale(float scale);
     void adopt(const std::shared_ptr<const Snapshot>& snapshot);  // a new kernel or step arrived: set the focus
@@ -116,8 +116,9 @@ class Shell {
     int32_t own_line_ = -1;  // where it was looked at last
     int open_step_ = -1;     // whose question is open, and the line that it is about
     int32_t asked_line_ = -1;
-    int32_t line_wish_ = -1;  // where the scene opens, until the warp's history is there
-    std::string workspace_;   // of the last frame
+    int32_t line_wish_ = -1;   // where the scene opens, until the warp's history is there
+    bool begin_wish_ = false;  // else it opens where its warp begins to work
+    std::string workspace_;    // of the last frame
     std::string entered_;
     std::shared_ptr<const lessons::Lesson> grain_lesson_;
     std::shared_ptr<const simt::WarpHistory> reveal_history_;

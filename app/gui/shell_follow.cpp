@@ -80,6 +80,14 @@ int32_t same_warp(const KernelTrace& from, int32_t warp, const KernelTrace& to, 
     return living < 0 && !to.warps.empty() ? 0 : living;
 }
 
+// The cycle of a warp's first instruction, as far as the trace has it: before it a launch only takes its time.
+int64_t first_issue(const KernelTrace& trace, int32_t warp) {
+    if (warp < 0 || warp >= static_cast<int32_t>(trace.warps.size())) return 0;
+    const WarpTrack& track = trace.warps[static_cast<size_t>(warp)];
+    if (track.issued_before > 0 || track.issues.empty()) return 0;
+    return trace.issues[track.issues.front()].cycle;
+}
+
 bool shows(const Snapshot& snapshot, int32_t track) {
     const auto& warps = snapshot.kernel->result.trace.warps;
     if (!snapshot.history || track < 0 || track >= static_cast<int32_t>(warps.size())) return false;
@@ -95,6 +103,7 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
     const auto step = static_cast<size_t>(std::max(0, session.lesson.step));
     const bool guess = session.lesson.lesson && scene_view_of(session) == "roofline" &&  // where nothing else is asked
                        step < session.lesson.predictions.size() && session.lesson.predictions[step].empty();
+    session.issues.adopt(snapshot->kernel);
     session.roof.adopt(snapshot->kernel, snapshot->kernel_label, session.roof.guess_first || guess);
     if (!snapshot->kernel && kernel_) {  // a scene without one: the next is looked at anew
         kernel_.reset();
@@ -142,16 +151,20 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
                 focus.time = trace.warps[static_cast<size_t>(wished)].begin;
             }
             line_wish_ = focus.line = snapshot->look_at.line;
+            begin_wish_ = session.lesson.lesson != nullptr;
             if (own) {  // one's own kernel opens at its beginning, and stays where it was while it is edited
-                const int64_t stretch = std::min<int64_t>(trace.cycles, first_stretch);
-                session.cycles_begin = session.cycles_end = 0;
-                if (stretch > 0 && stretch < trace.cycles) session.cycles_end = stretch;
                 if (focus.warp > 0) focus.warp = 0;
-                focus.time = 0;
                 if (was_block >= 0) line_wish_ = own_line_;
                 for (size_t i = 0; was_block >= 0 && i < trace.warps.size(); ++i)
                     if (trace.warps[i].block == was_block && trace.warps[i].warp_in_block == was_warp)
                         focus.warp = static_cast<int32_t>(i);
+                focus.time = first_issue(trace, focus.warp);
+                const int64_t stretch = std::min<int64_t>(trace.cycles, first_stretch);
+                session.cycles_begin = session.cycles_end = 0;
+                if (stretch > 0 && stretch < trace.cycles) {
+                    session.cycles_begin = std::clamp<int64_t>(focus.time - stretch / 8, 0, trace.cycles - stretch);
+                    session.cycles_end = session.cycles_begin + stretch;
+                }
             }
         }
         focus.time = std::clamp<int64_t>(focus.time, 0, std::max<int64_t>(0, trace.cycles - 1));
@@ -182,6 +195,15 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
             ++session.placed;
         }
         if (at < 0 || session.reveal_steps < 0 || at < session.reveal_steps) line_wish_ = -1;  // else once it is revealed
+    }
+    // A scene that opens nowhere in particular: where its warp begins to work.
+    if (begin_wish_ && snapshot->kernel && line_wish_ <= 0 && session.reveal_steps < 0 && shows(*snapshot, focus.warp)) {
+        begin_wish_ = false;
+        const int64_t first = first_issue(snapshot->kernel->result.trace, focus.warp);
+        if (focus.time < first && session.history_step == 0) {
+            focus.time = first;
+            session.cycles_begin = session.cycles_end = 0;
+        }
     }
     if (own_ && focus.line > 0) own_line_ = focus.line;
     if (snapshot->step) {

@@ -114,6 +114,7 @@ struct Session::Worker {
     void run_carved(int64_t bytes);          // the same
     void run_again(const model::GpuSpec& on, uint32_t most_blocks, const std::string& what);
     void forget_warp();
+    void forget_fault();  // of another kernel; what was said about a file stays until it is dismissed
     void focus_warp(int64_t index);
     void lanes_at(int64_t step, int64_t cycle);
     bool travels();  // whether the launch on show can be replayed; makes the replay ready

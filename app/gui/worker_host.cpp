@@ -68,10 +68,10 @@ void Session::Worker::own_host(const KernelJob& wanted) {
     draft.own_result = result;
     draft.host = run.value();
     draft.step.reset();
-    draft.problem.reset();
+    forget_fault();
     const Focus nowhere;
     show_host(*draft.host, nowhere);
-    draft.problem.reset();  // a fault is a row of the report list
+    forget_fault();  // a fault is a row of the report list
     busy("");
 }
 

@@ -100,6 +100,10 @@ void Session::Worker::run_again(const model::GpuSpec& on, uint32_t most, const s
     busy("");
 }
 
+void Session::Worker::forget_fault() {
+    if (draft.problem && draft.problem->severity != Severity::warning) draft.problem.reset();
+}
+
 void Session::Worker::forget_warp() {
     draft.history.reset();
     draft.lanes.reset();

@@ -291,7 +291,7 @@ void Session::Worker::show_own() {
     draft.kernel = draft.own_run->run;
     draft.kernel_label = draft.own_run->kernel + "  (your kernel)";
     draft.look_at = {};
-    draft.problem.reset();
+    forget_fault();
     forget_warp();
     publish();
 }

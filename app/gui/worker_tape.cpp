@@ -147,7 +147,7 @@ void Session::Worker::own_tape(const KernelJob& wanted) {
     tape_run = ran;
     draft.own_result = result;
     draft.host.reset();
-    draft.problem.reset();
+    forget_fault();
     show_tape(other);
     say();
 }

@@ -195,12 +195,19 @@ class WarpsView final : public View {
             session.cycles_begin = focus.time - length / 2;
             session.cycles_end = session.cycles_begin + length;
         }
+        if (was_hidden_ && session.reveal_steps < 0 && !fresh) {  // answered: what was hidden fills the picture
+            const int64_t length = session.cycles_end - session.cycles_begin;
+            session.cycles_begin = focus.time - length / 8;
+            session.cycles_end = session.cycles_begin + length;
+        }
+        was_hidden_ = session.reveal_steps >= 0;
         if (session.placed != placed_ && session.reveal_steps < 0) hold_wait(session, focus, plain);
         if (session.reveal_steps < 0) placed_ = session.placed;
         seen_time_ = focus.time;
         show(session, session.cycles_begin, session.cycles_end, width);
     }
     uint64_t placed_ = 0;
+    bool was_hidden_ = false;
 
     // Where each scheduler has one warp at most, its long wait is what there is to see: the window that ends within the next
     // one reaches past its end, to what the warp does then.
@@ -491,7 +498,8 @@ class WarpsView final : public View {
         ui.unclip();
         if (places.hidden_from < axis.end) {
             const float x = axis.at(std::max(places.hidden_from, axis.begin));
-            const Rect box{x + 2, places.rows.y + 4, axis.x + axis.width - x - 2, foot - places.rows.y - 4};
+            const float until = places.groups.empty() && places.legend.h > 0 ? places.legend.y - 12 : foot;  // all is hidden
+            const Rect box{x + 2, places.rows.y + 4, axis.x + axis.width - x - 2, until - places.rows.y - 4};
             ui.rect(box, ui.theme->panel);
             ui.dashed(box, ui.theme->ink3);
             if (box.w > 120)

@@ -71,6 +71,25 @@ std::string valid_utf8(std::string_view text) {
     return out;
 }
 
+size_t make_utf8(std::string& text) {
+    std::string out;
+    size_t bad = 0;
+    for (size_t i = 0; i < text.size();) {
+        const size_t length = length_of(static_cast<unsigned char>(text[i]));
+        bool good = length > 0 && i + length <= text.size();
+        for (size_t k = 1; good && k < length; ++k) good = continues(text[i + k]);
+        if (good) {
+            out.append(text, i, length);
+        } else {
+            out += utf8_of(static_cast<unsigned char>(text[i]));
+            ++bad;
+        }
+        i += good ? length : 1;
+    }
+    if (bad > 0) text = std::move(out);
+    return bad;
+}
+
 void TextBuffer::set_text(std::string_view text) {
     const std::string clean = valid_utf8(text.substr(0, largest));
     lines_.assign(1, std::string());

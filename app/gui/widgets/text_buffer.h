@@ -98,5 +98,6 @@ class TextBuffer {
 
 std::string utf8_of(char32_t character);
 std::string valid_utf8(std::string_view text);  // bad bytes become '?'
+size_t make_utf8(std::string& text);            // bytes that are not UTF-8 become Latin-1's letters; how many they were
 
 }  // namespace lockstep::gui
