@@ -1,6 +1,7 @@
 // Two runs beside each other, the occupancy calculator, resident warps, and the sums behind "whole".
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <tuple>
 
 #include "app/gui/views/block_facts.h"
@@ -109,6 +110,46 @@ TEST_CASE("the table says how much each metric changed, shares in points") {
     CHECK(row_called(rows, "l1 hit rate") == nullptr);  // neither run has one
     CHECK(difference_of(*a, *b) == "B takes 1,500 cycles, 500 fewer than A (-25 %).");
     CHECK(difference_of(*b, *b) == "B takes 1,500 cycles, as many as A.");
+}
+
+TEST_CASE("the table leads from the warps that a scheduler can hold to those selected, each at most the one before") {
+    const auto a = run_with(
+        2000, {{"theoretical_occupancy", 50}, {"active_warps", 6}, {"eligible_warps", 0.9}, {"issued_per_scheduler", 0.6}});
+    double before = INFINITY;
+    int steps = 0;
+    for (const CompareRow& row : compare_rows(*a, *a)) {
+        if (!row.chain) continue;
+        CHECK(row.a <= before);
+        before = row.a;
+        ++steps;
+    }
+    CHECK(steps == 5);
+    CHECK(row_called(compare_rows(*a, *a), "it can hold")->a == 16);
+    CHECK(row_called(compare_rows(*a, *a), "fit at once (theoretical)")->a == 8);
+}
+
+TEST_CASE("runs that fit more blocks than the grid has are not told apart by that") {
+    const auto a = std::make_shared<model::KernelRun>(*small_run()), b = std::make_shared<model::KernelRun>(*small_run());
+    a->config.grid = b->config.grid = {1, 1, 1};
+    b->program = a->program;
+    b->result.occupancy = model::occupancy(b->gpu, 256, 24, 20736, 2);
+    REQUIRE(a->result.occupancy.blocks != b->result.occupancy.blocks);
+    CHECK(names_of(*a, *b).a == "rms_norm");
+}
+
+TEST_CASE("issue slots used are kept for each number of resident warps of one launch") {
+    const auto full = run_with(2000, {{"issue_slot_utilization", 30}}),
+               half = run_with(2000, {{"issue_slot_utilization", 20}});
+    half->result.occupancy = model::occupancy(half->gpu, 256, 24, 20736, 2);
+    IssueTrail trail;
+    trail.adopt(full);
+    trail.adopt(half);
+    trail.adopt(half);
+    CHECK(trail.used() == std::map<uint32_t, double>{{16, 20}, {32, 30}});
+    const auto other = run_with(2000, {{"issue_slot_utilization", 10}});
+    other->config.grid = {7, 1, 1};
+    trail.adopt(other);  // another launch begins anew
+    CHECK(trail.used().size() == 1);
 }
 
 TEST_CASE("resident warps say what keeps more out") {

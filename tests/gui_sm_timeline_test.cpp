@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "app/gui/views/ladder.h"
 #include "app/gui/views/sm_views.h"
 #include "app/gui/views/timeline_data.h"
+#include "app/gui/views/timeline_view.h"
 #include "app/gui/views/warp_facts.h"
 #include "core/ptx/ptx.h"
 #include "tests/catch.h"
@@ -255,6 +257,19 @@ TEST_CASE("register bits read as the type that the program uses them with") {
     const auto program = small_program();
     CHECK(type_of_use(*program, program->registers[0]) == ptx::Type::s32);
     CHECK(type_of_use(*program, {"%r9", ptx::Type::b32, 192}) == ptx::Type::f32);  // new compilers keep floats in %r
+}
+
+TEST_CASE("the legend has the letters of what issues in view, and no other") {
+    const Timeline timeline = make_timeline(small_run({.cycles = 2000}));
+    for (const auto& [begin, end] : {std::pair<int64_t, int64_t>{0, 2000}, {400, 420}, {700, 701}}) {
+        std::set<char> plain;
+        for (const IssueRecord& issue : timeline.trace().issues)
+            if (issue.cycle >= begin && issue.cycle < end && !issue.folded) plain.insert(letter_of(timeline, issue.pc));
+        const std::string letters = letters_in(timeline, begin, end);
+        CHECK(std::set<char>(letters.begin(), letters.end()) == plain);
+        CHECK(letters.size() == plain.size());
+    }
+    CHECK(letters_in(timeline, 0, 2000).size() > letters_in(timeline, 400, 403).size());
 }
 
 TEST_CASE("ruler labels stand on round cycles") {

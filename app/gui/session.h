@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "app/gui/issue_trail.h"
 #include "app/gui/kernel_desk.h"
 #include "app/gui/progress.h"
 #include "app/gui/roof_trail.h"
@@ -241,6 +242,7 @@ class Session {
     ClusterLook cluster;
     std::shared_ptr<const lessons::ClusterSetup> cluster_asked;  // by hand, until the worker has run it; null: nothing is
     RoofTrail roof;                                              // the runs that stand on the roofline
+    IssueTrail issues;                                           // issue slots used by resident warps, of one launch
 
     std::shared_ptr<const model::KernelRun> pinned;  // run A of the comparison, kept while B changes; null: none
     bool whole = false;  // numbers beside the time pictures are of the whole kernel, not of the cycles in view

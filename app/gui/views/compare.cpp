@@ -76,8 +76,8 @@ class CompareView final : public View {
         const RunNames names = names_of(*pair.a, *pair.b);
         std::string text = fmt::format("Two runs (simulated)\n  A: {}\n  B: {}\n", names.a, names.b);
         for (const CompareRow& row : compare_rows(*pair.a, *pair.b))
-            text += fmt::format("  {}: A {}, B {} {}{}{}\n", row.label, row.a_text, row.b_text, row.unit,
-                                row.change.empty() ? "" : ", ", row.change);
+            text += fmt::format("  {}{}: A {}, B {} {}{}{}\n", row.chain ? "warps of a scheduler, " : "", row.label,
+                                row.a_text, row.b_text, row.unit, row.change.empty() ? "" : ", ", row.change);
         return text + "  " + difference_of(*pair.a, *pair.b) + "\n";
     }
 
@@ -320,11 +320,17 @@ class CompareView final : public View {
         ui.text(change, r.y + 16, "change", {.size = 13, .color = theme.quiet, .align = Align::right});
         ui.line({r.x, r.y + 23}, {r.right(), r.y + 23}, theme.line);
         const Rect view{r.x, r.y + 26, r.w + 10, r.h - 26};
-        const float content = row_height * static_cast<float>(rows_.size()) + 30;
+        const float content = row_height * static_cast<float>(rows_.size()) + 60;
         ui.clip(view);
         float y = view.y + 15 - ui.scroll("table", view, content);
-        bool shares = false;
+        bool shares = false, chain = false;
         for (const CompareRow& row : rows_) {
+            if (row.chain && !chain) {
+                chain = true;
+                y += 8;
+                ui.text(r.x, y, "warps of one scheduler: how many ...", {.size = 12, .color = theme.quiet});
+                y += row_height;
+            }
             if (row.state && !shares) {
                 shares = true;
                 y += 8;
@@ -335,7 +341,7 @@ class CompareView final : public View {
                 const Faded faint(ui, code_of(*row.state).hollow || *row.state == StallReason::selected ? 1.0f : 0.75f);
                 draw_state(ui, {r.x, y - 10, 16, 12}, *row.state);
             }
-            const bool said = row.state || (row.unit != "%" && row.unit != "us");  // the name has it already
+            const bool said = row.state || row.chain || (row.unit != "%" && row.unit != "us");  // the name has it already
             const std::string unit = said ? "" : row.unit == "us" ? ", µs" : ", " + row.unit;
             ui.text(row.state ? label : r.x, y, row.label + unit,
                     {.size = 13,

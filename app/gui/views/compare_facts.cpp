@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 
+#include "app/gui/views/resident_warps.h"
 #include "app/gui/widgets/draw.h"
 
 namespace lockstep::gui {
@@ -18,15 +20,15 @@ constexpr std::string_view main_metrics[] = {"cycles",
                                              "ipc",
                                              "issue_slot_utilization",
                                              "achieved_occupancy",
-                                             "theoretical_occupancy",
-                                             "active_warps",
-                                             "eligible_warps",
                                              "lanes_per_issue",
                                              "sectors_per_request",
                                              "l1_hit_rate",
                                              "l2_hit_rate",
                                              "dram_bytes",
                                              "shared_passes_per_request"};
+
+// Warps of one scheduler, from what it can hold down to what it picks in a cycle.
+constexpr std::string_view chain_names[] = {"it can hold", "fit at once (theoretical)", "active", "eligible", "selected"};
 
 const model::Metric* metric(const model::KernelRun& run, std::string_view name) {
     for (const model::Metric& one : run.result.metrics)
@@ -99,7 +101,7 @@ RunNames names_of(const model::KernelRun& a, const model::KernelRun& b) {
     differ(dim_text(a.config.grid) + " blocks", dim_text(b.config.grid) + " blocks");
     differ(dim_text(a.config.block) + " threads a block", dim_text(b.config.block) + " threads a block");
     differ(with_commas(a.config.dynamic_shared) + " B shared", with_commas(b.config.dynamic_shared) + " B shared");
-    differ(blocks_text(a.result.occupancy.blocks), blocks_text(b.result.occupancy.blocks));
+    differ(blocks_text(resident_of(a).blocks), blocks_text(resident_of(b).blocks));
     if (names.a.empty() && a.program != b.program) {
         names.a = kernel(a) + " before";
         names.b = kernel(b) + " after the edit";
@@ -115,6 +117,23 @@ std::vector<CompareRow> compare_rows(const model::KernelRun& a, const model::Ker
         if (!of_a || !of_b || (!std::isfinite(of_a->value) && !std::isfinite(of_b->value))) continue;
         if (of_a->value == 0 && of_b->value == 0) continue;
         rows.push_back(row_for(metric_words(name), std::string(of_a->unit), of_a->value, of_b->value));
+    }
+    // From what is possible to what is selected: each at most the one before.
+    const auto chain_of = [](const model::KernelRun& run) {
+        const double schedulers = std::max<uint32_t>(1, run.gpu.sub_cores.value);
+        const auto of = [&](std::string_view name) {
+            const model::Metric* one = metric(run, name);
+            return one ? one->value : std::nan("");
+        };
+        const double most = run.gpu.warps_per_sm.value / schedulers;
+        return std::array{most, most * of("theoretical_occupancy") / 100, of("active_warps"), of("eligible_warps"),
+                          of("issued_per_scheduler")};
+    };
+    const auto a_chain = chain_of(a), b_chain = chain_of(b);
+    for (size_t i = 0; i < a_chain.size(); ++i) {
+        if (!std::isfinite(a_chain[i]) && !std::isfinite(b_chain[i])) continue;
+        rows.push_back(row_for(std::string(chain_names[i]), "", a_chain[i], b_chain[i]));
+        rows.back().chain = true;
     }
     for (size_t s = 0; s < state_count; ++s) {
         const StallRow& state = row_of(static_cast<StallReason>(s));

@@ -21,8 +21,9 @@ struct CompareRow {
     double a = 0, b = 0;
     std::string a_text, b_text, change;  // change: "-31 %", "+12.3 points", "" when nothing can be said
     std::optional<StallReason> state;    // of a share of the warps' cycles: its colour and hatch
+    bool chain = false;                  // of the warps of a scheduler, from those it can hold to those selected
 };
-// The main metrics, then the share of each state that either run has, both in the tables' order.
+// The main metrics, the warps of a scheduler, then the share of each state that either run has, both in the tables' order.
 std::vector<CompareRow> compare_rows(const model::KernelRun& a, const model::KernelRun& b);
 
 // A metric's name as it is read: "achieved occupancy", "IPC", "DRAM bytes".

@@ -58,6 +58,7 @@ class OccupancyView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
         hidden_ = session.reveal_steps >= 0;
+        session.issues.adopt(session.snapshot()->kernel);
         adopt(session.snapshot()->kernel, session);
         const std::string sentence = hidden_ ? "The calculator opens when you lock an answer." : sentence_of(gpu_, wanted_);
         const Rect body = ui.panel(area, {.title = "Occupancy", .badge = Provenance::derived, .caption = sentence});
@@ -87,7 +88,7 @@ class OccupancyView final : public View {
         ui.text(body.x, y + 10, "Resident warps over each of the three, the others as they are",
                 {.size = 13, .color = ui.theme->ink2, .width = body.w});
         y += 22;
-        draw_curves(ui, {body.x, y, body.w, top + height - y});
+        draw_curves(ui, {body.x, y, body.w, top + height - y}, session.issues.used());
         ui.unclip();
         ui.pop_scope();
     }
@@ -107,6 +108,8 @@ class OccupancyView final : public View {
         for (const model::OccupancyLimit& limit : model::occupancy_limits(gpu, w.threads, w.registers, w.shared))
             text += fmt::format("  {}: {} blocks; {}{}\n", limit.name, limit.blocks, limit.rule,
                                 limit.limiter ? ", the limiter" : "");
+        for (const auto& [warps, used] : session.issues.used())
+            text += fmt::format("  run with {} resident warps: {:.1f} % of the issue slots used\n", warps, used);
         return text + "  " + sentence_of(gpu, w) + "\n";
     }
 
@@ -114,25 +117,15 @@ class OccupancyView final : public View {
     std::shared_ptr<const model::KernelRun> run_;
     model::GpuSpec gpu_ = model::gpus().front();
     Wanted wanted_;
-    bool touched_ = false;             // something was chosen by hand
-    bool hidden_ = false;              // a prediction is open: what was measured stays hidden
-    std::map<uint32_t, double> seen_;  // runs of this launch: issue slots used, in percent, by resident warps
+    bool touched_ = false;  // something was chosen by hand
+    bool hidden_ = false;   // a prediction is open: what was measured stays hidden
 
     void adopt(const std::shared_ptr<const model::KernelRun>& run, const Session& session) {
         if (run == run_ && run_) return;
         if (!run && !touched_ && gpu_.name != session.gpu)
             if (auto named = model::gpu_named(session.gpu)) gpu_ = named.value();
         const bool another = run && (!run_ || run_->program != run->program);
-        if (!run || another || run_->config.grid != run->config.grid || run_->config.block != run->config.block ||
-            run_->gpu.name != run->gpu.name)
-            seen_.clear();
         run_ = run;
-        if (run)
-            for (const model::Metric& metric : run->result.metrics)
-                if (metric.name == "issue_slot_utilization" && std::isfinite(metric.value)) {
-                    const ResidentWarps resident = resident_of(*run);
-                    seen_[resident.blocks * resident.warps_per_block] = metric.value;
-                }
         if (run && (another || !touched_)) as_the_kernel();
     }
 
@@ -227,8 +220,8 @@ class OccupancyView final : public View {
                 {.size = 12, .color = theme.ink2, .align = Align::right});
     }
 
-    void draw_curves(Ui& ui, const Rect& r) {
-        const bool wide = r.w >= 480, measured = !seen_.empty();
+    void draw_curves(Ui& ui, const Rect& r, const std::map<uint32_t, double>& seen) {
+        const bool wide = r.w >= 480, measured = !seen.empty();
         const auto all = axes();
         const auto count = static_cast<float>(all.size() + (measured ? 1 : 0));
         const float w = (r.w - 14 * (count - 1)) / count, h = r.h / count;
@@ -237,21 +230,25 @@ class OccupancyView final : public View {
             return wide ? Rect{r.x + (w + 14) * n, r.y, w, r.h - 4} : Rect{r.x, r.y + h * n, r.w, h - 6};
         };
         for (size_t i = 0; i < all.size(); ++i) draw_curve(ui, place(i), all[i]);
-        if (measured) draw_runs(ui, place(all.size()));
+        if (measured) draw_runs(ui, place(all.size()), seen);
     }
 
-    // What the runs of this launch made of their resident warps: a dot each, the one on show filled.
-    void draw_runs(Ui& ui, const Rect& r) const {
+    // What the runs of this launch made of their resident warps: a dot each, the one on show filled. Of few slots used, the
+    // scale ends lower.
+    void draw_runs(Ui& ui, const Rect& r, const std::map<uint32_t, double>& seen) const {
         const Theme& theme = *ui.theme;
         const Rect plot{r.x + 30, r.y + 26, r.w - 38, r.h - 48};
         if (plot.h < 30 || plot.w < 40 || !run_) return;
         const auto most = static_cast<float>(std::max<uint32_t>(1, run_->gpu.warps_per_sm.value));
+        double highest = 0;
+        for (const auto& [warps, used] : seen) highest = std::max(highest, used);
+        const int scale = highest <= 10 ? 10 : highest <= 20 ? 20 : highest <= 50 ? 50 : 100;
         const auto point = [&](uint32_t warps, double used) {
             return Point{plot.x + plot.w * static_cast<float>(warps) / most,
-                         plot.bottom() - plot.h * static_cast<float>(used) / 100};
+                         plot.bottom() - plot.h * static_cast<float>(used) / static_cast<float>(scale)};
         };
         ui.text(r.x, r.y + 13, "issue slots used, %", {.size = 12, .color = theme.ink2, .weight = 600, .width = r.w});
-        for (const int percent : {0, 50, 100}) {
+        for (const int percent : {0, scale / 2, scale}) {
             const float y = point(0, percent).y;
             ui.rect({plot.x, y, plot.w, 1}, theme.grid);
             ui.text(plot.x - 5, y + 4, std::to_string(percent),
@@ -261,10 +258,10 @@ class OccupancyView final : public View {
         ui.text(plot.right(), plot.bottom() + 15, fmt::format("{:.0f} warps", most),
                 {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true});
         std::vector<Point> line;
-        for (const auto& [warps, used] : seen_) line.push_back(point(warps, used));
+        for (const auto& [warps, used] : seen) line.push_back(point(warps, used));
         if (line.size() > 1) ui.polyline(line, theme.ink3, 1);
         const ResidentWarps resident = resident_of(*run_);
-        for (const auto& [warps, used] : seen_) {
+        for (const auto& [warps, used] : seen) {
             const Point at = point(warps, used);
             const bool shown = warps == resident.blocks * resident.warps_per_block;
             ui.circle(at, 5, shown ? data::green : theme.panel);
@@ -291,7 +288,7 @@ class OccupancyView final : public View {
                     {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true});
         }
         const auto text_of = [&](uint32_t value) {
-            return axis.unit == "B" && value >= 1024 ? fmt::format("{} K", value / 1024) : std::to_string(value);
+            return axis.unit == "B" && value >= 1024 ? fmt::format("{} K", value / 1024) : with_commas(value);
         };
         ui.text(plot.x, plot.bottom() + 15, text_of(axis.least), {.size = 12, .color = theme.quiet, .mono = true});
         ui.text(plot.right(), plot.bottom() + 15, text_of(axis.most) + (axis.unit == "B" ? "iB" : ""),

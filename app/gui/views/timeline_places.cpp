@@ -75,6 +75,17 @@ float whole_rows(const TimelinePlaces& places, float room) {
 
 }  // namespace
 
+std::string letters_in(const Timeline& timeline, int64_t begin, int64_t end) {
+    std::string letters;
+    const KernelTrace& trace = timeline.trace();
+    auto issue = std::partition_point(trace.issues.begin(), trace.issues.end(),
+                                      [&](const IssueRecord& i) { return i.cycle < begin; });
+    for (; issue != trace.issues.end() && issue->cycle < end; ++issue)
+        if (const char letter = letter_of(timeline, issue->pc); !issue->folded && letters.find(letter) == std::string::npos)
+            letters += letter;
+    return letters;
+}
+
 std::string percent(int64_t part, int64_t whole) {
     return fmt::format("{:.1f} %", whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0.0);
 }
@@ -112,12 +123,12 @@ TimelinePlaces place_timeline(const Ui& ui, const Timeline& timeline, const Wind
     const float legend = legend_height(ui, sums, body, heads + 16 * static_cast<float>(rows), places);
     const float least_rows = std::min(heads + 14 * static_cast<float>(rows), 0.55f * room);
     float area = std::clamp(room - legend - 16 - (heads + 20 * static_cast<float>(rows)), 88.0f,
-                            std::clamp(16 * static_cast<float>(rows), 88.0f, 300.0f));
+                            std::clamp(24 * static_cast<float>(rows), 88.0f, 300.0f));
     if (room - legend - 16 - area < least_rows || room < 240)
         area = std::clamp(room - legend - 16 - least_rows, 0.0f, 100.0f);
     if (area < 48) area = 0;
     const float rows_room = room - legend - (area > 0 ? area + 16 : 0);
-    places.pitch = rows == 0 ? 16 : std::clamp(std::floor((rows_room - heads) / static_cast<float>(rows)), 14.0f, 22.0f);
+    places.pitch = rows == 0 ? 16 : std::clamp(std::floor((rows_room - heads) / static_cast<float>(rows)), 14.0f, 30.0f);
     places.content = heads + places.pitch * static_cast<float>(rows);
     places.rows = {body.x, body.y + 22, body.w + 10, whole_rows(places, rows_room)};
     if (area > 0) places.area = {places.axis.x, places.rows.bottom() + 12, width, area};
@@ -157,8 +168,15 @@ void draw_legend(Ui& ui, const Timeline& timeline, const WindowSums& sums, const
     if (places.low) ui.unclip();
     const float y = r.y + 20 + 22 * static_cast<float>((i + columns - 1) / columns) - 1;
     if (places.low || y > r.bottom() || places.hidden_from <= places.axis.begin) return;
+    if (!places.letters || places.texture) {
+        ui.text(r.x, y, "closer up (W, or the wheel) every instruction has its letter",
+                {.size = 12, .color = theme.quiet, .width = r.w});
+        return;
+    }
     float x = r.x;
+    const std::string seen = letters_in(timeline, places.axis.begin, std::min(places.axis.end, places.hidden_from));
     for (const auto& [letter, group] : timeline.letters) {
+        if (seen.find(letter) == std::string::npos) continue;
         const char text[] = {letter, 0};
         if (x + 12 + ui.text_width(group, {.size = 12}) > r.right()) break;
         ui.text(x, y, text, {.size = 12, .color = theme.right, .weight = 700, .mono = true});

@@ -11,12 +11,6 @@ namespace {
 constexpr float cell_top = 1;  // of a cell within its row
 constexpr int32_t no_place = -1;
 
-char letter_of(const Timeline& timeline, uint32_t pc) {
-    const auto& program = timeline.run->program;
-    if (!program || pc >= program->instructions.size() || !program->instructions[pc].opcode) return '?';
-    return program->instructions[pc].opcode->letter;
-}
-
 // Merged runs of one reason, and the issues, of one warp.
 void draw_cells(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, uint32_t index, float y, bool selected) {
     const TimeAxis& axis = places.axis;
@@ -155,6 +149,12 @@ void draw_row_texture(Ui& ui, const Timeline& timeline, const TimelinePlaces& pl
 
 }  // namespace
 
+char letter_of(const Timeline& timeline, uint32_t pc) {
+    const auto& program = timeline.run->program;
+    if (!program || pc >= program->instructions.size() || !program->instructions[pc].opcode) return '?';
+    return program->instructions[pc].opcode->letter;
+}
+
 const RowPlace* TimelinePlaces::place_of(uint16_t slot, const Timeline& timeline) const {
     for (const GroupPlace& group : groups)
         for (const RowPlace& place : group.rows)
@@ -261,6 +261,7 @@ void draw_area(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, u
                                   : 0.0f),
                 with_commas(value), {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true});
     }
+    if (places.hidden_from <= axis.begin) return;
     ui.text(places.gutter, area.y + area.h / 2 + 4, "warps", {.size = 12, .color = theme.quiet});
     if (axis.column() < 6) {
         const auto width = static_cast<int>(axis.width), height = static_cast<int>(area.h);
@@ -377,7 +378,11 @@ void draw_counts(Ui& ui, const Timeline& timeline, const TimelinePlaces& places,
         shown += value;
         if (!rest) draw_state(ui, {x, y - 10, 10, 12}, static_cast<StallReason>(order[i]));
         ui.text(x + 32, y, std::to_string(value), {.size = 12, .align = Align::right, .mono = true});
-        ui.text(x + 38, y, rest ? "other" : code_of(static_cast<StallReason>(order[i])).brief,
+        const std::string alone = room == 1 && order.size() > 1 ? fmt::format("issued, of {}", all) : std::string();
+        ui.text(x + 38, y,
+                rest             ? "other"
+                : !alone.empty() ? alone
+                                 : code_of(static_cast<StallReason>(order[i])).brief,
                 {.size = 12, .color = theme.ink2, .width = places.margin_width - 38});
     }
 }

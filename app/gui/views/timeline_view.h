@@ -39,6 +39,8 @@ float axis_width(float body_width);
 TimelinePlaces place_timeline(const Ui& ui, const Timeline& timeline, const WindowSums& sums, const Session& session,
                               const Rect& body, int64_t hidden_from);
 std::string percent(int64_t part, int64_t whole);  // "27.7 %"
+char letter_of(const Timeline& timeline, uint32_t pc);
+std::string letters_in(const Timeline& timeline, int64_t begin, int64_t end);  // of what issues in these cycles
 
 void draw_ruler(Ui& ui, const TimelinePlaces& places, int64_t cursor);
 void draw_group(Ui& ui, const Timeline& timeline, const WindowSums& sums, const TimelinePlaces& places,
