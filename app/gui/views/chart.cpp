@@ -243,6 +243,10 @@ class ChartView final : public View {
         const std::string of =
             fmt::format("{} of {}", with_commas(static_cast<int64_t>(hits)), with_commas(static_cast<int64_t>(all)));
         const TextStyle style{.size = 12, .color = theme.ink2};
+        if (ui.text_width(of + " sectors", style) <= w) {
+            ui.text(x, y + 31, of + " sectors", style);
+            return y + 31;
+        }
         if (ui.text_width(of, style) <= w) {
             ui.text(x, y + 31, of, style);
             return y + 31;
@@ -411,7 +415,7 @@ class ChartView final : public View {
             for (const ChartRow& one : space.rows) {
                 const float y = row_y_[row++];
                 link(ui, 0, y, one.asked, one.to_kernel, true);
-                link(ui, 1, y, one.handled, one.to_kernel, space.name != "Shared");
+                link(ui, 1, y, one.handled, one.to_kernel, true);
             }
         }
         const float first = row_y_.empty() ? all_.y + 60 : row_y_[0];

@@ -305,11 +305,20 @@ class CoalesceView final : public View {
         const int hovered = ui.enabled ? picture.lane_at(ui.mouse) : -1;
         if (hovered >= 0 && ui.clicked(picture.lane_box(hovered))) focus.lane = hovered;
         const int lane = hovered >= 0 ? hovered : focus.lane;
-        ui.text(area.x, area.y - 7,
-                lanes_in(scene.pattern.lanes) == 32 ? "32 lanes of the warp"
-                                                    : fmt::format("{} of the warp", lanes_text(scene.pattern.lanes)),
-                {.size = 12, .color = theme.ink2});
         const float end = picture.lane_box(31).right();
+        const float said =
+            ui.text(area.x, area.y - 7,
+                    lanes_in(scene.pattern.lanes) == 32 ? "32 lanes of the warp"
+                                                        : fmt::format("{} of the warp", lanes_text(scene.pattern.lanes)),
+                    {.size = 12, .color = theme.ink2});
+        const std::string_view waste = "crossed out: fetched, but no lane asked";
+        if (!scene.hidden && scene.facts.used < scene.facts.moved &&
+            said + 40 + ui.text_width(waste, {.size = 12}) < end - 170) {
+            const Rect swatch{said + 16, area.y - 17, 10, 12};
+            ui.frame(swatch, theme.line);
+            ui.line({swatch.x + 1, swatch.bottom() - 1}, {swatch.right() - 1, swatch.y + 1}, theme.wrong, 1.5f);
+            ui.text(swatch.right() + 6, area.y - 7, waste, {.size = 12, .color = theme.ink2});
+        }
         if (!scene.hidden && lane >= 0)
             ui.text(end, area.y - 7, lane_text(scene, lane),
                     {.size = 12, .align = Align::right, .width = end - area.x - 160});

@@ -295,10 +295,12 @@ class DivergenceView final : public View {
     void draw_legend(Ui& ui, const simt::WarpHistory& history, const Shown& shown, float x, float y, float right) {
         const Theme& theme = *ui.theme;
         std::vector<uint32_t> masks;
+        std::vector<int> parts;  // masks without a common lane: paths beside each other at one depth
         uint32_t exited = 0, waited = 0;
         for (size_t i = shown.from; i < shown.through(); ++i) {
             const size_t path = running_path(history.steps[i]);
-            if (masks.size() <= path) masks.resize(path + 1, 0);
+            if (masks.size() <= path) masks.resize(path + 1, 0), parts.resize(path + 1, 0);
+            if ((masks[path] & history.steps[i].active) == 0) ++parts[path];
             masks[path] |= history.steps[i].active;
             exited |= history.steps[i].exited;
             waited |= ~(history.steps[i].active | history.steps[i].exited);
@@ -306,9 +308,9 @@ class DivergenceView final : public View {
         for (size_t path = 0; path < masks.size(); ++path) {
             if (masks[path] == 0) continue;
             const PathCode code = path_code(path);
-            const std::string name = path == 0
-                                         ? (masks[0] == simt::full_mask ? "all lanes together" : "all lanes that are left")
+            std::string name = path == 0 ? (masks[0] == simt::full_mask ? "all lanes together" : "all lanes that are left")
                                          : lanes_text(masks[path]);
+            if (path > 0 && parts[path] > 1) name += fmt::format(", in {} paths", parts[path]);
             if (x + 24 + ui.text_width(name, {.size = 13}) > right) return;
             x = ui.legend(x, y, code.color, code.hatch, name);
         }

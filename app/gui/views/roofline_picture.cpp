@@ -73,7 +73,8 @@ struct Picture {
         for (int d = static_cast<int>(std::ceil(plot.axes.x_low)); d <= plot.axes.x_high; ++d) {
             const float x = plot.x(std::pow(10, d));
             ui.line({x, r.y}, {x, r.bottom()}, theme.grid);
-            const std::string text = fmt::format("{:g}", std::pow(10, d));
+            const std::string text =
+                d < 0 ? fmt::format("{:g}", std::pow(10, d)) : with_commas(std::llround(std::pow(10, d)));
             const float half = ui.text_width(text, small) / 2;
             if (x - half < last + 8) continue;
             ui.text(x, r.bottom() + 17, text, small);
