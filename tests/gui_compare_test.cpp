@@ -178,6 +178,7 @@ TEST_CASE("C keeps a run as A; both stand on one axis; C again ends it") {
     key('C');
     CHECK(desk.session.pinned == a);
     CHECK(desk.session.sm_page == "compare");
+    CHECK(desk.shell.describe("compare").find("A and B are the same run") != std::string::npos);
     auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
     snapshot->kernel = small_run({.cycles = 1200, .seed = 9});
     desk.session.publish_for_test(snapshot);
@@ -207,7 +208,8 @@ TEST_CASE("C keeps a run as A; both stand on one axis; C again ends it") {
 
 TEST_CASE("V switches the numbers between the cycles in view and the whole kernel") {
     SmDesk desk("sm");
-    const std::string in_view = desk.shell.describe("warps");
+    const std::string in_view = desk.shell.describe("warps"), waits = desk.shell.describe("code");
+    CHECK(waits.find("Warps in view spent") != std::string::npos);
     desk.input.mouse_x = 500;
     desk.input.mouse_y = 300;
     desk.input.keys.push_back({static_cast<KeyCode>('V'), false, false});
@@ -216,6 +218,8 @@ TEST_CASE("V switches the numbers between the cycles in view and the whole kerne
     const std::string whole = desk.shell.describe("warps");
     CHECK(whole != in_view);
     CHECK(whole.find("Whole kernel: ") != std::string::npos);
+    CHECK(desk.shell.describe("code") != waits);  // the instructions' waits follow the same switch
+    CHECK(desk.shell.describe("code").find("In the whole kernel this SM's warps spent") != std::string::npos);
 }
 
 TEST_CASE("Enter goes to what a warp waits for, and back") {

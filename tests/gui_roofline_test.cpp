@@ -127,6 +127,10 @@ TEST_CASE("a guess comes first where it is wanted: the point and all that tells 
     CHECK(desk.words().find("first") != std::string::npos);
     CHECK(desk.words().find("Drag the diamond") != std::string::npos);
     const RoofGuess before = desk.session.roof.current()->guess;
+    CHECK(desk.words().find("Above its roof") == std::string::npos);
+    desk.session.roof.current()->guess = {1, 9e13};
+    CHECK(desk.words().find("Above its roof no run of these units can") != std::string::npos);
+    desk.session.roof.current()->guess = before;
     desk.key(KeyCode::d);  // right
     desk.key(KeyCode::w);  // up
     const RoofGuess moved = desk.session.roof.current()->guess;

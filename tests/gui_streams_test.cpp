@@ -104,6 +104,23 @@ TEST_CASE("a bar dragged to another stream's row moves there, a drag along the r
     CHECK_THAT(desk.text(), Contains("µs, "));
 }
 
+TEST_CASE("a move that orders what nothing ordered before says so") {
+    const auto folder = resource_root() / "lessons" / "A14_streams";
+    const auto text = lessons::parse_host(read_file(folder / "too_early.host").value(), "too_early.host");
+    REQUIRE(text.ok());
+    const auto run = lessons::run_host(text.value(), model::gpu_named("teaching").value(), folder);
+    REQUIRE(run.ok());
+    Snapshot snapshot;
+    snapshot.host = run.value();
+    StreamBoard board = make_board(snapshot);
+    REQUIRE(board.hazards.size() == 1);
+    CHECK_THAT(caption_of(board), Contains("Nothing orders this"));
+    for (size_t i = 0; i < board.program.operations.size(); ++i)
+        if (board.program.operations[i].name == "h2d dw") board.move(static_cast<int>(i), 2);
+    CHECK(board.hazards.empty());
+    CHECK_THAT(caption_of(board), Contains("everything is ordered now"));
+}
+
 TEST_CASE("the wheel zooms around the pointer and Home shows everything again") {
     Desk desk(host_run());
     const int whole = desk.quads;

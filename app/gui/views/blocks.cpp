@@ -384,7 +384,7 @@ class BlocksView final : public View {
                                       : c.done == all    ? "done"
                                       : c.to_come == all ? "to come"
                                                          : "running";
-            const std::string name = fmt::format("wave {}", w + 1);
+            const std::string name = fmt::format("{}wave {}", w > i ? "... " : "", w + 1);  // some are left out before it
             if (r.h < 56) continue;
             ui.text(x, y + 31, name, {.size = 12, .color = theme.ink2, .width = width});
             if (ui.text_width(name, {.size = 12}) + ui.text_width(state, {.size = 12}) + 8 < width)

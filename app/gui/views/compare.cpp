@@ -16,6 +16,9 @@ namespace {
 
 using RunPointer = std::shared_ptr<const model::KernelRun>;
 
+constexpr std::string_view same_run =
+    "A and B are the same run. Change its resident warps, the GPU or the kernel: what runs next is B.";
+
 struct Pair {
     RunPointer a, b;
 };
@@ -48,8 +51,9 @@ class CompareView final : public View {
         }
         adopt(session, pair);
         const bool hidden = session.reveal_steps >= 0;
-        const std::string sentence =
-            hidden ? "Both runs stay hidden until you lock an answer." : difference_of(*pair.a, *pair.b);
+        const std::string sentence = hidden             ? "Both runs stay hidden until you lock an answer."
+                                     : pair.a == pair.b ? std::string(same_run)
+                                                        : difference_of(*pair.a, *pair.b);
         const Rect body = ui.panel(area, {.title = "Two runs", .badge = Provenance::simulated, .caption = sentence});
         ui.push_scope("compare");
         draw_header(ui, session, area, hidden ? nullptr : pair.b.get());
@@ -78,7 +82,7 @@ class CompareView final : public View {
         for (const CompareRow& row : compare_rows(*pair.a, *pair.b))
             text += fmt::format("  {}{}: A {}, B {} {}{}{}\n", row.chain ? "warps of a scheduler, " : "", row.label,
                                 row.a_text, row.b_text, row.unit, row.change.empty() ? "" : ", ", row.change);
-        return text + "  " + difference_of(*pair.a, *pair.b) + "\n";
+        return text + "  " + (pair.a == pair.b ? std::string(same_run) : difference_of(*pair.a, *pair.b)) + "\n";
     }
 
   private:
@@ -202,7 +206,7 @@ class CompareView final : public View {
     static float head_of(float height) { return height >= 64 ? 20 : 0; }
     static int pitch_of(const Timeline& timeline, float height) {
         const auto rows = static_cast<float>(std::max<size_t>(1, timeline.rows.size()));
-        return std::clamp(static_cast<int>((height - head_of(height) - 12) / rows), 1, 18);
+        return std::clamp(static_cast<int>((height - head_of(height) - 12) / rows), 1, 28);
     }
 
     // Where a band's last row ends, counted from its top.

@@ -6,9 +6,19 @@
 #include "app/gui/views/roofline.h"
 
 namespace lockstep::gui {
-
 using model::RoofLevel;
 using model::RoofPoint;
+
+namespace {
+
+// A guess where no run of its units can stand.
+bool too_high(const model::Roofline& roofline, const RoofRun& run) {
+    const model::Peak* const peak = roofline.peak(run.point.peak);
+    return peak != nullptr &&
+           run.guess.flop_per_second > 1.02 * model::attainable(roofline.roof(RoofLevel::dram), *peak, run.guess.intensity);
+}
+
+}  // namespace
 
 RoofAxes axes_of(const model::Roofline& roofline, const RoofTrail& trail, std::string_view gpu, RoofLevel level) {
     double left = 1e300, right = 0, low = 1e300, high = 0;
@@ -51,8 +61,10 @@ std::string roof_sentence(const model::Roofline& roofline, const RoofTrail& trai
     const RoofRun* const run = trail.current();
     if (run == nullptr) return "A run's point appears here once a kernel has run.";
     if (hidden)
-        return run->guessing ? "Where will this run stand? Drag the diamond, then lock it."
-                             : "The run stays hidden until you lock an answer.";
+        return !run->guessing ? "The run stays hidden until you lock an answer."
+               : too_high(roofline, *run)
+                   ? "Where will this run stand? Above its roof no run of these units can: drag the diamond, then lock it."
+                   : "Where will this run stand? Drag the diamond, then lock it.";
     const RoofPoint& point = run->point;
     if (point.faulted) return "The run ended early: it has no place on the roofline.";
     if (!(point.flop > 0)) return "This kernel computes no floating-point operation: it has no place on the roofline.";

@@ -1,5 +1,6 @@
 // Source and PTX beside each other: every instruction is joined to its line, the focused pair stands out, and a column
-// says how many warp-cycles the warps in view spent waiting in front of each instruction. A click sets the focus.
+// says how many warp-cycles the warps spent waiting in front of each instruction: in view, or in the whole kernel. A click
+// sets the focus.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,15 +15,22 @@ namespace {
 
 constexpr float ptx_line_height = 18;
 
-std::string caption_of(const Timeline& timeline, const WindowSums& sums, const Focus& focus, bool hidden) {
+// The cycles that the numbers are of, as the warp timeline's switch says.
+std::pair<int64_t, int64_t> span_of(const Session& session, const Timeline& timeline) {
+    if (session.whole || session.cycles_end <= session.cycles_begin) return {0, std::max<int64_t>(1, timeline.cycles)};
+    return {session.cycles_begin, session.cycles_end};
+}
+
+std::string caption_of(const Timeline& timeline, const WindowSums& sums, const Focus& focus, bool hidden, bool whole) {
     if (hidden) return "The waits stay hidden until you lock an answer.";
     const auto most = std::max_element(sums.waits.begin(), sums.waits.end());
     if (most == sums.waits.end() || *most == 0) return "No warp in view waited in front of an instruction.";
     const bool chosen =
         focus.pc >= 0 && static_cast<size_t>(focus.pc) < sums.waits.size() && sums.waits[static_cast<size_t>(focus.pc)] > 0;
     const auto pc = static_cast<uint32_t>(chosen ? focus.pc : most - sums.waits.begin());
-    return fmt::format("Warps in view spent {} warp-cycle{} in front of {}.", with_commas(sums.waits[pc]),
-                       sums.waits[pc] == 1 ? "" : "s", operation_of(*timeline.run->program, pc));
+    return fmt::format(
+        "{} {} warp-cycle{} in front of {}.", whole ? "In the whole kernel this SM's warps spent" : "Warps in view spent",
+        with_commas(sums.waits[pc]), sums.waits[pc] == 1 ? "" : "s", operation_of(*timeline.run->program, pc));
 }
 
 class CodeView final : public View {
@@ -36,13 +44,12 @@ class CodeView final : public View {
         }
         adopt(session, snapshot->kernel);
         follower_.follow(*timeline_, focus);
-        const bool set = session.cycles_end > session.cycles_begin;
-        const int64_t begin = set ? session.cycles_begin : 0,
-                      end = set ? session.cycles_end : std::max<int64_t>(1, timeline_->cycles);
+        const auto [begin, end] = span_of(session, *timeline_);
         if (sums_.begin != begin || sums_.end != end || sums_.issued.empty()) sums_ = sum_window(*timeline_, begin, end);
         const bool hidden = session.reveal_steps >= 0;
         const bool secret = hidden && tells(session, *timeline_->run);
-        const std::string sentence = secret ? std::string(secret_kernel) : caption_of(*timeline_, sums_, focus, hidden);
+        const std::string sentence =
+            secret ? std::string(secret_kernel) : caption_of(*timeline_, sums_, focus, hidden, session.whole);
         const Rect body = ui.panel(area, {.title = "Source and PTX",
                                           .right = secret ? std::string() : file_,
                                           .badge = Provenance::simulated,
@@ -63,9 +70,8 @@ class CodeView final : public View {
         if (!snapshot->kernel || !snapshot->kernel->program) return "Source and PTX: no kernel has run yet.";
         const std::shared_ptr<const Timeline> shared = session.timeline(snapshot->kernel);
         const Timeline& timeline = *shared;
-        const bool set = session.cycles_end > session.cycles_begin;
-        const WindowSums sums = sum_window(timeline, set ? session.cycles_begin : 0,
-                                           set ? session.cycles_end : std::max<int64_t>(1, timeline.cycles));
+        const auto [begin, end] = span_of(session, timeline);
+        const WindowSums sums = sum_window(timeline, begin, end);
         const bool hidden = session.reveal_steps >= 0;
         if (hidden && tells(session, *timeline.run)) return fmt::format("Source and PTX\n  {}\n", secret_kernel);
         const ptx::Program& program = *timeline.run->program;
@@ -77,7 +83,7 @@ class CodeView final : public View {
             if (!hidden && sums.waits[pc] > 0) text += fmt::format("  ({} warp-cycles waited)", sums.waits[pc]);
             text += '\n';
         }
-        return text + "  " + caption_of(timeline, sums, focus, hidden) + "\n";
+        return text + "  " + caption_of(timeline, sums, focus, hidden, session.whole) + "\n";
     }
 
   private:

@@ -114,12 +114,14 @@ bool StreamBoard::movable(int operation) const {
 void StreamBoard::move(int operation, uint32_t stream) {
     if (!movable(operation) || program.operations[static_cast<size_t>(operation)].stream == stream) return;
     const double was = schedule.total_us;
+    const bool was_open = !hazards.empty();
     program.operations[static_cast<size_t>(operation)].stream = stream;
     refresh(*this);
     const double now = schedule.total_us;
     told = fmt::format("{} in {}: {:.1f} -> {:.1f} µs, {}", program.operations[static_cast<size_t>(operation)].name,
                        stream_label(stream), was, now,
                        now == was ? "no change" : fmt::format("{:+.1f} %", 100 * (now - was) / was));
+    if (was_open && hazards.empty()) told += "; everything is ordered now";
 }
 
 void StreamBoard::reset() {
