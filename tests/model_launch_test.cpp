@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 #include <tuple>
 
+#include "core/trace/perfetto.h"
 #include "tests/catch.h"
 #include "tests/model_cases.h"
 
@@ -173,6 +176,89 @@ TEST_CASE("no launch breaks a fact: blocks stay, dispatches fit the width, lanes
         CHECK(issues == result.warp_instructions);
         CHECK(lanes == result.thread_instructions);
         CHECK(stalls > 0);
+    }
+}
+
+TEST_CASE("the trace file of any launch obeys the rules of trace events, and leaves nothing out") {
+    using nlohmann::json;
+    for (uint64_t seed = 0; seed < 5; ++seed) {
+        INFO("seed " << seed);
+        Case c = make_case(seed);
+        const TimedResult result = launch(some_gpu(seed), c.program, c.config, c.memory);
+        const KernelTrace& trace = result.trace;
+        std::ostringstream text;
+        write_perfetto(trace, "a \"kernel\"\\\n\t\x01 of \xc3\xa9 and \xff", text, {});
+        const json file = json::parse(text.str());
+        bool twice = false;  // a key within one object; an event has a line of its own
+        std::istringstream lines(text.str());
+        for (std::string line; std::getline(lines, line);) {
+            if (line.find("\"ph\"") == std::string::npos) continue;
+            if (line.back() == ',') line.pop_back();
+            std::vector<std::set<std::string>> keys;
+            const json once = json::parse(line, [&](int, json::parse_event_t event, json& value) {
+                if (event == json::parse_event_t::object_start) keys.emplace_back();
+                if (event == json::parse_event_t::key) twice |= !keys.back().insert(value.get<std::string>()).second;
+                if (event == json::parse_event_t::object_end) keys.pop_back();
+                return true;
+            });
+            CHECK(once.is_object());
+        }
+        CHECK_FALSE(twice);
+        using Thread = std::pair<int64_t, int64_t>;
+        std::map<Thread, std::vector<std::pair<int64_t, int64_t>>> open;
+        std::map<Thread, std::vector<bool>> covered;  // by a span, cycle by cycle
+        std::set<Thread> named;
+        std::set<int64_t> processes;
+        std::map<int64_t, std::vector<std::pair<Thread, int64_t>>> arrows;  // start, then end
+        size_t count = 0;
+        for (const json& event : file["traceEvents"]) {
+            const std::string phase = event["ph"];
+            const Thread thread{event["pid"].get<int64_t>(), event.value("tid", int64_t{0})};
+            if (phase == "M") {
+                if (event["name"] == "process_name") CHECK(processes.insert(thread.first).second);
+                if (event["name"] == "thread_name") CHECK(named.insert(thread).second);
+                continue;
+            }
+            REQUIRE(processes.contains(thread.first));
+            REQUIRE(event["ts"].is_number());
+            const auto at = event["ts"].get<int64_t>();
+            CHECK(at >= 0);
+            CHECK(at <= result.cycles);
+            if (phase == "X") {  // within the one around it, or behind it
+                ++count;
+                REQUIRE(named.contains(thread));
+                const int64_t end = at + event["dur"].get<int64_t>();
+                CHECK(end > at);
+                CHECK(end <= result.cycles);
+                auto& around = open[thread];
+                while (!around.empty() && around.back().second <= at) around.pop_back();
+                if (!around.empty()) REQUIRE((around.back().first <= at && end <= around.back().second));
+                around.emplace_back(at, end);
+                auto& cycles = covered[thread];
+                cycles.resize(std::max(cycles.size(), static_cast<size_t>(end)));
+                std::fill(cycles.begin() + at, cycles.begin() + end, true);
+            } else if (phase != "C") {
+                auto& ends = arrows[event["id"].get<int64_t>()];
+                REQUIRE(phase == (ends.empty() ? "s" : "f"));
+                ends.emplace_back(thread, at);
+            }
+        }
+        size_t wanted = trace.blocks.size(), caused = 0;
+        for (const WarpTrack& warp : trace.warps) {
+            wanted += 1 + warp.runs.size();
+            for (const uint32_t i : warp.issues) wanted += trace.issues[i].folded ? 0 : 1;
+            for (const StallRun& run : warp.runs) caused += run.cause >= 0 ? 1 : 0;
+        }
+        CHECK(count == wanted);
+        CHECK(arrows.size() == caused);
+        for (const auto& [id, ends] : arrows) {
+            REQUIRE(ends.size() == 2);
+            CHECK(ends[0].second <= ends[1].second);
+            for (const auto& [thread, at] : ends) {
+                const auto& cycles = covered[thread];
+                CHECK((at < static_cast<int64_t>(cycles.size()) && cycles[static_cast<size_t>(at)]));
+            }
+        }
     }
 }
 
