@@ -372,6 +372,13 @@ TEST_CASE("the memory chart switches between the whole kernel and the cycles in 
     const Chart window = chart_of(model::traffic_between(kernel, 0, 1)), whole = chart_of(model::traffic_of(kernel));
     CHECK(window.end <= whole.end);
     CHECK(window.spaces[0].bytes() <= whole.spaces[0].bytes());
+
+    desk.session.cycles_end = 50;  // a clock that runs out of the window takes it along, with no time picture in sight
+    desk.frame();
+    desk.shell.focus.time = kernel.result.cycles - 1;
+    desk.frame();
+    CHECK(desk.session.cycles_end == kernel.result.cycles);
+    CHECK(desk.session.cycles_end - desk.session.cycles_begin == 50);
 }
 
 TEST_CASE("the Memory workspace stays within eight thousand quads at every stride and size") {

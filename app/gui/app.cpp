@@ -187,6 +187,10 @@ int run_app(const AppOptions& options) {
             shell.session.workspace = place.first, shell.show_page(place.second - 1);
         else if (!options.view.empty())
             shell.show_alone(options.view);
+        // What a host or a tensor program shows stands beside its text.
+        const std::string kind = std::filesystem::path(options.open).extension().string();
+        if ((kind == ".host" || kind == ".tape") && shell.session.workspace == "training")
+            shell.session.workspace = "kernel";
         if (!options.plan.empty()) ask_cluster(shell.session, trained);
         shell.presenter.on = options.present;
         if (!options.open.empty() && options.view.empty()) shell.session.workspace = "kernel";

@@ -247,7 +247,8 @@ void BankPicture::draw_passes(Ui& ui, const BankFacts& facts, size_t shown, int 
     if (picked < 0 || facts.passes.size() < 2 || passes_h_ < 30) return;
     const float y = passes_y_ + pass_h_ * (static_cast<float>(picked) + 1);
     ui.polyline(std::array{Point{x_, y}, Point{right, y}}, theme.ink, 1, 2, 3);
-    const bool above = picked > static_cast<int>(facts.passes.size()) / 2 || y + 16 > box.bottom();
+    // Off the diagonal of lanes that later passes serve: right of it above the line, left of it below.
+    const bool above = lane < 16 ? y - 18 > box.y : y + 16 > box.bottom();
     ui.text(lane < 16 ? right - 6 : x_ + 6, above ? y - 5 : y + 14, fmt::format("pass {} serves lane {}", picked + 1, lane),
             {.size = 12, .color = theme.ink2, .align = lane < 16 ? Align::right : Align::left});
 }

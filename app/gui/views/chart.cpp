@@ -29,6 +29,7 @@ class ChartView final : public View {
             const Rect body = ui.panel(area, {.title = "Memory chart"});
             return ui.say_nothing_yet(body, nothing, "It shows how many bytes flow between the memories.");
         }
+        follow_clock(session, focus, snapshot->kernel->result.cycles);
         update(session, focus, *snapshot);
         const model::KernelRun& run = *snapshot->kernel;
         const std::string sentence = sentence_of(chart_);
@@ -103,6 +104,17 @@ class ChartView final : public View {
         if (session.reveal_steps >= 0) return "The traffic stays hidden until you lock an answer.";
         return {};
     }
+
+    // Where no time picture stands beside this one, the clock that runs out of the window takes it along all the same.
+    void follow_clock(Session& session, const Focus& focus, int64_t cycles) {
+        const int64_t length = session.cycles_end - session.cycles_begin;
+        const bool moved = focus.time != seen_time_ && seen_time_ >= 0;
+        seen_time_ = focus.time;
+        if (!moved || length <= 0 || (focus.time >= session.cycles_begin && focus.time < session.cycles_end)) return;
+        session.cycles_begin = std::clamp<int64_t>(focus.time - length / 2, 0, std::max<int64_t>(0, cycles - length));
+        session.cycles_end = session.cycles_begin + length;
+    }
+    int64_t seen_time_ = -1;
 
     void update(const Session& session, const Focus& focus, const Snapshot& snapshot) const {
         int64_t begin = 0, end = snapshot.kernel->result.cycles;
