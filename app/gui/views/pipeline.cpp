@@ -14,7 +14,6 @@
 #include "app/gui/views/cluster_controls.h"
 #include "app/gui/views/cluster_views.h"
 #include "app/gui/views/pipeline_picture.h"
-#include "lessons/player/cluster_training.h"
 
 namespace lockstep::gui {
 namespace {
@@ -37,8 +36,8 @@ class PipelineView final : public View {
         const Rect body = ui.panel(area, {.title = pipeline_title, .right = header(*scene, area.w), .caption = caption});
         ui.push_scope("pipeline");
         const int row = picked_rank(focus, *scene, rows_of(*scene));
-        const float used = controls(ui, session, body, row, false);
-        controls(ui, session, body, row, true);
+        const float used = pipeline_controls(ui, session, body, row, refused_, false);
+        pipeline_controls(ui, session, body, row, refused_, true);
         Rect picture{body.x, body.y + used, body.w, body.h - used};
         if (!hidden && trained(*scene) && picture.h > 150) {
             const float high = training_facts(ui, *scene->training, picture);
@@ -109,11 +108,7 @@ class PipelineView final : public View {
     double begin_ = 0, end_ = 0;  // in view; equal: everything
     double pan_begin_ = 0;
     bool scrubbing_ = false, panned_ = false;
-    struct Held {  // an action under the pointer, or its end
-        enum class What : uint8_t { nothing, action, end } what = What::nothing;
-        int block = -1, rank = -1, index = -1, to = -1;
-        parallel::ActionRun run;
-    } held_;
+    HeldAction held_;
     Why why_;
     std::string refused_;  // the last move of a boundary: why it cannot be
     float scrolled_ = 0;
@@ -134,14 +129,6 @@ class PipelineView final : public View {
     }
     static std::string_view part_word(const lessons::ClusterScene& scene) { return scene.training ? "block" : "layer"; }
 
-    // Layer by layer, as far as there are any.
-    void move_stages(lessons::ClusterSetup& wanted, const StageMove& move) {
-        if (move.by == 0) return;
-        refused_.clear();
-        for (int i = 0; i < std::abs(move.by) && refused_.empty(); ++i)
-            refused_ = lessons::move_boundary(wanted, move.row, move.by > 0);
-    }
-
     static std::string header(const lessons::ClusterScene& scene, float width) {
         if (width < 700) return scene.source;
         std::string text = scene.source.empty() ? std::string() : scene.source + ", ";
@@ -158,117 +145,6 @@ class PipelineView final : public View {
         for (const parallel::IdleRun& idle : run.idle[static_cast<size_t>(rank)])
             if (idle.begin <= now + 1e-9 && idle.end > now + 1e-9) return idle.reason;
         return "has ended";
-    }
-
-    // Chips and numbers; returns their height.
-    float controls(Ui& ui, Session& session, const Rect& body, int picked, bool draw) {
-        lessons::ClusterSetup wanted = cluster_setup(session);
-        lessons::PipelineSetup& setup = wanted.pipeline;
-        const lessons::PipelineSetup before = setup;
-        ControlRow row(ui, body, draw);
-        if (session.workspace == "cluster") {
-            if (row.chip("schedules", !wanted.training.on) && wanted.training.on) {
-                wanted.training.on = false;
-                ask_cluster(session, wanted);
-            }
-            if (row.chip("training run", wanted.training.on) && !wanted.training.on) {
-                wanted.training.on = true;
-                ask_cluster(session, wanted);
-            }
-            row.gap(8);
-        }
-        if (wanted.training.on) return training_controls(session, wanted, row, picked);
-        bool chunks = false;
-        for (const parallel::ScheduleRow& one : parallel::schedules()) {
-            const auto at = std::find(setup.kinds.begin(), setup.kinds.end(), one.name);
-            if (at != setup.kinds.end()) chunks = chunks || one.chunks == 0;
-            if (!row.chip(one.title, at != setup.kinds.end())) continue;
-            if (at == setup.kinds.end()) {  // the older of the two gives way
-                if (setup.kinds.size() > 1) setup.kinds.erase(setup.kinds.begin());
-                setup.kinds.emplace_back(one.name);
-            } else if (setup.kinds.size() > 1) {
-                setup.kinds.erase(at);
-            }
-        }
-        row.gap(6);
-        setup.ranks += row.number("ranks", std::to_string(setup.ranks), "pipeline ranks: 1 to 64");
-        setup.microbatches += row.number("micro-batches", std::to_string(setup.microbatches), "of one step: 1 to 128");
-        if (chunks) setup.chunks += row.number("chunks", std::to_string(setup.chunks), "of the model that a rank holds");
-        const auto time = [&](std::string_view name, double value, double least, std::string_view tip) {
-            return std::max(least, value + 0.25 * row.number(name, amount(value), tip));
-        };
-        setup.forward = time("F", setup.forward, 0.25, "units a forward takes");
-        setup.input = time("I", setup.input, 0.25, "units the gradient of the input takes");
-        setup.weight = time("W", setup.weight, 0.25, "units the gradient of the weights takes");
-        setup.hop = time("hop", setup.hop, 0, "units from one rank to the next");
-        setup.slow_rank +=
-            row.number("slow rank", setup.slow_rank < 0 ? "none" : std::to_string(setup.slow_rank), "a straggler");
-        if (setup.slow_rank >= 0) setup.slow_factor = time("by", setup.slow_factor, 1, "how many times slower it is");
-        setup.limit = std::max(1, setup.activation_limit() + row.number("limit", std::to_string(setup.activation_limit()),
-                                                                        "micro-batches whose activations fit"));
-        if (setup.limit == setup.ranks) setup.limit = 0;
-        if (setup.ranks != before.ranks || setup.microbatches != before.microbatches || setup.chunks != before.chunks)
-            setup.moves.clear();
-        move_stages(wanted, turned_boundary(row, lessons::parts_of(wanted), setup.ranks, picked, "layer"));
-        if (!setup.layers.empty() && row.chip("even stages", false)) setup.layers.clear();
-        if (!setup.moves.empty() && row.chip("undo move", false)) setup.moves.pop_back();
-        if (draw && !(setup == before)) ask_cluster(session, wanted);
-        return row.height() + 2;
-    }
-
-    // Of a training run: its model, its schedule and its plan.
-    float training_controls(Session& session, lessons::ClusterSetup wanted, ControlRow& row, int picked) {
-        lessons::ClusterTraining& setup = wanted.training;
-        const lessons::ClusterTraining before = setup;
-        for (const lessons::ClusterModel& model : lessons::cluster_models())
-            if (row.chip(model.name, setup.model == model.name) && setup.model != model.name) {
-                setup.model = model.name;
-                setup.batch = model.batch;
-            }
-        row.gap(8);
-        bool chunks = false;
-        for (const parallel::ScheduleRow& one : parallel::schedules()) {
-            const bool on = setup.plan.schedule == one.name;
-            chunks = chunks || (on && one.chunks == 0);
-            if (row.chip(one.title, on) && !on) {
-                setup.plan.schedule = one.name;
-                if (one.versions != nullptr) setup.plan.zero = 0;  // versions of whole weights are kept
-            }
-        }
-        row.gap(6);
-        const auto doubled = [&](std::string_view name, int& value, std::string_view tip) {
-            const int by = row.number(name, std::to_string(value), tip);
-            value = by > 0 ? value * 2 : by < 0 ? std::max(1, value / 2) : value;
-        };
-        doubled("dp", setup.plan.dp, "ranks that each take a part of the batch");
-        doubled("pp", setup.plan.pp, "ranks that each hold some of the layers");
-        doubled("tp", setup.plan.tp, "ranks that each hold a part of every layer");
-        doubled("cp", setup.plan.cp, "ranks that each hold a part of every sequence");
-        setup.plan.zero +=
-            row.number("ZeRO", std::to_string(setup.plan.zero), "what dp ranks share: 1 Adam, 2 gradients, 3 weights");
-        doubled("micro-batches", setup.plan.microbatches, "that a dp rank's part of the batch goes through in");
-        if (chunks)
-            setup.plan.chunks += row.number("chunks", std::to_string(setup.plan.chunks), "of the model that a rank holds");
-        const int batch = row.number("batch", std::to_string(setup.batch), "examples of a step, of all ranks together");
-        setup.batch = batch > 0 ? setup.batch * 2 : batch < 0 ? std::max<int64_t>(1, setup.batch / 2) : setup.batch;
-        const int seed = row.number("seed", std::to_string(setup.seed), "of the first weights and of the data");
-        if (seed > 0 || setup.seed > 0) setup.seed += static_cast<uint64_t>(static_cast<int64_t>(seed));
-        if (setup.model != before.model) setup.plan.cut.clear();
-        move_stages(wanted, turned_boundary(row, lessons::parts_of(wanted), setup.plan.pp, picked, "block"));
-        if (!setup.plan.cut.empty() && row.chip("even stages", false)) setup.plan.cut.clear();
-        const bool other = !(setup == before);
-        const bool flushes = setup.plan.pp == 1 || parallel::schedule_named(setup.plan.schedule).versions == nullptr;
-        setup.steps += row.number(
-            flushes ? "step" : "update", std::to_string(setup.steps),
-            flushes ? "the one that is shown: + trains one more" : "the one that is shown, of all that ran in one go");
-        if (session.cluster_asked && session.snapshot()->busy.starts_with("training step") && row.chip("Cancel", false))
-            session.post({Request::Kind::cancel_own, 0, {}});
-        if (row.drawing() && other) setup.steps = 1;
-        if (row.drawing() && !(lessons::within_limits(setup) == before)) {
-            if (!flushes) session.cluster.time = -1;  // the clock goes to the update
-            ask_cluster(session, wanted);
-        }
-        return row.height() + 2;
     }
 
     static float training_facts(Ui& ui, const lessons::TrainingShown& shown, const Rect& area) {
@@ -343,11 +219,11 @@ class PipelineView final : public View {
         for (const PipelineBlock& block : p.blocks) draw_pipeline_block(ui, p, block, version_);
         draw_pipeline_axis(ui, p, scene, schedule_time(session, focus, scene));
         draw_saving(ui, p);
-        draw_held(ui, p);
+        if (panned_) draw_held(ui, p, held_);
         if (session.reveal_steps < 0 && session.workspace == "cluster") {
             lessons::ClusterSetup wanted = cluster_setup(session);
             const StageMove move = dragged_boundary(ui, p, lessons::parts_of(wanted), part_word(scene));
-            move_stages(wanted, move);
+            if (move.by != 0) refused_ = move_stages(wanted, move);
             if (move.by != 0 && refused_.empty()) {
                 if (wanted.training.on) wanted.training.steps = 1;
                 ask_cluster(session, wanted);
@@ -404,150 +280,35 @@ class PipelineView final : public View {
         const Drag drag = ui.drag("time", time_area);
         if (drag.started) {
             scrubbing_ = drag.from.y >= p.axis_y - 4 || std::abs(drag.from.x - p.x(now)) < 4;
-            held_ = scrubbing_ || scene.training || session.cluster_asked ? Held{} : take(p, drag.from);
+            held_ = scrubbing_ || scene.training || session.cluster_asked ? HeldAction{} : action_at(p, drag.from);
             pan_begin_ = p.begin;
             panned_ = false;
         }
         if (drag.active && scrubbing_) {
             session.cluster.time = std::clamp(p.time(drag.at.x), 0.0, all);
             session.cluster.collective = false;
-        } else if (drag.active && held_.what == Held::What::end) {
+        } else if (drag.active && held_.what == HeldAction::What::end) {
             panned_ = panned_ || std::abs(drag.at.x - drag.from.x) > 3;
-            if (panned_) stretch(session, p, drag.at.x - drag.from.x);
-        } else if (drag.active && held_.what == Held::What::action && (panned_ || std::abs(drag.at.x - drag.from.x) > 6)) {
+            if (panned_) stretch_action(session, p, held_, drag.at.x - drag.from.x);
+        } else if (drag.active && held_.what == HeldAction::What::action &&
+                   (panned_ || std::abs(drag.at.x - drag.from.x) > 6)) {
             panned_ = true;
-            held_.to = place_for(p, drag.at.x);
-        } else if (drag.active && held_.what == Held::What::nothing && std::abs(drag.at.x - drag.from.x) > 4 &&
+            held_.to = place_for(p, held_, drag.at.x);
+        } else if (drag.active && held_.what == HeldAction::What::nothing && std::abs(drag.at.x - drag.from.x) > 4 &&
                    end_ > begin_) {
             panned_ = true;
             const double by = static_cast<double>((drag.from.x - drag.at.x) / std::max(1.0f, p.plot.w)) * length;
             look_at(pan_begin_ + by, pan_begin_ + by + length, all);
         }
         if (drag.ended && !scrubbing_ && !panned_) pick(session, focus, scene, p, drag.from);
-        if (drag.ended && held_.what == Held::What::action && panned_ && held_.to != held_.index)
-            ask_move(session, p.blocks[static_cast<size_t>(held_.block)], held_.rank, held_.index, held_.to);
+        if (drag.ended && held_.what == HeldAction::What::action && panned_ && held_.to != held_.index)
+            move_action(session, p, held_);
         if (!drag.active) held_ = {};
-        if (!drag.active && ui.hovered(time_area)) hint(ui, p);
-    }
-
-    // The computing actions of a rank, in order.
-    static std::vector<const parallel::ActionRun*> actions_on(const PipelineBlock& block, int rank) {
-        std::vector<const parallel::ActionRun*> all;
-        if (rank < 0 || rank >= block.ranks) return all;
-        for (const parallel::ActionRun& one : block.shown->run.actions[static_cast<size_t>(rank)])
-            if (parallel::computes(one.action.kind) && one.action.kind != parallel::ActionKind::update) all.push_back(&one);
-        return all;
-    }
-
-    static Held take(const PipelinePlaces& p, Point at) {
-        const Under spot = under(p, at);
-        if (spot.block < 0 || p.coarse) return {};
-        const PipelineBlock& block = p.blocks[static_cast<size_t>(spot.block)];
-        if (at.y > block.row_y(spot.rank) + block.bar) return {};
-        const auto list = actions_on(block, spot.rank);
-        for (size_t i = 0; i < list.size(); ++i) {
-            const float x0 = p.x(list[i]->begin), x1 = p.x(list[i]->end);
-            if (at.x < x0 || at.x >= x1) continue;
-            const bool end = x1 - at.x < 5 && x1 - x0 > 16;
-            return {end ? Held::What::end : Held::What::action,
-                    spot.block,
-                    spot.rank,
-                    static_cast<int>(i),
-                    static_cast<int>(i),
-                    *list[i]};
-        }
-        return {};
-    }
-
-    int place_for(const PipelinePlaces& p, float x) const {  // of the list without the held action
-        const auto list = actions_on(p.blocks[static_cast<size_t>(held_.block)], held_.rank);
-        int place = 0;
-        for (size_t i = 0; i < list.size(); ++i)
-            if (static_cast<int>(i) != held_.index && p.x((list[i]->begin + list[i]->end) / 2) < x) ++place;
-        return place;
-    }
-
-    static void ask_move(Session& session, const PipelineBlock& block, int rank, int from, int to) {
-        lessons::ClusterSetup wanted = cluster_setup(session);
-        if (!block.shown->move_refusal.empty())  // what was refused gives way
-            for (size_t i = wanted.pipeline.moves.size(); i-- > 0;)
-                if (wanted.pipeline.moves[i].kind == block.shown->kind) {
-                    wanted.pipeline.moves.erase(wanted.pipeline.moves.begin() + static_cast<std::ptrdiff_t>(i));
-                    break;
-                }
-        wanted.pipeline.moves.push_back({block.shown->kind, rank, from, to});
-        ask_cluster(session, wanted);
-    }
-
-    // The action that the clock stands in on the picked rank, one place on or back.
-    void move_by_key(Session& session, const lessons::ClusterScene& scene, const PipelinePlaces& p, double now, int by) {
-        if (scene.training || session.cluster_asked) return;
-        for (const PipelineBlock& block : p.blocks) {
-            const auto list = actions_on(block, p.rank);
-            for (size_t i = 0; i < list.size(); ++i) {
-                if (list[i]->begin > now + 1e-9 || list[i]->end <= now + 1e-9) continue;
-                const int to = static_cast<int>(i) + by;
-                if (to < 0 || to >= static_cast<int>(list.size())) return;
-                ask_move(session, block, p.rank, static_cast<int>(i), to);
-                return;
-            }
-        }
-    }
-
-    // The end of a bar sets how long what it is of takes, in quarters of a unit.
-    void stretch(Session& session, const PipelinePlaces& p, float by) const {
-        const PipelineBlock& block = p.blocks[static_cast<size_t>(held_.block)];
-        lessons::ClusterSetup wanted = cluster_setup(session);
-        lessons::PipelineSetup& setup = wanted.pipeline;
-        double factor = block.shown->run.schedule.share();
-        if (setup.slow_rank == held_.rank) factor *= setup.slow_factor;
-        const double longer = static_cast<double>(by / std::max(1.0f, p.plot.w)) * (p.end - p.begin);
-        const double length = std::round((held_.run.end - held_.run.begin + longer) / factor * 4) / 4;
-        using Kind = parallel::ActionKind;
-        if (held_.run.action.kind == Kind::forward)
-            setup.forward = std::clamp(length, 0.25, 16.0);
-        else if (held_.run.action.kind == Kind::backward_input)
-            setup.input = std::clamp(length, 0.25, 16.0);
-        else if (held_.run.action.kind == Kind::backward_weight)
-            setup.weight = std::clamp(length, 0.25, 16.0);
-        else  // both in one: the weights' part gives
-            setup.weight = std::clamp(length - setup.input, 0.25, 16.0);
-        if (!(wanted == cluster_setup(session))) ask_cluster(session, wanted);
-    }
-
-    void draw_held(Ui& ui, const PipelinePlaces& p) const {  // where it would go
-        if (held_.what != Held::What::action || !panned_ || held_.block >= static_cast<int>(p.blocks.size())) return;
-        const PipelineBlock& block = p.blocks[static_cast<size_t>(held_.block)];
-        auto list = actions_on(block, held_.rank);
-        if (held_.index >= static_cast<int>(list.size())) return;
-        list.erase(list.begin() + held_.index);
-        const float y = block.row_y(held_.rank);
-        const float at = held_.to < static_cast<int>(list.size()) ? p.x(list[static_cast<size_t>(held_.to)]->begin)
-                                                                  : p.x(list.empty() ? 0 : list.back()->end);
-        ui.rect({at - 1.5f, y - 4, 3, block.bar + 8}, ui.theme->accent);
-        const Rect ghost{ui.mouse.x - 14, y + 2, 28, block.bar};
-        ui.rect(ghost, fill_of(held_.run.action.kind, 0, 1));
-        ui.outline(ghost);
-    }
-
-    struct Under {
-        int block = -1, rank = -1;
-        double time = 0;
-    };
-    static Under under(const PipelinePlaces& p, Point at) {
-        Under found;
-        for (size_t i = 0; i < p.blocks.size(); ++i) {
-            const PipelineBlock& block = p.blocks[i];
-            if (at.y < block.rows.y || at.y >= block.rows.bottom() || block.ranks == 0) continue;
-            found.block = static_cast<int>(i);
-            found.rank = std::clamp(static_cast<int>((at.y - block.rows.y) / block.pitch), 0, block.ranks - 1);
-            found.time = p.time(at.x);
-        }
-        return found;
+        if (!drag.active && ui.hovered(time_area)) draw_action_tip(ui, p);
     }
 
     void pick(Session& session, Focus& focus, const lessons::ClusterScene& scene, const PipelinePlaces& p, Point at) {
-        const Under spot = under(p, at);
+        const ScheduleSpot spot = spot_at(p, at);
         why_ = {};
         if (spot.block < 0) return;
         focus.rank = rank_of_row(scene, spot.rank);
@@ -586,43 +347,6 @@ class PipelineView final : public View {
                 spans.begin(), spans.end(), [](const auto& a, const auto& b) { return a.end - a.begin < b.end - b.begin; });
             why_ = explain_idle(*p.blocks[i].shown, static_cast<int>(i), rank, static_cast<size_t>(longest - spans.begin()));
             return;
-        }
-    }
-
-    static void hint(Ui& ui, const PipelinePlaces& p) {
-        const Under spot = under(p, ui.mouse);
-        if (spot.block < 0) return;
-        const parallel::ScheduleRun& run = p.blocks[static_cast<size_t>(spot.block)].shown->run;
-        const auto rank = static_cast<size_t>(spot.rank);
-        for (const parallel::ActionRun& one : run.actions[rank])
-            if (one.begin <= spot.time && one.end > spot.time && one.end > one.begin)
-                return ui.tooltip(fmt::format(
-                    "{} of micro-batch {}, stage {}{}\n{} to {} {}",
-                    one.action.kind == parallel::ActionKind::backward ? "backward in one piece" : long_name(one.action.kind),
-                    one.action.microbatch + 1, one.action.stage,
-                    one.action.version > 0 ? fmt::format(", weights of version {}", one.action.version) : std::string(),
-                    amount(one.begin), amount(one.end), run.unit));
-        for (const parallel::IdleRun& idle : run.idle[rank])
-            if (idle.begin <= spot.time && idle.end > spot.time)
-                return ui.tooltip(fmt::format("idle, {} to {} {}: {}\nclick: who is it waiting for?", amount(idle.begin),
-                                              amount(idle.end), run.unit, idle.reason));
-    }
-
-    static std::string long_name(parallel::ActionKind kind) {
-        using Kind = parallel::ActionKind;
-        switch (kind) {
-            case Kind::forward:
-                return "forward";
-            case Kind::backward_input:
-                return "gradient of the input";
-            case Kind::backward_weight:
-                return "gradient of the weights";
-            case Kind::update:
-                return "update";
-            case Kind::recompute:
-                return "forward once more";
-            default:
-                return std::string(parallel::name_of(kind));
         }
     }
 };

@@ -60,6 +60,31 @@ StageMove dragged_boundary(Ui& ui, const PipelinePlaces& places, const std::vect
 // The same as a number in the controls, of the picked row.
 StageMove turned_boundary(ControlRow& row, const std::vector<int>& parts, int rows, int picked, std::string_view what);
 
+// As often as the move says, as far as there are parts to give; returns why it goes no further, empty: it went.
+std::string move_stages(lessons::ClusterSetup& wanted, const StageMove& move);
+// The chips and numbers over the picture; `refused` is set by a move of a boundary. Returns their height.
+float pipeline_controls(Ui& ui, Session& session, const Rect& body, int picked, std::string& refused, bool draw);
+
+struct ScheduleSpot {  // where in which schedule; block -1: in none
+    int block = -1, rank = -1;
+    double time = 0;
+};
+struct HeldAction {  // an action under the pointer, or its end; `index` and `to`: places in its rank's order
+    enum class What : uint8_t { nothing, action, end } what = What::nothing;
+    int block = -1, rank = -1, index = -1, to = -1;
+    parallel::ActionRun run;
+};
+ScheduleSpot spot_at(const PipelinePlaces& places, Point at);
+HeldAction action_at(const PipelinePlaces& places, Point at);
+int place_for(const PipelinePlaces& places, const HeldAction& held, float x);  // of the list without the held action
+void move_action(Session& session, const PipelinePlaces& places, const HeldAction& held);
+// The action that the clock stands in on the picked rank, one place on or back.
+void move_by_key(Session& session, const lessons::ClusterScene& scene, const PipelinePlaces& places, double now, int by);
+// The end of a bar sets how long what it is of takes, in quarters of a unit.
+void stretch_action(Session& session, const PipelinePlaces& places, const HeldAction& held, float by);
+void draw_held(Ui& ui, const PipelinePlaces& places, const HeldAction& held);  // where it would go
+void draw_action_tip(Ui& ui, const PipelinePlaces& places);                    // of what the pointer is on
+
 // The facts in words.
 std::string schedule_facts(const lessons::ScheduleShown& shown);
 std::string pipeline_caption(const lessons::ClusterScene& scene);
