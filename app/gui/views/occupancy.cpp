@@ -178,7 +178,12 @@ class OccupancyView final : public View {
             as_the_kernel();
     }
 
-    static float content_height(float width) { return 3 * 28 + 10 + 50 + 102 + (width >= 480 ? 160 : 4 * 150); }
+    // The curves stand in a row, in two where that is too narrow, else below each other.
+    static size_t curves_beside(float width) { return width >= 480 ? 4 : width >= 300 ? 2 : 1; }
+    static float content_height(float width) {
+        const size_t beside = curves_beside(width);
+        return 3 * 28 + 10 + 50 + 102 + (beside == 4 ? 160.0f : beside == 2 ? 2 * 116.0f : 4 * 150.0f);
+    }
 
     void slider_row(Ui& ui, const Rect& r, const Axis& axis) {
         const uint32_t value = wanted_.*axis.value;
@@ -221,13 +226,13 @@ class OccupancyView final : public View {
     }
 
     void draw_curves(Ui& ui, const Rect& r, const std::map<uint32_t, double>& seen) {
-        const bool wide = r.w >= 480, measured = !seen.empty();
+        const bool measured = !seen.empty();
         const auto all = axes();
-        const auto count = static_cast<float>(all.size() + (measured ? 1 : 0));
-        const float w = (r.w - 14 * (count - 1)) / count, h = r.h / count;
+        const size_t count = all.size() + (measured ? 1 : 0), beside = std::min(curves_beside(r.w), count);
+        const auto lines = static_cast<float>((count + beside - 1) / beside), columns = static_cast<float>(beside);
+        const float w = (r.w - 14 * (columns - 1)) / columns, h = r.h / lines;
         const auto place = [&](size_t i) {
-            const auto n = static_cast<float>(i);
-            return wide ? Rect{r.x + (w + 14) * n, r.y, w, r.h - 4} : Rect{r.x, r.y + h * n, r.w, h - 6};
+            return Rect{r.x + (w + 14) * static_cast<float>(i % beside), r.y + h * static_cast<float>(i / beside), w, h - 4};
         };
         for (size_t i = 0; i < all.size(); ++i) draw_curve(ui, place(i), all[i]);
         if (measured) draw_runs(ui, place(all.size()), seen);
