@@ -225,6 +225,11 @@ TEST_CASE("a kernel finds the headers that lie beside its file, and the bundled 
     REQUIRE(desk.snapshot()->compiled);
     CHECK(desk.snapshot()->compiled->ok);
     CHECK(desk.snapshot()->compiled->messages.empty());
+    scratch.write("ports.h", "#define PORTS float *left, int count\n");
+    desk.open(
+        scratch.write("ports.cu", "#include \"ports.h\"\n__global__ void ports(PORTS) { left[threadIdx.x] = count; }\n"));
+    REQUIRE(desk.snapshot()->compiled->ok);
+    CHECK(desk.snapshot()->compiled->entries[0].parameters == std::vector<std::string>{"left", "count"});
     scratch.write("body.h", "// a header\n\n__global__ void two(float *x) {\n    x[threadIdx.x + 5000000] = 1;\n}\n");
     desk.open(scratch.write("two.cu", "#include \"body.h\"\n"));
     REQUIRE(desk.snapshot()->own_result->run);
@@ -644,6 +649,14 @@ TEST_CASE("one's own kernel opens at its first instruction, not in the cycles th
     desk.shell.focus.time = 0;  // and the launch can be seen all the same
     desk.settle();
     CHECK(desk.shell.focus.time == 0);
+    if (!has_compiler()) return;
+    desk.open(scratch.write("one.cu", "__global__ void one(float *x) { x[threadIdx.x] = 1; }\n"));
+    desk.session.grain = Grain::cycle;
+    desk.settle();
+    CHECK_THAT(desk.shell.describe("source"), Catch::Matchers::Contains("The one issue so far"));
+    desk.shell.focus.time = 0;
+    desk.settle();
+    CHECK_THAT(desk.shell.describe("source"), Catch::Matchers::Contains("No instruction of this warp has issued yet"));
 }
 
 TEST_CASE("a file whose text does not compile shows nothing of the file before it") {

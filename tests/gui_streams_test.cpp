@@ -58,7 +58,7 @@ TEST_CASE("the timeline says every operation with its stream, bytes, speed and t
     CHECK_THAT(text, Contains("four.host · Teaching GPU") || Contains("four.host"));
     CHECK_THAT(text, Contains("line 8, stream 1: h2d dx[0:8192]; 32,768 bytes in 3.0 µs, 10.8 GB/s"));
     CHECK_THAT(text, Contains("on the critical path"));
-    CHECK_THAT(text, Contains("copy engine H2D: works 12.2 us"));
+    CHECK_THAT(text, Contains("copy engine H2D: works 12.2 µs"));
     CHECK(desk.quads > 100);
     CHECK(desk.quads < 8000);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <utility>
 
 #include "app/gui/own_job.h"
@@ -22,6 +23,7 @@ constexpr double most_compile_seconds = 15;
 constexpr size_t most_entries = 32, most_printed = size_t{64} << 10;
 constexpr uint64_t timed_budget = 50'000'000, functional_budget = 1'000'000'000;  // warp instructions
 constexpr uint64_t most_checkpoint_bytes = uint64_t{128} << 20;
+constexpr size_t most_header = size_t{1} << 20;
 constexpr size_t most_tracks = 4096;  // warps that can be looked into after a functional run
 
 // A functional run has no cycles: its warps, so that they can be chosen and stepped through.
@@ -38,6 +40,23 @@ KernelTrace tracks_of(const simt::LaunchConfig& config) {
             trace.warps.push_back(track);
         }
     return trace;
+}
+
+// The text with those headers that lie beside its file in front: their macros, or the kernel itself, name the parameters.
+std::string with_headers(const std::string& text, const std::string& path) {
+    if (path.empty()) return text;
+    std::string all;
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    for (size_t at = 0, end; at < text.size(); at = end + 1) {
+        end = std::min(text.find('\n', at), text.size());
+        const std::string line = text.substr(at, end - at);
+        const size_t hash = line.find_first_not_of(" \t"), open = line.find('"'), close = line.rfind('"');
+        if (hash == std::string::npos || line[hash] != '#' || line.find("include") == std::string::npos) continue;
+        if (open == std::string::npos || close == open) continue;
+        if (const auto header = read_file(folder / line.substr(open + 1, close - open - 1), most_header); header.ok())
+            all += header.value() + "\n";
+    }
+    return all + text;
 }
 
 }  // namespace
@@ -103,7 +122,8 @@ void Session::Worker::compile_own(const KernelJob& wanted) {
                     auto program = ptx::decode(module.value(), name);
                     if (program.ok()) {
                         entry.program = std::move(program.value());
-                        entry.parameters = lessons::parameter_names(wanted.text, name);
+                        entry.parameters =
+                            lessons::parameter_names(is_ptx ? wanted.text : with_headers(wanted.text, wanted.path), name);
                         if (entry.parameters.size() != entry.program->parameters.size()) {
                             entry.parameters.clear();
                             for (size_t i = 0; i < entry.program->parameters.size(); ++i)

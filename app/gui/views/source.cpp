@@ -26,20 +26,39 @@ struct Use {
     int64_t half = 0;                   // issues with lanes off
     int first_half = 0, last_half = 0;  // lines of those
     int line = 0;                       // the current one
+    bool hidden = false;
 };
 
-Use use_of(const Session& session, const simt::WarpHistory& history, const ptx::Program& program, size_t lines) {
+// Instructions that have issued up to the clock, the one that issues just now included; SIZE_MAX: the clock does not say.
+size_t issued_by(const Session& session, const Focus& focus, const model::KernelRun& run) {
+    const KernelTrace& trace = run.result.trace;
+    if (session.grain != Grain::cycle || focus.time < 0 || focus.warp < 0 ||
+        focus.warp >= static_cast<int32_t>(trace.warps.size()))
+        return SIZE_MAX;
+    const WarpTrack& warp = trace.warps[static_cast<size_t>(focus.warp)];
+    const int64_t next = session.history_step - static_cast<int64_t>(warp.issued_before);
+    if (next < 0 || next >= static_cast<int64_t>(warp.issues.size())) return SIZE_MAX;
+    const bool waits = trace.issues[warp.issues[static_cast<size_t>(next)]].cycle > focus.time;
+    return static_cast<size_t>(session.history_step) + (waits ? 0 : 1);
+}
+
+Use use_of(const Session& session, const Focus& focus, const model::KernelRun& run, const simt::WarpHistory& history,
+           size_t lines) {
+    const ptx::Program& program = *run.program;
+    const size_t issued = issued_by(session, focus, run);
     Use use;
     use.lines.resize(lines);
     size_t end = std::min(history.steps.size(), static_cast<size_t>(std::max<int64_t>(0, session.history_step)) + 1);
     if (session.reveal_steps >= 0) end = std::min(end, static_cast<size_t>(session.reveal_steps));
-    use.end = end;
+    use.end = std::min(end, issued);
+    use.hidden = session.reveal_steps == 0;
     for (size_t i = 0; i < end; ++i) {
         const simt::WarpStep& step = history.steps[i];
         if (step.pc >= program.instructions.size()) continue;
         const int line = program.instructions[step.pc].line;
         const int lanes = lanes_in(step.active);
         if (line > 0) use.line = line;
+        if (i >= issued) break;  // it is the next, and still waits
         if ((step.active | step.exited) != simt::full_mask) {
             ++use.half;
             if (line > 0) {
@@ -58,7 +77,8 @@ Use use_of(const Session& session, const simt::WarpHistory& history, const ptx::
 }
 
 std::string caption_of(const Use& use) {
-    if (use.end == 0) return "No issue may be seen until you lock an answer.";
+    if (use.end == 0)
+        return use.hidden ? "No issue may be seen until you lock an answer." : "No instruction of this warp has issued yet.";
     if (use.half == 0)
         return use.end == 1 ? std::string("The one issue so far ran with all lanes of the warp on.")
                             : fmt::format("All {} issues so far ran with all lanes of the warp on.",
@@ -91,8 +111,8 @@ class SourceView final : public View {
             seen_ = -1;
         }
         const auto history = snapshot->history;
-        const Use use = history && !history->steps.empty() ? use_of(session, *history, *run.program, lines_.size())
-                                                           : Use{std::vector<LineUse>(lines_.size()), 0, 0, 0, 0, 0};
+        const Use use = history && !history->steps.empty() ? use_of(session, focus, run, *history, lines_.size())
+                                                           : Use{.lines = std::vector<LineUse>(lines_.size())};
         follow(session, focus, history.get(), *run.program);
         const std::string title = "Source  " + base_name(run.program->source_file);
         const std::string right =
@@ -112,8 +132,8 @@ class SourceView final : public View {
             return "Source: no kernel has run yet.";
         const auto lines = lines_of(snapshot->kernel->source);
         std::string text = fmt::format("Source (simulated), {}\n", base_name(snapshot->kernel->program->source_file));
-        const Use use = snapshot->history ? use_of(session, *snapshot->history, *snapshot->kernel->program, lines.size())
-                                          : Use{std::vector<LineUse>(lines.size()), 0, 0, 0, 0, 0};
+        const Use use = snapshot->history ? use_of(session, focus, *snapshot->kernel, *snapshot->history, lines.size())
+                                          : Use{.lines = std::vector<LineUse>(lines.size())};
         for (size_t i = 0; i < lines.size(); ++i) {
             text += fmt::format("  {}{:3}  {}", static_cast<int32_t>(i) + 1 == focus.line ? '>' : ' ', i + 1, lines[i]);
             if (use.lines[i].count > 0)

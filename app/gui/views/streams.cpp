@@ -80,12 +80,12 @@ class StreamsView final : public View, StreamsPicture {
         std::string text = std::string(title) + " (simulated), " + title_of(board) + "\n";
         if (session.reveal_steps >= 0) return text + "  " + std::string(hidden_sentence) + "\n";
         const model::Schedule& s = board.schedule;
-        text += fmt::format("  {:.1f} us in all, {:.1f} one after the other, overlap {:.0f} %\n", s.total_us, s.work_us,
+        text += fmt::format("  {:.1f} µs in all, {:.1f} one after the other, overlap {:.0f} %\n", s.total_us, s.work_us,
                             100 * s.overlap);
         for (size_t e = 1; e < model::engines; ++e)
             if (s.busy_us[e] > 0)
                 text +=
-                    fmt::format("  {}: works {:.1f} us\n", model::name_of(static_cast<Engine>(e), board.gpu), s.busy_us[e]);
+                    fmt::format("  {}: works {:.1f} µs\n", model::name_of(static_cast<Engine>(e), board.gpu), s.busy_us[e]);
         for (size_t i = 0; i < board.program.operations.size() && i < 200; ++i) {
             std::string facts = facts_of(board, static_cast<int>(i));
             for (size_t at = facts.find('\n'); at != std::string::npos; at = facts.find('\n')) facts.replace(at, 1, "; ");
