@@ -622,6 +622,46 @@ TEST_CASE("a step that names an instruction opens there, whatever line its scene
     CHECK(desk.session.reveal_steps == desk.session.history_step + 1);
 }
 
+TEST_CASE("what an answer uncovers fills the picture; a scene that hid everything opens where its line stands") {
+    const auto answer = [](Desk& desk, size_t step) {
+        desk.session.lesson.predictions[step][0].chosen = 0;
+        desk.session.lesson.predictions[step][0].locked = true;
+        desk.session.post({Request::Kind::lock_prediction, 0, {}});
+        desk.settle();
+        REQUIRE(desk.session.reveal_steps < 0);
+    };
+    {
+        Desk desk(1, {.lesson = "A05", .lesson_step = 0});
+        desk.session.workspace = "learn";
+        desk.settle();
+        REQUIRE(desk.session.reveal_steps > 0);
+        const int64_t time = desk.shell.focus.time;
+        CHECK((time - desk.session.cycles_begin) * 3 > desk.session.cycles_end - desk.session.cycles_begin);
+        answer(desk, 0);
+        CHECK(desk.shell.focus.time == time);
+        CHECK((time - desk.session.cycles_begin) * 7 < desk.session.cycles_end - desk.session.cycles_begin);
+    }
+    Desk desk(1, {.lesson = "A15", .lesson_step = 1});  // no `until`: the clock was at 0
+    desk.session.workspace = "learn";
+    desk.settle();
+    REQUIRE(desk.session.reveal_steps == 0);
+    answer(desk, 1);
+    CHECK(desk.shell.focus.line == 4);
+    CHECK(desk.shell.focus.time > 200);
+}
+
+TEST_CASE("a host program's kernel opens where its warp begins to work, not while it is launched") {
+    Desk desk(1, {.lesson = "A03", .lesson_step = 0});
+    desk.session.workspace = "learn";
+    desk.settle();
+    const auto snapshot = desk.session.snapshot();
+    REQUIRE(snapshot->kernel);
+    const KernelTrace& trace = snapshot->kernel->result.trace;
+    REQUIRE(desk.shell.focus.warp >= 0);
+    const WarpTrack& warp = trace.warps[static_cast<size_t>(desk.shell.focus.warp)];
+    CHECK(desk.shell.focus.time >= trace.issues[warp.issues.front()].cycle);
+}
+
 TEST_CASE("the top bar gets shorter where it is narrow, and everything on it stays within reach") {
     for (const float scale : {0.75f, 1.0f, 1.25f, 1.5f, 2.0f, 2.5f}) {
         Desk desk(scale);

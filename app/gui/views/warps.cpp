@@ -195,19 +195,20 @@ class WarpsView final : public View {
             session.cycles_begin = focus.time - length / 2;
             session.cycles_end = session.cycles_begin + length;
         }
-        if (was_hidden_ && session.reveal_steps < 0 && !fresh) {  // answered: what was hidden fills the picture
+        // Answered, and the clock still stands where the hidden part began: that part fills the picture now.
+        if (hidden_after_ >= 0 && hidden_after_ == focus.time && session.reveal_steps < 0 && !fresh) {
             const int64_t length = session.cycles_end - session.cycles_begin;
             session.cycles_begin = focus.time - length / 8;
             session.cycles_end = session.cycles_begin + length;
         }
-        was_hidden_ = session.reveal_steps >= 0;
+        hidden_after_ = session.reveal_steps > 0 ? focus.time : -1;
         if (session.placed != placed_ && session.reveal_steps < 0) hold_wait(session, focus, plain);
         if (session.reveal_steps < 0) placed_ = session.placed;
         seen_time_ = focus.time;
         show(session, session.cycles_begin, session.cycles_end, width);
     }
     uint64_t placed_ = 0;
-    bool was_hidden_ = false;
+    int64_t hidden_after_ = -1;  // the clock while a prediction hides what follows; -1: it hides nothing, or all
 
     // Where each scheduler has one warp at most, its long wait is what there is to see: the window that ends within the next
     // one reaches past its end, to what the warp does then.
