@@ -57,6 +57,29 @@ TEST_CASE("the wheel zooms around the pointer, dragging pans, Home shows the who
     CHECK(desk.session.cycles_end == desk.trace().cycles);
 }
 
+TEST_CASE("larger text and a narrower window show fewer cycles, each as wide as before; a window set by hand stays") {
+    SmDesk desk("sm");
+    const auto length = [&] { return desk.session.cycles_end - desk.session.cycles_begin; };
+    const int64_t plain = length(), time = desk.shell.focus.time;
+    const auto inside = [&] { return desk.session.cycles_begin <= time && time < desk.session.cycles_end; };
+    desk.size(1600, 1000, 1.4f);
+    desk.frames(2);
+    CHECK(length() < plain);
+    CHECK(inside());
+    CHECK(desk.shows("issued"));
+    CHECK_FALSE(desk.shows("closer up (W, or the wheel) every instruction has its letter"));
+    desk.size(1600, 1000, 1);
+    desk.frames(2);
+    CHECK(length() == plain);
+    CHECK(inside());
+    desk.session.cycles_end = desk.session.cycles_begin + 3 * plain;
+    desk.frames(2);
+    CHECK(desk.shows("closer up (W, or the wheel) every instruction has its letter"));
+    desk.size(1600, 1000, 1.4f);
+    desk.frames(2);
+    CHECK(length() == 3 * plain);
+}
+
 TEST_CASE("the SM workspace stays within eight thousand quads at every zoom") {
     SmDesk desk("sm", {.warps_per_block = 16, .cycles = 20000});
     CHECK(desk.quads > 500);

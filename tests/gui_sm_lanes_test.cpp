@@ -142,6 +142,16 @@ TEST_CASE("at every cycle each block is done, running or to come") {
     }
 }
 
+TEST_CASE("a limit chosen by hand is one: it stops") {
+    SmDesk desk("sm");
+    auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
+    auto run = std::make_shared<model::KernelRun>(*snapshot->kernel);
+    run->result.occupancy = model::occupancy(run->gpu, 256, 24, 20736, 2);
+    snapshot->kernel = run;
+    desk.show(snapshot);
+    CHECK(desk.shell.describe("blocks").find("Your limit stops at 2 blocks") != std::string::npos);
+}
+
 TEST_CASE("exactly one limit is named, and it is the least") {
     const auto run = small_run();
     const auto rows = limiter_rows(*run);

@@ -40,7 +40,7 @@ std::string caption_of(const model::KernelRun& run, const Focus& focus, bool hid
     const model::Occupancy& o = run.result.occupancy;
     std::string name(o.limiter.empty() ? "launch" : o.limiter);
     name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-    const bool one = o.limiter == "shared memory" || o.limiter.empty();
+    const bool one = o.limiter == "shared memory" || o.limiter == "your limit" || o.limiter.empty();
     return fmt::format("{} {} at {} block{}: {} of {} warps, occupancy {:.0f} %.", name, one ? "stops" : "stop", o.blocks,
                        o.blocks == 1 ? "" : "s", o.blocks * o.warps_per_block, run.gpu.warps_per_sm.value, 100 * o.fraction);
 }

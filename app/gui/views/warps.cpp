@@ -182,6 +182,13 @@ class WarpsView final : public View {
             focus.warp >= 0 && focus.warp < static_cast<int32_t>(timeline_->trace().warps.size()) && focus.time >= 0;
         const bool unset = session.cycles_end <= session.cycles_begin;
         const auto plain = std::min(static_cast<int64_t>(width / plain_column), std::max<int64_t>(1, timeline_->cycles));
+        if (!fresh && !unset && seen_plain_ != plain && session.cycles_end - session.cycles_begin == seen_plain_) {
+            // Another width or text size: columns as readable as before, around the clock.
+            const int64_t before = std::clamp(focus.time - session.cycles_begin, int64_t{0}, seen_plain_);
+            session.cycles_begin += before - before * plain / seen_plain_;
+            session.cycles_end = session.cycles_begin + plain;
+        }
+        seen_plain_ = plain;
         if (!chosen || (fresh && unset && !session.lesson.lesson)) {
             session.cycles_begin = focus_first(*timeline_, focus, plain);
             session.cycles_end = session.cycles_begin + plain;
@@ -208,6 +215,7 @@ class WarpsView final : public View {
         show(session, session.cycles_begin, session.cycles_end, width);
     }
     uint64_t placed_ = 0;
+    int64_t seen_plain_ = 0;     // cycles of a readable width, in the last frame
     int64_t hidden_after_ = -1;  // the clock while a prediction hides what follows; -1: it hides nothing, or all
 
     // Where each scheduler has one warp at most, its long wait is what there is to see: the window that ends within the next
