@@ -83,7 +83,8 @@ Rect BankPicture::word_box(uint64_t word) const {
     const auto found = std::find(rows_.begin(), rows_.end(), word / 32);
     if (found == rows_.end()) return {};
     return {x_ + cell_w_ * static_cast<float>(word % 32) + 1,
-            grid_y_ + cell_h_ * static_cast<float>(found - rows_.begin()) + 0.5f, cell_w_ - 2, std::max(1.0f, cell_h_ - 1)};
+            grid_y_ + cell_h_ * static_cast<float>(found - rows_.begin()) + (cell_h_ < 3 ? 0.0f : 0.5f), cell_w_ - 2,
+            cell_h_ < 3 ? cell_h_ : cell_h_ - 1};  // low rows have no room for a gap
 }
 
 int BankPicture::lane_at(Point point, const Pattern& pattern) const {
