@@ -142,6 +142,26 @@ TEST_CASE("at every cycle each block is done, running or to come") {
     }
 }
 
+TEST_CASE("paths that run one after the other at one depth are told apart from one path in the legend") {
+    SmDesk desk("learn");
+    desk.shell.show_alone("divergence");
+    desk.session.grain = Grain::instruction;
+    auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
+    const auto legend_after = [&](uint32_t first, uint32_t second) {
+        auto history = std::make_shared<simt::WarpHistory>(*even_odd_history());
+        const simt::StackEntry both{8, ptx::no_pc, simt::full_mask};
+        history->steps.resize(4);
+        for (const auto& [pc, mask] : {std::pair<uint32_t, uint32_t>{4, first}, {5, second}})
+            history->steps.push_back({pc, mask, mask, 0, {both, {pc, 8, mask}}});
+        snapshot->history = history;
+        desk.session.history_step = 5;
+        desk.show(snapshot);
+        return desk.shows("lanes 0 to 15, on several paths") ? "several" : desk.shows("lanes 0 to 15") ? "one" : "none";
+    };
+    CHECK(std::string(legend_after(0xffff, 0xff)) == "one");  // a loop that lanes leave
+    CHECK(std::string(legend_after(0xff, 0xff00)) == "several");
+}
+
 TEST_CASE("a limit chosen by hand is one: it stops") {
     SmDesk desk("sm");
     auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());

@@ -291,16 +291,21 @@ class DivergenceView final : public View {
         if (r.h > 80) draw_legend(ui, history, shown, r.x, bar.y + 72, r.right());
     }
 
-    // One entry a path that ran in the rows counted; a path's lanes are named by the last mask that ran on it.
+    // Whether these lanes ever ran at once: else they are those of several paths at one depth, one after the other.
+    static bool together(const simt::WarpHistory& history, const Shown& shown, size_t path, uint32_t mask) {
+        for (size_t i = shown.from; i < shown.through(); ++i)
+            if (running_path(history.steps[i]) == path && history.steps[i].active == mask) return true;
+        return false;
+    }
+
+    // One entry a path that ran in the rows counted; a path's lanes are all that ran on it.
     void draw_legend(Ui& ui, const simt::WarpHistory& history, const Shown& shown, float x, float y, float right) {
         const Theme& theme = *ui.theme;
         std::vector<uint32_t> masks;
-        std::vector<int> parts;  // masks without a common lane: paths beside each other at one depth
         uint32_t exited = 0, waited = 0;
         for (size_t i = shown.from; i < shown.through(); ++i) {
             const size_t path = running_path(history.steps[i]);
-            if (masks.size() <= path) masks.resize(path + 1, 0), parts.resize(path + 1, 0);
-            if ((masks[path] & history.steps[i].active) == 0) ++parts[path];
+            if (masks.size() <= path) masks.resize(path + 1, 0);
             masks[path] |= history.steps[i].active;
             exited |= history.steps[i].exited;
             waited |= ~(history.steps[i].active | history.steps[i].exited);
@@ -310,7 +315,7 @@ class DivergenceView final : public View {
             const PathCode code = path_code(path);
             std::string name = path == 0 ? (masks[0] == simt::full_mask ? "all lanes together" : "all lanes that are left")
                                          : lanes_text(masks[path]);
-            if (path > 0 && parts[path] > 1) name += fmt::format(", in {} paths", parts[path]);
+            if (path > 0 && !together(history, shown, path, masks[path])) name += ", on several paths";
             if (x + 24 + ui.text_width(name, {.size = 13}) > right) return;
             x = ui.legend(x, y, code.color, code.hatch, name);
         }
