@@ -22,7 +22,7 @@ Events& events_of(GLFWwindow* window) {
     return *static_cast<Events*>(glfwGetWindowUserPointer(window));
 }
 
-KeyCode code_of(int key) {
+KeyCode key_of(int key) {
     if (key >= 32 && key < 127) return static_cast<KeyCode>(key);
     switch (key) {
         case GLFW_KEY_LEFT:
@@ -72,7 +72,7 @@ KeyCode code_of(int key) {
 // Letters and signs as the keyboard's own layout has them, not as an American one would.
 KeyCode layout_code(int key, int scancode) {
     const char* name = key >= 32 && key < 127 && key != GLFW_KEY_SPACE ? glfwGetKeyName(key, scancode) : nullptr;
-    if (name == nullptr || name[0] <= 32 || name[0] >= 127 || name[1] != 0) return code_of(key);
+    if (name == nullptr || name[0] <= 32 || name[0] >= 127 || name[1] != 0) return key_of(key);
     const char c = name[0];
     return static_cast<KeyCode>(c >= 'a' && c <= 'z' ? c - 32 : c);
 }

@@ -14,7 +14,7 @@ bool in_name(char c) {
 }
 
 // Without comments and strings.
-std::string code_of(std::string_view line) {
+std::string without_comments(std::string_view line) {
     std::string text;
     char quote = 0;
     for (size_t i = 0; i < line.size(); ++i) {
@@ -117,7 +117,7 @@ std::set<int32_t> results_of(const ptx::Program& program, uint32_t begin, uint32
 }  // namespace
 
 std::string variable_assigned(std::string_view line) {
-    const std::string text = code_of(line);
+    const std::string text = without_comments(line);
     std::set<std::string> names;
     bool unclear = text.find("[&]") != std::string::npos || text.find("[=]") != std::string::npos;  // lambdas
     const auto assigned = [&](const std::string& name) {
