@@ -167,6 +167,7 @@ void CoalescePicture::draw_labels(Ui& ui, const RequestFacts& facts) const {
     const float base = words_y_ + word_h_ + 22;
     const TextStyle style{.size = 12, .color = theme.ink2, .align = Align::center};
     uint32_t number = 0;
+    bool bare = false;  // a count without "of 8"
     for (size_t i = 0; i < facts.lines.size(); ++i)
         for (uint32_t s = 0; s < 4; ++s) {
             if (!(facts.lines[i].sectors >> s & 1)) continue;
@@ -178,6 +179,7 @@ void CoalescePicture::draw_labels(Ui& ui, const RequestFacts& facts) const {
                 if (ui.text_width(label, style) + 4 <= sector_pitch_ &&
                     (label != std::to_string(used / 4) || used % 4 == 0)) {
                     ui.text(box.x + box.w / 2, base, label, style);
+                    bare = bare || label == std::to_string(used / 4);
                     break;
                 }
         }
@@ -205,8 +207,9 @@ void CoalescePicture::draw_labels(Ui& ui, const RequestFacts& facts) const {
     } else {
         const bool gaps = facts.lines.back().line - facts.lines.front().line + 1 != facts.lines.size();
         bracket(line_box(0).x, line_box(facts.lines.size() - 1).right(),
-                fmt::format("{} lines of 128 B, {} to {}{}", facts.lines.size(), address(facts.lines.front()),
-                            address(facts.lines.back()), gaps ? "; those between are not touched" : ""));
+                fmt::format("{}{} lines of 128 B, {} to {}{}", bare ? "words used of 8 in each sector of " : "",
+                            facts.lines.size(), address(facts.lines.front()), address(facts.lines.back()),
+                            gaps ? "; those between are not touched" : ""));
     }
 }
 
