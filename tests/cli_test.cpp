@@ -424,6 +424,22 @@ TEST_CASE("a device as output stays one, a link stays a link, and a source is no
     CHECK(full.err.find("the output cannot be written: No space left on device") != std::string::npos);
 }
 
+TEST_CASE("messages that nobody can hear end nothing, and no file gets them") {
+    const std::string run =
+        "run " +
+        write("told.ptx", ".version 6.5\n.target sm_70\n.address_size 64\n.visible .entry told()\n{\n    ret;\n}\n") +
+        " --grid 1 --block 32 ";
+    CHECK(lockstep_command("gpus nosuch 2>&-; echo $?").out == "2\n");
+    CHECK(lockstep_command("gpus nosuch <&- >&- 2>&-; [ $? = 2 ]").status == 0);
+    const std::string kept = (scratch() / "told.json").string();  // would be stderr, were its number free
+    CHECK(lockstep_command(run + "--functional --scheduler gto --json " + kept + " >&- 2>&-; echo $?").out == "2\n");
+    CHECK(nlohmann::json::parse(read_file(kept).value())["outputs"].empty());
+    if (!fs::is_character_file("/dev/full")) return;
+    CHECK(lockstep_command("gpus nosuch 2>/dev/full; echo $?").out == "2\n");
+    CHECK(lockstep_command(run + "--functional --scheduler gto 2>/dev/full; echo $?").out.ends_with("0\n"));
+    CHECK(lockstep_command("--help >/dev/full").status == 2);
+}
+
 TEST_CASE("an enormous grid ends at the instruction budget") {
     const std::string file =
         write("nothing.ptx", ".version 6.5\n.target sm_70\n.address_size 64\n.visible .entry nothing()\n{\n    ret;\n}\n");

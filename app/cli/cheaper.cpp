@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/cli.h"
+#include "core/base/tell.h"
 #include "core/nn/cheaper/cheaper.h"
 #include "core/nn/models/models.h"
 #include "core/nn/trainer.h"
@@ -149,9 +150,8 @@ int train_cheaper(const CheaperChoice& choice, const nn::TrainerOptions& options
                        .functional = options.functional,
                        .threads = options.threads};
     run.on_step = [&](const std::string& now, const nn::StepRecord& step) {
-        if (phase != now && text) fmt::print(stderr, "training: {}\n", phase = now);
-        if (text && step.step > 0 && step.step % 200 == 0)
-            fmt::print(stderr, "  step {:>5}  loss {:.4f}\n", step.step, step.loss);
+        if (phase != now && text) tell("training: {}\n", phase = now);
+        if (text && step.step > 0 && step.step % 200 == 0) tell("  step {:>5}  loss {:.4f}\n", step.step, step.loss);
     };
     std::vector<nn::Comparison> made;
     if (!choice.quantize.empty()) {

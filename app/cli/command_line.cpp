@@ -18,11 +18,12 @@
 #include "app/cli/cli.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
+#include "core/base/tell.h"
 
 namespace lockstep::cli {
 
 void complain(const Diagnostic& diagnostic) {
-    fmt::print(stderr, "{}\n", render(diagnostic));
+    tell("{}\n", render(diagnostic));
 }
 
 nlohmann::ordered_json json_number(double value) {
@@ -221,28 +222,28 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
             status = hooks.app(picture);
         }
     } catch (const CLI::CallForHelp& help) {
-        return app.exit(help);
+        status = app.exit(help);
     } catch (const CLI::CallForVersion& version) {
-        return app.exit(version);
+        status = app.exit(version);
     } catch (const CLI::ParseError& error) {
-        fmt::print(stderr, "error: {}\n", sentence(app, error, std::vector<std::string>(argv + 1, argv + argc)));
+        tell("error: {}\n", sentence(app, error, std::vector<std::string>(argv + 1, argv + argc)));
         return static_cast<int>(ExitStatus::bad_input);
     } catch (const Failure& failure) {
         complain(failure.diagnostic);
         return static_cast<int>(failure.status);
     } catch (const std::bad_alloc&) {
-        fmt::print(stderr, "error: there is not enough memory for this\n");
+        tell("error: there is not enough memory for this\n");
         return static_cast<int>(ExitStatus::missing);
     } catch (const std::system_error& error) {  // of a full disk behind stdout, or no more threads
         if (std::ferror(stdout)) {
-            fmt::print(stderr, "error: the output cannot be written: {}\n", error.code().message());
+            tell("error: the output cannot be written: {}\n", error.code().message());
             return static_cast<int>(ExitStatus::bad_input);
         }
-        fmt::print(stderr, "error: {}\n", error.what());
+        tell("error: {}\n", error.what());
         return static_cast<int>(ExitStatus::missing);
     }
-    if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
-        fmt::print(stderr, "error: the output cannot be written: {}\n", std::strerror(errno));
+    if (!std::cout.flush() || std::fflush(stdout) != 0 || std::ferror(stdout)) {
+        tell("error: the output cannot be written: {}\n", std::strerror(errno));
         return static_cast<int>(ExitStatus::bad_input);
     }
     return status;

@@ -7,6 +7,7 @@
 
 #include "app/cli/cli.h"
 #include "core/base/files.h"
+#include "core/base/tell.h"
 #include "core/device/kernel_library.h"
 
 namespace lockstep::cli {
@@ -51,7 +52,7 @@ void add_compile(CLI::App& app, int&) {
             fmt::print("{}", compiled.ptx);
         } else {
             write_file(output, compiled.ptx);
-            fmt::print(stderr, "{}: {} bytes of PTX by {}\n", output, compiled.ptx.size(), compiled.compiler);
+            tell("{}: {} bytes of PTX by {}\n", output, compiled.ptx.size(), compiled.compiler);
         }
     });
 }

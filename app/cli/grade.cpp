@@ -17,6 +17,7 @@
 #include "app/cli/cli.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
+#include "core/base/tell.h"
 #include "core/device/kernel_library.h"
 #include "lessons/player/check.h"
 #include "lessons/player/exercise.h"
@@ -263,8 +264,8 @@ int grade_all(const GradeAsked& asked) {
     for (size_t i = 0; i < asked.submissions.size(); ++i) {
         graded.push_back(grade(lesson, exercises, asked.submissions[i], asked));
         if (asked.submissions.size() > 1)
-            fmt::print(stderr, "{} of {}: {} {:g} of {:g}\n", i + 1, asked.submissions.size(), graded.back().name,
-                       graded.back().points, graded.back().of_points);
+            tell("{} of {}: {} {:g} of {:g}\n", i + 1, asked.submissions.size(), graded.back().name, graded.back().points,
+                 graded.back().of_points);
     }
     std::string text;
     if (asked.format == "text") {

@@ -9,6 +9,7 @@
 #include "app/cli/cli.h"
 #include "app/cli/trace_file.h"
 #include "core/base/files.h"
+#include "core/base/tell.h"
 #include "core/model/streams.h"
 #include "lessons/player/host_program.h"
 #include "lessons/player/predict.h"
@@ -58,8 +59,8 @@ int run_host_program(const std::string& file, const std::string& gpu, uint64_t s
     options.seed = seed;
     const auto run =
         lessons::run_host(text, model::gpu_named(gpu).value(), std::filesystem::path(file).parent_path(), options).value();
-    for (const std::string& hazard : run->hazards) fmt::print(stderr, "warning: {}\n", hazard);
-    if (run->fault) fmt::print(stderr, "{}\n", simt::render(*run->fault));
+    for (const std::string& hazard : run->hazards) tell("warning: {}\n", hazard);
+    if (run->fault) tell("{}\n", simt::render(*run->fault));
     if (!trace.empty()) write_trace(model::trace_of(run->gpu, run->program, run->schedule), trace);
     if (!json.empty()) write_json(to_json(*run), json);
     if (json != "-") {

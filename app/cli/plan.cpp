@@ -10,6 +10,7 @@
 
 #include "app/cli/cli.h"
 #include "core/base/nearest.h"
+#include "core/base/tell.h"
 #include "core/parallel/search.h"
 
 namespace lockstep::cli {
@@ -242,8 +243,8 @@ void search_and_print(const PlanOptions& o, bool quiet, nlohmann::ordered_json& 
     request.most = o.most;
     if (::isatty(STDERR_FILENO))
         request.progress = [](size_t tried, size_t of) {
-            if (tried % 50 == 0 || tried == of) fmt::print(stderr, "\r{} of {} plans", tried, of);
-            if (tried == of) fmt::print(stderr, "\n");
+            if (tried % 50 == 0 || tried == of) tell("\r{} of {} plans", tried, of);
+            if (tried == of) tell("\n");
         };
     parallel::Planner planner;
     const parallel::SearchResult found = search_plans(planner, request);

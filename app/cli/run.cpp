@@ -17,6 +17,7 @@
 #include "app/cli/trace_file.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
+#include "core/base/tell.h"
 #include "core/device/kernel_library.h"
 #include "core/device/measured.h"
 #include "core/device/ptxas.h"
@@ -169,8 +170,7 @@ std::shared_ptr<const ptx::Program> with_registers(std::shared_ptr<const ptx::Pr
     uint32_t registers = 0;
     if (count == "ptxas") {
         const device::PtxasRegisters told = device::ptxas_registers(*program, std::string(gpu.compute));
-        fmt::print(stderr, "ptxas for {}: {} registers a thread; without it {}\n", told.target, told.count,
-                   program->registers_per_thread);
+        tell("ptxas for {}: {} registers a thread; without it {}\n", told.target, told.count, program->registers_per_thread);
         auto changed = std::make_shared<ptx::Program>(*program);
         changed->registers_per_thread = told.count;
         return changed;
@@ -212,8 +212,7 @@ void write_warp_timeline(const KernelTrace& trace, const std::string& kernel, co
         write_perfetto(trace, kernel, out, name_of);
     write_file(file, out.str());
     if (trace.truncated)
-        fmt::print(stderr, "note: the trace holds the cycles {} to {} of {}\n", trace.kept_from, trace.kept_until,
-                   trace.cycles);
+        tell("note: the trace holds the cycles {} to {} of {}\n", trace.kept_from, trace.kept_until, trace.cycles);
 }
 
 // "100000-120000": from the first cycle up to, not including, the second.
@@ -252,12 +251,12 @@ void note_generation(const model::GpuSpec& gpu, const ptx::Program& program) {
 int run(const Options& options) {
     const simt::WarpOrder order = order_named(options.order);
     if (!options.functional && order != simt::WarpOrder::round_robin)
-        fmt::print(stderr, "note: --order is for functional runs (--functional); this one is timed, in the model's order\n");
+        tell("note: --order is for functional runs (--functional); this one is timed, in the model's order\n");
     if (options.functional && !options.trace.empty()) throw Failure("--trace is of a timed run: leave --functional out");
     if (options.trace.empty() && (!options.trace_cycles.empty() || options.trace_sm != 0))
         throw Failure("--trace-sm and --trace-cycles choose what a trace holds: name its file too, as in --trace F.json");
     if (options.functional && !(options.scheduler + options.metrics).empty())
-        fmt::print(stderr, "note: --scheduler and --metrics are of timed runs; this one is functional\n");
+        tell("note: --scheduler and --metrics are of timed runs; this one is functional\n");
     check_trace_name(options.trace);
     const model::GpuSpec gpu = model::gpu_named(options.gpu).value();
     simt::LaunchOptions wanted;  // a wrong name is refused before the kernel is compiled
@@ -374,18 +373,18 @@ int run(const Options& options) {
     json["diagnostics"] = nlohmann::ordered_json::array();
     for (const simt::Fault& report : result.reports) {
         json["diagnostics"].push_back(diagnostic_json(report));
-        fmt::print(stderr, "{}\n", simt::render(report));
+        tell("{}\n", simt::render(report));
     }
-    for (const std::string& note : result.notes) fmt::print(stderr, "note: {}\n", note);
+    for (const std::string& note : result.notes) tell("note: {}\n", note);
     if (!result.notes.empty()) json["notes"] = result.notes;
     if (result.fault) {
         json["diagnostics"].push_back(diagnostic_json(*result.fault));
-        fmt::print(stderr, "{}\n", simt::render(*result.fault));
+        tell("{}\n", simt::render(*result.fault));
         if (options.shared == 0 && result.fault->message.find("shared memory") != std::string::npos)
             for (const ptx::SharedVariable& variable : program->shared_variables)
                 if (variable.bytes == 0)
-                    fmt::print(stderr, "note: '{}' is extern __shared__ and has no bytes here: --shared BYTES gives them\n",
-                               simt::readable_variable(variable.name));
+                    tell("note: '{}' is extern __shared__ and has no bytes here: --shared BYTES gives them\n",
+                         simt::readable_variable(variable.name));
     }
     const auto as_run = [&] {
         auto run = std::make_shared<model::KernelRun>();

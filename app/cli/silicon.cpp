@@ -14,6 +14,7 @@
 #include "app/cli/cli.h"
 #include "app/cli/silicon.h"
 #include "core/base/files.h"
+#include "core/base/tell.h"
 #include "core/comm/silicon_nccl.h"
 #include "core/device/child_process.h"
 #include "core/nn/silicon_training.h"
@@ -90,16 +91,13 @@ void add_silicon(CLI::App& app, int&) {
         const auto seconds_so_far = [begin] {
             return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         };
-        options.started = options.part_started = [&](std::string_view what) {
-            fmt::print(stderr, "{:6.1f} s  {} ...\n", seconds_so_far(), what);
-        };
+        options.started =
+            options.part_started = [&](std::string_view what) { tell("{:6.1f} s  {} ...\n", seconds_so_far(), what); };
         options.part_cut_off = [&](std::string_view part) {
-            fmt::print(stderr, "{:6.1f} s  {}: its share of the {:.1f} min is over; run again to go on with it\n",
-                       seconds_so_far(), part, options.budget / 60);
+            tell("{:6.1f} s  {}: its share of the {:.1f} min is over; run again to go on with it\n", seconds_so_far(), part,
+                 options.budget / 60);
         };
-        options.failed = [](const device::SiliconFailure& row) {
-            fmt::print(stderr, "not measured: {}: {}\n", row.name, row.why);
-        };
+        options.failed = [](const device::SiliconFailure& row) { tell("not measured: {}: {}\n", row.name, row.why); };
         options.more = parts_above();
         if (chosen->device.starts_with("cuda:")) {
             device::measure_silicon_guarded(file, chosen->out, chosen->device, options, chosen->patience);

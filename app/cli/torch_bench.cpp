@@ -9,6 +9,7 @@
 #include <set>
 
 #include "core/base/files.h"
+#include "core/base/tell.h"
 #include "core/device/child_process.h"
 
 namespace lockstep::cli {
@@ -64,7 +65,7 @@ std::vector<BenchRow> torch_bench(std::string_view wanted) {
         }
         return rows;
     }
-    fmt::print(stderr, "no rows of PyTorch: no python3 here has it (packages python3-torch, libopenblas0-openmp)\n");
+    tell("no rows of PyTorch: no python3 here has it (packages python3-torch, libopenblas0-openmp)\n");
     return {};
 }
 

@@ -12,6 +12,7 @@
 
 #include "app/cli/cli.h"
 #include "app/cli/silicon.h"
+#include "core/base/tell.h"
 #include "core/model/gpu_spec.h"
 #include "core/parallel/cluster_tables.h"
 
@@ -105,7 +106,7 @@ void add_validate(CLI::App& app, int&) {
         validate::Options options;
         options.table = chosen->table;
         options.quick = chosen->quick;
-        options.started = [](std::string_view row) { fmt::print(stderr, "{} ...\n", row); };
+        options.started = [](std::string_view row) { tell("{} ...\n", row); };
         validate::Report report;
         if (options.table != "cluster") report = validate::validate(options).value();
         if (options.table.empty() || options.table == "cluster") {

@@ -10,6 +10,7 @@
 #include "app/cli/cli.h"
 #include "app/cli/silicon.h"
 #include "core/base/files.h"
+#include "core/base/tell.h"
 #include "core/device/measured.h"
 #include "core/device/silicon_compare.h"
 
@@ -124,8 +125,8 @@ bool validate_silicon(const SiliconChoice& choice) {
     const auto begin = std::chrono::steady_clock::now();
     options.finished = [&](std::string_view name, size_t done, size_t of) {
         const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-        fmt::print(stderr, "silicon {}/{} {}, {:.0f} s{}\n", done, of, name, seconds,
-                   done == 1 && !choice.again ? "; what is ready is kept: Ctrl-C, and the next run goes on" : "");
+        tell("silicon {}/{} {}, {:.0f} s{}\n", done, of, name, seconds,
+             done == 1 && !choice.again ? "; what is ready is kept: Ctrl-C, and the next run goes on" : "");
     };
     ordered_json reports = ordered_json::array();
     const auto print_remarks = [&](const std::vector<std::string>& remarks) {

@@ -14,6 +14,7 @@
 #include <numeric>
 
 #include "core/base/diagnostic.h"
+#include "core/base/tell.h"
 #include "core/comm/collectives.h"
 #include "core/comm/group_end.h"
 #include "core/comm/mpi_process.h"
@@ -318,7 +319,7 @@ RankResult run_mpi(const MpiOptions& options, const std::function<void(Communica
         program(*world);
     } catch (const std::exception& thrown) {
         if (process.size == 1) throw;  // nobody else to end
-        fmt::print(stderr, "{}\n", Death{process.rank, thrown.what()}.text());
+        tell("{}\n", Death{process.rank, thrown.what()}.text());
         std::fflush(stderr);
         const auto* failure = dynamic_cast<const Failure*>(&thrown);
         const int status = failure ? static_cast<int>(failure->status) : 1;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/base/diagnostic.h"
+#include "core/base/tell.h"
 #include "core/comm/checks.h"
 #include "core/comm/mpi.h"
 #include "core/comm/traffic.h"
@@ -178,7 +179,7 @@ struct MpiProcess {
             const int from = i == rank ? peer : notices[static_cast<size_t>(i)];
             if (from >= 0) deadlock.waits.push_back({i, from, from != rank && notices[static_cast<size_t>(from)] == -1});
         }
-        fmt::print(stderr, "error: deadlock after {:g} s: {}\n", options.timeout_s, deadlock.text());
+        tell("error: deadlock after {:g} s: {}\n", options.timeout_s, deadlock.text());
         std::fflush(stderr);
         MPI_Abort(MPI_COMM_WORLD, 1);
         _exit(1);
