@@ -8,7 +8,7 @@ namespace lockstep::gui {
 namespace {
 
 // The same program is loaded anew for every scene of a lesson, so its text decides.
-bool same_launch(const model::KernelRun& a, const model::KernelRun& b) {
+bool launched_alike(const model::KernelRun& a, const model::KernelRun& b) {
     if (!a.program || !b.program) return false;
     const bool same_code = a.program == b.program || (a.program->kernel == b.program->kernel && a.source == b.source &&
                                                       a.program->instructions.size() == b.program->instructions.size());
@@ -19,7 +19,7 @@ bool same_launch(const model::KernelRun& a, const model::KernelRun& b) {
 
 void IssueTrail::adopt(const std::shared_ptr<const model::KernelRun>& run) {
     if (!run || run == last_) return;
-    if (!last_ || !same_launch(*last_, *run)) used_.clear();
+    if (!last_ || !launched_alike(*last_, *run)) used_.clear();
     last_ = run;
     for (const model::Metric& metric : run->result.metrics)
         if (metric.name == "issue_slot_utilization" && std::isfinite(metric.value)) {

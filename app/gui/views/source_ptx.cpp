@@ -16,7 +16,7 @@ namespace {
 constexpr float ptx_line_height = 18;
 
 // The cycles that the numbers are of, as the warp timeline's switch says.
-std::pair<int64_t, int64_t> span_of(const Session& session, const Timeline& timeline) {
+std::pair<int64_t, int64_t> cycles_of_waits(const Session& session, const Timeline& timeline) {
     if (session.whole || session.cycles_end <= session.cycles_begin) return {0, std::max<int64_t>(1, timeline.cycles)};
     return {session.cycles_begin, session.cycles_end};
 }
@@ -44,7 +44,7 @@ class CodeView final : public View {
         }
         adopt(session, snapshot->kernel);
         follower_.follow(*timeline_, focus);
-        const auto [begin, end] = span_of(session, *timeline_);
+        const auto [begin, end] = cycles_of_waits(session, *timeline_);
         if (sums_.begin != begin || sums_.end != end || sums_.issued.empty()) sums_ = sum_window(*timeline_, begin, end);
         const bool hidden = session.reveal_steps >= 0;
         const bool secret = hidden && tells(session, *timeline_->run);
@@ -70,7 +70,7 @@ class CodeView final : public View {
         if (!snapshot->kernel || !snapshot->kernel->program) return "Source and PTX: no kernel has run yet.";
         const std::shared_ptr<const Timeline> shared = session.timeline(snapshot->kernel);
         const Timeline& timeline = *shared;
-        const auto [begin, end] = span_of(session, timeline);
+        const auto [begin, end] = cycles_of_waits(session, timeline);
         const WindowSums sums = sum_window(timeline, begin, end);
         const bool hidden = session.reveal_steps >= 0;
         if (hidden && tells(session, *timeline.run)) return fmt::format("Source and PTX\n  {}\n", secret_kernel);
