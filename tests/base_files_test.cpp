@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -156,4 +158,27 @@ TEST_CASE("what a user keeps lies where XDG says, below the home folder without 
     CHECK(cache_folder() == "/home/ada/.cache/lockstep");
     unsetenv("HOME");
     CHECK(cache_folder() == std::filesystem::temp_directory_path() / "lockstep");
+}
+
+TEST_CASE("a text is read without its byte-order mark, and UTF-16 is refused by name") {
+    const auto file = std::filesystem::temp_directory_path() / ("lockstep-text-" + std::to_string(::getpid()));
+    for (const char* text : {"\xef\xbb\xbf"
+                             "a\xef\xbb\xbf"
+                             "b",
+                             "a\xef\xbb\xbf"
+                             "b"}) {
+        write_file(file, text);
+        CHECK(read_text(file).value() ==
+              "a\xef\xbb\xbf"
+              "b");
+    }
+    for (const char* text : {"\xff\xfe"
+                             "a",
+                             "\xfe\xff"
+                             "a"}) {
+        write_file(file, text);
+        CHECK(read_text(file).error().message == "the file is UTF-16: save it as UTF-8");
+    }
+    std::filesystem::remove(file);
+    CHECK(read_text(file).error().message == "no such file");
 }

@@ -72,6 +72,33 @@ TEST_CASE("A kernel that never ends and one that faults cost a submission its po
     CHECK(json["submissions"][0]["exercises"][1]["reasons"].get<std::string>().find("sort_work") != std::string::npos);
 }
 
+TEST_CASE(
+    "A byte-order mark costs nothing, UTF-16 and links out of the submission are named, and no file of the host is shown") {
+    if (!compiler_here()) return;
+    const std::string right = lesson_text("solution/by_warp.cu");
+    const Outcome marked = lockstep_command("grade --lesson A06 --exercise by_warp --submission " +
+                                            answers("marked", "\xef\xbb\xbf" + right, ""));
+    CHECK(marked.status == 0);
+    const Outcome wide =
+        lockstep_command("grade --lesson A06 --exercise by_warp --submission " + answers("wide", "\xff\xfe_\x01", ""));
+    CHECK(wide.status == 1);
+    CHECK(wide.out.find("the file is UTF-16: save it as UTF-8") != std::string::npos);
+
+    const std::string secret = write("secret.h", "the exam is about warps\n");
+    const fs::path linked = scratch() / "linked";
+    fs::create_directories(linked);
+    fs::create_symlink(secret, linked / "by_warp.cu");
+    const Outcome link = lockstep_command("grade --lesson A06 --exercise by_warp --submission " + linked.string());
+    CHECK(link.status == 1);
+    CHECK(link.out.find("by_warp.cu is a link out of the submission: hand in the file itself") != std::string::npos);
+
+    const Outcome reader = lockstep_command("grade --lesson A06 --exercise by_warp --submission " +
+                                            answers("reader", "#include \"" + secret + "\"\n" + right, ""));
+    CHECK(reader.status == 1);
+    CHECK(reader.out.find("secret.h:1") != std::string::npos);
+    CHECK(reader.out.find("exam is about warps") == std::string::npos);
+}
+
 TEST_CASE("What cannot be graded is refused in one sentence") {
     const std::string file = write("answer.cu", lesson_text("solution/by_warp.cu"));
     refuses("grade --lesson A06 --submission " + file, "say which one this file answers with --exercise");

@@ -41,7 +41,7 @@ void add_compile(CLI::App& app, int&) {
                         "PTX file, or - for stdout; default: the source's name with .ptx, in this folder");
     add_compiler_options(*command, options->how);
     command->callback([options] {
-        const std::string source = read_file(options->file).value();
+        const std::string source = read_text(options->file).value();
         const std::string output =
             options->output.empty() ? std::filesystem::path(options->file).stem().string() + ".ptx" : options->output;
         if (std::error_code none; std::filesystem::equivalent(options->file, output, none))

@@ -100,13 +100,19 @@ Graded grade_one(const lessons::Lesson& lesson, const lessons::Exercise& exercis
         graded.problem = fmt::format("there is no file {} in the submission", file.filename().string());
         return graded;
     }
+    if (const fs::path true_place = fs::canonical(file, error), folder = fs::canonical(file.parent_path() / ".", error);
+        !true_place.string().starts_with((folder / "").string())) {
+        graded.problem =
+            fmt::format("{} is a link out of the submission: hand in the file itself", file.filename().string());
+        return graded;
+    }
     // A computer without a compiler is nobody's wrong answer: that fails here, not the submission.
     if (fs::path(exercise.file).extension() == ".cu") graded.compiler = device::compiler_version(asked.compiler);
     const auto begin = std::chrono::steady_clock::now();
     TimeLimit limit(asked.max_seconds);
     try {
         // The exercise's own name: what the file is (CUDA, host program) goes by the exercise, not by how it was handed in.
-        auto report = lessons::check_submission(lesson, exercise, read_file(file).value(), exercise.file,
+        auto report = lessons::check_submission(lesson, exercise, read_text(file).value(), exercise.file,
                                                 {.compiler = asked.compiler, .stop = limit.token()});
         if (report)
             graded.report = std::move(report.value());

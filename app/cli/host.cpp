@@ -54,7 +54,7 @@ Json to_json(const lessons::HostRun& run) {
 int run_host_program(const std::string& file, const std::string& gpu, uint64_t seed, const std::string& json,
                      const std::string& trace) {
     check_trace_name(trace);
-    const lessons::HostText text = lessons::parse_host(read_file(file, 1 << 20).value(), file).value();
+    const lessons::HostText text = lessons::parse_host(read_text(file, 1 << 20).value(), file).value();
     lessons::HostRunOptions options;
     options.seed = seed;
     const auto run =

@@ -262,7 +262,7 @@ int run(const Options& options) {
     simt::LaunchOptions wanted;  // a wrong name is refused before the kernel is compiled
     const bool leakcheck = choose_checkers(options.check, wanted);
     const std::optional<model::SchedulerPolicy> scheduler = scheduler_of(options.scheduler);
-    std::string text = read_file(options.file, 64u << 20).value(), source;
+    std::string text = read_text(options.file, 64u << 20).value(), source;
     std::string ptx_name = options.file;
     const std::string extension = std::filesystem::path(options.file).extension().string();
     if (extension == ".cu" || extension == ".cuh" || extension == ".cpp") {

@@ -130,7 +130,7 @@ int run_program(const TapeAsked& asked) {
     if (asked.nan != "stop" && asked.nan != "warn")
         throw Failure(fmt::format("--nan {} is neither stop nor warn", asked.nan));
     check_can_write(asked.json);
-    const std::string text = read_file(asked.file, size_t{1} << 20).value();
+    const std::string text = read_text(asked.file, size_t{1} << 20).value();
     const lessons::TapeText program = lessons::parse_tape(text, asked.file).value();
     const auto run = lessons::run_tape(program, {.device = asked.device, .seed = asked.seed, .watch = true}).value();
     if (asked.json != "-") print(*run);

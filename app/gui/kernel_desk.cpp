@@ -175,8 +175,9 @@ void KernelDesk::load() {
             for (const auto& [name, launch] : others->items()) d.other_launches[name] = settings_from(launch);
         // A file that nobody edited here follows the disk.
         if (!d.path.empty() && d.saved())
-            if (const auto file = read_file(d.path, TextBuffer::largest); file.ok()) {
+            if (const auto file = read_text(d.path, TextBuffer::largest); file.ok()) {
                 d.text = file.value();
+                make_utf8(d.text);
                 d.on_disk = fnv1a64(d.text);
             }
         documents_.push_back(std::move(d));
@@ -212,7 +213,7 @@ std::optional<std::string> KernelDesk::open(const std::filesystem::path& file) {
     if (std::filesystem::exists(file, error) && !std::filesystem::is_regular_file(file, error))  // it might never end
         return "'" + file.filename().string() + "' is a pipe or a device: a file is needed";
     if (!is_kernel_file(file)) return std::string(names_known) + "; '" + file.filename().string() + "' does not";
-    const auto text = read_file(file, TextBuffer::largest);
+    const auto text = read_text(file, TextBuffer::largest);
     if (!text.ok()) return render(text.error());
     if (text.value().find('\0') != std::string::npos) return "'" + file.filename().string() + "' is no text file";
     std::string content = text.value();

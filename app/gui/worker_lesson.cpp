@@ -282,7 +282,7 @@ void Session::Worker::check_exercise() {
     if (exercises.empty()) return;
     const std::filesystem::path file = work_file(*lesson, exercises.front());
     busy("checking " + file.filename().string());
-    const auto text = read_file(file, size_t{1} << 20);
+    const auto text = read_text(file, size_t{1} << 20);
     if (!text.ok()) throw Failure(text.error());
     auto report =
         lessons::check_submission(*lesson, exercises.front(), text.value(), file.filename().string(), run_options());

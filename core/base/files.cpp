@@ -41,6 +41,15 @@ Result<std::string> read_file(const std::filesystem::path& path, size_t limit) {
     return read_file_that_begins(path, limit, "");
 }
 
+Result<std::string> read_text(const std::filesystem::path& path, size_t limit) {
+    Result<std::string> text = read_file(path, limit);
+    if (!text) return text;
+    if (text.value().starts_with("\xff\xfe") || text.value().starts_with("\xfe\xff"))
+        return Diagnostic{"the file is UTF-16: save it as UTF-8", {path.string()}};
+    if (text.value().starts_with("\xef\xbb\xbf")) text.value().erase(0, 3);
+    return text;
+}
+
 void write_file(const std::filesystem::path& path, std::string_view contents) {
     std::error_code error;
     const auto refuse = [&](const std::string& why) {

@@ -11,6 +11,10 @@ namespace lockstep {
 // The file's bytes; a Diagnostic that names the file when it cannot be read or is larger than `limit` bytes.
 Result<std::string> read_file(const std::filesystem::path& path, size_t limit = size_t{1} << 30);
 
+// The same of a text that people write: without the byte-order mark that some editors put in front of UTF-8; UTF-16, which
+// no reader here takes, is refused by its name.
+Result<std::string> read_text(const std::filesystem::path& path, size_t limit = size_t{1} << 30);
+
 // Writes by way of a temporary file and a rename, so that a crash never leaves half a file. Throws Failure.
 void write_file(const std::filesystem::path& path, std::string_view contents);
 

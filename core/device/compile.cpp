@@ -61,8 +61,8 @@ bool has_host_code(const std::string& source, const std::string& messages) {
     return messages.find("open source file") != std::string::npos;
 }
 
-Diagnostic why(const CompilerRun& run, const std::string& version, const std::string& source, const std::string& file,
-               const ChildLimits& limits) {
+Diagnostic why(const CompilerRun& run, const std::string& version, const CompileRequest& request, const std::string& file) {
+    const ChildLimits& limits = request.limits;
     switch (run.outcome.end) {
         case ChildOutcome::End::timed_out:
             return {fmt::format("{} took longer than {:g} s and was ended", version, limits.seconds), {file}};
@@ -75,7 +75,7 @@ Diagnostic why(const CompilerRun& run, const std::string& version, const std::st
         case ChildOutcome::End::exited:
             break;
     }
-    if (auto error = first_error(run.outcome.output, source, file)) return *error;
+    if (auto error = first_error(run.outcome.output, request.source, file, request.include)) return *error;
     const std::string first_line = run.outcome.output.substr(0, run.outcome.output.find('\n')).substr(0, 500);
     return {fmt::format("{} refused the source{}{}", version, first_line.empty() ? "" : ": ", first_line), {file}};
 }
@@ -116,17 +116,19 @@ Result<Compiled> compile(const std::string& cuda_source, const std::string& file
         cuda_source,   options.arch, options.least_arch, include_folders(file, options.include), options.define,
         folder.path(), limits};
     CompilerRun run = compiler.run(request);
-    if (options.messages != nullptr) *options.messages = all_messages(run.outcome.output, cuda_source, file);
+    if (options.messages != nullptr)
+        *options.messages = all_messages(run.outcome.output, cuda_source, file, request.include);
     const auto failed = [](const CompilerRun& r) { return !r.outcome.succeeded() || r.ptx.empty(); };
     // NVRTC knows no host code and no host headers: a whole program needs nvcc, and its errors are the true ones.
     if (failed(run) && options.compiler.empty() && &compiler == &nvrtc && nvcc.version() &&
         has_host_code(cuda_source, run.outcome.output)) {
         CompilerRun second = nvcc.run(request);
-        if (options.messages != nullptr) *options.messages = all_messages(second.outcome.output, cuda_source, file);
-        if (failed(second)) return why(second, *nvcc.version(), cuda_source, file, limits);
+        if (options.messages != nullptr)
+            *options.messages = all_messages(second.outcome.output, cuda_source, file, request.include);
+        if (failed(second)) return why(second, *nvcc.version(), request, file);
         return Compiled{with_source_file(second.ptx, file), *nvcc.version(), with_file_name(second.outcome.output, file)};
     }
-    if (failed(run)) return why(run, version, cuda_source, file, limits);
+    if (failed(run)) return why(run, version, request, file);
     return Compiled{with_source_file(run.ptx, file), version, with_file_name(run.outcome.output, file)};
 }
 

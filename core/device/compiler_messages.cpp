@@ -69,9 +69,22 @@ std::string shown_path(const std::string& header, const std::string& file) {
     const std::string path = std::filesystem::path(header).lexically_normal().string();
     return path.starts_with(folder) ? (parent / path.substr(folder.size())).string() : header;
 }
+
+// A header of the compiler's, or in a folder that was given. Whatever else a source includes, such as a file of the host
+// that is no business of a stranger's kernel, is named and not shown.
+bool may_be_quoted(const std::string& header, const std::vector<std::string>& include) {
+    std::error_code error;
+    const std::string path = std::filesystem::weakly_canonical(header, error).string();
+    std::vector<std::string> folders{"/usr", "/opt", resource_root().string()};
+    folders.insert(folders.end(), include.begin(), include.end());
+    return std::any_of(folders.begin(), folders.end(), [&](const std::string& folder) {
+        return path.starts_with((std::filesystem::weakly_canonical(folder, error) / "").string());
+    });
+}
 }  // namespace
 
-std::vector<Diagnostic> all_messages(const std::string& messages, const std::string& source, const std::string& file) {
+std::vector<Diagnostic> all_messages(const std::string& messages, const std::string& source, const std::string& file,
+                                     const std::vector<std::string>& include) {
     static const std::regex place(
         R"(^(.*?)(?:\((\d{1,9})\)|:(\d{1,9}):(\d{1,9})): (?:fatal |catastrophic )?(error|warning)(?: #[0-9A-Za-z-]+)?: (.*)$)");
     constexpr size_t most = 200, largest_header = size_t{4} << 20;
@@ -96,7 +109,7 @@ std::vector<Diagnostic> all_messages(const std::string& messages, const std::str
             diagnostic.where = {file, line,
                                 by_caret ? column_by_caret(lines, i, diagnostic.source_line) : std::stoi(found[4])};
         } else {
-            if (const Result<std::string> header = read_file(where, largest_header))
+            if (const Result<std::string> header = read_file(where, largest_header); header && may_be_quoted(where, include))
                 diagnostic.source_line = line_of(header.value(), line).substr(0, 2000);
             diagnostic.where = {shown_path(where, file), line,
                                 by_caret ? column_by_caret(lines, i, diagnostic.source_line) : std::stoi(found[4])};
@@ -106,8 +119,9 @@ std::vector<Diagnostic> all_messages(const std::string& messages, const std::str
     return found_messages;
 }
 
-std::optional<Diagnostic> first_error(const std::string& messages, const std::string& source, const std::string& file) {
-    for (Diagnostic& message : all_messages(messages, source, file))
+std::optional<Diagnostic> first_error(const std::string& messages, const std::string& source, const std::string& file,
+                                      const std::vector<std::string>& include) {
+    for (Diagnostic& message : all_messages(messages, source, file, include))
         if (message.severity == Severity::error) return std::move(message);
     return std::nullopt;
 }

@@ -47,9 +47,11 @@ std::filesystem::path standard_headers();
 
 // The first error in a compiler's messages as a Diagnostic on the student's own text, or on a header of hers, which is named
 // as `file` is: relative to the same folder; and the messages with the student's file name in place of source_name.
-std::optional<Diagnostic> first_error(const std::string& messages, const std::string& source, const std::string& file);
+std::optional<Diagnostic> first_error(const std::string& messages, const std::string& source, const std::string& file,
+                                      const std::vector<std::string>& include = {});
 // All errors and warnings likewise, at most some hundreds.
-std::vector<Diagnostic> all_messages(const std::string& messages, const std::string& source, const std::string& file);
+std::vector<Diagnostic> all_messages(const std::string& messages, const std::string& source, const std::string& file,
+                                     const std::vector<std::string>& include = {});
 std::string with_file_name(std::string messages, const std::string& file);
 
 // PTX whose .file lines say `file` where they said source_name in some folder.

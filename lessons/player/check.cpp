@@ -146,7 +146,7 @@ class Checker {
     }
 
     static std::string text_of(const fs::path& file) {
-        Result<std::string> text = read_file(file, 1 << 20);
+        Result<std::string> text = read_text(file, 1 << 20);
         return text ? text.value() : "";
     }
 

@@ -380,7 +380,7 @@ Result<ExerciseReport> check_exercise(const Lesson& lesson, const Exercise& exer
             return Diagnostic{fmt::format("unknown run '{}': there are reference and starter", run)};
         const std::string& file = run == "starter" ? exercise.file : exercise.reference;
         if (compiled_here)
-            if (const Result<std::string> text = read_file(lesson.folder / file, 1 << 20))
+            if (const Result<std::string> text = read_text(lesson.folder / file, 1 << 20))
                 return compile_kernel(text.value(), (lesson.folder / file).string(), exercise.kernel, options.compiler);
         return load_kernel(lesson.folder, file, exercise.kernel);
     };

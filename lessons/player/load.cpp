@@ -18,7 +18,7 @@ std::string id_of(const std::filesystem::path& folder) {
 
 Result<Lesson> load_lesson(const std::filesystem::path& folder) {
     const std::filesystem::path file = folder / "lesson.md";
-    Result<std::string> text = read_file(file, size_t{1} << 20);
+    Result<std::string> text = read_text(file, size_t{1} << 20);
     if (!text) return text.error();
     Result<Lesson> lesson = parse_lesson(text.value(), file);
     if (lesson && lesson.value().id != id_of(std::filesystem::weakly_canonical(folder / "lesson.md").parent_path()))

@@ -37,7 +37,7 @@ Result<std::shared_ptr<const ptx::Program>> decode_text(const std::string& text,
 }  // namespace
 
 Result<bool> check_ptx(const fs::path& source) {
-    Result<std::string> text = read_file(source, 1 << 20);
+    Result<std::string> text = read_text(source, 1 << 20);
     if (!text) return text.error();
     const fs::path ptx = ptx_beside(source);
     Result<std::string> compiled = read_file(ptx, 16 << 20);
@@ -55,7 +55,7 @@ Result<std::shared_ptr<const ptx::Program>> load_kernel(const fs::path& folder, 
         const fs::path ptx = ptx_beside(source);
         return decode_text(read_file(ptx, 16 << 20).value(), ptx.string(), kernel);
     }
-    Result<std::string> text = read_file(source, 1 << 20);
+    Result<std::string> text = read_text(source, 1 << 20);
     if (!text) return text.error();
     return compile_kernel(text.value(), source.string(), kernel);
 }
@@ -81,7 +81,7 @@ Result<std::shared_ptr<const SceneResult>> run_training_scene(const Lesson& less
     std::string text = scene.train;
     SourceLocation where = scene.where;
     if (is_engine_program(scene.train)) {
-        Result<std::string> read = read_file(lesson.folder / scene.train, 1 << 20);
+        Result<std::string> read = read_text(lesson.folder / scene.train, 1 << 20);
         if (!read) return read.error();
         text = read.value();
         where = {(lesson.folder / scene.train).string(), 1, 1};
@@ -110,7 +110,7 @@ Result<std::shared_ptr<const SceneResult>> run_parallel(const Lesson& lesson, co
     std::string text = scene.parallel;
     SourceLocation where = scene.where;
     if (is_parallel_program(scene.parallel)) {
-        Result<std::string> read = read_file(lesson.folder / scene.parallel, 1 << 20);
+        Result<std::string> read = read_text(lesson.folder / scene.parallel, 1 << 20);
         if (!read) return read.error();
         text = read.value();
         where = {(lesson.folder / scene.parallel).string(), 1, 1};
@@ -189,7 +189,7 @@ Result<std::shared_ptr<const SceneResult>> run_host_scene(const Lesson& lesson, 
                                                           const RunOptions& options) {
     Result<model::GpuSpec> gpu = model::gpu_named(gpu_of(lesson, scene, options));
     if (!gpu) return gpu.error();
-    Result<std::string> text = read_file(lesson.folder / scene.host, 1 << 20);
+    Result<std::string> text = read_text(lesson.folder / scene.host, 1 << 20);
     if (!text) return text.error();
     Result<HostText> parsed = parse_host(text.value(), (lesson.folder / scene.host).string());
     if (!parsed) return parsed.error();
