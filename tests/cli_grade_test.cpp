@@ -84,6 +84,11 @@ TEST_CASE(
     CHECK(wide.status == 1);
     CHECK(wide.out.find("the file is UTF-16: save it as UTF-8") != std::string::npos);
 
+    const Outcome empty =
+        lockstep_command("grade --lesson A06 --exercise by_warp --submission " + answers("empty", "// nothing yet\n", ""));
+    CHECK(empty.out.find("by_warp.cu: error: there is no kernel here: a kernel is a __global__ function") !=
+          std::string::npos);
+
     const std::string secret = write("secret.h", "the exam is about warps\n");
     const fs::path linked = scratch() / "linked";
     fs::create_directories(linked);

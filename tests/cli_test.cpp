@@ -424,6 +424,18 @@ TEST_CASE("a device as output stays one, a link stays a link, and a source is no
     CHECK(full.err.find("the output cannot be written: No space left on device") != std::string::npos);
 }
 
+TEST_CASE("a kernel that waits for its whole grid is told what to do instead") {
+    const std::string head = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry waits()\n{\n.reg .b32 %r<2>;\n";
+    const std::string run = " --grid 1 --block 32 --functional";
+    const Outcome waits = lockstep_command("run " + write("waits.ptx", head + "mov.u32 %r1, %envreg2;\ntrap;\n}\n") + run);
+    CHECK(waits.status == 1);
+    CHECK(waits.err.find("grid.sync() does so where the launch is not cooperative") != std::string::npos);
+    const Outcome stops = lockstep_command("run " + write("stops.ptx", head + "trap;\n}\n") + run);
+    CHECK(stops.status == 1);
+    CHECK(stops.err.find("stopped itself with a trap instruction") != std::string::npos);
+    CHECK(stops.err.find("grid.sync()") == std::string::npos);
+}
+
 TEST_CASE("messages that nobody can hear end nothing, and no file gets them") {
     const std::string run =
         "run " +

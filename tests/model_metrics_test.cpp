@@ -286,7 +286,7 @@ TEST_CASE("no run stands above its roof: the time is at least that of its bytes 
     }
 }
 
-TEST_CASE("a run is held against the peak of the format that it computes in, and reaches no more than that") {
+TEST_CASE("a run is held against the peak of the format that it computes in, and reaches no more than that", "[long]") {
     struct Row {
         std::string name, step, peak;
         double tera;
@@ -353,7 +353,7 @@ TEST_CASE("products of matrices count by the types of their factors and results,
     }
 }
 
-TEST_CASE("Volta's product of four quarters takes as long as the peak of its tensor cores allows") {
+TEST_CASE("Volta's product of four quarters takes as long as the peak of its tensor cores allows", "[long]") {
     const std::string sums = "{%f1,%f2,%f3,%f4,%f5,%f6,%f7,%f8}";
     std::string body = "mov.u32 %r2, 0;\nagain:\n";
     for (int i = 0; i < 8; ++i)

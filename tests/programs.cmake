@@ -39,8 +39,8 @@ function(test_of file program)  # ARGN: which of the program's tests
   set(seconds 600)
   set(hidden "")
   if(LOCKSTEP_SANITIZE)  # ten to forty times as slow: see tests/catch.h
-    if(file MATCHES "^(every_lesson_[bc]|parity_models)_test$")
-      return()  # training from end to end
+    if(file MATCHES "^(every_exercise|every_lesson_[bc]|parity_models)_test$")
+      return()  # training and compilers from end to end
     endif()
     set(seconds 1800)
     set(hidden "~[long]")

@@ -177,7 +177,16 @@ Fault* trap_fault(Warp& warp, uint32_t pc, uint32_t mask) {
     const auto& program = *warp.block->grid->program;
     if (pc < program.instructions.size() && program.instructions[pc].mode == 1)
         return make_fault(warp, pc, lane, "assert", assert_text(warp, pc, lane));
-    return make_fault(warp, pc, lane, "trap", "the kernel stopped itself with a trap instruction");
+    std::string why = "the kernel stopped itself with a trap instruction";
+    for (const auto& i : program.instructions)  // where a cooperative launch's memory lies: grid.sync() traps without it
+        if (i.kind == ptx::Kind::special_register &&
+            static_cast<ptx::SpecialRegister>(i.mode) == ptx::SpecialRegister::envreg) {
+            why +=
+                "; grid.sync() does so where the launch is not cooperative, and none is here: let a second kernel do what "
+                "comes behind it";
+            break;
+        }
+    return make_fault(warp, pc, lane, "trap", why);
 }
 
 std::string render(const Fault& fault) {

@@ -67,7 +67,9 @@ Result<std::shared_ptr<const ptx::Program>> compile_kernel(const std::string& te
     how.compiler = compiler;
     Result<device::Compiled> compiled = device::compile(text, file, how);
     if (!compiled) return compiled.error();
-    return decode_text(compiled.value().ptx, file + ".ptx", kernel);
+    auto program = decode_text(compiled.value().ptx, file + ".ptx", kernel);
+    if (!program) return device::in_source(program.error(), text, file);
+    return program;
 }
 
 std::string gpu_of(const Lesson& lesson, const Scene& scene, const RunOptions& options) {
