@@ -93,7 +93,7 @@ TEST_CASE("in no view of a training step does text clash", "[long]") {
     CHECK(list(found) == std::vector<std::string>{});
 }
 
-TEST_CASE("in no kind of scene of the lessons does text clash", "[long]") {
+TEST_CASE("in no kind of scene of the lessons does text clash") {
     std::set<std::string> found, kinds;
     for (const auto& folder : lessons::lesson_folders()) {
         const auto lesson = lessons::load_lesson(folder);
