@@ -37,6 +37,22 @@ TEST_CASE("both sides of a branch together are the lanes that met it") {
     CHECK(path_code(1).hatch != path_code(2).hatch);
 }
 
+TEST_CASE("even lanes are solid and odd ones hatched, whichever side of the branch runs first") {
+    for (const bool even_first : {true, false}) {
+        simt::WarpHistory history = *even_odd_history();
+        if (!even_first)
+            for (simt::WarpStep& step : history.steps)
+                for (simt::StackEntry& entry : step.stack)
+                    if (entry.mask != 0xffffffffu) entry.mask = ~entry.mask;
+        simt::number_paths(history);
+        INFO(even_first);
+        CHECK(path_code(static_cast<size_t>(path_of_lane(history.steps[4], 0))).hatch == Hatch::solid);
+        CHECK(path_code(static_cast<size_t>(path_of_lane(history.steps[4], 1))).hatch == Hatch::diagonal);
+        const LaneSums sums = sum_lanes(history, 2, 8);
+        CHECK(sums.order == (even_first ? std::vector<size_t>{0, 2, 1} : std::vector<size_t>{0, 1, 2}));
+    }
+}
+
 TEST_CASE("the average counts from the instruction before the branch that splits the warp") {
     const auto history = even_odd_history();
     CHECK(counting_from(*history) == 2);

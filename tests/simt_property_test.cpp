@@ -287,6 +287,8 @@ TEST_CASE("random structured programs give what each thread would have computed 
             uint32_t live = 0;
             for (const StackEntry& entry : s.stack) live |= entry.mask;
             REQUIRE(live == (born & ~s.exited));
+            for (size_t k = 0; k < std::min<size_t>(s.stack.size(), 16); ++k)  // paths side by side are told apart
+                for (size_t j = 0; j < k && s.stack.size() < 8; ++j) REQUIRE(s.number(j) != s.number(k));
             if (i + 1 == history.steps.size()) continue;
             // Lanes active on both sides of a divergent branch together cover the mask that met it.
             const auto& instruction = compiled.program.instructions[s.pc];

@@ -54,6 +54,8 @@ TEST_CASE("an even/odd if gives the classic stack: both sides, odd side, even si
                                                     {k.else_pc, k.join_pc, odd},
                                                     {k.branch_pc + 1, k.join_pc, even}});
     CHECK(after->active == even);
+    CHECK(after->number(2) == 2);  // the even lanes', with the lowest of those that parted
+    CHECK(after->number(1) == 1);
     CHECK(history.steps.back().active == full_mask);
     CHECK(history.steps.back().stack.size() == 1);
 }
@@ -93,6 +95,7 @@ TEST_CASE("a loop whose trip count differs by lane meets again behind it without
     size_t deepest = 0, stores = 0;
     for (const WarpStep& s : history.steps) {
         deepest = std::max(deepest, s.stack.size());
+        if (s.stack.size() == 2) CHECK(s.number(1) == 1);  // lanes leave it, but it is the same path
         if (s.pc == behind) {
             ++stores;
             CHECK(s.active == full_mask);
@@ -103,4 +106,34 @@ TEST_CASE("a loop whose trip count differs by lane meets again behind it without
     REQUIRE(!launch(k.program, config_of({1}, {32}, {out}), memory).fault);
     const auto values = read_back<uint32_t>(memory, out, 32);
     for (uint32_t i = 0; i < 32; ++i) CHECK(values[i] == i * std::max(i, 1u));
+}
+
+TEST_CASE("of two paths that part, the one with the lowest lane has an even number, whichever runs first, and keeps it") {
+    constexpr uint32_t low = 0x0000ffffu, high = 0xffff0000u;
+    const StackEntry meet{9, ptx::no_pc, full_mask};
+    const auto path = [](uint32_t pc, uint32_t mask) { return StackEntry{pc, 9, mask}; };
+    WarpHistory history;
+    const auto add = [&](std::vector<StackEntry> stack) {
+        history.steps.push_back({stack.back().pc, stack.back().mask, stack.back().mask, 0, std::move(stack)});
+    };
+    add({{0, ptx::no_pc, full_mask}});
+    add({meet, path(5, low), path(1, high)});
+    add({meet, path(2, high), path(5, low)});  // independent threads: they change places
+    // The low lanes part again, up to a place of their own.
+    add({meet, path(2, high), path(8, low), {7, 8, 0x0000ff00u}, {6, 8, 0x000000ffu}});
+    add({meet, path(8, low), {7, 8, 0x0000ff00u}});  // the high ones have ended meanwhile
+    add({meet, path(8, low)});
+    number_paths(history);
+    const auto numbers = [&](size_t step) {
+        std::vector<size_t> all;
+        for (size_t place = 0; place < history.steps[step].stack.size(); ++place)
+            all.push_back(history.steps[step].number(place));
+        return all;
+    };
+    CHECK(numbers(0) == std::vector<size_t>{0});
+    CHECK(numbers(1) == std::vector<size_t>{0, 2, 1});
+    CHECK(numbers(2) == std::vector<size_t>{0, 1, 2});
+    CHECK(numbers(3) == std::vector<size_t>{0, 1, 2, 3, 4});
+    CHECK(numbers(4) == std::vector<size_t>{0, 2, 3});
+    CHECK(numbers(5) == std::vector<size_t>{0, 2});
 }

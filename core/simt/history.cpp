@@ -4,6 +4,8 @@
 #include "core/simt/history.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 #include <set>
 
@@ -55,7 +57,71 @@ bool exists(const LaunchConfig& config, uint32_t block, uint32_t warp) {
     return block < config.grid.count() && uint64_t{warp} * warp_size < config.block.count();
 }
 
+// The path of the step before that an entry goes on as, or is what is left of; the count: there is none.
+size_t path_before(const std::vector<StackEntry>& before, const StackEntry& entry) {
+    const auto alike = [&](const StackEntry& was) {
+        return was.frame == entry.frame && was.reconvergence == entry.reconvergence;
+    };
+    for (size_t i = 0; i < before.size(); ++i)
+        if (alike(before[i]) && before[i].mask == entry.mask) return i;
+    for (size_t i = before.size(); i-- > 0;)
+        if (alike(before[i]) && (!(entry.mask & ~before[i].mask) || !(before[i].mask & ~entry.mask))) return i;
+    return before.size();
+}
+
+void number_step(const WarpStep& before, WarpStep& now) {
+    constexpr size_t numbered = 16;
+    const size_t count = std::min(now.stack.size(), numbered);
+    std::array<size_t, numbered> from{}, number{};
+    uint32_t taken = 0;  // bit n: a path has number n
+    for (size_t k = 1; k < count; ++k) from[k] = path_before(before.stack, now.stack[k]);
+    for (size_t k = 1; k < count; ++k) {
+        const bool parted = std::count(from.begin() + 1, from.begin() + static_cast<std::ptrdiff_t>(count), from[k]) > 1;
+        const size_t old = from[k] == 0 || from[k] == before.stack.size() || parted ? 0 : before.number(from[k]) % numbered;
+        if (old == 0 || (taken >> old & 1)) continue;
+        number[k] = old;
+        taken |= 1u << old;
+    }
+    const auto sisters = [&](size_t a, size_t b) {
+        const StackEntry &one = now.stack[a], &other = now.stack[b];
+        return number[a] == 0 && number[b] == 0 && one.frame == other.frame && one.reconvergence == other.reconvergence &&
+               !(one.mask & other.mask);
+    };
+    for (size_t k = 1; k < count; ++k) {
+        if (number[k] != 0) continue;
+        size_t first = k, other = k;  // of the sisters
+        for (size_t i = 1; i < count; ++i)
+            if (i != k && sisters(i, k)) {
+                other = i;
+                if (std::countr_zero(now.stack[i].mask) < std::countr_zero(now.stack[first].mask)) first = i;
+            }
+        const auto lowest_free = [&](size_t n) {
+            while (n + 2 < numbered && (taken >> n & 1)) n += 2;
+            taken |= 1u << n;
+            return n;
+        };
+        if (other == k) {
+            number[k] = lowest_free(1);
+            continue;
+        }
+        other = first == k ? other : k;
+        number[first] = lowest_free(2);
+        number[other] = lowest_free(1);
+    }
+    now.numbers = 0;
+    for (size_t k = 1; k < count; ++k) now.numbers |= uint64_t{number[k]} << (4 * k);
+}
+
 }  // namespace
+
+void number_paths(WarpHistory& history) {
+    for (size_t i = 0; i < history.steps.size(); ++i) {
+        WarpStep& now = history.steps[i];
+        if (now.stack.size() < 2) continue;
+        static const WarpStep none;
+        number_step(i > 0 ? history.steps[i - 1] : none, now);
+    }
+}
 
 WarpHistory record_warp(const ptx::Program& program, const LaunchConfig& config, const Memory& before, uint32_t block,
                         uint32_t warp, uint64_t limit) {
@@ -82,6 +148,7 @@ WarpHistory record_warp(const ptx::Program& program, const LaunchConfig& config,
         }
     };
     history.fault = replay(program, config, before, block, warp, watch);
+    number_paths(history);
     return history;
 }
 

@@ -17,6 +17,14 @@ struct WarpStep {
     uint32_t executed = 0;          // lanes that did the work
     uint32_t exited = 0;            // lanes gone before this instruction
     std::vector<StackEntry> stack;  // before the instruction; the last entry runs
+    uint64_t numbers = 0;           // of the paths in the stack, 4 bits each from the bottom; see number_paths
+
+    // A path keeps its number for as long as it lives. 0: the bottom. Of two that part, the one that holds their lowest lane
+    // has an even number, the other an odd one. Where none was given, the place in the stack.
+    size_t number(size_t place) const {
+        const size_t given = place < 16 ? numbers >> (4 * place) & 15 : 0;
+        return given > 0 ? given : place;
+    }
 };
 
 struct WarpAccess {     // what one instruction of the history touched
@@ -42,6 +50,9 @@ struct WarpHistory {
         return replayed.empty() ? step : step < replayed.size() ? replayed[step] : replayed.back() + 1;
     }
 };
+
+// Gives the paths of all steps their numbers, the lowest that no other path in the stack has.
+void number_paths(WarpHistory& history);
 
 WarpHistory record_warp(const ptx::Program&, const LaunchConfig&, const Memory& before, uint32_t block, uint32_t warp,
                         uint64_t limit = 100'000);

@@ -250,13 +250,13 @@ class DivergenceView final : public View {
         ui.rect(bar, theme.grid);
         float x = bar.x;
         const float a_slot = bar.w / static_cast<float>(std::max<int64_t>(1, sums.slots()));
-        for (size_t path = 0; path < sums.by_path.size(); ++path) {
+        for (const size_t path : sums.order) {
             const float width = static_cast<float>(sums.by_path[path]) * a_slot;
             if (width < 0.5f) continue;
             const PathCode code = path_code(path);
             ui.hatch({x, bar.y, width, bar.h}, code.color, code.hatch);
             std::string label = with_commas(sums.by_path[path]);
-            if (path == 0) label += " lane slots";
+            if (path == sums.order.front()) label += " lane slots";
             const float w = ui.text_width(label, {.size = 13, .weight = 600});
             if (w + 14 < width) {
                 if (code.hatch != Hatch::solid) ui.rect({x + 4, bar.y + 4, w + 8, 16}, theme.panel, 2);
@@ -302,16 +302,17 @@ class DivergenceView final : public View {
     void draw_legend(Ui& ui, const simt::WarpHistory& history, const Shown& shown, float x, float y, float right) {
         const Theme& theme = *ui.theme;
         std::vector<uint32_t> masks;
+        std::vector<size_t> order;  // in which they first ran, as in the bar
         uint32_t exited = 0, waited = 0;
         for (size_t i = shown.from; i < shown.through(); ++i) {
             const size_t path = running_path(history.steps[i]);
             if (masks.size() <= path) masks.resize(path + 1, 0);
+            if (masks[path] == 0) order.push_back(path);
             masks[path] |= history.steps[i].active;
             exited |= history.steps[i].exited;
             waited |= ~(history.steps[i].active | history.steps[i].exited);
         }
-        for (size_t path = 0; path < masks.size(); ++path) {
-            if (masks[path] == 0) continue;
+        for (const size_t path : order) {
             const PathCode code = path_code(path);
             std::string name = path == 0 ? (masks[0] == simt::full_mask ? "all lanes together" : "all lanes that are left")
                                          : lanes_text(masks[path]);

@@ -7,16 +7,16 @@
 
 namespace lockstep::gui {
 
-PathCode path_code(size_t place) {
+PathCode path_code(size_t number) {
     constexpr PathCode above[] = {{data::orange, Hatch::diagonal}, {data::sky, Hatch::solid},   {data::purple, Hatch::cross},
                                   {data::green, Hatch::solid},     {data::yellow, Hatch::dots}, {data::blue, Hatch::solid}};
-    return place == 0 ? PathCode{data::lanes, Hatch::solid} : above[(place - 1) % std::size(above)];
+    return number == 0 ? PathCode{data::lanes, Hatch::solid} : above[(number - 1) % std::size(above)];
 }
 
 int path_of_lane(const simt::WarpStep& step, int lane) {
     if (step.exited >> lane & 1) return -1;
     for (size_t i = step.stack.size(); i-- > 0;)
-        if (step.stack[i].mask >> lane & 1) return static_cast<int>(i);
+        if (step.stack[i].mask >> lane & 1) return static_cast<int>(step.number(i));
     return -1;
 }
 
@@ -59,6 +59,7 @@ LaneSums sum_lanes(const simt::WarpHistory& history, size_t begin, size_t end) {
         sums.partial += (step.active | step.exited) != simt::full_mask;
         const size_t path = running_path(step);
         if (sums.by_path.size() <= path) sums.by_path.resize(path + 1, 0);
+        if (sums.by_path[path] == 0) sums.order.push_back(path);
         sums.by_path[path] += lanes;
     }
     return sums;
@@ -73,6 +74,7 @@ Popped last_popped(const simt::WarpHistory& history, size_t step) {
         // The lowest of those that left together was the outermost; the top one is the path that ran.
         popped.entry = before.back();
         popped.place = before.size() - 1;
+        popped.number = running_path(history.steps[i - 1]);
         popped.after = i - 1;
         popped.any = true;
         return popped;

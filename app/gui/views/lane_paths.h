@@ -1,5 +1,6 @@
 // Which path of the reconvergence stack each lane of a warp is on, for the divergence pictures (D2): colours, names and
-// sums. The stack's bottom is "all lanes"; above it paths alternate between hatched (odd places) and solid (even places).
+// sums. A path is told by its number in the warp's history: 0, the stack's bottom, is "all lanes"; of two paths that part, the
+// one with the lowest lane is solid (even numbers), the other hatched (odd numbers), whichever runs first.
 #pragma once
 #include <string>
 #include <vector>
@@ -13,12 +14,12 @@ struct PathCode {
     Color color;
     Hatch hatch;
 };
-PathCode path_code(size_t place);  // in the stack, 0 at the bottom
+PathCode path_code(size_t number);
 
-// The place of the path that a lane is on: the highest entry that holds it; -1: exited or never there.
+// The number of the path that a lane is on: of the highest entry that holds it; -1: exited or never there.
 int path_of_lane(const simt::WarpStep& step, int lane);
 inline size_t running_path(const simt::WarpStep& step) {
-    return step.stack.empty() ? 0 : step.stack.size() - 1;
+    return step.stack.empty() ? 0 : step.number(step.stack.size() - 1);
 }
 
 int lanes_in(uint32_t mask);
@@ -30,7 +31,8 @@ size_t counting_from(const simt::WarpHistory& history);
 
 struct LaneSums {                                // over steps [begin, end)
     int64_t issues = 0, lanes = 0, partial = 0;  // partial: issues while lanes waited
-    std::vector<int64_t> by_path;                // lane slots that worked, by place in the stack
+    std::vector<int64_t> by_path;                // lane slots that worked, by the path's number
+    std::vector<size_t> order;                   // those paths, in the order in which they first ran
     int64_t slots() const { return 32 * issues; }
     double average() const { return issues == 0 ? 0 : static_cast<double>(lanes) / static_cast<double>(issues); }
 };
@@ -38,7 +40,7 @@ LaneSums sum_lanes(const simt::WarpHistory& history, size_t begin, size_t end);
 
 struct Popped {  // the last path that left the stack before `step` ran
     simt::StackEntry entry;
-    size_t place = 0;
+    size_t place = 0, number = 0;
     size_t after = 0;  // step that ran last before it left
     bool any = false;
 };

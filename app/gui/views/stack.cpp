@@ -22,7 +22,7 @@ std::string pc_text(uint32_t pc) {
 
 struct Card {
     simt::StackEntry entry;
-    size_t place = 0;
+    size_t place = 0, number = 0;  // in the stack; of the path, which colours it
     std::string name, state;
     bool ghost = false, running = false;
     uint32_t missing = 0;  // of a convergence barrier: lanes that have not come yet
@@ -35,6 +35,7 @@ struct Shown {
     const simt::WarpHistory* history = nullptr;            // where it has the step
     std::shared_ptr<const std::vector<simt::StackEntry>> replayed;
     const ptx::Program* program = nullptr;
+    size_t number(size_t place) const { return history ? now()->number(place) : place; }
     const simt::WarpStep* now() const { return history ? &history->steps[static_cast<size_t>(step)] : nullptr; }
 };
 
@@ -99,7 +100,7 @@ std::vector<Card> cards_of(const Shown& shown, bool independent) {
     const auto& stack = *shown.stack;
     for (size_t i = stack.size(); independent && i-- > 0;) {
         const bool top = i + 1 == stack.size();
-        Card card{stack[i], i, name_of_path(stack[i], i, top), top ? "running" : "ready to run", false, top};
+        Card card{stack[i], i, shown.number(i), name_of_path(stack[i], i, top), top ? "running" : "ready to run", false, top};
         card.missing = lanes_above(stack, i);
         const int all = lanes_in(stack[i].mask), missing = lanes_in(card.missing);
         if (is_caller(stack, i)) {
@@ -115,13 +116,13 @@ std::vector<Card> cards_of(const Shown& shown, bool independent) {
     if (independent) return cards;
     if (shown.history != nullptr)
         if (const Popped popped = last_popped(*shown.history, static_cast<size_t>(shown.step)); popped.any)
-            cards.push_back({popped.entry, popped.place, name_of_path(popped.entry, popped.place, false),
+            cards.push_back({popped.entry, popped.place, popped.number, name_of_path(popped.entry, popped.place, false),
                              fmt::format("popped after issue {}", popped.after + 1), true, false});
     for (size_t i = stack.size(); i-- > 0;) {
         const bool top = i + 1 == stack.size();
         std::string state = top ? (stack.size() == 1 ? "alone, running" : "top, running") : "waiting";
         if (const std::string call = call_of(shown.program, stack, i); !call.empty()) state += " " + call;
-        cards.push_back({stack[i], i, name_of_path(stack[i], i, top), state, false, top});
+        cards.push_back({stack[i], i, shown.number(i), name_of_path(stack[i], i, top), state, false, top});
     }
     return cards;
 }
@@ -280,7 +281,7 @@ class StackView final : public View {
             ui.rect(r, theme.panel2, 4);
             ui.frame(r, card.running ? theme.accent : theme.line, card.running ? 1.5f : 1.0f, 4);
         }
-        const PathCode code = path_code(card.place);
+        const PathCode code = path_code(card.number);
         ui.hatch({r.x, r.y, 6, r.h}, code.color, code.hatch);
         const float first = r.y + r.h / 2 - 10, second = first + 26;
         const float lane = r.w > 480   ? 7.0f
