@@ -1,5 +1,6 @@
 // Clicks, wheel and keys on the SM and Learn pictures, in the whole interface without a window.
 #include "app/gui/views/timeline_data.h"
+#include "app/gui/views/timeline_view.h"
 #include "tests/catch.h"
 #include "tests/gui_sm_desk.h"
 
@@ -78,6 +79,45 @@ TEST_CASE("larger text and a narrower window show fewer cycles, each as wide as 
     desk.size(1600, 1000, 1.4f);
     desk.frames(2);
     CHECK(length() == 3 * plain);
+}
+
+TEST_CASE("where few warps leave room, the one in focus says what it issues, when, and what it waited for before") {
+    SmDesk desk("sm", {.schedulers = 1, .blocks_at_once = 1, .warps_per_block = 1, .blocks = 1});
+    const KernelTrace& trace = desk.trace();
+    REQUIRE(trace.warps.front().issues.size() > 30);
+    desk.shell.focus.warp = 0;
+    desk.shell.focus.time = trace.warps.front().begin;
+    const WarpTrack& warp = trace.warps.front();
+    const auto issue = [&](size_t i) -> const IssueRecord& { return trace.issues[warp.issues[i]]; };
+    for (const auto& [width, height, scale] :
+         {std::tuple{1600.0f, 1000.0f, 1.0f}, {1280.0f, 720.0f, 1.0f}, {1600.0f, 1000.0f, 1.5f}}) {
+        desk.size(width, height, scale);
+        desk.frames(3);
+        INFO(width << " x " << height << " at " << scale);
+        if (scale == 1) CHECK(desk.shows(fmt::format("what warp 0 of block {} issues", warp.block)));
+        if (scale == 1) CHECK(desk.shows("cycles waited"));
+        CHECK(desk.clashes() == std::vector<std::string>{});
+    }
+    desk.size(1600, 1000, 1);
+    for (size_t i = 3; i < 30; i += 4) {  // the row follows the clock, and says the cycles between two issues
+        desk.shell.focus.time = issue(i).cycle;
+        desk.frames(3);
+        INFO("issue " << i);
+        CHECK(desk.shows(with_commas(issue(i).cycle)));
+        if (const int64_t waited = issue(i).cycle - issue(i - 1).cycle - 1; waited > 0)
+            CHECK(desk.shows(with_commas(waited)));
+    }
+    const int64_t before = issue(25).cycle;
+    desk.shell.focus.time = issue(27).cycle;
+    desk.frames(3);
+    for (const UiState::Written& text : std::vector(desk.written))
+        if (text.text == with_commas(before) && text.ink.y > 400) desk.click(text.ink.x + 2, text.ink.y + 4);
+    CHECK(desk.shell.focus.time == before);
+
+    const std::shared_ptr<const Timeline> timeline = desk.session.timeline(desk.session.snapshot()->kernel);
+    const std::string hidden = IssueList().describe(*timeline, 0, issue(5).cycle, issue(6).cycle);
+    CHECK(hidden.find(fmt::format("cycle {}:", issue(5).cycle)) != std::string::npos);
+    CHECK(hidden.find(fmt::format("cycle {}:", issue(6).cycle)) == std::string::npos);
 }
 
 TEST_CASE("the SM workspace stays within eight thousand quads at every zoom") {

@@ -133,6 +133,10 @@ TimelinePlaces place_timeline(const Ui& ui, const Timeline& timeline, const Wind
     places.rows = {body.x, body.y + 22, body.w + 10, whole_rows(places, rows_room)};
     if (area > 0) places.area = {places.axis.x, places.rows.bottom() + 12, width, area};
     if (legend > 0) places.legend = {body.x, body.bottom() - legend, body.w, legend};
+    if (area > 0 && rows > 0) {  // few warps leave room
+        const float top = places.area.bottom() + 14, room_left = body.bottom() - legend - 8 - top;
+        if (list_fits(room_left)) places.list = {body.x, top, body.w, room_left};
+    }
     return places;
 }
 

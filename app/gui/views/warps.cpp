@@ -104,6 +104,7 @@ class WarpsView final : public View {
         const bool afar = !timeline_->kept(session.cycles_begin) || !timeline_->kept(session.cycles_end - 1);
         places.texture = afar || (places.axis.column() < 6 && estimated_quads(session) > 5000 && hidden == INT64_MAX);
         paint(ui, focus, places);
+        if (places.list.h > 0) list_.draw(ui, session, focus, *timeline_, places);
         ui.pop_scope();
     }
 
@@ -140,6 +141,8 @@ class WarpsView final : public View {
                 text += fmt::format("  warp {} of block {} at cycle {}: {} ({} cycles)\n", warp.warp_in_block, warp.block,
                                     at.time, wait_of(timeline, static_cast<uint32_t>(at.warp), *state.stall).sentence,
                                     state.stall->end - state.stall->begin);
+            if (timeline.rows.size() <= 4)
+                text += IssueList().describe(timeline, static_cast<uint32_t>(at.warp), at.time, hidden);
         }
         if (trace.truncated)
             text += fmt::format("  cycles {} to {} are kept in full, the others are known from afar\n", trace.kept_from,
@@ -151,6 +154,7 @@ class WarpsView final : public View {
     std::shared_ptr<const Timeline> timeline_ = std::make_shared<const Timeline>();
     WindowSums sums_;
     FocusFollower follower_;
+    IssueList list_;
     uint64_t runs_ = 0;  // kernels shown so far
     int64_t seen_time_ = -1;
     int32_t seen_warp_ = -1;
