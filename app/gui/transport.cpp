@@ -6,6 +6,7 @@
 
 #include "app/gui/shell.h"
 #include "app/gui/views/cluster_data.h"
+#include "app/gui/views/lane_paths.h"
 #include "app/gui/views/tape_data.h"
 #include "lessons/player/figure_table.h"
 
@@ -418,24 +419,19 @@ void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
             }
         } else {
             if (session.grain == Grain::instruction && snapshot.history && !snapshot.history->truncated) {
-                // one segment an issued instruction: solid with all lanes, hatched with some idle
+                // one segment an issued instruction, in the colour of its path
                 const int64_t count = instructions_of(session, focus, snapshot);
                 const int64_t shown = std::min<int64_t>(count, 160);
-                const uint32_t all = count > 0 ? snapshot.history->steps.front().active : 0;
-                uint32_t first_path = 0;
                 for (int64_t i = 0; i < shown; ++i) {
                     const int64_t step = count <= 160 ? i : i * count / shown;
                     if (step > session.history_step) break;
                     const float w = known / static_cast<float>(shown);
-                    const uint32_t lanes = snapshot.history->steps[static_cast<size_t>(step)].active;
+                    const PathCode code = path_code(running_path(snapshot.history->steps[static_cast<size_t>(step)]));
                     const Rect box{sx + w * static_cast<float>(i) + (w > 4 ? 1 : 0), y + 25, w - (w > 4 ? 2 : 0), 8};
-                    if (lanes == all) {
-                        ui.rect(box, faded(data::lanes, 0.75f));
-                    } else {  // the path that ran first is solid, every other one hatched
-                        if (first_path == 0) first_path = lanes;
-                        ui.hatch(box, lanes == first_path ? data::sky : data::orange,
-                                 lanes == first_path ? Hatch::solid : Hatch::diagonal);
-                    }
+                    if (code.hatch == Hatch::solid)
+                        ui.rect(box, faded(code.color, 0.75f));
+                    else
+                        ui.hatch(box, code.color, code.hatch);
                 }
             } else {
                 ui.rect({sx + 1, y + 25, (sw - 2) * drawn, 8},
