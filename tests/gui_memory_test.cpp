@@ -4,7 +4,7 @@
 #include <cstring>
 #include <set>
 
-#include "app/gui/views/bank_data.h"
+#include "app/gui/views/bank_picture.h"
 #include "app/gui/views/chart_data.h"
 #include "app/gui/views/request_data.h"
 #include "core/base/rng.h"
@@ -283,6 +283,25 @@ TEST_CASE("a narrow half of the bank picture keeps the result of its formula") {
         INFO(scale);
         CHECK(desk.shows("bank = (0*32 + 5) mod 32 = 5"));
         CHECK(desk.shows("bank = (0*33 + 5) mod 32 = 5"));
+    }
+}
+
+TEST_CASE("in a low panel the passes stand beside the tile, and its 32 rows are still rows") {
+    const BankFacts column = bank_facts(tile_pattern({.pattern = TilePattern::column}, Remedy::none), false);
+    const BankFacts padded = bank_facts(tile_pattern({.pattern = TilePattern::column}, Remedy::padding), false);
+    for (const float height : {215.0f, 250.0f, 400.0f}) {
+        INFO(height);
+        const Rect area{10, 20, 408, height};
+        for (const BankFacts* facts : {&column, &padded}) {
+            const BankPicture picture(area, *facts, facts == &column ? padded : column);
+            CHECK(picture.bottom() <= area.bottom());
+            for (const BankWord& word : facts->words) {
+                const Rect box = picture.word_box(word.word);
+                CHECK(box.h >= 2.5f);
+                CHECK(box.bottom() <= picture.bottom());
+                CHECK(box.right() <= area.right());
+            }
+        }
     }
 }
 

@@ -13,6 +13,7 @@ namespace {
 
 constexpr size_t most_rows = 40;
 constexpr float margin = 24;  // left of the grid: row numbers
+constexpr float gap = 20;     // between the grid and passes beside it
 
 Color fill_of(const BankFacts& facts, uint64_t word) {
     return facts.distinct[word % 32] > 1 ? data::vermillion : data::green;
@@ -63,20 +64,43 @@ BankPicture::BankPicture(const Rect& area, const BankFacts& facts, const BankFac
     while (!gaps_ && rows_.size() < rows) rows_.push_back(rows_.empty() ? 0 : rows_.back() + 1);
     cell_w_ = std::clamp(std::floor((area.w - margin) / 32), 4.0f, 24.0f);
     x_ = area.x + margin;
-    const bool low = area.h < 210;
+    width_ = 32 * cell_w_;
+    pass_x_ = x_;
+    pass_w_ = cell_w_;
+    const auto strips = static_cast<float>(std::max<size_t>(1, passes));
+    const auto own_strips = static_cast<float>(std::max<size_t>(1, facts.passes.size()));
+    const auto count = static_cast<float>(rows_.size());
+    // A tall tile in a low panel: its passes stand beside it, so that both have the height.
+    beside_ = area.h < 290 && rows >= 16 && area.w - margin >= 300;
+    const bool low = area.h < 210 || beside_;
     bars_h_ = low ? 20.0f : 32.0f;
-    bars_y_ = area.y + (low ? 50.0f : 54.0f) + bars_h_;  // their foot
-    grid_y_ = bars_y_ + 8;
+    const auto several = [](const BankFacts& f) {  // banks as crowded as the worst: said above the bars
+        return f.ways > 1 && std::count(f.distinct.begin(), f.distinct.end(), f.ways) > 1;
+    };
+    const bool tight = beside_ && !several(facts) && !several(other);
+    bars_y_ = area.y + (tight ? 44.0f : low ? 50.0f : 54.0f) + bars_h_;  // their foot
+    grid_y_ = bars_y_ + (beside_ ? 5.0f : 8.0f);
+    if (beside_) {
+        const float room = area.w - margin - gap;
+        cell_w_ = std::floor(room * 0.58f / 32);
+        pass_x_ = x_ + 32 * cell_w_ + gap;
+        pass_w_ = std::floor((room - 32 * cell_w_) / 16) / 2;
+        width_ = pass_x_ + 32 * pass_w_ - x_;
+        cell_h_ = std::clamp((area.bottom() - grid_y_ - 22) / static_cast<float>(rows), 1.25f, 16.0f);
+        passes_y_ = grid_y_;
+        pass_h_ = std::min(9.0f, cell_h_ * static_cast<float>(rows) / strips);
+        passes_h_ = pass_h_ * own_strips;
+        return;
+    }
     const float room = area.bottom() - grid_y_ - 24;
-    const auto count = static_cast<float>(rows_.size()), strips = static_cast<float>(std::max<size_t>(1, passes));
     pass_h_ = std::clamp(std::floor(room * 0.36f / strips), 1.0f, 9.0f);
     const float most = std::min(pass_h_ * strips, room * 0.4f);
-    passes_h_ = std::min(pass_h_ * static_cast<float>(std::max<size_t>(1, facts.passes.size())), room * 0.4f);
+    passes_h_ = std::min(pass_h_ * own_strips, room * 0.4f);
     const float cell = (room - std::max(most, 30.0f) - 22) / static_cast<float>(rows);
     cell_h_ = low ? std::clamp(cell, 1.25f, 16.0f) : std::clamp(std::floor(cell), 2.0f, 16.0f);
     passes_y_ = grid_y_ + cell_h_ * count + 24;
     passes_h_ = std::clamp(area.bottom() - passes_y_, 2.0f, passes_h_);
-    pass_h_ = std::min(pass_h_, passes_h_ / static_cast<float>(std::max<size_t>(1, facts.passes.size())));
+    pass_h_ = std::min(pass_h_, passes_h_ / own_strips);
 }
 
 Rect BankPicture::word_box(uint64_t word) const {
@@ -100,7 +124,7 @@ int BankPicture::lane_at(Point point, const Pattern& pattern) const {
 void BankPicture::draw(Ui& ui, const Pattern& pattern, const BankFacts& facts, const BankText& text, size_t shown,
                        int lane) const {
     const Theme& theme = *ui.theme;
-    const float right = x_ + 32 * cell_w_;
+    const float right = x_ + width_;
     const bool conflict = facts.ways > 1;
     std::string ways = ways_text(facts);
     const TextStyle title{.size = 13, .weight = 700, .mono = true, .width = right - x_};
@@ -161,6 +185,9 @@ void BankPicture::draw_bars(Ui& ui, const BankFacts& facts) const {
         for (const uint32_t words : facts.distinct) worst += words == facts.ways;
         label = worst == 1 ? fmt::format("bank {} has {} words to deliver", facts.worst_bank, facts.ways)
                            : fmt::format("{} banks have {} words to deliver", worst, facts.ways);
+        const float room = static_cast<float>(std::max(facts.worst_bank, 31 - facts.worst_bank)) * cell_w_ - 6;
+        if (worst == 1 && ui.text_width(label, {.size = 12}) > room)
+            label = fmt::format("bank {}: {} words", facts.worst_bank, facts.ways);
         if (worst > 1)
             return ui.text(right, top - 4, label,
                            {.size = 12, .color = theme.ink2, .align = Align::right, .width = right - x_}),
@@ -222,14 +249,14 @@ void BankPicture::draw_words(Ui& ui, const Pattern& pattern, const BankFacts& fa
 
 void BankPicture::draw_passes(Ui& ui, const BankFacts& facts, size_t shown, int lane) const {
     const Theme& theme = *ui.theme;
-    const float right = x_ + 32 * cell_w_;
-    const float words = ui.text(x_, passes_y_ - 6, passes_text(facts), {.size = 13, .weight = 600});
+    const float right = pass_x_ + 32 * pass_w_;
+    const float words = ui.text(pass_x_, passes_y_ - 6, passes_text(facts), {.size = 13, .weight = 600});
     const std::string note = facts.groups > 1
                                  ? fmt::format("{} groups of {} lanes, one after the other", facts.groups, 32 / facts.groups)
                                  : "lanes 0 to 31 served";
     if (ui.text_width(note, {.size = 12}) + 12 < right - words)
         ui.text(right, passes_y_ - 6, note, {.size = 12, .color = theme.ink2, .align = Align::right});
-    const Rect box{x_, passes_y_, 32 * cell_w_, passes_h_};
+    const Rect box{pass_x_, passes_y_, 32 * pass_w_, passes_h_};
     ui.rect(box, theme.panel2);
     ui.frame(box, theme.line);
     const size_t drawn = std::min(facts.passes.size(), static_cast<size_t>(passes_h_ / pass_h_ + 0.5f));
@@ -240,17 +267,18 @@ void BankPicture::draw_passes(Ui& ui, const BankFacts& facts, size_t shown, int 
             if (!(facts.passes[p].lanes >> i & 1)) continue;
             if (i == lane && picked < 0) picked = static_cast<int>(p);
             const Color fill = i == lane ? theme.ink : crowded ? data::vermillion : data::green;
-            ui.rect({x_ + cell_w_ * static_cast<float>(i) + 0.5f, passes_y_ + pass_h_ * static_cast<float>(p), cell_w_ - 1,
-                     std::max(1.0f, pass_h_ - (pass_h_ > 4 ? 1.0f : 0.0f))},
+            ui.rect({pass_x_ + pass_w_ * static_cast<float>(i) + 0.5f, passes_y_ + pass_h_ * static_cast<float>(p),
+                     pass_w_ - 1, std::max(1.0f, pass_h_ - (pass_h_ > 4 ? 1.0f : 0.0f))},
                     faded(fill, p < shown ? 1.0f : 0.35f));
         }
     }
     if (picked < 0 || facts.passes.size() < 2 || passes_h_ < 30) return;
     const float y = passes_y_ + pass_h_ * (static_cast<float>(picked) + 1);
-    ui.polyline(std::array{Point{x_, y}, Point{right, y}}, theme.ink, 1, 2, 3);
+    ui.polyline(std::array{Point{pass_x_, y}, Point{right, y}}, theme.ink, 1, 2, 3);
     // Off the diagonal of lanes that later passes serve: right of it above the line, left of it below.
     const bool above = lane < 16 ? y - 18 > box.y : y + 16 > box.bottom();
-    ui.text(lane < 16 ? right - 6 : x_ + 6, above ? y - 5 : y + 14, fmt::format("pass {} serves lane {}", picked + 1, lane),
+    ui.text(lane < 16 ? right - 6 : pass_x_ + 6, above ? y - 5 : y + 14,
+            fmt::format("pass {} serves lane {}", picked + 1, lane),
             {.size = 12, .color = theme.ink2, .align = lane < 16 ? Align::right : Align::left});
 }
 

@@ -1,6 +1,7 @@
 // One half of D4: the words of a request in their 32 banks, a bar over each bank that is as high as its queue of distinct
-// words, and below the passes, one strip of 32 lanes each.
+// words, and below (in a low panel, beside) the passes, one strip of 32 lanes each.
 #pragma once
+#include <algorithm>
 #include <string>
 
 #include "app/gui/views/bank_data.h"
@@ -22,17 +23,18 @@ class BankPicture {
     // `shown`: passes served so far, those behind are fainter. `lane`: drawn in ink everywhere, -1 none.
     void draw(Ui& ui, const Pattern& pattern, const BankFacts& facts, const BankText& text, size_t shown, int lane) const;
     Rect word_box(uint64_t word) const;  // empty: its row is not drawn
-    float bottom() const { return passes_y_ + passes_h_; }
+    float bottom() const { return std::max(passes_y_ + passes_h_, grid_y_ + cell_h_ * static_cast<float>(rows_.size())); }
     bool numbered() const { return cell_w_ >= 18 && cell_h_ >= 12; }  // words say their lane
     int lane_at(Point point, const Pattern& pattern) const;           // whose word the point lies in; -1: none
 
   private:
     Rect area_;
     float cell_w_ = 9, cell_h_ = 5, x_ = 0, bars_h_ = 32, bars_y_ = 0, grid_y_ = 0, passes_y_ = 0, passes_h_ = 0,
-          pass_h_ = 3;
-    uint32_t scale_ = 8;          // words, of the bars
-    std::vector<uint64_t> rows_;  // of 128 bytes, those drawn
-    bool gaps_ = false;           // rows between them are left out
+          pass_h_ = 3, pass_x_ = 0, pass_w_ = 9, width_ = 288;  // all of it: grid and passes
+    bool beside_ = false;                                       // the passes stand beside the grid, not below it
+    uint32_t scale_ = 8;                                        // words, of the bars
+    std::vector<uint64_t> rows_;                                // of 128 bytes, those drawn
+    bool gaps_ = false;                                         // rows between them are left out
 
     void draw_bars(Ui& ui, const BankFacts& facts) const;
     void draw_words(Ui& ui, const Pattern& pattern, const BankFacts& facts, const BankText& text, int lane) const;
