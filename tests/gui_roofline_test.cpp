@@ -225,6 +225,20 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("every roof has its name and its figure, in a low picture too") {
+    Desk desk;
+    for (const auto& [width, height] : {std::pair{1280.0f, 720.0f}, {720.0f, 500.0f}, {660.0f, 440.0f}, {600.0f, 400.0f}}) {
+        desk.width = width, desk.height = height;
+        desk.show(run_with(64000, 64000, 2), "run");
+        INFO(width << " x " << height);
+        for (const std::string_view level : {"HBM ", "L2 ", "L1"})
+            CHECK(std::any_of(desk.written.begin(), desk.written.end(), [&](const UiState::Written& text) {
+                return text.text.starts_with(level) && text.text.ends_with("B/s");
+            }));
+        CHECK(desk.clashes() == std::vector<std::string>{});
+    }
+}
+
 TEST_CASE("the name of the roof that counts and the guess's figures find room beside each other") {
     Desk desk(2);
     desk.width = 1280, desk.height = 720;

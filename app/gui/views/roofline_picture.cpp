@@ -255,9 +255,22 @@ struct Picture {
         for (const float share : {0.3f, 0.5f, 0.2f, 0.6f, 0.1f, 0.7f, 0.8f, 0.02f}) below(r.x + (end - r.x) * share);
         if (roof.level != RoofLevel::l1) above();
         const TextStyle style{.size = 12, .color = chosen ? theme.accent : theme.ink2, .weight = chosen ? 600 : 400};
-        if (!labels.write(ui, fmt::format("{} {}", roof.name, bandwidth_text(roof.bytes_per_second)), style, spots))
-            labels.write(ui, roof.name, style, spots);  // between lines that run close
+        const std::string figure = bandwidth_text(roof.bytes_per_second);
+        if (labels.write(ui, fmt::format("{} {}", roof.name, figure), style, spots)) return;
+        // Between lines that run close: on its own, and shorter.
+        std::vector<Spot> on;
+        for (const float share : {0.42f, 0.5f, 0.34f, 0.58f, 0.26f, 0.66f, 0.74f, 0.82f, 0.18f, 0.12f}) {
+            const float x = r.x + (end - r.x) * share;
+            on.push_back({x, plot.y(roof.bytes_per_second * plot.intensity(x)) + 4, Align::center});
+        }
+        const std::string brief = fmt::format("{} {}", roof.name.substr(0, roof.name.find(',')), figure);
+        if (labels.write(ui, brief, style, on, group_of(roof)) || labels.write(ui, brief, style, spots)) return;
+        const float over = plot.y(own.flop_per_second) - 26;  // or where it ends, over the ridge's number
+        const Spot ends[] = {{end, over, Align::center}, {end - 4, over, Align::left}, {end + 4, over, Align::right}};
+        if (labels.write(ui, brief, style, ends)) return;
+        labels.write(ui, roof.name, style, spots);
     }
+    static int group_of(const model::Roof& roof) { return 1 + static_cast<int>(roof.level); }
 
     void ridge(const model::Roof& roof) {
         const bool chosen = roof.level == scene.level;
@@ -277,7 +290,7 @@ struct Picture {
         labels.keep_free({from, y - 1, r.right() - from, 2});
         for (const model::Roof& roof : scene.roofline.roofs)
             for (float x = r.x; x < plot.x(model::ridge(roof, own)); x += 6)
-                labels.keep_free({x, plot.y(roof.bytes_per_second * plot.intensity(x)) - 3, 6, 6});
+                labels.keep_free({x, plot.y(roof.bytes_per_second * plot.intensity(x)) - 3, 6, 6}, group_of(roof));
     }
 
     // The dashed ones too, where that leaves a spot.

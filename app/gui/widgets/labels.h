@@ -17,14 +17,20 @@ struct Spot {
 class Labels {
   public:
     explicit Labels(const Rect& room) : room_(room) {}
-    void keep_free(const Rect& area) { taken_.push_back(area); }
-    bool is_free(const Rect& area) const;
-    // Writes on the panel's ground at the first spot that lies in the room and on nothing; false: there is none.
-    bool write(Ui& ui, std::string_view text, const TextStyle& style, std::span<const Spot> spots);
+    // `group`: of things that a label may be written over when it is told to; 0: of none.
+    void keep_free(const Rect& area, int group = 0) { taken_.push_back({area, group}); }
+    bool is_free(const Rect& area, int over = 0) const;
+    // Writes on the panel's ground at the first spot that lies in the room and on nothing, but for things of the group
+    // `over`; false: there is none.
+    bool write(Ui& ui, std::string_view text, const TextStyle& style, std::span<const Spot> spots, int over = 0);
 
   private:
     Rect room_;
-    std::vector<Rect> taken_;
+    struct Taken {
+        Rect area;
+        int group = 0;
+    };
+    std::vector<Taken> taken_;
 };
 
 }  // namespace lockstep::gui
