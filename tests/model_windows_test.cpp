@@ -99,6 +99,7 @@ TEST_CASE("the windows of a launch sum exactly to its counters, whatever the pro
         CHECK(sum.active_cycles == result.totals.active_cycles);
         CHECK(sum.scheduler_cycles == result.totals.scheduler_cycles);
         CHECK(sum.issue_cycles == result.totals.issue_cycles);
+        CHECK(sum.issued == result.totals.issued);
         CHECK(sum.dram_read == result.totals.dram_read);
         CHECK(sum.dram_written == result.totals.dram_written);
         const WindowMetrics whole = metrics_between(run, 0, result.cycles);

@@ -54,6 +54,7 @@ struct CycleTotals {                           // all SMs
     int64_t active_cycles = 0;                 // SMs with a resident block
     int64_t scheduler_cycles = 0;              // sub-cores with a resident warp
     int64_t issue_cycles = 0;                  // of those in which they issued
+    int64_t issued = 0;                        // warp instructions that took an issue slot
     uint64_t dram_read = 0, dram_written = 0;  // bytes
 
     CycleTotals& operator+=(const CycleTotals&);

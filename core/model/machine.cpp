@@ -291,6 +291,7 @@ TimedResult Machine::finish() {
         totals.active_cycles += t.active_cycles;
         totals.scheduler_cycles += t.scheduler_cycles;
         totals.issue_cycles += t.issue_cycles;
+        totals.issued += t.issued;
         totals.warp_cycles += t.warp_cycles;
         totals.l1_bytes = sm->l1_bytes();
     }

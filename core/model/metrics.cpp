@@ -49,7 +49,6 @@ void add_pipes(MetricLaunch& launch, std::span<const InstructionCounters> counte
         const InstructionCounters& c = counters[pc];
         const Timing& t = timing[pc];
         if (t.folded) continue;  // it takes no issue slot, no pipe and no banks of its own
-        launch.issued += static_cast<double>(c.issues);
         const bool memory = t.route == Route::memory || t.route == Route::shuffle;
         launch.pipe_cycles[unit_of(t.pipe) % std::size(launch.pipe_cycles)] +=
             static_cast<double>(c.issues) * (memory ? memory_interval : t.interval);

@@ -25,7 +25,6 @@ struct MetricLaunch {  // of a launch, or a stretch of its time
     const Occupancy& occupancy;
     const LaunchTotals& totals;
     double time_us = 0;
-    double issued = 0;           // warp instructions but for those that ptxas folds into others
     double pipe_cycles[8] = {};  // by ptx::Unit, all sub-cores
     double l1_cycles = 0;        // of the data pipe of L1 and shared memory, all SMs
 };

@@ -254,7 +254,8 @@ bool Sm::cycle_of(uint32_t s, int64_t now) {
         core.throttled &= ~open;
     }
     ++core.issue_cycles;
-    state_.windows->add_issue_cycle(now);
+    ++core.issued;
+    state_.windows->add_issue(now, true);
     core.last = i;
     WarpSlot& w = core.slot[i];
     uint32_t first_pc = pc;
@@ -262,6 +263,8 @@ bool Sm::cycle_of(uint32_t s, int64_t now) {
     for (uint32_t more = 1; more < gpu_.issue_width && can_pair(core, i, first_pc, now); ++more) {
         first_pc = w.pc;
         core.sleepers.remove(i, core.wake[i]);
+        ++core.issued;
+        state_.windows->add_issue(now, false);
         if (!issue(s, i, now, false)) return true;
     }
     core_next_[s] = open != 0 ? now + 1 : std::min(core.next_wake, soonest);
@@ -416,6 +419,7 @@ Sm::Totals Sm::totals() const {
     for (const SubCore& core : cores_) {
         t.scheduler_cycles += core.active_cycles;
         t.issue_cycles += core.issue_cycles;
+        t.issued += core.issued;
     }
     return t;
 }

@@ -130,7 +130,7 @@ struct SmState {
         std::array<int64_t, slots_a_sub_core> taken_at{};  // Pipe::taken_before(wake) of the pipe that it needs
         Sleepers sleepers;
         InstructionCache code;
-        int64_t active_begin = 0, active_until = 0, active_cycles = 0, issue_cycles = 0;
+        int64_t active_begin = 0, active_until = 0, active_cycles = 0, issue_cycles = 0, issued = 0;
         std::vector<WarpSlot> slot;  // as many as the launch can fill
 
         void sleep(uint32_t i, int64_t now, int64_t until) {
@@ -199,6 +199,7 @@ class Sm : private SmState {
         int64_t active_cycles = 0;     // with a resident block
         int64_t scheduler_cycles = 0;  // of sub-cores with a resident warp, summed
         int64_t issue_cycles = 0;      // of those in which they issued
+        int64_t issued = 0;            // warp instructions that took an issue slot
         int64_t warp_cycles = 0;       // resident warps, summed over cycles
     };
     Totals totals() const;

@@ -88,6 +88,7 @@ InstructionCounters& InstructionCounters::operator+=(const InstructionCounters& 
 
 CycleTotals& CycleTotals::operator+=(const CycleTotals& c) {
     active_cycles += c.active_cycles, scheduler_cycles += c.scheduler_cycles, issue_cycles += c.issue_cycles;
+    issued += c.issued;
     dram_read += c.dram_read, dram_written += c.dram_written;
     return *this;
 }

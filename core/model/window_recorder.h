@@ -26,8 +26,11 @@ class WindowRecorder {
         if (cycle < row_begin_ || cycle >= row_end_) find_row(cycle);
         return row_[pc];
     }
-    void add_issue_cycle(int64_t cycle) {
-        if (on_) ++cycles_.at(cycle)->issue_cycles;
+    void add_issue(int64_t cycle, bool first) {  // first of its scheduler's in the cycle
+        if (!on_) return;
+        CycleTotals& totals = *cycles_.at(cycle);
+        totals.issue_cycles += first;
+        ++totals.issued;
     }
     // A warp that waited for `reason` in front of instruction `pc`, from `begin` to `end` (> begin).
     void add_wait(int64_t begin, int64_t end, uint32_t pc, StallReason reason) {
