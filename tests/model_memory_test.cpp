@@ -40,6 +40,24 @@ TEST_CASE("32 consecutive floats are 4 sectors of one line, and a stride of 32 f
     CHECK(sectors_of(Addresses(0x1000, 4).at, 0, 4) == 0);
 }
 
+TEST_CASE("wide accesses to local memory touch as many lines as they have words, all of them used") {
+    const auto sectors = [](const Addresses& addresses, uint32_t mask, uint32_t bytes) {
+        GlobalRequest request;
+        coalesce_local(addresses.at, mask, bytes, request);
+        uint32_t sum = 0;
+        for (uint32_t i = 0; i < request.lines; ++i) sum += static_cast<uint32_t>(std::popcount(request.line[i].sectors));
+        CHECK(sum == request.sectors);
+        return std::pair{request.lines, request.sectors};
+    };
+    const Addresses row(0x1000, 4);  // one word of every lane
+    CHECK(sectors(row, all, 4) == std::pair{1u, 4u});
+    CHECK(sectors(row, all, 8) == std::pair{2u, 8u});
+    CHECK(sectors(row, all, 16) == std::pair{4u, 16u});
+    CHECK(sectors(row, 0xff, 16) == std::pair{4u, 4u});
+    CHECK(sectors(row, all, 2) == std::pair{1u, 4u});
+    CHECK(sectors(Addresses(0x1000, 4 * 128 + 4), all, 16) == std::pair{128u, 128u});  // every lane at an index of its own
+}
+
 TEST_CASE("the coalescer finds exactly the sectors that the lanes' bytes lie in") {
     Rng rng(7);
     for (int round = 0; round < 2000; ++round) {

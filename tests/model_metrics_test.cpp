@@ -184,6 +184,33 @@ TEST_CASE("the four passes of a load of 16 bytes a lane are no bank conflicts, t
     }
 }
 
+TEST_CASE("what a warp wrote to its local memory it finds again in L1, whatever the width of its stores and loads") {
+    const std::string body = R"(
+.local .align 16 .b8 depot[64];
+mov.f32 %f1, 0f3f800000;
+st.local.v4.f32 [depot], {%f1, %f1, %f1, %f1};
+st.local.v4.f32 [depot+16], {%f1, %f1, %f1, %f1};
+st.local.v2.f32 [depot+32], {%f1, %f1};
+st.local.f32 [depot+40], %f1;
+and.b32 %r2, %r1, 7; shl.b32 %r2, %r2, 2; cvt.u64.u32 %rd3, %r2;
+mov.u64 %rd4, depot; add.u64 %rd4, %rd4, %rd3;
+ld.local.f32 %f2, [%rd4];
+ld.local.v2.f32 {%f3, %f4}, [depot+8];
+add.f32 %f2, %f2, %f3; add.f32 %f2, %f2, %f4;
+mul.wide.u32 %rd5, %r1, 4; add.u64 %rd5, %rd2, %rd5;
+st.global.f32 [%rd5], %f2;)";
+    for (const uint32_t threads : {32u, 96u, 100u}) {
+        const KernelRun run = run_body(body, "v100", {2}, {threads});
+        INFO(threads);
+        const double warps = 2 * ((threads + 31) / 32), last = threads % 32 == 0 ? 0 : 2;  // of which the last has 4 lanes
+        CHECK(value(run, "local_store_requests") == 4 * warps);
+        CHECK(value(run, "local_store_sectors") == 11 * 4 * (warps - last) + 11 * last);
+        // Lanes at eight indices are in eight rows, a sector of four lanes in up to four of them.
+        CHECK(value(run, "local_load_sectors") == (32 + 2 * 4) * (warps - last) + (4 + 2) * last);
+        CHECK(value(run, "local_load_hit_rate") == 100);
+    }
+}
+
 TEST_CASE("a tiled matrix product makes 2 M N K operations and reads each tile from shared memory sixteen times") {
     constexpr int m = 64, n = 64, k = 48, tile = 16;
     const KernelRun run = run_kernel("matmul", "matmul_nn_f32", {n / tile, m / tile}, {tile, tile}, 64 * 64, {m, n, k});
@@ -222,6 +249,18 @@ TEST_CASE("whatever the program: warps are eligible or stalled, shares stay with
         CHECK(active <= static_cast<double>(run.gpu.warps_per_sm) / run.gpu.sub_cores + 1e-9);
         CHECK(value(run, "issued_per_scheduler") <= eligible + 1e-9);
         CHECK(std::fabs(value(run, "no_eligible") + value(run, "issue_slot_utilization") - 100) < 1e-9);
+        // What a warp's instruction costs is all that the warp did meanwhile, as Nsight Compute adds it up.
+        const LaunchTotals& totals = run.result.totals;
+        const double issued = value(run, "issued_instructions");
+        double states = 0;
+        for (const Metric& metric : run.result.metrics)
+            if (metric.name.starts_with("stall_") && metric.name.ends_with("_per_issue")) states += metric.value;
+        CHECK(states * static_cast<double>(totals.issue_cycles) == Approx(value(run, "cycles_per_issue") * issued));
+        CHECK(value(run, "ipc") * static_cast<double>(totals.active_cycles) == Approx(issued));
+        CHECK(issued <= value(run, "warp_instructions"));
+        CHECK(issued <= static_cast<double>(totals.issue_cycles * run.gpu.issue_width));
+        CHECK(issued >= static_cast<double>(totals.issue_cycles));
+        if (run.gpu.folds_ptx == 0) CHECK(issued == value(run, "warp_instructions"));
         CHECK(value(run, "bytes_per_sector") <= 32);
         CHECK(value(run, "sectors_per_request") >= 1);
         CHECK(value(run, "sectors_per_request") <= 32);

@@ -144,6 +144,16 @@ void coalesce(const uint64_t* addresses, uint32_t mask, uint32_t bytes, GlobalRe
     }
 }
 
+void coalesce_local(const uint64_t* addresses, uint32_t mask, uint32_t bytes, GlobalRequest& request) {
+    coalesce(addresses, mask, std::min(bytes, bank_bytes), request);
+    for (uint32_t word = 1; word < bytes / bank_bytes; ++word)
+        for (uint32_t left = mask; left != 0; left &= left - 1) {
+            const uint64_t at = addresses[std::countr_zero(left)] + word * line_bytes;
+            const uint64_t sector = at / sector_bytes % 4;
+            add(request, at / line_bytes, sector_bits(sector, sector));
+        }
+}
+
 uint32_t used_bytes(const uint64_t* addresses, uint32_t mask, uint32_t bytes) {
     if (mask == 0xffffffffu) {
         uint64_t short_of = 0;  // the top bit: a lane is less than `bytes` beyond the one before

@@ -29,7 +29,7 @@ struct LineRequest {
 };
 
 struct GlobalRequest {
-    static constexpr uint32_t most_lines = 64;  // 32 lanes, each at most across one border
+    static constexpr uint32_t most_lines = 256;  // 32 lanes, each at most across one border, or 8 words of local memory each
     uint32_t lines = 0;
     uint32_t sectors = 0;
     LineRequest line[most_lines];
@@ -38,6 +38,9 @@ struct GlobalRequest {
 // The distinct sectors of the lanes in `mask`, lines in the order of the first lane that touches them.
 // `bytes` a lane: 1 to 32.
 void coalesce(const uint64_t* addresses, uint32_t mask, uint32_t bytes, GlobalRequest& request);
+
+// The same of local memory, where a lane's 4-byte words lie 128 bytes apart: `addresses` are those of their first words.
+void coalesce_local(const uint64_t* addresses, uint32_t mask, uint32_t bytes, GlobalRequest& request);
 
 // A request and the bytes of used_bytes() in few words, to be kept for later (simt::AheadCosts::request) and read again.
 bool keep_request(const uint64_t* addresses, uint32_t mask, uint32_t bytes, simt::AheadSteps& steps, simt::AheadEnds& ends);

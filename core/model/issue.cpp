@@ -24,8 +24,9 @@ MemoryCost Sm::memory_cost(uint32_t s, int64_t now, const simt::WarpEvent& event
         cost = memory_side_.access(s, now, event, t);
     }
     if (cost.level >= MemoryLevel::l1) {
-        cost.used_bytes =
-            event.sectors != nullptr ? 32 * cost.sectors : used_bytes(event.addresses, event.executed, event.bytes);
+        cost.used_bytes = event.sectors != nullptr           ? 32 * cost.sectors
+                          : event.space == ptx::Space::local ? cost.bytes  // a lane's bytes are its own
+                                                             : used_bytes(event.addresses, event.executed, event.bytes);
         if (event.sectors != nullptr) cost.bytes = 32 * cost.sectors;
     }
     return cost;

@@ -161,7 +161,10 @@ void LoadStore::load_line(const LineRequest& part, Way way, bool cached, Ticks s
 
 MemoryCost LoadStore::global(uint32_t s, int64_t now, Access access, const uint64_t* addresses, uint32_t mask,
                              uint32_t bytes, Way way) {
-    coalesce(addresses, mask, bytes, request_);
+    if (way.local)
+        coalesce_local(addresses, mask, bytes, request_);
+    else
+        coalesce(addresses, mask, bytes, request_);
     return serve(s, now, access, bits_in(mask) * bytes, way, addresses, mask, bytes);
 }
 

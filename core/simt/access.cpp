@@ -33,11 +33,13 @@ uint64_t lane_address(const Warp& warp, const Prepared& p, uint32_t lane) {
     return static_cast<uint32_t>(address + static_cast<uint32_t>(p.offset));
 }
 
-// Where a thread's local byte lies for the memory system: consecutive 32-bit words of consecutive threads side by side.
-uint64_t interleaved(const Block& block, uint32_t thread, uint64_t offset) {
-    const uint64_t threads = block.grid->config->block.count();
-    const uint64_t whole = (uint64_t{block.grid->program->local_bytes} + 3) / 4 * 4 * threads;
-    return ptx::local_window + block.linear * whole + (offset / 4 * threads + thread) * 4 + offset % 4;
+// Where a thread's local byte lies for the memory system: the same 32-bit word of a warp's lanes side by side, 128 bytes a
+// word, and its words one after the other (CUDA Programming Guide, "Local Memory").
+uint64_t interleaved(const Block& block, uint32_t warp, uint32_t lane, uint64_t offset) {
+    constexpr uint64_t row = 4 * warp_size;
+    const uint64_t of_warp = (uint64_t{block.grid->program->local_bytes} + 3) / 4 * row;
+    const uint64_t warps = (block.grid->config->block.count() + warp_size - 1) / warp_size;
+    return ptx::local_window + (block.linear * warps + warp) * of_warp + offset / 4 * row + lane * 4 + offset % 4;
 }
 
 bool inside(uint64_t offset, uint64_t bytes, uint64_t size) {
@@ -79,8 +81,7 @@ bool locate(const Warp& warp, const Prepared& p, uint32_t mask, Access& access) 
             if (space == Space::param) address -= ptx::param_window;
         }
         if ((mask >> lane & 1) && space != access.space) alike = false;
-        access.addresses[lane] =
-            space == Space::local ? interleaved(*warp.block, warp.index * warp_size + lane, address) : address;
+        access.addresses[lane] = space == Space::local ? interleaved(*warp.block, warp.index, lane, address) : address;
     }
     return alike;
 }
