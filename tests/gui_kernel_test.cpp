@@ -135,6 +135,23 @@ TEST_CASE("a kernel that is opened runs, and its output is read back") {
     CHECK(desk.shell.describe("results").find("0 to 1023, mean 511.5") != std::string::npos);
 }
 
+TEST_CASE("a kernel that is opened for another workspace runs there; one that does not compile is shown in its own") {
+    const Scratch scratch;
+    for (const bool sound : {true, false}) {
+        INFO(sound);
+        Desk desk;
+        desk.session.workspace = "sm";
+        REQUIRE(!desk.session.desk.open(scratch.write("one.ptx", sound ? fill_ptx() : fill_ptx() + "}")));
+        desk.settle();
+        CHECK(!desk.snapshot()->kernel);  // nobody asked for it
+        desk.shell.run_own();
+        desk.settle();
+        CHECK(desk.session.workspace == (sound ? "sm" : "kernel"));
+        CHECK(bool(desk.snapshot()->kernel) == sound);
+        if (sound) CHECK(desk.shows("Warp 0 of block 0"));
+    }
+}
+
 TEST_CASE("the variable that a line assigns to is found where there is no doubt") {
     CHECK(variable_assigned("    float sum = 0.0f;") == "sum");
     CHECK(variable_assigned("sum += x[i] * 2;  // i = 3") == "sum");

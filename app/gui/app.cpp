@@ -275,6 +275,7 @@ int run_app(const AppOptions& options) {
         Session session(scene);
         Shell shell(session, theme_named(options.theme), static_cast<float>(options.scale));
         open(shell);
+        if (!options.open.empty() && !options.view.empty()) shell.run_own();
         if (run_window(shell, options.width, options.height)) return static_cast<int>(ExitStatus::done);
     }
     // No display: the same scene as a picture.

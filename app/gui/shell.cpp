@@ -182,7 +182,10 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     adopt(snapshot_);
     play(now);
     enter_workspace();
-    if (session.workspace == "kernel" && session.desk.update(session, *snapshot_, now)) state.animate = true;
+    if (session.workspace == "kernel" || runs_own_)
+        if (session.desk.update(session, *snapshot_, now)) state.animate = true;
+    if (runs_own_ && snapshot_->compiled && !snapshot_->compiled->ok) session.workspace = "kernel";
+    if (session.workspace == "kernel" || snapshot_->own_result) runs_own_ = false;
 
     refresh_hatches(fonts, *ImGui::GetIO().Fonts);
     Ui ui;

@@ -41,6 +41,9 @@ class Shell {
     std::string describe(std::string_view workspace_or_view);  // the views' facts as text; throws Failure
     bool show_alone(std::string_view view);                    // --view of one view; false: no such view
     void show_page(int page);                                  // of the workspace, from 0
+    // The desk's kernel is compiled and run at once, though another workspace shows it; one that does not compile is shown
+    // in its own.
+    void run_own() { runs_own_ = true; }
 
     Session& session;
     Focus focus;
@@ -124,6 +127,7 @@ class Shell {
     std::shared_ptr<const simt::WarpHistory> reveal_history_;
     bool setting_open_ = false;
     bool told_fonts_ = false;
+    bool runs_own_ = false;
     bool keyboard_ = false;  // the last input was Tab: show the keyboard focus
     std::vector<std::string> lesson_ids_, lesson_titles_;
 };

@@ -76,8 +76,9 @@ class WarpsView final : public View {
         const auto snapshot = session.snapshot();
         if (!snapshot->kernel || snapshot->kernel->result.trace.warps.empty()) {
             const Rect body = ui.panel(area, {.title = "Warps by cycle"});
-            const std::string hint = idle_sm(*snapshot) ? "Blocks on SMs shows which of them had one: click a tile there."
-                                                        : "Run a lesson's scene, or open a kernel of the training step.";
+            const std::string hint =
+                idle_sm(*snapshot) ? "Blocks on SMs shows which of them had one: click a tile there."
+                                   : "Run a lesson's scene, your own kernel (key 5), or open a kernel of the training step.";
             return ui.say_nothing_yet(body, nothing_of(*snapshot), snapshot->busy.empty() ? hint : snapshot->busy);
         }
         const bool fresh = adopt(session, snapshot->kernel);
