@@ -142,6 +142,11 @@ void Shell::choose_workspace(std::string_view name) {
     menu_ = Menu::none;
 }
 
+void Shell::run_own() {
+    runs_own_ = true;
+    session.desk.run(session);  // however long it takes: it was asked for
+}
+
 bool Shell::show_alone(std::string_view view) {
     const Shown* found = shown(view);
     if (found == nullptr) return false;

@@ -43,7 +43,7 @@ class Shell {
     void show_page(int page);                                  // of the workspace, from 0
     // The desk's kernel is compiled and run at once, though another workspace shows it; one that does not compile is shown
     // in its own.
-    void run_own() { runs_own_ = true; }
+    void run_own();
 
     Session& session;
     Focus focus;
