@@ -66,10 +66,20 @@ void IssueList::draw(Ui& ui, Session& session, Focus& focus, const Timeline& tim
     follow(timeline, static_cast<uint32_t>(focus.warp));
     const size_t count = at(timeline, places.hidden_from);  // an open prediction hides the rest, and how many they are
     if (count == 0) return;
-    const size_t now = std::min(at(timeline, focus.time), count - 1);
+    if (!timeline.kept(focus.time)) {
+        const KernelTrace& trace = timeline.trace();
+        ui.text(places.axis.x, r.y + 14,
+                fmt::format("This cycle is known from afar only; what warps issue is kept from {} to {}.",
+                            with_commas(trace.kept_from), with_commas(trace.kept_until - 1)),
+                {.size = 13, .color = theme.ink2, .width = r.right() - places.axis.x});
+        return;
+    }
+    const size_t now = at(timeline, focus.time);  // behind the last one: none
 
     const ptx::Program* const program = timeline.run->program.get();
-    const float left = places.axis.x, right = r.right();
+    // The columns begin where the picture's do; further right where cycles have many digits.
+    const float digits = ui.text_width(with_commas(timeline.cycles), {.size = 13, .weight = 700, .mono = true});
+    const float left = std::max(places.axis.x, r.x + digits + 18), right = r.right();
     const float text_x = left + 58, room = right - text_x;
     const bool with_bar = room > 560, with_why = room > 380;
     const float waited_x = text_x + (with_why ? std::clamp(room * 0.42f, 200.0f, 330.0f) : room - 12);
@@ -88,7 +98,8 @@ void IssueList::draw(Ui& ui, Session& session, Focus& focus, const Timeline& tim
     const Rect rows{r.x, r.y + head, r.w + 10, whole};
     if (now != seen_) {  // keep the instruction shown in sight
         seen_ = now;
-        ui.scroll_to("issues", std::max(0.0f, static_cast<float>(now) * pitch - std::floor(whole / pitch / 2) * pitch));
+        ui.scroll_to("issues", std::max(0.0f, static_cast<float>(std::min(now, count - 1)) * pitch -
+                                                  std::floor(whole / pitch / 2) * pitch));
     }
     const float offset = ui.scroll("issues", rows, static_cast<float>(count) * pitch);
     ui.clip(rows);
