@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "app/gui/views/timeline_data.h"
 #include "tests/gui_desk.h"
 
 using namespace lockstep;
@@ -89,7 +90,7 @@ const WarpTrack& track_in(const KernelTrace& whole, const KernelTrace& shown, in
     FAIL("the warp is not on this SM");
     return whole.warps[0];
 }
-size_t issues_before(const KernelTrace& whole, const WarpTrack& track, int64_t cycle, int64_t pc = -1) {
+size_t issues_in_whole(const KernelTrace& whole, const WarpTrack& track, int64_t cycle, int64_t pc = -1) {
     size_t count = 0;
     for (const uint32_t i : track.issues)
         count += whole.issues[i].cycle < cycle && (pc < 0 || whole.issues[i].pc == static_cast<uint32_t>(pc));
@@ -118,17 +119,25 @@ TEST_CASE("the clock goes anywhere in a run whose trace was cut, and registers a
         CHECK(desk.trace().kept_from <= time);
         CHECK(time < desk.trace().kept_until);
         const WarpTrack& track = track_in(whole, desk.trace(), desk.shell.focus.warp);
-        CHECK(desk.session.history_step == static_cast<int64_t>(issues_before(whole, track, time)));
+        CHECK(desk.session.history_step == static_cast<int64_t>(issues_in_whole(whole, track, time)));
         REQUIRE(snapshot->lanes);
         CHECK(snapshot->lanes_step == desk.session.history_step);
-        CHECK(desk.lane0("%r6") == issues_before(whole, track, time, store - 1));
+        CHECK(desk.lane0("%r6") == issues_in_whole(whole, track, time, store - 1));
+        const std::string shown = desk.shell.describe("warp");  // with its values, wherever the stretch begins
+        INFO(shown);
+        CHECK(shown.find("\n  %r6 (") != std::string::npos);
+        CHECK(shown.find("\n  %rd4 (") != std::string::npos);
+        const WarpTrack& held = desk.trace().warps.at(static_cast<size_t>(desk.shell.focus.warp));
+        for (const int64_t step : {desk.session.history_step, desk.session.history_step - 1})
+            if (const int64_t cycle = cycle_of_step(desk.trace(), held, step); cycle >= 0)
+                CHECK(cycle == whole.issues[track.issues.at(static_cast<size_t>(step))].cycle);
         REQUIRE(snapshot->memory);
         uint32_t stored = 0;
         uint64_t address = 0;
         std::memcpy(&address, snapshot->kernel->config.parameters.data(), 8);
         const uint64_t thread = track.block * snapshot->kernel->config.block.count() + track.warp_in_block * 32;
         std::memcpy(&stored, snapshot->memory->global.read(address + thread * 4, 4), 4);
-        if (issues_before(whole, track, time, store) > 0) CHECK(stored == issues_before(whole, track, time, store));
+        if (issues_in_whole(whole, track, time, store) > 0) CHECK(stored == issues_in_whole(whole, track, time, store));
     };
     for (const int64_t time : {cycles * 2 / 3, cycles / 3, cycles / 2}) {
         desk.shell.focus.time = time;

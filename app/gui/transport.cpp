@@ -8,6 +8,7 @@
 #include "app/gui/views/cluster_data.h"
 #include "app/gui/views/lane_paths.h"
 #include "app/gui/views/tape_data.h"
+#include "app/gui/views/timeline_data.h"
 #include "lessons/player/figure_table.h"
 
 namespace lockstep::gui {
@@ -22,11 +23,7 @@ const KernelTrace* trace_of(const Snapshot& snapshot) {
 int64_t cycle_of(const Snapshot& snapshot, const Focus& focus, int64_t step) {
     const KernelTrace* trace = trace_of(snapshot);
     if (trace == nullptr || focus.warp < 0 || focus.warp >= static_cast<int32_t>(trace->warps.size())) return -1;
-    const WarpTrack& warp = trace->warps[static_cast<size_t>(focus.warp)];
-    const auto& issues = warp.issues;
-    step -= static_cast<int64_t>(warp.issued_before);
-    if (step < 0 || step >= static_cast<int64_t>(issues.size())) return -1;
-    return trace->issues[issues[static_cast<size_t>(step)]].cycle;
+    return cycle_of_step(*trace, trace->warps[static_cast<size_t>(focus.warp)], step);
 }
 
 // Narrows down where the wanted instruction is by the stretch that the trace keeps, which does not hold it, and guesses:

@@ -8,6 +8,7 @@
 
 #include "app/gui/views/lane_paths.h"
 #include "app/gui/views/sm_views.h"
+#include "app/gui/views/timeline_data.h"
 #include "core/ptx/program.h"
 
 namespace lockstep::gui {
@@ -189,8 +190,7 @@ class DivergenceView final : public View {
         const auto snapshot = session.snapshot();
         const KernelTrace& trace = snapshot->kernel->result.trace;
         if (focus.warp < 0 || focus.warp >= static_cast<int32_t>(trace.warps.size())) return -1;
-        const auto& issues = trace.warps[static_cast<size_t>(focus.warp)].issues;
-        return step < issues.size() ? trace.issues[issues[step]].cycle : -1;
+        return cycle_of_step(trace, trace.warps[static_cast<size_t>(focus.warp)], static_cast<int64_t>(step));
     }
 
     void draw_row(Ui& ui, const ptx::Program& program, const simt::WarpStep& step, size_t index, double average, bool now,

@@ -6,6 +6,7 @@
 #include <bit>
 #include <map>
 
+#include "app/gui/views/timeline_data.h"
 #include "core/base/rng.h"
 #include "core/model/coalescer.h"
 
@@ -169,8 +170,8 @@ void look_at_step(Session& session, Focus& focus, const Snapshot& snapshot, uint
     session.history_step = static_cast<int64_t>(step);
     const KernelTrace& trace = snapshot.kernel->result.trace;
     if (focus.warp < 0 || focus.warp >= static_cast<int32_t>(trace.warps.size())) return;
-    const auto& issues = trace.warps[static_cast<size_t>(focus.warp)].issues;
-    if (step < issues.size()) focus.time = trace.issues[issues[step]].cycle;
+    const WarpTrack& warp = trace.warps[static_cast<size_t>(focus.warp)];
+    if (const int64_t cycle = cycle_of_step(trace, warp, static_cast<int64_t>(step)); cycle >= 0) focus.time = cycle;
 }
 
 }  // namespace lockstep::gui

@@ -203,6 +203,12 @@ std::span<const uint32_t> issues_in(const KernelTrace& trace, const WarpTrack& w
     return {first, std::partition_point(first, warp.issues.end(), before(end))};
 }
 
+int64_t cycle_of_step(const KernelTrace& trace, const WarpTrack& warp, int64_t step) {
+    step -= static_cast<int64_t>(warp.issued_before);
+    if (step < 0 || step >= static_cast<int64_t>(warp.issues.size())) return -1;
+    return trace.issues[warp.issues[static_cast<size_t>(step)]].cycle;
+}
+
 int64_t issues_before(const KernelTrace& trace, const WarpTrack& warp, int64_t cycle) {
     return static_cast<int64_t>(warp.issued_before + issues_in(trace, warp, INT64_MIN, cycle).size());
 }

@@ -70,6 +70,8 @@ WarpState state_at(const KernelTrace& trace, const WarpTrack& warp, int64_t cycl
 int warp_at(const KernelTrace& trace, const SlotRow& row, int64_t cycle);
 // How many instructions the warp has issued before the cycle: its step in WarpHistory.
 int64_t issues_before(const KernelTrace& trace, const WarpTrack& warp, int64_t cycle);
+// The cycle in which the warp issues its instruction number `step`, or -1 where the trace does not hold it.
+int64_t cycle_of_step(const KernelTrace& trace, const WarpTrack& warp, int64_t step);
 // Runs that overlap [begin, end), by binary search.
 std::span<const StallRun> runs_in(const WarpTrack& warp, int64_t begin, int64_t end);
 std::span<const uint32_t> issues_in(const KernelTrace& trace, const WarpTrack& warp, int64_t begin, int64_t end);

@@ -224,11 +224,16 @@ std::vector<RegisterRow> registers_shown(const Timeline& timeline, const WarpTra
         if (std::find(order.begin(), order.end(), offset) == order.end()) order.push_back(offset);
     };
     const auto count = static_cast<int64_t>(warp.issues.size());
+    step -= static_cast<int64_t>(warp.issued_before);  // from here on among those that the trace holds
     const auto pc_at = [&](int64_t i) { return trace.issues[warp.issues[static_cast<size_t>(i)]].pc; };
-    if (step < count)
+    if (step >= 0 && step < count)
         if (const auto* next = instruction_at(timeline, pc_at(step))) ptx::each_read(*timeline.run->program, *next, want);
     for (int64_t i = std::min(step, count) - 1; i >= 0 && i > step - 400 && order.size() < 4 * most; --i)
         if (const auto* done = instruction_at(timeline, pc_at(i))) ptx::each_written(*timeline.run->program, *done, want);
+    // Where the trace begins not long before, also what was written earlier and is read soon.
+    if (warp.issued_before > 0)
+        for (int64_t i = std::max<int64_t>(0, step); i < std::min(count, step + 100) && order.size() < 4 * most; ++i)
+            if (const auto* soon = instruction_at(timeline, pc_at(i))) ptx::each_read(*timeline.run->program, *soon, want);
     for (const int32_t offset : order) {
         const auto value =
             std::find_if(lanes.begin(), lanes.end(), [&](const simt::LaneValues& v) { return v.reg.offset == offset; });
