@@ -2,6 +2,7 @@
 // and of instructions; values are those of the clock; another SM can be looked into. The whole interface in a bare ImGui
 // context.
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -154,6 +155,27 @@ TEST_CASE("the clock goes anywhere in a run whose trace was cut, and registers a
     desk.key(KeyCode::end);
     CHECK(desk.shell.focus.time == cycles - 1);
     CHECK(desk.trace().kept_until == cycles);
+}
+
+TEST_CASE("from afar the states of the warps are in the shares that they have in the whole run") {
+    Desk desk(1500);
+    REQUIRE(desk.trace().truncated);
+    auto run = std::make_shared<model::KernelRun>(*desk.snapshot()->kernel);
+    run->result.trace = desk.whole(desk.trace().sm);
+    REQUIRE_FALSE(run->result.trace.truncated);
+    const Timeline whole = make_timeline(run), cut = make_timeline(desk.snapshot()->kernel);
+    REQUIRE(whole.cycles == cut.cycles);
+    const int64_t width = run->result.trace.overview.levels.front().cycles_a_column;
+    REQUIRE(width <= 64);
+    const auto columns = static_cast<size_t>(whole.cycles / (8 * width));
+    const auto a = mean_states(whole, 0, static_cast<int64_t>(columns) * 8 * width, columns);
+    const auto b = mean_states(cut, 0, static_cast<int64_t>(columns) * 8 * width, columns);
+    REQUIRE(columns > 20);
+    for (size_t c = 0; c < columns; ++c)
+        for (size_t s = 0; s < state_count; ++s) {
+            INFO("column " << c << ", state " << s);
+            CHECK(std::fabs(a[c][s] - b[c][s]) < 0.02f * static_cast<float>(whole.rows.size()));
+        }
 }
 
 TEST_CASE("steps of an instruction go on where the trace was cut, backwards too") {

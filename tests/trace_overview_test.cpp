@@ -40,6 +40,12 @@ TEST_CASE("on every level a column shows the state that took most of its cycles,
         const Overview overview = builder.finish(cycles);
         if (overview.levels.empty()) continue;
         CHECK(overview.slots == slots);
+        CHECK(overview.cycles.size() == overview.levels.front().columns);
+        std::vector<Overview::States> sums(overview.cycles.size());
+        for (const auto& slot : truth)
+            for (size_t i = 0; i < slot.size(); ++i)
+                if (slot[i] != Overview::empty) ++sums[i / size_t(overview.levels.front().cycles_a_column)][slot[i]];
+        CHECK(overview.cycles == sums);
         CHECK(overview.levels.front().columns <= OverviewBuilder::most_columns);
         CHECK(overview.levels.back().columns == 1);
         for (const Overview::Level& level : overview.levels) {

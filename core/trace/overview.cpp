@@ -59,6 +59,10 @@ Overview OverviewBuilder::finish(int64_t cycles) const {
     if (slots_ == 0 || columns_ == 0) return overview;
     overview.slots = slots_;
     overview.schedulers = schedulers_;
+    overview.cycles.resize(columns_);
+    for (size_t column = 0; column < columns_; ++column)
+        for (size_t i = 0; i < slots_ * reasons; ++i)
+            overview.cycles[column][i % reasons] += cycles_[column * slots_ * reasons + i];
     OverviewBuilder at = *this;
     for (;;) {
         Overview::Level level;

@@ -2,6 +2,7 @@
 // Level 0 has columns of `cycles_a_column`; each further level joins two columns of the one before, up to a single column.
 // What D1 draws when a cycle is narrower than a pixel, and what a trace that keeps only a stretch still knows of the rest.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -11,6 +12,8 @@ namespace lockstep {
 
 struct Overview {
     static constexpr uint8_t empty = 255;  // no warp in the slot for most of the column
+    static constexpr size_t reasons = static_cast<size_t>(StallReason::count);
+    using States = std::array<uint32_t, reasons>;
     struct Level {
         int64_t cycles_a_column = 1;
         uint32_t columns = 0;
@@ -18,7 +21,8 @@ struct Overview {
         std::vector<float> issued;    // [scheduler * columns + column]: share of its cycles in which it issued
     };
     uint32_t slots = 0, schedulers = 0;
-    std::vector<Level> levels;  // none: the run was not traced
+    std::vector<Level> levels;   // none: the run was not traced
+    std::vector<States> cycles;  // warp-cycles of all slots in each state, by column of level 0
 
     // The finest level with at most `most` columns between the cycles begin and end.
     const Level* level_for(int64_t begin, int64_t end, uint32_t most) const;
@@ -39,7 +43,7 @@ class OverviewBuilder {
     Overview finish(int64_t cycles) const;
 
   private:
-    static constexpr size_t reasons = static_cast<size_t>(StallReason::count);
+    static constexpr size_t reasons = Overview::reasons;
     void make_room(int64_t cycle);  // for the column of this cycle
     void join_columns();
 

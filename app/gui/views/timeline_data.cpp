@@ -40,6 +40,24 @@ uint8_t state_from_afar(const KernelTrace& trace, uint32_t slot, int64_t cycle) 
     return state < state_count ? state : empty_state;
 }
 
+// Warp-cycles of all slots in [begin, end), seen from afar: a column of the overview is even all over.
+StateCounts states_from_afar(const Timeline& timeline, int64_t begin, int64_t end) {
+    StateCounts counts{};
+    const Overview& overview = timeline.trace().overview;
+    if (overview.levels.empty()) return counts;
+    const int64_t width = std::max<int64_t>(1, overview.levels.front().cycles_a_column);
+    std::array<double, state_count> sums{};
+    for (int64_t column = begin / width; column * width < std::min(end, timeline.cycles); ++column) {
+        if (column >= static_cast<int64_t>(overview.cycles.size())) break;
+        const int64_t from = column * width, until = std::min(from + width, timeline.cycles);
+        const double share = static_cast<double>(std::min(end, until) - std::max(begin, from)) /
+                             static_cast<double>(std::max<int64_t>(1, until - from));
+        for (size_t s = 0; s < state_count; ++s) sums[s] += share * overview.cycles[static_cast<size_t>(column)][s];
+    }
+    for (size_t s = 0; s < state_count; ++s) counts[s] = static_cast<uint32_t>(std::llround(sums[s]));
+    return counts;
+}
+
 void build_levels(Timeline& timeline) {
     const KernelTrace& trace = timeline.trace();
     int64_t bucket = 1;
@@ -93,11 +111,15 @@ void build_levels(Timeline& timeline) {
                 const int64_t middle = static_cast<int64_t>(i) * level.bucket + level.bucket / 2;
                 if (timeline.kept(middle)) continue;
                 level.dominant[r][i] = state_from_afar(trace, timeline.rows[r].slot, middle);
-                if (level.dominant[r][i] != empty_state)
-                    level.totals[i][level.dominant[r][i]] += static_cast<uint32_t>(level.bucket);
             }
         }
     }
+    for (Level& level : timeline.levels)
+        for (size_t i = 0; i < level.totals.size(); ++i) {
+            const int64_t begin = static_cast<int64_t>(i) * level.bucket;
+            if (!timeline.kept(begin + level.bucket / 2))
+                level.totals[i] = states_from_afar(timeline, begin, begin + level.bucket);
+        }
 }
 
 void build_sums(Timeline& timeline) {
