@@ -20,8 +20,9 @@ namespace {
 constexpr float plain_column = 8, widest_column = 24;
 
 // "266 of 432 issue slots used, 0.62 per scheduler and cycle. At 4,870 12 of 32 warps wait for global memory."
-std::string caption_of(const Timeline& timeline, const WindowSums& sums, const Focus& focus, int64_t hidden_from,
-                       bool whole) {
+// `cut`: the numbers are of a part of the window, the trace keeps no more.
+std::string caption_of(const Timeline& timeline, const WindowSums& sums, const Focus& focus, int64_t hidden_from, bool whole,
+                       bool cut) {
     if (hidden_from != INT64_MAX)
         return fmt::format("Cycles from {} on stay hidden until you lock an answer.", with_commas(hidden_from));
     const auto cycles = sums.end - sums.begin;
@@ -30,6 +31,7 @@ std::string caption_of(const Timeline& timeline, const WindowSums& sums, const F
     if (cycles <= 0) return "These cycles are known from afar only: which state took most of each stretch.";
     std::string_view of = whole ? "Whole kernel: " : "";
     if (whole && timeline.trace().truncated) of = "All cycles kept in full: ";
+    if (!whole && cut) of = "In the cycles kept in full, ";
     std::string text = fmt::format("{}{} of {} issue slots used, {:.2f} per scheduler and cycle.", of,
                                    with_commas(sums.all_issued()), with_commas(sums.issue_slots), rate);
     if (focus.time < 0) return text;
@@ -88,7 +90,8 @@ class WarpsView final : public View {
         const int64_t hidden = revealed_until(session, focus, timeline_->trace());
         sums_for(session, hidden);
 
-        const std::string sentence = caption_of(*timeline_, sums_, focus, hidden, session.whole);
+        const bool cut = sums_.begin > session.cycles_begin || sums_.end < std::min(session.cycles_end, hidden);
+        const std::string sentence = caption_of(*timeline_, sums_, focus, hidden, session.whole, cut);
         const KernelTrace& trace = timeline_->trace();
         const std::string right = hidden != INT64_MAX
                                       ? fmt::format("SM {}", trace.sm)
@@ -148,7 +151,8 @@ class WarpsView final : public View {
         if (trace.truncated)
             text += fmt::format("  cycles {} to {} are kept in full, the others are known from afar\n", trace.kept_from,
                                 trace.kept_until - 1);
-        return text + "  " + caption_of(timeline, sums, at, hidden, session.whole) + "\n";
+        const bool cut = from > begin || to < end;
+        return text + "  " + caption_of(timeline, sums, at, hidden, session.whole, cut) + "\n";
     }
 
   private:
