@@ -54,6 +54,14 @@ TEST_CASE("every GPU's peak FP32 rate is its lanes times two times its clock") {
     }
 }
 
+TEST_CASE("the V100's row carries the clock of the lectures too, and their peaks follow from it") {
+    const GpuSpec v100 = gpu_named("v100").value();
+    const double share = v100.lecture_mhz / v100.boost_mhz;
+    CHECK(std::fabs(v100.fp32_tflops * share - 12.7) < 0.1);
+    CHECK(std::fabs(v100.fp16_tensor_tflops * share - 102) < 0.5);
+    for (const GpuSpec& gpu : gpus()) CHECK((gpu.lecture_mhz > 0) == (gpu.name == "v100"));
+}
+
 TEST_CASE("every GPU's memory levels lie further away one after the other") {
     for (const GpuSpec& gpu : gpus()) {
         INFO(gpu.name);

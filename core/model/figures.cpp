@@ -104,6 +104,7 @@ std::vector<SpecFigure> figures_of(const GpuSpec& gpu) {
     if (gpu.l2_far_latency != 0) figures.push_back(FIGURE(l2_far_latency, "L2 hit latency, far half", "cycles"));
     if (gpu.registers_per_block != 0) figures.push_back(FIGURE(registers_per_block, "registers a block, at most", "32 bit"));
     if (gpu.fp32_peak_mhz != 0) figures.push_back(FIGURE(fp32_peak_mhz, "clock of the FP32 peak", "MHz"));
+    if (gpu.lecture_mhz != 0) figures.push_back(FIGURE(lecture_mhz, "clock that lectures count with", "MHz"));
 #undef FIGURE
     static constexpr std::string_view schedulers[] = {"scheduler: greedy then oldest", "scheduler: loose round robin",
                                                       "scheduler: greedy then youngest"};

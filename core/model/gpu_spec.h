@@ -84,6 +84,7 @@ struct GpuSpec {
     // Clocks and the host
     Figure boost_mhz;
     Figure fp32_peak_mhz;       // where the vendor's FP32 peak holds at another clock than boost_mhz; else 0
+    Figure lecture_mhz;         // the clock with which lectures count this GPU's peaks, where it is another; else 0
     Figure launch_us;           // host time to enqueue a kernel
     Figure launch_latency_us;   // from the enqueue's end to the kernel's first cycle
     Figure pcie_gb_per_second;  // what the link's lanes carry in one direction

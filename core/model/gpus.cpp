@@ -229,6 +229,7 @@ constexpr GpuSpec v100 = {
     .block_start_latency = {32, estimate},
     .lsu_queue = {5, "estimate: as measured on Ampere"},
     .boost_mhz = {1530, volta_paper},
+    .lecture_mhz = {1245, "university lectures on the V100: 12.7 TFLOP/s FP32 and 102 TFLOP/s tensor at 1.245 GHz"},
     .launch_us = {2.5, estimate},
     .launch_latency_us = {3.0, estimate},
     .pcie_gb_per_second = {15.75, "PCI Express 3.0, 16 lanes"},
