@@ -337,7 +337,12 @@ class WarpView final : public View {
         const float pitch = low ? 17 : 19;
         const ptx::Program& program = *snapshot.kernel->program;
         if (r.h < 40) return;
-        const float holds_at = r.x + 52, ready_width = 52, first = r.x + std::max(150.0f, r.w * 0.27f);
+        int64_t latest = 0;  // cycle to be said
+        for (const RegisterRow& row : rows)
+            if (row.ready > focus.time) latest = std::max(latest, row.ready);
+        const float digits = ui.text_width(with_commas(latest), {.size = 12, .mono = true});
+        const float holds_at = r.x + 52, ready_width = std::max(52.0f, digits + 10),
+                    first = r.x + std::max(150.0f, r.w * 0.27f);
         const std::vector<int> listed = lanes_in_table(r.right() - ready_width - first, focus.lane);
         const float column = (r.right() - ready_width - first) / static_cast<float>(listed.size());
         const float head = r.y + 12;
