@@ -182,3 +182,16 @@ TEST_CASE("a text is read without its byte-order mark, and UTF-16 is refused by 
     std::filesystem::remove(file);
     CHECK(read_text(file).error().message == "no such file");
 }
+
+TEST_CASE("a file that is written piece by piece is there as a whole, or not at all") {
+    const auto file = std::filesystem::temp_directory_path() / ("lockstep-pieces-" + std::to_string(::getpid()));
+    write_file(file, [](std::ostream& out) {
+        for (int i = 0; i < 1000; ++i) out << i << ' ';
+    });
+    const std::string all = read_file(file).value();
+    CHECK(all.starts_with("0 1 2 "));
+    CHECK(all.ends_with("998 999 "));
+    CHECK_THROWS_AS(write_file(file, [](std::ostream& out) { out.setstate(std::ios::failbit); }), Failure);
+    CHECK(read_file(file).value() == all);
+    std::filesystem::remove(file);
+}

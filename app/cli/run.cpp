@@ -203,14 +203,14 @@ void write_warp_timeline(const KernelTrace& trace, const std::string& kernel, co
                          const std::string& file) {
     const std::string extension = std::filesystem::path(file).extension().string();
     const auto name_of = [&](uint32_t pc) { return ptx::text_of(program, pc); };
-    std::ostringstream out;
-    if (extension == ".csv")
-        write_csv(trace, out, name_of);
-    else if (extension == ".txt")
-        out << format_text(trace);
-    else
-        write_perfetto(trace, kernel, out, name_of);
-    write_file(file, out.str());
+    write_file(file, [&](std::ostream& out) {
+        if (extension == ".csv")
+            write_csv(trace, out, name_of);
+        else if (extension == ".txt")
+            out << format_text(trace);
+        else
+            write_perfetto(trace, kernel, out, name_of);
+    });
     if (trace.truncated)
         tell("note: the trace holds the cycles {} to {} of {}\n", trace.kept_from, trace.kept_until, trace.cycles);
 }
@@ -483,7 +483,7 @@ void add_run(CLI::App& app, int& status) {
     command->add_option(
         "--trace", options->trace,
         "write the warp timeline of one SM: F.json for ui.perfetto.dev (1 us is 1 cycle), F.csv, or F.txt; of a "
-        "long run the first 2,000,000 issues");
+        "long run the first 2,000,000 issues: a file of up to 0.8 GB, and 1 GB of memory on the way");
     command->add_option("--trace-sm", options->trace_sm, "the SM to trace, 0 unless told")->check(not_from_0);
     command->add_option("--trace-cycles", options->trace_cycles,
                         "trace these cycles of a long run, replayed from checkpoints of at most 256 MiB: 100000-120000");

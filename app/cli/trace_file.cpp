@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <sstream>
+#include <ostream>
 
 #include "core/base/diagnostic.h"
 #include "core/base/files.h"
@@ -23,14 +23,14 @@ void check_trace_name(const std::string& file) {
 
 void write_trace(const Trace& trace, const std::string& file) {
     const std::string extension = std::filesystem::path(file).extension().string();
-    std::ostringstream out;
-    if (extension == ".csv")
-        write_csv(trace, out);
-    else if (extension == ".txt")
-        out << format_text(trace);
-    else
-        write_perfetto(trace, out);
-    write_file(file, out.str());
+    write_file(file, [&](std::ostream& out) {
+        if (extension == ".csv")
+            write_csv(trace, out);
+        else if (extension == ".txt")
+            out << format_text(trace);
+        else
+            write_perfetto(trace, out);
+    });
 }
 
 }  // namespace lockstep::cli

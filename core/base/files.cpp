@@ -51,13 +51,17 @@ Result<std::string> read_text(const std::filesystem::path& path, size_t limit) {
 }
 
 void write_file(const std::filesystem::path& path, std::string_view contents) {
+    write_file(path, [&](std::ostream& out) { out.write(contents.data(), static_cast<std::streamsize>(contents.size())); });
+}
+
+void write_file(const std::filesystem::path& path, const std::function<void(std::ostream&)>& write) {
     std::error_code error;
     const auto refuse = [&](const std::string& why) {
         throw Failure(Diagnostic{"the file cannot be written" + (why.empty() ? "" : ": " + why), {path.string()}});
     };
     const auto put = [&](const std::filesystem::path& file) {
         std::ofstream out(file, std::ios::binary | std::ios::trunc);
-        out.write(contents.data(), static_cast<std::streamsize>(contents.size()));
+        write(out);
         out.flush();
         return static_cast<bool>(out);
     };

@@ -1,6 +1,8 @@
 // Files: whole-file reads and writes, the project's resource folders, NumPy's npy format (versions 1 to 3).
 #pragma once
 #include <filesystem>
+#include <functional>
+#include <iosfwd>
 #include <string>
 
 #include "core/base/array.h"
@@ -17,6 +19,8 @@ Result<std::string> read_text(const std::filesystem::path& path, size_t limit = 
 
 // Writes by way of a temporary file and a rename, so that a crash never leaves half a file. Throws Failure.
 void write_file(const std::filesystem::path& path, std::string_view contents);
+// The same of what is too large to be held: `write` puts it out piece by piece.
+void write_file(const std::filesystem::path& path, const std::function<void(std::ostream&)>& write);
 
 // The folder that holds kernels/, lessons/ and assets/: $LOCKSTEP_HOME, a folder above the running binary,
 // <prefix>/share/lockstep, or the source tree that the binary was built from. Throws Failure(missing).
