@@ -12,8 +12,8 @@ namespace lockstep::gui {
 namespace {
 
 constexpr size_t most_rows = 40;
-constexpr float margin = 24;  // left of the grid: row numbers
-constexpr float gap = 20;     // between the grid and passes beside it
+constexpr float margin = 24;    // left of the grid: row numbers
+constexpr float pass_gap = 20;  // between the grid and passes beside it
 
 Color fill_of(const BankFacts& facts, uint64_t word) {
     return facts.distinct[word % 32] > 1 ? data::vermillion : data::green;
@@ -81,9 +81,9 @@ BankPicture::BankPicture(const Rect& area, const BankFacts& facts, const BankFac
     bars_y_ = area.y + (tight ? 44.0f : low ? 50.0f : 54.0f) + bars_h_;  // their foot
     grid_y_ = bars_y_ + (beside_ ? 5.0f : 8.0f);
     if (beside_) {
-        const float room = area.w - margin - gap;
+        const float room = area.w - margin - pass_gap;
         cell_w_ = std::floor(room * 0.58f / 32);
-        pass_x_ = x_ + 32 * cell_w_ + gap;
+        pass_x_ = x_ + 32 * cell_w_ + pass_gap;
         pass_w_ = std::floor((room - 32 * cell_w_) / 16) / 2;
         width_ = pass_x_ + 32 * pass_w_ - x_;
         cell_h_ = std::clamp((area.bottom() - grid_y_ - 22) / static_cast<float>(rows), 1.25f, 16.0f);

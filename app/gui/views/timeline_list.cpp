@@ -11,12 +11,12 @@ namespace lockstep::gui {
 
 namespace {
 
-constexpr float pitch = 20, head = 24;
+constexpr float list_pitch = 20, list_head = 24;
 
 }  // namespace
 
 bool list_fits(float height) {
-    return height >= head + 3 * pitch;
+    return height >= list_head + 3 * list_pitch;
 }
 
 void IssueList::follow(const Timeline& timeline, uint32_t warp) {
@@ -94,25 +94,25 @@ void IssueList::draw(Ui& ui, Session& session, Focus& focus, const Timeline& tim
     ui.text(waited_x, r.y + 14, "cycles waited", label_right);
     if (with_why) ui.text(with_bar ? bar_x : why_x, r.y + 14, "mostly why", label);
 
-    const float whole = std::floor((r.h - head) / pitch) * pitch;
-    const Rect rows{r.x, r.y + head, r.w + 10, whole};
+    const float whole = std::floor((r.h - list_head) / list_pitch) * list_pitch;
+    const Rect rows{r.x, r.y + list_head, r.w + 10, whole};
     if (now != seen_) {  // keep the instruction shown in sight
         seen_ = now;
-        ui.scroll_to("issues", std::max(0.0f, static_cast<float>(std::min(now, count - 1)) * pitch -
-                                                  std::floor(whole / pitch / 2) * pitch));
+        ui.scroll_to("issues", std::max(0.0f, static_cast<float>(std::min(now, count - 1)) * list_pitch -
+                                                  std::floor(whole / list_pitch / 2) * list_pitch));
     }
-    const float offset = ui.scroll("issues", rows, static_cast<float>(count) * pitch);
+    const float offset = ui.scroll("issues", rows, static_cast<float>(count) * list_pitch);
     ui.clip(rows);
-    const auto begin = static_cast<size_t>(offset / pitch);
-    const size_t end = std::min(count, begin + static_cast<size_t>(whole / pitch) + 2);
+    const auto begin = static_cast<size_t>(offset / list_pitch);
+    const size_t end = std::min(count, begin + static_cast<size_t>(whole / list_pitch) + 2);
     int64_t most = 1;
     for (size_t i = begin; i < end; ++i) most = std::max(most, facts(timeline, i).waited);
     for (size_t i = begin; i < end; ++i) {
         const IssueFacts one = facts(timeline, i);
-        const float y = rows.y + static_cast<float>(i) * pitch - offset, base = y + 15;
+        const float y = rows.y + static_cast<float>(i) * list_pitch - offset, base = y + 15;
         if (i == now) {
-            ui.rect({r.x - 11, y, r.w + 10, pitch}, theme.selected);
-            ui.rect({r.x - 11, y, 3, pitch}, theme.accent);
+            ui.rect({r.x - 11, y, r.w + 10, list_pitch}, theme.selected);
+            ui.rect({r.x - 11, y, 3, list_pitch}, theme.accent);
         }
         const TextStyle number{.size = 13, .align = Align::right, .weight = i == now ? 700 : 400, .mono = true};
         ui.text(left - 14, base, with_commas(one.cycle), number);
@@ -129,13 +129,13 @@ void IssueList::draw(Ui& ui, Session& session, Focus& focus, const Timeline& tim
             const Faded faint(ui, 0.75f);
             for (const StallRun& run : one.runs) {
                 const float w = bar_w * static_cast<float>(run.end - run.begin) / static_cast<float>(most);
-                if (w >= 1) draw_state(ui, {x, y + 4, w, pitch - 8}, run.reason);
+                if (w >= 1) draw_state(ui, {x, y + 4, w, list_pitch - 8}, run.reason);
                 x += w;
             }
         }
         if (with_why && one.longest != nullptr)
             ui.text(why_x, base, why(timeline, one), {.size = 13, .color = theme.ink2, .width = right - why_x});
-        if (ui.clicked({r.x - 11, y, r.w, pitch})) {
+        if (ui.clicked({r.x - 11, y, r.w, list_pitch})) {
             focus_on(session, focus, timeline, static_cast<uint32_t>(focus.warp), one.cycle);
             seen_ = i;
         }
