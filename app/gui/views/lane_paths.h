@@ -1,6 +1,6 @@
 // Which path of the reconvergence stack each lane of a warp is on, for the divergence pictures (D2): colours, names and
-// sums. A path is told by its number in the warp's history: 0, the stack's bottom, is "all lanes"; of two paths that part, the
-// one with the lowest lane is solid (even numbers), the other hatched (odd numbers), whichever runs first.
+// sums. A path is told by its number in the warp's history: 0, the stack's bottom, is "all lanes"; of two paths that part,
+// the one with the lowest lane is solid (even numbers), the other hatched (odd numbers), whichever runs first.
 #pragma once
 #include <string>
 #include <vector>

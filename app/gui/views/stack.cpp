@@ -100,7 +100,8 @@ std::vector<Card> cards_of(const Shown& shown, bool independent) {
     const auto& stack = *shown.stack;
     for (size_t i = stack.size(); independent && i-- > 0;) {
         const bool top = i + 1 == stack.size();
-        Card card{stack[i], i, shown.number(i), name_of_path(stack[i], i, top), top ? "running" : "ready to run", false, top};
+        Card card{stack[i], i,  shown.number(i), name_of_path(stack[i], i, top), top ? "running" : "ready to run",
+                  false,    top};
         card.missing = lanes_above(stack, i);
         const int all = lanes_in(stack[i].mask), missing = lanes_in(card.missing);
         if (is_caller(stack, i)) {
