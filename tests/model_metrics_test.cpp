@@ -255,7 +255,7 @@ TEST_CASE("whatever the program: warps are eligible or stalled, shares stay with
         double states = 0;
         for (const Metric& metric : run.result.metrics)
             if (metric.name.starts_with("stall_") && metric.name.ends_with("_per_issue")) states += metric.value;
-        CHECK(states * static_cast<double>(totals.issue_cycles) == Approx(value(run, "cycles_per_issue") * issued));
+        CHECK(states == Approx(value(run, "cycles_per_issue")));
         CHECK(value(run, "ipc") * static_cast<double>(totals.active_cycles) == Approx(issued));
         CHECK(issued <= value(run, "warp_instructions"));
         CHECK(issued <= static_cast<double>(totals.issue_cycles * run.gpu.issue_width));
