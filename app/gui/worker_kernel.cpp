@@ -142,10 +142,10 @@ void Session::Worker::lanes_at(int64_t step, int64_t cycle) {
         const uint64_t replayed = draft.history->in_replay(static_cast<uint64_t>(step));
         draft.lanes = std::make_shared<std::vector<simt::LaneValues>>(
             simt::registers_at(*draft.kernel->program, draft.kernel->config, *draft.kernel->before, draft.history->block,
-                               draft.history->warp_in_block, replayed));
-        draft.memory = own ? std::make_shared<simt::MemoryAt>(simt::memory_at(*draft.kernel->program, draft.kernel->config,
-                                                                              *draft.kernel->before, draft.history->block,
-                                                                              draft.history->warp_in_block, replayed))
+                               draft.history->warp_in_block, replayed, draft.history->beside));
+        draft.memory = own ? std::make_shared<simt::MemoryAt>(simt::memory_at(
+                                 *draft.kernel->program, draft.kernel->config, *draft.kernel->before, draft.history->block,
+                                 draft.history->warp_in_block, replayed, draft.history->beside))
                            : nullptr;
     }
     draft.lanes_step = step;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "core/base/rng.h"
 #include "core/simt/warp.h"
@@ -71,30 +72,45 @@ inline void look_again(Block& block) {
     }
 }
 
-// Runs the blocks of a cluster, or one block alone, to their end, round robin by slices: what replays do.
-template <class Turn>
-std::optional<Fault> drive(std::span<Block> blocks, const Turn& turn) {
+inline bool ended(std::span<const Block> blocks) {
+    return std::all_of(blocks.begin(), blocks.end(), [](const Block& b) { return b.warps_done == b.warps.size(); });
+}
+
+// How many units the host's memory lets run side by side.
+uint64_t most_units(const Grid& grid);
+
+// Runs the first unit (a block; the blocks of a cluster) to its end and the others beside it, round robin by slices: what
+// replays do.
+template <class Unit, class Turn>
+std::optional<Fault> drive(std::vector<Unit>& units, const Turn& turn) {
     Pace pace;
     bool stopped = false;
-    const auto runs = [](const Block& block) { return block.warps_done < block.warps.size(); };
-    while (std::any_of(blocks.begin(), blocks.end(), runs)) {
+    const auto one_turn = [&](Warp& warp, uint64_t) { return turn(warp); };
+    while (!ended(units.front())) {
         uint32_t moved = 0;
-        const auto one_turn = [&](Warp& warp, uint64_t) { return turn(warp); };
-        for (Block& block : blocks) {
-            if (std::optional<Fault> fault = round_of(block, pace, one_turn, moved, stopped)) return fault;
-            if (stopped) return std::nullopt;
-        }
-        if (moved) {
-            for (Block& block : blocks) look_again(block);
-        } else if (std::none_of(blocks.begin(), blocks.end(), can_move)) {
-            return deadlock_fault(*std::find_if(blocks.begin(), blocks.end(), runs));
-        }
+        for (Unit& unit : units)
+            for (Block& block : unit) {
+                if (std::optional<Fault> fault = round_of(block, pace, one_turn, moved, stopped)) return fault;
+                if (stopped) return std::nullopt;
+            }
+        const auto each = [&](const auto& visit) {
+            for (Unit& unit : units) std::for_each(unit.begin(), unit.end(), visit);
+        };
+        bool some_can = false;
+        if (moved)
+            each(look_again);
+        else
+            each([&](const Block& block) { some_can = some_can || can_move(block); });
+        if (moved || some_can) continue;
+        const auto runs = [](const Block& block) { return block.warps_done < block.warps.size(); };
+        return deadlock_fault(*std::find_if(units.front().begin(), units.front().end(), runs));
     }
     return std::nullopt;
 }
 template <class Turn>
 std::optional<Fault> drive(Block& block, const Turn& turn) {
-    return drive(std::span(&block, 1), turn);
+    std::vector<std::span<Block>> alone{std::span(&block, 1)};
+    return drive(alone, turn);
 }
 
 }  // namespace lockstep::simt

@@ -1,6 +1,3 @@
-// Replays the block that holds the warp, with its cluster, on a copy of the memory that the launch began with. That is exact
-// when other blocks do not hand values to one another within a launch; where they do, the warp sees what a block sees that
-// runs first.
 #include "core/simt/history.h"
 
 #include <algorithm>
@@ -9,33 +6,12 @@
 #include <cstring>
 #include <set>
 
-#include "core/simt/cluster.h"
-#include "core/simt/driver.h"
 #include "core/simt/plan.h"
+#include "core/simt/rerun.h"
 
 namespace lockstep::simt {
 
 namespace {
-
-// Runs the block and its cluster; the watched warp moves by watch(warp), which returns nothing to stop.
-template <class Watch>
-std::optional<Fault> replay(const ptx::Program& program, const LaunchConfig& config, const Memory& before,
-                            uint32_t block_index, uint32_t warp_index, const Watch& watch) {
-    Memory memory = before;
-    Grid grid = make_grid(program, config, memory);
-    uint32_t rank = 0;
-    std::vector<Block> blocks = make_cluster_of(grid, block_index, rank);
-    uint64_t others = 0;
-    return drive(std::span(blocks), [&](Warp& warp) -> std::optional<WarpEvent> {
-        if (warp.index == warp_index && warp.block == &blocks[rank]) return watch(warp);
-        const uint64_t start = warp.instructions;
-        uint64_t threads = 0;
-        const WarpEvent event = run(warp, slice, threads);
-        others += warp.instructions - start;
-        if (others > other_warps_limit) return std::nullopt;
-        return event;
-    });
-}
 
 void keep_access(WarpHistory& history, const WarpEvent& event) {
     if (event.kind != WarpEvent::Kind::memory || event.addresses == nullptr || event.executed == 0) return;
@@ -126,28 +102,36 @@ void number_paths(WarpHistory& history) {
 WarpHistory record_warp(const ptx::Program& program, const LaunchConfig& config, const Memory& before, uint32_t block,
                         uint32_t warp, uint64_t limit) {
     WarpHistory history;
+    const auto record = [&](bool beside) {
+        history = {};
+        history.block = block;
+        history.warp_in_block = warp;
+        history.beside = beside;
+        Rerun rerun(program, config, before, block, beside);
+        history.fault = rerun.run(warp, [&](Warp& w) -> std::optional<WarpEvent> {
+            // One turn, as long as in a launch: to the next barrier, the end, a fault or the end of the slice.
+            for (uint64_t i = 0;; ++i) {
+                if (history.steps.size() >= limit) {
+                    history.truncated = true;
+                    return std::nullopt;
+                }
+                WarpStep s{w.pc(), w.active(), 0, w.exited, w.stack};
+                const WarpEvent event = step(w);
+                s.executed = event.executed;
+                keep_access(history, event);
+                history.steps.push_back(std::move(s));
+                if (w.done || event.gives_way || w.at_barrier || event.kind == WarpEvent::Kind::barrier ||
+                    event.kind == WarpEvent::Kind::fault || i + 1 == rerun.turn()) {
+                    return event;
+                }
+            }
+        });
+        return rerun.needs_others();
+    };
     history.block = block;
     history.warp_in_block = warp;
     if (!exists(config, block, warp)) return history;
-    const auto watch = [&](Warp& w) -> std::optional<WarpEvent> {
-        // One turn, as long as in a launch: to the next barrier, the end, a fault or the end of the slice.
-        for (uint64_t i = 0;; ++i) {
-            if (history.steps.size() >= limit) {
-                history.truncated = true;
-                return std::nullopt;
-            }
-            WarpStep s{w.pc(), w.active(), 0, w.exited, w.stack};
-            const WarpEvent event = step(w);
-            s.executed = event.executed;
-            keep_access(history, event);
-            history.steps.push_back(std::move(s));
-            if (w.done || event.gives_way || w.at_barrier || event.kind == WarpEvent::Kind::barrier ||
-                event.kind == WarpEvent::Kind::fault || i + 1 == slice) {
-                return event;
-            }
-        }
-    };
-    history.fault = replay(program, config, before, block, warp, watch);
+    if (record(false)) record(true);
     number_paths(history);
     return history;
 }
@@ -228,9 +212,10 @@ std::vector<LaneValues> lane_values(const Warp& w) {
 }
 
 std::vector<LaneValues> registers_at(const ptx::Program& program, const LaunchConfig& config, const Memory& before,
-                                     uint32_t block, uint32_t warp, uint64_t step) {
+                                     uint32_t block, uint32_t warp, uint64_t step, bool beside) {
     std::vector<LaneValues> values;
     if (!exists(config, block, warp)) return values;
+    Rerun rerun(program, config, before, block, beside);
     const auto watch = [&](Warp& w) -> std::optional<WarpEvent> {
         const uint64_t left = step - w.instructions;
         if (left == 0) {
@@ -238,7 +223,7 @@ std::vector<LaneValues> registers_at(const ptx::Program& program, const LaunchCo
             return std::nullopt;
         }
         uint64_t threads = 0;
-        const WarpEvent event = run(w, std::min(left, slice), threads);
+        const WarpEvent event = run(w, std::min(left, rerun.turn()), threads);
         // A history that ends before `step`: the registers as the warp left them.
         // Once there it stops, before other warps go on: one of them may fault.
         const bool there = w.instructions == step;
@@ -246,7 +231,7 @@ std::vector<LaneValues> registers_at(const ptx::Program& program, const LaunchCo
         if (w.done || there) return std::nullopt;
         return event;
     };
-    replay(program, config, before, block, warp, watch);
+    rerun.run(warp, watch);
     return values;
 }
 

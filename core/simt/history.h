@@ -1,5 +1,5 @@
-// One warp's whole run, instruction by instruction, by functional replay from the memory that the launch began with.
-// This is what the divergence view (D2), the memory pictures (D3, D4), the register watch and stepping backwards read.
+// One warp's whole run, instruction by instruction, by functional replay (rerun.h) from the memory that the launch began
+// with. This is what the divergence view (D2), the memory pictures (D3, D4), the register watch and stepping backwards read.
 #pragma once
 #include <memory>
 #include <span>
@@ -41,6 +41,7 @@ struct WarpHistory {
     static constexpr size_t most_accesses = 20'000;  // about 6 MB
     uint32_t block = 0;
     uint32_t warp_in_block = 0;
+    bool beside = false;               // the block waits for others of the grid: it ran beside them
     std::vector<WarpStep> steps;       // at most `limit`
     std::vector<WarpAccess> accesses;  // by step: the first `most_accesses`, without parameters and constants
     bool truncated = false;
@@ -62,7 +63,8 @@ WarpHistory record_warp(const ptx::Program&, const LaunchConfig&, const Memory& 
 // turns are repeated or left out. A run that took another path leaves the history as it is.
 void follow(WarpHistory& history, std::span<const uint32_t> pcs);
 
-// The value that one register has in 32 lanes before the warp's instruction number `step`.
+// The value that one register has in 32 lanes before the warp's instruction number `step` of the replay, `beside` other
+// blocks or not: as WarpHistory says.
 struct LaneValues {
     ptx::Register reg;
     uint64_t bits[32] = {};  // little-endian bits of the lane's value; a predicate is 0 or 1
@@ -70,6 +72,6 @@ struct LaneValues {
 // Those of a warp as it stands: the registers of the running path's function.
 std::vector<LaneValues> lane_values(const Warp& warp);
 std::vector<LaneValues> registers_at(const ptx::Program&, const LaunchConfig&, const Memory& before, uint32_t block,
-                                     uint32_t warp, uint64_t step);
+                                     uint32_t warp, uint64_t step, bool beside = false);
 
 }  // namespace lockstep::simt

@@ -1,12 +1,11 @@
-// The block, with its cluster, runs on a copy of the memory until the warp stands before the instruction; then that
-// instruction runs once more, to see what it touches.
+// By replay (rerun.h), until the warp stands before the instruction; then that instruction runs once more, to see what it
+// touches.
 #include "core/simt/history_memory.h"
 
 #include <algorithm>
 
-#include "core/simt/cluster.h"
-#include "core/simt/driver.h"
 #include "core/simt/plan.h"
+#include "core/simt/rerun.h"
 
 namespace lockstep::simt {
 
@@ -31,37 +30,25 @@ AccessAt access_of(Warp& warp) {
 }  // namespace
 
 MemoryAt memory_at(const ptx::Program& program, const LaunchConfig& config, const Memory& before, uint32_t block_index,
-                   uint32_t warp_index, uint64_t step_number) {
+                   uint32_t warp_index, uint64_t step_number, bool beside) {
     MemoryAt found;
     if (block_index >= config.grid.count() || uint64_t{warp_index} * warp_size >= config.block.count()) return found;
-    Memory memory = before;
-    Grid grid = make_grid(program, config, memory);
-    uint32_t rank = 0;
-    std::vector<Block> blocks = make_cluster_of(grid, block_index, rank);
-    Block& block = blocks[rank];
-    uint64_t others = 0;
+    Rerun rerun(program, config, before, block_index, beside);
     bool read = false;
     const auto keep = [&] {
-        found.shared = block.shared;
-        found.global = memory;
+        found.shared = rerun.block().shared;
+        found.global = rerun.memory();
         read = true;
     };
-    drive(std::span(blocks), [&](Warp& warp) -> std::optional<WarpEvent> {
+    rerun.run(warp_index, [&](Warp& warp) -> std::optional<WarpEvent> {
         uint64_t threads = 0;
-        if (warp.index != warp_index || warp.block != &block) {
-            const uint64_t start = warp.instructions;
-            const WarpEvent event = run(warp, slice, threads);
-            others += warp.instructions - start;
-            if (others > other_warps_limit) return std::nullopt;
-            return event;
-        }
         const uint64_t left = step_number - std::min(step_number, warp.instructions);
         if (left == 0) {
             keep();
             found.access = access_of(warp);
             return std::nullopt;
         }
-        const WarpEvent event = run(warp, std::min(left, slice), threads);
+        const WarpEvent event = run(warp, std::min(left, rerun.turn()), threads);
         // Before other warps go on, unless they are what it waits for: one of them may fault.
         const bool there = warp.instructions == step_number && !warp.at_barrier && event.kind != WarpEvent::Kind::fault;
         if (warp.done || there) {
@@ -92,8 +79,8 @@ MemoryAt memory_of(const Block& block, uint32_t warp) {
 }
 
 std::vector<std::byte> shared_at(const ptx::Program& program, const LaunchConfig& config, const Memory& before,
-                                 uint32_t block, uint32_t warp, uint64_t step) {
-    return memory_at(program, config, before, block, warp, step).shared;
+                                 uint32_t block, uint32_t warp, uint64_t step, bool beside) {
+    return memory_at(program, config, before, block, warp, step, beside).shared;
 }
 
 }  // namespace lockstep::simt

@@ -1,5 +1,5 @@
 // The memory that a warp sees before one of its instructions, by the replay that history.h does for registers: its block's
-// shared memory, the device memory, and what the instruction is about to touch. Blocks that ran earlier are not replayed.
+// shared memory, the device memory, and what the instruction is about to touch. `beside`: as WarpHistory says.
 #pragma once
 #include "core/simt/history.h"
 
@@ -23,12 +23,12 @@ struct MemoryAt {
 // Before the warp's instruction number `step`; beyond its last instruction: as the warp left it, without an access. A warp
 // that the launch does not have gives an empty MemoryAt.
 MemoryAt memory_at(const ptx::Program&, const LaunchConfig&, const Memory& before, uint32_t block, uint32_t warp,
-                   uint64_t step);
+                   uint64_t step, bool beside = false);
 // Of a block as it stands, which stays as it is: a copy takes the warp's next step to see what that touches. Of blocks of a
 // cluster no access is known.
 MemoryAt memory_of(const Block& block, uint32_t warp);
 // The block's shared memory alone.
 std::vector<std::byte> shared_at(const ptx::Program&, const LaunchConfig&, const Memory& before, uint32_t block,
-                                 uint32_t warp, uint64_t step);
+                                 uint32_t warp, uint64_t step, bool beside = false);
 
 }  // namespace lockstep::simt

@@ -123,9 +123,9 @@ std::optional<Diagnostic> check_launch(const ptx::Program& program, const Launch
 namespace {
 
 constexpr uint64_t patience = 4'000'000;         // warp instructions that a unit runs alone before another one joins it
-constexpr uint32_t most_resident = 1024;         // blocks, whatever LaunchOptions says
+constexpr uint64_t most_resident = 8192;         // blocks, whatever LaunchOptions says
 constexpr uint64_t resident_bytes = 512u << 20;  // of their registers, local and shared memory
-constexpr uint32_t resident_at_random = 4;       // units that random order mixes from the start
+constexpr uint64_t resident_at_random = 4;       // units that random order mixes from the start
 
 // The order in which blocks start: a permutation of 0 .. count-1 that needs no memory. Random order is a Feistel network
 // over the next power of four, walked until it lands inside (Black and Rogaway, "Ciphers with arbitrary finite domains").
@@ -163,16 +163,10 @@ class StartOrder {
 // What starts and ends together: a block; a cluster's blocks.
 struct Unit {
     std::vector<Block> blocks;
-    bool finished() const {
-        for (const Block& block : blocks)
-            if (block.warps_done < block.warps.size()) return false;
-        return true;
-    }
 };
 
 LaunchResult run_blocks(Grid& grid, const LaunchOptions& options) {
     constexpr uint64_t check_every = 1 << 16;  // instructions between looks at the stop token
-    const ptx::Program& program = *grid.program;
     const LaunchConfig& config = *grid.config;
     LaunchResult result;
     const uint32_t together = cluster_size(grid);  // blocks of a unit
@@ -180,12 +174,7 @@ LaunchResult run_blocks(Grid& grid, const LaunchOptions& options) {
     const StartOrder order(options.order, options.seed, units);
     Pace pace{options.order, Rng(options.seed)};
 
-    const uint64_t block_bytes = std::max<uint64_t>(
-        1, uint64_t{program.register_bytes} * ((config.block.count() + warp_size - 1) / warp_size) +
-               uint64_t{program.local_bytes} * config.block.count() + program.static_shared + config.dynamic_shared);
-    const uint64_t room = std::max<uint64_t>(1, resident_bytes / (block_bytes * together));
-    const uint64_t most =
-        std::min({room, uint64_t{most_resident}, std::max<uint64_t>(1, options.resident_blocks / together)});
+    const uint64_t most = std::min(most_units(grid), std::max<uint64_t>(1, options.resident_blocks / together));
 
     std::vector<std::unique_ptr<Unit>> resident, idle;
     uint64_t started = 0, done = 0, next_check = 0, last_start = 0;
@@ -243,7 +232,7 @@ LaunchResult run_blocks(Grid& grid, const LaunchOptions& options) {
                 if (auto fault = round_of(block, pace, turn, moved, stopped)) result.fault = std::move(fault);
                 if (stopped || result.fault) return result;
             }
-            if (!unit.finished()) {
+            if (!ended(unit.blocks)) {
                 ++i;
                 continue;
             }
@@ -260,7 +249,7 @@ LaunchResult run_blocks(Grid& grid, const LaunchOptions& options) {
         });
         if (some_can) continue;
         if (started < units && resident.size() < most) {  // all wait: perhaps for a block that has not started
-            start();
+            for (size_t more = resident.size(); more > 0 && started < units && resident.size() < most; --more) start();
             continue;
         }
         for (const auto& unit : resident)
@@ -279,6 +268,16 @@ LaunchResult run_blocks(Grid& grid, const LaunchOptions& options) {
 }
 
 }  // namespace
+
+uint64_t most_units(const Grid& grid) {
+    const ptx::Program& program = *grid.program;
+    const LaunchConfig& config = *grid.config;
+    const uint64_t together = cluster_size(grid);
+    const uint64_t block_bytes = std::max<uint64_t>(
+        1, uint64_t{program.register_bytes} * ((config.block.count() + warp_size - 1) / warp_size) +
+               uint64_t{program.local_bytes} * config.block.count() + program.static_shared + config.dynamic_shared);
+    return std::clamp<uint64_t>(resident_bytes / (block_bytes * together), 1, most_resident);
+}
 
 LaunchResult launch(const ptx::Program& program, const LaunchConfig& config, Memory& memory, const LaunchOptions& options) {
     Grid grid = make_grid(program, config, memory);
