@@ -261,7 +261,7 @@ TEST_CASE("bad input is refused in one sentence with exit status 2") {
     refuses("plan --model llama3-8b --gpu h100 --batch 8 --pue 0.5", "a number from 1 to 100 is needed, not '0.5'");
     refuses("plan --model llama3-8b --gpu h100 --batch 8 --gpus 64", "--gpus is of --search");
     refuses("plan --model llama3-8b --gpu h100 --batch 8 --search --memory-limit -1", "a number above 0");
-    refuses("gpus V100", "did you mean 'v100'?");
+    refuses("gpus v1000", "did you mean 'v100'?");
     refuses("lesson run", "'lockstep lesson run --help' says what is right");
     refuses("validate peek", "latency, rate, bandwidth, peak, sgemm, silicon, cluster");
     refuses("train --model mlp --steps 1 --momentum nan", "a number from 0 to 1 is needed, not 'nan'");
@@ -424,16 +424,19 @@ TEST_CASE("a device as output stays one, a link stays a link, and a source is no
     CHECK(full.err.find("the output cannot be written: No space left on device") != std::string::npos);
 }
 
-TEST_CASE("a kernel that waits for its whole grid is told what to do instead") {
+TEST_CASE("a kernel that waits for its whole grid is told how many blocks run at once") {
     const std::string head = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry waits()\n{\n.reg .b32 %r<2>;\n";
-    const std::string run = " --grid 1 --block 32 --functional";
-    const Outcome waits = lockstep_command("run " + write("waits.ptx", head + "mov.u32 %r1, %envreg2;\ntrap;\n}\n") + run);
-    CHECK(waits.status == 1);
-    CHECK(waits.err.find("grid.sync() does so where the launch is not cooperative") != std::string::npos);
-    const Outcome stops = lockstep_command("run " + write("stops.ptx", head + "trap;\n}\n") + run);
-    CHECK(stops.status == 1);
-    CHECK(stops.err.find("stopped itself with a trap instruction") != std::string::npos);
-    CHECK(stops.err.find("grid.sync()") == std::string::npos);
+    const std::string waits = write("waits.ptx", head + "mov.u32 %r1, %envreg2;\ntrap;\n}\n");
+    for (const std::string how : {"", " --functional"}) {
+        const std::string run = "run " + waits + " --gpu v100 --block 32" + how;
+        const Outcome many = lockstep_command(run + " --grid 2561");
+        CHECK(many.status == 1);
+        CHECK(many.err.find("it has 2561, and 2560 do; launch no more than those") != std::string::npos);
+        const Outcome all = lockstep_command(run + " --grid 2560");
+        CHECK(all.status == 1);
+        CHECK(all.err.find("stopped itself with a trap instruction") != std::string::npos);
+        CHECK(all.err.find("grid.sync()") == std::string::npos);
+    }
 }
 
 TEST_CASE("messages that nobody can hear end nothing, and no file gets them") {

@@ -77,6 +77,19 @@ extern "C" __global__ void groups(const float* in, float* out) {
     if (tile.thread_rank() == 0) out[tile.meta_group_rank()] = v;
 }
 
+// Each block's number goes round the grid; `rounds` barriers lie between.
+extern "C" __global__ void whole_grid(int* numbers, int rounds) {
+    cg::grid_group grid = cg::this_grid();
+    int* mine = numbers + blockIdx.x;
+    if (threadIdx.x == 0) *mine = grid.is_valid() ? (int)blockIdx.x : -1;
+    for (int i = 0; i < rounds; ++i) {
+        grid.sync();
+        int next = numbers[(blockIdx.x + 1) % gridDim.x];
+        grid.sync();
+        if (threadIdx.x == 0) *mine = next;
+    }
+}
+
 __device__ int place(const cg::thread_group& group) {
     group.sync();
     return (int)(100 * group.size() + group.thread_rank());
@@ -130,7 +143,10 @@ struct Run {
     void launch(uint32_t threads, const std::vector<uint64_t>& addresses) {
         std::vector<Argument> arguments;
         for (const uint64_t address : addresses) arguments.push_back(Pointer{address});
-        const auto result = simt::launch(*program, {{1}, {threads}, 0, pack(*program, arguments)}, memory);
+        launch({1}, {threads}, arguments);
+    }
+    void launch(simt::Dim3 grid, simt::Dim3 block, const std::vector<Argument>& arguments) {
+        const auto result = simt::launch(*program, {grid, block, 0, pack(*program, arguments)}, memory);
         if (result.fault) FAIL(simt::render(*result.fault));
     }
     std::vector<float> floats(uint64_t address, size_t count) {
@@ -164,6 +180,14 @@ TEST_CASE("half, bfloat16, wmma and cooperative groups mean the same by every co
         Rng rng(3);
         std::vector<float> in(64);
         for (float& value : in) value = static_cast<float>(rng.uniform(0.5, 4.0));
+        {
+            Run run = open("whole_grid");
+            const uint64_t numbers = run.put(nullptr, 4 * 50);
+            run.launch({50}, {64}, {Pointer{numbers}, int32_t{3}});
+            std::vector<int32_t> got(50);
+            std::memcpy(got.data(), run.memory.read(numbers, 4 * 50), 4 * 50);
+            for (int32_t i = 0; i < 50; ++i) CHECK(got[static_cast<size_t>(i)] == (i + 3) % 50);
+        }
         {
             Run run = open("halves");
             const uint64_t out = run.put(nullptr, 4 * 320);

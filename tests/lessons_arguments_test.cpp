@@ -184,6 +184,7 @@ TEST_CASE("a wrong argument says what is wrong and where") {
     CHECK(error_of("out:x.npy") ==
           "an out: buffer needs its type and extents, as in out:f32[1024] or out:f32[1024]=y.npy @5");
     CHECK(error_of("in:f32[8 rampp]") == "unknown fill 'rampp', did you mean 'ramp'? @10");
+    CHECK(error_of("in:f32[8 ones]") == "unknown fill 'ones': a buffer is filled with zero, ramp, random or below N @10");
     CHECK(error_of("in:f32{1}=y.npy") == "unexpected '=y.npy' after the argument @10");
     const Result<BoundArguments> few = [] {
         simt::Memory memory;

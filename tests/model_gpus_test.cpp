@@ -80,6 +80,8 @@ TEST_CASE("a GPU is found by its name, a misspelt one is told the nearest") {
     CHECK(gpu_named("teaching:4").value().sms == 4);
     CHECK(gpu_named("teaching").value().sms == 2);
     CHECK(gpu_named("v1000").error().message.find("did you mean 'v100'?") != std::string::npos);
+    CHECK(gpu_named("RTX4090").value().name == "rtx4090");  // in any case
+    CHECK(gpu_named("Teaching:3").value().sms == 3);
     CHECK(gpu_named("banana").error().message.find("p100, v100, a100, a100-80") != std::string::npos);
     CHECK_FALSE(gpu_named("teaching:0").ok());
     CHECK_FALSE(gpu_named("teaching:").ok());

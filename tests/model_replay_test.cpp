@@ -146,6 +146,35 @@ add.u32 %r6, %r6, %r7;
 st.global.u32 [%rd5+128], %r6;
 )";
 
+// Two barriers of the grid, as cooperative groups make them; between them blocks read what others wrote.
+const std::string grids = index_of_thread + R"(
+mov.u32 %r20, %envreg1; mov.u32 %r21, %envreg2; mov.b64 %rd20, {%r21, %r20};
+setp.eq.u64 %p4, %rd20, 0;
+@%p4 trap;
+mov.u32 %r22, %nctaid.x; sub.u32 %r22, 0x80000001, %r22;
+setp.ne.u32 %p3, %r2, 0;
+selp.b32 %r22, 1, %r22, %p3;
+mov.u32 %r5, 0;
+again:
+ld.volatile.global.u32 %r6, [%rd4];
+ld.volatile.global.u32 %r7, [%rd5+256];
+mad.lo.u32 %r6, %r6, 3, %r7;
+st.volatile.global.u32 [%rd5], %r6;
+bar.sync 0;
+setp.ne.u32 %p1, %r1, 0;
+@%p1 bra meet;
+membar.gl;
+atom.global.add.u32 %r8, [%rd20+4], %r22;
+wait: ld.acquire.gpu.u32 %r9, [%rd20+4];
+xor.b32 %r9, %r9, %r8;
+setp.ge.s32 %p2, %r9, 0;
+@%p2 bra wait;
+meet: bar.sync 0;
+add.u32 %r5, %r5, 1;
+setp.lt.u32 %p1, %r5, 3;
+@%p1 bra again;
+)";
+
 constexpr size_t words = 4096;
 
 struct Case {
@@ -176,6 +205,8 @@ std::vector<Case> cases() {
     all.emplace_back("asynchronous", "a100", asynchronous, simt::Dim3{6}, simt::Dim3{64});
     all.emplace_back("clusters", "h100", clusters, simt::Dim3{8}, simt::Dim3{64}, simt::Dim3{4});
     all.emplace_back("clusters", "teaching:2", clusters, simt::Dim3{24}, simt::Dim3{64}, simt::Dim3{2});
+    all.emplace_back("grids", "teaching:2", grids, simt::Dim3{8}, simt::Dim3{64});
+    all.emplace_back("grids", "v100", grids, simt::Dim3{40}, simt::Dim3{64});
     all.emplace_back("calls", "teaching:2", calls, simt::Dim3{9}, simt::Dim3{96}, simt::Dim3{}, function);
     return all;
 }

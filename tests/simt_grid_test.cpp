@@ -1,4 +1,5 @@
-// Blocks that wait for one another: barriers of the whole grid, made by hand, in launches and in replays of one warp.
+// Blocks that wait for one another: barriers of the whole grid, made by hand and in the workspace of a cooperative launch,
+// in launches and in replays of one warp.
 #include "core/simt/history_memory.h"
 #include "tests/catch.h"
 #include "tests/simt_text.h"
@@ -97,4 +98,38 @@ TEST_CASE("a warp's history goes on behind a wait for other blocks, which run be
     follow(followed, fewer);
     REQUIRE(followed.steps.size() == fewer.size());
     for (size_t i = 0; i < fewer.size(); ++i) CHECK(followed.steps[i].pc == fewer[i]);
+}
+
+TEST_CASE("a launch whose blocks run all at once has a workspace of zeros; a larger one has none, and its trap says why") {
+    // What is there goes to p0[block]; then, once p1 says so, a trap that leaves it dirty.
+    const std::string look = R"(
+ld.param.u64 %rd1, [p0]; ld.param.u64 %rd2, [p1];
+mov.u32 %r1, %envreg1; mov.u32 %r2, %envreg2; mov.b64 %rd3, {%r2, %r1};
+setp.eq.u64 %p1, %rd3, 0;
+@%p1 trap;
+ld.global.u32 %r3, [%rd3+4];
+add.u32 %r3, %r3, 7;
+mov.u32 %r4, %ctaid.x; mad.wide.u32 %rd4, %r4, 4, %rd1;
+st.global.u32 [%rd4], %r3;
+setp.eq.u64 %p2, %rd2, 0;
+@%p2 bra END;
+st.global.u32 [%rd3+4], %r3;
+trap;
+END:
+)";
+    const std::string text = text_kernel(look, 2);
+    Memory memory;
+    const uint64_t out = memory.allocate(4 * 65, "out");
+    const LaunchResult dirty = run_text(text, {64}, {32}, {out, 1}, memory);
+    REQUIRE(dirty.fault);
+    CHECK(dirty.fault->message.find("grid.sync()") == std::string::npos);
+    REQUIRE(!run_text(text, {64}, {32}, {out, 0}, memory).fault);
+    CHECK(read_back<uint32_t>(memory, out, 64) == std::vector<uint32_t>(64, 7));
+    const uint64_t live = memory.live_bytes();
+    REQUIRE(!run_text(text, {64}, {32}, {out, 0}, memory).fault);
+    CHECK(memory.live_bytes() == live);  // one workspace a memory
+    const LaunchResult refused = run_text(text, {65}, {32}, {out, 0}, memory);
+    REQUIRE(refused.fault);
+    CHECK(refused.fault->kind == "trap");
+    CHECK(refused.fault->message.find("it has 65, and 64 do; launch no more than those") != std::string::npos);
 }

@@ -6,6 +6,7 @@
 //   Accel-Sim      the configuration that the Accel-Sim project tuned for that GPU
 //   estimate       no published figure; DEVIATIONS.md names what hangs on it
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 
 #include "core/base/nearest.h"
@@ -732,7 +733,8 @@ std::span<const GpuSpec> gpus() {
 
 Result<GpuSpec> gpu_named(std::string_view name) {
     const size_t colon = name.find(':');
-    const std::string_view base = name.substr(0, colon);
+    std::string base(name.substr(0, colon));
+    for (char& letter : base) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
     std::string known;
     std::vector<std::string> names;
     for (const GpuSpec& row : gpu_rows) {
@@ -744,8 +746,7 @@ Result<GpuSpec> gpu_named(std::string_view name) {
         const std::string_view digits = name.substr(colon + 1);
         uint32_t sms = 0;
         const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), sms);
-        if (base != "teaching")
-            return Diagnostic{"the number of SMs of " + std::string(base) + " is fixed: only teaching:N can be set"};
+        if (base != "teaching") return Diagnostic{"the number of SMs of " + base + " is fixed: only teaching:N can be set"};
         if (parsed.ec != std::errc{} || parsed.ptr != digits.data() + digits.size() || sms < 1 || sms > most_teaching_sms)
             return Diagnostic{"'" + std::string(name) + "' needs a number of SMs from 1 to " +
                               std::to_string(most_teaching_sms) + ", as in teaching:4"};
@@ -755,7 +756,7 @@ Result<GpuSpec> gpu_named(std::string_view name) {
         gpu.fp16_tflops = {0.256 * sms, "SMs x 64 lanes x 2 halves x 2 x 1 GHz"};
         return gpu;
     }
-    const std::string near = nearest_name(std::string(base), names);
+    const std::string near = nearest_name(base, names);
     return Diagnostic{"unknown GPU '" + std::string(name) + "'" + (near.empty() ? "" : ", did you mean '" + near + "'?") +
                       (near.empty() ? ": known are " : " Known are ") + known + " (teaching:N has N SMs)"};
 }

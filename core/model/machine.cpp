@@ -138,6 +138,7 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
     if (refused_) return;
     grid_ = simt::make_grid(program, config, device_memory);
     grid_.sm_count = gpu.sms;
+    simt::set_blocks_at_once(grid_, uint64_t{gpu.sms} * state_.blocks_per_sm);
     grid_.synccheck = options.synccheck;
     grid_.independent = options.independent && schedules_threads(gpu);
     grid_.print = options.print;

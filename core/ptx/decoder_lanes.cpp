@@ -43,6 +43,8 @@ constexpr SpecialName special_names[] = {
     {"%globaltimer_hi", SpecialRegister::globaltimer_hi},
     {"%dynamic_smem_size", SpecialRegister::dynamic_smem_size},
     {"%total_smem_size", SpecialRegister::total_smem_size},
+    {"%envreg1", SpecialRegister::envreg1},
+    {"%envreg2", SpecialRegister::envreg2},
     {"%tid.w", SpecialRegister::zero},
     {"%ntid.w", SpecialRegister::zero},
     {"%ctaid.w", SpecialRegister::zero},

@@ -81,8 +81,10 @@ enum class SpecialRegister : uint8_t {
     cluster_nctarank,
     is_explicit_cluster,  // a predicate
     zero,                 // the fourth component of %tid and its like
-    envreg,               // what the driver passes on: nothing here
-    pm,                   // performance monitors, of 32 and 64 bits: they count nothing here
+    envreg,               // what the driver passes on: nothing here, but for the next two
+    envreg1,              // upper and lower word of the address of the grid's workspace (grid.sync()), see simt::Grid
+    envreg2,
+    pm,  // performance monitors, of 32 and 64 bits: they count nothing here
     pm_64,
     reserved_smem_offset,  // begin, end, cap, 0 and 1: the system keeps no shared memory for itself here
     aggr_smem_size,

@@ -105,6 +105,26 @@ std::vector<uint64_t> place_variables(const ptx::Program& program, Memory& memor
     return addresses;
 }
 
+// All zeros when the launch begins, whatever a fault left there.
+static uint64_t place_workspace(const ptx::Program& program, Memory& memory) {
+    using ptx::SpecialRegister;
+    const bool asks = std::any_of(program.instructions.begin(), program.instructions.end(), [](const auto& i) {
+        const auto which = static_cast<SpecialRegister>(i.mode);
+        return i.kind == ptx::Kind::special_register &&
+               (which == SpecialRegister::envreg1 || which == SpecialRegister::envreg2);
+    });
+    if (!asks) return 0;
+    constexpr uint64_t bytes = 8;
+    const uint64_t address = memory.variable("driver", "the grid's workspace", bytes, {});
+    std::memset(memory.write(address, bytes), 0, bytes);
+    return address;
+}
+
+void set_blocks_at_once(Grid& grid, uint64_t blocks) {
+    grid.blocks_at_once = blocks;
+    if (grid.config->grid.count() > blocks) grid.workspace = 0;
+}
+
 Grid make_grid(const ptx::Program& program, const LaunchConfig& config, Memory& memory) {
     Grid grid;
     grid.program = &program;
@@ -112,6 +132,7 @@ Grid make_grid(const ptx::Program& program, const LaunchConfig& config, Memory& 
     grid.independent = config.independent;
     grid.memory = &memory;
     grid.variables = place_variables(program, memory);
+    grid.workspace = place_workspace(program, memory);
     grid.plan = make_plan(program, grid.variables);
     grid.cluster = cluster_of(program, config);
     return grid;

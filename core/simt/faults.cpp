@@ -177,13 +177,15 @@ Fault* trap_fault(Warp& warp, uint32_t pc, uint32_t mask) {
     const auto& program = *warp.block->grid->program;
     if (pc < program.instructions.size() && program.instructions[pc].mode == 1)
         return make_fault(warp, pc, lane, "assert", assert_text(warp, pc, lane));
+    const Grid& grid = *warp.block->grid;
+    const uint64_t blocks = grid.config->grid.count();
     std::string why = "the kernel stopped itself with a trap instruction";
-    for (const auto& i : program.instructions)  // where a cooperative launch's memory lies: grid.sync() traps without it
-        if (i.kind == ptx::Kind::special_register &&
-            static_cast<ptx::SpecialRegister>(i.mode) == ptx::SpecialRegister::envreg) {
-            why +=
-                "; grid.sync() does so where the launch is not cooperative, and none is here: let a second kernel do what "
-                "comes behind it";
+    for (const auto& i : program.instructions)  // grid.sync() traps without a workspace
+        if (blocks > grid.blocks_at_once && i.kind == ptx::Kind::special_register &&
+            static_cast<ptx::SpecialRegister>(i.mode) == ptx::SpecialRegister::envreg2) {
+            why += "; grid.sync() does so where not all blocks of the launch run at once: it has " + std::to_string(blocks) +
+                   ", and " + std::to_string(grid.blocks_at_once) +
+                   " do; launch no more than those, and let each do its share of the work in a loop";
             break;
         }
     return make_fault(warp, pc, lane, "trap", why);

@@ -87,6 +87,10 @@ struct Grid {  // what all blocks of a launch share
     Memory* memory = nullptr;
     std::vector<uint64_t> variables;  // device address of each Program::variables
     uint32_t sm_count = 1;            // %nsmid
+    // Where grid.sync() keeps account: 8 bytes of `memory` in a launch whose blocks all run at once, as CUDA's driver gives
+    // to a cooperative launch. 0: they do not, or the program does not ask.
+    uint64_t workspace = 0;
+    uint64_t blocks_at_once = UINT64_MAX;
     bool synccheck = true;
     bool independent = false;                     // independent thread scheduling
     std::shared_ptr<Checker> checker;             // null: nothing is checked beyond bounds; see checker.h
@@ -105,6 +109,9 @@ struct Grid {  // what all blocks of a launch share
 
 // A grid ready for make_block: the program's variables are placed in `memory` (where they stay from launch to launch).
 Grid make_grid(const ptx::Program&, const LaunchConfig&, Memory&);
+
+// At most so many blocks of the launch run at once; fewer than it has: no workspace.
+void set_blocks_at_once(Grid& grid, uint64_t blocks);
 
 // Device addresses of Program::variables, which are allocated and initialised when `memory` does not hold them yet.
 std::vector<uint64_t> place_variables(const ptx::Program&, Memory&);

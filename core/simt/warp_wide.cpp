@@ -125,6 +125,12 @@ void special_register(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask)
         case SpecialRegister::aggr_smem_size:
             all(block.shared.size());
             break;
+        case SpecialRegister::envreg1:
+            all(grid.workspace >> 32);
+            break;
+        case SpecialRegister::envreg2:
+            all(grid.workspace & 0xffffffffu);
+            break;
         case SpecialRegister::zero:
         case SpecialRegister::envreg:
         case SpecialRegister::pm:

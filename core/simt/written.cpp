@@ -13,7 +13,8 @@ using ptx::Kind;
 using ptx::Space;
 
 constexpr uint64_t anywhere = uint64_t{1} << 63, variables = uint64_t{1} << 62;  // beside a bit for each parameter
-constexpr size_t most_parameters = 62;
+constexpr uint64_t workspace = uint64_t{1} << 61;                                // of the grid
+constexpr size_t most_parameters = 61;
 
 class Origins {
   public:
@@ -43,6 +44,9 @@ class Origins {
     uint64_t of_result(const ptx::DecodedInstruction& i) const {
         switch (i.kind) {
             case Kind::special_register:
+                if (const auto which = static_cast<ptx::SpecialRegister>(i.mode);
+                    which == ptx::SpecialRegister::envreg1 || which == ptx::SpecialRegister::envreg2)
+                    return workspace;
                 return i.variable >= 0 ? variables : 0;
             case Kind::load:
                 if (i.space == Space::param)
@@ -123,6 +127,7 @@ void find_written(Grid& grid) {
     };
     if ((origins & variables) != 0)
         for (const uint64_t variable : grid.variables) add(variable);
+    if ((origins & workspace) != 0 && !add(grid.workspace)) return;
     const auto& bytes = grid.config->parameters;
     for (size_t k = 0; k < std::min(grid.program->parameters.size(), most_parameters); ++k) {
         if ((origins >> k & 1) == 0) continue;

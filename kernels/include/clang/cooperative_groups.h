@@ -28,6 +28,42 @@ class grid_group {
     static LOCKSTEP_GROUP unsigned long long size() { return (unsigned long long)num_blocks() * thread_block::size(); }
     static LOCKSTEP_GROUP unsigned block_rank() { return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z); }
     static LOCKSTEP_GROUP unsigned num_blocks() { return gridDim.x * gridDim.y * gridDim.z; }
+    static LOCKSTEP_GROUP unsigned long long num_threads() { return size(); }
+    static LOCKSTEP_GROUP dim3 block_index() { return thread_block::group_index(); }
+    static LOCKSTEP_GROUP dim3 dim_blocks() { return group_dim(); }
+    static LOCKSTEP_GROUP dim3 group_dim() { return dim3(gridDim.x, gridDim.y, gridDim.z); }
+    static LOCKSTEP_GROUP bool is_valid() { return word() != nullptr; }
+
+    // One thread a block adds 1, that of block 0 what is missing to 2^31: the top bit turns when all have.
+    using arrival_token = unsigned;
+    static LOCKSTEP_GROUP arrival_token barrier_arrive() {
+        if (!is_valid()) __trap();
+        arrival_token before = 0;
+        __syncthreads();
+        if (thread_block::thread_rank() == 0) {
+            __threadfence();
+            before = atomicAdd(word(), block_rank() == 0 ? 0x80000000u - (num_blocks() - 1) : 1u);
+        }
+        return before;
+    }
+    static LOCKSTEP_GROUP void barrier_wait(arrival_token&& before) {
+        if (thread_block::thread_rank() == 0) {
+            while (((before ^ *(volatile unsigned*)word()) & 0x80000000u) == 0) {
+            }
+            __threadfence();
+        }
+        __syncthreads();
+    }
+    static LOCKSTEP_GROUP void sync() { barrier_wait(barrier_arrive()); }
+
+  private:
+    static LOCKSTEP_GROUP unsigned* word() {  // in the workspace that the driver gives to a cooperative launch
+        unsigned high, low;
+        asm("mov.u32 %0, %%envreg1;" : "=r"(high));
+        asm("mov.u32 %0, %%envreg2;" : "=r"(low));
+        const unsigned long long at = (unsigned long long)high << 32 | low;
+        return at ? (unsigned*)(at + 4) : nullptr;
+    }
 };
 static LOCKSTEP_GROUP grid_group this_grid() { return {}; }
 
