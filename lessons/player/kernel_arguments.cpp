@@ -167,9 +167,10 @@ Result<size_t> parse_extents(std::string_view text, size_t open, KernelArgument&
         if (error != std::errc{} || end != rest.data() + rest.size() || argument.below == 0)
             return bad(text, at, "'below' needs a number from 1, as in i32[64 below 8]");
     } else {
+        const std::string meant = suggestion(word, {"random", "below", "ramp", "zero"});
         return bad(text, at,
                    fmt::format("unknown fill '{}'{}", text.substr(at, close - at),
-                               suggestion(word, {"random", "below", "ramp", "zero"})));
+                               meant.empty() ? ": a buffer is filled with zero, ramp, random or below N" : meant));
     }
     return close + 1;
 }
