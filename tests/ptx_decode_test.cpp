@@ -237,6 +237,20 @@ TEST_CASE("shared, local, parameter and global variables have their places") {
     CHECK(initial[1] == -2.0f);
 }
 
+TEST_CASE("a header's function that is inlined twice counts as the line of each call") {
+    // As cooperative groups' grid.sync() comes out: the second time not every step of the way is named again.
+    const auto p = decoded(
+        ".reg .b32 r;\n.loc 1 10 3\nmov.u32 r, 1;\n"
+        ".loc 2 82 9, function_name $L__i0, inlined_at 1 14 3\nmov.u32 r, 2;\n"
+        ".loc 3 78 1, function_name $L__i1, inlined_at 2 82 9\nmov.u32 r, 3;\n"
+        ".loc 4 98 1, function_name $L__i2, inlined_at 3 78 1\nmov.u32 r, 4;\n"
+        ".loc 2 82 9, function_name $L__i0, inlined_at 1 20 3\nmov.u32 r, 5;\n"
+        ".loc 4 98 1, function_name $L__i2, inlined_at 3 78 1\nmov.u32 r, 6; ret;");
+    std::vector<int32_t> lines;
+    for (const auto& i : p->instructions) lines.push_back(i.line);
+    CHECK(lines == std::vector<int32_t>{10, 14, 14, 14, 20, 20, 20});
+}
+
 TEST_CASE("code inlined from a header counts as the kernel's own line") {
     const auto p = decoded(
         ".reg .b32 r;\n.loc 1 10 3\nmov.u32 r, 1;\n.loc 2 84 3, function_name $L__i0, inlined_at 1 43 3\nmov.u32 r, 2;\n"

@@ -128,7 +128,8 @@ std::string Decoder::source_line_of(const Statement& statement) const {
     return ", on line " + std::to_string(at.line) + " of " + module_.files[static_cast<size_t>(at.file)];
 }
 
-// Code inlined from a header counts as the line of the kernel's own file that it is inlined at.
+// Code inlined from a header counts as the line of the kernel's own file that it is inlined at. A function may be inlined at
+// several places: the last that the text names in front of the statement is meant.
 void Decoder::locate(DecodedInstruction& out) {
     if (statement_->location < 0) return;
     LineLocation at = entry_.locations[static_cast<size_t>(statement_->location)];
@@ -136,7 +137,11 @@ void Decoder::locate(DecodedInstruction& out) {
     out.line = at.line;
     for (int depth = 0; depth < 16 && at.file != source_file_; ++depth) {
         const auto known = inlined_.find({at.file, at.line, at.column});
-        if (!at.inlined_file && known != inlined_.end()) at = entry_.locations[static_cast<size_t>(known->second)];
+        if (!at.inlined_file && known != inlined_.end()) {
+            const std::vector<int>& places = known->second;
+            const auto behind = std::upper_bound(places.begin(), places.end(), statement_->location);
+            at = entry_.locations[static_cast<size_t>(behind == places.begin() ? *behind : behind[-1])];
+        }
         if (!at.inlined_file) return;
         at = LineLocation{.file = at.inlined_file, .line = at.inlined_line, .column = at.inlined_column};
     }
@@ -150,7 +155,7 @@ void Decoder::decode(std::vector<LiveAtCall>& live) {
     if (!entry_.locations.empty()) source_file_ = entry_.locations[0].file;
     for (size_t i = 0; i < entry_.locations.size(); ++i) {
         const LineLocation& at = entry_.locations[i];
-        if (at.inlined_file) inlined_.try_emplace({at.file, at.line, at.column}, static_cast<int>(i));
+        if (at.inlined_file) inlined_[{at.file, at.line, at.column}].push_back(static_cast<int>(i));
     }
     if (first_ + entry_.statements.size() > most_instructions)
         throw Complaint{"a kernel and the functions that it calls have at most 400000 instructions", entry_.place};

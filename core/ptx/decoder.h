@@ -144,7 +144,8 @@ class Decoder {
     const Statement* statement_ = nullptr;
     std::vector<std::string_view> modifiers_;
     Type first_type_ = Type::none, last_type_ = Type::none;
-    std::map<std::tuple<int, int, int>, int> inlined_;       // place -> the location that says where it is inlined
+    // Place -> the locations that say where it is inlined, in the order of the text.
+    std::map<std::tuple<int, int, int>, std::vector<int>> inlined_;
     std::unordered_map<int32_t, size_t> parameter_in_;       // register offset -> parameter that was loaded into it
     std::unordered_map<const TargetList*, uint32_t> lists_;  // of brx.idx: where it is in Program::lists
     size_t table_edges_ = 0;
