@@ -138,6 +138,28 @@ ret;
     REQUIRE(strange.status == 0);
     CHECK(strange.out.find("(the compiler's own, of no line)") != std::string::npos);
     CHECK(strange.out.find("(in helper.h)") != std::string::npos);
+    CHECK(strange.out.find("(line ") == std::string::npos);
+    const std::string meets = write("meets.ptx", R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry k() {
+.reg .b32 %r<3>;
+.loc 1 3 0
+mov.u32 %r1, %tid.x;
+.loc 1 4 0
+bar.sync 0;
+.loc 1 5 0
+mul.lo.u32 %r2, %r1, %r1;
+ret;
+}
+.file 1 "own.cu"
+)");
+    const Outcome barrier = lockstep_command("run " + meets + " --grid 1 --block 64 --metrics ipc,by-line,by-window");
+    REQUIRE(barrier.status == 0);  // the wait stands behind the barrier, and says where that is; a list of tables is several
+    CHECK(barrier.out.find("(line 4)") != std::string::npos);
+    CHECK(barrier.out.find("(line N): the barrier's\n") != std::string::npos);
+    CHECK(barrier.out.find("  ipc ") < barrier.out.find("most of it waits"));
+    CHECK(barrier.out.find("every counter of a stretch") != std::string::npos);
     const Outcome all = lockstep_command(run + " --metrics all");  // under both names, whole numbers in full
     CHECK(all.out.find("sectors_per_request ") != std::string::npos);
     CHECK(all.out.find("l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio\n") != std::string::npos);

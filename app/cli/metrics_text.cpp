@@ -104,6 +104,7 @@ struct Line {
     InstructionCounters counters, loads;
     std::string text;
     double flop = 0;
+    std::map<int32_t, uint64_t> barriers;  // where they stand, and how long warps waited there before they came to this line
 };
 
 // One row a source line; of PTX without lines, one an instruction.
@@ -120,8 +121,11 @@ std::string by_line(const ptx::Program& program, const model::TimedResult& resul
         const InstructionCounters& counters = result.instructions[pc];
         if (counters.issues == 0 && resident(counters) == 0) continue;
         const auto number = lines ? instruction.line : static_cast<int32_t>(pc);
-        Line& row = table[{lines ? instruction.file : 0, number}];
+        Line& row = table[{lines && number > 0 ? instruction.file : 0, number}];
         row.counters += counters;
+        if (const uint64_t waited = counters.stalls[static_cast<size_t>(StallReason::barrier)];
+            waited > 0 && pc > 0 && program.instructions[pc - 1].kind == ptx::Kind::barrier)
+            row.barriers[lines ? program.instructions[pc - 1].line : static_cast<int32_t>(pc - 1)] += waited;
         row.flop += model::metric_of(program, result, fmt::format("flop@pc:{}", pc)).value();
         all += counters;
         if (!row.text.empty()) continue;
@@ -139,14 +143,23 @@ std::string by_line(const ptx::Program& program, const model::TimedResult& resul
     std::string text = fmt::format("{:>5} {:>11} {:>5} {:>6} {:>6}  {:<24} {:>7} {:>7} {:>6} {:>6} {:>9}  {}\n",
                                    lines ? "line" : "pc", "warp instr", "%", "lanes", "time %", "most of it waits",
                                    "sectors", "used B", "L1 %", "passes", "FLOP", lines ? "source" : "PTX");
+    bool named = false;
     for (auto& [place, row] : table) {
         const InstructionCounters& c = row.counters;
         const auto waits = waits_of(c);
         const auto ratio = [](uint64_t a, uint64_t b) {
             return b == 0 ? std::string("-") : fmt::format("{:.3g}", static_cast<double>(a) / static_cast<double>(b));
         };
-        const std::string wait =
+        std::string wait =
             waits.empty() ? "-" : fmt::format("{} {:.0f} %", waits[0].second, percent(waits[0].first, resident(c)));
+        if (!waits.empty() && waits[0].second == row_of(StallReason::barrier).label) {
+            const auto longest = std::max_element(row.barriers.begin(), row.barriers.end(),
+                                                  [](const auto& a, const auto& b) { return a.second < b.second; });
+            if (longest != row.barriers.end() && longest->first != place.second) {
+                wait += fmt::format(" ({} {})", lines ? "line" : "pc", longest->first);
+                named = true;
+            }
+        }
         const size_t begin = std::min(row.text.find_first_not_of(" \t"), row.text.size());
         text += fmt::format(
             "{:>5} {:>11} {:>5.1f} {:>6} {:>6.1f}  {:<24} {:>7} {:>7} {:>6} {:>6} {:>9}  {}\n", place.second, c.issues,
@@ -155,6 +168,10 @@ std::string by_line(const ptx::Program& program, const model::TimedResult& resul
             c.l1_sectors == 0 ? "-" : fmt::format("{:.0f}", percent(c.l1_hits, c.l1_sectors)),
             ratio(c.shared_passes, c.shared_requests), row.flop > 0 ? si(row.flop, "") : "-", row.text.substr(begin, 60));
     }
+    if (named)
+        text +=
+            "  a warp waits in front of what it cannot issue, at a barrier that is what stands behind it; (line N): the "
+            "barrier's\n";
     return text +
            "  sectors a request; used: of the 32 bytes of a sector; passes a shared-memory request; time: warp cycles, of "
            "all lines\n";
@@ -228,38 +245,47 @@ std::string by_window(const model::KernelRun& run) {
 std::string metrics_text(const model::GpuSpec& gpu, const ptx::Program& program, const model::TimedResult* result,
                          const std::string& source, const std::string& wanted, const model::KernelRun* run) {
     if (wanted.empty()) return result == nullptr ? "" : summary(gpu, program, *result);
-    if (wanted == "by-line") return result == nullptr ? "" : by_line(program, *result, source);
-    if (wanted == "by-window") return run == nullptr ? "" : by_window(*run);
     std::string text;
     const auto row = [&](std::string_view name, double value, std::string_view unit, std::string_view nsight) {
         text += fmt::format("  {:<36} {:>15} {:<20} {}\n", name, number_text(value), unit, nsight);
     };
-    int64_t begin = 0, end = 0;
-    const auto stretch = [&] {
-        if (run != nullptr && begin >= run->result.cycles)
+    const auto stretch = [&](int64_t begin, int64_t end) {
+        if (begin >= run->result.cycles)
             throw Failure(fmt::format("@cycles:{}..{}: the run ends at cycle {}", begin, end, run->result.cycles));
         return model::metrics_between(*run, begin, end);
     };
-    const size_t all_at = wanted.find('@');
-    if (wanted == "all" || (wanted.substr(0, all_at) == "all" && stretch_named(wanted.substr(all_at + 1), begin, end))) {
-        if (result != nullptr && wanted == "all")
-            for (const model::Metric& metric : result->metrics) row(metric.name, metric.value, metric.unit, metric.nsight);
-        if (run != nullptr && wanted != "all") {
-            const model::WindowMetrics window = stretch();
-            text = fmt::format("  cycles {} to {}, whole windows\n", window.begin, window.end);
-            for (const model::Metric& metric : window.metrics) row(metric.name, metric.value, metric.unit, metric.nsight);
-        }
-        return text;
-    }
     const std::vector<model::MetricRow> rows = model::metric_rows();
     std::istringstream in(wanted);
     for (std::string name; std::getline(in, name, ',');) {
         const std::string base = name.substr(0, name.find('@'));
+        int64_t begin = 0, end = 0;
+        const bool part = name.size() > base.size() && stretch_named(name.substr(base.size() + 1), begin, end);
+        if (name == "by-line") {
+            if (result != nullptr) text += by_line(program, *result, source);
+            continue;
+        }
+        if (name == "by-window") {
+            if (run != nullptr) text += by_window(*run);
+            continue;
+        }
+        if (name == "all") {
+            if (result != nullptr)
+                for (const model::Metric& metric : result->metrics)
+                    row(metric.name, metric.value, metric.unit, metric.nsight);
+            continue;
+        }
+        if (base == "all" && part) {
+            if (run == nullptr) continue;
+            const model::WindowMetrics window = stretch(begin, end);
+            text += fmt::format("  cycles {} to {}, whole windows\n", window.begin, window.end);
+            for (const model::Metric& metric : window.metrics) row(metric.name, metric.value, metric.unit, metric.nsight);
+            continue;
+        }
         const auto known = std::find_if(rows.begin(), rows.end(),
                                         [&](const auto& each) { return each.name == base || each.nsight == base; });
-        if (known != rows.end() && name.size() > base.size() && stretch_named(name.substr(base.size() + 1), begin, end)) {
+        if (known != rows.end() && part) {
             if (run == nullptr) continue;
-            const model::WindowMetrics window = stretch();
+            const model::WindowMetrics window = stretch(begin, end);
             row(fmt::format("{}@cycles:{}..{}", base, window.begin, window.end), value_in(window.metrics, known->name),
                 known->unit, known->nsight);
             continue;
@@ -273,7 +299,7 @@ std::string metrics_text(const model::GpuSpec& gpu, const ptx::Program& program,
 }
 
 bool asks_for_windows(const std::string& wanted) {
-    return wanted == "by-window" || wanted.find("@cycles:") != std::string::npos;
+    return wanted.find("by-window") != std::string::npos || wanted.find("@cycles:") != std::string::npos;
 }
 
 }  // namespace lockstep::cli

@@ -7,10 +7,10 @@
 
 namespace lockstep::cli {
 
-// Throws Failure when `wanted` is none of: empty (the summary), "all", "by-line", "by-window", "all@cycles:100..200", or
-// names of metrics with commas between them, each as metric_of takes it ("sectors_per_request@line:7") or of a stretch of
-// time
-// ("dram_throughput@cycles:100..200"). `result` may be null: only the names are looked at. `run`: where time is asked about.
+// `wanted`: empty (the summary), or a list with commas between of "all", "by-line", "by-window", "all@cycles:100..200" and
+// names of metrics, each as metric_of takes it ("sectors_per_request@line:7") or of a stretch of time
+// ("dram_throughput@cycles:100..200"). Throws Failure when an entry is none of these. `result` may be null: only the names
+// are looked at. `run`: where time is asked about.
 std::string metrics_text(const model::GpuSpec& gpu, const ptx::Program& program, const model::TimedResult* result,
                          const std::string& source, const std::string& wanted, const model::KernelRun* run);
 bool asks_for_windows(const std::string& wanted);

@@ -475,10 +475,10 @@ void add_run(CLI::App& app, int& status) {
                      "warp instructions before the kernel counts as a run-away")
         ->check(not_from_1);
     add_compiler_options(*command, options->compiler);
-    command->add_option(
-        "--metrics", options->metrics,
-        "counters to print, with Nsight Compute's names: all, by-line, by-window, all@cycles:1000..2000, or names, as in "
-        "sectors_per_request,l1_hit_rate@line:7,dram_throughput@cycles:1000..2000");
+    command->add_option("--metrics", options->metrics,
+                        "counters to print, with Nsight Compute's names, a list: all, by-line, by-window, "
+                        "all@cycles:1000..2000, or names, as in "
+                        "sectors_per_request,l1_hit_rate@line:7,dram_throughput@cycles:1000..2000");
     command->add_option("--json", options->json, "write the result as JSON; '-' for stdout");
     command->add_option(
         "--trace", options->trace,
