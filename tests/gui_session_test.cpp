@@ -49,6 +49,7 @@ TEST_CASE("the first scene trains, times the step on show, and opens a kernel") 
     CHECK(snapshot->history->steps.size() > 3);
     REQUIRE(snapshot->lanes);
     CHECK(snapshot->lanes_step == 3);
+    CHECK(!snapshot->lanes_timed);  // no cycle was asked for
     CHECK(!snapshot->lanes->empty());
 
     // Out of range and nonsense leave everything as it is.

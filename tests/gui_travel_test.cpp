@@ -133,6 +133,7 @@ TEST_CASE("the clock goes anywhere in a run whose trace was cut, and registers a
             if (const int64_t cycle = cycle_of_step(desk.trace(), held, step); cycle >= 0)
                 CHECK(cycle == whole.issues[track.issues.at(static_cast<size_t>(step))].cycle);
         REQUIRE(snapshot->memory);
+        CHECK(snapshot->lanes_timed);
         uint32_t stored = 0;
         uint64_t address = 0;
         std::memcpy(&address, snapshot->kernel->config.parameters.data(), 8);

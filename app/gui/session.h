@@ -104,6 +104,7 @@ struct Snapshot {
     std::shared_ptr<const std::vector<simt::LaneValues>>
         lanes;  // registers of the focused warp at history step `lanes_step`
     int64_t lanes_step = -1;
+    bool lanes_timed = false;  // they, and the memory, are those of the timed run at its cycle; else of a replay (`history`)
     std::shared_ptr<const simt::MemoryAt> memory;  // of the focused warp's block at history step `lanes_step`
     std::shared_ptr<const std::vector<simt::StackEntry>>
         stack;  // of the focused warp at `lanes_step`, from the replay of the timed run; null: the history has it

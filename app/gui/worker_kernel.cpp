@@ -138,7 +138,8 @@ void Session::Worker::lanes_at(int64_t step, int64_t cycle) {
             if (later.kind == Request::Kind::lanes_at || later.kind == Request::Kind::focus_warp) return;
     }
     draft.stack.reset();
-    if (!values_at(step, cycle)) {
+    draft.lanes_timed = values_at(step, cycle);
+    if (!draft.lanes_timed) {
         const uint64_t replayed = draft.history->in_replay(static_cast<uint64_t>(step));
         draft.lanes = std::make_shared<std::vector<simt::LaneValues>>(
             simt::registers_at(*draft.kernel->program, draft.kernel->config, *draft.kernel->before, draft.history->block,

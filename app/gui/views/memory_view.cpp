@@ -199,9 +199,12 @@ class MemoryView final : public View {
                                access->is_store ? "writes" : "reads");
         const char* verb = access->is_atomic ? "update" : access->is_store ? "write" : "read";
         const int lanes = std::popcount(access->lanes);
-        return fmt::format("Next, {} lane{} {}{} {}, {} B each. \"now\" is what this block sees when it runs alone.", lanes,
-                           lanes == 1 ? "" : "s", verb, lanes == 1 ? "s" : "", places[static_cast<size_t>(touched)].name,
-                           access->bytes);
+        const bool beside = snapshot.history && snapshot.history->beside;
+        const char* now = snapshot.lanes_timed ? "the memory at this cycle"
+                          : beside             ? "what this block sees when the others run beside it"
+                                               : "what this block sees when it runs alone";
+        return fmt::format("Next, {} lane{} {}{} {}, {} B each. \"now\" is {}.", lanes, lanes == 1 ? "" : "s", verb,
+                           lanes == 1 ? "s" : "", places[static_cast<size_t>(touched)].name, access->bytes, now);
     }
 
     void paint(Ui& ui, const Snapshot& snapshot, const Place& place, DType type, const simt::AccessAt* access, bool jump,
