@@ -133,3 +133,16 @@ END:
     CHECK(refused.fault->kind == "trap");
     CHECK(refused.fault->message.find("it has 65, and 64 do; launch no more than those") != std::string::npos);
 }
+
+TEST_CASE("a history goes on behind a wait that counts its turns, too", "[long]") {
+    std::string counting = all_meet;  // no proof that it waits: each turn is another
+    const std::string loop = "SPIN: ";
+    counting.insert(counting.find(loop) + loop.size(), "add.u32 %r9, %r9, 1; ");
+    const auto program = text_program(text_kernel(counting, 2));
+    Memory before;
+    const uint64_t count = before.allocate(4, "count"), out = before.allocate(400, "out");
+    LaunchConfig config = config_of({100}, {64}, {count, out});
+    config.independent = true;
+    const WarpHistory history = record_warp(*program, config, before, 3, 0);
+    CHECK(program->instructions[history.steps.back().pc].kind == ptx::Kind::exit);
+}

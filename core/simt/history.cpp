@@ -33,6 +33,23 @@ bool exists(const LaunchConfig& config, uint32_t block, uint32_t warp) {
     return block < config.grid.count() && uint64_t{warp} * warp_size < config.block.count();
 }
 
+// Whether a history that was cut off goes round and round in a short loop that looks at global memory, as one does that
+// waits for another block and counts its turns.
+bool seems_to_wait(const ptx::Program& program, const WarpHistory& history) {
+    constexpr size_t looked_at = 2000, longest_loop = 64;
+    if (!history.truncated || history.steps.size() < looked_at) return false;
+    std::set<uint32_t> pcs;
+    bool looks = false;
+    for (size_t i = history.steps.size() - looked_at; i < history.steps.size(); ++i) {
+        const uint32_t pc = history.steps[i].pc;
+        if (!pcs.insert(pc).second || pc >= program.instructions.size()) continue;
+        const ptx::DecodedInstruction& in = program.instructions[pc];
+        const bool global = in.space == ptx::Space::global || in.space == ptx::Space::generic;
+        looks = looks || (global && (in.kind == ptx::Kind::atomic || (in.kind == ptx::Kind::load && in.mode == 1)));
+    }
+    return looks && pcs.size() <= longest_loop;
+}
+
 // The path of the step before that an entry goes on as, or is what is left of; the count: there is none.
 size_t path_before(const std::vector<StackEntry>& before, const StackEntry& entry) {
     const auto alike = [&](const StackEntry& was) {
@@ -131,7 +148,7 @@ WarpHistory record_warp(const ptx::Program& program, const LaunchConfig& config,
     history.block = block;
     history.warp_in_block = warp;
     if (!exists(config, block, warp)) return history;
-    if (record(false)) record(true);
+    if (record(false) || (config.grid.count() > 1 && seems_to_wait(program, history))) record(true);
     number_paths(history);
     return history;
 }

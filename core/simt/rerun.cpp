@@ -11,15 +11,17 @@ namespace lockstep::simt {
 Rerun::Rerun(const ptx::Program& program, const LaunchConfig& config, const Memory& before, uint32_t block, bool beside)
     : memory_(before), grid_(make_grid(program, config, memory_)), watched_(block), beside_(beside) {
     units_.push_back(make_cluster_of(grid_, block, rank_));
+    others_limit_ = other_warps_limit / 4;  // first: loops that count how often they wait would use up all
     if (beside) run_others();
+    others_limit_ = other_warps_limit;
 }
 
 std::optional<WarpEvent> Rerun::other_turn(Warp& warp) {
     const uint64_t start = warp.instructions;
     uint64_t threads = 0;
-    const WarpEvent event = simt::run(warp, slice, threads);
+    const WarpEvent event = simt::run(warp, beside_ ? others_turn : slice, threads);
     others_ += warp.instructions - start;
-    if (others_ > other_warps_limit) return std::nullopt;
+    if (others_ > others_limit_) return std::nullopt;
     return event;
 }
 
@@ -43,7 +45,9 @@ void Rerun::run_others() {
     bool stopped = false;
     const auto turn = [&](Warp& warp, uint64_t) { return other_turn(warp); };
     while (start_more()) {
-        for (bool goes_on = true; goes_on;) {
+        const uint64_t patience =
+            next_ < grid_.config->grid.count() / cluster_size(grid_) ? others_ + others_limit_ / 32 : UINT64_MAX;
+        for (bool goes_on = true; goes_on && others_ < patience;) {
             uint32_t moved = 0;
             for (size_t i = 1; i < units_.size(); ++i)
                 for (Block& block : units_[i])

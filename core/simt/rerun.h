@@ -36,7 +36,7 @@ class Rerun {
     Memory& memory() { return memory_; }
 
   private:
-    static constexpr uint64_t short_turn = 64;
+    static constexpr uint64_t short_turn = 64, others_turn = 1024;  // beside one another; alone a slice
     std::optional<WarpEvent> other_turn(Warp& warp);
     void run_others();
     bool start_more();
@@ -49,6 +49,7 @@ class Rerun {
     bool beside_ = false, needs_others_ = false;
     uint64_t next_ = 0;    // unit to start
     uint64_t others_ = 0;  // instructions of the warps that nobody watches
+    uint64_t others_limit_;
 };
 
 }  // namespace lockstep::simt
