@@ -222,7 +222,8 @@ TEST_CASE("a click on a thread focuses its block, warp and lane, whatever the la
             REQUIRE(desk.shell.show_alone("threads"));
             desk.show(snapshot);
             std::set<std::pair<int32_t, int32_t>> picked;
-            for (float y = 90 * scale; y < 1000 - 64 * scale; y += 17)  // below the header, above the transport
+            for (float y = 90 * scale; y < 1000 - 64 * scale;
+                 y += sanitized ? 51 : 17)  // below the header, above the transport
                 for (float x = 30; x < 1570; x += 61) {
                     desk.input.mouse_x = x;
                     desk.input.mouse_y = y;

@@ -325,7 +325,7 @@ TEST_CASE("no run stands above its roof: the time is at least that of its bytes 
     }
 }
 
-TEST_CASE("a run is held against the peak of the format that it computes in, and reaches no more than that") {
+TEST_CASE("a run is held against the peak of the format that it computes in, and reaches no more than that", "[long]") {
     struct Row {
         std::string name, step, peak;
         double tera;
