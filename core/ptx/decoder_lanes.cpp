@@ -49,11 +49,11 @@ constexpr SpecialName special_names[] = {
     {"%ntid.w", SpecialRegister::zero},
     {"%ctaid.w", SpecialRegister::zero},
     {"%nctaid.w", SpecialRegister::zero},
-    {"%reserved_smem_offset_begin", SpecialRegister::reserved_smem_offset},
-    {"%reserved_smem_offset_end", SpecialRegister::reserved_smem_offset},
-    {"%reserved_smem_offset_cap", SpecialRegister::reserved_smem_offset},
-    {"%reserved_smem_offset_0", SpecialRegister::reserved_smem_offset},
-    {"%reserved_smem_offset_1", SpecialRegister::reserved_smem_offset},
+    {"%reserved_smem_offset_begin", SpecialRegister::reserved_smem_begin},
+    {"%reserved_smem_offset_end", SpecialRegister::reserved_smem_end},
+    {"%reserved_smem_offset_cap", SpecialRegister::reserved_smem_end},
+    {"%reserved_smem_offset_0", SpecialRegister::reserved_smem_begin},
+    {"%reserved_smem_offset_1", SpecialRegister::reserved_smem_1},
     {"%aggr_smem_size", SpecialRegister::aggr_smem_size},
     {"%current_graph_exec", SpecialRegister::current_graph_exec},
     {"%clusterid.x", SpecialRegister::clusterid_x},
@@ -401,6 +401,9 @@ void Decoder::decode_move(DecodedInstruction& out) {
         out.kind = Kind::special_register;
         out.lanes = nullptr;
         out.mode = static_cast<uint8_t>(special ? *special : SpecialRegister::variable_address);
+        if (special == SpecialRegister::reserved_smem_begin || special == SpecialRegister::reserved_smem_1 ||
+            special == SpecialRegister::reserved_smem_end)
+            program_.reserved_shared = reserved_shared_bytes;
         if (device) {
             out.variable = located->index;
             out.offset = static_cast<int64_t>(from.value);

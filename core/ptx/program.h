@@ -23,6 +23,7 @@ constexpr int32_t no_variable = -1;
 // shared::cluster and generic ones alike; a block's own memory is at its plain offset too.
 constexpr uint64_t window_bytes = uint64_t{1} << 24;
 constexpr uint32_t most_cluster_blocks = 16;
+constexpr uint32_t reserved_shared_bytes = 1024;  // a block, from 8.0 on (CUDA Programming Guide, shared memory of each)
 constexpr uint64_t shared_window = 0x0100'0000'0000ull;
 constexpr uint64_t cluster_window_bytes = window_bytes * (most_cluster_blocks + 1);  // all of shared::cluster
 constexpr uint64_t local_window = 0x0200'0000'0000ull;
@@ -86,7 +87,9 @@ enum class SpecialRegister : uint8_t {
     envreg2,
     pm,  // performance monitors, of 32 and 64 bits: they count nothing here
     pm_64,
-    reserved_smem_offset,  // begin, end, cap, 0 and 1: the system keeps no shared memory for itself here
+    reserved_smem_begin,  // the system's own part of a block's shared memory: begin and 0; 1, where cooperative groups keep
+    reserved_smem_1,      // the barriers of tiles larger than a warp; end and cap
+    reserved_smem_end,
     aggr_smem_size,
     current_graph_exec,
 };
@@ -326,6 +329,7 @@ struct Program {
     std::vector<int32_t> lists;          // operand lists of instructions, see DecodedInstruction::list
     uint32_t registers_per_thread = 0;   // 32-bit registers: live-range maximum of the program, or as the compiler stated
     uint32_t static_shared = 0;          // bytes a block
+    uint32_t reserved_shared = 0;        // the system's own, behind all others, where the program asks for it
     uint32_t dynamic_shared_offset = 0;  // where extern shared memory begins
     uint32_t local_bytes = 0;            // a thread, functions that are called included; each once: recursion takes more
     uint32_t max_threads = 0;            // .maxntid product, 0: none

@@ -120,6 +120,11 @@ static uint64_t place_workspace(const ptx::Program& program, Memory& memory) {
     return address;
 }
 
+uint64_t shared_of_launch(const Grid& grid) {
+    const ptx::Program& program = *grid.program;
+    return uint64_t{std::max(program.static_shared, program.dynamic_shared_offset)} + grid.config->dynamic_shared;
+}
+
 void set_blocks_at_once(Grid& grid, uint64_t blocks) {
     grid.blocks_at_once = blocks;
     if (grid.config->grid.count() > blocks) grid.workspace = 0;
@@ -155,8 +160,8 @@ void reset_block(Block& block, Grid& grid, uint32_t linear_index) {
     block.grid = &grid;
     block.linear = linear_index;
     block.index = {linear_index % extent.x, linear_index / extent.x % extent.y, linear_index / extent.x / extent.y};
-    block.shared.assign(std::max(program.static_shared, program.dynamic_shared_offset) + grid.config->dynamic_shared,
-                        std::byte{});
+    const uint64_t own = shared_of_launch(grid);
+    block.shared.assign(program.reserved_shared > 0 ? (own + 127) / 128 * 128 + program.reserved_shared : own, std::byte{});
     block.local_bytes = program.local_bytes;
     block.local.assign(size_t{program.local_bytes} * threads, std::byte{});
     block.registers.assign(stride_of(program) * warps + 64, std::byte{});

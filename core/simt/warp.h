@@ -110,6 +110,9 @@ struct Grid {  // what all blocks of a launch share
 // A grid ready for make_block: the program's variables are placed in `memory` (where they stay from launch to launch).
 Grid make_grid(const ptx::Program&, const LaunchConfig&, Memory&);
 
+// Bytes of shared memory that the launch gives a block: of its own variables and dynamic.
+uint64_t shared_of_launch(const Grid& grid);
+
 // At most so many blocks of the launch run at once; fewer than it has: no workspace.
 void set_blocks_at_once(Grid& grid, uint64_t blocks);
 

@@ -122,8 +122,17 @@ void special_register(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask)
             all(grid.config->dynamic_shared);
             break;
         case SpecialRegister::total_smem_size:
+            all(shared_of_launch(grid));
+            break;
         case SpecialRegister::aggr_smem_size:
+        case SpecialRegister::reserved_smem_end:
             all(block.shared.size());
+            break;
+        case SpecialRegister::reserved_smem_begin:
+            all(block.shared.size() - grid.program->reserved_shared);
+            break;
+        case SpecialRegister::reserved_smem_1:
+            all(block.shared.size() - grid.program->reserved_shared / 2);
             break;
         case SpecialRegister::envreg1:
             all(grid.workspace >> 32);
@@ -135,7 +144,6 @@ void special_register(Warp& warp, uint32_t pc, const Prepared& p, uint32_t mask)
         case SpecialRegister::envreg:
         case SpecialRegister::pm:
         case SpecialRegister::pm_64:
-        case SpecialRegister::reserved_smem_offset:
         case SpecialRegister::current_graph_exec:
             all(0);
             break;
