@@ -289,6 +289,12 @@ TEST_CASE("a kernel is found by its C++ name") {
         "matmul<float, 16>");
     CHECK(decode(instances.value()).error().message ==
           "there are 2 kernels here, one has to be named: matmul<float, 16>, matmul<const __half*, -4, true>");
+    const std::string of_header = ".entry _ZN3cub17CUB_300001_SM_7506detail11EmptyKernelIvEEvv() { ret; }\n";
+    const auto sorting = parse(head + of_header + ".entry _Z4sortPf(.param .u64 a) { ret; }", "sort.ptx");  // includes cub
+    CHECK(decode(sorting.value()).value()->kernel == "_Z4sortPf");
+    CHECK(entries(sorting.value()) == std::vector<std::string>{"_Z4sortPf"});
+    CHECK(decode(sorting.value(), "EmptyKernel").value()->shown_name() == "EmptyKernel");
+    CHECK(entries(parse(head + of_header, "empty.ptx").value()).size() == 1);
 }
 
 TEST_CASE("every bundled kernel decodes") {

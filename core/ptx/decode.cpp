@@ -299,6 +299,9 @@ const Entry* find_entry(const Module& module, const std::string& kernel, std::st
     instances.reserve(module.entries.size());  // `names` looks into it
     std::map<std::string_view, int> called;    // how many entries have the plain name
     for (const Entry& entry : module.entries) ++called[plain_name(entry.name)];
+    std::vector<const Entry*> written;  // those that do not come with CUDA's own headers
+    for (const Entry& entry : module.entries)
+        if (!of_cuda_header(entry.name)) written.push_back(&entry);
     for (const Entry& entry : module.entries) {
         if (entry.name == kernel) return &entry;
         const std::string_view readable = plain_name(entry.name);
@@ -313,6 +316,7 @@ const Entry* find_entry(const Module& module, const std::string& kernel, std::st
     if (names.size() > 12) list += " and " + std::to_string(names.size() - 12) + " more";
     if (plain.size() == 1) return plain[0];
     if (kernel.empty() && module.entries.size() == 1) return &module.entries[0];
+    if (kernel.empty() && written.size() == 1) return written[0];
     if (module.entries.empty())
         problem = "there is no kernel (.entry) in this PTX";
     else if (kernel.empty())

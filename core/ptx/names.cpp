@@ -97,4 +97,10 @@ std::string readable_name(std::string_view entry) {
     return std::string(plain.empty() ? entry : plain);
 }
 
+bool of_cuda_header(std::string_view mangled) {
+    for (const std::string_view space : {"_ZN3cub", "_ZN6thrust", "_ZN4cuda"})
+        if (mangled.starts_with(space)) return true;
+    return false;
+}
+
 }  // namespace lockstep::ptx

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "core/ptx/names.h"
 #include "core/ptx/ptx.h"
 
 namespace lockstep::ptx {
@@ -269,7 +270,10 @@ Result<Module> parse(std::string_view text, const std::string& file) {
 
 std::vector<std::string> entries(const Module& module) {
     std::vector<std::string> names;
-    for (const Entry& entry : module.entries) names.emplace_back(entry.name);
+    for (const Entry& entry : module.entries)
+        if (!of_cuda_header(entry.name)) names.emplace_back(entry.name);
+    if (names.empty())
+        for (const Entry& entry : module.entries) names.emplace_back(entry.name);
     return names;
 }
 

@@ -14,7 +14,7 @@ namespace lockstep::ptx {
 // PTX text of nvcc, NVRTC or clang. A Diagnostic has line, column and the nearest known name.
 Result<Module> parse(std::string_view text, const std::string& file);
 
-// Names of the module's entries, in order.
+// Names of the module's entries, in order; those of CUDA's own header libraries only where there are no others.
 std::vector<std::string> entries(const Module& module);
 
 // The C++ name of an entry: matmul for _Z6matmulPKf, _ZN4math6matmulEPKf and _Z6matmulILi4EEvPf; the entry's own name when
