@@ -185,7 +185,12 @@ TEST_CASE("a wrong argument says what is wrong and where") {
           "an out: buffer needs its type and extents, as in out:f32[1024] or out:f32[1024]=y.npy @5");
     CHECK(error_of("in:f32[8 rampp]") == "unknown fill 'rampp', did you mean 'ramp'? @10");
     CHECK(error_of("in:f32[8 ones]") == "unknown fill 'ones': a buffer is filled with zero, ramp, random or below N @10");
-    CHECK(error_of("in:f32{1}=y.npy") == "unexpected '=y.npy' after the argument @10");
+    CHECK(error_of("in:f32{1}=y.npy") ==
+          "unexpected '=y.npy' after the argument: a buffer that is written to a file is inout: or out: @10");
+    CHECK(error_of("out:f32[8]{0}") ==
+          "unexpected '{0}' after the argument: what a buffer holds stands in brackets, as in inout:f32[1024 zero] or "
+          "inout:f32{1,2,3} @11");
+    CHECK(error_of("in:f32[8]=random").starts_with("unexpected '=random' after the argument: what a buffer holds stands"));
     const Result<BoundArguments> few = [] {
         simt::Memory memory;
         simt::LaunchConfig config;

@@ -22,8 +22,8 @@
 #include "core/device/measured.h"
 #include "core/device/ptxas.h"
 #include "core/model/launch.h"
+#include "core/model/refusals.h"
 #include "core/model/replay.h"
-#include "core/ptx/generation.h"
 #include "core/ptx/ptx.h"
 #include "core/simt/faults.h"
 #include "core/trace/csv.h"
@@ -232,22 +232,6 @@ std::pair<int64_t, int64_t> parse_cycles(const std::string& text) {
         "'");
 }
 
-// The modelled GPU runs what it can decode; a real one of that generation may have no such instruction.
-void note_generation(const model::GpuSpec& gpu, const ptx::Program& program) {
-    const ptx::Needed needed = ptx::needed_generation(program);
-    const auto have = static_cast<uint32_t>(std::lround(10 * std::stod(std::string(gpu.compute))));
-    if (gpu.name.starts_with("teaching") || needed.compute <= have) return;
-    std::string text = ptx::text_of(program, needed.pc);  // a mov needs it for what it reads
-    if (!text.starts_with("mov"))
-        text.resize(std::min(text.find(' ', text.starts_with('@') ? text.find(' ') + 1 : 0), text.size()));
-    const int32_t line = program.instructions[needed.pc].line;
-    fmt::print(
-        stderr,
-        "note: {}'{}' needs compute capability {}.{}: a real {} ({}) would refuse this kernel, the modelled one runs it\n",
-        line > 0 ? fmt::format("line {}: ", line) : "", text, needed.compute / 10, needed.compute % 10, gpu.title,
-        gpu.compute);
-}
-
 int run(const Options& options) {
     const simt::WarpOrder order = order_named(options.order);
     if (!options.functional && order != simt::WarpOrder::round_robin)
@@ -300,7 +284,8 @@ int run(const Options& options) {
     if (const auto problem = simt::check_launch(*program, config, model::limits_of(gpu))) throw Failure(*problem);
 
     metrics_text(gpu, *program, nullptr, source, options.metrics, nullptr);  // a wrong name is refused before anything runs
-    note_generation(gpu, *program);
+    const std::vector<std::string> refusals = model::refusals(gpu, *program, config);
+    for (const std::string& refusal : refusals) tell("note: {}\n", refusal);
     int64_t trace_begin = 0, trace_end = 0;
     if (!options.trace_cycles.empty()) std::tie(trace_begin, trace_end) = parse_cycles(options.trace_cycles);
     if (options.trace_sm >= gpu.sms)
@@ -376,7 +361,10 @@ int run(const Options& options) {
         tell("{}\n", simt::render(report));
     }
     for (const std::string& note : result.notes) tell("note: {}\n", note);
-    if (!result.notes.empty()) json["notes"] = result.notes;
+    if (!result.notes.empty() || !refusals.empty()) {
+        json["notes"] = refusals;
+        for (const std::string& note : result.notes) json["notes"].push_back(note);
+    }
     if (result.fault) {
         json["diagnostics"].push_back(diagnostic_json(*result.fault));
         tell("{}\n", simt::render(*result.fault));
@@ -441,10 +429,11 @@ void add_run(CLI::App& app, int& status) {
     command->add_option("--cluster", options->cluster, "blocks a cluster: X[,Y[,Z]]; else as the kernel says");
     command->add_option("--shared", options->shared, "bytes of dynamic shared memory")->check(not_from_0);
     command
-        ->add_option("--arg", options->arguments,
-                     "an argument, in the kernel's order: i32:42, f32:1.5, in:x.npy, out:f32[1024]=y.npy, inout:f32{1,2}, "
-                     "tex2d:image.npy,linear,normalized, surf2d:u8[64,64,4]=out.npy, "
-                     "struct:f32:2,i32:7")
+        ->add_option(
+            "--arg", options->arguments,
+            "an argument, in the kernel's order: i32:42, f32:1.5, in:x.npy, out:f32[1024]=y.npy, inout:f32{1,2}, "
+            "in:f32[1024 random] (or ramp, zero, below N), tex2d:image.npy,linear,normalized, surf2d:u8[64,64,4]=out.npy, "
+            "struct:f32:2,i32:7")
         ->allow_extra_args(false);
     command
         ->add_option("--symbol", options->symbols,

@@ -12,6 +12,7 @@
 #include "core/base/diagnostic.h"
 #include "core/base/files.h"
 #include "core/device/kernel_library.h"
+#include "core/model/refusals.h"
 #include "core/ptx/ptx.h"
 
 namespace lockstep::gui {
@@ -293,6 +294,8 @@ void Session::Worker::run_own(const KernelJob& wanted) {
             "", {newer ? fmt::format("cancelled after {:.1f} s", result->seconds)
                        : fmt::format("given up after {:.1f} s: Run waits for it as long as it takes", result->seconds)});
     }
+    std::vector<std::string> refusals = model::refusals(run->gpu, *run->program, run->config);
+    run->result.notes.insert(run->result.notes.begin(), refusals.begin(), refusals.end());
     result->after = std::make_shared<simt::Memory>(std::move(memory));
     result->run = std::move(run);
     draft.own_result = draft.own_run = result;

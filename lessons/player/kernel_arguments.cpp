@@ -334,8 +334,16 @@ Result<KernelArgument> parse_argument(std::string_view text) {
             return bad(text, body, "a file or a buffer is needed here, as in in:x.npy or in:f32{1,2,3}");
     }
     if (end < text.size()) {
-        if (text[end] != '=' || argument.role == KernelArgument::Role::in)
-            return bad(text, end, fmt::format("unexpected '{}' after the argument", text.substr(end)));
+        if (text[end] != '=' || argument.role == KernelArgument::Role::in) {
+            const bool in = argument.role == KernelArgument::Role::in;
+            return bad(text, end,
+                       fmt::format("unexpected '{}' after the argument: {}", text.substr(end),
+                                   text[end] == '=' && text.find(".npy", end) != std::string_view::npos
+                                       ? "a buffer that is written to a file is inout: or out:"
+                                       : fmt::format("what a buffer holds stands in brackets, as in {}:f32[1024 zero] or "
+                                                     "{}:f32{{1,2,3}}",
+                                                     in ? "in" : "inout", in ? "in" : "inout")));
+        }
         argument.output_file = text.substr(end + 1);
         if (argument.output_file.empty()) return bad(text, end + 1, "a file name is needed after '='");
     }
