@@ -10,6 +10,11 @@
 #error "lockstep_cuda.h is for clang -x cuda"
 #endif
 
+#ifndef __CUDACC__
+#define __CUDACC__
+#endif
+#define __CUDACC_VER_MAJOR__ 12
+#define __CUDACC_VER_MINOR__ 0
 #define __host__ __attribute__((host))
 #define __device__ __attribute__((device))
 #define __global__ __attribute__((global))
@@ -22,7 +27,14 @@
 #define LOCKSTEP_DEVICE static __inline__ __attribute__((always_inline, nodebug, device))
 
 typedef __SIZE_TYPE__ size_t;
+typedef long clock_t;
+typedef __PTRDIFF_TYPE__ ptrdiff_t;
+#ifndef NULL
+#define NULL __null
+#endif
+#include <assert.h>
 #include <limits.h>
+#include <math.h>
 #include <stdint.h>
 #define INFINITY __builtin_inff()
 #define NAN __builtin_nanf("")
@@ -33,6 +45,9 @@ struct dim3 {
     __host__ __device__ constexpr dim3(unsigned vx = 1, unsigned vy = 1, unsigned vz = 1) : x(vx), y(vy), z(vz) {}
 };
 #define LOCKSTEP_VECTORS(T, name)                                                                    \
+    struct name##1 {                                                                                 \
+        T x;                                                                                         \
+    };                                                                                               \
     struct __align__(2 * sizeof(T)) name##2 {                                                        \
         T x, y;                                                                                      \
     };                                                                                               \
@@ -42,6 +57,7 @@ struct dim3 {
     struct __align__(sizeof(T) == 8 ? 16 : 4 * sizeof(T)) name##4 {                                  \
         T x, y, z, w;                                                                                \
     };                                                                                               \
+    LOCKSTEP_DEVICE name##1 make_##name##1(T x) { return {x}; }                                      \
     LOCKSTEP_DEVICE name##2 make_##name##2(T x, T y) { return {x, y}; }                              \
     LOCKSTEP_DEVICE name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; }                      \
     LOCKSTEP_DEVICE name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
@@ -207,6 +223,11 @@ LOCKSTEP_DEVICE unsigned long long atomicExch(unsigned long long* p, unsigned lo
     return (unsigned long long)__nvvm_atom_xchg_gen_ll((long long*)p, (long long)v);
 }
 
+// ---- bytes
+LOCKSTEP_DEVICE void* memcpy(void* to, const void* from, size_t bytes) { return __builtin_memcpy(to, from, bytes); }
+LOCKSTEP_DEVICE void* memmove(void* to, const void* from, size_t bytes) { return __builtin_memmove(to, from, bytes); }
+LOCKSTEP_DEVICE void* memset(void* to, int value, size_t bytes) { return __builtin_memset(to, value, bytes); }
+
 // ---- integers
 LOCKSTEP_DEVICE int min(int a, int b) { return a < b ? a : b; }
 LOCKSTEP_DEVICE unsigned min(unsigned a, unsigned b) { return a < b ? a : b; }
@@ -233,7 +254,7 @@ LOCKSTEP_DEVICE float __uint_as_float(unsigned a) { return __builtin_bit_cast(fl
 LOCKSTEP_DEVICE long long __double_as_longlong(double a) { return __builtin_bit_cast(long long, a); }
 LOCKSTEP_DEVICE double __longlong_as_double(long long a) { return __builtin_bit_cast(double, a); }
 LOCKSTEP_DEVICE long long clock64() { return __nvvm_read_ptx_sreg_clock64(); }
-LOCKSTEP_DEVICE int clock() { return __nvvm_read_ptx_sreg_clock(); }
+LOCKSTEP_DEVICE clock_t clock() { return __nvvm_read_ptx_sreg_clock(); }
 template <class T>
 LOCKSTEP_DEVICE T __ldg(const T* p) {
     return *p;
@@ -258,6 +279,7 @@ LOCKSTEP_INLINE void* operator new[](size_t, void* place) noexcept { return plac
 
 #include "lockstep_math.h"
 #include "lockstep_integer.h"
+#include "lockstep_texture.h"
 
 // min and max take what CUDA's do: two of a kind, or an integer of each sign
 LOCKSTEP_DEVICE unsigned long long min(unsigned long long a, unsigned long long b) { return a < b ? a : b; }

@@ -67,6 +67,17 @@ class grid_group {
 };
 static LOCKSTEP_GROUP grid_group this_grid() { return {}; }
 
+// Shuffles of any type that can be copied: word by word.
+template <class T, class Shuffle>
+static LOCKSTEP_GROUP T lockstep_by_words(T value, Shuffle shuffle) {
+    unsigned words[(sizeof(T) + 3) / 4] = {};
+    __builtin_memcpy(words, &value, sizeof(T));
+#pragma unroll
+    for (unsigned& word : words) word = shuffle(word);
+    __builtin_memcpy(&value, words, sizeof(T));
+    return value;
+}
+
 // Lanes of one warp, by mask.
 class lockstep_lanes {
   public:
@@ -94,19 +105,19 @@ class thread_block_tile : public lockstep_lanes {
     LOCKSTEP_GROUP unsigned ballot(int p) const { return (__ballot_sync(mask_, p) & mask_) >> (lane() / Size * Size); }
     template <class T>
     LOCKSTEP_GROUP T shfl(T v, int from) const {
-        return __shfl_sync(mask_, v, from, Size);
+        return lockstep_by_words(v, [&](unsigned w) { return __shfl_sync(mask_, w, from, Size); });
     }
     template <class T>
     LOCKSTEP_GROUP T shfl_down(T v, unsigned by) const {
-        return __shfl_down_sync(mask_, v, by, Size);
+        return lockstep_by_words(v, [&](unsigned w) { return __shfl_down_sync(mask_, w, by, Size); });
     }
     template <class T>
     LOCKSTEP_GROUP T shfl_up(T v, unsigned by) const {
-        return __shfl_up_sync(mask_, v, by, Size);
+        return lockstep_by_words(v, [&](unsigned w) { return __shfl_up_sync(mask_, w, by, Size); });
     }
     template <class T>
     LOCKSTEP_GROUP T shfl_xor(T v, int with) const {
-        return __shfl_xor_sync(mask_, v, with, Size);
+        return lockstep_by_words(v, [&](unsigned w) { return __shfl_xor_sync(mask_, w, with, Size); });
     }
     template <class T>
     LOCKSTEP_GROUP unsigned match_any(T v) const {
@@ -128,7 +139,7 @@ class coalesced_group : public lockstep_lanes {
     LOCKSTEP_GROUP T shfl(T v, unsigned from) const {
         unsigned rest = mask_;
         for (unsigned i = 0; i < from; ++i) rest &= rest - 1;
-        return __shfl_sync(mask_, v, __ffs((int)rest) - 1);
+        return lockstep_by_words(v, [&](unsigned w) { return __shfl_sync(mask_, w, __ffs((int)rest) - 1); });
     }
 };
 static LOCKSTEP_GROUP coalesced_group coalesced_threads() { return {}; }
@@ -189,6 +200,21 @@ static LOCKSTEP_GROUP T reduce(const thread_block_tile<Size>& tile, T value, Ope
 #pragma unroll
     for (int with = Size / 2; with > 0; with /= 2) value = operation(value, tile.shfl_xor(value, with));
     return value;
+}
+template <unsigned Size, class T, class Operation = plus<T>>
+static LOCKSTEP_GROUP T inclusive_scan(const thread_block_tile<Size>& tile, T value, Operation operation = {}) {
+#pragma unroll
+    for (unsigned by = 1; by < Size; by *= 2) {
+        const T before = tile.shfl_up(value, by);
+        if (tile.thread_rank() >= by) value = operation(before, value);
+    }
+    return value;
+}
+// The first lane's result is T{}: nothing for a sum, undefined for other operations, as CUDA has it.
+template <unsigned Size, class T, class Operation = plus<T>>
+static LOCKSTEP_GROUP T exclusive_scan(const thread_block_tile<Size>& tile, T value, Operation operation = {}) {
+    const T before = tile.shfl_up(inclusive_scan(tile, value, operation), 1);
+    return tile.thread_rank() == 0 ? T{} : before;
 }
 
 }  // namespace cooperative_groups

@@ -18,6 +18,7 @@ struct __attribute__((aligned(2))) __nv_bfloat16 {
     __attribute__((device)) __nv_bfloat16(double a) : __nv_bfloat16((float)a) {}
     __attribute__((device)) __nv_bfloat16(int a) : __nv_bfloat16((float)a) {}
     __attribute__((device)) operator float() const { return __uint_as_float((unsigned)bits << 16); }
+    __attribute__((device)) operator __nv_bfloat16_raw() const { return {bits}; }
 };
 typedef __nv_bfloat16 nv_bfloat16;
 struct __attribute__((aligned(4))) __nv_bfloat162 {
@@ -111,4 +112,27 @@ LOCKSTEP_FUNCTION(rsqrt, rsqrtf(a))
 LOCKSTEP_FUNCTION(rcp, 1.0f / a)
 LOCKSTEP_FUNCTION(tanh, tanhf(a))
 #undef LOCKSTEP_FUNCTION
+
+// As below compute capability 9.0, which has an instruction for it: a compare-and-swap loop.
+LOCKSTEP_BF16 __nv_bfloat162 atomicAdd(__nv_bfloat162* p, __nv_bfloat162 v) {
+    unsigned* const word = (unsigned*)p;
+    for (unsigned seen = *(volatile unsigned*)word;;) {
+        const __nv_bfloat162 old = __builtin_bit_cast(__nv_bfloat162, seen);
+        const __nv_bfloat162 sum(__nv_bfloat16((float)old.x + (float)v.x), __nv_bfloat16((float)old.y + (float)v.y));
+        const unsigned before = atomicCAS(word, seen, __builtin_bit_cast(unsigned, sum));
+        if (before == seen) return old;
+        seen = before;
+    }
+}
+LOCKSTEP_BF16 __nv_bfloat16 atomicAdd(__nv_bfloat16* p, __nv_bfloat16 v) {
+    unsigned* const word = (unsigned*)((unsigned long long)p & ~3ull);
+    const unsigned shift = ((unsigned long long)p & 2) * 8;
+    for (unsigned seen = *(volatile unsigned*)word;;) {
+        const __nv_bfloat16 old = __ushort_as_bfloat16((unsigned short)(seen >> shift));
+        const unsigned sum = __bfloat16_as_ushort(__nv_bfloat16((float)old + (float)v));
+        const unsigned before = atomicCAS(word, seen, (seen & ~(0xffffu << shift)) | sum << shift);
+        if (before == seen) return old;
+        seen = before;
+    }
+}
 #undef LOCKSTEP_BF16

@@ -1,0 +1,3 @@
+// In cooperative_groups.h already.
+#pragma once
+#include "../cooperative_groups.h"
