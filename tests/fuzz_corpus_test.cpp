@@ -9,6 +9,7 @@
 #include "tests/fuzz/data_target.h"
 #include "tests/fuzz/lesson_target.h"
 #include "tests/fuzz/npy_target.h"
+#include "tests/fuzz/program_target.h"
 #include "tests/fuzz/tape_target.h"
 
 using namespace lockstep;
@@ -98,4 +99,26 @@ TEST_CASE("arguments, lessons, npy and data files of the fuzzers' corpus are rea
     CHECK(steps > 100);
     CHECK(arrays > 200);
     CHECK(data > 200);
+}
+
+TEST_CASE("CUDA programs of the fuzzers' corpus have their host's part set aside, and the rest stays in its place") {
+    size_t aside = 0;
+    const double slowest = try_all(
+        "program", 500, [&](const std::string&, const std::string& text, bool) { aside += fuzz::try_program(text); });
+    CHECK(aside > 1000);
+    // What nests and never ends takes no time by the square of it.
+    for (const char* piece :
+         {"(", "{", "struct a{", "namespace a{", "k<", "f(){k<1>", "#if 0\n", "#if 1\n{", "template<", "x::"}) {
+        std::string text = "int main() {";
+        for (const bool in_body : {true, false}) {
+            while (text.size() < 200'000) text += piece;
+            INFO(piece << in_body);
+            const auto start = std::chrono::steady_clock::now();
+            REQUIRE_NOTHROW(fuzz::try_program(text));
+            const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+            if (seconds > 2) WARN(piece << " took " << seconds << " s");
+            text.clear();
+        }
+    }
+    if (slowest > 1) WARN("the slowest input took " << slowest << " s");
 }

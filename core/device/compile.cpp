@@ -12,7 +12,6 @@
 namespace lockstep::device {
 
 namespace {
-constexpr size_t largest_source = size_t{4} << 20;
 const Compiler* const compilers[] = {&nvrtc, &nvcc, &clang};  // in the order of trying
 
 const Compiler& chosen(const std::string& name) {
@@ -85,6 +84,7 @@ std::vector<std::string> preprocessor_options(const CompileRequest& request) {
     std::vector<std::string> options;
     for (const std::string& folder : request.include) options.push_back("-I" + folder);
     for (const std::string& macro : request.define) options.push_back("-D" + macro);
+    for (const std::string& header : request.first) options.insert(options.end(), {"-include", header});
     return options;
 }
 
@@ -127,6 +127,21 @@ Result<Compiled> compile(const std::string& cuda_source, const std::string& file
             *options.messages = all_messages(second.outcome.output, cuda_source, file, request.include);
         if (failed(second)) return why(second, *nvcc.version(), request, file);
         return Compiled{with_source_file(second.ptx, file), *nvcc.version(), with_file_name(second.outcome.output, file)};
+    }
+    if (failed(run) && &compiler != &nvcc &&
+        (has_host_code(cuda_source, run.outcome.output) ||
+         run.outcome.output.find("execution space annotations") != std::string::npos)) {
+        CompilerRun second = run_kernels_only(compiler, request);
+        if (options.messages != nullptr)
+            *options.messages = all_messages(second.outcome.output, cuda_source, file, request.include);
+        if (failed(second)) return why(second, version, request, file);
+        if (second.ptx.find(".entry") == std::string::npos && second.templates)
+            return Diagnostic{
+                "no launch says which instance of a kernel's template it takes: say it, as in k<float><<<...>>>, "
+                "or by a line 'template __global__ void k<float>(float*);'",
+                {file}};
+        return Compiled{with_source_file(second.ptx, file), version + ", kernels alone",
+                        with_file_name(second.outcome.output, file)};
     }
     if (failed(run)) return why(run, version, request, file);
     return Compiled{with_source_file(run.ptx, file), version, with_file_name(run.outcome.output, file)};

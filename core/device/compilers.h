@@ -16,6 +16,7 @@ inline constexpr std::string_view source_name = "source.cu";  // what the studen
 struct CompilerRun {
     ChildOutcome outcome;  // output: the compiler's messages
     std::string ptx;
+    bool templates = false;  // run_kernels_only: there are templates of kernels
 };
 
 struct CompileRequest {
@@ -26,6 +27,8 @@ struct CompileRequest {
     std::vector<std::string> define;   // "N=16"
     std::filesystem::path folder;      // holds source.cu
     ChildLimits limits;
+    bool kernels_only = false;       // source.cu is without the host's part: what is unmarked is the device's
+    std::vector<std::string> first;  // headers to include before the source
 };
 
 struct Compiler {
@@ -41,6 +44,11 @@ std::vector<std::string> preprocessor_options(const CompileRequest& request);
 std::string own_target(int arch);
 
 extern const Compiler nvrtc, nvcc, clang;
+
+inline constexpr size_t largest_source = size_t{4} << 20;  // bytes
+
+// Compiles the request again without its host's part (kernels_only.h), of which source.cu and the headers beside it are rid.
+CompilerRun run_kernels_only(const Compiler& compiler, const CompileRequest& request);
 
 // Headers that students include out of habit and that the compilers have built in: kernels/include/standard.
 std::filesystem::path standard_headers();

@@ -117,6 +117,7 @@ CompilerRun run(const CompileRequest& request) {
         options.push_back("-I" + toolkit);
         options.push_back("-I" + toolkit + "/cccl");  // where CUDA 13 keeps cuda/std
     }
+    if (request.kernels_only) options.push_back("-default-device");
     for (std::string& option : preprocessor_options(request)) options.push_back(std::move(option));
     CompilerRun result{run_task("nvrtc", options, request.folder, limits), {}};
     std::string& output = result.outcome.output;

@@ -1,0 +1,35 @@
+// What the fuzzer does with CUDA programs: set the host's part aside; what is left stands where it stood.
+#pragma once
+#include <sstream>
+
+#include "core/device/kernels_only.h"
+#include "core/device/source_tokens.h"
+#include "tests/fuzz/ptx_target.h"
+
+namespace lockstep::fuzz {
+
+inline bool try_program(std::string_view input) {  // whether something was set aside
+    device::KernelNames known;
+    const auto find = [](std::string_view name, bool quoted) {
+        return quoted ? std::optional<std::string>(name) : std::nullopt;
+    };
+    const device::KernelsOnly only = device::kernels_only(input, find, known);
+    size_t last = 0;
+    for (const device::SourceToken& token : device::tokens_of(input)) {
+        must(token.begin >= last && token.end > token.begin && token.end <= input.size(), "tokens overlap");
+        last = token.end;
+    }
+    std::istringstream before{std::string(input)}, after(only.text);
+    bool aside = false;
+    for (std::string line, left; std::getline(before, line);) {
+        must(static_cast<bool>(std::getline(after, left)), "lines are missing");
+        if (line == left) continue;
+        aside = true;
+        if (line.find("include") != std::string::npos || line.find('\\') != std::string::npos) continue;
+        must(left.size() == line.size(), "a line has another length");
+        for (size_t i = 0; i < line.size(); ++i) must(left[i] == ' ' || left[i] == line[i], "a character changed");
+    }
+    return aside;
+}
+
+}  // namespace lockstep::fuzz
