@@ -77,6 +77,7 @@ __global__ void lists(int* out, int n) {
 
 const char* const texture_source = R"(
 #include <cooperative_groups.h>
+#include <cooperative_groups/memcpy_async.h>
 #include <cooperative_groups/scan.h>
 #include <cuda_bf16.h>
 __global__ void blur(cudaTextureObject_t image, float* out, int width, int height) {
@@ -112,6 +113,15 @@ __global__ void scans(float* sums, Wide* wide, __nv_bfloat16* halves) {
     memset(bytes, 1, 8);
     memcpy(bytes + 2, &i, 4);
     if (*(const short*)bytes != 0x101 || bytes[2] != i) sums[i] = -1;
+}
+__global__ void fetched(const float* in, float* out) {
+    __shared__ __align__(16) float tile[64];
+    const auto block = cooperative_groups::this_thread_block();
+    cooperative_groups::memcpy_async(block, tile, in, sizeof(float) * 32);
+    cooperative_groups::memcpy_async(block, tile + 32, in + 33, sizeof(float) * 31);
+    cooperative_groups::wait(block);
+    out[threadIdx.x] = tile[31 - threadIdx.x];
+    out[threadIdx.x + 32] = threadIdx.x < 31 ? tile[62 - threadIdx.x] : 0;
 }
 __global__ void invert(cudaSurfaceObject_t surface, int width) {
     int x = threadIdx.x, y = blockIdx.x;
@@ -253,6 +263,12 @@ TEST_CASE("groups scan and pass values of any type on, and bfloat16 is added by 
             CHECK(wide[static_cast<size_t>(3 * i + 1)] == (i ^ 1) + 1);
             CHECK(wide[static_cast<size_t>(3 * i + 2)] == (i ^ 1) + 2);
         }
+        const Launched copied = compiled.run("fetched", {}, {32}, {"in:f32[64 ramp]", "out:f32[64]"});
+        INFO(copied.fault);
+        REQUIRE(copied.fault.empty());
+        const auto out = values<float>(copied.outputs[0]);
+        for (int i = 0; i < 64; ++i)
+            CHECK(out[static_cast<size_t>(i)] == static_cast<float>(i < 32 ? 31 - i : i < 63 ? 95 - i : 0));
         CHECK(values<uint16_t>(run.outputs[2]) == std::vector<uint16_t>{0x4130, 0x4130, 0x4120, 0});  // 11, 11 and 10
     }
 }
