@@ -96,7 +96,6 @@ TEST_CASE("the host's part is blanked out, and what is left keeps its lines and 
     while (std::getline(before, line)) {
         REQUIRE(std::getline(after, left));
         INFO(line);
-        if (left.empty()) continue;
         REQUIRE(left.size() == line.size());
         for (size_t i = 0; i < line.size(); ++i) CHECK((left[i] == ' ' || left[i] == line[i]));
     }

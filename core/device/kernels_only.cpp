@@ -147,7 +147,7 @@ class Outline {
         if (found && *found == name) return line;
         std::string text = found ? "#include \"" + *found + "\"" : "";
         for (const char c : line)
-            if (c == '\n') text += "\n";
+            if (c == '\n' || c == '\r' || !found) text += c == '\n' || c == '\r' ? c : ' ';
         return text;
     }
 
