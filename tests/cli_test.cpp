@@ -636,6 +636,20 @@ TEST_CASE("64-bit integers are strings in JSON, out: begins as 0xCD, bf16 is <u2
     CHECK(json["outputs"][1] == nlohmann::json({"inf", "-inf", "nan"}));
 }
 
+TEST_CASE("an output too large for JSON is null there when its file has it, and refused when none does") {
+    const std::string file = write("saxpy.ptx", saxpy), npy = (scratch() / "large.npy").string();
+    const auto with = [&](const std::string& output) {
+        return "run " + file + " --functional --grid 1 --block 32 --arg in:f32{1,2} --arg " + output +
+               " --arg f32:2 --arg u32:2 --json -";
+    };
+    refuses(with("out:f32[16777217]"), "argument 2 has 16777217 elements, too many for --json: name a file");
+    const Outcome outcome = lockstep_command(with("out:f32[16777217]=" + npy));
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    CHECK(nlohmann::json::parse(outcome.out)["outputs"] == nlohmann::json::array({nullptr}));
+    CHECK(fs::file_size(npy) == 128 + 4 * 16777217);
+}
+
 TEST_CASE("the order of blocks is the one asked for, and a seed repeats a random one") {
     const std::string file = write("words.ptx", words);
     const auto first = [&](const std::string& options) {
@@ -730,147 +744,6 @@ TEST_CASE("a lesson file that does not parse is bad input, and a faulted run pri
     CHECK(run.out.find("issue_slot_utilization") == std::string::npos);
 }
 
-TEST_CASE("train prints one JSON object a step on stdout and nothing else") {
-    const Outcome outcome = lockstep_command("train --model mlp --data digits --device host --steps 3 --batch 8 --json -");
-    INFO(outcome.err);
-    REQUIRE(outcome.status == 0);
-    std::istringstream lines(outcome.out);
-    int count = 0;
-    for (std::string line; std::getline(lines, line); ++count) {
-        const auto json = nlohmann::json::parse(line);
-        CHECK(json["step"] == count);
-        CHECK(json["loss"].get<double>() > 0);
-        CHECK(json.contains("test_accuracy") == (count == 2));
-    }
-    CHECK(count == 3);
-}
-
-TEST_CASE("train shows the cheaper forms of a model beside f32, as a table and as JSON", "[long]") {
-    const Outcome table =
-        lockstep_command("train --model mlp --steps 40 --batch 16 --quantize int8 --prune magnitude:0.5+2:4");
-    INFO(table.out << table.err);
-    CHECK(table.status == 0);
-    for (const char* part : {"int8 of mlp on digits", "int8 weights, per channel", "int8, per channel, 99.9 %",
-                             "pruning of mlp", "magnitude 50 %, tuned", "2:4, tuned", "accuracy", "operations"})
-        CHECK(table.out.find(part) != std::string::npos);
-    const Outcome json = lockstep_command("train --model mlp --steps 20 --batch 16 --dtype bf16 --compare --json -");
-    CHECK(json.status == 0);
-    const auto parsed = nlohmann::json::parse(json.out);
-    REQUIRE(parsed["rows"].size() == 2);
-    CHECK(parsed["rows"][1]["method"] == "bf16");
-    CHECK(parsed["rows"][1]["stored_ratio"] == 0.5);
-    const Outcome modes = lockstep_command("train --model mlp --mode each --steps 10 --batch 8 --json -");
-    REQUIRE(modes.status == 0);
-    const auto each = nlohmann::json::parse(modes.out);
-    CHECK(each["same_bits"] == true);
-    REQUIRE(each["modes"].size() == 3);
-    for (size_t i = 1; i < 3; ++i) CHECK(each["modes"][i]["launches"] < each["modes"][i - 1]["launches"]);
-    refuses("train --model mlp --mode each --steps 1", "no step of mode graph was replayed in 1 steps: --steps 6 or more");
-    refuses("train --model mlp --device meta --steps 1", "device meta counts and computes nothing");
-    refuses("train --model mlp --dropout 0.1 --steps 1", "model mlp drops no values while it learns: gcn, gpt, llama do");
-    refuses("train --model gpt --dropout 2 --steps 1", "--dropout");
-    refuses("train --model llama --dp 2 --dropout 0.1 --steps 1", "--dropout works on one rank");
-    refuses("train --model mlp --quantize int4", "--quantize int4: it is int8");
-    refuses("train --model mlp --prune magnitude:1.5", "a share from 0 to below 1 is needed, not '1.5'");
-    refuses("train --model mlp --prune random", "magnitude:SHARES, layer:SHARES or 2:4");
-    refuses("train --model mlp --distill nobody", "unknown model 'nobody'");
-    refuses("train --model kmeans --steps 1 --lora 8", "model kmeans has no batches of examples");
-}
-
-TEST_CASE("a pruned run and one with adapters begin with a checkpoint's weights, and resume to the same bits") {
-    const auto folder = [](const char* name) { return (scratch() / name).string(); };
-    const auto trained = [](const std::string& arguments) {
-        const Outcome outcome = lockstep_command("train " + arguments);
-        INFO("train " << arguments << "\n" << outcome.err);
-        REQUIRE(outcome.status == 0);
-        return outcome.out;
-    };
-    const auto hash = [](const std::string& kept) {
-        const auto head = nlohmann::json::parse(lockstep::read_file(kept + "/checkpoint.json").value());
-        return head["tensors"]["fnv1a64"].get<std::string>() + head["step"].dump();
-    };
-    const std::string base = folder("form_base"), whole = folder("form_whole"), parts = folder("form_parts");
-    trained("--model mlp --batch 8 --steps 3 --save " + base);
-    for (const char* form : {"--prune 2:4", "--prune layer:0.75", "--lora 4 --lora-alpha 8 --optimizer adamw --lr 0.001"}) {
-        const std::string begin = "--resume " + base + " " + form + " --planned-steps 5 ";
-        const std::string said = trained(begin + "--steps 5 --save " + whole);
-        INFO(form << "\n" << said);
-        CHECK(said.find(form[2] == 'l'   ? "adapters of rank 4, which alone learn"
-                        : form[8] == '2' ? "pruned by 2:4: 50816 of 101632 weights stay"
-                                         : "pruned by layer:0.75: 25408 of 101632 weights stay") != std::string::npos);
-        trained(begin + "--steps 2 --save " + parts);
-        trained("--resume " + parts + " --steps 3 --save " + parts + " --mode fused");
-        CHECK(hash(parts) == hash(whole));
-        CHECK(hash(whole) != hash(base));
-        refuses("train --resume " + whole + " --dp 2 --steps 1", "its weights are pruned or have adapters");
-    }
-    refuses("train --resume " + whole + " --lora 4 --steps 1", "the checkpoint has adapters already");
-    refuses("train --model lenet5 --resume " + base + " --prune 2:4 --steps 1", "the checkpoint is of 'mlp', not of lenet5");
-    refuses("train --resume " + base + " --prune 2:4+layer:0.5", "a run of its own is pruned in one way");
-    refuses("train --resume " + base + " --prune magnitude", "a run of its own is pruned in one way");
-    refuses("train --resume " + base + " --quantize int8", "comparisons of cheaper forms are neither saved nor resumed");
-    refuses("train --model mlp --prune 2:4 --save " + base, "--prune and --lora are saved with --resume alone");
-    refuses("train --resume " + base + " --lora 5000", "a rank of 5000");
-}
-
-TEST_CASE("where a checkpoint has no room the command says so, and the one before goes on to be resumed") {
-    const std::string folder = (scratch() / "no_room").string();
-    REQUIRE(lockstep_command("train --model mlp --batch 8 --steps 2 --save " + folder).status == 0);
-    struct rlimit before {};
-    REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
-    struct rlimit small = before;
-    small.rlim_cur = 100'000;
-    REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
-    const Outcome full = lockstep_command("train --resume " + folder + " --steps 1 --save " + folder);
-    REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
-    INFO(full.err);
-    CHECK(full.status > 0);
-    CHECK(full.status < 100);
-    CHECK(full.err.find("File too large") != std::string::npos);
-    CHECK(lockstep_command("train --resume " + folder + " --steps 1").out.find("goes on after step 2") != std::string::npos);
-}
-
-TEST_CASE("training saved and resumed by command gives the losses of training that was not stopped") {
-    const auto losses = [](const std::string& arguments) {
-        const Outcome outcome = lockstep_command("train " + arguments + " --json -");
-        INFO("train " << arguments << "\n" << outcome.err);
-        REQUIRE(outcome.status == 0);
-        std::istringstream lines(outcome.out);
-        std::string all;
-        for (std::string line; std::getline(lines, line);) {
-            const auto json = nlohmann::json::parse(line);
-            all += json["step"].dump() + " " + json["loss"].dump() + " " + json["learning_rate"].dump() + "\n";
-        }
-        return all;
-    };
-    const std::string folder = (scratch() / "kept").string(), options = "--model lstm --batch 4 --schedule cosine";
-    const std::string whole = losses(options + " --steps 6"),
-                      first = losses(options + " --steps 3 --planned-steps 6 --save " + folder + " --save-every 2");
-    CHECK(first + losses("--resume " + folder) == whole);
-    CHECK(first + losses("--resume " + folder + "/checkpoint.json --steps 3 --save " + folder) == whole);
-    refuses("train --resume " + folder, "the checkpoint is after step 6, the end of its plan: --steps N trains N more");
-    refuses("train --model mlp --resume " + folder, "kept: error: the checkpoint is of a run with model 'lstm', not 'mlp'");
-    refuses("train --batch 8 --steps 1 --resume " + folder, "a run with batch '4', not '8'");
-    refuses("train --steps 1", "--model is needed, or --resume");
-    refuses("train --model mlp --steps 1 --resume " + folder + "/none", "no such file");
-    refuses("train --model mlp --steps 1 --save-every 1", "--save-every needs --save");
-    refuses("train --model mlp --steps 1 --save /dev/null/x", "/dev/null/x: error: no checkpoint can be saved there");
-    for (const auto& entry : fs::directory_iterator(folder))
-        if (entry.path().extension() == ".safetensors") fs::resize_file(entry.path(), 100);
-    refuses("train --steps 1 --resume " + folder, "at byte 100: it has 100 bytes, but checkpoint.json says");
-}
-
-TEST_CASE("an experiment says of every run where it came to, and which one diverged") {
-    const auto json = nlohmann::json::parse(lockstep_command("experiment learning_rates --json -").out);
-    CHECK(json["experiment"] == "learning_rates");
-    REQUIRE(json["trials"].size() == 3);
-    CHECK(json["trials"][1]["accuracy"].get<double>() > 0.95);
-    CHECK(json["trials"][0]["diverged"] == false);
-    CHECK(json["trials"][2]["diverged"] == true);
-    CHECK(json["trials"][2]["peak_loss"].get<double>() > 10);
-    refuses("experiment batch_size", "unknown experiment 'batch_size', did you mean 'batch_sizes'?");
-}
-
 TEST_CASE("schedule draws, times and refuses") {
     const Outcome drawn = lockstep_command("schedule --kind 1f1b --stages 2 --microbatches 2");
     CHECK(drawn.status == 0);
@@ -922,160 +795,7 @@ TEST_CASE(
     refuses(run + " --registers ptxass", "needs a number from 1 to 255 or ptxas");
 }
 
-namespace {
-struct DriverSettings {  // of the modelled driver, until the end of the scope
-    std::vector<std::string> names;
-    using Settings = std::vector<std::pair<std::string, std::string>>;
-    explicit DriverSettings(Settings settings, const char* driver = "modelled_cuda_driver") {
-        const auto folder = std::filesystem::path(LOCKSTEP_BINARY).parent_path();
-        settings.emplace_back("LOCKSTEP_LIBCUDA", (folder / ("lib" + std::string(driver) + ".so")).string());
-        settings.emplace_back("LOCKSTEP_LIBNCCL", "/nonexistent/libnccl.so.2");
-        settings.emplace_back("LOCKSTEP_LIBCUBLAS", "/nonexistent/libcublas.so");
-        for (const auto& [name, value] : settings) setenv(name.c_str(), value.c_str(), 1), names.push_back(name);
-    }
-    ~DriverSettings() {
-        for (const std::string& name : names) unsetenv(name.c_str());
-    }
-    DriverSettings(const DriverSettings&) = delete;
-    DriverSettings& operator=(const DriverSettings&) = delete;
-};
-nlohmann::json silicon_part(const std::string& file, const std::string& part) {
-    return nlohmann::json::parse(lockstep::read_file(file).value())["parts"][part];
-}
 }  // namespace
-
-TEST_CASE("a launch, a copy or an allocation that fails costs silicon one row, whatever becomes of the GPU's context") {
-    const struct {
-        const char *what, *why;
-        size_t failures;  // of the 10 rows of the part launch, which a graph is in four of
-    } cases[] = {{"cuGraphLaunch=719", "unspecified launch failure", 4},
-                 {"cuGraphLaunch=700!", "an illegal memory access was encountered", 4},  // and nothing works any more
-                 {"cuGraphLaunch=crash", "ended by signal 6", 4},
-                 {"cuGraphLaunch=2", "out of memory", 4}};
-    for (const auto& it : cases) {
-        INFO(it.what);
-        const DriverSettings settings(DriverSettings::Settings{{"LOCKSTEP_MODELLED_FAILS", it.what}});
-        const std::string file = (scratch() / "failing.json").string();
-        std::filesystem::remove(file);
-        const Outcome run = lockstep_command("silicon --tiny --part launch --out " + file);
-        INFO(run.err);
-        CHECK(run.status == 0);
-        const nlohmann::json part = silicon_part(file, "launch");
-        CHECK(part["complete"] == true);
-        CHECK(part["failures"].size() == it.failures);
-        CHECK(part["rows"].size() + part["failures"].size() == 10);
-        for (const auto& row : part["failures"]) CHECK(row["why"].get<std::string>().find(it.why) != std::string::npos);
-        CHECK(run.err.find(it.why) != std::string::npos);
-        const Outcome again = lockstep_command("silicon --tiny --part launch --out " + file);  // nothing is left
-        CHECK(again.err.empty());
-    }
-}
-
-TEST_CASE(
-    "a row that hangs is given up, one whose memory is not there is named, and a part that cannot begin is one failure",
-    "[long]") {
-    const std::string file = (scratch() / "hanging.json").string();
-    {
-        const DriverSettings settings(DriverSettings::Settings{{"LOCKSTEP_MODELLED_FAILS", "cuGraphLaunch=hang"}});
-        const Outcome run = lockstep_command("silicon --tiny --patience 0.7 --part launch --out " + file);
-        INFO(run.err);
-        CHECK(run.status == 0);
-        const nlohmann::json part = silicon_part(file, "launch");
-        CHECK(part["failures"].size() == 4);
-        CHECK(part["failures"][0]["why"].get<std::string>().find("gave no answer for 1 s") != std::string::npos);
-    }
-    const DriverSettings settings(DriverSettings::Settings{{"LOCKSTEP_MODELLED_FAILS", "cuMemAlloc:60000=2"}});
-    const Outcome run = lockstep_command("silicon --tiny --part copies --part launch --part properties --out " + file);
-    INFO(run.err);
-    CHECK(run.status == 0);
-    const nlohmann::json part = silicon_part(file, "copies");
-    CHECK(part["complete"] == true);
-    CHECK(part["rows"].size() == 5);  // of 4,096 bytes
-    REQUIRE(part["failures"].size() == 1);
-    CHECK(part["failures"][0]["name"] == "copies");
-    CHECK(part["failures"][0]["why"].get<std::string>().find("65536 bytes for 'copied' failed: out of memory") !=
-          std::string::npos);
-    CHECK(silicon_part(file, "properties")["failures"].empty());
-}
-
-TEST_CASE("an older driver has fewer rows, and says which PTX it does not know") {
-    const DriverSettings settings(DriverSettings::Settings{{"LOCKSTEP_MODELLED_VERSION", "11020"}}, "modelled_old_driver");
-    const std::string file = (scratch() / "old.json").string();
-    const Outcome run = lockstep_command("silicon --tiny --part launch --part ratios --out " + file);
-    INFO(run.err);
-    CHECK(run.status == 0);
-    CHECK(silicon_part(file, "launch")["rows"].size() == 6);  // no graphs
-    CHECK(silicon_part(file, "launch")["failures"].empty());
-    CHECK(silicon_part(file, "ratios")["rows"].size() == 8);
-    // A kernel's own .version is lowered to the driver's; a driver that refuses it still is said to.
-    const DriverSettings refusing(DriverSettings::Settings{{"LOCKSTEP_MODELLED_FAILS", "cuModuleLoadDataEx=222"}});
-    const Outcome none = lockstep_command("silicon --tiny --part ratios --out " + (scratch() / "refusing.json").string());
-    INFO(none.err);
-    CHECK(none.status == 0);
-    CHECK(none.err.find("cuda:0 refuses") != std::string::npos);
-}
-
-TEST_CASE("silicon keeps to its minutes, leaves the rest for the next run, and that goes on where it was cut off",
-          "[long]") {
-    const DriverSettings settings(DriverSettings::Settings{{"LOCKSTEP_MODELLED_FAILS", "cuModuleLoadDataEx=pause"}});
-    const std::string file = (scratch() / "minutes.json").string();
-    const Outcome cut = lockstep_command("silicon --tiny --minutes 0.02 --part opcodes --part launch --out " + file);
-    INFO(cut.err);
-    CHECK(cut.status == 0);
-    CHECK(cut.err.find("opcodes: its share of the 0.0 min is over; run again to go on with it") != std::string::npos);
-    const nlohmann::json part = silicon_part(file, "opcodes");
-    CHECK(part["complete"] == false);
-    REQUIRE(part["rows"].size() > 1);
-    const Outcome more = lockstep_command("silicon --tiny --minutes 0.02 --part opcodes --out " + file);
-    CHECK(silicon_part(file, "opcodes")["rows"].size() > part["rows"].size());
-    CHECK(silicon_part(file, "opcodes")["rows"][0] == part["rows"][0]);
-}
-
-TEST_CASE(
-    "validate silicon holds the model against a file, keeps what it ran, and says in a sentence what is wrong with one") {
-    setenv("XDG_CACHE_HOME", scratch().c_str(), 1);
-    auto file = nlohmann::json::parse(
-        read_file(std::string(LOCKSTEP_SOURCE_DIR) + "/tests/golden/measured/made_up_h200.json").value());
-    auto& rows = file["parts"]["kernels"]["rows"];
-    auto kept = nlohmann::json::array();
-    for (const auto& row : rows)
-        if (row["name"].get<std::string>().rfind("A15 ", 0) == 0) kept.push_back(row);
-    REQUIRE(kept.size() == 3);
-    rows = kept;
-    const std::string command = "validate silicon --file " + write("silicon.json", file.dump()) + " --json -";
-    const Outcome first = lockstep_command(command), again = lockstep_command(command);
-    INFO(first.err);
-    REQUIRE(first.status == 0);
-    CHECK(first.err.find("silicon 3/3") != std::string::npos);
-    CHECK(first.err.find("made up") != std::string::npos);
-    CHECK(again.out == first.out);
-    const auto report = nlohmann::json::parse(first.out).at(0);
-    CHECK(report["model"] == "h200");
-    CHECK(report["made_up"] == true);
-    CHECK(report["rows"].size() == 3);
-    CHECK(report["aim"]["mean_error"] == 0.2);
-    for (const auto& row : report["rows"])
-        CHECK(row["error"].get<double>() == Approx(row["modelled"].get<double>() / row["measured"].get<double>() - 1));
-    CHECK(std::filesystem::exists(scratch() / "lockstep" / "silicon.json"));
-    refuses("validate silicon --file " + write("half.json", file.dump().substr(0, 900)), "the JSON ends too early");
-    refuses("validate silicon --file " + (scratch() / "none.json").string(), "no such file");
-    refuses("validate rate --fit", "--fit is for the table silicon");
-    refuses(command + " --figure sms", "--figure needs --fit");
-    setenv("LOCKSTEP_SILICON", (scratch() / "empty").c_str(), 1);
-    const Outcome none = lockstep_command("validate silicon");
-    CHECK(none.status == 0);
-    CHECK(none.out.find("nothing was measured on a real GPU") != std::string::npos);
-    // The same launch is told by `run`, of that GPU alone.
-    setenv("LOCKSTEP_SILICON", (std::string(LOCKSTEP_SOURCE_DIR) + "/tests/golden/measured").c_str(), 1);
-    const std::string run = "run " + std::string(LOCKSTEP_SOURCE_DIR) +
-                            "/lessons/A15_generations/ptx/stream.ptx --grid 2048 --block 256 --arg in:f32[524288] "
-                            "--arg in:f32[524288] --arg out:f32[524288] --arg i32:524288 --gpu ";
-    const std::string told = lockstep_command(run + "h200").out;
-    CHECK(told.find("4.50 us made up, not measured: as if on Made-up H200") != std::string::npos);
-    CHECK(lockstep_command(run + "h100").out.find("Made-up") == std::string::npos);
-    unsetenv("LOCKSTEP_SILICON");
-    unsetenv("XDG_CACHE_HOME");
-}
 
 TEST_CASE("mesh draws who holds what, moves it for real and counts its bytes") {
     // Rows cut in 3, the same on both of y; then columns cut in 2. A rank keeps its columns of 2 of 6 rows, and is sent 4
@@ -1122,67 +842,6 @@ TEST_CASE("gpus, devices and occupancy print what they promise") {
     CHECK(json["limits"][1]["blocks"] == 6);  // 40 registers: 51 warps fit, 48 in groups of four
 }
 
-TEST_CASE("silicon without a GPU says in one sentence what is missing, and writes nothing") {
-    const std::string file = (scratch() / "no_gpu.json").string();
-    setenv("LOCKSTEP_LIBCUDA", "/nonexistent/libcuda.so.1", 1);
-    const Outcome none = lockstep_command("silicon --out " + file);
-    unsetenv("LOCKSTEP_LIBCUDA");
-    CHECK(none.status == 3);
-    CHECK(none.out.empty());
-    CHECK(none.err.find("no NVIDIA driver here (/nonexistent/libcuda.so.1 was not found): install the GPU's driver") !=
-          std::string::npos);
-    CHECK(none.err.rfind('\n') == none.err.find('\n'));
-    CHECK_FALSE(std::filesystem::exists(file));
-    refuses("silicon --out " + file + " --part kernel", "did you mean 'kernels'?");
-    refuses("silicon --out " + file + " --device host", "not on 'host'");
-}
-
-TEST_CASE("silicon measures every part through a driver, says that its GPU is a modelled one, and goes on in the same file",
-          "[long]") {
-    const auto driver = std::filesystem::path(LOCKSTEP_BINARY).parent_path() / "libmodelled_cuda_driver.so";
-    REQUIRE(std::filesystem::exists(driver));
-    setenv("LOCKSTEP_LIBCUDA", driver.c_str(), 1);
-    setenv("LOCKSTEP_LIBNCCL", "/nonexistent/libnccl.so.2", 1);
-    setenv("LOCKSTEP_LIBCUBLAS", "/nonexistent/libcublas.so", 1);
-    const std::string file = (scratch() / "modelled.json").string();
-    for (const std::string part : {"properties", "launch", "copies", "training", "nccl"}) {
-        INFO(part);
-        const Outcome run = lockstep_command("silicon --tiny --out " + file + " --part " + part);
-        INFO(run.err);
-        CHECK(run.status == 0);
-        CHECK(run.out.find("a modelled GPU: nothing was measured on silicon") != std::string::npos);
-        CHECK(run.err.find(part + " ...") != std::string::npos);
-    }
-    const Outcome again = lockstep_command("silicon --tiny --out " + file + " --part training");
-    CHECK(again.status == 0);
-    CHECK(again.err.empty());  // it is there
-    setenv("LOCKSTEP_LIBNCCL", (driver.parent_path() / "libmodelled_nccl.so").c_str(), 1);
-    const std::string other = (scratch() / "modelled_nccl.json").string();
-    const Outcome nccl = lockstep_command("silicon --tiny --out " + other + " --part nccl");
-    INFO(nccl.err);
-    CHECK(nccl.status == 0);
-    const nlohmann::json one_rank = nlohmann::json::parse(lockstep::read_file(other).value());
-    CHECK(one_rank["parts"]["nccl"]["failures"].empty());
-    CHECK(one_rank["parts"]["nccl"]["rows"].size() == 10);
-    for (const char* const name : {"LOCKSTEP_LIBCUDA", "LOCKSTEP_LIBNCCL", "LOCKSTEP_LIBCUBLAS"}) unsetenv(name);
-    const nlohmann::json json = nlohmann::json::parse(lockstep::read_file(file).value());
-    CHECK(json["modelled"] == true);
-    REQUIRE(json["parts"].size() == 5);
-    const auto& rows = json["parts"]["training"]["rows"];
-    REQUIRE(rows.size() == 6);
-    for (const auto& row : rows) {
-        INFO(row["name"]);
-        CHECK(row["time_us"].get<double>() > 0);
-        CHECK(row["launches"].get<int>() > 0);
-        CHECK(row["host_difference"].get<double>() < 1e-5);
-    }
-    CHECK(rows[2]["name"] == "mlp fused");
-    CHECK(rows[2]["launches"].get<int>() < rows[1]["launches"].get<int>());
-    const auto& failures = json["parts"]["nccl"]["failures"];
-    REQUIRE(failures.size() == 1);
-    CHECK(failures[0]["why"].get<std::string>().find("there is no NCCL here") != std::string::npos);
-}
-
 TEST_CASE("tape runs a program of one's own: gradients along every edge, Hessian, gradcheck, hooks") {
     const std::string good = write("good.tape",
                                    "dtype f64\nparam x = 2\nparam y = 3\ns = 3*x^2 + 5*x*y\nz = log(s)\nbackward z\n"
@@ -1217,49 +876,4 @@ TEST_CASE("tape runs a program of one's own: gradients along every edge, Hessian
     CHECK(silent.status == 2);
     CHECK(silent.err.find("broad.tape:3") != std::string::npos);
     CHECK(silent.err.find("[4, 1]") != std::string::npos);
-}
-
-TEST_CASE("tensors lists a checkpoint's, and refuses a file that lies with the offset and the reason") {
-    const std::string folder = (scratch() / "listed").string();
-    REQUIRE(lockstep_command("train --model mlp --steps 2 --save " + folder).status == 0);
-    const Outcome listed = lockstep_command("tensors " + folder);
-    CHECK(listed.status == 0);
-    CHECK(listed.out.find("fc1.weight") != std::string::npos);
-    CHECK(listed.out.find("[128, 784]") != std::string::npos);
-    CHECK(listed.out.find("4 tensors, 407080 bytes") != std::string::npos);
-
-    const auto file = [](const std::string& header, const std::string& data) {
-        std::string bytes(8, '\0');
-        for (size_t i = 0; i < 8; ++i) bytes[i] = static_cast<char>((header.size() >> (8 * i)) & 255);
-        return bytes + header + data;
-    };
-    const std::string whole =
-        write("w.safetensors", file(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", std::string(8, '\0')));
-    CHECK(lockstep_command("tensors " + whole).status == 0);
-    const std::string hole =
-        write("h.safetensors", file(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})", std::string(12, '\0')));
-    const std::string long_header = write("l.safetensors", std::string(8, '\x7f') + "{}");
-    for (const std::string& bad : {hole, long_header}) {
-        const Outcome refused = lockstep_command("tensors " + bad);
-        CHECK(refused.status == 2);
-        CHECK(refused.err.find("at byte ") != std::string::npos);
-    }
-    CHECK(lockstep_command("tensors " + write("x.bin", "x")).status == 2);
-}
-
-TEST_CASE("training says how far ahead its batches are made, and how long it waited for them") {
-    const Outcome run = lockstep_command("train --model mlp --steps 6 --json -");
-    REQUIRE(run.status == 0);
-    std::istringstream lines(run.out);
-    int steps = 0;
-    double waited = 0;
-    for (std::string line; std::getline(lines, line); ++steps) {
-        const auto loader = nlohmann::json::parse(line).at("loader");
-        CHECK(loader.at("ahead").get<int>() >= 0);
-        CHECK(loader.at("waited_seconds").get<double>() >= waited);
-        waited = loader.at("waited_seconds").get<double>();
-    }
-    CHECK(steps == 6);
-    const Outcome text = lockstep_command("train --model mlp --steps 6");
-    CHECK(text.out.find("ms waited for batches in all (measured)") != std::string::npos);
 }

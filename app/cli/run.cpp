@@ -48,7 +48,7 @@ struct Options {
     uint64_t max_instructions = 1'000'000'000;
 };
 
-constexpr uint64_t most_in_json = uint64_t{1} << 24;  // elements of one output
+constexpr uint64_t most_in_json = uint64_t{1} << 24;  // elements of one output; a larger one is null there, its file has it
 
 // Which checkers `--check` asks for, into the launch's options; whether leaks are among them. Bounds are always enforced.
 bool choose_checkers(const std::string& list, simt::LaunchOptions& launch) {
@@ -274,7 +274,7 @@ int run(const Options& options) {
     lessons::BoundArguments bound =
         lessons::bind_arguments(*program, arguments, memory, config, options.seed, {}, source).value();
     for (const lessons::BoundArgument& one : bound.arguments)
-        if (!options.json.empty() && one.role >= lessons::KernelArgument::Role::out &&
+        if (!options.json.empty() && one.role >= lessons::KernelArgument::Role::out && one.output_file.empty() &&
             one.bytes / size_of(one.type) > most_in_json)
             throw Failure(fmt::format("{} has {} elements, too many for --json: name a file, as in out:f32[1024]=y.npy",
                                       one.name, one.bytes / size_of(one.type)));
@@ -354,7 +354,8 @@ int run(const Options& options) {
         json["metrics"][std::string(metric.nsight)] = json_number(metric.value);
     json["outputs"] = nlohmann::ordered_json::array();
     if (!options.json.empty())
-        for (const Array& output : outputs) json["outputs"].push_back(output_json(output));
+        for (const Array& output : outputs)
+            json["outputs"].push_back(output.count() > most_in_json ? nlohmann::ordered_json() : output_json(output));
     json["diagnostics"] = nlohmann::ordered_json::array();
     for (const simt::Fault& report : result.reports) {
         json["diagnostics"].push_back(diagnostic_json(report));
@@ -468,7 +469,9 @@ void add_run(CLI::App& app, int& status) {
                         "counters to print, with Nsight Compute's names, a list: all, by-line, by-window, "
                         "all@cycles:1000..2000, or names, as in "
                         "sectors_per_request,l1_hit_rate@line:7,dram_throughput@cycles:1000..2000");
-    command->add_option("--json", options->json, "write the result as JSON; '-' for stdout");
+    command->add_option(
+        "--json", options->json,
+        "write the result as JSON; '-' for stdout. An output of more than 16,777,216 elements is null there: name its file");
     command->add_option(
         "--trace", options->trace,
         "write the warp timeline of one SM: F.json for ui.perfetto.dev (1 us is 1 cycle), F.csv, or F.txt; of a "
