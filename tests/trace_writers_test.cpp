@@ -218,7 +218,7 @@ TEST_CASE("a trace as CSV has a header with units and as many cells in every row
     write_csv(kernel_sample(), out, [](uint32_t pc) { return pc == 0 ? std::string("ld [a, \"b\"]") : "add"; });
     CHECK(out.str() ==
           "event,sm,warp_slot,scheduler,block,warp_in_block,begin_cycle,end_cycle,state,pc,instruction,lanes,ready_cycle,"
-          "memory_level,sectors_32_bytes,shared_passes,waits_for_pc,waits_for_cycle\n"
+          "memory_level,sectors_32_bytes,shared_passes,waits_for_pc,waits_for_cycle,sent_cycle\n"
           "issue,3,1,0,5,0,2,3,selected,0,\"ld [a, \"\"b\"\"]\",8,31,l1,4,,,\n"
           "wait,3,1,0,5,0,3,31,long_scoreboard,1,\"add\",,,,,,0,2\n"
           "issue,3,1,0,5,0,31,32,selected,1,\"add\",32,35,,,,,\n");

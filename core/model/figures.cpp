@@ -99,6 +99,7 @@ std::vector<SpecFigure> figures_of(const GpuSpec& gpu) {
         FIGURE(fp16_tflops, "FP16 peak without tensor cores", "TFLOP/s"),
         FIGURE(fp16_tensor_tflops, "FP16 tensor peak", "TFLOP/s"),
         FIGURE(tf32_tensor_tflops, "TF32 tensor peak", "TFLOP/s"),
+        FIGURE(mma_sync_share, "of them by mma.sync", "of 1"),
         FIGURE(year, "year", ""),
     };
     if (gpu.l2_far_latency != 0) figures.push_back(FIGURE(l2_far_latency, "L2 hit latency, far half", "cycles"));

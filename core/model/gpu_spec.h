@@ -99,6 +99,7 @@ struct GpuSpec {
     Figure fp32_tflops, fp64_tflops, fp16_tensor_tflops, memory_gb;
     Figure fp16_tflops;         // of half-precision pairs on the FP32 lanes
     Figure tf32_tensor_tflops;  // dense; 0: no such tensor cores
+    Figure mma_sync_share;      // of the tensor peaks but f64's, that mma.sync reaches: the rest takes wgmma
     Count year;                 // of its announcement
 };
 

@@ -30,6 +30,7 @@ constexpr std::string_view register_banks =
     "published study of Ampere's core (MICRO 2025, recalled): two banks, a read each a cycle";
 constexpr std::string_view disassembly = "disassembly: 16 bytes, control bits in them";
 constexpr std::string_view estimate = "estimate, no published figure";
+constexpr std::string_view warp_products = "no wgmma here: the vendor's peaks are those of mma.sync";
 constexpr std::string_view ours = "chosen for teaching: short and round";
 
 constexpr std::string_view grids = "CUDA C++ Programming Guide, compute capabilities: resident grids a device";
@@ -144,6 +145,7 @@ constexpr GpuSpec p100 = {
     .memory_gb = {16, pascal_paper},
     .fp16_tflops = {21.2, pascal_paper},
     .tf32_tensor_tflops = {0, "no tensor cores"},
+    .mma_sync_share = {1, "no tensor cores"},
     .year = {2016, pascal_paper},
 };
 
@@ -249,6 +251,7 @@ constexpr GpuSpec v100 = {
     .memory_gb = {16, volta_paper},
     .fp16_tflops = {31.4, volta_paper},
     .tf32_tensor_tflops = {0, "no TF32 before Ampere"},
+    .mma_sync_share = {1, warp_products},
     .year = {2017, volta_paper},
 };
 
@@ -356,6 +359,7 @@ constexpr GpuSpec a100 = {
     .memory_gb = {40, ampere_paper},
     .fp16_tflops = {78, ampere_paper},
     .tf32_tensor_tflops = {156, ampere_paper},
+    .mma_sync_share = {1, warp_products},
     .year = {2020, ampere_paper},
 };
 
@@ -459,6 +463,7 @@ constexpr GpuSpec teaching = {
     .memory_gb = {1, ours},
     .fp16_tflops = {0.512, "2 SMs x 64 lanes x 2 halves x 2 x 1 GHz"},
     .tf32_tensor_tflops = {0, ours},
+    .mma_sync_share = {1, ours},
     .year = {2026, ours},
 };
 
@@ -519,6 +524,7 @@ constexpr GpuSpec jetson_nano = [] {
     g.dram_efficiency = {0.9, estimate};
     g.fp16_tflops = {0.472, maxwell_data};
     g.tf32_tensor_tflops = {0, "no tensor cores"};
+    g.mma_sync_share.source = "no tensor cores";
     g.year = {2019, maxwell_data};
     return g;
 }();
@@ -678,6 +684,7 @@ constexpr GpuSpec h100 = [] {
     g.dram_efficiency = {0.96, "1942 of 2039 GB/s measured on the PCIe part"};
     g.fp16_tflops = {133.8, hopper_paper};
     g.tf32_tensor_tflops = {495, hopper_paper};
+    g.mma_sync_share = {0.629, "published micro-benchmarks of Hopper, arXiv 2402.13499 (quoted): the mean"};
     g.year = {2022, hopper_paper};
     return g;
 }();

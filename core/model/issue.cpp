@@ -40,7 +40,10 @@ void Sm::account_memory(SubCore& core, uint32_t s, WarpSlot& w, const MemoryCost
     }
     core.take(mio_queue, issued.now, memory_side_.free_at(s, LoadStore::Queue::mio));
     core.take(lg_queue, issued.now, memory_side_.free_at(s, LoadStore::Queue::lg));
-    issued.ready = moved_up(w, timing_[issued.pc], issued.now, cost.ready);
+    issued.ready = std::max(issued.now + 1, cost.ready);
+    issued.early =
+        std::min(moved_up(w, timing_[issued.pc], issued.now), static_cast<uint32_t>(issued.ready - issued.now - 1));
+    issued.ready -= issued.early;
     issued.level = cost.level;
     issued.sectors = cost.sectors;
     issued.passes = cost.passes;
@@ -180,10 +183,9 @@ bool Sm::fold(uint32_t s, uint32_t i, int64_t now, uint32_t& next) {
     return true;
 }
 
-// A load counts as issued when its mark was: ptxas moves it up to there.
-int64_t Sm::moved_up(WarpSlot& w, const Timing& t, int64_t now, int64_t ready) const {
-    const int64_t issued = t.from_mark >= 0 ? w.marks[static_cast<size_t>(t.from_mark)] : now;
-    return std::max(now + 1, ready - (now - issued));
+// How many cycles before `now` a load counts as issued: when its mark was, as ptxas moves it up to there.
+uint32_t Sm::moved_up(const WarpSlot& w, const Timing& t, int64_t now) {
+    return t.from_mark < 0 ? 0 : static_cast<uint32_t>(now - w.marks[static_cast<size_t>(t.from_mark)]);
 }
 
 // The accounts of an issued instruction; the number of the issue.
@@ -230,6 +232,7 @@ void Sm::record_issue(uint32_t s, const WarpSlot& w, const Issued& issued, int32
     issue.sectors = static_cast<uint8_t>(std::min(255u, issued.sectors));
     issue.passes = static_cast<uint8_t>(std::min(255u, issued.passes));
     issue.folded = issued.folded;
+    issue.early = issued.early;
     state_.recorder->add_issue(w.track, number, issue);
 }
 

@@ -238,6 +238,7 @@ class Sm : private SmState {
         bool first = true;  // of its scheduler in this cycle
         bool branch = false, diverged = false;
         bool folded = false;
+        uint32_t early = 0;  // see IssueRecord
     };
     static simt::AheadRun& coming(WarpSlot& w) { return w.coming[w.ahead.at % w.coming.size()]; }
     static const simt::AheadRun& coming(const WarpSlot& w) { return w.coming[w.ahead.at % w.coming.size()]; }
@@ -271,7 +272,7 @@ class Sm : private SmState {
         return w.ahead.empty() ? std::min(w.end_pc, last_pc_) : uint32_t{coming(w).pc};
     }
     bool fold(uint32_t s, uint32_t i, int64_t now, uint32_t& next);
-    int64_t moved_up(WarpSlot& w, const Timing& t, int64_t now, int64_t ready) const;
+    static uint32_t moved_up(const WarpSlot& w, const Timing& t, int64_t now);
     bool issue_step(uint32_t s, uint32_t i, int64_t now, bool first);
     void issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first);
     void arrive_ahead(uint32_t s, uint32_t i, int64_t now, int32_t record);

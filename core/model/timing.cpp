@@ -75,7 +75,8 @@ void time_matrix(const GpuSpec& gpu, const ptx::DecodedInstruction& in, Timing& 
     const double a_cycle = gpu.fp16_tensor_tflops > 0
                                ? gpu.fp16_tensor_tflops * 1e6 / (2 * gpu.boost_mhz * double(gpu.sms) * double(gpu.sub_cores))
                                : double(gpu.fp32_lanes);
-    const double speed = gpu.fp16_tensor_tflops > 0 ? tensor_speed(in.type) : 1;
+    double speed = gpu.fp16_tensor_tflops > 0 ? tensor_speed(in.type) : 1;
+    if (!group && in.type != Type::f64) speed *= gpu.mma_sync_share;
     t.interval = static_cast<uint32_t>(std::max(1.0, std::round(products / (a_cycle * speed))));
     // Products of a warpgroup that follow one another add to the same registers without a wait.
     t.latency = t.interval + (group ? 0 : behind);

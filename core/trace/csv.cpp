@@ -23,7 +23,7 @@ std::string quoted(const std::string& text) {
 void write_csv(const KernelTrace& trace, std::ostream& out, const std::function<std::string(uint32_t pc)>& name_of) {
     static constexpr const char* levels[] = {"", "constant", "shared", "l1", "l2", "dram"};
     out << "event,sm,warp_slot,scheduler,block,warp_in_block,begin_cycle,end_cycle,state,pc,instruction,lanes,ready_cycle,"
-           "memory_level,sectors_32_bytes,shared_passes,waits_for_pc,waits_for_cycle\n";
+           "memory_level,sectors_32_bytes,shared_passes,waits_for_pc,waits_for_cycle,sent_cycle\n";
     const auto text = [&](uint32_t pc) { return quoted(name_of ? name_of(pc) : "instruction " + std::to_string(pc)); };
     for (const WarpTrack& warp : trace.warps) {
         const std::string who =
@@ -37,7 +37,7 @@ void write_csv(const KernelTrace& trace, std::ostream& out, const std::function<
                     const IssueRecord& issue = trace.issues[static_cast<size_t>(r.cause)];
                     cause = fmt::format("{},{}", issue.pc, issue.cycle);
                 }
-                out << fmt::format("wait,{},{},{},{},{},{},,,,,,{}\n", who, r.begin, r.end, row_of(r.reason).name, r.pc,
+                out << fmt::format("wait,{},{},{},{},{},{},,,,,,{},\n", who, r.begin, r.end, row_of(r.reason).name, r.pc,
                                    text(r.pc), cause);
             }
         };
@@ -45,10 +45,10 @@ void write_csv(const KernelTrace& trace, std::ostream& out, const std::function<
             const IssueRecord& i = trace.issues[index];
             write_waits(i.cycle);
             // What ptxas folds into another instruction takes no issue slot and no time.
-            out << fmt::format("issue,{},{},{},{},{},{},{},{},{},{},{},,\n", who, i.cycle, i.cycle + (i.folded ? 0 : 1),
+            out << fmt::format("issue,{},{},{},{},{},{},{},{},{},{},{},,,{}\n", who, i.cycle, i.cycle + (i.folded ? 0 : 1),
                                i.folded ? "folded" : "selected", i.pc, text(i.pc), __builtin_popcount(i.active), i.ready,
                                levels[static_cast<size_t>(i.level)], i.sectors != 0 ? std::to_string(i.sectors) : "",
-                               i.passes != 0 ? std::to_string(i.passes) : "");
+                               i.passes != 0 ? std::to_string(i.passes) : "", i.sent());
         }
         write_waits(INT64_MAX);
     }

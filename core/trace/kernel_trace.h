@@ -22,6 +22,9 @@ struct IssueRecord {  // one warp instruction issued on the traced SM
     uint8_t sectors = 0;  // 32-byte sectors of a global request, 0 otherwise
     uint8_t passes = 0;   // shared-memory passes (1 = no conflict), 0 otherwise
     bool folded = false;  // took no issue slot: ptxas folds it into another instruction; its cycle is that of the one before
+    uint32_t early = 0;   // a load that ptxas moves up: so many cycles before `cycle` it counts as issued
+
+    int64_t sent() const { return cycle - early; }
 };
 
 struct StallRun {  // cycles [begin, end) in which a resident warp did not issue, all for one reason

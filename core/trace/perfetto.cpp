@@ -265,6 +265,7 @@ void write_perfetto(const KernelTrace& trace, const std::string& kernel, std::os
             std::string arguments = "\"pc\":" + std::to_string(issue.pc) +
                                     ",\"lanes\":" + std::to_string(__builtin_popcount(issue.active)) +
                                     ",\"ready\":" + std::to_string(issue.ready);
+            if (issue.early != 0) arguments += ",\"moved up to\":" + std::to_string(issue.sent());
             if (issue.level != MemoryLevel::none)
                 arguments += std::string(",\"level\":\"") + levels[static_cast<size_t>(issue.level)] + "\"";
             if (issue.sectors != 0) arguments += ",\"sectors\":" + std::to_string(issue.sectors);

@@ -48,6 +48,7 @@ std::string format_text(const KernelTrace& trace, size_t warps) {
             fmt::format_to(to, "  {} issue pc {} lanes {}{}", issue.cycle, issue.pc, __builtin_popcount(issue.active),
                            levels[static_cast<size_t>(issue.level)]);
             if (issue.folded) fmt::format_to(to, " folded");
+            if (issue.early != 0) fmt::format_to(to, " sent {}", issue.sent());
             if (issue.sectors != 0) fmt::format_to(to, " sectors {}", issue.sectors);
             if (issue.passes != 0) fmt::format_to(to, " passes {}", issue.passes);
             out += '\n';

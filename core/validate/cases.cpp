@@ -206,6 +206,25 @@ Case fma_peak(std::string_view gpu, std::string_view name, double tflops, std::s
 Case mma_peak(std::string_view gpu, std::string_view name, double tflops, uint32_t sms) {
     return peak(gpu, name, tflops, "tensor", "rate_mma", calibrated, sms, 512, 128, 2 * 16 * 8 * 16, 1);
 }
+// The row has the peak of halves alone; what other types take of the tensor core is the model's.
+Case mma_tf32_peak(std::string_view gpu, std::string_view name, double tflops, uint32_t sms) {
+    return peak(gpu, name, tflops, "tensor", "rate_mma_tf32", predicted, sms, 512, 128, 2 * 16 * 8 * 8, 1);
+}
+// A share of the GPU's own peak, which is that of wgmma.
+Case mma_of_hopper(std::string_view gpu, std::string_view name, double cycles) {
+    return {.table = "rate",
+            .name = name,
+            .gpu = gpu,
+            .file = "tensor",
+            .kernel = "rate_mma",
+            .quantity = Quantity::cycles_a_warp,
+            .expected = cycles,
+            .unit = "cycles/m16n8k16/SM",
+            .kind = calibrated,
+            .source = "62.9 % of wgmma's peak: published micro-benchmarks of Hopper, arXiv 2402.13499",
+            .threads = 512,
+            .steps = 128};
+}
 
 // The ladder on the A6000, see sgemm.cpp. K is cut to n and 2 n; of rung 3 not at all, because its blocks, which start and
 // so load all at once, need half of it to come apart, which one wave after the other would not.
@@ -349,6 +368,7 @@ const std::vector<Case>& all() {
          .source = "8 cycles of a sub-core: measured, quoted in a public repository",
          .threads = 512,
          .steps = 128},
+        mma_of_hopper("h100", "h100/mma_f16", 1 / 0.629),
         bank("a100", "a100/banks_stride_1", 1.02, "strided_shared_4", 1),
         bank("a100", "a100/banks_stride_2", 2, "strided_shared_4", 2),
         bank("a100", "a100/banks_stride_4", 4, "strided_shared_4", 4),
@@ -398,6 +418,12 @@ const std::vector<Case>& all() {
         mma_peak("rtx3090", "rtx3090/f16_tensor", 71, 82),
         mma_peak("a6000", "a6000/f16_tensor", 154.8, 84),
         mma_peak("rtx4090", "rtx4090/f16_tensor", 165, 128),
+        mma_tf32_peak("a100", "a100/tf32_tensor", 156, 108),
+        mma_tf32_peak("rtx3090", "rtx3090/tf32_tensor", 35.6, 82),
+        mma_tf32_peak("a6000", "a6000/tf32_tensor", 77.4, 84),
+        mma_tf32_peak("rtx4090", "rtx4090/tf32_tensor", 82.6, 128),
+        peak("a100", "a100/f64_tensor", 19.5, "tensor", "rate_mma_f64", calibrated, 108, 512, 128, 2 * 8 * 8 * 4, 1),
+        peak("h100", "h100/f64_tensor", 67, "tensor", "rate_mma_f64", predicted, 132, 512, 128, 2 * 8 * 8 * 4, 1),
         peak("h100", "h100/f16_tensor", 989, "wgmma", "rate_wgmma", calibrated, 132, 128, 16, 2.0 * 64 * 256 * 16 / 4, 4),
 
         rung("1_naive", "1_naive", "sgemm_naive", 309.0, 32, 32, 32, 32, 512, true),

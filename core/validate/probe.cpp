@@ -139,8 +139,8 @@ double figure_of(const Case& row, const model::GpuSpec& gpu, const Noted& once, 
         case Quantity::share_of_peak:
             return 100 * row.work * warps * steps / seconds_between() / 1e9 / gpu.dram_gb_per_second;
         default: {
-            // The vendor's peaks without tensor cores may hold at another clock than the rest.
-            const bool other_clock = gpu.fp32_peak_mhz != 0 && row.file == "peak";
+            // The vendor's peaks without tensor cores, and of f64 with them, may hold at another clock than the rest.
+            const bool other_clock = gpu.fp32_peak_mhz != 0 && (row.file == "peak" || row.kernel == "rate_mma_f64");
             return row.share * row.work * warps * steps * row.n / seconds_between() / 1e12 *
                    (other_clock ? gpu.fp32_peak_mhz / gpu.boost_mhz : 1);
         }

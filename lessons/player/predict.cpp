@@ -49,7 +49,7 @@ Result<double> load_latency(const model::KernelRun& run, int line) {
     for (const IssueRecord& issue : run.result.trace.issues)
         if (issue.pc < run.program->instructions.size() && run.program->instructions[issue.pc].kind == ptx::Kind::load &&
             run.program->instructions[issue.pc].line == line)
-            cycles.push_back(issue.ready - issue.cycle);
+            cycles.push_back(issue.ready - issue.sent());
     if (cycles.empty()) return Diagnostic{fmt::format("no load of line {} ran on the traced SM", line)};
     const auto middle = cycles.begin() + static_cast<std::ptrdiff_t>(cycles.size() / 2);
     std::nth_element(cycles.begin(), middle, cycles.end());

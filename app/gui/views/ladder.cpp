@@ -211,7 +211,7 @@ std::vector<LadderRow> ladder_of(const model::KernelRun& run) {
         const ptx::DecodedInstruction& instruction = run.program->instructions[issue.pc];
         if (instruction.kind == ptx::Kind::load && instruction.line > 0 && instruction.space != ptx::Space::param) {
             Samples& samples = by_line[instruction.line];
-            const int64_t cycles = issue.ready - issue.cycle;
+            const int64_t cycles = issue.ready - issue.sent();
             samples.cycles.push_back(cycles);
             ++samples.where[where_of(instruction.space, issue.level, cycles, run.gpu)];
         } else if (instruction.kind == ptx::Kind::lane_wise && !issue.folded && issue.ready > issue.cycle) {

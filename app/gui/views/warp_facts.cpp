@@ -184,7 +184,7 @@ Wait wait_of(const Timeline& timeline, uint32_t warp, const StallRun& stall) {
                                 other.warp_in_block, with_commas(wait.cause->cycle));
         return wait;
     }
-    wait.begin = wait.cause->cycle;
+    wait.begin = wait.cause->sent();
     const bool arrives = stall.reason == StallReason::long_scoreboard || stall.reason == StallReason::short_scoreboard ||
                          stall.reason == StallReason::wait;
     if (arrives) wait.end = std::max(wait.cause->ready, stall.end);
@@ -209,9 +209,9 @@ Wait wait_of(const Timeline& timeline, uint32_t warp, const StallRun& stall) {
     else if (producer->line > 0)
         wait.chip += fmt::format(", line {}", producer->line);
     if (wait.cause->level != MemoryLevel::none)
-        wait.chip +=
-            fmt::format(", {}", served_by(wait.cause->level, wait.cause->ready - wait.cause->cycle, timeline.run->gpu));
+        wait.chip += fmt::format(", {}", served_by(wait.cause->level, wait.cause->ready - wait.begin, timeline.run->gpu));
     wait.chip += fmt::format(", {} cycles", with_commas(wait.end - wait.begin));
+    if (wait.cause->early != 0) wait.chip += fmt::format(" from {} on: ptxas moves it up", with_commas(wait.begin));
     return wait;
 }
 
