@@ -22,7 +22,7 @@ struct Sourced {
 using Count = Sourced<uint32_t>;
 using Figure = Sourced<double>;
 
-using Sizes = Sourced<std::array<uint32_t, 8>>;  // bytes, ascending, zero-filled behind the last
+using Sizes = Sourced<std::array<uint32_t, 10>>;  // bytes, ascending, zero-filled behind the last
 
 enum class SchedulerPolicy : uint8_t {
     greedy_then_oldest,    // keeps to one warp until it stalls, then takes the one that is resident longest

@@ -559,6 +559,7 @@ constexpr GpuSpec rtx3090 = [] {
     g.fp32_lanes = {32, ga102_paper};
     g.int_lanes = {16, "NVIDIA GA102 white paper, 2020: 16 of the 32 FP32 lanes, modelled as lanes of their own"};
     g.fp64_lanes = {0.5, "NVIDIA GA102 white paper, 2020: two FP64 lanes an SM"};
+    g.fp16x2_lanes = {16, "NVIDIA GA102 white paper, 2020: FP16 at the rate of FP32"};
     g.sfu_latency = {18, "estimate within the published 14 to 23 cycles"};
     g.l1_latency = {33, chase};
     g.l2_latency = {250, chase};
@@ -665,7 +666,8 @@ constexpr GpuSpec h100 = [] {
     g.l2_bytes = {50 * MiB, hopper_paper};
     g.l2_slices = {96, estimate};
     g.dram_channels = {80, "HBM3: 5 stacks of 16 channels"};
-    g.shared_carveouts = {{0, 8 * KiB, 16 * KiB, 32 * KiB, 64 * KiB, 100 * KiB, 164 * KiB, 228 * KiB}, guide};
+    g.shared_carveouts = {{0, 8 * KiB, 16 * KiB, 32 * KiB, 64 * KiB, 100 * KiB, 132 * KiB, 164 * KiB, 196 * KiB, 228 * KiB},
+                          "NVIDIA Hopper Tuning Guide"};
     g.l2_bytes_per_cycle = {5410,
                             "9.8 TB/s measured on the H200, of the same die, at 1830 MHz, reached here with 99 % of this"};
     g.dram_gb_per_second = {3350, hopper_paper};

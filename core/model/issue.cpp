@@ -11,7 +11,7 @@ uint32_t lanes_in(uint32_t mask) {  // most often all
 }
 }  // namespace
 
-MemoryCost Sm::memory_cost(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& t) {
+MemoryCost Sm::memory_cost(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& t, uint32_t early) {
     MemoryCost cost;
     if (t.wide_bytes != 0 && event.space == ptx::Space::shared && event.addresses != nullptr) {
         uint64_t aligned[32];
@@ -19,9 +19,9 @@ MemoryCost Sm::memory_cost(uint32_t s, int64_t now, const simt::WarpEvent& event
         simt::WarpEvent wide = event;
         wide.addresses = aligned;
         wide.bytes = t.wide_bytes;
-        cost = memory_side_.access(s, now, wide, t);
+        cost = memory_side_.access(s, now, wide, t, early);
     } else {
-        cost = memory_side_.access(s, now, event, t);
+        cost = memory_side_.access(s, now, event, t, early);
     }
     if (cost.level >= MemoryLevel::l1) {
         cost.used_bytes = event.sectors != nullptr           ? 32 * cost.sectors
@@ -40,14 +40,16 @@ void Sm::account_memory(SubCore& core, uint32_t s, WarpSlot& w, const MemoryCost
     }
     core.take(mio_queue, issued.now, memory_side_.free_at(s, LoadStore::Queue::mio));
     core.take(lg_queue, issued.now, memory_side_.free_at(s, LoadStore::Queue::lg));
-    issued.ready = std::max(issued.now + 1, cost.ready);
-    issued.early =
-        std::min(moved_up(w, timing_[issued.pc], issued.now), static_cast<uint32_t>(issued.ready - issued.now - 1));
-    issued.ready -= issued.early;
+    // Of global memory it comes as early as it was asked for. What is there before the issue counts as asked for no earlier
+    // than its latency needs.
+    const int64_t latency = cost.ready - issued.now + (cost.level >= MemoryLevel::l1 ? issued.early : 0);
+    issued.early = static_cast<uint32_t>(std::clamp<int64_t>(latency - 1, 0, issued.early));
+    issued.ready = std::max(issued.now + 1, issued.now - issued.early + latency);
     issued.level = cost.level;
     issued.sectors = cost.sectors;
     issued.passes = cost.passes;
     InstructionCounters& counters = state_.windows->at(issued.now, issued.pc);
+    counters.data_pipe += static_cast<uint64_t>(cost.takes);
     if (cost.level == MemoryLevel::shared) {
         issued.wait = StallReason::short_scoreboard;
         ++counters.shared_requests;
@@ -302,13 +304,14 @@ void Sm::issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first) {
     issued.branch = t.route == Route::branch;
     if (t.route == Route::memory || t.route == Route::constant) {
         const auto access = t.stores ? LoadStore::Access::store : LoadStore::Access::load;
+        issued.early = moved_up(w, t, now);
         const uint32_t bytes = lanes_in(executed) * t.lane_bytes;
         MemoryCost cost;
         cost.ready = now + (t.route == Route::constant ? t.latency : 1);  // every lane is guarded off
         if (executed != 0 && t.route == Route::constant)
             cost = memory_side_.parameter_ahead(now, executed, t);
         else if (executed != 0 && t.shared_by_sms)
-            cost = memory_side_.global_ahead(s, now, bytes, t.cache, ahead_[w.number], w.ahead);
+            cost = memory_side_.global_ahead(s, now, bytes, t.cache, issued.early, ahead_[w.number], w.ahead);
         else if (executed != 0)
             cost = memory_side_.shared_ahead(s, now, access, passes, bytes);
         account_memory(core, s, w, cost, t.stores, issued);
@@ -346,7 +349,8 @@ bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
     issued.branch = event.kind == simt::WarpEvent::Kind::branch;
     issued.diverged = event.diverged;
     if (t.route == Route::memory || t.route == Route::shuffle || t.route == Route::constant) {
-        const MemoryCost cost = memory_cost(s, now, event, t);
+        issued.early = moved_up(w, t, now);
+        const MemoryCost cost = memory_cost(s, now, event, t, issued.early);
         const ptx::Kind kind = event.instruction != nullptr ? event.instruction->kind : ptx::Kind::nop;
         if (kind == ptx::Kind::async_copy || kind == ptx::Kind::bulk_copy) simt::set_ready(*w.warp, pc, cost.ready);
         account_memory(core, s, w, cost, event.is_store || event.is_atomic, issued);

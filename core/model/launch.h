@@ -28,7 +28,7 @@ struct TimedOptions : simt::LaunchOptions {
     bool skip_idle = true;  // off: every SM in every cycle, in plain order; only to prove that it changes nothing
 };
 
-// A counter or ratio of one launch. One row a metric in metrics.cpp: short name, Nsight Compute's name, unit, formula.
+// A counter or ratio of one launch. One row a metric in metric_rows.cpp: short name, Nsight Compute's name, unit, formula.
 struct Metric {
     std::string_view name;    // "sectors_per_request"
     std::string_view nsight;  // "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio"
@@ -46,6 +46,7 @@ struct alignas(64) InstructionCounters {
     uint64_t requests = 0, sectors = 0;                             // global and local memory
     uint64_t bytes = 0, used_bytes = 0;  // what the lanes asked for there; each byte of a request counted once
     uint64_t l1_sectors = 0, l1_hits = 0, l2_sectors = 0, l2_hits = 0;  // sectors looked up, and found
+    uint64_t data_pipe = 0;  // Ticks of the data pipe of L1 and shared memory that it took
 
     InstructionCounters& operator+=(const InstructionCounters&);
 };

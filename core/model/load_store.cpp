@@ -168,12 +168,13 @@ MemoryCost LoadStore::global(uint32_t s, int64_t now, Access access, const uint6
     return serve(s, now, access, bits_in(mask) * bytes, way, addresses, mask, bytes);
 }
 
-MemoryCost LoadStore::global_ahead(uint32_t s, int64_t now, uint32_t bytes, CacheUse cache, const simt::AheadSteps& steps,
-                                   simt::AheadEnds& ends) {
+MemoryCost LoadStore::global_ahead(uint32_t s, int64_t now, uint32_t bytes, CacheUse cache, uint32_t early,
+                                   const simt::AheadSteps& steps, simt::AheadEnds& ends) {
     const uint32_t used = kept_request(steps, ends, request_);
     counters_.add(Flow::global_load, bytes);
     Way way;
     way.cache = cache;
+    way.early = early;
     MemoryCost cost = serve(s, now, Access::load, bytes, way);
     cost.bytes = bytes;
     cost.used_bytes = used;
@@ -194,7 +195,9 @@ MemoryCost LoadStore::serve(uint32_t s, int64_t now, Access access, uint32_t byt
     // The bytes of cp.async cross the data pipe once more, on their way into shared memory.
     if (way.to_shared) takes += std::max(interval_, request_.sectors * sector_ticks_);
     Ticks through = 0;
-    const Ticks since = ticks_of(now), begin = enter_tags(s, now, takes, through);
+    // A load that ptxas moves up takes the pipes when it issues, but has its turn at L2 and DRAM, and waits there, from before.
+    const Ticks entered = enter_tags(s, now, takes, through), early = ticks_of(int64_t{way.early});
+    const Ticks since = ticks_of(now) - early, begin = entered - early;
     // Sent to L2, out of the way of those behind it, taken by L2.
     Ticks ready = begin + l1_ticks_, sent = begin, held = begin, accepted = begin;
     const bool cached = l1_.sets() != 0 && way.cache != CacheUse::l2_only &&
@@ -232,9 +235,10 @@ MemoryCost LoadStore::serve(uint32_t s, int64_t now, Access access, uint32_t byt
     }
     counters_.l1_sectors += cost.l1_sectors;
     counters_.l1_hits += cost.l1_hits;
+    cost.takes = takes;
     tags_free_ = std::max(tags_free_, held);
     leave(s, Queue::mio, through + takes);
-    leave(s, Queue::lg, held + takes);
+    leave(s, Queue::lg, std::max(entered, held) + takes);
     cost.ready = cycle_of(ready);
     // A result of 4 bytes a lane is in the latency; what is wider follows.
     if (access == Access::load && result_bytes_ != 0 && !way.to_shared && !way.texture)
@@ -265,6 +269,7 @@ MemoryCost LoadStore::shared_passes_of(uint32_t s, int64_t now, uint32_t passes)
     leave(s, Queue::mio, begin + takes);
     cost.ready = cycle_of(begin + last) + shared_latency_;
     cost.done = cycle_of(begin + takes);
+    cost.takes = takes;
     counters_.shared_passes += passes;
     return cost;
 }
@@ -276,6 +281,7 @@ MemoryCost LoadStore::shuffle(uint32_t s, int64_t now) {
     leave(s, Queue::mio, begin + takes);
     cost.ready = cycle_of(begin + ticks_of(shuffle_latency_));
     cost.done = cycle_of(begin + takes);
+    cost.takes = takes;
     return cost;
 }
 
@@ -354,6 +360,7 @@ MemoryCost LoadStore::texture(uint32_t s, int64_t now, std::span<const uint64_t>
         cost.sectors += part.sectors;
         cost.l1_sectors += part.l1_sectors, cost.l1_hits += part.l1_hits;
         cost.l2_sectors += part.l2_sectors, cost.l2_hits += part.l2_hits;
+        cost.takes += part.takes;
     }
     cost.ready += later + std::max<int64_t>(0, texture_latency_ - l1_latency_);
     counters_.add(Flow::texture, uint64_t{lanes} * bytes);
@@ -387,6 +394,7 @@ MemoryCost LoadStore::bulk(uint32_t s, int64_t now, bool store, std::span<const 
         accepted = std::max(accepted, std::max(sent, served.accepted));
     }
     counters_.add(Flow::async_copy, sectors.size() * sector_bytes);
+    cost.takes = ticks_a_cycle;
     cost.ready = cycle_of(ready);
     cost.done = cycle_of(accepted + ticks_a_cycle);
     return cost;

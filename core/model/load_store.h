@@ -28,6 +28,7 @@ struct MemoryCost {
     uint32_t sectors = 0, passes = 0;
     uint32_t bytes = 0, used_bytes = 0;  // asked for by the lanes; each byte counted once
     uint32_t l1_sectors = 0, l1_hits = 0, l2_sectors = 0, l2_hits = 0;
+    Ticks takes = 0;  // of the data pipe of L1 and shared memory
 };
 
 class LoadStore {
@@ -45,8 +46,9 @@ class LoadStore {
         return queue == Queue::mio ? mio : std::max(mio, free_at_[place_of(s, Queue::lg)]);
     }
 
-    // What a memory instruction (Route::memory, shuffle or constant) that sub-core `s` issues at `now` costs.
-    MemoryCost access(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& timing);
+    // What a memory instruction (Route::memory, shuffle or constant) that sub-core `s` issues at `now` costs. `early`: a
+    // load of global memory asks L1, L2 and DRAM so many cycles before, since ptxas moves it up.
+    MemoryCost access(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& timing, uint32_t early = 0);
 
     enum class Access : uint8_t { load, store, atomic };
     struct Way {  // what the instruction says of caches, and whose bytes they are
@@ -54,6 +56,7 @@ class LoadStore {
         bool local = false;
         bool to_shared = false;  // cp.async
         bool texture = false;
+        uint32_t early = 0;  // see access()
     };
     MemoryCost global(uint32_t s, int64_t now, Access access, const uint64_t* addresses, uint32_t mask, uint32_t bytes,
                       Way way);
@@ -64,8 +67,8 @@ class LoadStore {
     // Accesses that have run ahead: their passes are counted, their lanes gathered already. `bytes`: of all lanes that took
     // part.
     MemoryCost shared_ahead(uint32_t s, int64_t now, Access access, uint32_t passes, uint32_t bytes);
-    MemoryCost global_ahead(uint32_t s, int64_t now, uint32_t bytes, CacheUse cache, const simt::AheadSteps& steps,
-                            simt::AheadEnds& ends);
+    MemoryCost global_ahead(uint32_t s, int64_t now, uint32_t bytes, CacheUse cache, uint32_t early,
+                            const simt::AheadSteps& steps, simt::AheadEnds& ends);
     MemoryCost shuffle(uint32_t s, int64_t now);
     // One address after the other through the constant caches. `parameters`: the kernel's, which are always at hand. `more`:
     // cycles that a load by an address in a register takes longer than an operand.
@@ -95,7 +98,7 @@ class LoadStore {
     // Of the lines in request_; `bytes` of all lanes; an atomic's addresses and lanes.
     MemoryCost serve(uint32_t s, int64_t now, Access access, uint32_t bytes, Way way, const uint64_t* addresses = nullptr,
                      uint32_t mask = 0, uint32_t lane_bytes = 0);
-    MemoryCost routed(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& timing);
+    MemoryCost routed(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& timing, uint32_t early);
     static uint32_t place_of(uint32_t s, Queue queue) { return 2 * s + static_cast<uint32_t>(queue); }
     // Passes the sub-core's address unit and reserves `takes` of a data pipe; when the pipe begins.
     Ticks enter(uint32_t s, int64_t now, Ticks takes, uint32_t pipe);

@@ -5,13 +5,15 @@
 
 namespace lockstep::model {
 
-MemoryCost LoadStore::access(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& timing) {
-    MemoryCost cost = routed(s, now, event, timing);
+MemoryCost LoadStore::access(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& timing,
+                             uint32_t early) {
+    MemoryCost cost = routed(s, now, event, timing, early);
     cost.bytes = bits_in(event.executed) * event.bytes;
     return cost;
 }
 
-MemoryCost LoadStore::routed(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& timing) {
+MemoryCost LoadStore::routed(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& timing,
+                             uint32_t early) {
     if (timing.route == Route::shuffle) return shuffle(s, now);
     if (event.executed == 0 || event.addresses == nullptr) {  // every lane is guarded off
         MemoryCost cost;
@@ -48,6 +50,7 @@ MemoryCost LoadStore::routed(uint32_t s, int64_t now, const simt::WarpEvent& eve
     way.cache = timing.cache;
     way.local = event.space == ptx::Space::local;
     way.to_shared = kind == ptx::Kind::async_copy;
+    way.early = early;
     if (way.to_shared)
         counters_.add(Flow::async_copy, asked);
     else if (kind == ptx::Kind::surface)

@@ -6,6 +6,7 @@
 
 #include "core/base/nearest.h"
 #include "core/model/coalescer.h"
+#include "core/model/ticks.h"
 #include "core/model/timing.h"
 
 namespace lockstep::model {
@@ -53,9 +54,7 @@ void add_pipes(MetricLaunch& launch, std::span<const InstructionCounters> counte
         launch.pipe_cycles[unit_of(t.pipe) % std::size(launch.pipe_cycles)] +=
             static_cast<double>(c.issues) * (memory ? memory_interval : t.interval);
         if (!memory) continue;
-        const double sectors = static_cast<double>(c.sectors) * sector_bytes / launch.gpu.l1_bytes_per_cycle;
-        launch.l1_cycles += std::max(static_cast<double>(c.requests), sectors) + static_cast<double>(c.shared_passes);
-        if (t.route == Route::shuffle) launch.l1_cycles += static_cast<double>(c.issues);
+        launch.l1_cycles += static_cast<double>(c.data_pipe) / static_cast<double>(ticks_a_cycle);
     }
 }
 

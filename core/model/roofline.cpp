@@ -83,7 +83,7 @@ RoofPoint roof_point(const GpuSpec& gpu, const Sums& sums, const LaunchTotals& t
     point.flop = static_cast<double>(done.flop());
     point.bytes[0] = static_cast<double>(totals.dram_read + totals.dram_written);
     point.bytes[1] = static_cast<double>(sums.all.l2_sectors * sector_bytes);
-    point.bytes[2] = static_cast<double>(sums.all.sectors * sector_bytes + sums.all.shared_bytes);
+    point.bytes[2] = static_cast<double>(sums.all.sectors * sector_bytes + sums.all.shared_passes * line_bytes);
     point.seconds = seconds;
     // The units that did most of it; among tensor cores, the format.
     using Share = std::pair<uint64_t, std::string_view>;

@@ -8,7 +8,13 @@
 namespace lockstep::model {
 namespace {
 constexpr uint32_t code_line_bytes = 128;
+
+// Shared memory that the resident blocks hold, the system's own part of each with it.
+uint32_t shared_in_use(const GpuSpec& gpu, uint32_t a_block, uint32_t blocks) {
+    const uint32_t granule = std::max<uint32_t>(1, gpu.shared_granule);
+    return (a_block + gpu.shared_reserved + granule - 1) / granule * granule * blocks;
 }
+}  // namespace
 
 Sm::Sm(SharedState& state, uint32_t index)
     : state_(state),
@@ -19,7 +25,7 @@ Sm::Sm(SharedState& state, uint32_t index)
       last_pc_(static_cast<uint32_t>(state.timing->size() - 1)),
       traced_(state.recorder->traces(index)),
       blocks_(state.blocks_per_sm) {
-    memory_side_ = LoadStore(gpu_, *state.memory, state.shared_per_block * state.blocks_per_sm, index);
+    memory_side_ = LoadStore(gpu_, *state.memory, shared_in_use(gpu_, state.shared_per_block, state.blocks_per_sm), index);
     cores_.resize(sub_cores_);
     const uint32_t warps = state.warps_per_block * state.blocks_per_sm, lines = (last_pc_ >> state.code_shift) + 1;
     if (state.run_ahead) ahead_ = simt::AheadRings(warps);

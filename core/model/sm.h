@@ -280,7 +280,7 @@ class Sm : private SmState {
     void record_issue(uint32_t s, const WarpSlot& w, const Issued& issued, int32_t number);
     void wait_next(SubCore& core, uint32_t i, int64_t now, int64_t wake, StallReason reason, int32_t record);
     bool shares(uint32_t pc) const { return timing_[pc].shared_by_sms; }
-    MemoryCost memory_cost(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& t);
+    MemoryCost memory_cost(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& t, uint32_t early);
     void account_memory(SubCore& core, uint32_t s, WarpSlot& w, const MemoryCost& cost, bool stores, Issued& issued);
     void release_barrier(uint32_t block_slot, int64_t now, int32_t cause);
     void retire(SubCore& core, uint32_t i, int64_t now, int32_t cause);

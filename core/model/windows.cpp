@@ -17,6 +17,7 @@ struct Whole {
 };
 struct Crossed {
     uint64_t requests = 0, bytes = 0;
+    uint64_t room = 0;  // bytes that could have crossed meanwhile, where those are others
 };
 struct Row {
     std::string_view name;
@@ -44,7 +45,8 @@ Crossed asked(const Whole& w) {
 }
 template <Counters Sums::*kind>
 Crossed shared(const Whole& w) {
-    return {(w.sums.*kind).shared_requests, (w.sums.*kind).shared_bytes};
+    const Counters& c = w.sums.*kind;
+    return {c.shared_requests, c.shared_bytes, c.shared_passes * shared_banks * bank_bytes};
 }
 // The sectors that L1 handles for it.
 template <Counters Sums::*kind>
@@ -134,8 +136,8 @@ MemoryTraffic traffic_in(const KernelRun& run, const Stretch& stretch) {
     for (const Row& row : rows) {
         const Crossed crossed = row.crossed(whole);
         const double most = cycles * row.bytes_a_cycle(whole);
-        traffic.links.push_back(
-            {row.name, crossed.requests, crossed.bytes, most > 0 ? 100 * static_cast<double>(crossed.bytes) / most : 0});
+        const auto taken = static_cast<double>(crossed.room != 0 ? crossed.room : crossed.bytes);
+        traffic.links.push_back({row.name, crossed.requests, crossed.bytes, most > 0 ? 100 * taken / most : 0});
     }
     traffic.l1_sectors = sums.all.l1_sectors;
     traffic.l1_hits = sums.all.l1_hits;

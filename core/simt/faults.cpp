@@ -193,11 +193,11 @@ Fault* trap_fault(Warp& warp, uint32_t pc, uint32_t mask) {
 
 std::string render(const Fault& fault) {
     std::string text;
-    if (!fault.file.empty()) {
-        text = fault.file + ":" + std::to_string(fault.line > 0 ? fault.line : fault.ptx_line) + ": ";
-    }
-    text += fault.kind + ": " + fault.message + " (kernel " + fault.kernel + ", block " + triple(fault.block) + ", thread " +
-            triple(fault.thread);
+    const int32_t line = fault.line > 0 ? fault.line : fault.ptx_line;
+    if (!fault.file.empty()) text = fault.file + (line > 0 ? ":" + std::to_string(line) : "") + ": ";
+    text += fault.kind + ": " + fault.message + " (kernel " + fault.kernel;
+    if (line <= 0) return text + ")";  // of the launch, before any thread ran
+    text += ", block " + triple(fault.block) + ", thread " + triple(fault.thread);
     if (fault.address) text += ", address " + hex(fault.address);
     const std::string held = "'" + fault.allocation + "'";
     if (fault.kind == "memcheck" && !fault.allocation.empty() && fault.message.find(held) == std::string::npos)
