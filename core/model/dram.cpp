@@ -25,7 +25,7 @@ Dram::Dram(const GpuSpec& gpu)
       channel_(gpu.dram_channels),
       bank_(size_t{gpu.dram_channels} * banks_) {}
 
-Ticks Dram::open_row(uint64_t line, uint32_t channel, Ticks since, Ticks now) {
+Ticks Dram::open_row(uint64_t line, uint32_t channel, Ticks since, Ticks now, Ticks early) {
     const uint64_t number = spread_.group(line / lines_a_chunk) / chunks_a_row_;
     const uint64_t mixed = number ^ number >> 4 ^ number >> 9 ^ number >> 15;
     Bank& bank = bank_[size_t{channel} * banks_ + mixed % banks_];
@@ -39,21 +39,16 @@ Ticks Dram::open_row(uint64_t line, uint32_t channel, Ticks since, Ticks now) {
         }
         if (row.used < oldest->used) oldest = &row;
     }
-    Channel& c = channel_[channel];
-    const Ticks turn = std::max(since, c.activate);
-    c.activate = turn + activate_;
-    const Ticks open = std::max({now, turn, bank.free});
-    bank.free = open + row_cycle_;
+    const Ticks activated = channel_[channel].activate.take(since, activate_, early);
+    const Ticks open = std::max({now, activated, bank.turn.take(since, row_cycle_, early)});
     *oldest = {number, open, open};
     return open;
 }
 
-Ticks Dram::access(uint64_t line, Ticks since, Ticks now, uint32_t bytes) {
+Ticks Dram::access(uint64_t line, Ticks since, Ticks now, uint32_t bytes, Ticks early) {
     const uint32_t channel = spread_(line / lines_a_chunk);
-    const Ticks open = open_row(line, channel, since, now);
-    Ticks& bus = channel_[channel].bus;
-    const Ticks turn = std::max(since, bus), begin = std::max(now, turn);
-    bus = turn + bytes / 32 * sector_ticks_;
+    const Ticks open = open_row(line, channel, since, now, early);
+    const Ticks begin = std::max(now, channel_[channel].bus.take(since, bytes / 32 * sector_ticks_, early));
     bytes_read += bytes;
     windows.at(begin >> tick_bits)->dram_read += bytes;
     return std::max(begin, open);
@@ -61,18 +56,17 @@ Ticks Dram::access(uint64_t line, Ticks since, Ticks now, uint32_t bytes) {
 
 Ticks Dram::write_behind(uint64_t line, Ticks since, Ticks now, uint32_t bytes) {
     const uint32_t channel = spread_(line / lines_a_chunk);
-    open_row(line, channel, since, now);
+    open_row(line, channel, since, now, 0);
     Channel& c = channel_[channel];
-    const Ticks turn = std::max(since, c.bus), begin = std::max(now, turn);
-    c.bus = turn + bytes / 32 * sector_ticks_;
+    const Ticks begin = std::max(now, c.bus.take(since, bytes / 32 * sector_ticks_));
     c.written += bytes;
     if (c.written >= write_batch) {
         c.written -= write_batch;
-        c.bus += turnaround_;
+        c.bus.hold(turnaround_);
     }
     bytes_written += bytes;
     windows.at(begin >> tick_bits)->dram_written += bytes;
-    return std::max(now, c.bus - write_queue_);
+    return std::max(now, c.bus.free() - write_queue_);
 }
 
 void Dram::settle() {

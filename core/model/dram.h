@@ -12,6 +12,7 @@
 #include "core/model/gpu_spec.h"
 #include "core/model/launch.h"
 #include "core/model/ticks.h"
+#include "core/model/turn.h"
 
 namespace lockstep::model {
 
@@ -20,8 +21,9 @@ class Dram {
     Dram() = default;
     explicit Dram(const GpuSpec& gpu);
 
-    // The time at which the request, which comes here at `now`, gets its channel. It has its turn from `since` on.
-    Ticks access(uint64_t line, Ticks since, Ticks now, uint32_t bytes);
+    // The time at which the request, which comes here at `now`, gets its channel. It has its turn from `since` on, or as a
+    // read that counts as issued `early` before that.
+    Ticks access(uint64_t line, Ticks since, Ticks now, uint32_t bytes, Ticks early = 0);
     Ticks access(uint64_t line, Ticks now, uint32_t bytes) { return access(line, now, now, bytes); }
     // A write that nobody waits for: takes the channel's time, and says when its queue has room for it.
     Ticks write_behind(uint64_t line, Ticks since, Ticks now, uint32_t bytes);
@@ -46,14 +48,14 @@ class Dram {
     };
     struct Bank {
         std::array<Row, gathered> row;
-        Ticks free = 0;
+        Turn turn;
     };
     struct Channel {
-        Ticks bus = 0, activate = 0;
+        Turn bus, activate;
         uint32_t written = 0;  // bytes since the bus last turned round
     };
     // When the request's row is open, not before `now`.
-    Ticks open_row(uint64_t line, uint32_t channel, Ticks since, Ticks now);
+    Ticks open_row(uint64_t line, uint32_t channel, Ticks since, Ticks now, Ticks early);
 
     double rate_ = 1, channels_ = 1;  // rate: bytes a cycle of one channel
     Ticks sector_ticks_ = 1, row_cycle_ = 0, activate_ = 0, turnaround_ = 0, write_queue_ = 0;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/model/lowering.h"
 #include "core/model/sm.h"
 
 namespace lockstep::model {
@@ -187,7 +188,8 @@ bool Sm::fold(uint32_t s, uint32_t i, int64_t now, uint32_t& next) {
 
 // How many cycles before `now` a load counts as issued: when its mark was, as ptxas moves it up to there.
 uint32_t Sm::moved_up(const WarpSlot& w, const Timing& t, int64_t now) {
-    return t.from_mark < 0 ? 0 : static_cast<uint32_t>(now - w.marks[static_cast<size_t>(t.from_mark)]);
+    const int8_t mark = t.rounds > 1 && w.round != 0 ? global_marks : t.from_mark;
+    return mark < 0 ? 0 : static_cast<uint32_t>(now - w.marks[static_cast<size_t>(mark)]);
 }
 
 // The accounts of an issued instruction; the number of the issue.
@@ -195,7 +197,10 @@ uint32_t Sm::moved_up(const WarpSlot& w, const Timing& t, int64_t now) {
     InstructionCounters& counters = state_.windows->at(issued.now, issued.pc);
     const uint64_t lanes = lanes_in(issued.executed);
     state_.thread_instructions += lanes;
-    if (t.sets_mark >= 0) w.marks[static_cast<size_t>(t.sets_mark)] = issued.now;
+    if (t.sets_mark >= 0) {
+        if (t.rounds == 1 || w.round == 0) w.marks[static_cast<size_t>(t.sets_mark)] = issued.now;
+        if (t.rounds > 1) w.round = w.round + 1 == t.rounds ? 0 : static_cast<uint8_t>(w.round + 1);
+    }
     ++counters.issues;
     counters.lanes += issued.active == issued.executed ? lanes : lanes_in(issued.active);
     counters.executed += lanes;
@@ -321,6 +326,7 @@ void Sm::issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first) {
     const int32_t record = account(s, w, t, issued);
     if (t.route == Route::barrier) return arrive_ahead(s, i, now, record);
     uint32_t next = next_pc_of(w);
+    if (t.loop != UINT32_MAX && next != t.loop) w.round = 0;
     if (timing_[next].folded && !fold(s, i, now, next)) return;
     if (timing_[next].shared_by_sms)
         __builtin_prefetch(&ahead_[w.number].words[w.ahead.word_at % simt::AheadSteps::most_words]);
@@ -375,6 +381,7 @@ bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
     const bool at_barrier =
         w.warp->at_barrier || (event.kind == simt::WarpEvent::Kind::barrier && event.barrier_released && !over);
     uint32_t next = next_pc_of(w);
+    if (t.loop != UINT32_MAX && next != t.loop) w.round = 0;
     if (!at_barrier && event.until <= now + 1 && !fold(s, i, now, next)) return false;
     const int64_t resolved = t.route == Route::branch ? now + std::max<int64_t>(1, gpu_.branch_latency) : now + 1;
     set_next_pc(core, i, next, resolved);

@@ -143,9 +143,9 @@ void LoadStore::load_line(const LineRequest& part, Way way, bool cached, Ticks s
     if (missing == 0) return;
     sent = miss_slot(sent);
     held = std::max(held, sent);  // with an entry of its own it waits for the port and for L2 apart
-    sent = std::max(sent, return_free_);
-    return_free_ = sent + bits_in(missing) * return_ticks_;
-    Served served = memory_->read(part.line, missing, since, sent, half_);
+    const Ticks early = ticks_of(int64_t{way.early});
+    sent = std::max(sent, return_port_.take(since, bits_in(missing) * return_ticks_, early));
+    Served served = memory_->read(part.line, missing, since, sent, half_, early);
     served.ready += translate(part.line);
     count(cost, served, missing, Flow::l1_from_l2);
     ready = std::max(ready, served.ready);
@@ -195,9 +195,10 @@ MemoryCost LoadStore::serve(uint32_t s, int64_t now, Access access, uint32_t byt
     // The bytes of cp.async cross the data pipe once more, on their way into shared memory.
     if (way.to_shared) takes += std::max(interval_, request_.sectors * sector_ticks_);
     Ticks through = 0;
-    // A load that ptxas moves up takes the pipes when it issues, but has its turn at L2 and DRAM, and waits there, from before.
-    const Ticks entered = enter_tags(s, now, takes, through), early = ticks_of(int64_t{way.early});
-    const Ticks since = ticks_of(now) - early, begin = entered - early;
+    // A load that ptxas moves up takes the pipes when it issues, but has its turn at L2 and DRAM, and waits there, from
+    // before.
+    const Ticks entered = enter_tags(s, now, takes, through), begin = entered - ticks_of(int64_t{way.early});
+    const Ticks since = ticks_of(now);
     // Sent to L2, out of the way of those behind it, taken by L2.
     Ticks ready = begin + l1_ticks_, sent = begin, held = begin, accepted = begin;
     const bool cached = l1_.sets() != 0 && way.cache != CacheUse::l2_only &&
@@ -209,8 +210,7 @@ MemoryCost LoadStore::serve(uint32_t s, int64_t now, Access access, uint32_t byt
             continue;
         }
         held = store_place(bits_in(part.sectors), held);
-        sent = std::max({sent, held, send_free_});
-        send_free_ = sent + bits_in(part.sectors) * send_ticks_;
+        sent = std::max({sent, held, send_port_.take(since, bits_in(part.sectors) * send_ticks_)});
         if (access == Access::atomic) {
             const uint32_t operations = same_word(addresses, mask, part.line) * (lane_bytes > 4 ? 2 : 1);
             Served served = memory_->atomic(part.line, part.sectors, operations, since, sent, half_);
@@ -320,9 +320,8 @@ MemoryCost LoadStore::constant(int64_t now, const uint64_t* addresses, uint32_t 
         if (const Cache::Line* far = constant_l15_.find(line)) {
             here = std::max(here, ticks_of(far->here(1, cycle)));
         } else {
-            const Ticks sent = std::max(begin, return_free_);
+            const Ticks sent = std::max(begin, return_port_.take(ticks_of(now), 2 * return_ticks_));
             const uint32_t wanted = line % 2 == 0 ? 3 : 12;
-            return_free_ = sent + 2 * return_ticks_;
             const Served served = memory_->read(address / line_bytes, wanted, ticks_of(now), sent, half_);
             MemoryCost fetched;
             count(fetched, served, wanted, Flow::l1_from_l2);
@@ -377,15 +376,14 @@ MemoryCost LoadStore::bulk(uint32_t s, int64_t now, bool store, std::span<const 
     leave(s, Queue::lg, begin + ticks_a_cycle);
     const Ticks since = ticks_of(now);
     Ticks ready = begin + l1_ticks_, accepted = begin;
-    Ticks& port = store ? send_free_ : return_free_;
+    Turn& port = store ? send_port_ : return_port_;
     const Ticks sector = store ? send_ticks_ : return_ticks_;
     for (size_t at = 0; at < sectors.size();) {
         const uint64_t line = sectors[at] / line_bytes;
         uint32_t wanted = 0;
         for (; at < sectors.size() && sectors[at] / line_bytes == line; ++at)
             wanted |= 1u << sectors[at] % line_bytes / sector_bytes;
-        const Ticks sent = std::max(begin, port);
-        port = sent + bits_in(wanted) * sector;
+        const Ticks sent = std::max(begin, port.take(since, bits_in(wanted) * sector));
         Served served =
             store ? memory_->write(line, wanted, since, sent, half_) : memory_->read(line, wanted, since, sent, half_);
         served.ready += translate(line);

@@ -111,7 +111,7 @@ class LoadStore {
     Ticks miss_slot(Ticks begin) const;               // when an entry for an outstanding miss is free
     Ticks translate(uint64_t line);                   // what the TLB adds
     void load_line(const LineRequest& part, Way way, bool cached, Ticks since, Ticks begin, MemoryCost& cost, Ticks& ready,
-                   Ticks& sent, Ticks& held);
+                   Ticks& sent, Ticks& held);  // begin: before `since` where the load is early
     void count(MemoryCost& cost, const Served& served, uint32_t sectors, Flow flow);
 
     MemorySystem* memory_ = nullptr;
@@ -125,7 +125,8 @@ class LoadStore {
     std::array<Ticks, 2> pipe_free_{};  // L1; shared memory and shuffles, which is the same where they are one memory
     uint32_t shared_pipe_ = 0;
     Ticks tags_free_ = 0;  // for the next instruction of local or global memory
-    Ticks return_free_ = 0, send_free_ = 0, texture_free_ = 0;
+    Turn return_port_, send_port_;
+    Ticks texture_free_ = 0;
     static constexpr uint32_t most_queue = 8, most_sub_cores = 4, queues = 2 * most_sub_cores;
     std::array<Ticks, most_sub_cores> address_free_{};
     std::array<Ticks, queues> last_leave_{};

@@ -5,15 +5,13 @@
 
 namespace lockstep::model {
 
-MemoryCost LoadStore::access(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& timing,
-                             uint32_t early) {
+MemoryCost LoadStore::access(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& timing, uint32_t early) {
     MemoryCost cost = routed(s, now, event, timing, early);
     cost.bytes = bits_in(event.executed) * event.bytes;
     return cost;
 }
 
-MemoryCost LoadStore::routed(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& timing,
-                             uint32_t early) {
+MemoryCost LoadStore::routed(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& timing, uint32_t early) {
     if (timing.route == Route::shuffle) return shuffle(s, now);
     if (event.executed == 0 || event.addresses == nullptr) {  // every lane is guarded off
         MemoryCost cost;

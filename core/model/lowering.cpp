@@ -25,10 +25,10 @@ using ptx::Type;
 constexpr uint32_t none = UINT32_MAX;
 constexpr uint32_t most_early = 48;  // loads ahead of their uses cost registers: 40 machine instructions are usual
 constexpr uint32_t most_words = 32;  // that loads from global memory moved to one place bring a lane
-constexpr int8_t global_marks = 2;
-constexpr uint32_t arithmetic_cycles = 4;  // in which a warp by itself issues as many instructions
-constexpr uint32_t most_distance = 256;    // between what is folded and its user
-constexpr uint32_t unknown_bits = 32;      // trailing zeros of a register that nobody has written yet
+constexpr uint32_t unrolled = 4, most_unrolled = 28;  // rounds, and machine instructions of a loop that is
+constexpr uint32_t arithmetic_cycles = 4;             // in which a warp by itself issues as many instructions
+constexpr uint32_t most_distance = 256;               // between what is folded and its user
+constexpr uint32_t unknown_bits = 32;                 // trailing zeros of a register that nobody has written yet
 
 bool is_integer(Type type, size_t bytes) {
     switch (type) {
@@ -112,6 +112,9 @@ struct Pass {
     void merge_loads(uint32_t begin, uint32_t end);
     void hoist_loads(uint32_t begin, uint32_t end);
     uint32_t last_shared_load(uint32_t begin, uint32_t end) const;
+    void unroll(uint32_t begin, uint32_t end, uint32_t mark, uint32_t words);
+    bool depends_on_loads(uint32_t begin, uint32_t end) const;
+    bool keeps_rolled(uint32_t begin) const;
 };
 
 void Pass::count() {
@@ -358,7 +361,8 @@ void Pass::hoist_loads(uint32_t begin, uint32_t end) {
         uint32_t cycles = 0;  // that the arithmetic behind that takes
     };
     std::unordered_map<int32_t, Known> known;
-    uint32_t mark[2] = {none, none}, global_mark = none, words = 0;
+    uint32_t mark[2] = {none, none}, global_mark = none, last_mark = none, words = 0, marks = 0;
+    bool held = false;  // loads of the next round stay behind something
     int8_t latest = 0;
     const uint32_t last_load = last_shared_load(begin, end);
     for (uint32_t pc = begin; pc < end; ++pc) {
@@ -382,14 +386,16 @@ void Pass::hoist_loads(uint32_t begin, uint32_t end) {
                 words += takes;
             } else {
                 out[pc].sets_mark = global_marks;
-                global_mark = pc;
+                global_mark = last_mark = pc;
                 words = takes;
+                ++marks;
             }
             continue;
         }
         if (!lanes && !plain_load) {
             const bool store = (in.kind == Kind::store || in.kind == Kind::atomic) && in.mode == 0;
             if (!store || in.space != Space::shared) global_mark = none;  // loads stay behind them
+            held |= in.kind != Kind::branch && global_mark == none;
             if (!store || in.space != Space::global) mark[0] = mark[1] = none;
             latest = 0;
             continue;
@@ -408,6 +414,57 @@ void Pass::hoist_loads(uint32_t begin, uint32_t end) {
             out[pc].sets_mark = latest;
         }
     }
+    if (marks == 1 && !held) unroll(begin, end, last_mark, words);
+}
+
+// A loop of one basic block whose loads nothing holds up, in rounds that do not depend on what they load.
+void Pass::unroll(uint32_t begin, uint32_t end, uint32_t mark, uint32_t words) {
+    const DecodedInstruction& last = code[end - 1];
+    if (last.kind != Kind::branch || last.target != begin || words == 0) return;
+    uint32_t machine = 0;
+    for (uint32_t pc = begin; pc < end; ++pc) machine += out[pc].instructions;
+    const uint32_t rounds = std::min(unrolled, most_words / words);
+    if (machine > most_unrolled || rounds < 2 || keeps_rolled(begin) || depends_on_loads(begin, end)) return;
+    out[mark].rounds = static_cast<uint8_t>(rounds);
+    out[end - 1].loop = begin;
+}
+
+// Whether where a round loads from, or whether there is another one, depends on what an earlier one loaded.
+bool Pass::depends_on_loads(uint32_t begin, uint32_t end) const {
+    std::unordered_set<int32_t> loaded;
+    for (size_t before = SIZE_MAX; before != loaded.size();) {
+        before = loaded.size();
+        for (uint32_t pc = begin; pc < end; ++pc) {
+            const DecodedInstruction& in = code[pc];
+            bool depends =
+                in.kind != Kind::lane_wise && in.kind != Kind::lane_wise_many && in.kind != Kind::special_register;
+            each_read(in, [&](int32_t r) { depends |= loaded.contains(r); });
+            if (depends) each_write(in, [&](int32_t r) { loaded.insert(r); });
+        }
+    }
+    for (uint32_t pc = begin; pc < end; ++pc) {
+        const DecodedInstruction& in = code[pc];
+        if (in.kind != Kind::load && in.kind != Kind::branch) continue;
+        bool depends = false;
+        each_read(in, [&](int32_t r) { depends |= loaded.contains(r); });
+        if (depends) return true;
+    }
+    return false;
+}
+
+// `.pragma "nounroll"` stands between the loop's label and its first instruction.
+bool Pass::keeps_rolled(uint32_t begin) const {
+    const auto start_of = [&](int32_t line) {
+        size_t at = 0;
+        for (int32_t n = 1; n < line && at != std::string::npos; ++n) {
+            at = program.ptx.find('\n', at);
+            at += at == std::string::npos ? 0 : 1;
+        }
+        return std::min(at, program.ptx.size());
+    };
+    const size_t to = start_of(code[begin].ptx_line);
+    const size_t from = begin == 0 ? 0 : start_of(code[begin - 1].ptx_line);
+    return program.ptx.substr(std::min(from, to), to - std::min(from, to)).find("nounroll") != std::string::npos;
 }
 
 uint32_t Pass::last_shared_load(uint32_t begin, uint32_t end) const {

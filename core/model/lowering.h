@@ -11,6 +11,8 @@
 
 namespace lockstep::model {
 
+constexpr int8_t global_marks = 2;  // the mark of loads from global memory, see Lowered
+
 struct Lowered {
     uint8_t instructions = 1;           // machine instructions: 0 folded into another, or merged with a load in front of it
     uint32_t merged_with = UINT32_MAX;  // the load from shared memory that brings this one along; instructions is 0
@@ -19,6 +21,10 @@ struct Lowered {
     // ptxas moves loads up past what does not concern them. An instruction may be one of three marks, and a load count as
     // issued at one: 0 and 1 for shared memory, 2 for global memory.
     int8_t sets_mark = -1, from_mark = -1;
+    // ptxas unrolls a short loop: of so many rounds one behind the other only the first sets the mark of global memory, and
+    // what sets it in the others counts as issued then, too. `loop`: of the branch behind its last round, where it begins.
+    uint8_t rounds = 1;
+    uint32_t loop = UINT32_MAX;
 };
 
 // One entry an instruction; at least one. With `enabled` false every instruction stands for itself.

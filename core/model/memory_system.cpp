@@ -18,15 +18,12 @@ MemorySystem::MemorySystem(const GpuSpec& gpu)
       sector_ticks_(ticks_of(32.0 * gpu.l2_slices / gpu.l2_bytes_per_cycle)),
       slices_(std::max<uint32_t>(1, gpu.l2_slices)),
       slice_of_(slices_),
-      slice_free_(slices_, 0),
+      slice_(slices_),
       l2_(gpu.l2_bytes, gpu.l2_ways),
       dram_(gpu) {}
 
-Ticks MemorySystem::enter(uint64_t line, Ticks since, Ticks sent, Ticks takes) {
-    Ticks& free = slice_free_[slice_of_(line)];
-    const Ticks turn = std::max(since, free);
-    free = turn + takes;
-    return std::max(sent, turn);
+Ticks MemorySystem::enter(uint64_t line, Ticks since, Ticks sent, Ticks takes, Ticks early) {
+    return std::max(sent, slice_[slice_of_(line)].take(since, takes, early));
 }
 
 Cache::Line& MemorySystem::line_for(uint64_t line, Ticks since, Ticks& begin, Served& served, uint32_t& used_since) {
@@ -49,7 +46,7 @@ Ticks MemorySystem::across(Cache::Line& entry, uint32_t half, uint32_t used_sinc
 }
 
 Served MemorySystem::fetch(uint64_t line, uint32_t wanted, Ticks since, Ticks sent, Ticks begin, uint32_t half,
-                           bool keeps_copy) {
+                           bool keeps_copy, Ticks early) {
     Served served;
     uint32_t used_since = 0;
     Cache::Line& entry = line_for(line, since, begin, served, used_since);
@@ -68,7 +65,7 @@ Served MemorySystem::fetch(uint64_t line, uint32_t wanted, Ticks since, Ticks se
     }
     if (missing != 0) {
         served.dram_read = 32u * bits_in(missing);
-        const Ticks arrives = dram_.access(line, since, begin, served.dram_read) + dram_latency_;
+        const Ticks arrives = dram_.access(line, since, begin, served.dram_read, early) + dram_latency_;
         served.ready = std::max(served.ready, arrives);
         served.level = MemoryLevel::dram;
         entry.arrive(missing, cycle_of(arrives));
@@ -78,8 +75,9 @@ Served MemorySystem::fetch(uint64_t line, uint32_t wanted, Ticks since, Ticks se
     return served;
 }
 
-Served MemorySystem::read(uint64_t line, uint32_t wanted, Ticks since, Ticks sent, uint32_t half) {
-    return fetch(line, wanted, since, sent, enter(line, since, sent, bits_in(wanted) * sector_ticks_), half, true);
+Served MemorySystem::read(uint64_t line, uint32_t wanted, Ticks since, Ticks sent, uint32_t half, Ticks early) {
+    const Ticks begin = enter(line, since, sent, bits_in(wanted) * sector_ticks_, early);
+    return fetch(line, wanted, since, sent, begin, half, true, early);
 }
 
 Served MemorySystem::write(uint64_t line, uint32_t written, Ticks since, Ticks sent, uint32_t half) {
@@ -87,7 +85,7 @@ Served MemorySystem::write(uint64_t line, uint32_t written, Ticks since, Ticks s
     Served served;
     uint32_t used_since = 0;
     Cache::Line& entry = line_for(line, since, begin, served, used_since);
-    served.hits = bits_in(written & entry.present);
+    served.hits = bits_in(written);  // as L2 counts them: nothing is fetched for a store (NVIDIA's developer forum)
     served.ready = begin + l2_latency_ + across(entry, half, l2_.ways(), false);
     served.accepted = std::max(sent, begin - requests_a_slice * sector_ticks_);
     if (const uint32_t fresh = written & ~uint32_t{entry.present}; fresh != 0) entry.arrive(fresh, cycle_of(begin));
@@ -110,7 +108,7 @@ Served MemorySystem::atomic(uint64_t line, uint32_t touched, uint32_t operations
 }
 
 void MemorySystem::settle() {
-    std::fill(slice_free_.begin(), slice_free_.end(), 0);
+    std::fill(slice_.begin(), slice_.end(), Turn{});
     sectors = hits = 0;
     l2_.settle();
     dram_.settle();

@@ -14,6 +14,7 @@
 #include "core/model/dram.h"
 #include "core/model/gpu_spec.h"
 #include "core/model/ticks.h"
+#include "core/model/turn.h"
 #include "core/trace/kernel_trace.h"
 
 namespace lockstep::model {
@@ -31,8 +32,9 @@ class MemorySystem {
     explicit MemorySystem(const GpuSpec& gpu);
 
     // `since`: when the instruction issued; `sent`, not before that: when the request leaves the SM. Requests come here in
-    // the order of their issue. `half`: of the chip, in which the asking SM is (half_of_sm).
-    Served read(uint64_t line, uint32_t sectors, Ticks since, Ticks sent, uint32_t half = 0);
+    // the order of their issue. `half`: of the chip, in which the asking SM is (half_of_sm). `early`: the read counts as
+    // issued so long before `since`, and may have been sent before it.
+    Served read(uint64_t line, uint32_t sectors, Ticks since, Ticks sent, uint32_t half = 0, Ticks early = 0);
     Served write(uint64_t line, uint32_t sectors, Ticks since, Ticks sent, uint32_t half = 0);
     // `operations`: how many cycles the slice's atomic unit needs for them, one after the other.
     Served atomic(uint64_t line, uint32_t sectors, uint32_t operations, Ticks since, Ticks sent, uint32_t half = 0);
@@ -45,16 +47,14 @@ class MemorySystem {
     void prefetch(uint64_t line) const { l2_.prefetch(line); }
     uint32_t half_of_line(uint64_t line) const { return far_ == 0 ? 0 : slice_of_(line) * 2 / slices_; }
     uint64_t sectors = 0, hits = 0;  // of L2, all kinds of request
-    uint64_t bytes() const {
-        return l2_.bytes() + dram_.bytes() + slice_free_.size() * sizeof slice_free_[0];
-    }  // beside itself
+    uint64_t bytes() const { return l2_.bytes() + dram_.bytes() + slice_.size() * sizeof slice_[0]; }  // beside itself
     const Dram& dram() const { return dram_; }
 
   private:
-    // The time at which the line's slice takes the request. It has its turn from `since` on, so a request that is sent late
-    // does not leave the slice idle for those that are sent before it.
-    Ticks enter(uint64_t line, Ticks since, Ticks sent, Ticks takes);
-    Served fetch(uint64_t line, uint32_t sectors, Ticks since, Ticks sent, Ticks begin, uint32_t half, bool keeps_copy);
+    // The time at which the line's slice takes the request.
+    Ticks enter(uint64_t line, Ticks since, Ticks sent, Ticks takes, Ticks early = 0);
+    Served fetch(uint64_t line, uint32_t sectors, Ticks since, Ticks sent, Ticks begin, uint32_t half, bool keeps_copy,
+                 Ticks early = 0);
     Cache::Line& line_for(uint64_t line, Ticks since, Ticks& begin, Served& served, uint32_t& used_since);
     // How much longer than the near half's latency the line takes to the SMs of `half`.
     Ticks across(Cache::Line& entry, uint32_t half, uint32_t used_since, bool keeps_copy);
@@ -62,7 +62,7 @@ class MemorySystem {
     Ticks l2_latency_, dram_latency_, far_, sector_ticks_;
     uint32_t slices_;
     Spread slice_of_;
-    std::vector<Ticks> slice_free_;
+    std::vector<Turn> slice_;
     Cache l2_;
     Dram dram_;
 };

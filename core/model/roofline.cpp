@@ -51,7 +51,7 @@ Roofline roofline_of(const GpuSpec& gpu) {
     peak(roofline.rare, "fp16", gpu.fp16_tflops);
     for (const auto& [name, type] : {std::pair{"tensor tf32", ptx::Type::tf32}, std::pair{"tensor fp8", ptx::Type::e4m3},
                                      std::pair{"tensor fp64", ptx::Type::f64}})
-        peak(roofline.rare, name, gpu.fp16_tensor_tflops * tensor_speed(type));
+        peak(roofline.rare, name, gpu.fp16_tensor_tflops * tensor_speed(gpu, type));
     std::stable_sort(roofline.peaks.begin(), roofline.peaks.end(),
                      [](const Peak& a, const Peak& b) { return a.flop_per_second > b.flop_per_second; });
     return roofline;

@@ -73,6 +73,7 @@ void Sm::start_block(uint32_t slot, uint32_t linear, int64_t now, uint32_t clust
         w.number = static_cast<uint16_t>(warp_slot);
         w.ahead = {};
         w.marks = {now, now, now};
+        w.round = 0;
         w.first_round = w.last_round = 0;
         set_next_pc(core, i, std::min(w.warp->pc(), last_pc_), now);
         core.fetched[i] = fetch(core, w.pc, now);

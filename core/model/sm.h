@@ -87,6 +87,7 @@ struct SmState {
         int32_t store_cause = -1;
         int32_t track = -1;
         std::array<int64_t, 3> marks{};            // when the loads were issued that later ones are moved up to (lowering.h)
+        uint8_t round = 0;                         // of an unrolled loop, since its mark was set
         uint64_t first_round = 0, last_round = 0;  // values of SharedState::issues when it came round and changed nothing
         int64_t begin = 0;
         int64_t ended = 0;  // of the last warp here

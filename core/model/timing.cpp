@@ -75,7 +75,7 @@ void time_matrix(const GpuSpec& gpu, const ptx::DecodedInstruction& in, Timing& 
     const double a_cycle = gpu.fp16_tensor_tflops > 0
                                ? gpu.fp16_tensor_tflops * 1e6 / (2 * gpu.boost_mhz * double(gpu.sms) * double(gpu.sub_cores))
                                : double(gpu.fp32_lanes);
-    double speed = gpu.fp16_tensor_tflops > 0 ? tensor_speed(in.type) : 1;
+    double speed = gpu.fp16_tensor_tflops > 0 ? tensor_speed(gpu, in.type) : 1;
     if (!group && in.type != Type::f64) speed *= gpu.mma_sync_share;
     t.interval = static_cast<uint32_t>(std::max(1.0, std::round(products / (a_cycle * speed))));
     // Products of a warpgroup that follow one another add to the same registers without a wait.
@@ -148,8 +148,19 @@ void time_math(const GpuSpec& gpu, const ptx::Program& program, const Lines& lin
         if (row.name != name || row.type != type) continue;
         if (row.approx != (lines[in.ptx_line].find(".approx") != std::string_view::npos)) continue;
         t.latency = row.latency * gpu.fp32_latency / 4;
-        t.interval = row.interval * interval_of(gpu.fp32_lanes) / 2;
+        t.interval = type == Class::f64 ? row.interval * interval_of(gpu.fp64_lanes) / 4
+                                        : row.interval * interval_of(gpu.fp32_lanes) / 2;
+        t.latency = std::max(t.latency, t.interval);
     }
+    const bool doubles = type == Class::f64 || in.destination_type == Type::f64;
+    if (doubles && unit == Unit::alu && (name == "setp" || name == "set" || name == "min" || name == "max")) {
+        t.pipe = static_cast<uint8_t>(Unit::fp64);
+        t.interval = interval_of(gpu.fp64_lanes);
+        t.latency = gpu.fp64_latency;
+    }
+    // Conversions to and from 64 bits, and sums over a warp: CUDA C++ Programming Guide, arithmetic throughput (recalled).
+    if (doubles && name == "cvt") t.interval = std::max(t.interval, interval_of(gpu.fp64_lanes));
+    if (name == "redux") t.interval = interval_of(16.0 / gpu.sub_cores);
     if (gpu.int_shares_fp32 == 1 && (unit == Unit::alu || unit == Unit::uniform)) t.pipe = static_cast<uint8_t>(Unit::fma);
     t.interval = std::max(1u, t.interval);
     t.latency = std::max(1u, t.latency);
@@ -157,10 +168,12 @@ void time_math(const GpuSpec& gpu, const ptx::Program& program, const Lines& lin
 
 }  // namespace
 
-double tensor_speed(Type type) {
+double tensor_speed(const GpuSpec& gpu, Type type) {
     switch (type) {
-        case Type::f64:
-            return 1.0 / 16;  // A100: 19.5 of 312 TFLOP/s
+        case Type::f64:  // A100: 19.5 of 312 TFLOP/s; boards for graphics multiply on their few FP64 lanes
+            return gpu.compute == "8.0" || gpu.compute == "9.0" || gpu.fp16_tensor_tflops <= 0
+                       ? 1.0 / 16
+                       : gpu.fp64_tflops / gpu.fp16_tensor_tflops;
         case Type::tf32:
             return 1.0 / 2;
         case Type::e4m3:
@@ -309,6 +322,8 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program,
         if (t.wide_bytes != 0) t.lane_bytes = t.wide_bytes;
         t.sets_mark = lowered[pc].sets_mark;
         t.from_mark = lowered[pc].from_mark;
+        t.rounds = lowered[pc].rounds;
+        t.loop = lowered[pc].loop;
         for (uint32_t i = 0; i < uint32_t{in.list_destinations} + in.list_sources; ++i)
             if (const int32_t operand = program.lists[in.list + i]; operand >= 0) t.list.push_back(number_of(operand));
     }

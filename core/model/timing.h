@@ -34,6 +34,8 @@ struct alignas(64) Timing {  // what every issue looks at comes first, in one li
     bool folded = false;
     uint8_t wide_bytes = 0;                 // of a load that brings others along; else 0
     int8_t sets_mark = -1, from_mark = -1;  // of a load: counts as issued when the mark was
+    uint8_t rounds = 1;                     // of a loop, in which only the first one sets the mark (lowering.h)
+    uint32_t loop = UINT32_MAX;             // of that loop's branch: its first instruction
     uint8_t registers_read = 0, registers_written = 0;
     uint32_t interval = 1;    // cycles for which the pipe is taken
     uint32_t latency = 1;     // issue to dependent issue, where it is fixed
@@ -57,6 +59,6 @@ struct alignas(64) Timing {  // what every issue looks at comes first, in one li
 std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program, bool lowering = true);
 
 // Multiply-adds of a product of matrices by the type of A: how many of them fit in the time of one of f16.
-double tensor_speed(ptx::Type type);
+double tensor_speed(const GpuSpec& gpu, ptx::Type type);
 
 }  // namespace lockstep::model

@@ -19,6 +19,27 @@ struct LiveSet {
     void remove(uint32_t slot) { words[slot >> 6] &= ~(uint64_t{1} << (slot & 63)); }
 };
 
+// A constant that nothing else writes is an operand of the instructions that use it, not a register.
+bool is_constant(const DecodedInstruction& i) {
+    if (i.guard != no_operand || i.registers_read != 0 || i.list_sources != 0) return false;
+    if (i.kind == Kind::load) return i.space == Space::constant && i.address == no_operand;
+    return i.kind == Kind::lane_wise && i.opcode != nullptr && i.opcode->name == "mov";
+}
+
+template <class EachWritten, class Number>
+void free_constants(const std::vector<DecodedInstruction>& instructions, uint32_t begin, uint32_t end,
+                    const EachWritten& each_written, const Number& number, std::vector<uint32_t>& width) {
+    std::vector<bool> constant(width.size(), true);
+    for (uint32_t pc = begin; pc < end; ++pc)
+        if (!is_constant(instructions[pc]))
+            each_written(instructions[pc], [&](int32_t operand) { constant[number(operand)] = false; });
+    std::vector<bool> written(width.size(), false);
+    for (uint32_t pc = begin; pc < end; ++pc)
+        each_written(instructions[pc], [&](int32_t operand) { written[number(operand)] = true; });
+    for (size_t n = 0; n < width.size(); ++n)
+        if (constant[n] && written[n]) width[n] = 0;
+}
+
 }  // namespace
 
 uint32_t count_registers(const std::vector<DecodedInstruction>& instructions, const std::vector<int32_t>& lists,
@@ -52,6 +73,7 @@ uint32_t count_registers(const std::vector<DecodedInstruction>& instructions, co
         each_read(instructions[pc], number);
         each_written(instructions[pc], number);
     }
+    free_constants(instructions, begin, end, each_written, number, width);
     const size_t words = width.size() / 64 + 1;
     uint32_t all = 0;
     for (uint32_t w : width) all += w;
