@@ -619,6 +619,7 @@ constexpr GpuSpec rtx4090 = [] {
     g.int_shares_fp32.source =
         "NVIDIA Ada white paper, 2022: 16 of 32 lanes take either; one dispatch a cycle bounds both as well";
     g.fp64_lanes.source = "NVIDIA Ada white paper, 2022: two FP64 lanes an SM";
+    g.fp16x2_lanes.source = ada_paper;
     g.sms = {128, ada_paper};
     g.blocks_per_sm = {24, guide};
     g.shared_latency = {30, "measured, quoted in a public repository"};
