@@ -1,12 +1,12 @@
 __constant__ int table[8] = {1, 2, 3, 4, 5, 6, 7, 0};
-
 // One warp walks through each memory in turn: every address is the value that the load before it brought.
 __global__ void ladder(const int *__restrict__ ring, const int *wide, const int *far, int *out) {
     __shared__ int tile[32];
     int kept[32], lane = threadIdx.x, seen = 0;
     tile[lane] = (lane + 1) % 32;
 #pragma unroll 1
-    for (int i = 0; i < 32; ++i) kept[i] = ring[i];
+    for (int i = 0; i < 32; ++i)
+        kept[i] = ring[i];
 #pragma unroll 4
     for (int k = 0; k < 64; ++k)  // brings 256 KiB into L2: more than L1 can keep
         seen += wide[(32 * k + lane) * 32];
