@@ -39,6 +39,7 @@ LoadStore::LoadStore(const GpuSpec& gpu, MemorySystem& memory, uint32_t shared_b
       constant_latency_(gpu.constant_latency),
       constant_l15_latency_(gpu.constant_l15_latency),
       texture_latency_(gpu.texture_latency),
+      retry_latency_(int64_t{2} * gpu.shared_latency + gpu.fp32_latency + gpu.branch_latency),
       l1_ticks_(ticks_of(l1_latency_)),
       address_ticks_(ticks_of(32.0 / gpu.lsu_lanes)),
       interval_(ticks_of(gpu.lsu_interval)),
@@ -212,7 +213,8 @@ MemoryCost LoadStore::serve(uint32_t s, int64_t now, Access access, uint32_t byt
         held = store_place(bits_in(part.sectors), held);
         sent = std::max({sent, held, send_port_.take(since, bits_in(part.sectors) * send_ticks_)});
         if (access == Access::atomic) {
-            const uint32_t operations = same_word(addresses, mask, part.line) * (lane_bytes > 4 ? 2 : 1);
+            const uint32_t operations =
+                way.atomic == AtomicWay::of_the_warp ? 1 : same_word(addresses, mask, part.line) * (lane_bytes > 4 ? 2 : 1);
             Served served = memory_->atomic(part.line, part.sectors, operations, since, sent, half_);
             served.ready += translate(part.line);
             count(cost, served, part.sectors, Flow::l2_atomic);
@@ -247,10 +249,15 @@ MemoryCost LoadStore::serve(uint32_t s, int64_t now, Access access, uint32_t byt
     return cost;
 }
 
-MemoryCost LoadStore::shared(uint32_t s, int64_t now, Access access, const uint64_t* offsets, uint32_t mask,
-                             uint32_t bytes) {
-    return shared_passes_of(
-        s, now, access == Access::atomic ? shared_atomic_passes(offsets, mask, bytes) : shared_passes(offsets, mask, bytes));
+MemoryCost LoadStore::shared(uint32_t s, int64_t now, Access access, const uint64_t* offsets, uint32_t mask, uint32_t bytes,
+                             AtomicWay atomic) {
+    if (access != Access::atomic || atomic == AtomicWay::of_the_warp)
+        return shared_passes_of(s, now, shared_passes(offsets, mask, bytes));
+    const uint32_t rounds = shared_atomic_passes(offsets, mask, bytes);
+    if (atomic == AtomicWay::lane_by_lane) return shared_passes_of(s, now, rounds);
+    MemoryCost cost = shared_passes_of(s, now, 2 * rounds);  // of each round a read and a swap
+    cost.ready = std::max(cost.ready, now + rounds * retry_latency_);
+    return cost;
 }
 
 MemoryCost LoadStore::shared_ahead(uint32_t s, int64_t now, Access access, uint32_t passes, uint32_t bytes) {

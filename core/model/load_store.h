@@ -57,13 +57,15 @@ class LoadStore {
         bool to_shared = false;  // cp.async
         bool texture = false;
         uint32_t early = 0;  // see access()
+        AtomicWay atomic = AtomicWay::lane_by_lane;
     };
     MemoryCost global(uint32_t s, int64_t now, Access access, const uint64_t* addresses, uint32_t mask, uint32_t bytes,
                       Way way);
     MemoryCost global(uint32_t s, int64_t now, Access access, const uint64_t* addresses, uint32_t mask, uint32_t bytes) {
         return global(s, now, access, addresses, mask, bytes, Way{});
     }
-    MemoryCost shared(uint32_t s, int64_t now, Access access, const uint64_t* offsets, uint32_t mask, uint32_t bytes);
+    MemoryCost shared(uint32_t s, int64_t now, Access access, const uint64_t* offsets, uint32_t mask, uint32_t bytes,
+                      AtomicWay atomic = AtomicWay::lane_by_lane);
     // Accesses that have run ahead: their passes are counted, their lanes gathered already. `bytes`: of all lanes that took
     // part.
     MemoryCost shared_ahead(uint32_t s, int64_t now, Access access, uint32_t passes, uint32_t bytes);
@@ -116,7 +118,7 @@ class LoadStore {
 
     MemorySystem* memory_ = nullptr;
     int64_t l1_latency_ = 0, shared_latency_ = 0, shuffle_latency_ = 0, constant_latency_ = 0, constant_l15_latency_ = 0,
-            texture_latency_ = 0;
+            texture_latency_ = 0, retry_latency_ = 0;
     Ticks l1_ticks_ = 0, address_ticks_ = 0, interval_ = 0, sector_ticks_ = 0, return_ticks_ = 0, send_ticks_ = 0,
           walk_ticks_ = 0, texture_ticks_ = 0;
     uint32_t queue_ = 1, l1_bytes_ = 0, half_ = 0;

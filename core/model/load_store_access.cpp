@@ -27,7 +27,7 @@ MemoryCost LoadStore::routed(uint32_t s, int64_t now, const simt::WarpEvent& eve
     switch (event.space) {
         case ptx::Space::shared:
             count_as(Flow::shared_load, Flow::shared_store, Flow::shared_atomic);
-            return shared(s, now, access, event.addresses, event.executed, event.bytes);
+            return shared(s, now, access, event.addresses, event.executed, event.bytes, timing.atomic);
         case ptx::Space::global:
         case ptx::Space::local:
             break;
@@ -49,6 +49,7 @@ MemoryCost LoadStore::routed(uint32_t s, int64_t now, const simt::WarpEvent& eve
     way.local = event.space == ptx::Space::local;
     way.to_shared = kind == ptx::Kind::async_copy;
     way.early = early;
+    way.atomic = timing.atomic;
     if (way.to_shared)
         counters_.add(Flow::async_copy, asked);
     else if (kind == ptx::Kind::surface)

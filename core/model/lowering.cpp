@@ -115,6 +115,7 @@ struct Pass {
     void unroll(uint32_t begin, uint32_t end, uint32_t mark, uint32_t words);
     bool depends_on_loads(uint32_t begin, uint32_t end) const;
     bool keeps_rolled(uint32_t begin) const;
+    void find_uniform();
 };
 
 void Pass::count() {
@@ -467,6 +468,35 @@ bool Pass::keeps_rolled(uint32_t begin) const {
     return program.ptx.substr(std::min(from, to), to - std::min(from, to)).find("nounroll") != std::string::npos;
 }
 
+// What is made of parameters, constants and the block's place alone is the same in all lanes.
+void Pass::find_uniform() {
+    std::unordered_set<int32_t> varies;
+    const auto differs = [&](const DecodedInstruction& in) {
+        bool any = false;
+        each_read(in, [&](int32_t r) { any |= varies.contains(r); });
+        return any;
+    };
+    for (size_t before = SIZE_MAX; before != varies.size();) {
+        before = varies.size();
+        for (const DecodedInstruction& in : code) {
+            using ptx::SpecialRegister;
+            const auto special = static_cast<SpecialRegister>(in.mode);
+            const bool place = in.kind == Kind::special_register && special >= SpecialRegister::ntid_x &&
+                               special <= SpecialRegister::nctaid_z;
+            const bool constant = in.kind == Kind::load && (in.space == Space::param || in.space == Space::constant);
+            const bool arithmetic = in.kind == Kind::lane_wise || in.kind == Kind::lane_wise_many;
+            if ((place || constant || arithmetic) && !differs(in)) continue;
+            each_write(in, [&](int32_t r) { varies.insert(r); });
+        }
+    }
+    for (uint32_t pc = 0; pc < code.size(); ++pc) {
+        const DecodedInstruction& in = code[pc];
+        if (in.kind != Kind::atomic) continue;
+        out[pc].one_address = !varies.contains(in.address);
+        out[pc].one_operand = !varies.contains(in.source[0]);
+    }
+}
+
 uint32_t Pass::last_shared_load(uint32_t begin, uint32_t end) const {
     for (uint32_t pc = end; pc-- > begin;)
         if (code[pc].kind == Kind::load && code[pc].space == Space::shared) return pc;
@@ -502,6 +532,7 @@ std::vector<Lowered> lower(const GpuSpec&, const ptx::Program& program, bool ena
     for (uint32_t pc = 0; pc < size; ++pc) pass.predicates(pc);
     for (uint32_t pc = 0; pc < size; ++pc) pass.wide(pc);
     pass.find_zero_bits();
+    pass.find_uniform();
     for (const ptx::BasicBlock& block : blocks) {
         pass.merge_loads(block.begin, block.end);
         pass.hoist_loads(block.begin, block.end);

@@ -25,6 +25,8 @@ struct Lowered {
     // what sets it in the others counts as issued then, too. `loop`: of the branch behind its last round, where it begins.
     uint8_t rounds = 1;
     uint32_t loop = UINT32_MAX;
+    // Of an atomic: all lanes have one address, or one operand, whatever they do.
+    bool one_address = false, one_operand = false;
 };
 
 // One entry an instruction; at least one. With `enabled` false every instruction stands for itself.

@@ -191,6 +191,23 @@ double tensor_speed(const GpuSpec& gpu, Type type) {
     }
 }
 
+namespace {
+// As the machine code of nvcc 13 shows: counters and flags that all threads share are updated once a warp.
+AtomicWay way_of(const GpuSpec& gpu, const ptx::DecodedInstruction& in, const Lowered& lowered) {
+    using ptx::AtomicOperation;
+    const auto operation = static_cast<AtomicOperation>(in.mode);
+    const bool floating = in.type == Type::f32 || in.type == Type::f64;
+    if (floating && in.space == Space::shared && operation == AtomicOperation::add) return AtomicWay::by_loop;
+    const bool sums = operation == AtomicOperation::add || operation == AtomicOperation::min ||
+                      operation == AtomicOperation::max || operation == AtomicOperation::and_ ||
+                      operation == AtomicOperation::or_ || operation == AtomicOperation::xor_;
+    const bool words = in.type == Type::u32 || in.type == Type::s32 || in.type == Type::b32;
+    if (gpu.folds_ptx == 0 || !lowered.one_address || !sums || !words || in.vector != 1) return AtomicWay::lane_by_lane;
+    const bool counted = lowered.one_operand && operation == AtomicOperation::add;
+    return counted || gpu.compute >= std::string_view("8.0") ? AtomicWay::of_the_warp : AtomicWay::lane_by_lane;
+}
+}  // namespace
+
 std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program, bool lowering) {
     const std::vector<Lowered> lowered = lower(gpu, program, lowering);
     std::vector<Timing> table(std::max<size_t>(1, program.instructions.size()));
@@ -323,6 +340,7 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program,
         t.sets_mark = lowered[pc].sets_mark;
         t.from_mark = lowered[pc].from_mark;
         t.rounds = lowered[pc].rounds;
+        if (in.kind == Kind::atomic) t.atomic = way_of(gpu, in, lowered[pc]);
         t.loop = lowered[pc].loop;
         for (uint32_t i = 0; i < uint32_t{in.list_destinations} + in.list_sources; ++i)
             if (const int32_t operand = program.lists[in.list + i]; operand >= 0) t.list.push_back(number_of(operand));

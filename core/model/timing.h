@@ -21,12 +21,20 @@ constexpr uint32_t unit_of(uint32_t pipe) {
     return pipe == lg_queue ? mio_queue : pipe;
 }
 
+// What ptxas makes of an atomic whose 32 lanes may meet at one word.
+enum class AtomicWay : uint8_t {
+    lane_by_lane,
+    of_the_warp,  // the lanes' operands are added up first (VOTE and POPC, or REDUX): one operation a warp
+    by_loop,      // read, add, compare and swap, and again for those that lost: floating point in shared memory
+};
+
 struct alignas(64) Timing {  // what every issue looks at comes first, in one line of the host's cache
     Route route = Route::math;
     uint8_t pipe = 0;
-    CacheUse cache = CacheUse::normal;                       // of loads and stores
-    bool shared_by_sms = false;                              // goes to memory that all SMs see: its order among them matters
-    bool stores = false;                                     // a plain store
+    CacheUse cache = CacheUse::normal;  // of loads and stores
+    bool shared_by_sms = false;         // goes to memory that all SMs see: its order among them matters
+    bool stores = false;                // a plain store
+    AtomicWay atomic = AtomicWay::lane_by_lane;
     StallReason result_wait = StallReason::wait;             // while a reader waits for the result
     StallReason throttle = StallReason::math_pipe_throttle;  // while the pipe or the queue has no room
     // What ptxas makes of it (lowering.h). Folded: it takes no issue slot behind another instruction of its warp; its result
