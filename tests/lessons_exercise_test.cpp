@@ -1,8 +1,12 @@
 // Judging submissions: right ones, wrong ones, and those that do not even compile. PTX texts, so that no compiler is needed.
+#include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "core/base/files.h"
 #include "lessons/player/check.h"
+#include "lessons/player/exercise_parts.h"
+#include "lessons/player/predict.h"
 #include "tests/catch.h"
 
 using namespace lockstep;
@@ -67,6 +71,47 @@ TEST_CASE("a submission that does not parse, loops for ever or takes other argum
         check_submission(lesson, exercise_of(lesson, "any_block"), ptx_of(lesson, "ptx/axpy.ptx"), "axpy.ptx").value();
     CHECK(!other.passed);
     CHECK(other.lines.at(0).find("axpy") != std::string::npos);
+}
+
+TEST_CASE("an output that became infinite is wrong wherever the reference's is a number, whatever its type") {
+    const auto one = [](DType type, double value) {
+        Array array{type, {1}, {}};
+        array.bytes.resize(size_of(type));
+        if (type == DType::f64) array.as<double>()[0] = value;
+        if (type == DType::f32) array.as<float>()[0] = static_cast<float>(value);
+        if (type == DType::f16) array.as<uint16_t>()[0] = f32_to_f16(static_cast<float>(value));
+        if (type == DType::bf16) array.as<uint16_t>()[0] = f32_to_bf16(static_cast<float>(value));
+        return std::vector<Array>{array};
+    };
+    const double inf = INFINITY, nan = std::nan("");
+    for (const DType type : {DType::f32, DType::f64, DType::f16, DType::bf16}) {
+        for (const double right : {0.0, 5.0, -1000.0, -inf, nan}) {
+            INFO(right);
+            CHECK(difference(one(type, inf), one(type, right)).find("element 0: inf where") != std::string::npos);
+            CHECK_FALSE(difference(one(type, right), one(type, inf)).empty());
+        }
+        CHECK(difference(one(type, inf), one(type, inf)).empty());
+        CHECK(difference(one(type, nan), one(type, nan)).empty());  // the reference's own NaN is what is asked for
+        CHECK_FALSE(difference(one(type, 5), one(type, nan)).empty());
+        CHECK_FALSE(difference(one(type, nan), one(type, 5)).empty());
+    }
+}
+
+TEST_CASE("no number is the answer to a truth that is infinite, and no answer agrees with NaN") {
+    Predict predict;
+    predict.tolerance = 0.05;
+    for (const double value : {5.0, 100.0, double{INFINITY}}) {
+        Answer answer;
+        answer.has_value = true;
+        answer.value = value;
+        predict.answers.push_back(answer);
+    }
+    CHECK(right_answer(predict, 5.1) == 0);
+    CHECK(right_answer(predict, 96) == 1);
+    CHECK(right_answer(predict, 94) == -1);
+    CHECK(right_answer(predict, INFINITY) == 2);
+    CHECK(right_answer(predict, -INFINITY) == -1);
+    CHECK(right_answer(predict, std::nan("")) == -1);
 }
 
 TEST_CASE("counters are judged too: right outputs from split warps are not enough") {
