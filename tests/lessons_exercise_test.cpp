@@ -145,3 +145,22 @@ TEST_CASE("running a lesson computes every truth, the same every time, and says 
     CHECK(parsed["steps"][0]["cycles"] > 0);
     CHECK(nlohmann::json::parse(to_json(list().value())).size() == list().value().size());
 }
+
+TEST_CASE("a lesson is found by its id where a folder of that name stands, too") {
+    const std::filesystem::path back = std::filesystem::current_path(),
+                                place = std::filesystem::temp_directory_path() / "lockstep_lesson_id";
+    REQUIRE(lesson_named("A01").ok());
+    std::filesystem::create_directories(place / "A01");
+    std::filesystem::create_directories(place / "mine");
+    std::filesystem::current_path(place);
+    const auto found = check("A01");
+    const auto unknown = check("mine");
+    std::filesystem::current_path(back);
+    std::filesystem::remove_all(place);
+    REQUIRE(found.ok());
+    REQUIRE(found.value().size() == 1);
+    CHECK(found.value()[0].id == "A01");
+    CHECK(found.value()[0].passed());
+    REQUIRE(!unknown.ok());
+    CHECK(unknown.error().message == "this folder holds no lesson.md, so it is no lesson");
+}
