@@ -414,6 +414,28 @@ TEST_CASE("a trace is written as its file name ends: Perfetto JSON, a table, or 
     CHECK(of_host("h.csv").starts_with("track,within,begin_ns,end_ns,name\n"));
     CHECK(of_host("h.txt").starts_with("time ns\ntrack 0 host\n"));
     CHECK(nlohmann::json::parse(of_host("h.json"))["traceEvents"].size() > 10);
+    // Its JSON holds 64-bit integers as strings, and null for what is too large.
+    const std::string wide = write("wide.host", R"(host a i64{9007199254740993, -9223372036854775808} pinned
+host b u64{18446744073709551615}
+host c f32[16777217]
+host d i32{7, -7}
+malloc x i64[2]
+malloc y u64[1]
+malloc z f32[16777217]
+malloc w i32[2]
+h2d x a
+h2d y b
+h2d w d
+d2h a x
+d2h b y
+d2h c z
+d2h d w
+)");
+    const auto outputs = nlohmann::json::parse(lockstep_command("run " + wide + " --gpu teaching --json -").out)["outputs"];
+    CHECK(outputs["a"] == nlohmann::json::array({"9007199254740993", "-9223372036854775808"}));
+    CHECK(outputs["b"] == nlohmann::json::array({"18446744073709551615"}));
+    CHECK(outputs["c"].is_null());
+    CHECK(outputs["d"] == nlohmann::json::array({7, -7}));
     refuses(host + "h.foo", "F.json for ui.perfetto.dev, F.csv or F.txt");
     refuses(host + "h.csv --functional", "--functional is for one kernel: a host program says itself what it launches");
     refuses(host + "h.csv --grid 4", "--grid is for one kernel");
@@ -831,6 +853,8 @@ TEST_CASE("gpus, devices and occupancy print what they promise") {
     // 96 registers a thread: 3,072 a warp, 21 warps fit, rounded down to 20.
     CHECK(lockstep_command("occupancy --gpu h100 --block 1024 --regs 255 --shared 0").out.find("Not even one such block") !=
           std::string::npos);
+    CHECK(lockstep_command("occupancy --gpu a100 --block 256 --regs 32 --shared 4294967295")
+              .out.find("Not even one such block") != std::string::npos);
     CHECK(lockstep_command("occupancy --gpu v100 --block 32 --regs 96 --shared 0").out.find("20 of 64 warps") !=
           std::string::npos);
     const auto json =

@@ -222,6 +222,27 @@ TEST_CASE("expressions compute, compare and come apart at their outermost and") 
     CHECK(fill_in("$m", {{"n", 25}}).error().message == "'m' is not given in shapes, did you mean 'n'?");
 }
 
+TEST_CASE("an infinity equals itself alone, and a comparison with NaN is neither true nor false") {
+    for (const char* wrong : {"1 / 0 <= 5", "1 / 0 == 5", "5 == 1 / 0", "1 / 0 < 5", "5 >= 1 / 0", "-1 / 0 >= 5",
+                              "-1 / 0 == 5", "1 / 0 == -1 / 0", "1 / 0 != 1 / 0"}) {
+        INFO(wrong);
+        CHECK(value_of(wrong) == 0);
+    }
+    for (const char* right : {"1 / 0 > 5", "1 / 0 >= 5", "1 / 0 != 5", "-1 / 0 < 5", "1 / 0 == 1 / 0", "1 / 0 <= 1 / 0"}) {
+        INFO(right);
+        CHECK(value_of(right) == 1);
+    }
+    for (const char* neither :
+         {"!(0 / 0 > 5)", "!!(0 / 0 > 5)", "!nothing", "nothing || 0", "nothing || nothing", "nothing && 1", "1 && nothing",
+          "0 || nothing", "!(nothing && 1)", "!(nothing || 0)", "!(1 && nothing > 2)"}) {
+        INFO(neither);
+        CHECK(value_of(neither) == 0);
+    }
+    CHECK(value_of("nothing > 1 || n == 25") == 1);  // the other side decides alone
+    CHECK(value_of("!(nothing > 1 && n == 24)") == 1);
+    CHECK(std::isnan(value_of("nothing + 1")));
+}
+
 TEST_CASE("a buffer can be passed as a tensor map, whose box and swizzle the argument says") {
     ptx::Program program;
     program.kernel = "gemm";

@@ -1,8 +1,12 @@
 // Judging submissions: right ones, wrong ones, and those that do not even compile. PTX texts, so that no compiler is needed.
+#include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "core/base/files.h"
 #include "lessons/player/check.h"
+#include "lessons/player/exercise_parts.h"
+#include "lessons/player/predict.h"
 #include "tests/catch.h"
 
 using namespace lockstep;
@@ -69,6 +73,47 @@ TEST_CASE("a submission that does not parse, loops for ever or takes other argum
     CHECK(other.lines.at(0).find("axpy") != std::string::npos);
 }
 
+TEST_CASE("an output that became infinite is wrong wherever the reference's is a number, whatever its type") {
+    const auto one = [](DType type, double value) {
+        Array array{type, {1}, {}};
+        array.bytes.resize(size_of(type));
+        if (type == DType::f64) array.as<double>()[0] = value;
+        if (type == DType::f32) array.as<float>()[0] = static_cast<float>(value);
+        if (type == DType::f16) array.as<uint16_t>()[0] = f32_to_f16(static_cast<float>(value));
+        if (type == DType::bf16) array.as<uint16_t>()[0] = f32_to_bf16(static_cast<float>(value));
+        return std::vector<Array>{array};
+    };
+    const double inf = INFINITY, nan = std::nan("");
+    for (const DType type : {DType::f32, DType::f64, DType::f16, DType::bf16}) {
+        for (const double right : {0.0, 5.0, -1000.0, -inf, nan}) {
+            INFO(right);
+            CHECK(difference(one(type, inf), one(type, right)).find("element 0: inf where") != std::string::npos);
+            CHECK_FALSE(difference(one(type, right), one(type, inf)).empty());
+        }
+        CHECK(difference(one(type, inf), one(type, inf)).empty());
+        CHECK(difference(one(type, nan), one(type, nan)).empty());  // the reference's own NaN is what is asked for
+        CHECK_FALSE(difference(one(type, 5), one(type, nan)).empty());
+        CHECK_FALSE(difference(one(type, nan), one(type, 5)).empty());
+    }
+}
+
+TEST_CASE("no number is the answer to a truth that is infinite, and no answer agrees with NaN") {
+    Predict predict;
+    predict.tolerance = 0.05;
+    for (const double value : {5.0, 100.0, double{INFINITY}}) {
+        Answer answer;
+        answer.has_value = true;
+        answer.value = value;
+        predict.answers.push_back(answer);
+    }
+    CHECK(right_answer(predict, 5.1) == 0);
+    CHECK(right_answer(predict, 96) == 1);
+    CHECK(right_answer(predict, 94) == -1);
+    CHECK(right_answer(predict, INFINITY) == 2);
+    CHECK(right_answer(predict, -INFINITY) == -1);
+    CHECK(right_answer(predict, std::nan("")) == -1);
+}
+
 TEST_CASE("counters are judged too: right outputs from split warps are not enough") {
     const Lesson lesson = lesson_named("A06").value();
     const Exercise& exercise = exercise_of(lesson, "sort_work");
@@ -99,4 +144,23 @@ TEST_CASE("running a lesson computes every truth, the same every time, and says 
     CHECK(parsed["steps"][6]["predictions"][0]["truth"] == 18.0);
     CHECK(parsed["steps"][0]["cycles"] > 0);
     CHECK(nlohmann::json::parse(to_json(list().value())).size() == list().value().size());
+}
+
+TEST_CASE("a lesson is found by its id where a folder of that name stands, too") {
+    const std::filesystem::path back = std::filesystem::current_path(),
+                                place = std::filesystem::temp_directory_path() / "lockstep_lesson_id";
+    REQUIRE(lesson_named("A01").ok());
+    std::filesystem::create_directories(place / "A01");
+    std::filesystem::create_directories(place / "mine");
+    std::filesystem::current_path(place);
+    const auto found = check("A01");
+    const auto unknown = check("mine");
+    std::filesystem::current_path(back);
+    std::filesystem::remove_all(place);
+    REQUIRE(found.ok());
+    REQUIRE(found.value().size() == 1);
+    CHECK(found.value()[0].id == "A01");
+    CHECK(found.value()[0].passed());
+    REQUIRE(!unknown.ok());
+    CHECK(unknown.error().message == "this folder holds no lesson.md, so it is no lesson");
 }

@@ -1,7 +1,10 @@
 // Host programs: what a text becomes, the words of its mistakes, that it really runs, and that no text harms.
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "core/base/files.h"
+#include "core/base/hash.h"
 #include "core/base/rng.h"
 #include "lessons/player/exercise.h"
 #include "lessons/player/host_program.h"
@@ -36,6 +39,25 @@ std::shared_ptr<const HostRun> run(const std::string& text, const std::string& g
     if (!result) FAIL(render(result.error()));
     return result.value();
 }
+
+// Kernels of a test's own, as PTX, so that no compiler is needed; gone with it.
+struct OwnKernels {
+    fs::path folder = fs::temp_directory_path() / "lockstep_host_kernels";
+    explicit OwnKernels(const std::string& source, const std::string& ptx) {
+        fs::remove_all(folder);
+        fs::create_directories(folder / "ptx");
+        write_file(folder / "own.cu", source);
+        write_file(folder / "ptx" / "own.ptx", fmt::format("// own.cu fnv1a64:{:016x} by hand\n.version 7.0\n.target sm_70\n"
+                                                           ".address_size 64\n{}",
+                                                           fnv1a64(source), ptx));
+    }
+    ~OwnKernels() { fs::remove_all(folder); }
+    Result<std::shared_ptr<const HostRun>> run(const std::string& text, const std::string& gpu = "teaching") const {
+        const Result<HostText> host = parse_host("kernels own.cu\n" + text, "x.host");
+        if (!host) FAIL(render(host.error()));
+        return run_host(host.value(), model::gpu_named(gpu).value(), folder);
+    }
+};
 
 double figure(const std::shared_ptr<const HostRun>& run, const std::string& name) {
     return host_figure(*run, name).value();
@@ -96,6 +118,12 @@ TEST_CASE("every mistake in a host program has its sentence, its place and a car
          "x.host:2:7: error: 'd' has 10 elements: its parts are equal, and counted from 1\n    d2d d[3/4] d\n          ^"},
         {"malloc d f32[8]\nd2d d[0/4] d\n",
          "x.host:2:7: error: 'd' has 8 elements: its parts are equal, and counted from 1\n    d2d d[0/4] d\n          ^"},
+        {"malloc d f32[8]\nd2d d[0:4] d[2:6]\n",
+         "x.host:2:5: error: the two sides of a copy overlap: what it would leave there is not defined\n    d2d d[0:4] "
+         "d[2:6]\n        ^"},
+        {"malloc d f32[8]\nd2d d d\n",
+         "x.host:2:5: error: the two sides of a copy overlap: what it would leave there is not defined\n    d2d d d\n       "
+         " ^"},
         {"wait e stream=1\n",
          "x.host:1:6: error: the event 'e' has not been recorded before\n    wait e stream=1\n         ^"},
         {"event e\n", "x.host:1:8: error: 'stream=' is missing: an event belongs to a stream\n    event e\n           ^"},
@@ -176,6 +204,107 @@ launch damp(dy, dx, 1, 65536) grid=256 block=256 stream=1
     const auto early = run(head + "d2h y dy stream=1\nwork 1us damp(x, y, 1, 65536) grid=256 block=256\nsync\n");
     CHECK(early->hazards.size() == 2);  // y is still on its way home, x may be on its way out
     CHECK(figure(early, "x[100]") == 100);
+}
+
+TEST_CASE("what a kernel writes is told by its own parameters, and by what they point to") {
+    const std::string scale = R"(.visible .entry scale(.param .u64 a, .param .u64 b) {
+.reg .b64 %rd<3>; .reg .f32 %f<2>;
+ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b];
+ld.global.f32 %f1, [%rd2]; add.f32 %f1, %f1, 0f3F800000; st.global.f32 [%rd1], %f1;
+ret;
+}
+)";
+    const std::string text = R"(host   x  f32{1}
+host   y  f32{0}
+malloc dx f32[1]
+malloc dy f32[1]
+h2d    dx x
+h2d    dy y
+launch scale(dy, dx) grid=1 block=1 stream=1
+d2h    x dx stream=2
+d2h    y dy stream=3
+sync
+)";
+    for (const char* parameters : {"float *y, const float *x", "float *const y, float const *__restrict__ x",
+                                   "float *constant, const float *const x", "float y[], const float x[1]",
+                                   "const float **y, const float *const *x", "const float *y[2], const float *const x[2]"}) {
+        INFO(parameters);
+        const OwnKernels own(
+            "// scale(const float *old, const float *x) was here\n__global__ void prescale(const float *x, const "
+            "float *y) {}\n__global__ void scale(" +
+                std::string(parameters) + ") {}\n",
+            scale);
+        const auto made = own.run(text);
+        REQUIRE(made);
+        REQUIRE(made.value()->hazards.size() == 1);
+        CHECK(made.value()->hazards[0] ==
+              "line 10 (d2h dy) reads 'dy', which line 8 (scale(dy, dx)) writes, and nothing orders the two");
+    }
+    // What the host's own work writes is among the outputs.
+    const OwnKernels own(
+        "__global__ void prescale(const float *y) {}\n__global__ void scale(float *const y, const float *x) {}\n", scale);
+    const auto worked = own.run("host x f32{1}\nhost y f32{0}\nwork 1us scale(y, x) grid=1 block=1\n");
+    REQUIRE(worked);
+    REQUIRE(worked.value()->output_names == std::vector<std::string>{"y"});
+    CHECK(worked.value()->outputs[0].as<float>()[0] == 2);
+}
+
+const std::string touch = R"(.visible .entry touch(.param .u64 a, .param .u32 n) {
+.reg .b64 %rd<4>; .reg .b32 %r<5>; .reg .pred %p<2>;
+ld.param.u64 %rd1, [a]; ld.param.u32 %r1, [n];
+mov.u32 %r2, %tid.x; mov.u32 %r3, 7;
+mul.wide.u32 %rd2, %r2, 64; add.s64 %rd1, %rd1, %rd2;
+again:
+st.global.u8 [%rd1], %r3;
+add.s64 %rd1, %rd1, 65536; sub.u32 %r1, %r1, 1;
+setp.ne.u32 %p1, %r1, 0;
+@%p1 bra again;
+ret;
+}
+.visible .entry spin(.param .u64 a, .param .u32 n) {
+.reg .b32 %r<2>; .reg .pred %p<2>;
+ld.param.u32 %r1, [n];
+again:
+sub.u32 %r1, %r1, 1;
+setp.ne.u32 %p1, %r1, 0;
+@%p1 bra again;
+ret;
+}
+)";
+
+TEST_CASE("kernels under way at once keep only the bytes that they change, and more than 1 GiB of those is refused",
+          "[long]") {
+    const OwnKernels own("__global__ void touch(char *a, int n) {}\n", touch);
+    // A byte in 64 of an array of 128 MiB, or of its first 64 KiB, by kernels that all run at once.
+    const auto many = [&](int launches, int rounds) {
+        std::string text = "connections 32\nmalloc d u8[134217728]\nhost y u8[65536] pinned\n";
+        for (int i = 1; i <= launches; ++i)
+            text += fmt::format("launch touch(d, {}) grid=1 block=1024 stream={}\n", rounds, i);
+        return own.run(text + "sync\nd2h y d[0:65536]\n", "v100");
+    };
+    const auto few = many(30, 64);
+    REQUIRE(few);
+    CHECK(few.value()->hazards.size() == 100);
+    CHECK(figure(few.value(), "kernels_at_once") > 1);
+    CHECK(figure(few.value(), "y[64]") == 7);
+    CHECK(figure(few.value(), "y[65]") == 0);
+    const auto all = many(7, 2048);
+    REQUIRE(!all);
+    CHECK(render(all.error()) ==
+          "x.host:11:1: error: what is under way at once here would write more than 1 GiB, which is too much to keep: order "
+          "the operations, or take smaller arrays\n    launch touch(d, 2048) grid=1 block=1024 stream=7\n    ^");
+}
+
+TEST_CASE("the instructions of all a host program's kernels are counted together, the host's own with them", "[long]") {
+    const OwnKernels own("__global__ void spin(char *a, int n) {}\n", touch);
+    const std::string work = "work 1us spin(x, 10000000) grid=1 block=32\n";
+    const auto once = own.run("host x u8[1]\n" + work);
+    REQUIRE(once);
+    CHECK(!once.value()->fault);
+    const auto twice = own.run("host x u8[1]\n" + work + work);
+    REQUIRE(twice);
+    REQUIRE(twice.value()->fault);
+    CHECK(twice.value()->fault->kind == "runaway");
 }
 
 TEST_CASE("a kernel that goes too far, is unknown, or gets what it does not take is said in one sentence") {

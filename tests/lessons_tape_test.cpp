@@ -244,6 +244,9 @@ TEST_CASE("mistakes of a program name the line and what would be right") {
     CHECK_THAT(mistake("param x[2,3] = 1\nparam y[2,3] = 1\nz = matmul(x, y)\n"),
                Contains("x.tape:3:1") && Contains("[2, 3]"));
     CHECK_THAT(mistake("for i = 0 .. 3\nparam x = 1\n"), Contains("a line 'end' is missing"));
+    CHECK_THAT(mistake("for i = 0 .. 9999\nend\nparam x = 1\nz = x\n"), Contains("x.tape:1:1") && Contains("too long"));
+    CHECK_THAT(mistake("for i = 0 .. 4000\nfor j = 0 .. 9999\nfor k = 0 .. 9999\nend\nend\nend\nz = x\n"),
+               Contains("too long"));
     CHECK_THAT(mistake("param x = 1\nz = x ^ x\n"), Contains("a power of a tensor has a number above"));
     CHECK_THAT(mistake("param x = 1\nupdate 0.1\n"), Contains("an update follows a backward"));
     CHECK_THAT(mistake("steps 1000000\nparam x = 1\nz = x\n"), Contains("from 1 to 500"));
@@ -375,6 +378,9 @@ TEST_CASE("exercises on programs and on training runs are judged by what ran") {
     other.replace(other.find("x[4]"), 4, "x[3]");
     CHECK_THAT(judged(cube, other).clauses[0].detail, Contains("'x' is part of the task"));
     CHECK(!judged(cube, "z = ").passed);
+    std::string infinite = right;  // the loss, and the gradients with it
+    infinite.replace(infinite.find("z = sum(cube(x))"), 16, "z = sum(cube(x)) - log(sum(x) * 0)");
+    CHECK_THAT(judged(cube, infinite).clauses[0].detail, Contains("the loss of step 0 is inf where the reference has"));
     CHECK(!judged(cube, "param x[4] = random\nz = sum(x^3)\nbackward z\n").passed);  // it has no gradcheck
 
     Exercise rate = cube;

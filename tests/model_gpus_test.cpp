@@ -1,4 +1,5 @@
 #include <cmath>
+#include <map>
 #include <set>
 #include <string>
 
@@ -34,12 +35,38 @@ TEST_CASE("a figure that was taken over from another GPU says so, and is not cal
         {"SM80_A100", {"a100", "a100-80"}},
         {"SM7_QV100", {"v100"}},
         {"Jia et al.", {"p100", "v100"}},
+        {"over 108 SMs", {"a100", "a100-80"}},
+        {"GA10x", {"rtx3090", "a6000"}},
+        {"GDDR6X", {"rtx3090", "rtx4090"}},
+        {"GDDR6", {"rtx3090", "rtx4090", "a6000"}},
+        {"HBM2e", {"a100-80"}},
+        {"HBM2:", {"p100", "v100", "a100"}},
+        {"HBM3:", {"h100"}},
+        {"HBM3e", {"h200"}},
+        {"32 load/store units", {"jetson-nano", "v100", "a100", "a100-80", "h100", "h100-pcie", "h200"}},
+        {"of the same generation", {}},
+    };
+    // What was measured on the GPU of that name itself.
+    const std::map<std::string_view, std::set<std::string_view>> measured = {
+        {"jetson-nano", {"copy_engines"}},
+        {"p100", {"copy_engines"}},
+        {"v100", {"l1_latency", "l2_latency", "dram_latency", "copy_engines"}},
+        {"a100",
+         {"l1_latency", "l2_latency", "dram_latency", "l2_far_latency", "tlb_miss_latency", "l2_bytes_per_cycle",
+          "copy_engines"}},
+        {"rtx3090", {"l1_latency", "l2_latency", "dram_latency", "copy_engines"}},
+        {"rtx4090", {"l1_latency", "l2_latency", "dram_latency"}},
+        {"h100", {"l1_latency", "l2_latency", "dram_latency", "l2_far_latency", "tlb_miss_latency", "shared_latency"}},
+        {"h100-pcie", {"l2_bytes_per_cycle"}},
+        {"h200", {"l2_bytes_per_cycle"}},
     };
     for (const GpuSpec& gpu : gpus())
         for (const SpecFigure& figure : figures_of(gpu)) {
             INFO(gpu.name << " " << figure.name << ": " << figure.source);
-            const bool says =
-                figure.source.find("estimate") == 0 || figure.source.find("new in Volta") != figure.source.npos;
+            const bool says = figure.source.starts_with("estimate") || figure.source.starts_with("taken from") ||
+                              figure.source.find("new in Volta") != figure.source.npos;
+            if (figure.source.find("on this GPU") != figure.source.npos)
+                CHECK((measured.contains(gpu.name) && measured.at(gpu.name).contains(figure.name)));
             for (const auto& [source, names] : own)
                 if (!says && figure.source.find(source) != figure.source.npos) CHECK(names.contains(gpu.name));
         }

@@ -257,6 +257,12 @@ TEST_CASE("whatever the program: warps are eligible or stalled, shares stay with
             if (metric.name.starts_with("stall_") && metric.name.ends_with("_per_issue")) states += metric.value;
         CHECK(states == Approx(value(run, "cycles_per_issue")));
         CHECK(value(run, "ipc") * static_cast<double>(totals.active_cycles) == Approx(issued));
+        CHECK(value(run, "sm__inst_issued.avg.per_cycle_active") == value(run, "ipc"));
+        const double executed = value(run, "smsp__inst_executed.sum");
+        CHECK(value(run, "sm__inst_executed.avg.per_cycle_active") * static_cast<double>(totals.active_cycles) ==
+              Approx(executed));
+        CHECK(value(run, "sm__inst_executed.avg.per_cycle_elapsed") * static_cast<double>(totals.cycles) * run.gpu.sms ==
+              Approx(executed));
         CHECK(issued <= value(run, "warp_instructions"));
         CHECK(issued <= static_cast<double>(totals.issue_cycles * run.gpu.issue_width));
         CHECK(issued >= static_cast<double>(totals.issue_cycles));
@@ -313,7 +319,7 @@ TEST_CASE("no run stands above its roof: the time is at least that of its bytes 
             REQUIRE(point.plotted());
             for (const RoofLevel level : {RoofLevel::dram, RoofLevel::l2, RoofLevel::l1}) {
                 CHECK(point.seconds >= memory_seconds(roofline, point, level) * (1 - 1e-9));
-                CHECK(headroom(roofline, point, level) >= 1);
+                CHECK(headroom(roofline, point, level) >= 1 - 1e-9);
             }
             CHECK(point.seconds >= math_seconds(roofline, point));
             const double least = std::max(memory_seconds(roofline, point), math_seconds(roofline, point));
@@ -323,6 +329,67 @@ TEST_CASE("no run stands above its roof: the time is at least that of its bytes 
             CHECK(std::fabs(value(*run, "headroom") - headroom(roofline, point)) < 1e-9 * headroom(roofline, point));
         }
     }
+}
+
+TEST_CASE("a run above its roof has a headroom below 1, one that moves nothing is held against its operations alone") {
+    const GpuSpec v100 = gpu("v100");
+    const Roofline roofline = roofline_of(v100);
+    RoofPoint point;
+    point.peak = "fp32";
+    point.flop = 1e9;
+    point.bytes[0] = 4e9;
+    point.seconds = memory_seconds(roofline, point) / 2;
+    CHECK(headroom(roofline, point) == Approx(0.5));
+    point.flop = std::nan("");
+    CHECK(headroom(roofline, point) == 0);  // it stands nowhere
+    // Multiply-adds in registers, no byte from DRAM.
+    std::string body = "mov.u32 %r2, 0;\nagain:\n";
+    for (int i = 0; i < 16; ++i) body += "fma.rn.f32 %f1, %f1, %f2, %f1;\n";
+    body += "add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 20; @%p1 bra again;\n";
+    const KernelRun run = run_body(body, "v100");
+    CHECK(value(run, "dram_bytes") == 0);
+    CHECK(value(run, "headroom") == Approx(value(run, "time_us") / value(run, "math_time_us")));
+    CHECK(value(run, "headroom") > 1);
+}
+
+TEST_CASE("surfaces are counted apart from textures, loads apart from stores") {
+    simt::Memory memory;
+    simt::Texture t;
+    t.element = simt::Texture::Element::u32;
+    t.width = 32;
+    t.address = memory.allocate(128, "s");
+    const uint64_t handle = memory.texture(t);
+    const std::string text = R"(.version 8.0
+.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 s) {
+.reg .b32 %r<20>; .reg .b64 %rd<2>;
+ld.param.u64 %rd1, [s];
+mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 2; mov.u32 %r3, 0;
+suld.b.2d.b32.trap {%r5}, [%rd1, {%r2, %r3}];
+suld.b.2d.b32.trap {%r6}, [%rd1, {%r2, %r3}];
+tex.2d.v4.u32.s32 {%r8, %r9, %r10, %r11}, [%rd1, {%r1, %r3}];
+add.u32 %r5, %r5, %r6; add.u32 %r5, %r5, %r8;
+sust.b.2d.b32.trap [%rd1, {%r2, %r3}], {%r5};
+ret;
+}
+)";
+    KernelRun run;
+    run.gpu = gpu("v100");
+    run.program = ptx::decode(ptx::parse(text, "k.ptx").value(), "k").value();
+    run.config.grid = {1}, run.config.block = {32};
+    run.config.parameters.resize(8);
+    std::memcpy(run.config.parameters.data(), &handle, 8);
+    run.result = launch(run.gpu, *run.program, run.config, memory, {});
+    INFO((run.result.fault ? run.result.fault->message : ""));
+    REQUIRE_FALSE(run.result.fault);
+    CHECK(value(run, "surface_load_requests") == 2);
+    CHECK(value(run, "surface_load_sectors") == 8);
+    CHECK(value(run, "surface_store_requests") == 1);
+    CHECK(value(run, "surface_store_sectors") == 4);
+    CHECK(value(run, "texture_requests") == 1);
+    CHECK(value(run, "texture_sectors") == 4);
+    CHECK(value(run, "l2_read_sectors") + value(run, "l2_write_sectors") == value(run, "l2_sectors"));
 }
 
 TEST_CASE("a run is held against the peak of the format that it computes in, and reaches no more than that", "[long]") {

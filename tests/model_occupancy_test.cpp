@@ -41,6 +41,24 @@ int64_t most_at_once(const KernelTrace& trace, uint16_t sm) {
 
 }  // namespace
 
+TEST_CASE("a block that asks for more than any SM has does not fit, however much that is") {
+    for (const GpuSpec& one : gpus()) {
+        INFO(one.name);
+        for (const uint32_t shared : {0xffffffffu, 0xffffff00u, 0xfffffc00u, 0x80000000u}) {
+            const Occupancy o = occupancy(one, 256, 32, shared);
+            CHECK(o.blocks == 0);
+            CHECK(o.limiter == "shared memory");
+            CHECK(occupancy_limits(one, 256, 32, shared)[2].a_block >= shared);
+        }
+        for (const uint32_t registers : {0xffffffffu, 0x08000000u, 0x08000001u, 0x10000000u}) {
+            CHECK(occupancy(one, 256, registers, 0).blocks == 0);
+            CHECK(occupancy(one, 256, registers, 0).limiter == "registers");
+            CHECK(occupancy_limits(one, 256, registers, 0)[1].a_block >= uint64_t{registers} * 32 * 8);
+        }
+        CHECK(occupancy(one, 0xffffffffu, 32, 0).blocks == 0);
+    }
+}
+
 TEST_CASE("each limit of the occupancy calculator names its rule and its blocks") {
     const GpuSpec v100 = gpu("v100");
     // 40 registers x 32 = 1,280, a multiple of 256: 51 warps fit, 48 in groups of four, 6 blocks of 8. Shared memory: 20,736

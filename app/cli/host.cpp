@@ -7,12 +7,12 @@
 #include <sstream>
 
 #include "app/cli/cli.h"
+#include "app/cli/output_json.h"
 #include "app/cli/trace_file.h"
 #include "core/base/files.h"
 #include "core/base/tell.h"
 #include "core/model/streams.h"
 #include "lessons/player/host_program.h"
-#include "lessons/player/predict.h"
 
 namespace lockstep::cli {
 namespace {
@@ -39,12 +39,7 @@ Json to_json(const lessons::HostRun& run) {
     }
     json["hazards"] = run.hazards;
     json["outputs"] = Json::object();
-    for (size_t i = 0; i < run.outputs.size(); ++i) {
-        Json values = Json::array();
-        for (size_t e = 0; e < run.outputs[i].count(); ++e)
-            values.push_back(json_number(lessons::element_of(run.outputs[i], e)));
-        json["outputs"][run.output_names[i]] = std::move(values);
-    }
+    for (size_t i = 0; i < run.outputs.size(); ++i) json["outputs"][run.output_names[i]] = output_json(run.outputs[i]);
     if (run.fault) json["diagnostics"] = Json::array({{{"kind", run.fault->kind}, {"message", run.fault->message}}});
     return json;
 }

@@ -14,6 +14,7 @@
 
 #include "app/cli/cli.h"
 #include "app/cli/metrics_text.h"
+#include "app/cli/output_json.h"
 #include "app/cli/trace_file.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
@@ -48,8 +49,6 @@ struct Options {
     uint64_t max_instructions = 1'000'000'000;
 };
 
-constexpr uint64_t most_in_json = uint64_t{1} << 24;  // elements of one output; a larger one is null there, its file has it
-
 // Which checkers `--check` asks for, into the launch's options; whether leaks are among them. Bounds are always enforced.
 bool choose_checkers(const std::string& list, simt::LaunchOptions& launch) {
     const std::vector<std::string> names = {"memcheck", "racecheck", "initcheck", "synccheck", "leakcheck", "all", "none"};
@@ -71,49 +70,6 @@ bool choose_checkers(const std::string& list, simt::LaunchOptions& launch) {
         if (all || name == "leakcheck") leakcheck = true;
     }
     return leakcheck;
-}
-
-nlohmann::ordered_json output_json(const Array& array) {
-    nlohmann::ordered_json out = nlohmann::ordered_json::array();
-    for (size_t i = 0; i < array.count(); ++i) switch (array.dtype) {
-            case DType::i8:
-                out.push_back(array.as<int8_t>()[i]);
-                break;
-            case DType::u8:
-                out.push_back(array.as<uint8_t>()[i]);
-                break;
-            case DType::i16:
-                out.push_back(array.as<int16_t>()[i]);
-                break;
-            case DType::u16:
-                out.push_back(array.as<uint16_t>()[i]);
-                break;
-            case DType::i32:
-                out.push_back(array.as<int32_t>()[i]);
-                break;
-            case DType::u32:
-                out.push_back(array.as<uint32_t>()[i]);
-                break;
-            case DType::i64:
-                out.push_back(std::to_string(array.as<int64_t>()[i]));
-                break;
-            case DType::u64:
-                out.push_back(std::to_string(array.as<uint64_t>()[i]));
-                break;
-            case DType::f16:
-                out.push_back(json_number(f16_to_f32(array.as<uint16_t>()[i])));
-                break;
-            case DType::bf16:
-                out.push_back(json_number(bf16_to_f32(array.as<uint16_t>()[i])));
-                break;
-            case DType::f32:
-                out.push_back(json_number(array.as<float>()[i]));
-                break;
-            case DType::f64:
-                out.push_back(json_number(array.as<double>()[i]));
-                break;
-        }
-    return out;
 }
 
 nlohmann::ordered_json indices(const simt::Dim3& d) {
@@ -355,7 +311,7 @@ int run(const Options& options) {
     json["outputs"] = nlohmann::ordered_json::array();
     if (!options.json.empty())
         for (const Array& output : outputs)
-            json["outputs"].push_back(output.count() > most_in_json ? nlohmann::ordered_json() : output_json(output));
+            json["outputs"].push_back(output_json(output));  // a large one is null: its file has it
     json["diagnostics"] = nlohmann::ordered_json::array();
     for (const simt::Fault& report : result.reports) {
         json["diagnostics"].push_back(diagnostic_json(report));

@@ -94,7 +94,7 @@ constexpr GpuSpec p100 = {
     .l2_ways = {16, estimate},
     .shared_carveouts = {{}, "NVIDIA P100 white paper, 2016: 64 KB of shared memory of its own"},
     .l1_bytes_per_cycle = {64, "estimate: half of Volta's"},
-    .lsu_interval = {1, "CUDA C++ Programming Guide: 32 load/store units an SM"},
+    .lsu_interval = {1, "estimate: no bound of its own; the SM's 16 load/store units are lsu_lanes of its sub-cores"},
     .l1_caches_loads = {1, "CUDA Pascal tuning guide: GP100 caches global loads in L1 by default"},
     .constant_l1_bytes = {2 * KiB, jia},
     .constant_l15_bytes = {32 * KiB, jia},
@@ -283,7 +283,7 @@ constexpr GpuSpec a100 = {
     .register_reads = {2, register_banks},
     .int_shares_fp32 = {0, ampere_paper},
     .folds_ptx = {1, ptxas},
-    .fp16_latency = {4, "measured on the GA10x of the same generation, quoted in a public repository"},
+    .fp16_latency = {4, "taken from GA10x, of the same generation: measured, quoted in a public repository"},
     .fp32_latency = {4, "published micro-benchmark: 4 cycles for dependent FP32 and simple integer"},
     .int_latency = {4, "published micro-benchmark: 4 cycles for dependent FP32 and simple integer"},
     .imad_latency = {4, "published micro-benchmark: 4 cycles for dependent IMAD"},
@@ -474,10 +474,20 @@ constexpr std::string_view ada_paper = "NVIDIA Ada white paper, 2022";
 constexpr std::string_view hopper_paper = "NVIDIA H100 white paper, 2022";
 constexpr std::string_view h200_data = "NVIDIA H200 data sheet, 2023";
 constexpr std::string_view recalled_sheet = "vendor's data sheet (recalled)";
-constexpr std::string_view same_core = "estimate: as measured on the A100 of the same generation";
 constexpr std::string_view as_a100 = "estimate: as on A100";
 constexpr std::string_view as_a100_simulated = "estimate: as in Accel-Sim's configuration of A100";
 constexpr std::string_view as_p100 = "estimate: as on P100";
+constexpr std::string_view chase_of_a100 = "taken from A100 40 GB, of the same die: published pointer-chase micro-benchmark";
+constexpr std::string_view chase_of_ga102 = "taken from RTX 3090, of the same die: published pointer-chase micro-benchmark";
+constexpr std::string_view chase_of_h100 = "taken from H100, of the same die: published pointer-chase micro-benchmark";
+constexpr std::string_view ga10x = "measured on GA10x, quoted in a public repository";
+constexpr std::string_view of_ga10x = "taken from GA10x, of the generation before: measured, quoted in a public repository";
+constexpr std::string_view of_hbm2 = "taken from HBM2: two pseudo-channels of 16 banks";
+constexpr std::string_view row_of_hbm2 = "taken from HBM2: row of a pseudo-channel";
+
+// The copy engines that another board's deviceQuery shows, where this one's was not at hand.
+constexpr std::string_view engines_of_a100 = "taken from A100 40 GB: deviceQuery (recalled)";
+constexpr std::string_view engines_of_ga102 = "taken from RTX 3090: deviceQuery (recalled)";
 
 constexpr GpuSpec jetson_nano = [] {
     GpuSpec g = p100;
@@ -495,6 +505,7 @@ constexpr GpuSpec jetson_nano = [] {
     g.fp64_lanes = {1, "CUDA C++ Programming Guide, arithmetic throughput: 4 results an SM and cycle"};
     g.l1_bytes = {24 * KiB, as_p100};
     g.lsu_lanes.source = maxwell_data;
+    g.lsu_interval.source = "CUDA C++ Programming Guide: 32 load/store units an SM";
     g.int_shares_fp32.source = "CUDA C++ Programming Guide, arithmetic throughput: the FP32 lanes";
     g.fp64_latency.source = g.shared_latency.source = g.l1_latency.source = g.l2_latency.source = as_p100;
     g.constant_l1_bytes.source = g.constant_l15_bytes.source = g.constant_load_latency.source = as_p100;
@@ -533,6 +544,19 @@ constexpr GpuSpec a100_80 = [] {
     GpuSpec g = a100;
     g.name = "a100-80";
     g.title = "A100 SXM4 80 GB";
+    g.l1_latency.source = chase_of_a100;
+    g.l2_latency.source = "taken from A100 40 GB, of the same die: pointer chase, the near half of L2 (247 in the far half)";
+    g.dram_latency.source = "taken from A100 40 GB: pointer chase, without misses of the TLB (536 with)";
+    g.l2_far_latency.source = "taken from A100 40 GB, of the same die: pointer chase, the far half of L2";
+    g.tlb_miss_latency.source =
+        "taken from A100 40 GB, of the same die: pointer chase, 536 cycles with misses of the TLB, 406 without";
+    g.l2_bytes_per_cycle.source =
+        "taken from A100 40 GB, of the same die: 5.4 TB/s measured at 1410 MHz; 5120 in the white paper";
+    g.dram_channels.source = "HBM2e: 5 stacks of 8 channels";
+    g.dram_banks.source = of_hbm2;
+    g.dram_row_bytes.source = row_of_hbm2;
+    g.dram_row_cycle_ns.source = "estimate within JEDEC's figures for HBM2 and HBM2e";
+    g.copy_engines.source = engines_of_a100;
     g.dram_gb_per_second = {2039, "NVIDIA A100 80 GB data sheet"};
     g.memory_gb = {80, "NVIDIA A100 80 GB data sheet"};
     return g;
@@ -542,11 +566,12 @@ constexpr GpuSpec rtx3090 = [] {
     GpuSpec g = a100;
     g.name = "rtx3090";
     g.title = "GeForce RTX 3090";
+    g.fp16_latency.source = ga10x;
     g.compute = "8.6";
     g.sub_cores.source = g.issue_width.source = g.sfu_lanes.source = g.lsu_lanes.source = ga102_paper;
     g.int_shares_fp32.source =
         "NVIDIA GA102 white paper, 2020: 16 of 32 lanes take either; one dispatch a cycle bounds both as well";
-    g.l1_caches_loads.source = as_a100;
+    g.l1_caches_loads.source = g.l1_bytes_per_cycle.source = as_a100;
     g.l1_mshrs.source = g.l2_ways.source = as_a100_simulated;
     g.sm_read_bytes_per_cycle.source = g.sm_write_bytes_per_cycle.source = as_a100_simulated;
     g.instruction_bytes.source = disassembly;
@@ -595,6 +620,12 @@ constexpr GpuSpec a6000 = [] {
     GpuSpec g = rtx3090;
     g.name = "a6000";
     g.title = "RTX A6000";
+    g.l1_latency.source = g.l2_latency.source = g.dram_latency.source = chase_of_ga102;
+    g.dram_channels.source = "12 GDDR6 controllers of two 16-bit channels";
+    g.dram_banks.source = "GDDR6: 16 banks a channel";
+    g.dram_row_bytes.source = "GDDR6: row of a channel";
+    g.dram_row_cycle_ns.source = g.dram_activate_ns.source = "estimate within GDDR6's figures";
+    g.copy_engines.source = engines_of_ga102;
     g.sms = {84, ga102_paper};
     g.boost_mhz = {1800, "NVIDIA RTX A6000 data sheet"};
     g.dram_gb_per_second = {768, "NVIDIA RTX A6000 data sheet"};
@@ -612,6 +643,8 @@ constexpr GpuSpec rtx4090 = [] {
     g.name = "rtx4090";
     g.scheduler.source = "estimate: greedy then youngest, as found on Ampere";
     g.title = "GeForce RTX 4090";
+    g.fp16_latency.source = of_ga10x;
+    g.copy_engines.source = engines_of_ga102;
     g.compute = "8.9";
     g.sub_cores.source = g.issue_width.source = g.sfu_lanes.source = g.lsu_lanes.source = ada_paper;
     g.fp32_lanes.source = g.l1_bytes.source = g.memory_gb.source = ada_paper;
@@ -645,11 +678,16 @@ constexpr GpuSpec h100 = [] {
     g.name = "h100";
     g.scheduler.source = "estimate: greedy then youngest, as found on Ampere";
     g.title = "H100 SXM5";
+    g.fp16_latency.source = of_ga10x;
+    g.dram_banks.source = of_hbm2;
+    g.dram_row_bytes.source = row_of_hbm2;
+    g.dram_row_cycle_ns.source = "estimate: as HBM2";
+    g.copy_engines.source = engines_of_a100;
     g.compute = "9.0";
     g.sub_cores.source = g.issue_width.source = g.int_lanes.source = g.sfu_lanes.source = hopper_paper;
     g.lsu_lanes.source = g.int_shares_fp32.source = hopper_paper;
     g.sfu_latency.source = "estimate within the published 14 to 23 cycles";
-    g.l1_caches_loads.source = as_a100;
+    g.l1_caches_loads.source = g.l1_bytes_per_cycle.source = as_a100;
     g.l1_mshrs.source = g.l2_ways.source = as_a100_simulated;
     g.sm_read_bytes_per_cycle.source = g.sm_write_bytes_per_cycle.source = as_a100_simulated;
     g.instruction_bytes.source = disassembly;
@@ -658,7 +696,7 @@ constexpr GpuSpec h100 = [] {
     g.shared_per_block = {227 * KiB, guide};
     g.fp32_lanes = {32, hopper_paper};
     g.fp64_lanes = {16, hopper_paper};
-    g.imad_latency = {4, same_core};
+    g.imad_latency = {4, "taken from A100, of the generation before: published micro-benchmark"};
     g.shared_latency = {29, "published micro-benchmark on this GPU (recalled)"};
     g.l1_latency = {32, chase};
     g.l2_latency = {280, "published pointer-chase micro-benchmark on this GPU: the near half of L2 (296 in the far half)"};
@@ -692,10 +730,21 @@ constexpr GpuSpec h100 = [] {
     return g;
 }();
 
+// What was measured on one board with this die stands in the rows of the others too.
+constexpr void as_measured_on_h100(GpuSpec& g) {
+    g.l1_latency.source = g.dram_latency.source = chase_of_h100;
+    g.l2_latency.source = "taken from H100, of the same die: pointer chase, the near half of L2 (296 in the far half)";
+    g.l2_far_latency.source = "taken from H100, of the same die: pointer chase, the far half of L2";
+    g.tlb_miss_latency.source = "taken from H100, of the same die: pointer chase, 670 cycles at most, 515 at least";
+    g.shared_latency.source = "taken from H100, of the same die: published micro-benchmark (recalled)";
+}
+
 constexpr GpuSpec h100_pcie = [] {
     GpuSpec g = h100;
     g.name = "h100-pcie";
     g.title = "H100 PCIe";
+    as_measured_on_h100(g);
+    g.dram_channels.source = "estimate: as on H100 SXM5, whose stacks are HBM3; here they are HBM2e";
     g.sms = {114, hopper_paper};
     g.boost_mhz = {1755, hopper_paper};
     g.fp32_peak_mhz = {1755, hopper_paper};
@@ -714,6 +763,8 @@ constexpr GpuSpec h200 = [] {
     GpuSpec g = h100;
     g.name = "h200";
     g.title = "H200 SXM";
+    as_measured_on_h100(g);
+    g.l2_bytes_per_cycle.source = "9.8 TB/s measured on this GPU at 1830 MHz, reached here with 99 % of this";
     g.dram_channels = {96, "HBM3e: 6 stacks of 16 channels"};
     g.dram_gb_per_second = {4800, h200_data};
     g.memory_gb = {141, h200_data};

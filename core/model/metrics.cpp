@@ -123,7 +123,7 @@ void add_to(Sums& sums, const ptx::DecodedInstruction& instruction, const Instru
             far = &sums.textures;
             break;
         case Kind::surface:
-            far = counters.l1_sectors != 0 ? &sums.textures : &sums.surfaces;
+            far = counters.l1_sectors != 0 ? &sums.surface_loads : &sums.surface_stores;
             break;
         default:
             break;

@@ -13,7 +13,7 @@ struct Sums {
     InstructionCounters all;
     // Of those the ones that go to memory. An instruction with generic addresses counts as global and as shared, by what
     // it met. copies: cp.async and bulk copies that read global memory (those that write it are stores).
-    InstructionCounters loads, stores, atomics, copies, local_loads, local_stores, textures, surfaces;
+    InstructionCounters loads, stores, atomics, copies, local_loads, local_stores, textures, surface_loads, surface_stores;
     InstructionCounters shared_loads, shared_stores, shared_atomics;
     uint64_t conflicts = 0, load_conflicts = 0, store_conflicts = 0, atomic_conflicts = 0;  // passes over the banks
     Operations operations;

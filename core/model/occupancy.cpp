@@ -8,18 +8,25 @@
 
 namespace lockstep::model {
 namespace {
-uint32_t round_up(uint32_t n, uint32_t unit) {
+// In 64 bits: what is asked for may be any number of 32.
+uint64_t round_up(uint64_t n, uint32_t unit) {
     return unit == 0 ? n : (n + unit - 1) / unit * unit;
 }
 uint32_t registers_of_a_block(const GpuSpec& gpu) {
     return gpu.registers_per_block != 0 ? gpu.registers_per_block : gpu.registers_per_sm;
 }
 // Warps of so many registers that an SM has room for, and that a block may have.
-uint32_t room(const GpuSpec& gpu, uint32_t a_warp) {
-    return gpu.registers_per_sm / a_warp / gpu.warp_granule * gpu.warp_granule;
+uint32_t room(const GpuSpec& gpu, uint64_t a_warp) {
+    return static_cast<uint32_t>(gpu.registers_per_sm / a_warp) / gpu.warp_granule * gpu.warp_granule;
 }
-uint32_t most_warps_of_a_block(const GpuSpec& gpu, uint32_t a_warp) {
-    return registers_of_a_block(gpu) / a_warp / gpu.block_warp_granule * gpu.block_warp_granule;
+uint32_t most_warps_of_a_block(const GpuSpec& gpu, uint64_t a_warp) {
+    return static_cast<uint32_t>(registers_of_a_block(gpu) / a_warp) / gpu.block_warp_granule * gpu.block_warp_granule;
+}
+uint64_t registers_of_a_warp(uint32_t registers_per_thread) {
+    return uint64_t{std::max<uint32_t>(1, registers_per_thread)} * 32;
+}
+uint64_t shared_of_a_block(const GpuSpec& gpu, uint32_t asked) {
+    return round_up(uint64_t{asked} + gpu.shared_reserved, gpu.shared_granule);
 }
 }  // namespace
 
@@ -27,17 +34,17 @@ Occupancy occupancy(const GpuSpec& gpu, uint32_t threads_per_block, uint32_t reg
                     uint32_t most_blocks) {
     Occupancy o;
     o.by_choice = most_blocks;
-    o.warps_per_block = std::max<uint32_t>(1, (threads_per_block + 31) / 32);
+    o.warps_per_block = static_cast<uint32_t>(std::max<uint64_t>(1, (uint64_t{threads_per_block} + 31) / 32));
     o.by_slots = gpu.blocks_per_sm;
     o.by_warps = gpu.warps_per_sm / o.warps_per_block;
 
-    const uint32_t warp_registers = round_up(std::max<uint32_t>(1, registers_per_thread) * 32, gpu.register_unit);
+    const uint64_t warp_registers = round_up(registers_of_a_warp(registers_per_thread), gpu.register_unit);
     const bool too_many = o.warps_per_block > most_warps_of_a_block(gpu, warp_registers);
     o.by_registers = too_many ? 0 : room(gpu, warp_registers) / o.warps_per_block;
 
-    const uint32_t shared = round_up(shared_per_block + gpu.shared_reserved, gpu.shared_granule);
+    const uint64_t shared = shared_of_a_block(gpu, shared_per_block);
     const bool too_much = shared > gpu.shared_per_block + gpu.shared_reserved;
-    o.by_shared = shared == 0 ? o.by_slots : too_much ? 0 : gpu.shared_per_sm / shared;
+    o.by_shared = shared == 0 ? o.by_slots : too_much ? 0 : static_cast<uint32_t>(gpu.shared_per_sm / shared);
 
     o.blocks = o.by_slots;
     o.limiter = "block slots";
@@ -58,9 +65,10 @@ std::vector<OccupancyLimit> occupancy_limits(const GpuSpec& gpu, uint32_t thread
                                              uint32_t shared_per_block, uint32_t most_blocks) {
     const Occupancy o = occupancy(gpu, threads_per_block, registers_per_thread, shared_per_block, most_blocks);
     const uint64_t warps = o.warps_per_block;
-    const uint32_t plain = std::max<uint32_t>(1, registers_per_thread) * 32, a_warp = round_up(plain, gpu.register_unit);
-    const uint32_t shared = round_up(shared_per_block + gpu.shared_reserved, gpu.shared_granule);
-    const uint32_t fit = gpu.registers_per_sm / a_warp, kept = room(gpu, a_warp);
+    const uint64_t plain = registers_of_a_warp(registers_per_thread), a_warp = round_up(plain, gpu.register_unit);
+    const uint64_t shared = shared_of_a_block(gpu, shared_per_block);
+    const uint64_t fit = gpu.registers_per_sm / a_warp;
+    const uint32_t kept = room(gpu, a_warp);
     const uint32_t most_warps = most_warps_of_a_block(gpu, a_warp);
 
     std::string by_warps = fmt::format("{} threads are {} warp{} of 32", threads_per_block, warps, warps == 1 ? "" : "s");
@@ -77,7 +85,7 @@ std::vector<OccupancyLimit> occupancy_limits(const GpuSpec& gpu, uint32_t thread
     if (shared != 0) {
         by_shared = fmt::format("{} B", shared_per_block);
         if (gpu.shared_reserved != 0) by_shared += fmt::format(" + {} B reserved", gpu.shared_reserved.value);
-        if (shared != shared_per_block + gpu.shared_reserved)
+        if (shared != uint64_t{shared_per_block} + gpu.shared_reserved)
             by_shared += fmt::format(", in granules of {} B: {} B", gpu.shared_granule.value, shared);
         if (shared > gpu.shared_per_block + gpu.shared_reserved)
             by_shared += fmt::format("; a block may have {} B", gpu.shared_per_block.value);

@@ -113,7 +113,7 @@ RoofPoint point_of(const KernelRun& run) {
 double headroom(const Roofline& roofline, const RoofPoint& point, RoofLevel level) {
     const Peak* const peak = roofline.peak(point.peak);
     if (peak == nullptr || !point.plotted(level)) return 0;
-    return std::max(1.0, attainable(roofline.roof(level), *peak, point.intensity(level)) / point.flop_per_second());
+    return attainable(roofline.roof(level), *peak, point.intensity(level)) / point.flop_per_second();
 }
 
 double memory_seconds(const Roofline& roofline, const RoofPoint& point, RoofLevel level) {

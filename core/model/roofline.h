@@ -48,7 +48,8 @@ struct RoofPoint {
 };
 RoofPoint point_of(const KernelRun& run);
 
-// How often faster the run could be below this roof and its own peak; at least 1, 0 where it cannot be plotted.
+// How often faster the run could be below this roof and its own peak; 0 where it cannot be plotted. Below 1 it stands above
+// one of the two: a model that lets it is wrong there.
 double headroom(const Roofline& roofline, const RoofPoint& point, RoofLevel level = RoofLevel::dram);
 // Seconds that the bytes and the operations need at least, each on its own: a run takes at least the larger.
 double memory_seconds(const Roofline& roofline, const RoofPoint& point, RoofLevel level = RoofLevel::dram);

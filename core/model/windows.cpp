@@ -39,9 +39,9 @@ double dram_peak(const Whole& w) {
 }
 
 // What the lanes ask for, between the kernel and its memory spaces.
-template <Counters Sums::*kind>
+template <Counters Sums::*... kind>
 Crossed asked(const Whole& w) {
-    return {(w.sums.*kind).requests, (w.sums.*kind).bytes};
+    return {((w.sums.*kind).requests + ...), ((w.sums.*kind).bytes + ...)};
 }
 template <Counters Sums::*kind>
 Crossed shared(const Whole& w) {
@@ -49,9 +49,9 @@ Crossed shared(const Whole& w) {
     return {c.shared_requests, c.shared_bytes, c.shared_passes * shared_banks * bank_bytes};
 }
 // The sectors that L1 handles for it.
-template <Counters Sums::*kind>
+template <Counters Sums::*... kind>
 Crossed sectors(const Whole& w) {
-    return {(w.sums.*kind).requests, (w.sums.*kind).sectors * sector_bytes};
+    return {((w.sums.*kind).requests + ...), ((w.sums.*kind).sectors + ...) * sector_bytes};
 }
 // Sectors that reach L2; one is one request.
 template <Counters Sums::*... kind>
@@ -67,8 +67,8 @@ constexpr Row rows[] = {
     {"global_copy", asked<&Sums::copies>, l1_peak},  // cp.async and bulk copies into shared memory
     {"local_load", asked<&Sums::local_loads>, l1_peak},
     {"local_store", asked<&Sums::local_stores>, l1_peak},
-    {"texture", asked<&Sums::textures>, l1_peak},
-    {"surface", asked<&Sums::surfaces>, l1_peak},
+    {"texture", asked<&Sums::textures, &Sums::surface_loads>, l1_peak},  // what the texture units read
+    {"surface", asked<&Sums::surface_stores>, l1_peak},
     {"shared_load", shared<&Sums::shared_loads>, shared_peak},
     {"shared_store", shared<&Sums::shared_stores>, shared_peak},
     {"shared_atomic", shared<&Sums::shared_atomics>, shared_peak},
@@ -78,10 +78,10 @@ constexpr Row rows[] = {
     {"l1_global_copy", sectors<&Sums::copies>, l1_peak},
     {"l1_local_load", sectors<&Sums::local_loads>, l1_peak},
     {"l1_local_store", sectors<&Sums::local_stores>, l1_peak},
-    {"l1_texture", sectors<&Sums::textures>, l1_peak},
-    {"l1_surface", sectors<&Sums::surfaces>, l1_peak},
-    {"l1_from_l2", beyond<&Sums::loads, &Sums::copies, &Sums::local_loads, &Sums::textures>, l2_peak},
-    {"l1_to_l2", beyond<&Sums::stores, &Sums::atomics, &Sums::local_stores, &Sums::surfaces>, l2_peak},
+    {"l1_texture", sectors<&Sums::textures, &Sums::surface_loads>, l1_peak},
+    {"l1_surface", sectors<&Sums::surface_stores>, l1_peak},
+    {"l1_from_l2", beyond<&Sums::loads, &Sums::copies, &Sums::local_loads, &Sums::textures, &Sums::surface_loads>, l2_peak},
+    {"l1_to_l2", beyond<&Sums::stores, &Sums::atomics, &Sums::local_stores, &Sums::surface_stores>, l2_peak},
     {"dram_read",
      [](const Whole& w) {
          return Crossed{w.totals.dram_read / sector_bytes, w.totals.dram_read};

@@ -218,13 +218,14 @@ Result<std::vector<LessonCheck>> check(const std::string& what, const Sink& sink
     std::vector<LessonCheck> checks;
     if (what == "all") {
         for (const fs::path& folder : lesson_folders()) checks.push_back(check_lesson(folder, sink));
-    } else if (fs::is_directory(what)) {
-        if (!fs::exists(fs::path(what) / "lesson.md"))
-            return Diagnostic{"this folder holds no lesson.md, so it is no lesson", {what}};
+    } else if (fs::exists(fs::path(what) / "lesson.md")) {
         checks.push_back(check_lesson(what, sink));
-    } else {
+    } else {  // a folder of the learner's own may be named as a lesson is
         Result<Lesson> lesson = lesson_named(what);
-        if (!lesson && lesson.error().where.file.empty()) return lesson.error();  // an unknown name
+        if (!lesson && lesson.error().where.file.empty()) {  // an unknown name
+            if (fs::is_directory(what)) return Diagnostic{"this folder holds no lesson.md, so it is no lesson", {what}};
+            return lesson.error();
+        }
         for (const fs::path& folder : lesson_folders())
             if (folder.filename() == what || folder.filename().string().rfind(what + "_", 0) == 0)
                 checks.push_back(check_lesson(folder, sink));

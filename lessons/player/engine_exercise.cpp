@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 
+#include "core/base/close_enough.h"
 #include "core/base/files.h"
 #include "lessons/player/exercise_parts.h"
 #include "lessons/player/predict.h"
@@ -36,8 +37,7 @@ std::string other_leaves(const TapeText& got, const TapeText& wanted) {
 }
 
 bool close_numbers(double a, double b, DType dtype) {
-    const double relative = dtype == DType::f64 ? 1e-9 : 1e-4;
-    return a == b || std::fabs(a - b) <= relative * std::max({std::fabs(a), std::fabs(b), 1e-3});  // false for NaN
+    return close_enough(a, b, dtype == DType::f64 ? 1e-9 : 1e-4, 1e-3);
 }
 
 // What the last line that makes something is called.

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <sstream>
 
+#include "core/base/close_enough.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
 #include "core/base/rng.h"
@@ -185,7 +186,7 @@ bool same(const Array& a, const Array& b, size_t i) {
             return false;
     }
     if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y);
-    return x == y || std::fabs(x - y) <= relative * std::max({std::fabs(x), std::fabs(y), 1e-3});
+    return close_enough(x, y, relative, 1e-3);
 }
 
 std::string value_text(const Array& array, size_t i) {

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/base/close_enough.h"
 #include "core/base/nearest.h"
 
 namespace lockstep::lessons {
@@ -194,6 +195,11 @@ struct Parser {
     }
 };
 
+bool is_comparison_sign(const std::string& operation) {
+    return std::string_view("== != <= >= < >").find(operation) != std::string_view::npos;
+}
+
+// NaN is the value of a comparison with NaN on a side: neither true nor false, and whatever hangs on it is neither.
 Result<double> value_of(const Node& node, const Expression::Lookup& lookup) {
     if (node.operation == "number") return node.value;
     if (node.operation == "name") return lookup(node.name);
@@ -201,28 +207,35 @@ Result<double> value_of(const Node& node, const Expression::Lookup& lookup) {
     if (!left) return left;
     const double a = left.value();
     if (node.operation == "negate") return -a;
-    if (node.operation == "not") return a == 0 ? 1.0 : 0.0;
+    if (node.operation == "not") return std::isnan(a) ? a : a == 0 ? 1.0 : 0.0;
     if (node.operation == "ceil") return std::ceil(a);
     if (node.operation == "floor") return std::floor(a);
     if (node.operation == "abs") return std::fabs(a);
-    if (node.operation == "&&" && !(a != 0)) return 0.0;
-    if (node.operation == "||" && a != 0) return 1.0;
+    const bool is_true = a != 0 && !std::isnan(a);
+    if (node.operation == "&&" && a == 0) return 0.0;
+    if (node.operation == "||" && is_true) return 1.0;
     Result<double> right = value_of(*node.right, lookup);
     if (!right) return right;
     const double b = right.value();
-    const bool comparable = !std::isnan(a) && !std::isnan(b);
-    const bool equal = comparable && (a == b || std::fabs(a - b) <= 1e-9 * std::max(std::fabs(a), std::fabs(b)));
     if (node.operation == "+") return a + b;
     if (node.operation == "-") return a - b;
     if (node.operation == "*") return a * b;
     if (node.operation == "/") return a / b;
-    if (node.operation == "==") return equal ? 1.0 : 0.0;
-    if (node.operation == "!=") return comparable && !equal ? 1.0 : 0.0;
-    if (node.operation == "<=") return comparable && (a <= b || equal) ? 1.0 : 0.0;
-    if (node.operation == ">=") return comparable && (a >= b || equal) ? 1.0 : 0.0;
-    if (node.operation == "<") return comparable && a < b && !equal ? 1.0 : 0.0;
-    if (node.operation == ">") return comparable && a > b && !equal ? 1.0 : 0.0;
-    return b != 0 ? 1.0 : 0.0;  // && and || whose left side did not decide
+    const bool both = !std::isnan(a) && !std::isnan(b);
+    if (is_comparison_sign(node.operation)) {
+        if (!both) return std::nan("");
+        const bool equal = close_enough(a, b, 1e-9);
+        if (node.operation == "==") return equal ? 1.0 : 0.0;
+        if (node.operation == "!=") return equal ? 0.0 : 1.0;
+        if (node.operation == "<=") return a <= b || equal ? 1.0 : 0.0;
+        if (node.operation == ">=") return a >= b || equal ? 1.0 : 0.0;
+        if (node.operation == "<") return a < b && !equal ? 1.0 : 0.0;
+        return a > b && !equal ? 1.0 : 0.0;
+    }
+    // && and || whose left side did not decide: it is NaN, or true for && and false for ||.
+    if (both) return b != 0 ? 1.0 : 0.0;
+    if (node.operation == "&&") return b == 0 ? 0.0 : std::nan("");
+    return b != 0 && !std::isnan(b) ? 1.0 : std::nan("");
 }
 
 void collect(const Node& node, std::vector<std::string>& names) {
@@ -259,7 +272,11 @@ Expression Expression::from(NodePtr node, std::string_view whole) {
 }
 
 Result<double> Expression::evaluate(const Lookup& lookup) const {
-    return value_of(*root_, lookup);
+    Result<double> value = value_of(*root_, lookup);
+    const std::string& sign = root_->operation;
+    const bool logical = sign == "not" || sign == "&&" || sign == "||" || is_comparison_sign(sign);
+    if (value && logical && std::isnan(value.value())) return 0.0;
+    return value;
 }
 
 std::vector<std::string> Expression::names() const {
@@ -279,7 +296,7 @@ std::vector<Expression> Expression::clauses() const {
 }
 
 bool Expression::is_comparison() const {
-    return std::string_view("== != <= >= < >").find(root_->operation) != std::string_view::npos;
+    return is_comparison_sign(root_->operation);
 }
 
 std::pair<Expression, Expression> Expression::sides() const {

@@ -9,7 +9,8 @@
 //   name       = word [ "[" digits "]" ] { "@" word ":" word }          sectors_per_request@line:7, output[3],
 //   cycles@scene:four, gpu.sms@gpu:jetson-nano (the names of GPUs may hold '-' and ':')
 //
-// A comparison gives 1 or 0, and 0 when either side is NaN. == allows a relative difference of 1e-9.
+// A comparison gives 1 or 0. == allows a relative difference of 1e-9; an infinity equals itself alone. A comparison with NaN
+// is neither true nor false, and so are ! and what else of && and || hangs on it: as the whole expression it gives 0.
 #pragma once
 #include <functional>
 #include <map>

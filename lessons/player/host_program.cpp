@@ -193,6 +193,8 @@ class HostParser {
             if (bytes_of(s.to) != bytes_of(s.from))
                 c.fail(at, fmt::format("{} bytes do not fit {} bytes: both sides of a copy have the same size",
                                        bytes_of(s.from), bytes_of(s.to)));
+            if (s.to.array == s.from.array && s.to.first < s.from.past && s.from.first < s.to.past)
+                c.fail(at, "the two sides of a copy overlap: what it would leave there is not defined");
             stream(c, s, false);
             s.text = fmt::format("{} {}", verb, name_of(s.verb == HostVerb::copy_out ? s.from : s.to));
         } else if (verb == "launch") {

@@ -4,15 +4,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cctype>
 #include <cmath>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <set>
+#include <string_view>
 #include <tuple>
 
 #include "core/base/files.h"
 #include "core/base/nearest.h"
+#include "core/base/sizes.h"
 #include "lessons/player/host_program.h"
+#include "lessons/player/kernel_source.h"
 #include "lessons/player/predict.h"
 #include "lessons/player/run.h"
 
@@ -21,7 +28,8 @@ namespace {
 
 using model::HostVerb;
 
-constexpr uint64_t instructions_in_all = 50'000'000;  // warp instructions of a host program's launches
+constexpr uint64_t instructions_in_all = 50'000'000;  // warp instructions of a host program's kernels, the host's with them
+constexpr uint64_t most_kept = uint64_t{1} << 30;     // bytes of what kernels and copies under way will write
 constexpr uint64_t issues_kept = 200'000, blocks_kept = 65'536, blocks_in_all = 1'000'000;
 
 struct Kernel {
@@ -30,25 +38,62 @@ struct Kernel {
     std::vector<bool> read_only;  // by parameter: a pointer to const
 };
 
-// "const float *x" of the kernel's parameter list: whether each is a pointer to const.
-std::vector<bool> const_parameters(const std::string& source, const std::string& kernel, size_t count) {
-    std::vector<bool> read_only(count, false);
-    for (size_t at = source.find("__global__"); at != std::string::npos; at = source.find("__global__", at + 1)) {
-        const size_t name = source.find(kernel, at), open = source.find('(', at);
-        if (name == std::string::npos || open == std::string::npos) break;
-        const size_t call = source.find('(', name);
-        if (call == std::string::npos || source.find(')', at) < name || call != name + kernel.size()) continue;
-        const size_t close = std::min(source.find(')', call), source.size());
-        size_t i = 0;
-        for (size_t from = call + 1; from < close && i < count; ++i) {
-            const size_t comma = std::min(source.find(',', from), close);
-            read_only[i] = source.substr(from, comma - from).find("const ") != std::string::npos;
-            from = comma + 1;
-        }
-        break;
+bool says_const(std::string_view text) {
+    for (size_t at = text.find("const"); at != std::string_view::npos; at = text.find("const", at + 1)) {
+        const auto in_name = [&](size_t i) {
+            return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) != 0 || text[i] == '_');
+        };
+        if (!(at > 0 && in_name(at - 1)) && !in_name(at + 5)) return true;
     }
-    return read_only;
+    return false;
 }
+
+// Whether what is declared points to something const: "const float *x", "float const *const x", not "float *const x".
+bool points_to_const(std::string_view declaration) {
+    declaration = declaration.substr(0, declaration.find('='));
+    const size_t star = declaration.rfind('*'), bracket = declaration.find('[');
+    const bool array = bracket != std::string_view::npos && declaration.find('(') == std::string_view::npos;
+    if (!array && star == std::string_view::npos) return false;
+    const std::string_view pointee = declaration.substr(0, array ? bracket : star);
+    const size_t inner = pointee.rfind('*');  // of a pointer to pointers, which are const or not themselves
+    return says_const(inner == std::string_view::npos ? pointee : pointee.substr(inner + 1));
+}
+
+// What a kernel under way has changed, kept until it ends: pieces of memory in which a byte differs, with what they then
+// hold. A byte that it leaves alone may be written by others in the meantime.
+struct Changes {
+    static constexpr uint64_t piece = 64;
+    struct Piece {
+        uint64_t address = 0, changed = 0;  // a bit a byte
+        std::array<std::byte, piece> bytes = {};
+    };
+    std::deque<Piece> pieces;
+    uint64_t bytes() const { return pieces.size() * sizeof(Piece); }
+
+    void add(const simt::Memory& before, const simt::Memory& after, uint64_t address, uint64_t bytes) {
+        const std::byte *was = before.read(address, bytes), *is = after.read(address, bytes);
+        if (was == is) return;  // shared: nobody has written to it
+        for (uint64_t at = 0; at < bytes; at += piece) {
+            const uint64_t some = std::min(piece, bytes - at);
+            if (std::memcmp(was + at, is + at, some) == 0) continue;
+            Piece& one = pieces.emplace_back();
+            one.address = address + at;
+            for (uint64_t i = 0; i < some; ++i) {
+                one.bytes[i] = is[at + i];
+                if (was[at + i] != is[at + i]) one.changed |= uint64_t{1} << i;
+            }
+            if (this->bytes() > most_kept) return;  // refused by who asked
+        }
+    }
+    void write_to(simt::Memory& memory) const {
+        for (const Piece& one : pieces) {
+            const auto some = static_cast<uint64_t>(std::bit_width(one.changed));
+            std::byte* const place = memory.write(one.address, some);
+            for (uint64_t i = 0; i < some; ++i)
+                if (one.changed >> i & 1) place[i] = one.bytes[i];
+        }
+    }
+};
 
 class Runner {
   public:
@@ -113,7 +158,8 @@ class Runner {
                 Kernel kernel;
                 kernel.program = program.value();
                 if (Result<std::string> source = read_file(folder_ / file, 1 << 20)) kernel.source = source.value();
-                kernel.read_only = const_parameters(kernel.source, s.kernel, kernel.program->parameters.size());
+                for (const std::string& declaration : parameter_declarations(kernel.source, s.kernel))
+                    kernel.read_only.push_back(points_to_const(declaration));
                 kernels_[s.kernel] = std::move(kernel);
                 problem.reset();
                 break;
@@ -263,7 +309,7 @@ class Runner {
         run->source = kernel.source;
         model::TimedOptions timed;
         timed.stop = options_.stop;
-        timed.max_instructions = instructions_in_all - std::min(instructions_in_all - 1, issued_);
+        timed.max_instructions = instructions_left();
         // Of the first few kernels one launch each can be looked into.
         const bool first = traced_.size() < 4 && traced_.insert(s.kernel).second;
         if (first) run->before = std::make_shared<const simt::Memory>(device_);
@@ -283,12 +329,14 @@ class Runner {
         const Kernel& kernel = kernels_.at(s.kernel);
         const simt::LaunchConfig config = config_of(s);
         simt::LaunchOptions how = model::functional_options(run_->gpu, *kernel.program, config);
-        how.max_instructions = instructions_in_all;
+        how.max_instructions = instructions_left();
         how.stop = options_.stop;
         const simt::LaunchResult result = simt::launch(*kernel.program, config, memory, how);
         if (result.stopped) throw Failure("cancelled");
+        issued_ += result.warp_instructions;
         if (result.fault) run_->fault = result.fault;
     }
+    uint64_t instructions_left() const { return instructions_in_all - std::min(instructions_in_all - 1, issued_); }
 
     // Everything again, in the order of the timeline.
     void as_scheduled() {
@@ -313,36 +361,47 @@ class Runner {
         std::stable_sort(moments.begin(), moments.end(), [](const Moment& a, const Moment& b) {
             return std::tie(a.time, a.rank) < std::tie(b.time, b.rank);
         });
-        std::map<size_t, std::vector<std::byte>> taken;                            // by copies under way
-        std::map<size_t, std::pair<simt::Memory, simt::Memory>> before_and_after;  // of kernels under way
+        issued_ = 0;
+        std::map<size_t, std::vector<std::byte>> taken;  // by copies under way
+        std::map<size_t, Changes> changes;               // of kernels under way
+        uint64_t kept = 0;                               // bytes of both
+        const auto keep = [&](const HostStatement& s, uint64_t bytes) {
+            if ((kept += bytes) > most_kept)
+                fail(s, fmt::format("what is under way at once here would write more than {}, which is too much to keep: "
+                                    "order the operations, or take smaller arrays",
+                                    size_text(most_kept)));
+        };
         for (const Moment& moment : moments) {
             const HostStatement& s = run_->text.statements[moment.index];
             simt::Memory& memory = s.verb == HostVerb::work ? host_ : device_;
             if (!s.kernel.empty() && !moment.ends) {
                 simt::Memory after = memory;
                 functional(s, after);
-                before_and_after.emplace(moment.index, std::pair{memory, after});
+                Changes& made = changes[moment.index];
+                for (size_t i = 0; i < s.arguments.size(); ++i) {
+                    const HostSlice& slice = s.arguments[i].slice;
+                    const bool looked_at = std::any_of(
+                        s.arguments.begin(), s.arguments.begin() + static_cast<std::ptrdiff_t>(i), [&](const auto& other) {
+                            return other.is_slice && other.slice.array == slice.array && other.slice.first <= slice.first &&
+                                   other.slice.past >= slice.past;
+                        });
+                    if (s.arguments[i].is_slice && !looked_at) made.add(memory, after, address(slice), bytes(slice));
+                }
+                keep(s, made.bytes());
             } else if (!s.kernel.empty()) {
-                const auto& [before, after] = before_and_after.at(moment.index);
-                for (const HostArgument& one : s.arguments)
-                    if (one.is_slice) changes(memory, before, after, address(one.slice), bytes(one.slice));
-                before_and_after.erase(moment.index);
+                const auto made = changes.extract(moment.index);
+                made.mapped().write_to(memory);
+                kept -= made.mapped().bytes();
             } else if (s.verb != HostVerb::work && !moment.ends) {
                 const std::byte* const from = memory_of(s.from).read(address(s.from), bytes(s.from));
                 taken[moment.index].assign(from, from + bytes(s.from));
+                keep(s, bytes(s.from));
             } else if (s.verb != HostVerb::work) {
                 std::memcpy(memory_of(s.to).write(address(s.to), bytes(s.to)), taken[moment.index].data(), bytes(s.to));
                 taken.erase(moment.index);
+                kept -= bytes(s.from);
             }
         }
-    }
-
-    static void changes(simt::Memory& to, const simt::Memory& before, const simt::Memory& after, uint64_t address,
-                        uint64_t bytes) {
-        const std::byte *was = before.read(address, bytes), *is = after.read(address, bytes);
-        std::byte* const place = to.write(address, bytes);
-        for (uint64_t i = 0; i < bytes; ++i)
-            if (was[i] != is[i]) place[i] = is[i];
     }
 
     std::string sentence(const model::Hazard& hazard) const {

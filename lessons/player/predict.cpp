@@ -11,6 +11,7 @@
 #include <set>
 #include <string_view>
 
+#include "core/base/close_enough.h"
 #include "core/base/nearest.h"
 #include "lessons/player/expression.h"
 #include "lessons/player/host_program.h"
@@ -352,7 +353,7 @@ bool asks_of_other_gpus(const Predict& predict, const std::vector<std::string>& 
 }
 
 bool agrees(const Predict& predict, const Answer& answer, double truth) {
-    return answer.has_value && std::fabs(answer.value - truth) <= predict.tolerance * std::max(std::fabs(truth), 1e-12);
+    return answer.has_value && within(answer.value, truth, predict.tolerance * std::max(std::fabs(truth), 1e-12));
 }
 
 int right_answer(const Predict& predict, double truth) {

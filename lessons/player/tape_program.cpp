@@ -138,6 +138,7 @@ class TapeParser {
                       last = whole(without_ends(right.substr(dots + 2)), "a loop's bound", 0, 10'000);
         if (++depth_ > 4) fail("loops within loops go four deep at most");
         for (int64_t i = first; i <= last; ++i) {
+            if (++lines_run_ > most_tape_lines) fail("this program is too long");
             variables_[counter] = static_cast<double>(i);
             place_ = fmt::format("[{}]", i);
             run(from, to);

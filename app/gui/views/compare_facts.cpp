@@ -13,7 +13,7 @@
 namespace lockstep::gui {
 namespace {
 
-// Of metrics.cpp's rows, those that say most about a change; the shares of states follow on their own.
+// Of metric_rows.cpp's rows, those that say most about a change; the shares of states follow on their own.
 constexpr std::string_view main_metrics[] = {"cycles",
                                              "time_us",
                                              "warp_instructions",

@@ -76,11 +76,12 @@ std::string roof_sentence(const model::Roofline& roofline, const RoofTrail& trai
     const double room = model::headroom(roofline, point, level);
     const bool bytes_bind = memory >= math;
     std::string text = fmt::format(
-        "Run {} reaches {}, {:.0f} % of {}: x{:.3g} is left. Its bytes need {:.3g} µs, its operations {:.3g} µs, it took "
+        "Run {} reaches {}, {:.0f} % of {}: {}. Its bytes need {:.3g} µs, its operations {:.3g} µs, it took "
         "{:.3g} µs.",
         run->number, flops_text(point.flop_per_second()), 100 / room,
-        bytes_bind ? fmt::format("the {} roof", roof.name) : fmt::format("the {} peak", peak->name), room, 1e6 * memory,
-        1e6 * math, 1e6 * point.seconds);
+        bytes_bind ? fmt::format("the {} roof", roof.name) : fmt::format("the {} peak", peak->name),
+        room < 0.995 ? "more than the model should let it" : fmt::format("x{:.3g} is left", room), 1e6 * memory, 1e6 * math,
+        1e6 * point.seconds);
     if (run->guessed) text = fmt::format("Your guess was {}. ", distance_words(run->guess, point, RoofLevel::dram)) + text;
     return text;
 }
