@@ -116,6 +116,7 @@ struct Pass {
     bool depends_on_loads(uint32_t begin, uint32_t end) const;
     bool keeps_rolled(uint32_t begin) const;
     void find_uniform();
+    uint32_t words_at_once() const;
 };
 
 void Pass::count() {
@@ -424,10 +425,18 @@ void Pass::unroll(uint32_t begin, uint32_t end, uint32_t mark, uint32_t words) {
     if (last.kind != Kind::branch || last.target != begin || words == 0) return;
     uint32_t machine = 0;
     for (uint32_t pc = begin; pc < end; ++pc) machine += out[pc].instructions;
-    const uint32_t rounds = std::min(unrolled, most_words / words);
+    const uint32_t rounds = std::min(unrolled, words_at_once() / words);
     if (machine > most_unrolled || rounds < 2 || keeps_rolled(begin) || depends_on_loads(begin, end)) return;
     out[mark].rounds = static_cast<uint8_t>(rounds);
     out[end - 1].loop = begin;
+}
+
+// What the registers hold besides sums and addresses, where it is known how many ptxas took.
+uint32_t Pass::words_at_once() const {
+    constexpr uint32_t others = 12;
+    const bool stated = program.ptx.substr(0, program.ptx.find(".version")).find("// registers ") != std::string::npos;
+    if (!stated) return most_words;
+    return std::min(most_words, program.registers_per_thread - std::min(program.registers_per_thread, others));
 }
 
 // Whether where a round loads from, or whether there is another one, depends on what an earlier one loaded.
