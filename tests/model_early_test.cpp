@@ -1,6 +1,7 @@
 // Loads that ptxas moves up: under way together, with their turn at L2 and DRAM from where they are moved to, and never more
 // of them than the memory can bring.
 #include <cstring>
+#include <map>
 #include <string>
 
 #include "core/model/lowering.h"
@@ -159,4 +160,25 @@ TEST_CASE("a division of doubles takes as long as its multiply-adds on boards wi
         CHECK(division >= 8 * sum);
         CHECK(comparison == sum);
     }
+}
+
+TEST_CASE("who waits for a constant that no cache has yet says so, and who waits for one at hand does not") {
+    const auto program =
+        ptx::decode(ptx::parse(".version 7.0\n.target sm_75\n.address_size 64\n.const .f32 c[4096] = {1};\n.visible .entry "
+                               "k(.param .u64 p)\n{\n"
+                               ".reg .f32 %f<9>; .reg .b64 %rd<9>;\nld.param.u64 %rd1, [p];\nld.const.f32 %f1, [c];\n"
+                               "add.f32 %f2, %f1, %f1;\nld.const.f32 %f3, [c+4];\nadd.f32 %f4, %f3, %f2;\nst.global.f32 "
+                               "[%rd1], %f4;\nret;\n}\n",
+                               "k.ptx")
+                        .value(),
+                    "k")
+            .value();
+    const TimedResult result = run(*program, 1, 4096);
+    std::map<uint32_t, int64_t> waited;  // in front of each instruction, for constants
+    for (const WarpTrack& warp : result.trace.warps)
+        for (const StallRun& stall : warp.runs)
+            if (stall.reason == StallReason::imc_miss) waited[stall.pc] += stall.end - stall.begin;
+    REQUIRE(waited.size() == 1);
+    CHECK(waited.begin()->second > 8 * 150);
+    CHECK(program->instructions[waited.begin()->first].opcode->name == "add");
 }

@@ -47,6 +47,11 @@ void Sm::account_memory(SubCore& core, uint32_t s, WarpSlot& w, const MemoryCost
     issued.early = static_cast<uint32_t>(std::clamp<int64_t>(latency - 1, 0, issued.early));
     issued.ready = std::max(issued.now + 1, issued.now - issued.early + latency);
     issued.level = cost.level;
+    // Behind one cycle for each lane's address; a load by a register's address waits at the short scoreboard.
+    const Timing& t = timing_[issued.pc];
+    if (cost.level == MemoryLevel::constant && t.result_wait == StallReason::wait &&
+        cost.ready - issued.now > int64_t{t.latency} + simt::warp_size)
+        issued.wait = StallReason::imc_miss;
     issued.sectors = cost.sectors;
     issued.passes = cost.passes;
     InstructionCounters& counters = state_.windows->at(issued.now, issued.pc);

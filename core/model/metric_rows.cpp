@@ -468,6 +468,7 @@ constexpr Row rows[] = {
     STALL(mio_throttle),
     STALL(branch_resolving),
     STALL(no_instruction),
+    STALL(imc_miss),
     STALL(dispatch_stall),
     STALL(drain),
     STALL(membar),

@@ -30,6 +30,8 @@ constexpr std::array<StallRow, static_cast<size_t>(StallReason::count)> rows = {
      "The warp waits until its branch target is known."},
     {StallReason::no_instruction, "no_instruction", "no instruction", NSIGHT("no_instruction"),
      "The warp's next instruction has not been fetched yet."},
+    {StallReason::imc_miss, "imc_miss", "IMC miss", NSIGHT("imc_miss"),
+     "The constant that an instruction names is not in the nearest constant cache."},
     {StallReason::dispatch_stall, "dispatch_stall", "dispatch stall", NSIGHT("dispatch_stall"),
      "The dispatcher holds the instruction back: the register file is still read for an earlier one."},
     {StallReason::drain, "drain", "drain", NSIGHT("drain"), "The warp has finished, but its stores have not left yet."},

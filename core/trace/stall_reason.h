@@ -19,6 +19,7 @@ enum class StallReason : uint8_t {
     mio_throttle,        // the memory input/output queue is full
     branch_resolving,    // a branch target is being computed
     no_instruction,      // the next instruction is not fetched yet
+    imc_miss,            // a constant that the instruction names is not in the nearest constant cache
     dispatch_stall,      // the dispatcher holds the instruction back
     drain,               // finished, but its stores are still on the way
     membar,              // waits at a memory fence

@@ -20,6 +20,7 @@ constexpr std::array<StateCode, state_count> codes = {{
      "wait for room in the shared memory queue"},
     {StallReason::branch_resolving, data::vermillion, Hatch::vertical, 1, false, "branch", "wait for a branch target"},
     {StallReason::no_instruction, data::vermillion, Hatch::dots, 1, false, "fetch", "wait for their next instruction"},
+    {StallReason::imc_miss, data::orange, Hatch::cross, 1, false, "constant", "wait for a constant"},
     {StallReason::dispatch_stall, data::blue, Hatch::diagonal, 1, false, "dispatch", "are held by the dispatcher"},
     {StallReason::drain, data::grey, Hatch::cross, 1, false, "drain", "wait for their last stores to leave"},
     {StallReason::membar, data::purple, Hatch::horizontal, 1, false, "fence", "wait at a memory fence"},
