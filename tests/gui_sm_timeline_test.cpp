@@ -301,6 +301,7 @@ TEST_CASE("register bits read as the type that the program uses them with") {
     CHECK(text_of(0x3fc00000u, ptx::Type::f32) == "1.5");
     CHECK(text_of(0xffffffffu, ptx::Type::s32) == "-1");
     CHECK(text_of(20736, ptx::Type::u32) == "20,736");
+    CHECK(text_of(0xffffffffu, ptx::Type::u32) == "0xffffffff");
     CHECK(text_of(0x7fc00000u, ptx::Type::f32) == "nan");
     CHECK(text_of(0x3c00, ptx::Type::f16) == "1");
     CHECK(text_of(0x7f0000000400ull, ptx::Type::b64) == "0x7f0000000400");

@@ -111,8 +111,6 @@ class CompareView final : public View {
         if (a_->run != pair.a) a_ = session.timeline(pair.a);
         if (b_->run != pair.b) b_ = session.timeline(pair.b);
         names_ = names_of(*pair.a, *pair.b);
-        names_.a += ", " + sm_of(*pair.a);
-        names_.b += ", " + sm_of(*pair.b);
         rows_ = compare_rows(*pair.a, *pair.b);
         all_ = std::max<int64_t>({1, a_->cycles, b_->cycles});
         begin_ = 0;
@@ -229,13 +227,24 @@ class CompareView final : public View {
         return std::min(height, head_of(height) + 12 + rows * static_cast<float>(pitch_of(timeline, height)));
     }
 
+    // What tells the run apart, and whose warps are drawn, in as many words as there is room for.
+    static std::string title_of(const Ui& ui, std::string_view name, const model::KernelRun& run, float width) {
+        const std::string where = sm_of(run);
+        for (const std::string& one : {where, where.substr(0, where.find(';'))})
+            if (const std::string all = fmt::format("{}, {}", name, one); ui.text_width(all, {.size = 13}) <= width)
+                return all;
+        return std::string(name);
+    }
+
     // Name, issue strip and rows of one run, as two pictures whatever is in them.
     void draw_band(Ui& ui, const TimeAxis& axis, const Timeline& timeline, std::string_view letter, std::string_view name,
                    const Rect& r) const {
         const Theme& theme = *ui.theme;
         const float head = head_of(r.h);
         ui.text(r.x, r.y + 14, letter, {.size = 14, .weight = 700});
-        if (head > 0) ui.text(axis.x, r.y + 14, name, {.size = 13, .color = theme.ink2, .width = axis.width});
+        if (head > 0)
+            ui.text(axis.x, r.y + 14, title_of(ui, name, *timeline.run, axis.width),
+                    {.size = 13, .color = theme.ink2, .width = axis.width});
         const auto rows = static_cast<int>(timeline.rows.size());
         const int pitch = pitch_of(timeline, r.h);
         const int width = static_cast<int>(axis.width), tall = std::min(rows * pitch, static_cast<int>(r.h - head - 10));

@@ -144,6 +144,7 @@ std::vector<Card> cards_of(const Shown& shown, bool independent) {
         } else if (missing > 0) {
             card.name = (card.returned != 0 ? "return at pc " : "barrier at pc ") + pc_text(stack[i].pc);
             card.state = waiting_text(all - missing, all);
+            card.brief = fmt::format("{} of {} wait", all - missing, all);
             say_returned(card);
         }
         if (const std::string call = call_of(shown.program, stack, i); !call.empty()) card.state += " " + call;

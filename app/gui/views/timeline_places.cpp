@@ -169,6 +169,7 @@ void draw_legend(Ui& ui, const Timeline& timeline, const WindowSums& sums, const
     const float content = states_height(ui, sums, r.w, places.brief) + 6;
     const float up = places.low ? ui.scroll("legend", view, content) : 0;
     if (places.low) ui.clip(view);
+    float last_end = r.x;
     const auto entry = [&](std::string_view label, int64_t value, auto&& swatch) {
         float x = r.x;
         for (size_t c = 0; c < i % columns; ++c) x += widths[c];
@@ -177,7 +178,7 @@ void draw_legend(Ui& ui, const Timeline& timeline, const WindowSums& sums, const
         const std::string share = open ? std::string{} : percent(value, std::max<int64_t>(1, sums.slot_cycles));
         const float end =
             ui.text(x + 28, y, label, {.size = 13, .width = widths[i % columns] - 36 - ui.text_width(share, {.size = 13})});
-        ui.text(end + 8, y, share, {.size = 13, .color = theme.ink2});
+        last_end = ui.text(end + 8, y, share, {.size = 13, .color = theme.ink2});
         ++i;
     };
     for (const StallReason state : legend_states(sums))
@@ -188,8 +189,7 @@ void draw_legend(Ui& ui, const Timeline& timeline, const WindowSums& sums, const
     entry("empty slot", sums.slot_cycles > 0 ? sums.empty() : 1, [&](const Rect& box) { ui.frame(box, theme.line); });
     const float y = r.y + 20 + 22 * static_cast<float>((i + columns - 1) / columns) - 1;
     if (places.low) {  // beside the last states
-        float x = r.x;
-        for (size_t c = 0; c < i % columns; ++c) x += widths[c];
+        const float x = last_end + 22;
         if (i % columns != 0 && places.letters && !places.texture && places.hidden_from > places.axis.begin)
             draw_letters(ui, timeline, places, {x, y - 22 - up, r.right() - x, 22});
         ui.unclip();

@@ -360,6 +360,7 @@ std::string text_of(uint64_t bits, ptx::Type type) {
         const Type half = type == Type::f16x2 ? Type::f16 : Type::bf16;
         return text_of(bits & 0xffff, half) + " | " + text_of(bits >> 16 & 0xffff, half);
     }
+    if (type == Type::u32 && (bits >> 31 & 1)) return fmt::format("0x{:08x}", bits & 0xffffffffu);  // a mask
     const double value = number_of(bits, type);
     if (type == Type::f32 || type == Type::f64 || type == Type::f16 || type == Type::bf16) {
         if (std::isnan(value)) return "nan";

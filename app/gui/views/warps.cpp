@@ -554,10 +554,10 @@ class WarpsView final : public View {
         if (focus.time >= axis.begin && focus.time < axis.end) {
             const float x = axis.at(focus.time) + axis.column() / 2;
             // Not through the chosen cell: its letter is what one looks for.
-            const RowPlace* chosen =
-                focus.warp >= 0 && places.letters
-                    ? places.place_of(timeline_->trace().warps[static_cast<size_t>(focus.warp)].slot, *timeline_)
-                    : nullptr;
+            const WarpTrack* warp = focus.warp >= 0 ? &timeline_->trace().warps[static_cast<size_t>(focus.warp)] : nullptr;
+            const RowPlace* chosen = warp && places.letters && state_at(timeline_->trace(), *warp, focus.time).resident
+                                         ? places.place_of(warp->slot, *timeline_)
+                                         : nullptr;
             if (chosen && chosen->y > places.rows.y && chosen->y + places.pitch < places.rows.bottom()) {
                 ui.cursor_line(x, places.ruler.y + 16, chosen->y);
                 ui.cursor_line(x, chosen->y + places.pitch - 1, foot);
