@@ -249,3 +249,130 @@ TEST_CASE("what the pointer is told stays inside the window, however large the t
     }
     CHECK(told > 10);
 }
+
+TEST_CASE("Shift and Right in a wait go to the instruction that waits, and on from there to the next cycle that issues") {
+    SmDesk desk("sm");
+    const KernelTrace& trace = desk.trace();
+    const auto& warp = trace.warps.front();
+    desk.shell.focus.warp = 0;
+    size_t waited = 0;
+    for (size_t i = 1; i + 1 < 10; ++i) {  // the history has ten
+        const int64_t here = trace.issues[warp.issues[i]].cycle, next = trace.issues[warp.issues[i + 1]].cycle;
+        if (next - here < 4) continue;
+        desk.shell.focus.time = here + 2;
+        desk.frames(2);
+        desk.key(KeyCode::right, true);
+        CHECK(desk.shell.focus.time == next);
+        desk.key(KeyCode::left, true);
+        CHECK(desk.shell.focus.time == here);
+        ++waited;
+    }
+    CHECK(waited > 2);
+}
+
+TEST_CASE("Shift and Right pass over what is folded into the instruction before it") {
+    SmDesk desk("sm");
+    auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
+    auto run = std::make_shared<model::KernelRun>(*snapshot->kernel);
+    KernelTrace& trace = run->result.trace;
+    const auto& issues = trace.warps.front().issues;
+    trace.issues[issues[7]].cycle = trace.issues[issues[8]].cycle = trace.issues[issues[6]].cycle;
+    trace.issues[issues[7]].folded = trace.issues[issues[8]].folded = true;
+    snapshot->kernel = run;
+    desk.show(snapshot);
+    desk.shell.focus.warp = 0;
+    desk.shell.focus.time = trace.issues[issues[6]].cycle;
+    desk.frames(2);
+    desk.key(KeyCode::right, true);
+    CHECK(desk.shell.focus.time == trace.issues[issues[9]].cycle);
+    desk.key(KeyCode::left, true);
+    CHECK(desk.shell.focus.time == trace.issues[issues[6]].cycle);
+}
+
+TEST_CASE("a warp that has ended has no lanes on and no instruction that is marked") {
+    SmDesk desk("sm");
+    const KernelTrace& trace = desk.trace();
+    const auto ended = std::find_if(trace.warps.begin(), trace.warps.end(),
+                                    [&](const WarpTrack& warp) { return warp.end + 40 < trace.cycles; });
+    REQUIRE(ended != trace.warps.end());
+    desk.shell.focus.warp = static_cast<int32_t>(ended - trace.warps.begin());
+    desk.shell.focus.time = ended->end - 2;
+    desk.frames(2);
+    CHECK(desk.shell.focus.pc >= 0);
+    CHECK(desk.shows(" of 32 lanes on"));
+    desk.shell.focus.time = ended->end + 20;
+    desk.frames(2);
+    CHECK(desk.shell.focus.pc == -1);
+    CHECK(desk.shell.focus.line == -1);
+    CHECK(desk.shows("Ended at cycle"));
+    CHECK_FALSE(desk.shows(" of 32 lanes on"));
+}
+
+TEST_CASE("no tooltip covers what a click brought until the pointer moves on") {
+    SmDesk desk("sm");
+    desk.shell.show_alone("warps");
+    desk.frames(2);
+    desk.input.mouse_x = 500;
+    desk.input.mouse_y = 300;
+    desk.frame();
+    REQUIRE_FALSE(desk.shell.state.tooltip.empty());
+    desk.click(500, 300);
+    CHECK(desk.shell.state.tooltip.empty());
+    desk.input.mouse_x = 520;
+    desk.frame();
+    CHECK_FALSE(desk.shell.state.tooltip.empty());
+}
+
+TEST_CASE("the instruction that is marked stays in sight when its panel becomes lower") {
+    SmDesk desk("sm");
+    auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
+    auto run = std::make_shared<model::KernelRun>(*snapshot->kernel);
+    auto program = std::make_shared<ptx::Program>(*run->program);
+    const size_t before = program->instructions.size();
+    for (int copies = 0; copies < 6; ++copies)
+        for (size_t pc = 0; pc < before; ++pc) {
+            program->instructions.push_back(program->instructions[pc]);
+            program->texts.push_back(program->texts[pc]);
+        }
+    const std::string text = "\tex2.approx.ftz.f32 %f9, %f9;\n";
+    program->texts[40] = {static_cast<uint32_t>(program->ptx.size()) + 1, static_cast<uint32_t>(text.size()) - 2};
+    program->ptx += text;
+    run->program = program;
+    snapshot->kernel = run;
+    desk.show(snapshot);
+    desk.shell.show_alone("code");
+    desk.size(1600, 1000, 1);
+    desk.frames(2);
+    desk.shell.focus.pc = 40;
+    desk.frames(2);
+    REQUIRE(desk.shows("ex2.approx"));
+    for (const float height : {360.0f, 300.0f, 420.0f}) {
+        desk.size(1600, height, 1);
+        desk.frames(3);
+        INFO(height);
+        CHECK(desk.shows("ex2.approx"));
+    }
+}
+
+TEST_CASE("two runs say whose warps are drawn, and zoom by their keys wherever the pointer is in the panel") {
+    SmDesk desk("sm");
+    desk.session.pinned = desk.session.snapshot()->kernel;
+    desk.session.sm_page = "compare";
+    desk.frames(3);
+    const std::string words = desk.shell.describe("compare");
+    INFO(words);
+    CHECK(words.find("SM 0 of 80") != std::string::npos);
+    CHECK(desk.shows("SM 0 of 80"));
+    desk.shell.show_alone("compare");
+    desk.frames(3);
+    const auto labels = [&] {
+        std::string all;
+        for (const UiState::Written& text : desk.written) all += text.text + "|";
+        return all;
+    };
+    const std::string whole = labels();
+    desk.input.mouse_x = 1400;  // over the table
+    desk.input.mouse_y = 300;
+    desk.key(KeyCode::w);
+    CHECK(labels() != whole);
+}

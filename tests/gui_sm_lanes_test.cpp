@@ -53,9 +53,9 @@ TEST_CASE("even lanes are solid and odd ones hatched, whichever side of the bran
     }
 }
 
-TEST_CASE("the average counts from the instruction before the branch that splits the warp") {
+TEST_CASE("the average counts from the branch that splits the warp on") {
     const auto history = even_odd_history();
-    CHECK(counting_from(*history) == 2);
+    CHECK(counting_from(*history) == 3);
     const LaneSums sums = sum_lanes(*history, 2, 8);
     CHECK(sums.issues == 6);
     CHECK(sums.lanes == 2 * 32 + 4 * 16);
@@ -240,4 +240,91 @@ TEST_CASE("the owners of a product's elements are those that the machine's own l
     CHECK(map->held_by(map->d, 5) == "row 1: columns 2, 3; row 9: columns 2, 3");
     CHECK(map->d.at(9, 3).word == 3);
     CHECK(map->a.at(1, 10).word == 2);
+}
+
+namespace {
+
+// even_odd with nothing behind the branch but `ret`, which 20 of 32 lanes have gone to.
+std::shared_ptr<Snapshot> with_early_return(const Snapshot& from) {
+    auto program = std::make_shared<ptx::Program>(*small_program());
+    program->instructions[8].kind = ptx::Kind::exit;
+    auto run = std::make_shared<model::KernelRun>(*from.kernel);
+    run->program = program;
+    auto history = std::make_shared<simt::WarpHistory>();
+    for (uint32_t pc = 0; pc < 4; ++pc)
+        history->steps.push_back({pc, simt::full_mask, simt::full_mask, 0, {{pc, ptx::no_pc, simt::full_mask}}});
+    for (uint32_t pc = 4; pc < 8; ++pc)
+        history->steps.push_back({pc, 0xfff, 0xfff, 0, {{8, ptx::no_pc, simt::full_mask}, {pc, 8, 0xfff}}});
+    auto snapshot = std::make_shared<Snapshot>(from);
+    snapshot->kernel = run;
+    snapshot->history = history;
+    return snapshot;
+}
+
+}  // namespace
+
+TEST_CASE("lanes that wait where only ret is left have returned, in the lanes' rows, in the legend and on the cards") {
+    SmDesk desk("learn");
+    const auto snapshot = with_early_return(*desk.session.snapshot());
+    const auto& steps = snapshot->history->steps;
+    CHECK(returned_lanes(*snapshot->kernel->program, steps[5].stack) == ~0xfffu);
+    CHECK(returned_lanes(*snapshot->kernel->program, steps[2].stack) == 0);
+    CHECK(returned_lanes(*small_program(), steps[5].stack) == 0);  // something is left to do where they meet
+    desk.session.grain = Grain::instruction;
+    desk.session.history_step = 5;
+    desk.show(snapshot);
+    desk.session.history_step = 5;
+    desk.frames(2);
+    CHECK(desk.shell.describe("stack").find("(20 of 32 lanes have returned)") != std::string::npos);
+    desk.shell.show_alone("divergence");
+    desk.frames(2);
+    CHECK(desk.shows("returned"));
+    CHECK_FALSE(desk.shows("lane off: it waits for another path"));
+}
+
+TEST_CASE("one lane is counted as one lane") {
+    SmDesk desk("learn");
+    auto history = std::make_shared<simt::WarpHistory>(*even_odd_history());
+    for (simt::WarpStep& step : history->steps)
+        for (simt::StackEntry& entry : step.stack) entry.mask &= 0xaaaaaaabu;  // of the even lanes only lane 0
+    auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
+    snapshot->history = history;
+    desk.session.grain = Grain::instruction;
+    desk.session.history_step = 4;
+    desk.show(snapshot);
+    desk.session.history_step = 4;
+    const std::string text = desk.shell.describe("stack");
+    INFO(text);
+    CHECK(text.find(", 1 lane") != std::string::npos);
+    CHECK(text.find("1 lanes") == std::string::npos);
+}
+
+TEST_CASE("of many waves the first, the last and those around the one that runs have a column") {
+    std::vector<BlockCounts> waves(40, BlockCounts{.done = 10, .running = 0, .to_come = 0});
+    waves[19].running = 3;
+    CHECK(waves_shown(waves, 6) == std::vector<size_t>{0, 1, 18, 19, 20, 39});
+    waves[19].running = 0;
+    CHECK(waves_shown(waves, 6) == std::vector<size_t>{0, 1, 2, 3, 4, 39});
+    waves[39].running = 1;
+    CHECK(waves_shown(waves, 6) == std::vector<size_t>{0, 1, 2, 3, 38, 39});
+    waves.resize(4);
+    CHECK(waves_shown(waves, 6) == std::vector<size_t>{0, 1, 2, 3});
+    CHECK(waves_shown({}, 6).empty());
+}
+
+TEST_CASE("short blocks that never fill an SM are said to be fewer than the limit") {
+    KernelTrace trace;
+    for (uint32_t block = 0; block < 40; ++block)  // one more every 10 cycles, each there for 25
+        trace.blocks.push_back({block, static_cast<uint16_t>(block % 2), 0, 10 * block, 10 * block + 45});
+    CHECK(most_at_once(trace) == 3);
+    CHECK(most_at_once({}) == 0);
+    SmDesk desk("sm");
+    CHECK(desk.shell.describe("blocks").find("at once: blocks start") == std::string::npos);
+    auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
+    auto run = std::make_shared<model::KernelRun>(*snapshot->kernel);
+    run->result.trace.blocks = trace.blocks;
+    snapshot->kernel = run;
+    desk.show(snapshot);
+    CHECK(desk.shell.describe("blocks").find("At most 3 were there at once: blocks start one a cycle.") !=
+          std::string::npos);
 }

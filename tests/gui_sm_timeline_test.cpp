@@ -215,7 +215,7 @@ TEST_CASE("a source line gives its one subscript, or none when there are more") 
     const std::string source =
         "a = A[i];\n  tile[ty][tx] = B[row * n + k[j]];\nsum += x[i] * y[i];\nif (a[i] == 0) return;\nv = 1;\n";
     CHECK(subscript_of(source, 1, false) == "A[i]");
-    CHECK(subscript_of(source, 2, false) == "B[row * n + k[j]]");
+    CHECK(subscript_of(source, 2, false).empty());  // B[...] and k[j]
     CHECK(subscript_of(source, 2, true) == "tile[ty][tx]");
     CHECK(subscript_of(source, 3, false).empty());
     CHECK(subscript_of(source, 4, false) == "a[i]");
@@ -223,10 +223,85 @@ TEST_CASE("a source line gives its one subscript, or none when there are more") 
     CHECK(subscript_of(source, 99, false).empty());
 }
 
+namespace {
+
+// Loads of one line, one a space, in this order.
+ptx::Program loads_of(int line, std::initializer_list<ptx::Space> spaces) {
+    ptx::Program program;
+    for (const ptx::Space space : spaces) {
+        ptx::DecodedInstruction load;
+        load.kind = ptx::Kind::load;
+        load.space = space;
+        load.line = line;
+        program.instructions.push_back(load);
+    }
+    return program;
+}
+
+}  // namespace
+
+TEST_CASE("a load has the name of what it reads where that is certain, and else none") {
+    using ptx::Space;
+    const std::string source =
+        "out[i] = a[idx[i] & 1023];\n"
+        "atomicAdd(&local[(x[i] & 0x7fffffff) % BINS], 1);\n"
+        "part[t] += part[t + half];\n"
+        "__shared__ float tile[32];\n"
+        "sum += tile[k] * A[i];\n"
+        "v += x[i] * x[i];\n"
+        "float4 q = *(float4 *)&A[4 * i];\n"
+        "t[i] = *p + a[i];\n"
+        "a[i] = b && c[i] ? d & 3 : e;\n"
+        "s[k].x = u[k];  // w[k]\n"
+        "__global__ void kernel(const float *A, float *__restrict__ x) {\n";
+    const auto name = [&](int line, std::initializer_list<Space> spaces, uint32_t pc) {
+        return loaded_by(loads_of(line, spaces), source, pc);
+    };
+    CHECK(name(1, {Space::global, Space::global}, 0) == "idx[i]");
+    CHECK(name(1, {Space::global, Space::global}, 1) == "a[idx[i] & 1023]");
+    CHECK(name(1, {Space::global, Space::global, Space::global, Space::global}, 0).empty());  // unrolled: which is which?
+    CHECK(name(2, {Space::global}, 0) == "x[i]");
+    CHECK(name(3, {Space::shared, Space::shared}, 0).empty());
+    CHECK(name(5, {Space::shared, Space::global}, 0) == "tile[k]");
+    CHECK(name(5, {Space::shared, Space::global}, 1) == "A[i]");
+    CHECK(name(6, {Space::global}, 0) == "x[i]");
+    CHECK(name(7, {Space::global}, 0) == "A[4 * i]");
+    CHECK(name(8, {Space::global, Space::global}, 0).empty());
+    CHECK(name(9, {Space::global}, 0) == "c[i]");
+    CHECK(name(10, {Space::global}, 0) == "u[k]");
+    CHECK(name(1, {Space::param}, 0).empty());
+    CHECK(subscript_of(source, 3, true) == "part[t]");
+    CHECK(subscript_of(source, 10, true) == "s[k]");
+}
+
+TEST_CASE("a register on its way is hatched as the timeline calls the wait for it") {
+    const Timeline timeline = make_timeline(small_run());
+    const KernelTrace& trace = timeline.trace();
+    size_t fixed = 0, far = 0;
+    for (const WarpTrack& warp : trace.warps)
+        for (const uint32_t index : warp.issues) {
+            const ptx::Kind kind = timeline.run->program->instructions[trace.issues[index].pc].kind;
+            const StallReason reason = wait_for_result(timeline, warp, index);
+            if (kind == ptx::Kind::lane_wise && trace.issues[index].pc != 6) {
+                REQUIRE(reason == StallReason::wait);
+                ++fixed;
+            } else if (kind == ptx::Kind::load) {
+                REQUIRE(reason == StallReason::long_scoreboard);
+                ++far;
+            }
+            for (const StallRun& run : warp.runs)
+                if (run.cause == static_cast<int32_t>(index) && run.reason == StallReason::short_scoreboard)
+                    REQUIRE(reason == StallReason::short_scoreboard);
+        }
+    CHECK(fixed > 100);
+    CHECK(far > 100);
+}
+
 TEST_CASE("register bits read as the type that the program uses them with") {
     CHECK(text_of(0x3fc00000u, ptx::Type::f32) == "1.5");
     CHECK(text_of(0xffffffffu, ptx::Type::s32) == "-1");
     CHECK(text_of(20736, ptx::Type::u32) == "20,736");
+    CHECK(text_of(0xffffffffu, ptx::Type::u32) == "0xffffffff");
     CHECK(text_of(0x7fc00000u, ptx::Type::f32) == "nan");
     CHECK(text_of(0x3c00, ptx::Type::f16) == "1");
     CHECK(text_of(0x7f0000000400ull, ptx::Type::b64) == "0x7f0000000400");
@@ -256,6 +331,25 @@ TEST_CASE("register bits read as the type that the program uses them with") {
     CHECK(uses["%r3"] == ptx::Type::u32);
     const auto program = small_program();
     CHECK(type_of_use(*program, program->registers[0]) == ptx::Type::s32);
+    const std::string bits = R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry bits(.param .u64 p) {
+  .reg .f32 %f<3>; .reg .b32 %r<6>; .reg .pred %p<2>;
+  mov.f32 %f1, 0f3FC00000;
+  mov.b32 %r1, %f1;
+  mov.u32 %r2, 16;
+  mov.u32 %r3, -1;
+  shfl.sync.down.b32 %r4|%p1, %r1, %r2, %r2, %r3;
+  mov.b32 %f2, %r4;
+  ret;
+})";
+    const auto moved = ptx::decode(ptx::parse(bits, "bits.ptx").value()).value();
+    for (const ptx::Register& reg : moved->registers) {
+        INFO(reg.name);
+        if (reg.name == "%r1" || reg.name == "%r4") CHECK(type_of_use(*moved, reg) == ptx::Type::f32);
+        if (reg.name == "%r2" || reg.name == "%r3") CHECK(type_of_use(*moved, reg) == ptx::Type::u32);
+    }
     CHECK(type_of_use(*program, {"%r9", ptx::Type::b32, 192}) == ptx::Type::f32);  // new compilers keep floats in %r
 }
 
@@ -298,6 +392,7 @@ TEST_CASE("views of the SM say that nothing has run yet, and then what did") {
     INFO(warps);
     CHECK(warps.find("long scoreboard") != std::string::npos);
     CHECK(warps.find("issue slots used") != std::string::npos);
+    CHECK(warps.find("  empty slot: ") != std::string::npos);
     // An open prediction takes the totals away.
     session.reveal_steps = 3;
     for (auto make : {make_warps_view, make_code_view, make_blocks_view, make_divergence_view}) {
@@ -358,6 +453,32 @@ TEST_CASE("an SM that had no block is said to have had none, as a kernel that ha
     CHECK(words.find("No block of this kernel ran on SM 79.") != std::string::npos);
     trace.blocks.clear();
     CHECK(desk.shell.describe("warps").find("without a trace of its warps") != std::string::npos);
+}
+
+TEST_CASE("cycles in which the SM has no block any more are all empty, and it is said since when and who still runs") {
+    Desk desk;
+    desk.session.workspace = "sm";
+    REQUIRE(desk.shell.show_alone("warps"));
+    auto run = std::make_shared<model::KernelRun>(*small_run({.blocks_at_once = 1, .blocks = 1, .cycles = 3000}));
+    KernelTrace& trace = run->result.trace;
+    std::erase_if(trace.warps, [](const WarpTrack& warp) { return warp.begin > 0; });
+    std::erase_if(trace.issues, [&](const IssueRecord& issue) { return issue.warp >= trace.warps.size(); });
+    for (WarpTrack& warp : trace.warps) {
+        warp.end = 200;
+        std::erase_if(warp.runs, [](const StallRun& stall) { return stall.end > 200; });
+        std::erase_if(warp.issues, [&](uint32_t i) { return i >= trace.issues.size() || trace.issues[i].cycle >= 200; });
+    }
+    trace.blocks = {{0, 0, 0, 0, 200}, {1, 3, 0, 0, 2900}};
+    auto snapshot = std::make_shared<Snapshot>();
+    snapshot->kernel = run;
+    desk.show(snapshot);
+    desk.session.cycles_begin = 1000;
+    desk.session.cycles_end = 1100;
+    desk.shell.focus.time = 1050;
+    desk.frames(2);
+    CHECK(desk.shows("SM 0 had its last block until 200; SM 3 still runs."));
+    CHECK(desk.shows("100.0 %"));
+    CHECK(desk.shell.describe("warps").find("empty slot: 100.0 %") != std::string::npos);
 }
 
 TEST_CASE("each limit of the blocks that an SM holds has a line of its own") {

@@ -94,17 +94,18 @@ TEST_CASE("threads of a sheet are named by row and column of the whole grid") {
 
 TEST_CASE("a thread's state is known for the recorded warp alone") {
     const auto history = test::even_odd_history();
+    const auto program = test::small_program();
     const auto config = launch({2, 1, 1}, {64, 1, 1});
-    CHECK(state_of(*history, 4, thread_at(config, 0, 0)) == ThreadState::runs);
-    CHECK(state_of(*history, 4, thread_at(config, 0, 1)) == ThreadState::waits);
-    CHECK(state_of(*history, 6, thread_at(config, 0, 0)) == ThreadState::waits);
-    CHECK(state_of(*history, 4, thread_at(config, 0, 32)) == ThreadState::unknown);
-    CHECK(state_of(*history, 4, thread_at(config, 1, 0)) == ThreadState::unknown);
-    CHECK(state_of(*history, 999, thread_at(config, 0, 0)) == ThreadState::unknown);
+    CHECK(state_of(*program, *history, 4, thread_at(config, 0, 0)) == ThreadState::runs);
+    CHECK(state_of(*program, *history, 4, thread_at(config, 0, 1)) == ThreadState::waits);
+    CHECK(state_of(*program, *history, 6, thread_at(config, 0, 0)) == ThreadState::waits);
+    CHECK(state_of(*program, *history, 4, thread_at(config, 0, 32)) == ThreadState::unknown);
+    CHECK(state_of(*program, *history, 4, thread_at(config, 1, 0)) == ThreadState::unknown);
+    CHECK(state_of(*program, *history, 999, thread_at(config, 0, 0)) == ThreadState::unknown);
     simt::WarpHistory leaving = *history;
     leaving.steps[9].active = 0x0000ffffu;
     leaving.steps[9].exited = 0xffff0000u;
-    CHECK(state_of(leaving, 9, thread_at(config, 0, 16)) == ThreadState::exited);
+    CHECK(state_of(*program, leaving, 9, thread_at(config, 0, 16)) == ThreadState::exited);
 }
 
 TEST_CASE("an element is named by its array, and past the end it says so") {

@@ -12,6 +12,7 @@
 
 #include "app/gui/renderer.h"
 #include "app/gui/views/cluster_data.h"
+#include "app/gui/views/timeline_data.h"
 #include "core/base/diagnostic.h"
 #include "core/base/user_folders.h"
 #include "lessons/player/cluster_training.h"
@@ -232,8 +233,8 @@ int run_app(const AppOptions& options) {
         if (options.cycle >= 0) {
             shell.session.grain = Grain::cycle;
             shell.focus.time = options.cycle;
-            shell.session.cycles_begin = std::max<int64_t>(0, options.cycle - 54);  // a window as wide as the first look
-            shell.session.cycles_end = shell.session.cycles_begin + 108;
+            shell.session.cycles_begin = std::max<int64_t>(0, options.cycle - first_look / 2);
+            shell.session.cycles_end = shell.session.cycles_begin + first_look;  // the timeline makes it fit its width
         }
         settle();
     };

@@ -26,6 +26,15 @@ int64_t cycle_of(const Snapshot& snapshot, const Focus& focus, int64_t step) {
     return cycle_of_step(*trace, trace->warps[static_cast<size_t>(focus.warp)], step);
 }
 
+// The clock leads, and stands in the wait before instruction `step` or on its issue: the nearest step that issues in
+// another cycle. In a wait that is `step` itself; what is folded into an instruction shares its cycle.
+int64_t next_by_clock(const Snapshot& snapshot, const Focus& focus, int64_t step, int way) {
+    if (way > 0 && cycle_of(snapshot, focus, step) > focus.time) return step;
+    int64_t next = step + way;
+    while (way != 0 && next >= 0 && cycle_of(snapshot, focus, next) == focus.time) next += way;
+    return next;
+}
+
 // Narrows down where the wanted instruction is by the stretch that the trace keeps, which does not hold it, and guesses:
 // in proportion, every other time in the middle, so that the search ends.
 int64_t look_for(Session::WantedStep& wanted, const KernelTrace& trace, const WarpTrack& warp, int64_t count) {
@@ -165,11 +174,13 @@ void move(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain,
             return;
         }
         case Grain::instruction: {
+            const bool by_clock = session.grain != Grain::instruction || session.by_time;
             session.by_time = false;
             const int64_t count = instructions_of(session, focus, snapshot);
             if (count == 0) return;
-            session.history_step =
-                far ? (way < 0 ? 0 : count - 1) : std::clamp<int64_t>(session.history_step + way, 0, count - 1);
+            const int64_t next =
+                by_clock && !far ? next_by_clock(snapshot, focus, session.history_step, way) : session.history_step + way;
+            session.history_step = far ? (way < 0 ? 0 : count - 1) : std::clamp<int64_t>(next, 0, count - 1);
             if (snapshot.history && session.history_step < static_cast<int64_t>(snapshot.history->steps.size()))
                 focus.pc = static_cast<int32_t>(snapshot.history->steps[static_cast<size_t>(session.history_step)].pc);
             if (session.wanted.step != session.history_step) session.wanted = {};

@@ -28,6 +28,39 @@ std::vector<BlockCounts> count_blocks(const KernelTrace& trace, const WaveFacts&
     return waves;
 }
 
+int64_t most_at_once(const KernelTrace& trace) {
+    std::vector<std::pair<uint64_t, int>> events;  // SM and cycle in one key; an end comes before a begin
+    for (const BlockRun& block : trace.blocks) {
+        if (block.end <= block.begin) continue;
+        events.emplace_back(uint64_t{block.sm} << 48 | static_cast<uint64_t>(block.begin), 1);
+        events.emplace_back(uint64_t{block.sm} << 48 | static_cast<uint64_t>(block.end), -1);
+    }
+    std::sort(events.begin(), events.end());
+    int64_t now = 0, most = 0;
+    for (const auto& [when, change] : events) most = std::max(most, now += change);
+    return most;
+}
+
+std::vector<size_t> waves_shown(const std::vector<BlockCounts>& waves, size_t most) {
+    std::vector<size_t> shown;
+    const auto add = [&](size_t wave) {
+        if (wave < waves.size() && shown.size() < most && std::find(shown.begin(), shown.end(), wave) == shown.end())
+            shown.push_back(wave);
+    };
+    const auto running = std::find_if(waves.begin(), waves.end(), [](const BlockCounts& wave) { return wave.running > 0; });
+    add(waves.size() - 1);
+    add(0);
+    if (running != waves.end()) {
+        const auto at = static_cast<size_t>(running - waves.begin());
+        add(at);
+        add(at + 1);
+        if (at > 0) add(at - 1);
+    }
+    for (size_t wave = 1; wave < waves.size() && shown.size() < most; ++wave) add(wave);
+    std::sort(shown.begin(), shown.end());
+    return shown;
+}
+
 std::vector<LimiterRow> limiter_rows(std::span<const model::OccupancyLimit> limits) {
     std::vector<LimiterRow> rows;
     for (const model::OccupancyLimit& limit : limits) {

@@ -25,6 +25,11 @@ struct BlockCounts {  // at one cycle
 // By wave (block index / at_once), `waves` of them.
 std::vector<BlockCounts> count_blocks(const KernelTrace& trace, const WaveFacts& facts, int64_t cycle);
 
+// The most blocks that any SM held at one time.
+int64_t most_at_once(const KernelTrace& trace);
+// Of many waves those worth a column: the first ones, those around the wave that runs, and the last; by index.
+std::vector<size_t> waves_shown(const std::vector<BlockCounts>& waves, size_t most);
+
 struct LimiterRow {
     std::string name;    // "shared memory"
     int64_t blocks = 0;  // that it allows an SM

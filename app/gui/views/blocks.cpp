@@ -13,8 +13,9 @@
 namespace lockstep::gui {
 namespace {
 
-constexpr float least_tiles = 60;    // high, before the limits that do not bind give way
-constexpr size_t most_cells = 1600;  // more blocks than this: only the running ones are drawn
+constexpr float least_tiles = 60;                       // high, before the limits that do not bind give way
+constexpr size_t most_described = 8, most_columns = 6;  // waves
+constexpr size_t most_cells = 1600;                     // more blocks than this: only the running ones are drawn
 
 std::string share_text(double share) {  // percent, with two digits when it is tiny
     return share < 0.01 ? fmt::format("{:.2g}", 100 * share) : fmt::format("{:.0f}", 100 * share);
@@ -33,7 +34,14 @@ std::string waves_text(const WaveFacts& f) {
     return fmt::format("{:.2f} waves, last wave {:.0f} % full", f.exact, 100 * f.last_share);
 }
 
-std::string caption_of(const model::KernelRun& run, const Focus& focus, bool hidden) {
+// Fewer than fit, though there were enough blocks: the short ones end before the SM is full.
+std::string never_full(const model::KernelRun& run, int64_t most) {
+    const auto fit = static_cast<int64_t>(run.result.occupancy.blocks);
+    if (most <= 0 || most >= fit || static_cast<int64_t>(run.config.grid.count()) < fit * run.gpu.sms.value) return {};
+    return fmt::format(" At most {} {} there at once: blocks start one a cycle.", most, most == 1 ? "was" : "were");
+}
+
+std::string caption_of(const model::KernelRun& run, const Focus& focus, bool hidden, int64_t most) {
     if (hidden) return "The limits stay hidden until you lock an answer.";
     if (focus.sm >= 0 && focus.sm != static_cast<int32_t>(run.result.trace.sm))
         return fmt::format("SM {} is summarised: only SM {} was traced warp by warp.", focus.sm, run.result.trace.sm);
@@ -41,8 +49,9 @@ std::string caption_of(const model::KernelRun& run, const Focus& focus, bool hid
     std::string name(o.limiter.empty() ? "launch" : o.limiter);
     name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
     const bool one = o.limiter == "shared memory" || o.limiter == "your limit" || o.limiter.empty();
-    return fmt::format("{} {} at {} block{}: {} of {} warps, occupancy {:.0f} %.", name, one ? "stops" : "stop", o.blocks,
-                       o.blocks == 1 ? "" : "s", o.blocks * o.warps_per_block, run.gpu.warps_per_sm.value, 100 * o.fraction);
+    return fmt::format("{} {} at {} block{}: {} of {} warps, occupancy {:.0f} %.{}", name, one ? "stops" : "stop", o.blocks,
+                       o.blocks == 1 ? "" : "s", o.blocks * o.warps_per_block, run.gpu.warps_per_sm.value, 100 * o.fraction,
+                       never_full(run, most));
 }
 
 class BlocksView final : public View {
@@ -61,7 +70,7 @@ class BlocksView final : public View {
                                       : fmt::format("{} block{} on {} SM{}, {} at a time", with_commas(facts_.blocks),
                                                     facts_.blocks == 1 ? "" : "s", sms_, sms_ == 1 ? "" : "s", resident_);
         seen_until_ = revealed_until(session, focus, run.result.trace);
-        const std::string sentence = caption_of(run, focus, hidden);
+        const std::string sentence = caption_of(run, focus, hidden, most_);
         const Rect body = ui.panel(area, {.title = "Blocks on SMs", .badge = Provenance::derived, .caption = sentence});
         ui.push_scope("blocks");
         const bool both = body.h > 400;
@@ -104,24 +113,26 @@ class BlocksView final : public View {
         text += hidden ? "\n" : fmt::format(" on {} SMs, {} at a time\n", sms, resident);
         if (!hidden) {
             text += fmt::format("  {}, efficiency {} %\n", waves_text(facts), share_text(facts.efficiency));
-            if (focus.time >= 0 && facts.waves <= 8) {
-                const auto counts = count_blocks(run.result.trace, facts, focus.time);
-                for (size_t w = 0; w < counts.size(); ++w)
+            const auto counts = count_blocks(run.result.trace, facts, focus.time);
+            const std::vector<size_t> shown = waves_shown(counts, most_described);
+            for (const size_t w : shown)
+                if (focus.time >= 0)
                     text += fmt::format("  wave {} at cycle {}: {} done, {} running, {} to come\n", w + 1, focus.time,
                                         counts[w].done, counts[w].running, counts[w].to_come);
-            }
-            for (size_t w = 0; w < static_cast<size_t>(facts.waves) && facts.waves <= 8; ++w) {
+            for (const size_t w : shown) {
                 int64_t end = 0;
                 for (const BlockRun& block : run.result.trace.blocks)
                     if (block.block / std::max<int64_t>(1, facts.at_once) == static_cast<int64_t>(w))
                         end = std::max(end, block.end);
                 text += fmt::format("  wave {} ends at cycle {}\n", w + 1, end);
             }
+            if (shown.size() < counts.size())
+                text += fmt::format("  {} more waves\n", with_commas(static_cast<int64_t>(counts.size() - shown.size())));
             for (const LimiterRow& row : limiter_rows(run))
                 text += fmt::format("  {}: {} blocks ({}){}\n", row.name, row.blocks, row.each,
                                     row.limiter ? ", the limiter" : "");
         }
-        return text + "  " + caption_of(run, focus, hidden) + "\n";
+        return text + "  " + caption_of(run, focus, hidden, most_at_once(run.result.trace)) + "\n";
     }
 
   private:
@@ -131,6 +142,7 @@ class BlocksView final : public View {
     std::vector<int64_t> wave_ends_;
     WaveFacts facts_;
     int64_t seen_until_ = INT64_MAX;
+    int64_t most_ = 0;                                 // blocks that any SM held at one time
     int64_t sms_ = 1, resident_ = 1, depth_ = 1;       // depth: blocks that one slot runs, one after the other
     std::vector<std::vector<const BlockRun*>> slots_;  // by SM * resident + slot, by begin
 
@@ -143,6 +155,7 @@ class BlocksView final : public View {
         for (const BlockRun& block : trace.blocks) resident_ = std::max<int64_t>(resident_, block.slot + 1);
         facts_ = wave_facts(static_cast<int64_t>(run->config.grid.count()), sms_,
                             std::max<int64_t>(1, run->result.occupancy.blocks));
+        most_ = most_at_once(trace);
         slots_.assign(static_cast<size_t>(sms_ * resident_), {});
         depth_ = 1;
         for (const BlockRun& block : trace.blocks) {
@@ -176,9 +189,9 @@ class BlocksView final : public View {
             gantt_ = ui.segmented(x, area.y + 2, ways, gantt_ ? 1 : 0) == 1;
             end -= 8;
         }
-        if (ui.text_width(right, {.size = 13}) > end - 4 - title && session.reveal_steps < 0)
-            right =
-                fmt::format("{} block{}, {} an SM", with_commas(facts_.blocks), facts_.blocks == 1 ? "" : "s", resident_);
+        const std::string count = fmt::format("{} block{}", with_commas(facts_.blocks), facts_.blocks == 1 ? "" : "s");
+        for (const std::string& shorter : {fmt::format("{}, {} an SM", count, resident_), count})
+            if (ui.text_width(right, {.size = 13}) > end - 4 - title && session.reveal_steps < 0) right = shorter;
         if (end - title > 90)
             ui.text(end - 4, area.y + 20, right,
                     {.size = 13, .color = ui.theme->ink2, .align = Align::right, .width = end - 4 - title});
@@ -250,7 +263,7 @@ class BlocksView final : public View {
             ui.text(at, plot.bottom() + 15, text, {.size = 12, .color = theme.quiet});
             free_from = at + wide + 12;
         }
-        if (free_from == plot.x) ui.text(plot.x, plot.bottom() + 15, "cycles", {.size = 12, .color = theme.quiet});
+        if (free_from == plot.x) draw_cycles(ui, plot, std::min(cycles, seen_until_));
         if (focus.time >= 0 && focus.time <= cycles) ui.cursor_line(x_of(focus.time), plot.y, plot.bottom());
         if (!ui.hovered(plot)) return;
         const auto sm =
@@ -264,6 +277,20 @@ class BlocksView final : public View {
         if (ui.clicked(plot)) {
             focus.sm = static_cast<int32_t>(sm);
             focus.time = std::min(cycle, cycles - 1);
+        }
+    }
+
+    // Where the ends of waves do not say when it is.
+    void draw_cycles(Ui& ui, const Rect& plot, int64_t seen) const {
+        const TextStyle style{.size = 12, .color = ui.theme->quiet, .align = Align::center, .mono = true};
+        const float left = ui.text(plot.x, plot.bottom() + 15, "cycle", {.size = 12, .color = ui.theme->quiet}) + 6;
+        const TimeAxis axis{0, std::max<int64_t>(1, run_->result.trace.cycles), plot.x, plot.w};
+        const int64_t step = ruler_step(84 / axis.column());
+        for (int64_t t = step; t <= seen; t += step) {
+            const float x = axis.at(t), half = ui.text_width(with_commas(t), style) / 2;
+            if (x - half < left || x + half > plot.right()) continue;
+            ui.rect({x, plot.bottom(), 1, 4}, ui.theme->ink3);
+            ui.text(x, plot.bottom() + 15, with_commas(t), style);
         }
     }
 
@@ -363,11 +390,12 @@ class BlocksView final : public View {
         ui.text(r.right(), y, fmt::format("efficiency {} %", share_text(facts_.efficiency)),
                 {.size = 13, .color = theme.ink2, .align = Align::right});
         const auto counts = count_blocks(run_->result.trace, facts_, focus.time);
-        const auto shown = static_cast<size_t>(std::min<int64_t>(facts_.waves, 6));
-        if (shown == 0 || r.h < 40) return;
-        const float width = (r.w - 8 * static_cast<float>(shown - 1)) / static_cast<float>(shown);
-        for (size_t i = 0; i < shown; ++i) {  // the last column is the last wave
-            const size_t w = i + 1 == shown ? static_cast<size_t>(facts_.waves) - 1 : i;
+        if (counts.empty() || r.h < 40) return;
+        const std::vector<size_t> shown = waves_shown(counts, most_columns);
+        const float width = (r.w - 8 * static_cast<float>(shown.size() - 1)) / static_cast<float>(shown.size());
+        for (size_t i = 0; i < shown.size(); ++i) {
+            const size_t w = shown[i];
+            const bool gap = w > (i > 0 ? shown[i - 1] + 1 : 0);  // some are left out before it
             const BlockCounts& c = counts[w];
             const int64_t all = c.done + c.running + c.to_come;
             const float x = r.x + (width + 8) * static_cast<float>(i),
@@ -379,12 +407,12 @@ class BlocksView final : public View {
             ui.rect({x, y + 8, done, 8}, mix(theme.panel, color, 0.45f));
             ui.rect({x + done, y + 8, run, 8}, color);
             ui.frame({x, y + 8, std::max(2.0f, full), 8}, color);
-            const std::string state = all < facts_.at_once
+            const std::string state = all < facts_.at_once && c.running == 0
                                           ? fmt::format("{} of {}", with_commas(all), with_commas(facts_.at_once))
                                       : c.done == all    ? "done"
                                       : c.to_come == all ? "to come"
                                                          : "running";
-            const std::string name = fmt::format("{}wave {}", w > i ? "... " : "", w + 1);  // some are left out before it
+            const std::string name = fmt::format("{}wave {}", gap ? "... " : "", with_commas(static_cast<int64_t>(w) + 1));
             if (r.h < 56) continue;
             ui.text(x, y + 31, name, {.size = 12, .color = theme.ink2, .width = width});
             if (ui.text_width(name, {.size = 12}) + ui.text_width(state, {.size = 12}) + 8 < width)

@@ -31,6 +31,12 @@ bool has_trace(const RunPointer& run) {
     return run && !run->result.trace.warps.empty();
 }
 
+// Of what the two figures for occupancy are: they differ where a scheduler has no warp while its SM has a block.
+std::string denominator_of(const CompareRow& row) {
+    if (row.chain && (row.label == "active" || row.label == "eligible")) return " while it has any";
+    return row.label == "achieved occupancy" ? " while the SM has a block" : "";
+}
+
 class CompareView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
@@ -57,6 +63,7 @@ class CompareView final : public View {
         const Rect body = ui.panel(area, {.title = "Two runs", .badge = Provenance::simulated, .caption = sentence});
         ui.push_scope("compare");
         draw_header(ui, session, area, hidden ? nullptr : pair.b.get());
+        keys_ = area;
         if (hidden) {
             ui.dashed(body, ui.theme->ink3);
             ui.text(body.x + body.w / 2, body.y + body.h / 2, "Hidden until you lock an answer.",
@@ -78,10 +85,13 @@ class CompareView final : public View {
         if (!has_trace(pair.a) || !has_trace(pair.b)) return "Two runs: no run is kept to compare with.";
         if (session.reveal_steps >= 0) return "Two runs: hidden until you lock an answer.\n";
         const RunNames names = names_of(*pair.a, *pair.b);
-        std::string text = fmt::format("Two runs (simulated)\n  A: {}\n  B: {}\n", names.a, names.b);
+        std::string text = fmt::format("Two runs (simulated)\n  A: {}, {}\n  B: {}, {}\n", names.a, sm_of(*pair.a), names.b,
+                                       sm_of(*pair.b));
         for (const CompareRow& row : compare_rows(*pair.a, *pair.b))
-            text += fmt::format("  {}{}: A {}, B {} {}{}{}\n", row.chain ? "warps of a scheduler, " : "", row.label,
-                                row.a_text, row.b_text, row.unit, row.change.empty() ? "" : ", ", row.change);
+            text += fmt::format("  {}{}: A {}, B {} {}{}{}\n", row.chain ? "warps of a scheduler, " : "",
+                                row.label + denominator_of(row), row.a_text, row.b_text,
+                                row.state ? "% of the resident warps' cycles" : row.unit, row.change.empty() ? "" : ", ",
+                                row.change);
         return text + "  " + (pair.a == pair.b ? std::string(same_run) : difference_of(*pair.a, *pair.b)) + "\n";
     }
 
@@ -94,6 +104,7 @@ class CompareView final : public View {
     uint32_t wished_blocks_ = 0;
     bool panning_ = false;
     int64_t pan_from_ = 0;
+    Rect keys_;  // where the pointer gives it the keys: the whole panel
 
     void adopt(const Session& session, const Pair& pair) {
         if (a_->run == pair.a && b_->run == pair.b) return;
@@ -179,16 +190,17 @@ class CompareView final : public View {
     void draw_bands(Ui& ui, Session& session, Focus& focus, const Rect& r) {
         const Theme& theme = *ui.theme;
         const Rect picture{r.x + 30, r.y + 22, r.w - 30, r.h - 22};
-        react(ui, session, focus, {r.x - 12, r.y - 34, r.w + 24, r.h + 80}, picture);
+        react(ui, session, focus, keys_, picture);
         const TimeAxis axis{begin_, end_, picture.x, picture.w};
 
         // The ruler.
         ui.text(r.x - 4, r.y + 16, "cycle", {.size = 12, .color = theme.quiet});
-        const int64_t step = ruler_step(84 / axis.column());
+        const int64_t step = ruler_step((axis.width < 420 ? 60 : 84) / axis.column());
         for (int64_t t = (begin_ + step - 1) / step * step; t < end_; t += step) {
             const float x = axis.at(t);
             ui.rect({x, r.y + 20, 1, r.h - 20}, theme.grid);
-            if (x > axis.x + 40 && x < axis.x + axis.width - 26)
+            const float half = ui.text_width(with_commas(t), {.size = 12, .mono = true}) / 2;
+            if (x > axis.x + 10 + half && x + half < axis.x + axis.width + 2)
                 ui.text(x, r.y + 16, with_commas(t),
                         {.size = 12, .color = theme.quiet, .align = Align::center, .mono = true});
         }
@@ -215,13 +227,24 @@ class CompareView final : public View {
         return std::min(height, head_of(height) + 12 + rows * static_cast<float>(pitch_of(timeline, height)));
     }
 
+    // What tells the run apart, and whose warps are drawn, in as many words as there is room for.
+    static std::string title_of(const Ui& ui, std::string_view name, const model::KernelRun& run, float width) {
+        const std::string where = sm_of(run);
+        for (const std::string& one : {where, where.substr(0, where.find(';'))})
+            if (const std::string all = fmt::format("{}, {}", name, one); ui.text_width(all, {.size = 13}) <= width)
+                return all;
+        return std::string(name);
+    }
+
     // Name, issue strip and rows of one run, as two pictures whatever is in them.
     void draw_band(Ui& ui, const TimeAxis& axis, const Timeline& timeline, std::string_view letter, std::string_view name,
                    const Rect& r) const {
         const Theme& theme = *ui.theme;
         const float head = head_of(r.h);
         ui.text(r.x, r.y + 14, letter, {.size = 14, .weight = 700});
-        if (head > 0) ui.text(axis.x, r.y + 14, name, {.size = 13, .color = theme.ink2, .width = axis.width});
+        if (head > 0)
+            ui.text(axis.x, r.y + 14, title_of(ui, name, *timeline.run, axis.width),
+                    {.size = 13, .color = theme.ink2, .width = axis.width});
         const auto rows = static_cast<int>(timeline.rows.size());
         const int pitch = pitch_of(timeline, r.h);
         const int width = static_cast<int>(axis.width), tall = std::min(rows * pitch, static_cast<int>(r.h - head - 10));
@@ -332,13 +355,14 @@ class CompareView final : public View {
             if (row.chain && !chain) {
                 chain = true;
                 y += 8;
-                ui.text(r.x, y, "warps of one scheduler: how many ...", {.size = 12, .color = theme.quiet});
+                ui.text(r.x, y, "warps of one scheduler, while it has any: how many ...",
+                        {.size = 12, .color = theme.quiet});
                 y += row_height;
             }
             if (row.state && !shares) {
                 shares = true;
                 y += 8;
-                ui.text(r.x, y, "share of the warps' cycles, %", {.size = 12, .color = theme.quiet});
+                ui.text(r.x, y, "share of the resident warps' cycles, %", {.size = 12, .color = theme.quiet});
                 y += row_height;
             }
             if (row.state) {

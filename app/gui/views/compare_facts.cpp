@@ -86,6 +86,15 @@ std::string blocks_text(uint32_t blocks) {
 
 }  // namespace
 
+std::string sm_of(const model::KernelRun& run) {
+    const KernelTrace& trace = run.result.trace;
+    const auto last = std::max_element(trace.blocks.begin(), trace.blocks.end(),
+                                       [](const BlockRun& a, const BlockRun& b) { return a.end < b.end; });
+    std::string text = fmt::format("SM {} of {}", trace.sm, run.gpu.sms.value);
+    if (last != trace.blocks.end() && last->sm != trace.sm) text += fmt::format("; the last block ends on SM {}", last->sm);
+    return text;
+}
+
 RunNames names_of(const model::KernelRun& a, const model::KernelRun& b) {
     RunNames names;
     const auto differ = [&](std::string one, std::string other) {

@@ -14,6 +14,8 @@ namespace lockstep::gui {
 struct RunNames {
     std::string a, b;
 };
+// "SM 0 of 80; the last block ends on SM 78": whose warps are drawn.
+std::string sm_of(const model::KernelRun& run);
 RunNames names_of(const model::KernelRun& a, const model::KernelRun& b);
 
 struct CompareRow {

@@ -80,12 +80,15 @@ class DivergenceView final : public View {
         group_ = tiny ? 3.0f : small ? 4.0f : 6.0f;
         with_average_ = body.w > 560;
         lanes_x_ = body.right() - (with_average_ ? 134 : 76) - lane_x(31) + lane_x(0) - lane_;
-        with_pc_ = lanes_x_ - body.x > 140;
-        const float totals = body.h > 300 ? 104.0f : body.h > 150 ? 40.0f : 0.0f;
+        with_pc_ = lanes_x_ - body.x > 144 + 90;  // else the instruction takes its place
+        with_text_ = lanes_x_ - body.x > 104 + 60;
+        text_at_ = with_pc_ ? 144.0f : 104.0f;
+        with_pc_ = with_pc_ || (!with_text_ && lanes_x_ - body.x > 140);
+        const float totals = body.h > 300 ? 104.0f : body.h > 200 ? 68.0f : body.h > 150 ? 40.0f : 0.0f;
         const Rect table{body.x, body.y, body.w, body.h - totals};
         draw_table(ui, session, focus, program, *history, shown, table);
         if (totals > 0 && shown.through() > shown.from)
-            draw_totals(ui, *history, shown, {body.x, body.bottom() - totals + 8, body.w, totals - 8});
+            draw_totals(ui, program, *history, shown, {body.x, body.bottom() - totals + 8, body.w, totals - 8});
         ui.pop_scope();
     }
 
@@ -111,7 +114,8 @@ class DivergenceView final : public View {
 
   private:
     float lane_ = 16, pitch_ = 18, group_ = 6, lanes_x_ = 0;
-    bool with_pc_ = true, with_average_ = true;  // there is room for the column
+    bool with_pc_ = true, with_text_ = true, with_average_ = true;  // there is room for the column
+    float text_at_ = 144;                                           // where the instruction begins
     size_t seen_ = SIZE_MAX;
     const simt::WarpHistory* seen_history_ = nullptr;
 
@@ -129,8 +133,8 @@ class DivergenceView final : public View {
         ui.text(r.x + 44, head, "issue", label_right);
         ui.text(r.x + 88, head, "line", label_right);
         if (with_pc_) ui.text(r.x + 104, head, "pc", label);
-        const float text_x = r.x + 144;
-        if (lanes_x_ - text_x > 90) ui.text(text_x, head, "instruction", label);
+        const float text_x = r.x + text_at_;
+        if (with_text_) ui.text(text_x, head, "instruction", label);
         for (const int lane : {0, 8, 16, 24, 31})
             ui.text(lane_x(lane) + lane_ / 2, head, std::to_string(lane),
                     {.size = 12, .color = theme.quiet, .align = Align::center, .mono = true});
@@ -205,13 +209,14 @@ class DivergenceView final : public View {
             ui.text(r.x + 88, base, std::to_string(line),
                     {.size = 13, .color = second, .align = Align::right, .mono = true});
         if (with_pc_) ui.text(r.x + 104, base, std::to_string(step.pc), {.size = 13, .color = theme.quiet, .mono = true});
-        if (lanes_x_ - text_x > 90) {
+        if (with_text_) {
             std::string text = ptx::text_of(program, step.pc);
             std::replace(text.begin(), text.end(), '\t', ' ');
             ui.text(text_x, base, text, {.size = 13, .color = second, .mono = true, .width = lanes_x_ - text_x - 12});
         }
         const PathCode code = path_code(running_path(step));
         const float top = y + (row_pitch - lane_) / 2;
+        const uint32_t gone = gone_lanes(program, step);
         for (int lane = 0; lane < 32; ++lane) {
             const Rect box{lane_x(lane), top, lane_, lane_};
             if (step.active >> lane & 1) {
@@ -221,10 +226,11 @@ class DivergenceView final : public View {
                     ui.hatch(box, code.color, code.hatch);
                 continue;
             }
-            const int path = path_of_lane(step, lane);
+            const int path = gone >> lane & 1 ? -1 : path_of_lane(step, lane);
             if (path < 0) {
-                ui.line({box.x + 4, box.y + 4}, {box.right() - 4, box.bottom() - 4}, theme.ink3, 1.2f);
-                ui.line({box.x + 4, box.bottom() - 4}, {box.right() - 4, box.y + 4}, theme.ink3, 1.2f);
+                const float in = lane_ / 4;
+                ui.line({box.x + in, box.y + in}, {box.right() - in, box.bottom() - in}, theme.ink3, 1.2f);
+                ui.line({box.x + in, box.bottom() - in}, {box.right() - in, box.y + in}, theme.ink3, 1.2f);
                 continue;
             }
             const Color waiting = path_code(static_cast<size_t>(path)).color;
@@ -238,7 +244,8 @@ class DivergenceView final : public View {
                     {.size = 13, .color = second, .align = Align::right, .weight = now ? 700 : 400, .mono = true});
     }
 
-    void draw_totals(Ui& ui, const simt::WarpHistory& history, const Shown& shown, const Rect& r) {
+    void draw_totals(Ui& ui, const ptx::Program& program, const simt::WarpHistory& history, const Shown& shown,
+                     const Rect& r) {
         const Theme& theme = *ui.theme;
         const LaneSums sums = sum_lanes(history, shown.from, shown.through());
         const Rect bar{lanes_x_, r.y + 8, lanes_end() - lanes_x_, 24};
@@ -288,7 +295,7 @@ class DivergenceView final : public View {
                     fmt::format("{:.0f} % of the slots", 100.0 * static_cast<double>(sums.lanes) /
                                                              static_cast<double>(std::max<int64_t>(1, sums.slots()))),
                     {.size = 13, .color = theme.ink2, .width = r.right() - bar.right() - 14});
-        if (r.h > 80) draw_legend(ui, history, shown, r.x, bar.y + 72, r.right());
+        if (r.h > 50) draw_legend(ui, program, history, shown, r.x, bar.y + (r.h > 80 ? 72.0f : 44.0f), r.right());
     }
 
     // Whether these lanes ever ran at once: else they are those of several paths at one depth, one after the other.
@@ -299,18 +306,21 @@ class DivergenceView final : public View {
     }
 
     // One entry a path that ran in the rows counted; a path's lanes are all that ran on it.
-    void draw_legend(Ui& ui, const simt::WarpHistory& history, const Shown& shown, float x, float y, float right) {
+    void draw_legend(Ui& ui, const ptx::Program& program, const simt::WarpHistory& history, const Shown& shown, float x,
+                     float y, float right) {
         const Theme& theme = *ui.theme;
         std::vector<uint32_t> masks;
         std::vector<size_t> order;  // in which they first ran, as in the bar
-        uint32_t exited = 0, waited = 0;
+        uint32_t gone = 0, waited = 0, returned = 0;
         for (size_t i = shown.from; i < shown.through(); ++i) {
             const size_t path = running_path(history.steps[i]);
             if (masks.size() <= path) masks.resize(path + 1, 0);
             if (masks[path] == 0) order.push_back(path);
             masks[path] |= history.steps[i].active;
-            exited |= history.steps[i].exited;
-            waited |= ~(history.steps[i].active | history.steps[i].exited);
+            const uint32_t off = gone_lanes(program, history.steps[i]);
+            gone |= off;
+            returned |= off & ~history.steps.front().exited;
+            waited |= ~(history.steps[i].active | off);
         }
         for (const size_t path : order) {
             const PathCode code = path_code(path);
@@ -326,11 +336,10 @@ class DivergenceView final : public View {
             ui.rect({x + 5.5f, y - 5.5f, 3, 3}, theme.ink3);
             x = ui.text(x + 20, y, off, {.size = 13, .color = theme.ink2}) + 24;
         }
-        if (exited == 0 || x + 80 > right) return;
+        if (gone == 0 || x + 80 > right) return;
         ui.line({x + 3, y - 8}, {x + 11, y}, theme.ink3, 1.2f);
         ui.line({x + 3, y}, {x + 11, y - 8}, theme.ink3, 1.2f);
-        ui.text(x + 20, y, exited == history.steps.front().exited ? "no thread" : "exited",
-                {.size = 13, .color = theme.ink2});
+        ui.text(x + 20, y, returned == 0 ? "no thread" : "returned", {.size = 13, .color = theme.ink2});
     }
 };
 

@@ -40,6 +40,20 @@ LadderRow row_of_samples(int32_t line, Samples& samples) {
     return row;
 }
 
+// What all loads of the line read; empty: they are of several things, or it is not certain.
+std::string read_on(const model::KernelRun& run, int32_t line) {
+    std::string what;
+    const auto& instructions = run.program->instructions;
+    for (uint32_t pc = 0; pc < instructions.size(); ++pc) {
+        const ptx::DecodedInstruction& one = instructions[pc];
+        if (one.kind != ptx::Kind::load || one.line != line || one.space == ptx::Space::param) continue;
+        const std::string read = loaded_by(*run.program, run.source, pc);
+        if (read.empty() || (!what.empty() && what != read)) return {};
+        what = read;
+    }
+    return what;
+}
+
 std::string caption_of(const std::vector<LadderRow>& rows) {
     if (rows.size() < 2) return "No load has run on the traced SM.";
     const LadderRow &first = rows.front(), &last = rows.back();
@@ -220,7 +234,7 @@ std::vector<LadderRow> ladder_of(const model::KernelRun& run) {
     }
     for (auto& [line, samples] : by_line) {
         LadderRow row = row_of_samples(line, samples);
-        row.what = subscript_of(run.source, line, false);
+        row.what = read_on(run, line);
         if (row.what.empty()) row.what = fmt::format("line {}", line);
         rows.push_back(std::move(row));
     }

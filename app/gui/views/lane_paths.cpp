@@ -13,6 +13,18 @@ PathCode path_code(size_t number) {
     return number == 0 ? PathCode{data::lanes, Hatch::solid} : above[(number - 1) % std::size(above)];
 }
 
+uint32_t returned_lanes(const ptx::Program& program, const std::vector<simt::StackEntry>& stack) {
+    uint32_t returned = 0, above = stack.empty() ? 0 : stack.back().mask;
+    for (size_t i = stack.size(); i-- > 1;) {
+        const simt::StackEntry& entry = stack[i - 1];
+        const bool ends = entry.pc < program.instructions.size() && program.instructions[entry.pc].kind == ptx::Kind::exit &&
+                          program.instructions[entry.pc].guard == ptx::no_operand;
+        if (ends) returned |= entry.mask & ~above;
+        above |= entry.mask;
+    }
+    return returned;
+}
+
 int path_of_lane(const simt::WarpStep& step, int lane) {
     if (step.exited >> lane & 1) return -1;
     for (size_t i = step.stack.size(); i-- > 0;)
@@ -44,7 +56,7 @@ std::string lanes_text(uint32_t mask) {
 size_t counting_from(const simt::WarpHistory& history) {
     for (size_t i = 1; i < history.steps.size(); ++i) {
         const uint32_t here = history.steps[i].active, before = history.steps[i - 1].active;
-        if (here != before && (before & ~history.steps[i].exited) != here) return i >= 2 ? i - 2 : 0;
+        if (here != before && (before & ~history.steps[i].exited) != here) return i - 1;
     }
     return 0;
 }

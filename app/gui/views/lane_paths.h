@@ -16,6 +16,12 @@ struct PathCode {
 };
 PathCode path_code(size_t number);
 
+// Lanes that wait where nothing but `ret` is left: compilers send those that return early to it by a branch.
+uint32_t returned_lanes(const ptx::Program& program, const std::vector<simt::StackEntry>& stack);
+inline uint32_t gone_lanes(const ptx::Program& program, const simt::WarpStep& step) {
+    return step.exited | returned_lanes(program, step.stack);
+}
+
 // The number of the path that a lane is on: of the highest entry that holds it; -1: exited or never there.
 int path_of_lane(const simt::WarpStep& step, int lane);
 inline size_t running_path(const simt::WarpStep& step) {
@@ -26,7 +32,7 @@ int lanes_in(uint32_t mask);
 // "all 32 lanes", "even lanes", "odd lanes", "lanes 0 to 7", "lane 5", "12 lanes".
 std::string lanes_text(uint32_t mask);
 
-// The step from which averages count: the instruction before the first branch that splits the warp, or 0.
+// The step from which averages count: the first branch that splits the warp, or 0.
 size_t counting_from(const simt::WarpHistory& history);
 
 struct LaneSums {                                // over steps [begin, end)

@@ -262,6 +262,9 @@ class OccupancyView final : public View {
         ui.text(plot.x, plot.bottom() + 15, "0", {.size = 12, .color = theme.quiet, .mono = true});
         ui.text(plot.right(), plot.bottom() + 15, fmt::format("{:.0f} warps", most),
                 {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true});
+        if (gpu_.name != run_->gpu.name)
+            ui.text(plot.x + plot.w / 2, plot.y + 8, fmt::format("runs on {}", run_->gpu.title),
+                    {.size = 12, .color = theme.ink2, .align = Align::center, .width = plot.w});
         std::vector<Point> line;
         for (const auto& [warps, used] : seen) line.push_back(point(warps, used));
         if (line.size() > 1) ui.polyline(line, theme.ink3, 1);
@@ -285,7 +288,9 @@ class OccupancyView final : public View {
         const auto range = static_cast<float>(axis.most - axis.least);
         const auto x_of = [&](double value) { return plot.x + plot.w * static_cast<float>(value - axis.least) / range; };
         const auto y_of = [&](double warps) { return plot.bottom() - plot.h * static_cast<float>(warps) / most; };
-        ui.text(r.x, r.y + 13, axis.name, {.size = 12, .color = theme.ink2, .weight = 600, .width = r.w});
+        const TextStyle title{.size = 12, .color = theme.ink2, .weight = 600, .width = r.w};
+        const std::string_view of = axis.name.substr(0, axis.name.rfind(" a "));  // "threads", where "a block" has no room
+        ui.text(r.x, r.y + 13, ui.text_width(axis.name, {.size = 12, .weight = 600}) <= r.w ? axis.name : of, title);
         for (const uint32_t share : {0u, 1u, 2u}) {
             const uint32_t warps = gpu_.warps_per_sm.value * share / 2;
             ui.rect({plot.x, y_of(warps), plot.w, 1}, theme.grid);

@@ -149,6 +149,7 @@ class SourceView final : public View {
     std::vector<std::string> lines_;
     int64_t seen_ = -1;
     int32_t seen_line_ = -1;
+    float seen_height_ = 0;
 
     // A new instruction moves the focused line; a click in another view may move it away again.
     void follow(const Session& session, Focus& focus, const simt::WarpHistory* history, const ptx::Program& program) {
@@ -165,7 +166,9 @@ class SourceView final : public View {
     void paint(Ui& ui, Focus& focus, const Use& use, const ptx::Program& program, const Rect& body) {
         const Theme& theme = *ui.theme;
         const Rect r{body.x, body.y, body.w, std::max(1.0f, std::floor(body.h / line_height)) * line_height};  // whole lines
-        if (focus.line != seen_line_ && focus.line > 0) {
+        const bool resized = seen_height_ > 0 && seen_height_ != r.h;
+        seen_height_ = r.h;
+        if ((focus.line != seen_line_ || resized) && focus.line > 0) {
             seen_line_ = focus.line;
             const float at = static_cast<float>(focus.line - 1) * line_height;
             if (static_cast<float>(lines_.size()) * line_height > r.h)

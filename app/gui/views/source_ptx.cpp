@@ -102,6 +102,7 @@ class CodeView final : public View {
     std::string file_;
     std::vector<std::string> source_, ptx_;
     int32_t seen_pc_ = -2;
+    float seen_height_ = 0;
 
     void adopt(const Session& session, const std::shared_ptr<const model::KernelRun>& run) {
         if (timeline_->run == run) return;
@@ -143,7 +144,9 @@ class CodeView final : public View {
         ui.text(rows.right() - 8, body.y + 6, "warp-cycles waited",
                 {.size = 12, .color = theme.quiet, .align = Align::right});
 
-        if (focus.pc != seen_pc_ && focus.pc >= 0) {  // bring the focused pair to the middle
+        const bool resized = seen_height_ > 0 && seen_height_ != body.h;
+        seen_height_ = body.h;
+        if ((focus.pc != seen_pc_ || resized) && focus.pc >= 0) {  // bring the focused pair to the middle
             seen_pc_ = focus.pc;
             if (focus.line > 0)
                 ui.scroll_to("source",

@@ -20,12 +20,18 @@ std::string pc_text(uint32_t pc) {
     return pc == ptx::no_pc ? "—" : std::to_string(pc);
 }
 
+std::string counted_lanes(uint32_t mask) {
+    return fmt::format("{} lane{}", lanes_in(mask), lanes_in(mask) == 1 ? "" : "s");
+}
+
 struct Card {
     simt::StackEntry entry;
     size_t place = 0, number = 0;  // in the stack; of the path, which colours it
     std::string name, state;
+    std::string brief;  // the state where it does not fit
     bool ghost = false, running = false;
-    uint32_t missing = 0;  // of a convergence barrier: lanes that have not come yet
+    uint32_t missing = 0;   // of a convergence barrier: lanes that have not come yet
+    uint32_t returned = 0;  // lanes that only `ret` is left for
 };
 
 // What is on show: the stack at a step of the warp, from its history or from the replay.
@@ -90,6 +96,28 @@ bool is_caller(const std::vector<simt::StackEntry>& stack, size_t place) {
     return place + 1 < stack.size() && stack[place + 1].frame != stack[place].frame;
 }
 
+// Those of an entry's own lanes for which nothing but `ret` is left.
+uint32_t returned_at(const Shown& shown, size_t place) {
+    const auto& stack = *shown.stack;
+    if (shown.program == nullptr || place + 1 == stack.size()) return 0;
+    return returned_lanes(*shown.program, stack) & stack[place].mask & ~lanes_above(stack, place);
+}
+
+std::string returned_text(uint32_t returned, uint32_t mask) {
+    return fmt::format("{} of {} lanes {} returned", lanes_in(returned), lanes_in(mask),
+                       lanes_in(returned) == 1 ? "has" : "have");
+}
+
+void say_returned(Card& card) {
+    if (card.returned == 0) return;
+    card.state = returned_text(card.returned, card.entry.mask);
+    card.brief = fmt::format("{} of {} returned", lanes_in(card.returned), lanes_in(card.entry.mask));
+}
+
+std::string waiting_text(int waiting, int all) {
+    return fmt::format("{} of {} lane{} wait{} here", waiting, all, all == 1 ? "" : "s", waiting == 1 ? "s" : "");
+}
+
 std::string name_of_path(const simt::StackEntry& entry, size_t place, bool running) {
     if (place > 0) return lanes_text(entry.mask);
     return running ? "all together" : "where all meet";
@@ -100,16 +128,24 @@ std::vector<Card> cards_of(const Shown& shown, bool independent) {
     const auto& stack = *shown.stack;
     for (size_t i = stack.size(); independent && i-- > 0;) {
         const bool top = i + 1 == stack.size();
-        Card card{stack[i], i,  shown.number(i), name_of_path(stack[i], i, top), top ? "running" : "ready to run",
-                  false,    top};
+        Card card{.entry = stack[i],
+                  .place = i,
+                  .number = shown.number(i),
+                  .name = name_of_path(stack[i], i, top),
+                  .state = top ? "running" : "ready to run",
+                  .brief = {},
+                  .running = top};
         card.missing = lanes_above(stack, i);
+        card.returned = returned_at(shown, i);
         const int all = lanes_in(stack[i].mask), missing = lanes_in(card.missing);
         if (is_caller(stack, i)) {
             card.name = "the caller, at pc " + pc_text(stack[i].pc);
             card.state = "waits for the call";
         } else if (missing > 0) {
-            card.name = "barrier at pc " + pc_text(stack[i].pc);
-            card.state = fmt::format("{} of {} lanes wait here", all - missing, all);
+            card.name = (card.returned != 0 ? "return at pc " : "barrier at pc ") + pc_text(stack[i].pc);
+            card.state = waiting_text(all - missing, all);
+            card.brief = fmt::format("{} of {} wait", all - missing, all);
+            say_returned(card);
         }
         if (const std::string call = call_of(shown.program, stack, i); !call.empty()) card.state += " " + call;
         cards.push_back(std::move(card));
@@ -117,13 +153,26 @@ std::vector<Card> cards_of(const Shown& shown, bool independent) {
     if (independent) return cards;
     if (shown.history != nullptr)
         if (const Popped popped = last_popped(*shown.history, static_cast<size_t>(shown.step)); popped.any)
-            cards.push_back({popped.entry, popped.place, popped.number, name_of_path(popped.entry, popped.place, false),
-                             fmt::format("popped after issue {}", popped.after + 1), true, false});
+            cards.push_back({.entry = popped.entry,
+                             .place = popped.place,
+                             .number = popped.number,
+                             .name = name_of_path(popped.entry, popped.place, false),
+                             .state = fmt::format("popped after issue {}", popped.after + 1),
+                             .brief = "popped",
+                             .ghost = true});
     for (size_t i = stack.size(); i-- > 0;) {
         const bool top = i + 1 == stack.size();
         std::string state = top ? (stack.size() == 1 ? "alone, running" : "top, running") : "waiting";
         if (const std::string call = call_of(shown.program, stack, i); !call.empty()) state += " " + call;
-        cards.push_back({stack[i], i, shown.number(i), name_of_path(stack[i], i, top), state, false, top});
+        cards.push_back({.entry = stack[i],
+                         .place = i,
+                         .number = shown.number(i),
+                         .name = name_of_path(stack[i], i, top),
+                         .state = state,
+                         .brief = {},
+                         .running = top,
+                         .returned = returned_at(shown, i)});
+        say_returned(cards.back());
     }
     return cards;
 }
@@ -143,7 +192,9 @@ std::string caption_of(const Session& session, const Shown& shown, bool independ
     if (stack.size() <= 1) return text + "One path: the lanes of this warp are together.";
     for (size_t i = stack.size(); independent && i-- > 0;)
         if (const int missing = lanes_in(lanes_above(stack, i)), all = lanes_in(stack[i].mask);
-            missing > 0 && !is_caller(stack, i))
+            missing > 0 && !is_caller(stack, i) && returned_at(shown, i) != 0)
+            return text + returned_text(returned_at(shown, i), stack[i].mask) + "; the others go on.";
+        else if (missing > 0 && !is_caller(stack, i))
             return text + fmt::format("At pc {} lanes wait for each other: {} of {} have come. Paths run in any order.",
                                       pc_text(stack[i].pc), all - missing, all);
     if (independent) return text + "The caller goes on when its lanes have returned.";
@@ -227,9 +278,9 @@ class StackView final : public View {
                                        independent ? "derived" : "simulated", shown.step + 1);
         if (session.reveal_steps == 0) return text + "  " + caption_of(session, shown, independent) + "\n";
         for (const Card& card : cards_of(shown, independent)) {
-            text += fmt::format("  {} ({}): pc {}, reconvergence pc {}, mask 0x{:08x}, {} lanes",
-                                lanes_text(card.entry.mask), card.state, pc_text(card.entry.pc),
-                                pc_text(card.entry.reconvergence), card.entry.mask, lanes_in(card.entry.mask));
+            text += fmt::format("  {} ({}): pc {}, reconvergence pc {}, mask 0x{:08x}, {}", lanes_text(card.entry.mask),
+                                card.state, pc_text(card.entry.pc), pc_text(card.entry.reconvergence), card.entry.mask,
+                                counted_lanes(card.entry.mask));
             text += card.missing != 0 ? fmt::format(", {} still on their way\n", lanes_text(card.missing)) : "\n";
         }
         return text + "  " + caption_of(session, shown, independent) + "\n";
@@ -292,7 +343,9 @@ class StackView final : public View {
         const float columns = std::min(62.0f, (mask_x - r.x - 18 - 140) / 2);
         const float pc_x = mask_x - 16 - 2 * columns;
         ui.text(r.x + 18, first, card.name, {.size = 14, .weight = 600, .width = pc_x - r.x - 24});
-        ui.text(r.x + 18, second, card.state, {.size = 13, .color = theme.ink2, .width = pc_x - r.x - 24});
+        const bool fits = card.brief.empty() || ui.text_width(card.state, {.size = 13}) <= pc_x - r.x - 24;
+        ui.text(r.x + 18, second, fits ? card.state : card.brief,
+                {.size = 13, .color = theme.ink2, .width = pc_x - r.x - 24});
         const bool room = columns >= 44;
         if (room) {
             ui.text(pc_x, first, "pc", {.size = 13, .color = theme.quiet});
@@ -300,12 +353,17 @@ class StackView final : public View {
             ui.text(pc_x + columns, first, "meets at", {.size = 13, .color = theme.quiet});
             ui.text(pc_x + columns, second, pc_text(card.entry.reconvergence), {.size = 15, .mono = true});
         }
-        const std::string count = fmt::format("{} lanes", lanes_in(card.entry.mask));
+        const std::string count = counted_lanes(card.entry.mask);
         const float left = ui.text(r.right() - 12, first, count, {.size = 13, .color = theme.ink2, .align = Align::right});
         const std::string mask = fmt::format("0x{:08x}", card.entry.mask);
         if (left - mask_x > 84) ui.text(mask_x, first, mask, {.size = 13, .color = theme.ink2, .mono = true});
         for (int i = 0; i < 32; ++i) {
             const Rect box{mask_x + lane * static_cast<float>(i) + 2 * static_cast<float>(i / 8), second - 12, lane - 1, 14};
+            if (card.returned >> i & 1) {
+                ui.line({box.x, box.y + 3}, {box.right(), box.bottom() - 3}, theme.ink2, 1.2f);
+                ui.line({box.x, box.bottom() - 3}, {box.right(), box.y + 3}, theme.ink2, 1.2f);
+                continue;
+            }
             if ((card.entry.mask & ~card.missing) >> i & 1) {
                 ui.rect(box, code.color);
                 continue;

@@ -68,7 +68,7 @@ std::string thread_sentence(const model::KernelRun& run, const Snapshot& snapsho
         text = fmt::format("thread (row {}, column {}) of block {}, ", thread.thread.y, thread.thread.x, thread.block);
     text += fmt::format("lane {} of warp {}", thread.lane, thread.warp);
     if (seen.hidden || !seen.history) return text;
-    const ThreadState state = state_of(*seen.history, seen.step, thread);
+    const ThreadState state = state_of(*run.program, *seen.history, seen.step, thread);
     if (state == ThreadState::unknown) {
         const bool traced = track_of(run.result.trace, thread.block, thread.warp) >= 0;
         return text + (traced ? "" : fmt::format(": not traced, only SM {} is", run.result.trace.sm));
@@ -89,7 +89,8 @@ std::string caption_of(const model::KernelRun& run, const Seen& seen) {
     const auto threads = threads_in_warp(run.config, seen.history->warp_in_block);
     const uint32_t there = threads >= 32 ? simt::full_mask : (1u << threads) - 1;
     const int line = step.pc < run.program->instructions.size() ? run.program->instructions[step.pc].line : 0;
-    const int run_now = lanes_in(step.active & there), left = lanes_in(step.exited & ~step.active & there),
+    const int run_now = lanes_in(step.active & there),
+              left = lanes_in(gone_lanes(*run.program, step) & ~step.active & there),
               wait = static_cast<int>(threads) - run_now - left;
     text +=
         fmt::format(" {}, {} of {} threads of warp {} in block {} run", line > 0 ? fmt::format("On line {}", line) : "Now",
@@ -157,7 +158,7 @@ class ThreadsView final : public View {
             const simt::WarpStep& step = seen.history->steps[seen.step];
             const uint64_t threads = threads_in_warp(run.config, seen.history->warp_in_block);
             const uint32_t there = threads >= 32 ? simt::full_mask : (1u << threads) - 1,
-                           left = step.exited & ~step.active & there, wait = there & ~step.active & ~left;
+                           left = gone_lanes(*run.program, step) & ~step.active & there, wait = there & ~step.active & ~left;
             text += fmt::format("  warp {} of block {} at issue {}: {} run", seen.history->warp_in_block,
                                 seen.history->block, seen.step + 1, lanes_text(step.active & there));
             if (wait != 0) text += fmt::format(", {} wait", lanes_text(wait));
@@ -300,7 +301,7 @@ class ThreadsView final : public View {
         for (uint64_t linear = 0; linear < threads; ++linear) {
             const ThreadPlace thread = thread_at(config, block, linear);
             const Rect cell = cell_at(linear);
-            draw_cell(ui, config, seen, plan, thread, cell);
+            draw_cell(ui, *run.program, config, seen, plan, thread, cell);
             const Rect reach{cell.x, cell.y, px, py};
             if (ui.hovered(reach)) hovered_ = thread;
             if (ui.clicked(reach)) pick(focus, run, thread);
@@ -361,10 +362,10 @@ class ThreadsView final : public View {
             }
     }
 
-    static void draw_cell(Ui& ui, const simt::LaunchConfig& config, const Seen& seen, const Plan& plan,
-                          const ThreadPlace& thread, const Rect& cell) {
+    static void draw_cell(Ui& ui, const ptx::Program& program, const simt::LaunchConfig& config, const Seen& seen,
+                          const Plan& plan, const ThreadPlace& thread, const Rect& cell) {
         const Theme& theme = *ui.theme;
-        const ThreadState state = seen.history ? state_of(*seen.history, seen.step, thread) : ThreadState::unknown;
+        const ThreadState state = seen.history ? state_of(program, *seen.history, seen.step, thread) : ThreadState::unknown;
         const Color plain = mix(theme.panel2, theme.ink2, thread.warp % 2 && !seen.hidden ? 0.34f : 0.18f);
         Color on = theme.ink;
         if (state == ThreadState::runs) {

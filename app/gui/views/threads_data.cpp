@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/gui/views/lane_paths.h"
 #include "app/gui/widgets/draw.h"
 
 namespace lockstep::gui {
@@ -94,12 +95,12 @@ std::vector<Formula> formulas_of(const simt::LaunchConfig& config, const ThreadP
     return formulas;
 }
 
-ThreadState state_of(const simt::WarpHistory& history, size_t step, const ThreadPlace& thread) {
+ThreadState state_of(const ptx::Program& program, const simt::WarpHistory& history, size_t step, const ThreadPlace& thread) {
     if (history.block != thread.block || history.warp_in_block != thread.warp || step >= history.steps.size())
         return ThreadState::unknown;
     const simt::WarpStep& now = history.steps[step];
     if (now.active >> thread.lane & 1) return ThreadState::runs;
-    return now.exited >> thread.lane & 1 ? ThreadState::exited : ThreadState::waits;
+    return gone_lanes(program, now) >> thread.lane & 1 ? ThreadState::exited : ThreadState::waits;
 }
 
 std::string touched_by(const model::KernelRun& run, const simt::WarpStep& step, const std::vector<simt::LaneValues>& lanes,

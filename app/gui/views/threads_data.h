@@ -43,7 +43,7 @@ std::vector<Formula> formulas_of(const simt::LaunchConfig& config, const ThreadP
 
 enum class ThreadState { unknown, runs, waits, exited };
 // At instruction `step` of the recorded warp; unknown for the threads of other warps.
-ThreadState state_of(const simt::WarpHistory& history, size_t step, const ThreadPlace& thread);
+ThreadState state_of(const ptx::Program& program, const simt::WarpHistory& history, size_t step, const ThreadPlace& thread);
 
 // What one lane's load or store touches: "stores c[15]", "loads a[20], past its end (20 elements)"; empty when the
 // instruction is none, the lane is off, or the address leads nowhere.

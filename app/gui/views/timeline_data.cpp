@@ -500,6 +500,7 @@ void FocusFollower::follow(const Timeline& timeline, Focus& focus) {
     const WarpTrack& track = trace.warps[static_cast<size_t>(warp)];
     focus.block = static_cast<int32_t>(track.block);
     const WarpState state = state_at(trace, track, time);
+    if (time >= track.end && !trace.truncated) focus.pc = focus.line = -1;  // it has ended: no instruction is its next
     if (!state.resident || !timeline.run->program || state.pc() >= timeline.run->program->instructions.size()) return;
     focus.pc = static_cast<int32_t>(state.pc());
     focus.line = line_of_pc(*timeline.run->program, state.pc());

@@ -14,6 +14,7 @@
 namespace lockstep::gui {
 
 constexpr uint8_t empty_state = 255;  // no warp in the slot
+constexpr int64_t first_look = 108;   // cycles of a window, before the width of its picture is known
 
 struct TimeAxis {  // cycles [begin, end) over [x, x + width)
     int64_t begin = 0, end = 1;

@@ -56,7 +56,8 @@ std::string IssueList::why(const Timeline& timeline, const IssueFacts& facts) co
     if (facts.longest == nullptr) return {};
     std::string text = wait_of(timeline, warp_, *facts.longest).sentence;
     if (text.empty()) text = row_of(facts.longest->reason).label;
-    return text;
+    const int64_t longest = facts.longest->end - facts.longest->begin;
+    return longest == facts.waited ? text : fmt::format("{}: {}", with_commas(longest), text);
 }
 
 void IssueList::draw(Ui& ui, Session& session, Focus& focus, const Timeline& timeline, const TimelinePlaces& places) {

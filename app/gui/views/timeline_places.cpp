@@ -140,6 +140,23 @@ TimelinePlaces place_timeline(const Ui& ui, const Timeline& timeline, const Wind
     return places;
 }
 
+namespace {
+
+// Which letter stands for what, of those in view; `r.y`: the baseline.
+void draw_letters(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, const Rect& r) {
+    float x = r.x;
+    const std::string seen = letters_in(timeline, places.axis.begin, std::min(places.axis.end, places.hidden_from));
+    for (const auto& [letter, group] : timeline.letters) {
+        if (seen.find(letter) == std::string::npos) continue;
+        const char text[] = {letter, 0};
+        if (x + 12 + ui.text_width(group, {.size = 12}) > r.right()) break;
+        ui.text(x, r.y, text, {.size = 12, .color = ui.theme->right, .weight = 700, .mono = true});
+        x = ui.text(x + 12, r.y, group, {.size = 12, .color = ui.theme->ink2}) + (places.low ? 10.0f : 16.0f);
+    }
+}
+
+}  // namespace
+
 void draw_legend(Ui& ui, const Timeline& timeline, const WindowSums& sums, const TimelinePlaces& places) {
     const Theme& theme = *ui.theme;
     const Rect& r = places.legend;
@@ -152,15 +169,16 @@ void draw_legend(Ui& ui, const Timeline& timeline, const WindowSums& sums, const
     const float content = states_height(ui, sums, r.w, places.brief) + 6;
     const float up = places.low ? ui.scroll("legend", view, content) : 0;
     if (places.low) ui.clip(view);
+    float last_end = r.x;
     const auto entry = [&](std::string_view label, int64_t value, auto&& swatch) {
         float x = r.x;
         for (size_t c = 0; c < i % columns; ++c) x += widths[c];
         const float y = r.y + 20 + 22 * static_cast<float>(i / columns) - up;
         swatch(Rect{x, y - 11, 20, 14});
-        const std::string share = open ? std::string{} : percent(value, sums.slot_cycles);
+        const std::string share = open ? std::string{} : percent(value, std::max<int64_t>(1, sums.slot_cycles));
         const float end =
             ui.text(x + 28, y, label, {.size = 13, .width = widths[i % columns] - 36 - ui.text_width(share, {.size = 13})});
-        ui.text(end + 8, y, share, {.size = 13, .color = theme.ink2});
+        last_end = ui.text(end + 8, y, share, {.size = 13, .color = theme.ink2});
         ++i;
     };
     for (const StallReason state : legend_states(sums))
@@ -168,23 +186,21 @@ void draw_legend(Ui& ui, const Timeline& timeline, const WindowSums& sums, const
             const Faded faint(ui, code_of(state).hollow || state == StallReason::selected ? 1.0f : 0.75f);
             draw_state(ui, box, state);
         });
-    entry("empty slot", sums.empty(), [&](const Rect& box) { ui.frame(box, theme.line); });
-    if (places.low) ui.unclip();
+    entry("empty slot", sums.slot_cycles > 0 ? sums.empty() : 1, [&](const Rect& box) { ui.frame(box, theme.line); });
     const float y = r.y + 20 + 22 * static_cast<float>((i + columns - 1) / columns) - 1;
-    if (places.low || y > r.bottom() || places.hidden_from <= places.axis.begin) return;
+    if (places.low) {  // beside the last states
+        const float x = last_end + 22;
+        if (i % columns != 0 && places.letters && !places.texture && places.hidden_from > places.axis.begin)
+            draw_letters(ui, timeline, places, {x, y - 22 - up, r.right() - x, 22});
+        ui.unclip();
+        return;
+    }
+    if (y > r.bottom() || places.hidden_from <= places.axis.begin) return;
     if (!places.letters || places.texture) {
         ui.text(r.x, y, "closer up (W, or the wheel) every instruction has its letter",
                 {.size = 12, .color = theme.quiet, .width = r.w});
         return;
     }
-    float x = r.x;
-    const std::string seen = letters_in(timeline, places.axis.begin, std::min(places.axis.end, places.hidden_from));
-    for (const auto& [letter, group] : timeline.letters) {
-        if (seen.find(letter) == std::string::npos) continue;
-        const char text[] = {letter, 0};
-        if (x + 12 + ui.text_width(group, {.size = 12}) > r.right()) break;
-        ui.text(x, y, text, {.size = 12, .color = theme.right, .weight = 700, .mono = true});
-        x = ui.text(x + 12, y, group, {.size = 12, .color = theme.ink2}) + 16;
-    }
+    draw_letters(ui, timeline, places, {r.x, y, r.w, 22});
 }
 }  // namespace lockstep::gui

@@ -93,12 +93,28 @@ void draw_strip(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, 
     }
 }
 
+// The warp that a row is labelled with: the one at the cursor; where the slot is empty there, the chosen one or the first
+// that the window shows.
+int named_warp(const Timeline& timeline, const TimeAxis& axis, const SlotRow& row, const Focus& focus) {
+    const KernelTrace& trace = timeline.trace();
+    const int64_t cycle = focus.time >= axis.begin && focus.time < axis.end ? focus.time : axis.begin;
+    if (const int there = warp_at(trace, row, cycle); there >= 0) return there;
+    int first = no_place;
+    for (uint32_t w : row.warps) {
+        if (trace.warps[w].end <= axis.begin || trace.warps[w].begin >= axis.end) continue;
+        if (static_cast<int>(w) == focus.warp) return focus.warp;
+        if (first == no_place) first = static_cast<int>(w);
+    }
+    return first;
+}
+
 // Block numbers with a bracket around the neighbouring rows that one block has.
-void draw_blocks(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, const GroupPlace& group, int64_t cycle) {
+void draw_blocks(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, const GroupPlace& group,
+                 const Focus& focus) {
     const KernelTrace& trace = timeline.trace();
     const float x = places.gutter;
     for (size_t i = 0; i < group.rows.size();) {
-        const int warp = warp_at(trace, timeline.rows[group.rows[i].row], cycle);
+        const int warp = named_warp(timeline, places.axis, timeline.rows[group.rows[i].row], focus);
         size_t j = i + 1;
         if (warp == no_place) {
             i = j;
@@ -106,7 +122,7 @@ void draw_blocks(Ui& ui, const Timeline& timeline, const TimelinePlaces& places,
         }
         const uint32_t block = trace.warps[static_cast<size_t>(warp)].block;
         for (; j < group.rows.size(); ++j) {
-            const int next = warp_at(trace, timeline.rows[group.rows[j].row], cycle);
+            const int next = named_warp(timeline, places.axis, timeline.rows[group.rows[j].row], focus);
             if (next == no_place || trace.warps[static_cast<size_t>(next)].block != block) break;
         }
         const float top = group.rows[i].y + 3, bottom = group.rows[j - 1].y + places.pitch - 3;
@@ -120,6 +136,26 @@ void draw_blocks(Ui& ui, const Timeline& timeline, const TimelinePlaces& places,
         ui.rect({x + 42, bottom - 1, 3, 1}, ui.theme->ink3);
         i = j;
     }
+}
+
+// A new warp moved into the slot: a bar, and where the row's label is another's its name in front of it, on a chip if the
+// slot was not empty there.
+void draw_arrival(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, const SlotRow& row, uint32_t index,
+                  float y, int named) {
+    const KernelTrace& trace = timeline.trace();
+    const TimeAxis& axis = places.axis;
+    const WarpTrack& warp = trace.warps[index];
+    const float x = axis.at(warp.begin);
+    ui.rect({x - 1, y, 2, places.pitch - 1}, ui.theme->ink);
+    if (named == static_cast<int>(index)) return;
+    const std::string name = fmt::format("b{} w{}", warp.block, warp.warp_in_block);
+    const TextStyle style{.size = 12, .color = ui.theme->ink2, .align = Align::right, .mono = true};
+    const float width = ui.text_width(name, style) + 8;
+    if (x - width < axis.x + 4) return;
+    const int before = warp_at(trace, row, std::max(axis.begin, axis.cycle(x - width)));
+    if (before >= 0 || warp_at(trace, row, warp.begin - 1) >= 0)
+        ui.rect({x - width - 1, y, width, places.pitch - 1}, ui.theme->panel, 2);
+    ui.text(x - 5, y + places.pitch / 2 + 4, name, style);
 }
 
 void draw_row_texture(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, const GroupPlace& group,
@@ -205,18 +241,12 @@ void draw_group(Ui& ui, const Timeline& timeline, const WindowSums& sums, const 
         ui.text(places.margin, group.y + 30, fmt::format("{} holes", with_commas(cycles - sums.busy[group.scheduler])),
                 {.size = 12, .color = theme.ink2, .width = places.margin_width});
     }
-    const int64_t cycle = focus.time >= axis.begin && focus.time < axis.end ? focus.time : axis.begin;
-    draw_blocks(ui, timeline, places, group, cycle);
+    draw_blocks(ui, timeline, places, group, focus);
     if (places.texture) draw_row_texture(ui, timeline, places, group, version);
     for (const RowPlace& place : group.rows) {
         const SlotRow& row = timeline.rows[place.row];
-        int named = warp_at(trace, row, cycle);
-        const bool selected = focus.warp >= 0 && focus.warp < static_cast<int32_t>(trace.warps.size()) &&
-                              trace.warps[static_cast<size_t>(focus.warp)].slot == row.slot;
-        if (named < 0)  // the slot is empty at the cursor: name the warp that the window shows first
-            for (uint32_t w : row.warps)
-                if (named < 0 && trace.warps[w].end > axis.begin && trace.warps[w].begin < axis.end)
-                    named = static_cast<int>(w);
+        const int named = named_warp(timeline, axis, row, focus);
+        const bool selected = named >= 0 && named == focus.warp;
         if (selected) {
             ui.rect({places.gutter + 47, place.y, 27, places.pitch - 1}, theme.selected);
             ui.frame({places.gutter + 47, place.y, 27, places.pitch - 1}, theme.accent, 1);
@@ -234,13 +264,8 @@ void draw_group(Ui& ui, const Timeline& timeline, const WindowSums& sums, const 
             const WarpTrack& warp = trace.warps[w];
             if (warp.end <= axis.begin || warp.begin >= axis.end) continue;
             draw_cells(ui, timeline, places, w, place.y, static_cast<int32_t>(w) == focus.warp);
-            if (warp.begin > axis.begin && warp.begin < places.hidden_from) {  // a new warp moved in
-                ui.rect({axis.at(warp.begin) - 1, place.y, 2, places.pitch - 1}, theme.ink);
-                if (named != static_cast<int>(w) && axis.at(warp.begin) > axis.x + 60)
-                    ui.text(axis.at(warp.begin) - 4, place.y + places.pitch / 2 + 4,
-                            fmt::format("b{} w{}", warp.block, warp.warp_in_block),
-                            {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true});
-            }
+            if (warp.begin > axis.begin && warp.begin < places.hidden_from)
+                draw_arrival(ui, timeline, places, row, w, place.y, named);
         }
     }
 }
@@ -343,16 +368,17 @@ void draw_wait(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, c
     if (wait.chip.empty() || places.hidden_from != INT64_MAX) return;
     const float width = ui.text_width(wait.chip, {.size = 13}) + 20;
     const float cursor = axis.at(focus.time) + axis.column() / 2;
-    float cx = x0 + 20, cy = y - 2;
+    const float tall = std::min(20.0f, places.pitch);  // within its rows: no letter of another is cut
+    float cx = x0 + 20, cy = y + (places.pitch - 1 - tall) / 2;
     if (cx < cursor && cx + width > cursor && x1 - cursor > width + 24) cx = cursor + 12;  // beside the cursor, if it fits
     if (x1 - cx < width + 6) {                                                             // the wait is too short: under it
         cx = std::clamp(x0, axis.x, std::max(axis.x, axis.x + axis.width - width));
-        cy = y + places.pitch + 2;
-        if (cy + 20 > places.rows.bottom()) cy = y - 23;
+        cy += places.pitch;
+        if (cy + tall > places.rows.bottom()) cy = y - tall - 1;
     }
-    ui.rect({cx, cy, width, 20}, ui.theme->panel, 4);
-    ui.frame({cx, cy, width, 20}, ui.theme->ink, 1, 4);
-    ui.text(cx + 10, cy + 15, wait.chip, {.size = 13});
+    ui.rect({cx, cy, width, tall}, ui.theme->panel, 4);
+    ui.frame({cx, cy, width, tall}, ui.theme->ink, 1, 4);
+    ui.text(cx + 10, cy + tall / 2 + 4.5f, wait.chip, {.size = 13});
 }
 
 void draw_counts(Ui& ui, const Timeline& timeline, const TimelinePlaces& places, int64_t cycle) {

@@ -24,6 +24,11 @@ std::vector<int> lanes_in_table(float room, int followed) {
     return lanes;
 }
 
+// Of 32 bits or fewer, and no float: large ones are masks more often than counts.
+bool is_whole(ptx::Type type) {
+    return type == ptx::Type::u32 || type == ptx::Type::s32 || type == ptx::Type::b32;
+}
+
 struct Facts {
     const WarpTrack* warp = nullptr;
     WarpState state;
@@ -101,7 +106,7 @@ class WarpView final : public View {
         lanes_hidden_ = asks_for_lanes(session);
         hidden_ = session.reveal_steps == 0;
         std::string right = fmt::format("scheduler {}", facts.warp->scheduler);
-        if (!lanes_hidden_ && !hidden_)
+        if (!lanes_hidden_ && !hidden_ && facts.state.resident)
             right += fmt::format(", {} of 32 lanes on", fits ? lanes_in(lanes_on(*snapshot, session.history_step)) : 32);
         const std::string sentence = caption(*snapshot, rows, focus);
         const Rect body =
@@ -203,6 +208,8 @@ class WarpView final : public View {
     }
     static std::string value_text(double value, ptx::Type type) {
         if (type == ptx::Type::b64) return text_of(static_cast<uint64_t>(value), type);
+        if (is_whole(type) && std::abs(value) >= 1e7)
+            return fmt::format("0x{:08x}", static_cast<uint32_t>(std::llround(value)));
         if (value == std::floor(value) && std::abs(value) < 1e7) return with_commas(std::llround(value));
         return std::abs(value) >= 1e6 || (value != 0 && std::abs(value) < 1e-3) ? fmt::format("{:.2e}", value)
                                                                                 : fmt::format("{:.4g}", value);
@@ -285,7 +292,9 @@ class WarpView final : public View {
             // An address keeps the digits in which lanes differ.
             const auto end_of_scale = [&](double value) {
                 const std::string text = value_text(value, span.type);
-                return span.type == ptx::Type::b64 && text.size() > 7 ? "…" + text.substr(text.size() - 6) : text;
+                return (span.type == ptx::Type::b64 || text.starts_with("0x")) && text.size() > 7
+                           ? "…" + text.substr(text.size() - 6)
+                           : text;
             };
             ui.text(sx - 6, body.y + 54, end_of_scale(span.low),
                     {.size = 12, .color = theme.ink2, .align = Align::right, .mono = true, .width = sx - 10 - x});
@@ -382,6 +391,22 @@ class WarpView final : public View {
                     {.size = 12, .color = theme.ink2, .align = Align::right, .mono = true});
             y += pitch;
         }
+        draw_key(ui, rows, focus, {r.x, y - 4, r.w, r.bottom() - y + 4});
+    }
+
+    // What the hatches in the table stand for, where there is room under it.
+    static void draw_key(Ui& ui, const std::vector<RegisterRow>& rows, const Focus& focus, const Rect& r) {
+        if (r.h < 20) return;
+        float x = r.x;
+        for (const StallReason reason : {StallReason::long_scoreboard, StallReason::short_scoreboard, StallReason::wait}) {
+            const bool there = std::any_of(rows.begin(), rows.end(), [&](const RegisterRow& row) {
+                return row.waits == reason && row.ready > focus.time;
+            });
+            const std::string name = fmt::format("on its way: {}", row_of(reason).label);
+            if (!there || x + 24 + ui.text_width(name, {.size = 12}) > r.right()) continue;
+            draw_state(ui, {x, r.y + 5, 18, 11}, reason);
+            x = ui.text(x + 24, r.y + 15, name, {.size = 12, .color = ui.theme->ink2}) + 16;
+        }
     }
 
     // An address keeps its last digits, where lanes differ; a float its first ones.
@@ -394,6 +419,10 @@ class WarpView final : public View {
             const ptx::Type half = type == ptx::Type::f16x2 ? ptx::Type::f16 : ptx::Type::bf16;
             text = fmt::format("{:.2g}|{:.2g}", number_of(bits, half), number_of(bits >> 16, half));
             return text.size() <= most ? text : text.substr(0, text.find('|') + 1) + "…";
+        }
+        if (is_whole(type)) {
+            const std::string hex = fmt::format("0x{:x}", bits & 0xffffffffu);
+            return hex.size() <= most ? hex : "…" + hex.substr(hex.size() - most + 1);
         }
         return fmt::format("{:.2g}", number_of(bits, type));
     }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cctype>
 #include <cmath>
 #include <cstring>
 
@@ -12,30 +11,6 @@
 
 namespace lockstep::gui {
 namespace {
-
-bool names(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-}
-
-// Every name[...] in `text`, brackets balanced, `a[i][j]` as one.
-std::vector<std::string> subscripts(std::string_view text) {
-    std::vector<std::string> found;
-    for (size_t i = 0; i < text.size(); ++i) {
-        if (text[i] != '[' || i == 0 || !names(text[i - 1])) continue;
-        size_t begin = i;
-        while (begin > 0 && names(text[begin - 1])) --begin;
-        int depth = 0;
-        size_t end = i;
-        for (; end < text.size(); ++end) {
-            depth += text[end] == '[' ? 1 : text[end] == ']' ? -1 : 0;
-            if (depth == 0 && (end + 1 >= text.size() || text[end + 1] != '[')) break;
-        }
-        if (end >= text.size()) break;
-        found.emplace_back(text.substr(begin, end + 1 - begin));
-        i = end;
-    }
-    return found;
-}
 
 const ptx::DecodedInstruction* instruction_at(const Timeline& timeline, uint32_t pc) {
     const auto& program = timeline.run->program;
@@ -66,41 +41,13 @@ std::string holds(const Timeline& timeline, uint32_t pc) {
     const ptx::DecodedInstruction* instruction = instruction_at(timeline, pc);
     if (!instruction) return {};
     if (instruction->kind == ptx::Kind::load)
-        if (const std::string what = subscript_of(timeline.run->source, instruction->line, false); !what.empty())
-            return what;
+        if (const std::string what = loaded_by(*timeline.run->program, timeline.run->source, pc); !what.empty()) return what;
     const std::string name =
         instruction->opcode ? std::string(instruction->opcode->name) : operation_of(*timeline.run->program, pc);
     return instruction->line > 0 ? fmt::format("{}, line {}", name, instruction->line) : name;
 }
 
 }  // namespace
-
-std::string line_of(const std::string& source, int line) {
-    size_t begin = 0;
-    for (int i = 1; i < line; ++i) {
-        begin = source.find('\n', begin);
-        if (begin == std::string::npos) return {};
-        ++begin;
-    }
-    if (line < 1 || begin >= source.size()) return {};
-    const size_t text = source.find_first_not_of(" \t", begin), end = source.find('\n', begin);
-    if (text == std::string::npos || text >= std::min(end, source.size())) return {};
-    return source.substr(text, end == std::string::npos ? end : end - text);
-}
-
-std::string subscript_of(const std::string& source, int line, bool store) {
-    const std::string text = line_of(source, line);
-    size_t equals = std::string::npos;
-    for (size_t i = 1; i + 1 < text.size(); ++i)
-        if (text[i] == '=' && text[i + 1] != '=' && !std::strchr("=!<>", text[i - 1])) {
-            equals = i;
-            break;
-        }
-    std::string_view side = text;
-    if (equals != std::string::npos) side = store ? side.substr(0, equals) : side.substr(equals + 1);
-    const auto found = subscripts(side);
-    return found.size() == 1 ? found.front() : std::string{};
-}
 
 std::string operation_of(const ptx::Program& program, uint32_t pc) {
     std::string text = ptx::text_of(program, pc);
@@ -197,10 +144,14 @@ Wait wait_of(const Timeline& timeline, uint32_t warp, const StallRun& stall) {
             });
         });
     const bool store = producer->kind == ptx::Kind::store, load = producer->kind == ptx::Kind::load;
-    const std::string what = load || store ? subscript_of(timeline.run->source, producer->line, store) : std::string{};
+    const std::string what = load    ? loaded_by(*timeline.run->program, timeline.run->source, wait.cause->pc)
+                             : store ? subscript_of(timeline.run->source, producer->line, true)
+                                     : std::string{};
     const std::string operation = operation_of(*timeline.run->program, wait.cause->pc);
-    std::string from = load && !what.empty() ? fmt::format("the load of {}", what)
-                                             : fmt::format("{} of {}", operation, place(producer->line, wait.cause->pc));
+    const bool parameter = producer->space == ptx::Space::param;
+    const std::string from = load && !parameter
+                                 ? fmt::format("the load of {}", what.empty() ? place(producer->line, wait.cause->pc) : what)
+                                 : fmt::format("{} of {}", operation, place(producer->line, wait.cause->pc));
     wait.sentence = reg.empty() ? fmt::format("Waits at {} for {}", where, from)
                                 : fmt::format("Waits at {} for {}, {}", where, reg, from);
     wait.chip = operation;
@@ -213,6 +164,32 @@ Wait wait_of(const Timeline& timeline, uint32_t warp, const StallRun& stall) {
     wait.chip += fmt::format(", {} cycles", with_commas(wait.end - wait.begin));
     if (wait.cause->early != 0) wait.chip += fmt::format(" from {} on: ptxas moves it up", with_commas(wait.begin));
     return wait;
+}
+
+StallReason wait_for_result(const Timeline& timeline, const WarpTrack& warp, uint32_t index) {
+    const IssueRecord& issue = timeline.trace().issues[index];
+    const ptx::DecodedInstruction* writer = instruction_at(timeline, issue.pc);
+    if (issue.level >= MemoryLevel::l1) return StallReason::long_scoreboard;
+    if (issue.level == MemoryLevel::shared) return StallReason::short_scoreboard;
+    for (const StallRun& run : runs_in(warp, issue.sent(), issue.ready))  // the timeline says it, where the warp did wait
+        if (run.cause == static_cast<int32_t>(index) && run.end >= issue.ready &&
+            (run.reason == StallReason::long_scoreboard || run.reason == StallReason::short_scoreboard ||
+             run.reason == StallReason::wait))
+            return run.reason;
+    if (writer == nullptr) return StallReason::wait;
+    using ptx::Kind;
+    switch (writer->kind) {
+        case Kind::load:
+        case Kind::atomic:
+            if (writer->space == ptx::Space::param || writer->space == ptx::Space::constant) return StallReason::wait;
+            return writer->space == ptx::Space::shared ? StallReason::short_scoreboard : StallReason::long_scoreboard;
+        case Kind::shuffle:
+        case Kind::mbarrier:
+            return StallReason::short_scoreboard;
+        default:
+            return writer->opcode != nullptr && writer->opcode->unit == ptx::Unit::xu ? StallReason::short_scoreboard
+                                                                                      : StallReason::wait;
+    }
 }
 
 std::vector<RegisterRow> registers_shown(const Timeline& timeline, const WarpTrack& warp, int64_t step,
@@ -247,9 +224,7 @@ std::vector<RegisterRow> registers_shown(const Timeline& timeline, const WarpTra
                 if (written != offset) return;
                 row.holds = holds(timeline, issue.pc);
                 row.ready = issue.ready;
-                const bool far =
-                    issue.level == MemoryLevel::l1 || issue.level == MemoryLevel::l2 || issue.level == MemoryLevel::dram;
-                row.waits = far ? StallReason::long_scoreboard : StallReason::short_scoreboard;
+                row.waits = wait_for_result(timeline, warp, warp.issues[static_cast<size_t>(i)]);
             });
         }
         rows.push_back(std::move(row));
@@ -310,7 +285,19 @@ ptx::Type type_of_use(const ptx::Program& program, const ptx::Register& reg) {
     if (bytes == 4)
         if (const Type pair = pair_of_halves(program, reg); pair != Type::none) return pair;
     bool number = false;
+    const auto declared = [&](int32_t offset) {
+        for (const ptx::Register& one : program.registers)
+            if (one.offset == offset) return one.type;
+        return Type::none;
+    };
     for (const auto& instruction : program.instructions) {
+        // The bits of a float on their way to a shuffle or from it.
+        if (instruction.opcode != nullptr && instruction.opcode->name == "mov" &&
+            (instruction.destination[0] == reg.offset || instruction.source[0] == reg.offset)) {
+            const Type other =
+                declared(instruction.destination[0] == reg.offset ? instruction.source[0] : instruction.destination[0]);
+            if (is_float(other) && ptx::size_of(other) == bytes) return other;
+        }
         const bool memory = instruction.kind == ptx::Kind::load || instruction.kind == ptx::Kind::store ||
                             instruction.kind == ptx::Kind::atomic;
         for (const int32_t d : instruction.destination)
@@ -373,6 +360,7 @@ std::string text_of(uint64_t bits, ptx::Type type) {
         const Type half = type == Type::f16x2 ? Type::f16 : Type::bf16;
         return text_of(bits & 0xffff, half) + " | " + text_of(bits >> 16 & 0xffff, half);
     }
+    if (type == Type::u32 && (bits >> 31 & 1)) return fmt::format("0x{:08x}", bits & 0xffffffffu);  // a mask
     const double value = number_of(bits, type);
     if (type == Type::f32 || type == Type::f64 || type == Type::f16 || type == Type::bf16) {
         if (std::isnan(value)) return "nan";

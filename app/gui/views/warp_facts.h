@@ -3,15 +3,11 @@
 #include <string>
 #include <vector>
 
+#include "app/gui/views/subscripts.h"
 #include "app/gui/views/timeline_data.h"
 
 namespace lockstep::gui {
 
-// "A[i]" when the right side of the source line has exactly one subscript (a load) or its left side has one (a store);
-// empty otherwise.
-std::string subscript_of(const std::string& source, int line, bool store);
-// The source line's text, without its indentation.
-std::string line_of(const std::string& source, int line);
 // "ld.global.f32" of "@%p1 ld.global.f32 %f1, [%rd1]".
 std::string operation_of(const ptx::Program& program, uint32_t pc);
 std::string_view name_of(MemoryLevel level);  // "L2": the farthest that served it
@@ -33,6 +29,8 @@ struct RegisterRow {
     int64_t ready = 0;        // cycle from which it may be read; pending while the focus is before it
     StallReason waits = StallReason::long_scoreboard;  // what a reader would wait for while it is pending
 };
+// What a reader of this instruction's result waits for, in a stall's words.
+StallReason wait_for_result(const Timeline& timeline, const WarpTrack& warp, uint32_t issue);
 // The registers worth showing at history step `step`: those that the next instruction touches, then the most recently
 // written ones.
 std::vector<RegisterRow> registers_shown(const Timeline& timeline, const WarpTrack& warp, int64_t step,

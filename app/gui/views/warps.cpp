@@ -58,6 +58,19 @@ std::pair<int64_t, int64_t> span_of(const Session& session, const Timeline& time
     return {begin, std::clamp(end, begin, trace.kept_until)};
 }
 
+// "32 warp slots": those with a warp in the window, whose cycles the shares are of.
+std::string slots_of(const WindowSums& sums) {
+    const int64_t slots = sums.slot_cycles / std::max<int64_t>(1, sums.end - sums.begin);
+    return fmt::format("{} warp slot{}", slots, slots == 1 ? "" : "s");
+}
+
+// "427 of the 432 cycles from its issue to its value": of a stall for the value of an instruction that took longer.
+std::string length_of(const StallRun& stall, const Wait& wait) {
+    const int64_t here = stall.end - stall.begin, all = wait.end - wait.begin;
+    if (here == all) return fmt::format("{} cycle{}", with_commas(here), here == 1 ? "" : "s");
+    return fmt::format("{} of the {} cycles since what it waits for issued", with_commas(here), with_commas(all));
+}
+
 // Blocks ran, none of them on the SM that was traced.
 bool idle_sm(const Snapshot& snapshot) {
     if (!snapshot.kernel) return false;
@@ -70,6 +83,26 @@ std::string nothing_of(const Snapshot& snapshot) {
     if (!snapshot.kernel) return "No kernel has run yet.";
     if (idle_sm(snapshot)) return fmt::format("No block of this kernel ran on SM {}.", snapshot.kernel->result.trace.sm);
     return "This kernel was run without a trace of its warps.";
+}
+
+// "SM 0 had its last block until 1,393; SM 3 still runs.": of cycles in which the traced SM holds no block.
+std::string idle_text(const KernelTrace& trace, int64_t begin, int64_t end) {
+    int64_t last = -1, next = INT64_MAX;
+    const BlockRun* other = nullptr;
+    for (const BlockRun& block : trace.blocks) {
+        if (block.sm != trace.sm) {
+            if (block.begin < end && block.end > begin && (!other || block.end > other->end)) other = &block;
+        } else if (block.end <= begin) {
+            last = std::max(last, block.end);
+        } else {
+            next = std::min(next, block.begin);
+        }
+    }
+    std::string text = next != INT64_MAX && last >= 0 ? fmt::format("SM {} had a block until {} and gets the next at {}",
+                                                                    trace.sm, with_commas(last), with_commas(next))
+                       : next != INT64_MAX ? fmt::format("SM {} gets its first block at {}", trace.sm, with_commas(next))
+                                           : fmt::format("SM {} had its last block until {}", trace.sm, with_commas(last));
+    return text + (other ? fmt::format("; SM {} still runs.", other->sm) : ".");
 }
 
 class WarpsView final : public View {
@@ -121,7 +154,7 @@ class WarpsView final : public View {
         const KernelTrace& trace = timeline.trace();
         Focus at = focus;
         if (at.warp < 0 || at.warp >= static_cast<int32_t>(trace.warps.size()) || at.time < 0)
-            focus_first(timeline, at, 108);
+            focus_first(timeline, at, first_look);
         const int64_t hidden = revealed_until(session, at, trace);
         const bool set = session.cycles_end > session.cycles_begin;
         const int64_t begin = set ? session.cycles_begin : 0,
@@ -132,19 +165,25 @@ class WarpsView final : public View {
         text += hidden != INT64_MAX ? "\n"
                                     : fmt::format(" of {}, cycles {} to {}\n", timeline.run->gpu.sms.value, begin, end - 1);
         if (hidden == INT64_MAX) {
+            text += fmt::format("  of the cycles of {}:\n", slots_of(sums));
             for (size_t s = 0; s < state_count; ++s)
                 if (sums.states[s] > 0)
-                    text += fmt::format("  {}: {} of the warp-cycles\n", row_of(static_cast<StallReason>(s)).label,
+                    text += fmt::format("  {}: {}\n", row_of(static_cast<StallReason>(s)).label,
                                         percent(sums.states[s], sums.slot_cycles));
+            if (sums.slot_cycles > 0)
+                text += fmt::format("  empty slot: {}\n", percent(sums.empty(), sums.slot_cycles));
+            else
+                text += fmt::format("  empty slot: 100.0 %\n  {}\n", idle_text(trace, from, to));
             for (size_t s = 0; s < sums.issued.size(); ++s)
                 text += fmt::format("  scheduler {}: {} issued, {} cycles without an issue\n", s, sums.issued[s],
                                     sums.end - sums.begin - sums.busy[s]);
             text += fmt::format("  resident warps: {}\n", resident_of(*snapshot->kernel).text());
             const WarpTrack& warp = trace.warps[static_cast<size_t>(at.warp)];
-            if (const WarpState state = state_at(trace, warp, at.time); state.resident && state.stall)
-                text += fmt::format("  warp {} of block {} at cycle {}: {} ({} cycles)\n", warp.warp_in_block, warp.block,
-                                    at.time, wait_of(timeline, static_cast<uint32_t>(at.warp), *state.stall).sentence,
-                                    state.stall->end - state.stall->begin);
+            if (const WarpState state = state_at(trace, warp, at.time); state.resident && state.stall) {
+                const Wait wait = wait_of(timeline, static_cast<uint32_t>(at.warp), *state.stall);
+                text += fmt::format("  warp {} of block {} at cycle {}: {} ({})\n", warp.warp_in_block, warp.block, at.time,
+                                    wait.sentence, length_of(*state.stall, wait));
+            }
             if (timeline.rows.size() <= 4)
                 text += IssueList().describe(timeline, static_cast<uint32_t>(at.warp), at.time, hidden);
         }
@@ -204,8 +243,10 @@ class WarpsView final : public View {
         } else if (unset) {
             session.cycles_begin = fresh ? focus.time - plain * 6 / 10 : 0;
             session.cycles_end = session.cycles_begin + (fresh ? plain : std::max<int64_t>(1, timeline_->cycles));
-        } else if (fresh && !session.lesson.lesson) {
-            session.cycles_end = session.cycles_begin + plain;  // where it begins was chosen already
+        } else if (fresh && (!session.lesson.lesson || session.cycles_end - session.cycles_begin == first_look)) {
+            // Where it begins was chosen already, unless the clock is then out of sight.
+            if (focus.time >= session.cycles_begin + plain) session.cycles_begin = focus.time - plain / 2;
+            session.cycles_end = session.cycles_begin + plain;
         } else if (focus.time != seen_time_ && (focus.time < session.cycles_begin || focus.time >= session.cycles_end)) {
             const int64_t length = session.cycles_end - session.cycles_begin;  // the clock ran out of the window
             session.cycles_begin = focus.time - length / 2;
@@ -288,8 +329,12 @@ class WarpsView final : public View {
         const bool span = open && takes(ui.segmented_width(spans) + 8);
         const bool compare = open && takes(ui.chip_width("Compare") + 8);
         const bool named = numbers && takes(ui.text_width(short_words, {.size = 13}) + 10);
-        const std::string_view where =
-            takes(ui.text_width(right, {.size = 13}) + 16) ? std::string_view(right) : std::string_view();
+        std::string where;
+        const KernelTrace& trace = timeline_->trace();
+        for (const std::string& one :
+             {right, right.substr(0, right.find(" of ")) + right.substr(std::min(right.find(','), right.size())),
+              fmt::format("SM {} of {}", trace.sm, timeline_->run->gpu.sms.value), fmt::format("SM {}", trace.sm)})
+            if (where.empty() && takes(ui.text_width(one, {.size = 13}) + 16)) where = one;
         const bool in_full = named && takes(ui.text_width(words, {.size = 13}) - ui.text_width(short_words, {.size = 13}));
         const bool why = numbers && takes(ui.text_width(resident.why, {.size = 13}) + 8);
 
@@ -421,7 +466,10 @@ class WarpsView final : public View {
         else
             focus.time = cycle;
         seen_time_ = cycle;
+        clicked_at_ = at;
     }
+
+    Point clicked_at_{-100, -100};  // until the pointer leaves it, no tooltip covers what the click brought
 
     Rect under_pointer_;  // the cell or stalled run that the pointer is on; width 0: none
 
@@ -448,9 +496,12 @@ class WarpsView final : public View {
         } else if (state.stall->end > places.hidden_from) {  // how long, and for what, an open prediction may ask
             text += fmt::format("{}\n{}", reason.label, reason.explanation);
         } else {
-            text += fmt::format("{}, {} cycles\n{}\n{}", reason.label, with_commas(state.stall->end - state.stall->begin),
-                                wait_of(*timeline_, static_cast<uint32_t>(warp), *state.stall).sentence, reason.explanation);
+            const Wait wait = wait_of(*timeline_, static_cast<uint32_t>(warp), *state.stall);
+            text += fmt::format("{}, {}\n{}\n{}", reason.label, length_of(*state.stall, wait), wait.sentence,
+                                reason.explanation);
         }
+        if (std::abs(ui.mouse.x - clicked_at_.x) < 4 && std::abs(ui.mouse.y - clicked_at_.y) < 4) return;
+        clicked_at_ = {-100, -100};
         ui.tooltip(text);
     }
 
@@ -502,7 +553,17 @@ class WarpsView final : public View {
         const float foot = places.area.h > 0 ? places.area.bottom() : places.rows.bottom();
         if (focus.time >= axis.begin && focus.time < axis.end) {
             const float x = axis.at(focus.time) + axis.column() / 2;
-            ui.cursor_line(x, places.ruler.y + 16, foot);
+            // Not through the chosen cell: its letter is what one looks for.
+            const WarpTrack* warp = focus.warp >= 0 ? &timeline_->trace().warps[static_cast<size_t>(focus.warp)] : nullptr;
+            const RowPlace* chosen = warp && places.letters && state_at(timeline_->trace(), *warp, focus.time).resident
+                                         ? places.place_of(warp->slot, *timeline_)
+                                         : nullptr;
+            if (chosen && chosen->y > places.rows.y && chosen->y + places.pitch < places.rows.bottom()) {
+                ui.cursor_line(x, places.ruler.y + 16, chosen->y);
+                ui.cursor_line(x, chosen->y + places.pitch - 1, foot);
+            } else {
+                ui.cursor_line(x, places.ruler.y + 16, foot);
+            }
             const std::string label = with_commas(focus.time);
             const float width = ui.text_width(label, {.size = 12, .weight = 700, .mono = true}) + 14;
             const float left = std::clamp(x - width / 2, axis.x - 20, places.rows.right() - width);
@@ -525,6 +586,12 @@ class WarpsView final : public View {
                              {.size = 13, .color = ui.theme->ink2}, 20);
         } else if (places.area.h > 0 && focus.time >= 0) {
             draw_counts(ui, *timeline_, places, focus.time);
+        }
+        if (places.groups.empty() && places.hidden_from == INT64_MAX) {
+            const float bottom = places.legend.h > 0 ? places.legend.y : places.rows.bottom();
+            ui.text(places.rows.x + places.rows.w / 2, (foot + bottom) / 2 + 5,
+                    idle_text(timeline_->trace(), axis.begin, axis.end),
+                    {.size = 13, .color = ui.theme->ink2, .align = Align::center, .width = places.rows.w - 20});
         }
         if (places.legend.h > 0) draw_legend(ui, *timeline_, sums_, places);
     }
