@@ -2,6 +2,8 @@
 // whole interface without a window.
 #include <bit>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "app/gui/views/bank_picture.h"
@@ -472,4 +474,203 @@ TEST_CASE("the carve-out is dragged, or moved with the arrows, and the kernel ru
     desk.key(KeyCode::left);
     desk.settle();
     CHECK(model::traffic_of(*desk.session.snapshot()->kernel).l1_bytes < model::traffic_of(*first).l1_bytes);
+}
+
+TEST_CASE("what no lane asked for is counted request by request: a broadcast does not hide another's waste") {
+    const Chart chart = chart_of(*run_of(2)->kernel);
+    // 8 sectors of which half is used, and one sector for a single word.
+    CHECK(chart.unasked == 128 + 28);
+    const std::string sentence = sentence_of(chart);
+    INFO(sentence);
+    CHECK(sentence.find("156 B of it no lane asked for in that request.") != std::string::npos);
+    CHECK(chart_of(*run_of(1)->kernel).unasked == 28);
+    const auto run = run_of(2)->kernel;
+    CHECK(chart_of(*run, 0, run->result.cycles).unasked == chart.unasked);
+}
+
+TEST_CASE("a copy past the registers goes from global to shared memory, not to the kernel") {
+    model::MemoryTraffic traffic;
+    traffic.links = {{"global_copy", 32, 16384, 0.2}, {"l1_global_copy", 32, 16384, 0.2}};
+    const Chart chart = chart_of(traffic);
+    for (const ChartSpace& space : chart.spaces)
+        for (const ChartRow& row : space.rows) CHECK(row.to_shared == (row.label == "copy"));
+}
+
+TEST_CASE("coalescing and banks follow the clock, until a line is chosen") {
+    const auto snapshot = run_of(2);
+    Desk desk(snapshot);
+    const auto rows = memory_rows(*snapshot->kernel, snapshot->history.get(), false);
+    const auto banks = memory_rows(*snapshot->kernel, snapshot->history.get(), true);
+    const auto shows = [&](const std::vector<MemoryRow>& all, const char* view, size_t row) {
+        const std::string name = fmt::format("warp 0 · pc {}", all[row].pc);
+        INFO(desk.shell.describe(view));
+        return desk.says(view, name);
+    };
+    const auto step_of = [&](const MemoryRow& row) {
+        return static_cast<int64_t>(snapshot->history->accesses[row.accesses.front()].step);
+    };
+    desk.key(KeyCode::home);
+    while (desk.session.history_step < step_of(rows[1])) desk.key(KeyCode::right);
+    CHECK(shows(rows, "coalesce", 1));
+    while (desk.session.history_step < step_of(banks[0])) desk.key(KeyCode::right);
+    CHECK(shows(rows, "coalesce", 1));  // nothing global since
+    CHECK(shows(banks, "banks", 0));
+    desk.shell.focus.pc = static_cast<int32_t>(rows[0].pc);  // chosen in the source
+    desk.frame();
+    CHECK(shows(rows, "coalesce", 0));
+    desk.key(KeyCode::end);
+    CHECK(shows(rows, "coalesce", 2));
+    CHECK(shows(banks, "banks", 1));
+
+    desk.session.grain = Grain::cycle;  // the clock counts cycles: what is not issued yet does not show
+    const KernelTrace& trace = snapshot->kernel->result.trace;
+    const WarpTrack& warp = trace.warps.front();
+    const auto cycle_of = [&](const MemoryRow& row) {
+        return trace.issues[warp.issues[static_cast<size_t>(step_of(row))]].cycle;
+    };
+    for (const size_t row : {size_t{2}, size_t{1}}) {
+        desk.shell.focus.time = cycle_of(rows[row]);
+        desk.frames(2);
+        CHECK(shows(rows, "coalesce", row));
+        desk.shell.focus.time = cycle_of(rows[row]) - 1;
+        desk.frames(2);
+        CHECK(shows(rows, "coalesce", row - 1));
+    }
+}
+
+TEST_CASE("the pinned pattern keeps its place beside a long table, and says so where not all of it is drawn") {
+    Desk desk(run_of(32));
+    for (const float height : {1000.0f, 900.0f}) {
+        desk.height = height;
+        desk.frames(2);
+        CHECK(desk.shows("ghost: stride 1, pinned"));
+    }
+    desk.height = 1000;
+    desk.key(KeyCode::enter);  // 32 lines are pinned
+    REQUIRE(desk.shell.show_alone("coalesce"));
+    desk.frames(2);
+    CHECK(desk.shows("of its 32 lines"));
+}
+
+TEST_CASE("at twice the text size coalescing keeps the table of instructions") {
+    Desk desk(run_of(2), 2);
+    desk.size(1280, 720, 2);
+    REQUIRE(desk.shell.show_alone("coalesce"));
+    desk.frames(2);
+    CHECK(desk.shows("mean sectors"));
+    CHECK(desk.shows("ld.global.f32"));
+    CHECK(desk.clashes() == std::vector<std::string>{});
+}
+
+TEST_CASE("the sandbox names the units of stride and offset, and no offset that it does not use") {
+    Desk desk(run_of(1));
+    REQUIRE(desk.shell.show_alone("coalesce"));
+    desk.frames(2);
+    REQUIRE(desk.click_on("sandbox"));
+    desk.frames(2);
+    CHECK(desk.shows("2 words"));
+    CHECK(desk.shows("0 words"));
+    REQUIRE(desk.click_on("16 B"));
+    desk.frames(2);
+    CHECK(desk.shows("2 x 16 B"));
+    CHECK(desk.shows("by stride of 16 B"));
+}
+
+TEST_CASE("a run that was stopped is said to be, in the chart and beside its requests") {
+    const auto sound = run_of(2);
+    auto run = std::make_shared<model::KernelRun>(*sound->kernel);
+    run->result.fault.emplace();
+    run->result.fault->kind = "memcheck";
+    run->result.fault->line = 3;
+    auto snapshot = std::make_shared<Snapshot>(*sound);
+    snapshot->kernel = run;
+    Desk desk(snapshot);
+    CHECK(desk.says("coalesce", "Stopped by memcheck at line 3."));
+    CHECK(desk.says("chart", "Stopped by memcheck at line 3. The lanes ask for"));
+    auto early = std::make_shared<model::KernelRun>(*run);
+    for (auto& counters : early->result.instructions) counters = {};
+    auto nothing = std::make_shared<Snapshot>(*snapshot);
+    nothing->kernel = early;
+    desk.show(nothing);
+    CHECK(desk.says("chart", "Stopped by memcheck at line 3, before any lane asked for memory."));
+    CHECK(desk.says("coalesce", "Stopped by memcheck at line 3, before it touched global memory."));
+}
+
+TEST_CASE("banks take what is stored") {
+    Desk desk(run_of(2));
+    const auto rows = memory_rows(*desk.session.snapshot()->kernel, nullptr, true);
+    desk.shell.focus.pc = static_cast<int32_t>(rows[0].pc);  // st.shared, a column
+    desk.frame();
+    CHECK(desk.says("banks", "different words to take"));
+}
+
+TEST_CASE("a remedy that changes nothing is said to change nothing, and no word of the bank sandbox lies on another") {
+    Desk desk(std::make_shared<Snapshot>());
+    REQUIRE(desk.shell.show_alone("banks"));
+    desk.frames(2);
+    REQUIRE(desk.click_on("row"));
+    desk.frames(2);
+    CHECK(desk.says("banks", "Padding changes nothing: still 1-way"));
+    for (const char* bytes : {"8 B", "16 B"}) {
+        REQUIRE(desk.click_on("column"));
+        REQUIRE(desk.click_on(bytes));
+        desk.frames(2);
+        INFO(bytes);
+        CHECK(desk.clashes() == std::vector<std::string>{});
+    }
+}
+
+TEST_CASE("a texture argument of one's own kernel is guessed by how it is read") {
+    const auto guess = [](const std::string& type, const std::string& body) {
+        KernelEntry entry;
+        entry.program = ptx::decode(ptx::parse(".version 6.4\n.target sm_70\n.address_size 64\n"
+                                               ".visible .entry k(.param .u64 k_param_0)\n{\n    ret;\n}\n",
+                                               "k.ptx")
+                                        .value(),
+                                    "k")
+                            .value();
+        entry.name = "k";
+        entry.parameters = {"t"};
+        LaunchSettings settings;
+        fit_launch(settings, entry, "__global__ void k(" + type + " t) { " + body + " }");
+        return settings.arguments.at(0).text;
+    };
+    CHECK(guess("cudaTextureObject_t", "float a = tex2D<float>(t, 0, 0);") == "tex2d:f32[64,64]");
+    CHECK(guess("cudaTextureObject_t", "float4 a = tex1Dfetch<float4>(t, 0);") == "tex1d:f32[4096,4]");
+    CHECK(guess("cudaSurfaceObject_t", "int a = surf2Dread<int>(t, 0, 0);") == "surf2d:i32[64,64]");
+    CHECK(guess("long long", "") == "i64:1024");
+}
+
+TEST_CASE("the bar names the GPU of the run on show, and choosing another runs that again") {
+    const auto folder = std::filesystem::temp_directory_path() / "lockstep-memory-test";
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / "touch.ptx") << ".version 6.4\n.target sm_70\n.address_size 64\n"
+                                           ".visible .entry touch(.param .u64 touch_param_0)\n{\n    .reg .b64 %rd<3>;\n"
+                                           "    ld.param.u64 %rd1, [touch_param_0];\n    st.global.u64 [%rd1], %rd1;\n"
+                                           "    ret;\n}\n";
+    test::Desk desk({.own_kernel = true}, "light");
+    desk.session.workspace = "memory";
+    REQUIRE(!desk.session.desk.open(folder / "touch.ptx"));
+    desk.shell.run_own();
+    desk.settle();
+    REQUIRE(desk.session.snapshot()->kernel);
+    CHECK(desk.session.snapshot()->kernel->gpu.name == "v100");
+    REQUIRE(desk.click_on("GPU  V100"));
+    desk.frames(2);
+    std::string title;
+    for (const GpuChoice& choice : gpu_choices())
+        if (choice.name == "a100") title = choice.title;
+    REQUIRE(desk.click_on(title));
+    desk.settle();
+    CHECK(desk.session.snapshot()->kernel->gpu.name == "a100");
+    CHECK(desk.session.desk.document().launch.gpu == "a100");
+    CHECK(desk.shows("GPU  A100"));
+    desk.session.workspace = "kernel";  // and the other way round
+    desk.session.desk.document().launch.gpu = "p100";
+    desk.session.desk.touch();
+    desk.settle();
+    desk.session.workspace = "memory";
+    desk.settle();
+    CHECK(desk.shows("GPU  P100"));
+    std::filesystem::remove_all(folder);
 }

@@ -253,3 +253,74 @@ TEST_CASE("the name of the roof that counts and the guess's figures find room be
             CHECK(desk.clashes() == std::vector<std::string>{});
         }
 }
+
+TEST_CASE("while a guess is open nothing beside the roofline tells the run's time or its traffic") {
+    test::Desk desk({.start = false}, "light");
+    desk.session.workspace = "memory";
+    desk.session.roof.guess_first = true;
+    auto snapshot = std::make_shared<Snapshot>();
+    snapshot->kernel = run_with(32000, 64000, 2);
+    snapshot->kernel_label = "guessed";
+    for (const Grain grain : {Grain::cycle, Grain::instruction}) {
+        desk.session.grain = grain;
+        desk.show(snapshot);
+        REQUIRE(desk.session.roof.guessing());
+        CHECK(desk.shows("hidden until you lock your guess"));
+        CHECK_FALSE(desk.shows(" of " + with_commas(snapshot->kernel->result.cycles)));
+        CHECK_FALSE(desk.shows("of peak"));
+        CHECK_FALSE(desk.shows("GB/s of"));
+        CHECK(desk.shell.describe("chart").find("hidden until you lock your guess") != std::string::npos);
+    }
+    desk.session.roof.current()->guessing = false;
+    desk.frames(2);
+    CHECK(desk.shows("of peak"));
+    CHECK(desk.shows("cycle "));
+}
+
+TEST_CASE("runs of one's own kernel are told apart by what was edited, and a run that faulted leaves no number behind") {
+    const auto edited = [](uint64_t lanes, const char* source, bool faults = false) {
+        auto run = std::make_shared<model::KernelRun>(*run_with(lanes, 12800, 2));
+        run->source = source;
+        if (faults) run->result.fault.emplace();
+        return std::shared_ptr<const model::KernelRun>(run);
+    };
+    RoofTrail trail;
+    const auto adopt = [&](const std::shared_ptr<const model::KernelRun>& run) {
+        trail.adopt(run, "transpose  (your kernel)", false);
+        return trail.current()->label;
+    };
+    CHECK(adopt(edited(3200, "a\nb\nc\n")) == "transpose");
+    const auto broken = edited(6400, "a\nb + \nc\n", true);
+    adopt(broken);
+    CHECK(trail.current()->number == 0);
+    CHECK(adopt(edited(6400, "a\nb + 1\nc\n")) == "transpose, line 2");
+    CHECK(trail.current()->number == 2);
+    CHECK(adopt(edited(9600, "a\nb + 2\nc\n")) == "transpose, edit 3");  // the same line again
+    CHECK(adopt(edited(12800, "x\ny\nz\n")) == "transpose, edit 4");
+    CHECK(trail.runs().size() == 4);
+    auto wide = std::make_shared<model::KernelRun>(*edited(16000, "x\ny\nz\n"));
+    wide->config.block = {64, 1, 1};
+    CHECK(adopt(wide) == "transpose, blocks of 64");
+}
+
+TEST_CASE("large factors have their digits and small shares are not nothing") {
+    CHECK(times_text(2.68) == "x2.68");
+    CHECK(times_text(1118.2) == "x1,120");
+    CHECK(times_text(2634) == "x2,630");
+    CHECK(times_text(999.96) == "x1,000");
+    CHECK(share_text(0.09) == "< 1 %");
+    CHECK(share_text(49.7) == "50 %");
+}
+
+TEST_CASE("the table of runs leaves every ridge its number, in a low picture and beside any run") {
+    Desk desk;
+    desk.width = 680, desk.height = 440;
+    for (const uint64_t lanes : {32u * 100, 32u * 4000, 32u * 40'000})
+        for (const double per_byte : {0.2, 0.9, 5.0, 8.0, 32.0, 256.0}) {
+            desk.session.roof.forget_others();
+            desk.show(run_with(lanes, static_cast<uint64_t>(2 * static_cast<double>(lanes) / per_byte), 30), "a run");
+            INFO(lanes << " lanes, " << per_byte << " FLOP/B");
+            for (const char* ridge : {"ridge 1", "5.01", "17.4"}) CHECK(desk.shows(ridge));
+            CHECK(desk.clashes() == std::vector<std::string>{});
+        }
+}

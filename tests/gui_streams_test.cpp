@@ -228,3 +228,28 @@ TEST_CASE("a timed training step shows its own copies and kernels, and nothing o
     snapshot.step = untimed;
     CHECK(make_board(snapshot).empty());
 }
+
+TEST_CASE("a host program that is refused says why and where, in place of its timeline") {
+    test::Desk desk({.start = false}, "light");
+    desk.session.desk.document().name = "bad.host";
+    auto compiled = std::make_shared<CompiledKernel>();
+    compiled->messages.push_back({"the extents are not closed: ']' is missing", {"bad.host", 2, 1}, {}});
+    auto snapshot = std::make_shared<Snapshot>();
+    snapshot->compiled = compiled;
+    desk.shell.show_alone("streams");
+    desk.show(snapshot);
+    CHECK(desk.shows("bad.host:2:"));
+    CHECK_THAT(desk.shell.describe("streams"), Contains("bad.host:2: the extents are not closed"));
+}
+
+TEST_CASE("the caption compares the program with the same calls one after the other") {
+    const StreamBoard board = [] {
+        Snapshot snapshot;
+        snapshot.host = host_run();
+        return make_board(snapshot);
+    }();
+    REQUIRE(board.schedule.overlap > 0);
+    CHECK(board.schedule.speedup() > 1);
+    CHECK_THAT(caption_of(board), Contains(fmt::format("the same calls one after the other take {:.1f} µs, {:.2f} times",
+                                                       board.schedule.serial_us, board.schedule.speedup())));
+}

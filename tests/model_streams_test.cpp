@@ -423,3 +423,24 @@ TEST_CASE("the clock that is asked one operation at a time agrees with the whole
     CHECK(next == event + 2);
     CHECK(clock.time_of(next).begin_us >= s.total_us - 100);
 }
+
+TEST_CASE("one after the other counts the same host calls as the program itself: overlap never looks slower") {
+    const GpuSpec gpu = gpu_named("v100").value();
+    for (const bool streams : {true, false}) {
+        std::vector<HostOperation> all = {simple(HostVerb::allocate), simple(HostVerb::allocate)};
+        for (const HostOperation& one : chunks(4, true, t, t, t, streams)) all.push_back(one);
+        const Schedule s = schedule(gpu, program(all));
+        INFO(streams);
+        CHECK(s.serial_us > s.work_us + 2 * gpu.allocate_us);
+        CHECK(s.serial_us >= s.total_us);
+        CHECK(s.speedup() >= 1);
+        if (streams) CHECK(s.speedup() > 1.2);
+    }
+    // Where each call waits by itself, nothing is left to gain.
+    std::vector<HostOperation> waiting;
+    for (HostOperation one : {in(1), out(1), in(1)}) {
+        one.blocking = true;
+        waiting.push_back(one);
+    }
+    CHECK(schedule(gpu, program(waiting)).speedup() == Approx(1));
+}

@@ -142,6 +142,27 @@ std::string scalar_guess(const ptx::Parameter& p, const std::string& declaration
     return fmt::format("{}:{}", name_of(type), value);
 }
 
+// "tex2d:f32[64,64]" of a texture that the text reads by tex2D<float>; empty: the parameter is neither texture nor surface.
+std::string texture_guess(const std::string& declaration, const std::string& text) {
+    const bool surface = has_word(declaration, "cudaSurfaceObject_t");
+    if (!surface && !has_word(declaration, "cudaTextureObject_t")) return {};
+    static constexpr struct {
+        std::string_view call, name, extents;
+    } shapes[] = {{"2D", "2d", "64,64"}, {"1D", "1d", "4096"}, {"3D", "3d", "16,16,16"}};
+    const std::string kind = surface ? "surf" : "tex";
+    for (const auto& shape : shapes) {
+        const size_t call = text.find(kind + std::string(shape.call));
+        if (call == std::string::npos) continue;
+        const size_t open = text.find('<', call), close = text.find('>', call);
+        const Element element = open < close && close != std::string::npos
+                                    ? element_of(text.substr(open + 1, close - open - 1))
+                                    : Element{DType::f32, 1};
+        return fmt::format("{}{}:{}[{}{}]", kind, shape.name, name_of(element.type), shape.extents,
+                           element.width > 1 ? fmt::format(",{}", element.width) : "");
+    }
+    return kind + "2d:f32[64,64]";
+}
+
 // The number that `word` stands for: digits, or a name that the text defines. 0: unknown.
 int64_t number_of(const std::string& text, const std::string& word) {
     if (word.empty() || word.size() > 60) return 0;
@@ -270,6 +291,8 @@ void fit_launch(LaunchSettings& settings, const KernelEntry& entry, const std::s
             const bool words = p.bytes % 4 == 0;
             for (uint32_t k = 0; k < (words ? p.bytes / 4 : p.bytes) && k < 64; ++k)
                 guess += std::string(k == 0 ? "" : ",") + (words ? "i32:0" : "u8:0");
+        } else if (const std::string texels = texture_guess(declaration, text); p.bytes == 8 && !texels.empty()) {
+            guess = texels;
         } else {
             guess = scalar_guess(p, declaration, name, count, plane);
         }

@@ -67,17 +67,9 @@ void Shell::overlay(Ui& ui) {
             std::vector<MenuItem> items;
             const std::vector<GpuChoice> choices = gpu_choices();
             for (const GpuChoice& one : choices)
-                items.push_back(
-                    {one.title, one.detail,
-                     one.name == (session.workspace == "kernel" ? session.desk.document().launch.gpu : session.gpu)});
+                items.push_back({one.title, one.detail, one.name == gpu_on_show(*snapshot_)});
             pressed = drop_down(ui, menu_x_, width_, height_, items);
-            if (pressed >= 0 && session.workspace == "kernel") {
-                session.desk.document().launch.gpu = choices[static_cast<size_t>(pressed)].name;
-                session.desk.touch();
-            } else if (pressed >= 0) {
-                session.gpu = choices[static_cast<size_t>(pressed)].name;
-                session.post({Request::Kind::set_gpu, 0, session.gpu});
-            }
+            if (pressed >= 0) choose_gpu(choices[static_cast<size_t>(pressed)].name);
             break;
         }
         case Menu::lesson: {
@@ -116,7 +108,7 @@ void Shell::overlay(Ui& ui) {
         case Menu::all: {
             pressed = drop_down(ui, menu_x_, width_, height_,
                                 {{shown_title(*snapshot_), "lessons"},
-                                 {"GPU", session.workspace == "kernel" ? session.desk.document().launch.gpu : session.gpu},
+                                 {"GPU", gpu_on_show(*snapshot_)},
                                  {"Text size", std::to_string(static_cast<int>(text_scale * 100 + 0.5f)) + " %"},
                                  {"Theme", std::string(theme->name)},
                                  {"Keyboard", "F1"}});

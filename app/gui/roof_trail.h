@@ -16,11 +16,13 @@ struct RoofGuess {  // where the learner expects the run
 };
 
 struct RoofRun {
-    int number = 1;     // counted over the session
+    int number = 1;     // counted over the session; 0: it faulted, and leaves with the next run
     std::string name;   // "vector_add"
-    std::string label;  // the same; of another launch of that kernel "vector_add, 64 blocks" or "polynomial, 64"
-    uint64_t blocks = 0;
-    std::vector<int32_t> numbers;  // of its arguments
+    std::string label;  // the same; of another launch of that kernel "vector_add, 64 blocks" or "polynomial, 64"; of an
+                        // edit "transpose, line 7"
+    uint64_t blocks = 0, threads = 0;  // threads: of a block
+    std::vector<int32_t> numbers;      // of its arguments
+    std::string source;
     std::string gpu;
     model::RoofPoint point;
     RoofGuess guess;
@@ -38,6 +40,8 @@ class RoofTrail {
     const std::vector<RoofRun>& runs() const { return runs_; }
     const RoofRun* current() const { return current_ < runs_.size() ? &runs_[current_] : nullptr; }
     RoofRun* current() { return current_ < runs_.size() ? &runs_[current_] : nullptr; }
+    // The run on show waits for a guess: nothing beside the roofline may give its time or traffic away either.
+    bool guessing() const { return current() != nullptr && current()->guessing; }
     void forget_others();  // all but the run on show
 
     bool guess_first = false;  // what the learner chose for runs to come
@@ -48,6 +52,8 @@ class RoofTrail {
     int last_number_ = 0;
 };
 
+// "x2.7", "x1,120"
+std::string times_text(double factor);
 // "x2.1 too far left, x3.0 too high"; "close: within 10 %".
 std::string distance_words(const RoofGuess& guess, const model::RoofPoint& point, model::RoofLevel level);
 

@@ -67,6 +67,8 @@ class Shell {
     void menu_key(const KeyPress& key);
     void plain_key(const KeyPress& key);
     void top_bar(Ui& ui, const Snapshot& snapshot);
+    std::string gpu_on_show(const Snapshot& snapshot) const;  // "v100": that of the run that the pictures show
+    void choose_gpu(const std::string& name);                 // what is on show runs again, on that one
     std::string shown_title(const Snapshot& snapshot) const;
     float problem_strip(Ui& ui, const Snapshot& snapshot, float top);  // returns its height
     void body(Ui& ui, const Rect& area);

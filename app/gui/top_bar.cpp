@@ -40,7 +40,41 @@ float width_of_tabs(const Ui& ui, const BarPlan& plan, std::string_view current)
     return width;
 }
 
+bool steps_kernels(std::string_view workspace) {
+    return workspace == "learn" || workspace == "sm" || workspace == "memory";
+}
+
+// The learner's own run, which the desk's settings are of.
+bool shows_own(const Session& session, const Snapshot& snapshot) {
+    return steps_kernels(session.workspace) && (snapshot.kernel_label.ends_with("(your kernel)") ||
+                                                (snapshot.host && session.desk.document().is_host() && snapshot.own_result));
+}
+
+// As gpu_named() takes it.
+std::string name_of(const model::GpuSpec& gpu) {
+    const auto row = model::gpu_named(gpu.name);
+    const bool sized = row.ok() && row.value().sms.value != gpu.sms.value;
+    return std::string(gpu.name) + (sized ? ":" + std::to_string(gpu.sms.value) : "");
+}
+
 }  // namespace
+
+std::string Shell::gpu_on_show(const Snapshot& snapshot) const {
+    if (session.workspace == "kernel") return session.desk.document().launch.gpu;
+    if (!steps_kernels(session.workspace)) return session.gpu;
+    return snapshot.kernel ? name_of(snapshot.kernel->gpu) : snapshot.host ? name_of(snapshot.host->gpu) : session.gpu;
+}
+
+void Shell::choose_gpu(const std::string& name) {
+    const bool own = shows_own(session, *snapshot_);
+    if (session.workspace != "kernel" && !own) {
+        session.gpu = name;
+        return session.post({Request::Kind::set_gpu, 0, name});
+    }
+    session.desk.document().launch.gpu = name;
+    session.desk.touch();
+    if (own) run_own();
+}
 
 void Shell::top_bar(Ui& ui, const Snapshot& snapshot) {
     const Theme& t = *theme;
@@ -51,7 +85,7 @@ void Shell::top_bar(Ui& ui, const Snapshot& snapshot) {
         ui.rect({14 + 10 * static_cast<float>(i % 2), 12 + 10 * static_cast<float>(i / 2), 8, 8},
                 faded(t.accent, strengths[i]));
 
-    std::string gpu = session.workspace == "kernel" ? session.desk.document().launch.gpu : session.gpu;
+    std::string gpu = gpu_on_show(snapshot);
     for (char& c : gpu) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
     const std::string percent = std::to_string(static_cast<int>(std::lround(text_scale * 100))) + " %";
     const auto labels_of = [&](const BarPlan& plan) {  // from the right

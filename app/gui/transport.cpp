@@ -293,6 +293,10 @@ Position position_of(const Session& session, const Focus& focus, const Snapshot&
         return at;
     }
     at.title = snapshot.kernel_label.empty() ? snapshot.kernel->program->shown_name() : snapshot.kernel_label;
+    if (session.roof.guessing()) {  // how long it takes is what is guessed
+        at.text = "hidden until you lock your guess";
+        return at;
+    }
     const int64_t cycles = trace->cycles;
     const std::string time = focus.time >= 0 ? "cycle " + with_commas(focus.time) +
                                                    (session.reveal_steps >= 0 ? "" : " of " + with_commas(cycles))

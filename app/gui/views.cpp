@@ -48,7 +48,7 @@ std::span<const ViewRow> views() {
         ViewRow{"weights", "Weights", "training", make_weights_view, 250},
         ViewRow{"graph", "Autograd graph", "training", make_graph_view, 260},
         ViewRow{"kernels", "Kernels of one training step", "training", make_step_kernels_view, 180},
-        ViewRow{"streams", "Streams and copy engines", "training", make_streams_view, 240},
+        ViewRow{"streams", "Streams and copy engines", "training", make_streams_view, 270},
         ViewRow{"pipeline", "Pipeline schedule", "cluster", make_pipeline_view, 440},
         ViewRow{"rank_memory", "Memory per rank", "cluster", make_rank_memory_view, 340},
         ViewRow{"collective", "Collective", "cluster", make_collective_view, 270},

@@ -223,6 +223,11 @@ void StreamClock::finish() {
     }
 }
 
+void StreamClock::catch_up() {
+    finish();
+    host_ = std::max(host_, now_);
+}
+
 void StreamClock::forget() {
     while (!next_.empty() && next_.top().time <= host_ && step()) {
     }

@@ -107,12 +107,13 @@ struct Schedule {
     std::vector<OperationTime> operations;  // as the program's
     double total_us = 0;                    // from the first call to the end of everything
     double work_us = 0;                     // all copies, kernels and host work one after the other, without overheads
+    double serial_us = 0;                   // the same calls, the host waiting for each before the next
     double copy_us = 0, kernel_us = 0, host_work_us = 0;  // its parts
     double busy_us[engines] = {};
     double overlap = 0;              // of the time in which an engine works, the share in which two or more do
     std::vector<BusySpan> busy;      // gap-free from 0 to total_us
     std::vector<PathStep> critical;  // in order of time
-    double speedup() const { return total_us > 0 ? work_us / total_us : 1; }
+    double speedup() const { return total_us > 0 ? serial_us / total_us : 1; }
 };
 Schedule schedule(const GpuSpec& gpu, const HostProgram& program);
 
@@ -133,6 +134,7 @@ class StreamClock {
     StreamClock(const GpuSpec& gpu, HostLink link = HostLink::pcie, uint32_t connections = usual_connections);
     size_t issue(const HostOperation& operation);  // its index
     void finish();                                 // runs until nothing is under way
+    void catch_up();                               // the same, and the host waits for it
     double host_us() const;
     OperationTime time_of(size_t operation) const;  // once it has ended; calls are known at once
     bool idle() const { return unfinished_ == 0; }

@@ -72,6 +72,16 @@ std::vector<PathStep> critical_path(const std::vector<OperationTime>& operations
     return path;
 }
 
+double one_after_the_other(const GpuSpec& gpu, const HostProgram& program) {
+    StreamClock clock(gpu, program.link, program.connections);
+    for (const HostOperation& operation : program.operations) {
+        clock.issue(operation);
+        clock.catch_up();
+        clock.forget();
+    }
+    return clock.host_us();
+}
+
 }  // namespace
 
 Schedule schedule(const GpuSpec& gpu, const HostProgram& program) {
@@ -89,6 +99,7 @@ Schedule schedule(const GpuSpec& gpu, const HostProgram& program) {
         if (one.engine != Engine::compute && one.engine != Engine::none) schedule.copy_us += one.alone_us;
     }
     schedule.work_us = schedule.host_work_us + schedule.kernel_us + schedule.copy_us;
+    schedule.serial_us = one_after_the_other(gpu, program);
     schedule.busy = busy_spans(schedule.operations, schedule.total_us);
     double any = 0, several = 0;
     for (const BusySpan& span : schedule.busy) {

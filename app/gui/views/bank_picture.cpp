@@ -15,6 +15,10 @@ constexpr size_t most_rows = 40;
 constexpr float margin = 24;    // left of the grid: row numbers
 constexpr float pass_gap = 20;  // between the grid and passes beside it
 
+uint64_t padding_word(const BankText& text, uint64_t row) {
+    return row * (text.padded_row + text.padding) + text.padded_row;
+}
+
 Color fill_of(const BankFacts& facts, uint64_t word) {
     return facts.distinct[word % 32] > 1 ? data::vermillion : data::green;
 }
@@ -22,7 +26,7 @@ Color fill_of(const BankFacts& facts, uint64_t word) {
 }  // namespace
 
 std::string ways_text(const BankFacts& facts) {
-    if (facts.ways == 0) return "no lane reads";
+    if (facts.ways == 0) return "no lane asks";
     return facts.ways == 1 ? "1-way, no conflict" : fmt::format("{}-way conflict", facts.ways);
 }
 
@@ -111,6 +115,12 @@ Rect BankPicture::word_box(uint64_t word) const {
             cell_h_ < 3 ? cell_h_ : cell_h_ - 1};  // low rows have no room for a gap
 }
 
+bool BankPicture::shows_padding(const BankText& text) const {
+    for (uint64_t row = 0; row < 32 && text.padded_row > 0; ++row)
+        if (word_box(padding_word(text, row)).w > 0) return true;
+    return false;
+}
+
 int BankPicture::lane_at(Point point, const Pattern& pattern) const {
     for (int lane = 0; lane < 32; ++lane) {
         if (!(pattern.lanes >> lane & 1)) continue;
@@ -157,12 +167,12 @@ void BankPicture::draw(Ui& ui, const Pattern& pattern, const BankFacts& facts, c
     ui.text(x_, area_.y + 34, formula, {.size = 12, .color = theme.ink2, .mono = true, .width = all});
     if (fits(formula, all - axis))
         ui.text(right, area_.y + 34, "bank 0..31", {.size = 12, .color = theme.ink2, .align = Align::right});
-    draw_bars(ui, facts);
+    draw_bars(ui, facts, text);
     draw_words(ui, pattern, facts, text, lane);
     draw_passes(ui, facts, shown, lane);
 }
 
-void BankPicture::draw_bars(Ui& ui, const BankFacts& facts) const {
+void BankPicture::draw_bars(Ui& ui, const BankFacts& facts, const BankText& text) const {
     const Theme& theme = *ui.theme;
     const float right = x_ + 32 * cell_w_, top = bars_y_ - bars_h_;
     ui.line({x_, top}, {right, top}, theme.grid);
@@ -176,15 +186,16 @@ void BankPicture::draw_bars(Ui& ui, const BankFacts& facts) const {
         if (facts.distinct[bank] == facts.ways && facts.ways > 1)
             ui.frame({bar.x - 1, bar.y - 1, bar.w + 2, bar.h + 1}, theme.ink);
     }
-    std::string label = facts.ways == 1 ? "no bank has a second word to deliver" : "";
+    const std::string_view act = text.store ? "take" : "deliver";
+    std::string label = facts.ways == 1 ? fmt::format("no bank has a second word to {}", act) : "";
     if (ui.text_width(label, {.size = 12}) > right - x_ - 4) label = "no second word anywhere";
     float at = (x_ + right) / 2;
     Align align = Align::center;
     if (facts.ways > 1) {
         uint32_t worst = 0;
         for (const uint32_t words : facts.distinct) worst += words == facts.ways;
-        label = worst == 1 ? fmt::format("bank {} has {} words to deliver", facts.worst_bank, facts.ways)
-                           : fmt::format("{} banks have {} words to deliver", worst, facts.ways);
+        label = worst == 1 ? fmt::format("bank {} has {} words to {}", facts.worst_bank, facts.ways, act)
+                           : fmt::format("{} banks have {} words to {}", worst, facts.ways, act);
         const float room = static_cast<float>(std::max(facts.worst_bank, 31 - facts.worst_bank)) * cell_w_ - 6;
         if (worst == 1 && ui.text_width(label, {.size = 12}) > room)
             label = fmt::format("bank {}: {} words", facts.worst_bank, facts.ways);
@@ -213,10 +224,9 @@ void BankPicture::draw_words(Ui& ui, const Pattern& pattern, const BankFacts& fa
         ui.text(x_ - 6, grid_y_ + cell_h_ * static_cast<float>(i) + std::min(11.0f, cell_h_ + 5), std::to_string(rows_[i]),
                 {.size = 12, .color = theme.ink2, .align = Align::right});
     if (text.padded_row > 0)
-        for (uint64_t row = 0; row < 32; ++row) {
-            const Rect box = word_box(row * (text.padded_row + 1) + text.padded_row);
-            if (box.w > 0) ui.frame(box, theme.ink3);
-        }
+        for (uint64_t row = 0; row < 32; ++row)
+            for (uint64_t k = 0; k < text.padding; ++k)
+                if (const Rect box = word_box(padding_word(text, row) + k); box.w > 0) ui.frame(box, theme.ink3);
     const bool numbers = numbered();
     float most_right = 0;
     for (const BankWord& word : facts.words) {
@@ -236,15 +246,30 @@ void BankPicture::draw_words(Ui& ui, const Pattern& pattern, const BankFacts& fa
     if (facts.broadcasts > 0 && !numbers) {  // words that several lanes share, in words of our own
         int most = 0;
         for (const BankWord& word : facts.words) most = std::max(most, std::popcount(word.lanes));
-        const std::string label = facts.words.size() == 1
+        const std::string label = text.store ? fmt::format("up to {} lanes write the same word", most)
+                                  : facts.words.size() == 1
                                       ? fmt::format("x {} broadcast: one word for all of them", most)
                                       : fmt::format("{} words broadcast, to up to {} lanes each", facts.broadcasts, most);
         ui.text(grid.right() - 6, grid.bottom() - 6, label, {.size = 12, .color = theme.ink2, .align = Align::right});
     } else if (gaps_) {
-        ui.text(grid.right() - 6, grid.bottom() - 6, "rows between are left out",
-                {.size = 12, .color = theme.ink2, .align = Align::right});
+        write_beside(ui, facts, grid, "rows between are left out");
     }
     (void)pattern;
+}
+
+// At the grid's foot, at the end where no word stands; nowhere if there is one at both.
+void BankPicture::write_beside(Ui& ui, const BankFacts& facts, const Rect& grid, const std::string& words) const {
+    const TextStyle style{.size = 12, .color = ui.theme->ink2};
+    const float width = ui.text_width(words, style), y = grid.bottom() - 6;
+    for (const float x : {grid.right() - 6 - width, grid.x + 6, grid.x + (grid.w - width) / 2}) {
+        const Rect area{x - 4, y - 12, width + 8, 16};
+        const bool taken = std::any_of(facts.words.begin(), facts.words.end(), [&](const BankWord& word) {
+            const Rect box = word_box(word.word);
+            return box.w > 0 && box.x < area.right() && area.x < box.right() && box.y < area.bottom() &&
+                   area.y < box.bottom();
+        });
+        if (!taken) return ui.text(x, y, words, style), void();
+    }
 }
 
 void BankPicture::draw_passes(Ui& ui, const BankFacts& facts, size_t shown, int lane) const {

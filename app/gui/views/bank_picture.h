@@ -13,6 +13,8 @@ struct BankText {
     std::string title;        // "float tile[32][33]"
     std::string formula;      // "bank = (12*33 + 5) mod 32 = 17"
     uint32_t padded_row = 0;  // words of a row with padding behind it, 0: there is none
+    uint32_t padding = 1;     // words of it
+    bool store = false;       // words go to the banks
 };
 
 class BankPicture {
@@ -23,6 +25,7 @@ class BankPicture {
     // `shown`: passes served so far, those behind are fainter. `lane`: drawn in ink everywhere, -1 none.
     void draw(Ui& ui, const Pattern& pattern, const BankFacts& facts, const BankText& text, size_t shown, int lane) const;
     Rect word_box(uint64_t word) const;  // empty: its row is not drawn
+    bool shows_padding(const BankText& text) const;
     float bottom() const { return std::max(passes_y_ + passes_h_, grid_y_ + cell_h_ * static_cast<float>(rows_.size())); }
     bool numbered() const { return cell_w_ >= 18 && cell_h_ >= 12; }  // words say their lane
     int lane_at(Point point, const Pattern& pattern) const;           // whose word the point lies in; -1: none
@@ -36,7 +39,8 @@ class BankPicture {
     std::vector<uint64_t> rows_;                                // of 128 bytes, those drawn
     bool gaps_ = false;                                         // rows between them are left out
 
-    void draw_bars(Ui& ui, const BankFacts& facts) const;
+    void draw_bars(Ui& ui, const BankFacts& facts, const BankText& text) const;
+    void write_beside(Ui& ui, const BankFacts& facts, const Rect& grid, const std::string& words) const;
     void draw_words(Ui& ui, const Pattern& pattern, const BankFacts& facts, const BankText& text, int lane) const;
     void draw_passes(Ui& ui, const BankFacts& facts, size_t shown, int lane) const;
 };

@@ -81,7 +81,7 @@ class BanksView final : public View {
         BankFacts facts;
     };
     struct Scene {
-        bool sandbox = false, locked = false;
+        bool sandbox = false, locked = false, store = false;
         Remedy remedy = Remedy::padding;
         std::shared_ptr<const simt::WarpHistory> history;
         std::vector<MemoryRow> rows;
@@ -93,6 +93,7 @@ class BanksView final : public View {
     TileChoice choice_;
     std::optional<Remedy> chosen_;  // until then padding, and nothing beside a request of a run that has no conflict
     int32_t last_pc_ = -1;
+    mutable LineChoice line_choice_;
     double played_from_ = -1;  // when the passes began to play; -1: they stand
     mutable std::shared_ptr<const model::KernelRun> rows_run_;
     mutable std::shared_ptr<const simt::WarpHistory> rows_history_, known_history_;
@@ -116,7 +117,8 @@ class BanksView final : public View {
         // Without a shared-memory instruction the sandbox is all there is.
         scene.sandbox = !scene.locked && (sandbox_ || scene.rows.empty());
         scene.remedy = chosen_.value_or(Remedy::padding);
-        scene.picked = pick(scene.rows, session, focus, scene.history.get(), last_pc_);
+        line_choice_.update(session, focus, scene.history.get());
+        scene.picked = pick(scene.rows, session, focus, scene.history.get(), last_pc_, line_choice_.chosen());
         bool atomic = false;
         if (scene.sandbox) {
             scene.left.pattern = tile_pattern(choice_, Remedy::none);
@@ -138,6 +140,7 @@ class BanksView final : public View {
                 return scene;
             }
             atomic = row.is_atomic;
+            scene.store = row.is_store;
             scene.left.pattern = pattern_of(scene.history->accesses[static_cast<size_t>(scene.picked.access)]);
             if (!chosen_ && bank_facts(scene.left.pattern, atomic).ways <= 1) scene.remedy = Remedy::none;
             scene.right.pattern = what_if(scene.left.pattern, scene.remedy);
@@ -185,8 +188,12 @@ class BanksView final : public View {
                                                                               ? "column"
                                                                               : "diagonal");
         if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-        text += left.ways > 1 ? fmt::format(": bank {} has {} different words to deliver, so one request takes {}.",
-                                            left.worst_bank, left.ways, passes_text(left))
+        const std::string_view act = scene.store ? "take" : "deliver";
+        text += left.ways > 1 ? fmt::format(": bank {} has {} different words to {}, so one request takes {}.",
+                                            left.worst_bank, left.ways, act, passes_text(left))
+                : scene.store && left.broadcasts > 0
+                    ? fmt::format(": several lanes write the same word, and no bank has a second word to take: {}.",
+                                  passes_text(left))
                 : left.broadcasts > 0 && left.words.size() == 1
                     ? fmt::format(
                           ": one word goes to {} lanes at once, a broadcast, and no bank has a second word to deliver: {}.",
@@ -194,10 +201,12 @@ class BanksView final : public View {
                 : left.broadcasts > 0
                     ? fmt::format(": {} words go to several lanes at once, and no bank has a second word to deliver: {}.",
                                   left.broadcasts, passes_text(left))
-                    : fmt::format(": no bank has a second word to deliver, {}.", passes_text(left));
+                    : fmt::format(": no bank has a second word to {}, {}.", act, passes_text(left));
         if (scene.remedy == Remedy::none) return text;
         std::string with(word_of(scene.remedy));
         with[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(with[0])));
+        if (left.ways == right.ways && left.passes.size() == right.passes.size())
+            return text + fmt::format(" {} changes nothing: still {}-way, {}.", with, right.ways, passes_text(right));
         return text + fmt::format(" {} makes it {}-way, {}.", with, right.ways, passes_text(right));
     }
 
@@ -278,7 +287,14 @@ class BanksView final : public View {
         return y - body.y + 26;
     }
 
-    static void draw_legend(Ui& ui, const Scene& scene, const BankPicture& picture, bool twin, const Rect& r) {
+    BankText text_of(const Scene& scene, const Half& half, Remedy remedy, int lane) const {
+        const bool padded = scene.sandbox && remedy == Remedy::padding;
+        const auto element = static_cast<uint32_t>(choice_.element / 4);
+        return {title_of(scene, remedy), formula_of(scene, half, remedy, lane), padded ? 32 * element : 0, element,
+                scene.store};
+    }
+
+    void draw_legend(Ui& ui, const Scene& scene, const BankPicture& picture, bool twin, const Rect& r) const {
         const BankFacts &left = scene.left.facts, &right = scene.right.facts;
         const auto some = [&](auto&& has) { return has(left) || (twin && has(right)); };
         float x = r.x + 24;
@@ -294,23 +310,21 @@ class BanksView final : public View {
         });
         if (calm) entry("a bank's only word", filled(data::green));
         if (some([](const BankFacts& f) { return f.ways > 1; }))
-            entry("word of a bank with several to deliver", filled(data::vermillion));
+            entry(scene.store ? "word of a bank with several to take" : "word of a bank with several to deliver",
+                  filled(data::vermillion));
         if (some([](const BankFacts& f) { return f.broadcasts > 0; }))
             entry("one word for several lanes", [&](const Rect& box) { ui.frame(box, data::sky, 1.5f); });
-        if (scene.sandbox && scene.remedy == Remedy::padding && twin)
+        const BankPicture other({r.x, r.y, (r.w - 16) / 2, r.h}, right, left);
+        if (twin && other.shows_padding(text_of(scene, scene.right, scene.remedy, 0)))
             entry("padding, never read", [&](const Rect& box) { ui.frame(box, ui.theme->ink3); });
-        entry(
-            picture.numbered() ? "row: 128 bytes; in a box: the lane that reads it" : "row: 128 bytes, a word in each bank",
-            [&](const Rect& box) {
-                ui.rect({box.x, box.y + 4, box.w, 1}, ui.theme->ink3);
-            });
+        entry(picture.numbered() ? "row: 128 bytes; in a box: its lane" : "row: 128 bytes, a word in each bank",
+              [&](const Rect& box) {
+                  ui.rect({box.x, box.y + 4, box.w, 1}, ui.theme->ink3);
+              });
     }
 
     void draw_half(Ui& ui, Focus& focus, const Scene& scene, const Half& half, Remedy remedy, const Rect& area) {
-        const bool padded = scene.sandbox && remedy == Remedy::padding;
-        const auto words = static_cast<uint32_t>(32 * choice_.element / 4);
-        const BankText text{title_of(scene, remedy), formula_of(scene, half, remedy, focus.lane),
-                            padded && choice_.element == 4 ? words : 0};
+        const BankText text = text_of(scene, half, remedy, focus.lane);
         const BankPicture picture(area, half.facts, remedy == Remedy::none ? scene.right.facts : scene.left.facts);
         const int hovered = ui.enabled ? picture.lane_at(ui.mouse, half.pattern) : -1;
         if (hovered >= 0 && ui.clicked(area)) focus.lane = hovered;

@@ -8,6 +8,7 @@
 
 #include "app/gui/views/chart_data.h"
 #include "app/gui/views/memory_views.h"
+#include "app/gui/views/request_data.h"
 #include "app/gui/widgets/ui_state.h"
 
 namespace lockstep::gui {
@@ -32,7 +33,7 @@ class ChartView final : public View {
         follow_clock(session, focus, snapshot->kernel->result.cycles);
         update(session, focus, *snapshot);
         const model::KernelRun& run = *snapshot->kernel;
-        const std::string sentence = sentence_of(chart_);
+        const std::string sentence = caption_of(run);
         const Rect body = ui.panel(area, {.title = "Memory chart",
                                           .right = run.program->shown_name(),
                                           .header_badge = Provenance::simulated,
@@ -64,7 +65,8 @@ class ChartView final : public View {
         };
         for (const ChartSpace& space : chart_.spaces)
             for (const ChartRow& row : space.rows) {
-                add(fmt::format("{} {}, lanes", space.name, row.label), row.asked);
+                add(fmt::format("{} {}, {}", space.name, row.label, row.to_shared ? "into shared memory" : "lanes"),
+                    row.asked);
                 if (space.name != "Shared") add(fmt::format("{} {}, L1", space.name, row.label), row.handled);
             }
         add("L2 to L1", chart_.from_l2);
@@ -83,7 +85,7 @@ class ChartView final : public View {
             for (const uint32_t size : carve.sizes) text += " " + bytes_text(size) + ",";
             text.back() = '\n';
         }
-        return text + "  " + sentence_of(chart_) + "\n";
+        return text + "  " + caption_of(*snapshot->kernel) + "\n";
     }
 
   private:
@@ -92,16 +94,25 @@ class ChartView final : public View {
     mutable std::shared_ptr<const model::KernelRun> run_;
     mutable int64_t begin_ = -1, end_ = -1;
     mutable Chart chart_;
-    static constexpr float share_row = 46;  // a row of this height has room for both labels of its link
+    static constexpr float share_row = 46;    // a row of this height has room for both labels of any link
+    static constexpr float both_labels = 31;  // that they need, apart from the link's own thickness
     Rect all_;
     float x_[columns] = {}, w_[columns] = {}, row_h_ = 52;
     std::vector<Rect> space_;   // boxes of the spaces
     std::vector<float> row_y_;  // of all their rows, in order
 
+    std::string caption_of(const model::KernelRun& run) const {
+        const std::string stopped = stopped_text(run);
+        if (stopped.empty()) return sentence_of(chart_);
+        const bool quiet = std::none_of(chart_.spaces.begin(), chart_.spaces.end(), [](const auto& s) { return s.used(); });
+        return quiet && !window_ ? stopped + ", before any lane asked for memory." : stopped + ". " + sentence_of(chart_);
+    }
+
     static std::string why_nothing(const Session& session, const Snapshot& snapshot) {
         if (!snapshot.kernel || !snapshot.kernel->program)
             return snapshot.busy.empty() ? "No kernel has run yet." : snapshot.busy;
         if (session.reveal_steps >= 0) return "The traffic stays hidden until you lock an answer.";
+        if (session.roof.guessing()) return "The traffic stays hidden until you lock your guess on the roofline.";
         return {};
     }
 
@@ -127,7 +138,7 @@ class ChartView final : public View {
         run_ = snapshot.kernel;
         begin_ = begin;
         end_ = end;
-        chart_ = chart_of(window_ ? model::traffic_between(*run_, begin, end) : model::traffic_of(*run_));
+        chart_ = window_ ? chart_of(*run_, begin, end) : chart_of(*run_);
     }
 
     std::string stretch_text() const {
@@ -190,6 +201,14 @@ class ChartView final : public View {
 
     Rect column(int i) const { return {x_[i], all_.y, w_[i], all_.h}; }
 
+    // The first of them that fits, else the last.
+    static std::string_view fitting(const Ui& ui, std::initializer_list<std::string_view> words, const TextStyle& style,
+                                    float width) {
+        for (const std::string_view one : words)
+            if (ui.text_width(one, style) <= width) return one;
+        return std::data(words)[words.size() - 1];
+    }
+
     static void box(Ui& ui, const Rect& rect, std::string_view title, bool dim, float radius, std::string_view right = {}) {
         const Theme& theme = *ui.theme;
         ui.rect(rect, theme.panel2, radius);
@@ -212,7 +231,9 @@ class ChartView final : public View {
         const int64_t cycles = window_ ? chart_.end - chart_.begin : run.result.cycles;
         const double us = static_cast<double>(cycles) / run.gpu.boost_mhz;
         const std::pair<std::string, std::string> facts[] = {
-            {with_commas(static_cast<int64_t>(blocks)), fmt::format("blocks of {}", threads)},
+            {with_commas(static_cast<int64_t>(blocks)),
+             std::string(fitting(ui, {fmt::format("blocks of {}", threads), fmt::format("x {} thr.", threads)}, {.size = 12},
+                                 r.w - 14))},
             {with_commas(static_cast<int64_t>(blocks * ((threads + 31) / 32))), "warps"},
             {with_commas(cycles), "cycles"},
             {fmt::format("{:.3g} µs", us), fmt::format("at {:.4g} GHz", run.gpu.boost_mhz / 1000)}};
@@ -238,8 +259,28 @@ class ChartView final : public View {
                 if (row_h_ >= 34)
                     ui.text(x_[1] + 10, y + 17, with_commas(static_cast<int64_t>(one.asked.requests)) + " req",
                             {.size = 12, .color = theme.ink2, .width = w_[1] - 14});
+                if (one.to_shared && one.asked.bytes > 0) draw_copy(ui, y, one.asked);
             }
         }
+    }
+
+    // Down the edge of the column into shared memory: no register holds what cp.async moves.
+    void draw_copy(Ui& ui, float y, const model::Link& copied) const {
+        const auto shared = std::find_if(chart_.spaces.begin(), chart_.spaces.end(),
+                                         [](const ChartSpace& space) { return space.name == "Shared"; });
+        if (shared == chart_.spaces.end()) return;
+        const float x = x_[1] - 12, end = space_[static_cast<size_t>(shared - chart_.spaces.begin())].y + 16;
+        const Color color = sequential(static_cast<float>(copied.percent_of_peak / 100), *ui.theme);
+        const Point way[] = {{x_[1], y}, {x, y}, {x, end}, {x_[1] - 6, end}};
+        ui.polyline(way, ui.theme->ink3, 5);
+        ui.polyline(way, color, 3);
+        ui.arrow_head({x_[1], end}, Way::right, ui.theme->ink3, 7);
+        ui.text(x - 5, y + 4, bytes_text(static_cast<double>(copied.bytes)), {.size = 12, .align = Align::right});
+        const Rect all{x - 6, y - 6, 20, end - y + 12};
+        if (ui.hovered(all))
+            ui.tooltip(fmt::format("copied into shared memory: {} bytes, {} requests",
+                                   with_commas(static_cast<int64_t>(copied.bytes)),
+                                   with_commas(static_cast<int64_t>(copied.requests))));
     }
 
     // A two-part bar with the counts; returns its bottom.
@@ -272,7 +313,11 @@ class ChartView final : public View {
         const Theme& theme = *ui.theme;
         const Rect r = column(2);
         const bool one_memory = run.gpu.shared_carveouts.value[1] != 0;
-        box(ui, r, one_memory ? "L1/TEX + Shared" : "L1/TEX, Shared", false, 3);
+        const TextStyle title{.size = 13, .weight = 600};
+        box(ui, r,
+            one_memory ? fitting(ui, {"L1/TEX + Shared", "L1 + Shared", "L1 + sh."}, title, r.w - 16)
+                       : fitting(ui, {"L1/TEX, Shared", "L1, Shared", "L1, sh."}, title, r.w - 16),
+            false, 3);
         const float x = r.x + 10, w = r.w - 20;
         const uint64_t total = uint64_t{chart_.l1_bytes} + chart_.shared_bytes;
         ui.text(x, r.y + 38, fmt::format("{} per SM", bytes_text(static_cast<double>(total))),
@@ -344,8 +389,11 @@ class ChartView final : public View {
         const Rect r = column(3);
         box(ui, r, "L2", false, 3, bytes_text(run.gpu.l2_bytes));
         ticks(ui, {r.x + 10, r.y + 28, r.w - 20, 10}, run.gpu.l2_slices, mix(theme.panel, theme.accent, 0.45f));
-        ui.text(r.x + 10, r.y + 54, fmt::format("{} slices", run.gpu.l2_slices.value),
-                {.size = 12, .color = theme.ink2, .width = r.w - 14});
+        ui.text(
+            r.x + 10, r.y + 54,
+            fitting(ui, {fmt::format("{} slices", run.gpu.l2_slices.value), fmt::format("{} sl.", run.gpu.l2_slices.value)},
+                    {.size = 12}, r.w - 14),
+            {.size = 12, .color = theme.ink2, .width = r.w - 14});
         const float end = hit_bar(ui, r.x + 10, r.y + 84, r.w - 20, "hits", chart_.l2_hits, chart_.l2_sectors);
         if (r.bottom() - end < 76) return;
         const std::string words = chart_.l2_sectors == 0         ? ""
@@ -359,12 +407,16 @@ class ChartView final : public View {
         const Rect r = column(4);
         box(ui, r, "DRAM", false, 3, run.gpu.memory_gb > 0 ? fmt::format("{:g} GB", run.gpu.memory_gb.value) : "");
         ticks(ui, {r.x + 10, r.y + 28, r.w - 20, 10}, run.gpu.dram_channels, mix(theme.panel, theme.accent, 0.65f));
-        ui.text(r.x + 10, r.y + 54, fmt::format("{} channels", run.gpu.dram_channels.value),
+        ui.text(r.x + 10, r.y + 54,
+                fitting(ui,
+                        {fmt::format("{} channels", run.gpu.dram_channels.value),
+                         fmt::format("{} ch.", run.gpu.dram_channels.value)},
+                        {.size = 12}, r.w - 14),
                 {.size = 12, .color = theme.ink2, .width = r.w - 14});
         if (r.h < 180) return;
         const double share = chart_.dram_percent();
-        ui.text(r.x + 10, r.y + 100, fmt::format("{:.{}f} %", share, share > 0 && share < 2 ? 1 : 0),
-                {.size = 24, .weight = 600});
+        ui.text(r.x + 10, r.y + 100, share < 2 ? percent(share) : fmt::format("{:.0f} %", share),
+                {.size = 24, .weight = 600, .width = r.w - 14});
         ui.text(r.x + 10, r.y + 118, "of peak", {.size = 12, .color = theme.ink2});
         const Rect bar{r.x + 10, r.y + 128, r.w - 20, 10};
         ui.rect(bar, theme.panel);
@@ -372,7 +424,10 @@ class ChartView final : public View {
         ui.rect({bar.x, bar.y, bar.w * part, bar.h}, sequential(part, theme));
         ui.frame(bar, theme.line);
         const double peak = run.gpu.dram_gb_per_second;
-        ui.text(r.x + 10, r.y + 156, fmt::format("{:.0f} of {:.0f}", peak * share / 100, peak), {.size = 12});
+        const double rate = peak * share / 100;
+        ui.text(r.x + 10, r.y + 156,
+                rate > 0 && rate < 1 ? fmt::format("< 1 of {:.0f}", peak) : fmt::format("{:.0f} of {:.0f}", rate, peak),
+                {.size = 12});
         ui.text(r.x + 10, r.y + 172, "GB/s", {.size = 12, .color = theme.ink2});
     }
 
@@ -411,7 +466,7 @@ class ChartView final : public View {
         const std::string bytes = bytes_text(static_cast<double>(one.bytes)), share = percent(one.percent_of_peak);
         if (ui.text_width(bytes, {.size = 12}) <= x1 - x0 + 4)
             ui.text(middle, y - th / 2 - 5, bytes, {.size = 12, .align = Align::center});
-        if (row_h_ >= share_row)
+        if (row_h_ >= th + both_labels)
             ui.text(middle, y + th / 2 + 14, share, {.size = 12, .color = theme.ink2, .align = Align::center});
     }
 
@@ -426,7 +481,7 @@ class ChartView final : public View {
             }
             for (const ChartRow& one : space.rows) {
                 const float y = row_y_[row++];
-                link(ui, 0, y, one.asked, one.to_kernel, true);
+                if (!one.to_shared) link(ui, 0, y, one.asked, one.to_kernel, true);
                 link(ui, 1, y, one.handled, one.to_kernel, true);
             }
         }

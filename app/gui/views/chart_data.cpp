@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "app/gui/widgets/draw.h"
+#include "core/model/coalescer.h"
 
 namespace lockstep::gui {
 
@@ -14,12 +16,13 @@ namespace {
 struct RowSource {
     std::string_view space, label, asked, handled;
     bool to_kernel, always;  // always: drawn even without a byte
+    bool to_shared = false;
 };
 constexpr RowSource sources[] = {
     {"Global", "load", "global_load", "l1_global_load", true, true},
     {"Global", "store", "global_store", "l1_global_store", false, true},
     {"Global", "atomic", "global_atomic", "l1_global_atomic", false, false},
-    {"Global", "copy", "global_copy", "l1_global_copy", true, false},
+    {"Global", "copy", "global_copy", "l1_global_copy", true, false, true},
     {"Local", "load", "local_load", "l1_local_load", true, false},
     {"Local", "store", "local_store", "l1_local_store", false, false},
     {"Shared", "load", "shared_load", "shared_load", true, false},
@@ -33,6 +36,57 @@ model::Link link_named(const model::MemoryTraffic& traffic, std::string_view nam
     for (const model::Link& link : traffic.links)
         if (link.name == name) return link;
     return {name, 0, 0, 0};
+}
+
+// Where many kinds of access share the height, those that nobody made give theirs up.
+void drop_idle_rows(Chart& chart) {
+    size_t rows = 0;
+    for (const ChartSpace& space : chart.spaces) rows += space.rows.size();
+    if (rows <= 4) return;
+    for (ChartSpace& space : chart.spaces)
+        std::erase_if(space.rows, [](const ChartRow& row) { return row.asked.requests + row.asked.bytes == 0; });
+}
+
+// Of the windows that [begin, end) covers, else of the whole run.
+std::vector<model::InstructionCounters> counters_of(const model::KernelRun& run, int64_t begin, int64_t end) {
+    const model::Windows& windows = run.result.windows;
+    if (windows.length <= 0 || windows.instructions == 0) return run.result.instructions;
+    std::vector<model::InstructionCounters> sum(windows.instructions);
+    const size_t last = std::min(windows.totals.size(), static_cast<size_t>((end + windows.length - 1) / windows.length));
+    for (auto w = static_cast<size_t>(begin / windows.length); w < last; ++w)
+        for (size_t pc = 0; pc < sum.size(); ++pc) sum[pc] += windows.counters[w * windows.instructions + pc];
+    return sum;
+}
+
+// Bytes of the launch's textures' texels; 0: it has none, or they differ.
+uint32_t texel_bytes(const model::KernelRun& run) {
+    uint32_t bytes = 0;
+    for (const ptx::Parameter& parameter : run.program->parameters) {
+        if (!run.before || parameter.bytes != 8 || parameter.offset + 8 > run.config.parameters.size()) continue;
+        uint64_t handle = 0;
+        std::memcpy(&handle, run.config.parameters.data() + parameter.offset, 8);
+        const simt::Texture* const texture = run.before->find_texture(handle);
+        if (texture == nullptr) continue;
+        if (bytes != 0 && bytes != texture->texel_bytes()) return 0;
+        bytes = texture->texel_bytes();
+    }
+    return bytes;
+}
+
+void add_counters(Chart& chart, const model::KernelRun& run, const std::vector<model::InstructionCounters>& counters) {
+    uint64_t fetches = 0;
+    for (size_t pc = 0; pc < std::min(counters.size(), run.program->instructions.size()); ++pc) {
+        const uint64_t moved = counters[pc].sectors * model::sector_bytes;
+        chart.unasked += moved - std::min(moved, counters[pc].used_bytes);
+        if (run.program->instructions[pc].kind == ptx::Kind::texture) fetches += counters[pc].executed;
+    }
+    const uint64_t asked = fetches * texel_bytes(run);
+    for (ChartSpace& space : chart.spaces)
+        for (ChartRow& row : space.rows)
+            if (asked > 0 && row.asked.name == "texture" && row.asked.bytes > 0) {
+                row.asked.percent_of_peak *= static_cast<double>(asked) / static_cast<double>(row.asked.bytes);
+                row.asked.bytes = asked;
+            }
 }
 
 }  // namespace
@@ -54,11 +108,13 @@ Chart chart_of(const model::MemoryTraffic& traffic) {
     chart.end = traffic.end;
     for (const std::string_view name : {"Global", "Local", "Shared", "Texture"}) chart.spaces.push_back({name, {}});
     for (const RowSource& source : sources) {
-        ChartRow row{source.label, link_named(traffic, source.asked), link_named(traffic, source.handled), source.to_kernel};
+        ChartRow row{source.label, link_named(traffic, source.asked), link_named(traffic, source.handled), source.to_kernel,
+                     source.to_shared};
         if (!source.always && row.asked.requests + row.asked.bytes + row.handled.bytes == 0) continue;
         for (ChartSpace& space : chart.spaces)
             if (space.name == source.space) space.rows.push_back(row);
     }
+    drop_idle_rows(chart);
     if (chart.spaces.back().rows.empty()) chart.spaces.pop_back();
     chart.from_l2 = link_named(traffic, "l1_from_l2");
     chart.to_l2 = link_named(traffic, "l1_to_l2");
@@ -70,6 +126,19 @@ Chart chart_of(const model::MemoryTraffic& traffic) {
     chart.l2_hits = traffic.l2_hits;
     chart.l1_bytes = traffic.l1_bytes;
     chart.shared_bytes = traffic.shared_bytes;
+    return chart;
+}
+
+Chart chart_of(const model::KernelRun& run) {
+    Chart chart = chart_of(model::traffic_of(run));
+    add_counters(chart, run, run.result.instructions);
+    return chart;
+}
+
+Chart chart_of(const model::KernelRun& run, int64_t begin, int64_t end) {
+    const model::MemoryTraffic traffic = model::traffic_between(run, begin, end);
+    Chart chart = chart_of(traffic);
+    add_counters(chart, run, counters_of(run, traffic.begin, traffic.end));
     return chart;
 }
 
@@ -139,15 +208,18 @@ std::string sentence_of(const Chart& chart) {
     std::string sentence;
     if (asked == 0)
         sentence = fmt::format("The lanes ask for {} of shared memory and nothing else.", text(shared));
-    else if (handled > asked)
-        sentence = fmt::format("The lanes ask for {}, yet L1 handles {} in whole sectors: nobody asked for the other {}.",
-                               text(asked), text(handled), text(handled - asked));
+    else if (chart.unasked * 8 > handled)  // else not worth a word
+        sentence = fmt::format(
+            "The lanes ask for {}, and L1 handles {} in whole sectors: {} of it no lane asked for in "
+            "that request.",
+            text(asked), text(handled), text(chart.unasked));
     else if (dram < asked)
         sentence = fmt::format("The lanes ask for {}, and DRAM moves only {} of it{}.", text(asked), text(dram),
                                shared > 0 ? fmt::format("; {} more go to and from shared memory", text(shared)) : "");
     else
         sentence = fmt::format("The lanes ask for {}, and DRAM moves {}.", text(asked), text(dram));
-    return sentence + fmt::format(" {} is the busiest level, at {:.3g} % of its peak.", busiest, most);
+    return sentence + fmt::format(" {} is the busiest level, at {} of its peak.", busiest,
+                                  most < 0.1 ? std::string("< 0.1 %") : fmt::format("{:.3g} %", most));
 }
 
 float thickness_of(uint64_t bytes) {

@@ -14,6 +14,7 @@ struct ChartRow {
     std::string_view label;      // "load"
     model::Link asked, handled;  // handled: in whole sectors; of shared memory the same as asked
     bool to_kernel = true;       // the way the data flow: loads to the left
+    bool to_shared = false;      // cp.async and bulk copies: past the kernel, into shared memory
 };
 struct ChartSpace {
     std::string_view name;  // "Global"
@@ -26,10 +27,13 @@ struct Chart {
     std::vector<ChartSpace> spaces;  // Global, Local, Shared, and Texture where there are such
     model::Link from_l2, to_l2, dram_read, dram_write;
     uint64_t l1_sectors = 0, l1_hits = 0, l2_sectors = 0, l2_hits = 0;
+    uint64_t unasked = 0;  // bytes of the sectors that the request which moved them had no use for, over all requests
     uint32_t l1_bytes = 0, shared_bytes = 0;
     double dram_percent() const { return dram_read.percent_of_peak + dram_write.percent_of_peak; }
 };
 Chart chart_of(const model::MemoryTraffic& traffic);
+Chart chart_of(const model::KernelRun& run);
+Chart chart_of(const model::KernelRun& run, int64_t begin, int64_t end);  // of the cycles, in whole windows
 
 // What shared memory may take of the memory that it has in common with L1, in bytes, rising; empty: they are apart.
 struct CarveOut {

@@ -22,6 +22,15 @@ std::string plural(uint64_t count, std::string_view what) {
     return fmt::format("{} {}{}", with_commas(static_cast<int64_t>(count)), what, count == 1 ? "" : "s");
 }
 
+std::string words_text(int count) {
+    return fmt::format("{} word{}", count, count == 1 ? "" : "s");
+}
+
+// An element lies at a multiple of its size.
+int whole_elements(int words, int element_bytes) {
+    return words - words % (element_bytes / 4);
+}
+
 std::string efficiency_text(double share) {
     const double hundred = 100 * share;
     return hundred == std::round(hundred) ? fmt::format("{:.0f} %", hundred) : fmt::format("{:.1f} %", hundred);
@@ -51,7 +60,7 @@ class CoalesceView final : public View {
         keys(ui, session, focus, *snapshot, scene, area);
         float y = body.y + draw_controls(ui, session, focus, *snapshot, scene, body);
         const bool tiles = body.w > 560;
-        const float foot = table_height(scene, body.bottom() - y);
+        const float foot = table_height(scene, body.bottom() - y, ghost_.shown && !scene.hidden);
         const float high = std::min(body.bottom() - foot - y - 22, 320.0f);  // the table follows the picture
         const Rect picture{body.x, y + 22, body.w - (tiles ? 120.0f : 0.0f), high};
         if (scene.nothing.empty()) {
@@ -72,6 +81,7 @@ class CoalesceView final : public View {
         const Scene scene = scene_of(session, focus, *snapshot);
         std::string text = fmt::format("Coalescing ({}), {}\n", scene.sandbox ? "derived" : "simulated",
                                        scene.sandbox ? "sandbox: " + name_of(choice_) : place_of(scene, *snapshot));
+        if (!scene.nothing.empty()) text += "  " + scene.nothing + "\n";
         if (scene.nothing.empty() && !scene.hidden) {
             const RequestFacts& f = scene.facts;
             text += fmt::format("  {} in {}, {} B used, {} B moved, efficiency {}\n", plural(f.sectors, "sector"),
@@ -92,8 +102,9 @@ class CoalesceView final : public View {
             const bool hidden = is_hidden(row, session, scene.history.get());
             text += fmt::format("  line {} pc {} {}: {}\n", row.line, row.pc, row.text,
                                 hidden ? std::string("hidden until you lock an answer")
-                                       : fmt::format("{}, {:.4g} sectors each, {} moved", plural(row.requests, "request"),
-                                                     row.per_request(), bytes_text(static_cast<double>(row.units) * 32)));
+                                       : fmt::format("{}, {:.4g} sector{} each, {} moved", plural(row.requests, "request"),
+                                                     row.per_request(), row.per_request() == 1 ? "" : "s",
+                                                     bytes_text(static_cast<double>(row.units) * 32)));
         }
         return text + "  " + caption_of(scene) + "\n";
     }
@@ -109,6 +120,7 @@ class CoalesceView final : public View {
         bool hidden = false;
         std::string name;     // "stride 2", "line 7"
         std::string nothing;  // why there is no picture
+        std::string stopped;  // "Stopped by memcheck at line 3"
         std::string busy;
     };
     bool sandbox_ = false;
@@ -116,7 +128,9 @@ class CoalesceView final : public View {
     std::array<bool, std::size(sweep)> seen_ = {true};  // strides whose sectors were on show; the first is the ghost's
     bool asks_ = false;                                 // questions of the lesson are open: only those get a bar
     Ghost ghost_;
+    bool ghost_fits_ = true;  // below the picture, in the last frame
     int32_t last_pc_ = -1;
+    mutable LineChoice line_choice_;
     mutable std::shared_ptr<const model::KernelRun> rows_run_;
     mutable std::shared_ptr<const simt::WarpHistory> rows_history_, known_history_;
     mutable std::vector<MemoryRow> rows_;
@@ -141,7 +155,9 @@ class CoalesceView final : public View {
         scene.history = known_history_;
         scene.rows = rows_;
         scene.busy = snapshot.busy;
-        scene.picked = pick(scene.rows, session, focus, scene.history.get(), last_pc_);
+        if (snapshot.kernel && !scene.locked) scene.stopped = stopped_text(*snapshot.kernel);
+        line_choice_.update(session, focus, scene.history.get());
+        scene.picked = pick(scene.rows, session, focus, scene.history.get(), last_pc_, line_choice_.chosen());
         if (scene.sandbox) {
             scene.pattern = pattern_of(choice_);
             scene.facts = facts_of(scene.pattern);
@@ -149,7 +165,9 @@ class CoalesceView final : public View {
             return scene;
         }
         if (scene.rows.empty()) {
-            scene.nothing = snapshot.kernel ? "This kernel touches no global memory." : "No kernel has run yet.";
+            scene.nothing = !snapshot.kernel        ? "No kernel has run yet."
+                            : scene.stopped.empty() ? "This kernel touches no global memory."
+                                                    : scene.stopped + ", before it touched global memory.";
             if (!snapshot.kernel && !snapshot.busy.empty()) scene.nothing = snapshot.busy;
             return scene;
         }
@@ -206,7 +224,7 @@ class CoalesceView final : public View {
         if (ghost_.shown)
             text += fmt::format(" ({}: {}, {})", ghost_.name, plural(ghost_.facts.sectors, "sector"),
                                 efficiency_text(ghost_.facts.efficiency()));
-        return text + ".";
+        return text + "." + (scene.sandbox || scene.stopped.empty() ? "" : " " + scene.stopped + ".");
     }
 
     void look_at_row(Session& session, Focus& focus, const Snapshot& snapshot, const Scene& scene, int index) {
@@ -251,8 +269,9 @@ class CoalesceView final : public View {
         const float right = body.right();
         float pin_x = right - ui.chip_width("pin") - 4 - ui.chip_width("no ghost") - 4;
         const float room_end = pin_x - 8;
-        if (ui.chip(pin_x, y, "pin", false, scene.nothing.empty() && !scene.hidden)) pin(scene.name, scene.pattern);
-        if (ui.chip(pin_x, y, "no ghost", !ghost_.shown)) ghost_.shown = !ghost_.shown;
+        if (ghost_fits_ && ui.chip(pin_x, y, "pin", false, scene.nothing.empty() && !scene.hidden))
+            pin(scene.name, scene.pattern);
+        if (ghost_fits_ && ui.chip(pin_x, y, "no ghost", !ghost_.shown)) ghost_.shown = !ghost_.shown;
         if (!scene.sandbox) {
             if (scene.picked.row < 0 || scene.hidden) return 26;
             const MemoryRow& row = scene.rows[static_cast<size_t>(scene.picked.row)];
@@ -275,24 +294,28 @@ class CoalesceView final : public View {
             x = x > start ? body.x : x;
             y += 30;
         };
-        wrap(230);
+        wrap(222);
         ui.text(x, y + 18, "stride", {.size = 13, .color = theme.ink2});
-        const float stride = ui.slider("stride", {x + 46, y + 5, 110, 16}, static_cast<float>(choice_.stride - 1) / 31, 32);
+        const float stride = ui.slider("stride", {x + 46, y + 5, 88, 16}, static_cast<float>(choice_.stride - 1) / 31, 32);
         const int wanted = 1 + static_cast<int>(std::lround(stride * 31));
         if (wanted != choice_.stride) choice_.stride = wanted, choice_.random = false;
-        ui.text(x + 168, y + 18, choice_.random ? "random" : std::to_string(choice_.stride), {.size = 13, .weight = 600});
-        x += choice_.random ? 220 : 196;
-        wrap(180);
+        const std::string steps = choice_.random         ? "random"
+                                  : choice_.element == 4 ? words_text(choice_.stride)
+                                                         : fmt::format("{} x {} B", choice_.stride, choice_.element);
+        ui.text(x + 144, y + 18, steps, {.size = 13, .weight = 600});
+        x += 216;
+        wrap(186);
         ui.text(x, y + 18, "offset", {.size = 13, .color = theme.ink2});
-        const float offset = ui.slider("offset", {x + 46, y + 5, 72, 16}, static_cast<float>(choice_.offset) / 31, 32);
-        choice_.offset = static_cast<int>(std::lround(offset * 31));
-        ui.text(x + 130, y + 18, std::to_string(choice_.offset), {.size = 13, .weight = 600});
-        x += 158;
+        const float offset = ui.slider("offset", {x + 46, y + 5, 60, 16}, static_cast<float>(choice_.offset) / 31, 32);
+        choice_.offset = whole_elements(static_cast<int>(std::lround(offset * 31)), choice_.element);
+        ui.text(x + 116, y + 18, words_text(choice_.offset), {.size = 13, .weight = 600});
+        x += 182;
         wrap(150);
         const int elements[] = {4, 8, 16};
         const int element =
             static_cast<int>(std::find(std::begin(elements), std::end(elements), choice_.element) - elements);
         choice_.element = elements[ui.segmented(x, y, {"4 B", "8 B", "16 B"}, element)];
+        choice_.offset = whole_elements(choice_.offset, choice_.element);
         wrap(110);
         choice_.records = ui.segmented(x, y, {"AoS", "SoA"}, choice_.records ? 0 : 1) == 0;
         return y - body.y + 26;
@@ -300,7 +323,8 @@ class CoalesceView final : public View {
 
     void draw_picture(Ui& ui, Focus& focus, const Scene& scene, const Rect& area) {
         const Theme& theme = *ui.theme;
-        const bool ghost = ghost_.shown && area.h > 200 && !scene.hidden;
+        const bool ghost = ghost_.shown && area.h >= CoalescePicture::least_with_ghost && !scene.hidden;
+        ghost_fits_ = area.h >= CoalescePicture::least_with_ghost;
         const CoalescePicture picture(area, scene.facts.lines.size(), ghost);
         const int hovered = ui.enabled ? picture.lane_at(ui.mouse) : -1;
         if (hovered >= 0 && ui.clicked(picture.lane_box(hovered))) focus.lane = hovered;
@@ -389,19 +413,21 @@ class CoalesceView final : public View {
         }
     }
 
-    static float table_height(const Scene& scene, float room) {
-        const float picture = 196;
-        if (room < picture + 56) return 0;
+    // The picture gets lower before the table goes: first by its wires, then by the pinned pattern.
+    static float table_height(const Scene& scene, float room, bool ghost) {
+        constexpr float usual = 196, with_ghost = 22 + CoalescePicture::least_with_ghost, least = 132, one_row = 60;
+        const float picture = room >= usual + 80 ? usual : ghost && room >= with_ghost + one_row ? with_ghost : least;
+        if (room < picture + one_row) return 0;
         const float wanted = 34 + row_height * std::max(2.0f, static_cast<float>(scene.rows.size()));
         return std::min({std::max(wanted, 104.0f), room - picture, 300.0f});
     }
 
     void draw_foot(Ui& ui, Session& session, Focus& focus, const Snapshot& snapshot, const Scene& scene, const Rect& area) {
         ui.line({area.x, area.y}, {area.right(), area.y}, ui.theme->grid);
-        const bool bars = area.w > 800;
-        const float table = bars ? area.w - 306 : area.w;
+        const bool bars = area.w > 740;
+        const float wide = area.w > 800 ? 280 : 216, table = bars ? area.w - wide - 26 : area.w;
         draw_table(ui, session, focus, snapshot, scene, {area.x, area.y + 6, table, area.h - 6});
-        if (bars) draw_bars(ui, scene, {area.right() - 280, area.y + 6, 280, std::min(area.h - 6, 100.0f)});
+        if (bars) draw_bars(ui, scene, {area.right() - wide, area.y + 6, wide, std::min(area.h - 6, 100.0f)});
     }
 
     void draw_table(Ui& ui, Session& session, Focus& focus, const Snapshot& snapshot, const Scene& scene, const Rect& r) {
@@ -409,13 +435,13 @@ class CoalesceView final : public View {
         const TextStyle head{.size = 12, .color = theme.ink2},
             head_right{.size = 12, .color = theme.ink2, .align = Align::right};
         const bool wide = r.w > 520;
-        const float eff = r.right() - 92, pair = eff - 14, sectors = pair - (wide ? 84.0f : 0.0f), requests = sectors - 56,
-                    op = requests - (wide ? 190.0f : 150.0f);
+        const float eff = r.right() - 92, pair = eff - 14, sectors = pair - (wide ? 84.0f : 0.0f), requests = sectors - 84,
+                    op = requests - (wide ? 184.0f : 140.0f);
         ui.text(r.x + 22, r.y + 13, "line", head_right);
         if (op - r.x > 100) ui.text(r.x + 34, r.y + 13, "source", head);
         ui.text(op, r.y + 13, "instruction", head);
         ui.text(requests, r.y + 13, "requests", head_right);
-        ui.text(sectors, r.y + 13, "sectors", head_right);
+        ui.text(sectors, r.y + 13, "mean sectors", head_right);
         if (wide) ui.text(pair, r.y + 13, "used/moved", head_right);
         ui.text(eff, r.y + 13, "efficiency", head);
         const Rect rows{r.x - 4, r.y + 20, r.w + 4, r.h - 20};
@@ -475,7 +501,8 @@ class CoalesceView final : public View {
     // A bar for each stride; a click opens the sandbox there.
     void draw_bars(Ui& ui, const Scene& scene, const Rect& r) {
         const Theme& theme = *ui.theme;
-        ui.text(r.x, r.y + 13, "sectors per request, by stride", {.size = 12, .color = theme.ink2});
+        ui.text(r.x, r.y + 13, fmt::format("sectors per request, by stride of {} B", choice_.element),
+                {.size = 12, .color = theme.ink2});
         const float base = r.bottom() - 22, most = base - r.y - 34, pitch = r.w / static_cast<float>(std::size(sweep));
         for (size_t i = 0; i < std::size(sweep); ++i) {
             StrideChoice choice{.stride = std::max(1, sweep[i]), .element = choice_.element, .random = sweep[i] == 0};

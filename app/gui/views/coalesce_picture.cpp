@@ -54,7 +54,7 @@ CoalescePicture::CoalescePicture(const Rect& area, size_t lines, bool ghost)
     sector_pitch_ = (line_w_ - border) / 4;
     word_pitch_ = (sector_pitch_ - (line_w_ > 150 ? 6.0f : 2.0f)) / 8;
     // Lanes, room for the lines between, words, two rows of labels, the ghost.
-    const float below = 44 + (ghost ? 26.0f : 0.0f);
+    const float below = 44 + (ghost ? 30.0f : 0.0f);
     word_h_ = area.h > 190 ? 28.0f : 20.0f;
     words_y_ = area.y + std::max(lane_pitch_ + 24, std::min(area.h - below - word_h_, 112.0f));
     ghost_y_ = words_y_ + word_h_ + 58;
@@ -215,10 +215,18 @@ void CoalescePicture::draw_labels(Ui& ui, const RequestFacts& facts) const {
 
 void CoalescePicture::draw_ghost(Ui& ui, const RequestFacts& ghost, std::string_view name) const {
     const Theme& theme = *ui.theme;
+    const TextStyle style{.size = 12, .color = theme.ink2};
     const float whole = lane_pitch_ * 32;
-    const auto fit = static_cast<size_t>(std::max(1.0f, whole / line_pitch_));
-    const size_t shown = std::min(ghost.lines.size(), fit);
+    // As many of its lines as leave room for its name, which says when that is not all.
+    const auto label_of = [&](size_t shown) {
+        return fmt::format("ghost: {}, {}", name,
+                           shown == ghost.lines.size() ? std::string("pinned")
+                                                       : fmt::format("{} of its {} lines", shown, ghost.lines.size()));
+    };
+    const auto room_beside = [&](size_t shown) { return area_.x + whole - line_box(shown - 1).right() - 12; };
+    size_t shown = std::min(ghost.lines.size(), static_cast<size_t>(std::max(1.0f, whole / line_pitch_)));
     if (shown == 0) return;
+    while (shown > 1 && room_beside(shown) < ui.text_width(label_of(shown), style)) --shown;
     for (size_t i = 0; i < shown; ++i)
         for (uint32_t s = 0; s < 4; ++s) {
             if (!(ghost.lines[i].sectors >> s & 1)) continue;
@@ -233,21 +241,16 @@ void CoalescePicture::draw_ghost(Ui& ui, const RequestFacts& ghost, std::string_
                     ui.frame({box.x, ghost_y_, box.w, 12}, theme.ink3);
                 }
         }
-    const float right = line_box(shown - 1).right() + 2;
+    const float right = line_box(shown - 1).right() + 2, room = room_beside(shown);
     ui.dashed({area_.x - 2, ghost_y_ - 4, right - area_.x + 2, 20}, theme.ink3);
     const uint32_t waste = ghost.moved - ghost.used;
-    const std::string left = fmt::format("ghost: {}, pinned", name);
+    const std::string left = label_of(shown);
     const std::string facts = fmt::format("{} sector{} in {} line{}, {}", ghost.sectors, ghost.sectors == 1 ? "" : "s",
                                           ghost.lines.size(), ghost.lines.size() == 1 ? "" : "s",
                                           waste == 0 ? std::string("nothing wasted") : fmt::format("{} B wasted", waste));
-    const TextStyle style{.size = 12, .color = theme.ink2};
-    const float room = area_.x + whole - right - 10;
-    if (room > ui.text_width(left, style) + ui.text_width(facts, style) + 24) {
-        ui.text(right + 10, ghost_y_ + 11, left, style);
+    ui.text(right + 10, ghost_y_ + 11, left, {.size = 12, .color = theme.ink2, .width = room});
+    if (room > ui.text_width(left, style) + ui.text_width(facts, style) + 24)
         ui.text(area_.x + whole, ghost_y_ + 11, facts, {.size = 12, .color = theme.ink2, .align = Align::right});
-    } else if (room > 80) {
-        ui.text(right + 10, ghost_y_ + 11, left, {.size = 12, .color = theme.ink2, .width = room});
-    }
 }
 
 }  // namespace lockstep::gui

@@ -125,17 +125,70 @@ bool is_hidden(const MemoryRow& row, const Session& session, const simt::WarpHis
            history->accesses[row.accesses.front()].step >= static_cast<uint64_t>(session.reveal_steps);
 }
 
+void LineChoice::update(const Session& session, const Focus& focus, const simt::WarpHistory* history) {
+    const auto step = static_cast<size_t>(std::max<int64_t>(0, session.history_step));
+    const bool of_clock =
+        history != nullptr && step < history->steps.size() && static_cast<int32_t>(history->steps[step].pc) == focus.pc;
+    const bool line = focus.line != line_ && focus.line > 0, pc = focus.pc != pc_ && focus.pc >= 0 && !of_clock;
+    if (line || pc || session.placed != placed_)
+        chosen_ = true;
+    else if (session.history_step != step_ || focus.time != time_ || focus.warp != warp_)
+        chosen_ = false;
+    line_ = focus.line, pc_ = focus.pc, warp_ = focus.warp;
+    step_ = session.history_step, time_ = focus.time;
+    placed_ = session.placed;
+}
+
+namespace {
+
+// The warp's newest instruction that the clock has come to. While the clock counts cycles, history_step may be ahead of it.
+int64_t newest_issued(const Session& session, const Focus& focus) {
+    const auto snapshot = session.snapshot();
+    const int64_t step = session.history_step;
+    if (!snapshot->kernel || focus.warp < 0) return step;
+    const KernelTrace& trace = snapshot->kernel->result.trace;
+    if (static_cast<size_t>(focus.warp) >= trace.warps.size()) return step;
+    return cycle_of_step(trace, trace.warps[static_cast<size_t>(focus.warp)], step) > focus.time ? step - 1 : step;
+}
+
+// How many of the row's executions are no later than the warp's instruction `limit`.
+size_t executed(const MemoryRow& row, const simt::WarpHistory& history, int64_t limit) {
+    const auto behind = std::partition_point(row.accesses.begin(), row.accesses.end(), [&](size_t access) {
+        return static_cast<int64_t>(history.accesses[access].step) <= limit;
+    });
+    return static_cast<size_t>(behind - row.accesses.begin());
+}
+
+// The row whose execution is the newest of all up to `limit`; -1: none has one.
+int newest_row(const std::vector<MemoryRow>& rows, const simt::WarpHistory& history, int64_t limit) {
+    int newest = -1;
+    uint64_t newest_step = 0;
+    for (size_t i = 0; i < rows.size(); ++i) {
+        const size_t count = executed(rows[i], history, limit);
+        const uint64_t step = count == 0 ? 0 : history.accesses[rows[i].accesses[count - 1]].step;
+        if (count > 0 && (newest < 0 || step > newest_step)) newest = static_cast<int>(i), newest_step = step;
+    }
+    return newest;
+}
+
+}  // namespace
+
 Picked pick(const std::vector<MemoryRow>& rows, const Session& session, const Focus& focus, const simt::WarpHistory* history,
-            int32_t last) {
+            int32_t last, bool chosen) {
     Picked picked;
     const auto take = [&](const auto& wanted) {
         for (size_t i = 0; i < rows.size() && picked.row < 0; ++i)
             if (wanted(rows[i])) picked.row = static_cast<int>(i);
     };
-    take([&](const MemoryRow& row) { return static_cast<int32_t>(row.pc) == focus.pc; });
-    // Of a line with several, the one that was looked at before stays.
-    take([&](const MemoryRow& row) { return row.line == focus.line && static_cast<int32_t>(row.pc) == last; });
-    take([&](const MemoryRow& row) { return row.line == focus.line && focus.line > 0; });
+    const int64_t issued = newest_issued(session, focus);
+    if (chosen || session.reveal_steps >= 0) {
+        take([&](const MemoryRow& row) { return static_cast<int32_t>(row.pc) == focus.pc; });
+        // Of a line with several, the one that was looked at before stays.
+        take([&](const MemoryRow& row) { return row.line == focus.line && static_cast<int32_t>(row.pc) == last; });
+        take([&](const MemoryRow& row) { return row.line == focus.line && focus.line > 0; });
+    } else if (history != nullptr) {
+        picked.row = newest_row(rows, *history, issued);
+    }
     take([&](const MemoryRow& row) { return static_cast<int32_t>(row.pc) == last; });
     // The clock has not come to one, or an open prediction stops it before: the line that the scene opens on.
     const int32_t opened = session.snapshot()->look_at.line;
@@ -147,13 +200,17 @@ Picked pick(const std::vector<MemoryRow>& rows, const Session& session, const Fo
     const MemoryRow& row = rows[static_cast<size_t>(picked.row)];
     picked.hidden = is_hidden(row, session, history);
     if (picked.hidden || history == nullptr) return picked;
-    const int64_t limit =
-        session.reveal_steps >= 0 ? std::min(session.history_step, session.reveal_steps - 1) : session.history_step;
+    const int64_t limit = session.reveal_steps >= 0 ? std::min(issued, session.reveal_steps - 1) : issued;
     picked.executions = row.accesses.size();
-    for (size_t i = 0; i < row.accesses.size(); ++i)
-        if (i == 0 || static_cast<int64_t>(history->accesses[row.accesses[i]].step) <= limit) picked.execution = i;
+    picked.execution = std::max<size_t>(1, executed(row, *history, limit)) - 1;
     if (!row.accesses.empty()) picked.access = static_cast<int64_t>(row.accesses[picked.execution]);
     return picked;
+}
+
+std::string stopped_text(const model::KernelRun& run) {
+    if (!run.result.fault) return {};
+    const simt::Fault& fault = *run.result.fault;
+    return "Stopped by " + fault.kind + (fault.line > 0 ? fmt::format(" at line {}", fault.line) : "");
 }
 
 std::shared_ptr<const simt::WarpHistory> history_of(const Snapshot& snapshot) {

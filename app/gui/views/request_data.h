@@ -56,6 +56,19 @@ struct MemoryRow {  // an instruction of the run that touched global (or shared)
 // In program order. `history` may be null.
 std::vector<MemoryRow> memory_rows(const model::KernelRun& run, const simt::WarpHistory* history, bool shared);
 
+// Whether the learner has chosen a line since the clock moved: else the pictures follow the clock.
+class LineChoice {
+  public:
+    void update(const Session& session, const Focus& focus, const simt::WarpHistory* history);
+    bool chosen() const { return chosen_; }
+
+  private:
+    int32_t line_ = -1, pc_ = -1, warp_ = -1;
+    int64_t step_ = -1, time_ = -1;
+    uint64_t placed_ = 0;
+    bool chosen_ = false;
+};
+
 struct Picked {
     int row = -1;          // -1: there is none
     int64_t access = -1;   // of the history; -1: this warp did not run it, or it is hidden
@@ -63,12 +76,16 @@ struct Picked {
     size_t executions = 0;
     bool hidden = false;  // an open prediction hides it
 };
-// The row of focus.pc, else of focus.line, else `last` (a pc), else the first that the warp ran; its execution at or
-// before the instruction shown.
+// Of a line that was chosen, or while a prediction is open: the row of focus.pc, else of focus.line. Else the one that the
+// focused warp issued last up to the clock; else `last` (a pc), else the first that the warp ran. Its execution at or before
+// the clock.
 Picked pick(const std::vector<MemoryRow>& rows, const Session& session, const Focus& focus, const simt::WarpHistory* history,
-            int32_t last);
+            int32_t last, bool chosen);
 // While a prediction is open, what the warp has not reached shows no numbers.
 bool is_hidden(const MemoryRow& row, const Session& session, const simt::WarpHistory* history);
+
+// "Stopped by memcheck at line 3"; empty: the run came to its end.
+std::string stopped_text(const model::KernelRun& run);
 
 // The history of the focused warp, when it is of this kernel.
 std::shared_ptr<const simt::WarpHistory> history_of(const Snapshot& snapshot);

@@ -16,6 +16,7 @@ RoofAxes axes_of(const model::Roofline& roofline, const RoofTrail& trail, std::s
 
 std::string flops_text(double flop_per_second);  // "82.5 GFLOP/s"
 std::string bandwidth_text(double bytes_per_second);
+std::string share_text(double percent);  // "50 %", "< 1 %"
 
 // Whether the run's point, and all that would give it away, stays hidden: a guess or a prediction of the lesson is open.
 bool hides_point(const Session& session, const RoofTrail& trail);

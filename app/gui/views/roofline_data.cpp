@@ -18,7 +18,15 @@ bool too_high(const model::Roofline& roofline, const RoofRun& run) {
            run.guess.flop_per_second > 1.02 * model::attainable(roofline.roof(RoofLevel::dram), *peak, run.guess.intensity);
 }
 
+std::string needs(double seconds) {
+    return seconds < 1e-9 ? "less than 1 ns" : fmt::format("{:.3g} µs", 1e6 * seconds);
+}
+
 }  // namespace
+
+std::string share_text(double percent) {
+    return percent < 1 ? "< 1 %" : fmt::format("{:.0f} %", percent);
+}
 
 RoofAxes axes_of(const model::Roofline& roofline, const RoofTrail& trail, std::string_view gpu, RoofLevel level) {
     double left = 1e300, right = 0, low = 1e300, high = 0;
@@ -54,7 +62,7 @@ std::string bandwidth_text(double value) {
 }
 
 bool hides_point(const Session& session, const RoofTrail& trail) {
-    return session.reveal_steps >= 0 || (trail.current() != nullptr && trail.current()->guessing);
+    return session.reveal_steps >= 0 || trail.guessing();
 }
 
 std::string roof_sentence(const model::Roofline& roofline, const RoofTrail& trail, RoofLevel level, bool hidden) {
@@ -75,13 +83,12 @@ std::string roof_sentence(const model::Roofline& roofline, const RoofTrail& trai
     const double memory = model::memory_seconds(roofline, point, level), math = model::math_seconds(roofline, point);
     const double room = model::headroom(roofline, point, level);
     const bool bytes_bind = memory >= math;
-    std::string text = fmt::format(
-        "Run {} reaches {}, {:.0f} % of {}: {}. Its bytes need {:.3g} µs, its operations {:.3g} µs, it took "
-        "{:.3g} µs.",
-        run->number, flops_text(point.flop_per_second()), 100 / room,
-        bytes_bind ? fmt::format("the {} roof", roof.name) : fmt::format("the {} peak", peak->name),
-        room < 0.995 ? "more than the model should let it" : fmt::format("x{:.3g} is left", room), 1e6 * memory, 1e6 * math,
-        1e6 * point.seconds);
+    std::string text =
+        fmt::format("Run {} reaches {}, {} of {}: {}. Its bytes need {}, its operations {}, it took {}.", run->number,
+                    flops_text(point.flop_per_second()), share_text(100 / room),
+                    bytes_bind ? fmt::format("the {} roof", roof.name) : fmt::format("the {} peak", peak->name),
+                    room < 0.995 ? "more than the model should let it" : times_text(room) + " is left", needs(memory),
+                    needs(math), needs(point.seconds));
     if (run->guessed) text = fmt::format("Your guess was {}. ", distance_words(run->guess, point, RoofLevel::dram)) + text;
     return text;
 }

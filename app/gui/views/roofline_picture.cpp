@@ -29,7 +29,7 @@ double RoofPlot::flops(float at) const {
 
 namespace {
 
-constexpr float table_pitch = 20, table_number = 30, table_column = 70;
+constexpr float table_pitch = 20, table_number = 30, table_column = 70, narrow_table = 238, narrow_column = 54;
 
 std::string decade_text(int decade) {  // of FLOP/s
     constexpr std::string_view prefixes[] = {"", "k", "M", "G", "T", "P"};
@@ -216,7 +216,7 @@ struct Picture {
                 spots.push_back({at.x + reach, y, Align::left});
                 spots.push_back({at.x - reach, y, Align::right});
             }
-        return labels.write(ui, fmt::format("x{:.3g} headroom", model::headroom(scene.roofline, now.point, scene.level)),
+        return labels.write(ui, times_text(model::headroom(scene.roofline, now.point, scene.level)) + " headroom",
                             {.size = 13, .color = theme.wrong, .weight = 600}, spots);
     }
 
@@ -283,6 +283,12 @@ struct Picture {
         labels.write(ui, figure, style, spots);
     }
 
+    void keep_ticks_free() {
+        const float y = plot.y(own.flop_per_second);
+        for (const model::Roof& roof : scene.roofline.roofs)
+            labels.keep_free({plot.x(model::ridge(roof, own)) - 3, y - 4, 6, 10});
+    }
+
     // Roofs and the peak of the units that the run uses stay whole: a name on another roof's line would be taken for its
     // own.
     void keep_lines_free() {
@@ -303,6 +309,7 @@ struct Picture {
     }
 
     void names() {
+        keep_ticks_free();
         const Labels before = labels;
         keep_lines_free();
         if (!headroom()) {  // on a line rather than not at all
@@ -311,6 +318,8 @@ struct Picture {
             keep_lines_free();
         }
         ridge(scene.roofline.roof(scene.level));
+        for (const model::Roof& roof : scene.roofline.roofs)
+            if (roof.level != scene.level) ridge(roof);
         const Labels solid = labels;
         keep_dashes_free();
         if (!name(own)) {
@@ -323,8 +332,15 @@ struct Picture {
             if (peak != &own && !name(*peak)) name(*peak, true);
         for (const model::Roof& roof : scene.roofline.roofs)
             if (roof.level != scene.level) name(roof);
-        for (const model::Roof& roof : scene.roofline.roofs)
-            if (roof.level != scene.level) ridge(roof);
+    }
+
+    // The ridges' ticks and the numbers above them.
+    bool hides_ridge(const Rect& box) const {
+        const float y = plot.y(own.flop_per_second);
+        return std::any_of(scene.roofline.roofs.begin(), scene.roofline.roofs.end(), [&](const model::Roof& roof) {
+            const float x = plot.x(model::ridge(roof, own));
+            return box.x < x + 22 && box.right() > x - 22 && box.y < y + 8 && box.bottom() > y - 24;
+        });
     }
 
     // Whether a roof or the peak of the run's units goes through the box: straight lines, as both axes are logarithmic.
@@ -350,10 +366,10 @@ struct Picture {
         for (const RoofRun& run : scene.trail.runs())
             if (run.gpu == now.gpu) rows.push_back(&run);
         constexpr size_t many = 10, few = 2;
-        const float w = std::min(376.0f, std::max(310.0f, r.w * 0.62f));
+        float w = std::min(376.0f, std::max(310.0f, r.w * 0.62f));
         const auto height = [&] { return table_pitch * static_cast<float>(rows.size() + 1) + 12; };
         const auto fits = [&](const Rect& box) {
-            return box.y >= r.y && box.bottom() <= r.bottom() &&
+            return box.y >= r.y && box.bottom() <= r.bottom() && !hides_ridge(box) &&
                    labels.is_free({box.x - 4, box.y - 4, box.w + 8, box.h + 8});
         };
         const auto draw = [&](const Rect& box) {
@@ -365,14 +381,20 @@ struct Picture {
             while (rows.size() > most) rows.erase(rows.begin() + (rows[1] == &now ? 2 : 1));
         };
         const std::vector<const RoofRun*> all = rows;
+        const float widest = w;
         for (size_t most = std::clamp(rows.size(), few, many); most >= few; --most) {
             keep(most);
             constexpr float step = 20;
-            for (float y = r.bottom() - height() - 6; y > r.y; y -= step)
-                for (float x = r.right() - w; x > r.x; x -= step)
-                    if (const Rect box{x, y, w, height()}; !crosses(box) && fits(box)) return draw(box);
+            for (const float width : {widest, std::min(widest, 310.0f), narrow_table}) {
+                w = width;
+                for (float y = r.bottom() - height() - 6; y > r.y; y -= step)
+                    for (float x = r.right() - w; x > r.x; x -= width == narrow_table ? step / 4 : step)
+                        if (const Rect box{x, y, w, height()}; !crosses(box) && fits(box)) return draw(box);
+            }
         }
         rows = all;
+        if (rows.size() < 2) return;  // the caption says as much
+        w = widest;
         keep(static_cast<size_t>(std::clamp((r.h * 0.5f - 30) / table_pitch, 2.0f, 6.0f)));
         const float low = r.bottom() - height() - 6, high = plot.y(own.flop_per_second) + 26;
         for (const Point& corner : {Point{r.right() - w, low}, Point{r.right() - w, high}, Point{r.x + 6, r.y + 4},
@@ -380,23 +402,33 @@ struct Picture {
             if (const Rect box{corner.x, corner.y, w, height()}; fits(box)) return draw(box);
     }
 
+    // Where the whole label is too long: what tells the run from the others of its kernel.
+    std::string label_in(const RoofRun& run, const TextStyle& style) const {
+        const bool told = run.label.size() > run.name.size() + 2 && run.label.starts_with(run.name);
+        return !told || ui.text_width(run.label, style) <= style.width ? run.label : run.label.substr(run.name.size() + 2);
+    }
+
     void rows_of(const std::vector<const RoofRun*>& rows, const Rect& box) {
         ui.rect(box, theme.panel2, 4);
         ui.frame(box, theme.line, 1, 4);
         const TextStyle head{.size = 12, .color = theme.ink2, .align = Align::right};
         float y = box.y + 17;
-        const float at[] = {box.right() - 12 - 2 * table_column - 10, box.right() - 12 - table_column, box.right() - 12};
+        const bool narrow = box.w <= narrow_table;
+        const float column = narrow ? narrow_column : table_column, end = box.right() - (narrow ? 8.0f : 12.0f);
+        const float at[] = {end - 2 * column - (narrow ? 4 : 10), end - column, end};
         ui.text(box.x + table_number + 6, y, "run", {.size = 12, .color = theme.ink2});
         ui.text(at[0], y, "FLOP/B", head);
         ui.text(at[1], y, "GFLOP/s", head);
-        ui.text(at[2], y, "of its roof", head);
+        ui.text(at[2], y, narrow ? "of roof" : "of its roof", head);
         for (const RoofRun* run : rows) {
             y += table_pitch;
             const bool current = run == &now;
-            ui.text(box.x + 12, y, std::to_string(run->number),
+            ui.text(box.x + 12, y, run->number > 0 ? std::to_string(run->number) : "-",
                     {.size = 12, .color = current ? theme.accent : theme.ink, .weight = 600});
-            ui.text(box.x + table_number + 6, y, run->label,
-                    {.size = 13, .weight = current ? 600 : 400, .width = at[0] - 58 - box.x - table_number - 6});
+            const TextStyle label{.size = 13,
+                                  .weight = current ? 600 : 400,
+                                  .width = at[0] - (narrow ? 46.0f : 58.0f) - box.x - table_number - 6};
+            ui.text(box.x + table_number + 6, y, label_in(*run, label), label);
             const auto number = [&](float x, const std::string& text) {
                 ui.text(x, y, text, {.size = 12, .align = Align::right, .weight = current ? 700 : 400, .mono = true});
             };
@@ -417,7 +449,7 @@ struct Picture {
             const double giga = run->point.flop_per_second() / 1e9;
             number(at[1], giga >= 1000 ? with_commas(std::llround(giga)) : fmt::format("{:.4g}", giga));
             const double room = model::headroom(scene.roofline, run->point, scene.level);
-            number(at[2], fmt::format("{:.0f} %", room > 0 ? 100 / room : 0));
+            number(at[2], room > 0 ? share_text(100 / room) : "-");
         }
     }
 };

@@ -24,6 +24,8 @@ class StreamsView final : public View, StreamsPicture {
         adopt(*snapshot);
         if (board_.empty()) {
             const Rect body = ui.panel(area, {.title = title});
+            if (const std::string refused = refusal(session, *snapshot); !refused.empty())
+                return ui.say_nothing_yet(body, refused, "It runs once that is put right.");
             return ui.say_nothing_yet(
                 body, snapshot->step ? "This step ran without timing; pause to time it." : "No host program has run yet.",
                 snapshot->busy.empty() ? "A lesson's host program, or a timed training step, shows here." : snapshot->busy);
@@ -62,8 +64,8 @@ class StreamsView final : public View, StreamsPicture {
         draw_band(ui, places);
         ui.clip({places.rows.x, places.plot.y, places.rows.w, places.plot.h});
         draw_rows(ui, places);
+        draw_arrows(ui, places);  // behind the bars and their names
         draw_bars(ui, places);
-        draw_arrows(ui, places);
         draw_path(ui, places);
         draw_chosen(ui, places, session.host_line);
         ui.unclip();
@@ -76,11 +78,14 @@ class StreamsView final : public View, StreamsPicture {
         const StreamBoard fresh = make_board(*session.snapshot());
         const bool mine = board_.host == fresh.host && board_.step == fresh.step;
         const StreamBoard& board = mine ? board_ : fresh;
-        if (board.empty()) return std::string(title) + ": no host program has run yet.\n";
+        if (board.empty()) {
+            const std::string refused = refusal(session, *session.snapshot());
+            return std::string(title) + ": " + (refused.empty() ? "no host program has run yet." : refused) + "\n";
+        }
         std::string text = std::string(title) + " (simulated), " + title_of(board) + "\n";
         if (session.reveal_steps >= 0) return text + "  " + std::string(hidden_sentence) + "\n";
         const model::Schedule& s = board.schedule;
-        text += fmt::format("  {:.1f} µs in all, {:.1f} one after the other, overlap {:.0f} %\n", s.total_us, s.work_us,
+        text += fmt::format("  {:.1f} µs in all, {:.1f} one after the other, overlap {:.0f} %\n", s.total_us, s.serial_us,
                             100 * s.overlap);
         for (size_t e = 1; e < model::engines; ++e)
             if (s.busy_us[e] > 0)
@@ -101,6 +106,17 @@ class StreamsView final : public View, StreamsPicture {
 
     bool panning_ = false;
     double pan_begin_ = 0;
+
+    // Why the learner's own host program did not run: "bad.host:2: ..."
+    static std::string refusal(const Session& session, const Snapshot& snapshot) {
+        if (!session.desk.document().is_host()) return {};
+        const auto told = [](const Diagnostic& why) {
+            return (why.where.line > 0 ? fmt::format("{}:{}: ", why.where.file, why.where.line) : "") + why.message;
+        };
+        if (snapshot.compiled && !snapshot.compiled->ok && !snapshot.compiled->messages.empty())
+            return told(snapshot.compiled->messages.front());
+        return snapshot.own_result && snapshot.own_result->refused ? told(*snapshot.own_result->refused) : "";
+    }
 
     void adopt(const Snapshot& snapshot) {
         const auto step = snapshot.host ? nullptr : snapshot.step;

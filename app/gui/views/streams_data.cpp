@@ -158,8 +158,8 @@ std::string caption_of(const StreamBoard& board) {
                            board.hazards.front());
     if (!board.told.empty()) return board.told + ".";
     std::string text =
-        fmt::format("{:.1f} µs in all; the same work one after the other is {:.1f} µs", s.total_us, s.work_us);
-    text += s.speedup() > 1.02 ? fmt::format(", {} as long.", times(s.speedup())) : ", without the calls.";
+        fmt::format("{:.1f} µs in all; the same calls one after the other take {:.1f} µs", s.total_us, s.serial_us);
+    text += s.speedup() > 1.02 ? fmt::format(", {} as long.", times(s.speedup())) : ".";
     if (s.overlap > 0)
         return text +
                fmt::format(" Of the time in which an engine works, {:.0f} % has two or more at once.", 100 * s.overlap);

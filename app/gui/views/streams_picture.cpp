@@ -81,7 +81,7 @@ StreamPlaces StreamsPicture::place(const Ui& ui, const Rect& body) const {
     float least = 14;
     if (low && body.bottom() - top - legend_band < least * count + 2 * gap) least = body.h < 160 ? 11.f : 12.f;
     p.content = least * count + 2 * gap;
-    p.legend = body.h > 200 && body.bottom() - top - legend_band >= p.content;
+    p.legend = body.h > 170 && body.bottom() - top - legend_band >= p.content;
     const float foot = body.bottom() - (p.legend ? legend_band : 0);
     p.rows = {body.x, top, body.w, std::max(20.f, foot - top)};
     p.plot = {body.x + p.gutter, top, body.w - p.gutter - 6, p.rows.h};
