@@ -14,6 +14,7 @@
 
 #include "app/cli/cli.h"
 #include "app/cli/metrics_text.h"
+#include "app/cli/own_files.h"
 #include "app/cli/trace_file.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
@@ -29,6 +30,7 @@
 #include "core/trace/csv.h"
 #include "core/trace/perfetto.h"
 #include "core/trace/text.h"
+#include "lessons/player/host_program.h"
 #include "lessons/player/kernel_arguments.h"
 #include "lessons/player/lesson.h"
 #include "lessons/player/module_symbols.h"
@@ -232,7 +234,27 @@ std::pair<int64_t, int64_t> parse_cycles(const std::string& text) {
         "'");
 }
 
+// Arguments that do not parse are refused later, with their carets.
+void keep_files_apart(const Options& options) {
+    std::vector<FileUse> read{{"", options.file}}, written;
+    for (const std::string& text : options.arguments) {
+        const Result<lessons::KernelArgument> argument = lessons::parse_argument(text);
+        if (!argument) continue;
+        const auto& [in, out] = std::tie(argument.value().file, argument.value().output_file);
+        const bool in_place = !in.empty() && !out.empty() && same_file(in, out);  // inout:x.npy=x.npy, on purpose
+        if (!in_place) read.push_back({"--arg " + text, in});
+        written.push_back({"--arg " + text, out});
+    }
+    for (const std::string& text : options.symbols)
+        if (const Result<lessons::ModuleSymbol> symbol = lessons::parse_symbol(text))
+            read.push_back({"--symbol " + text, symbol.value().value.file});
+    written.push_back({"--json", options.json});
+    written.push_back({"--trace", options.trace});
+    keep_apart(read, written);
+}
+
 int run(const Options& options) {
+    keep_files_apart(options);
     const simt::WarpOrder order = order_named(options.order);
     if (!options.functional && order != simt::WarpOrder::round_robin)
         tell("note: --order is for functional runs (--functional); this one is timed, in the model's order\n");
@@ -247,6 +269,7 @@ int run(const Options& options) {
     const bool leakcheck = choose_checkers(options.check, wanted);
     const std::optional<model::SchedulerPolicy> scheduler = scheduler_of(options.scheduler);
     std::string text = read_text(options.file, 64u << 20).value(), source;
+    bool compiled_here = false;
     std::string ptx_name = options.file;
     const std::string extension = std::filesystem::path(options.file).extension().string();
     if (extension == ".cu" || extension == ".cuh" || extension == ".cpp") {
@@ -256,11 +279,12 @@ int run(const Options& options) {
         source = std::move(text);
         text = std::move(compiled.ptx);
         ptx_name += ".ptx";
+        compiled_here = true;
     } else if (extension != ".ptx") {
         throw Failure(Diagnostic{"a kernel file ends in .cu or .ptx", {options.file}});
     }
     const auto decoded = ptx::decode(ptx::parse(text, ptx_name).value(), options.kernel);
-    if (!decoded) throw Failure(source.empty() ? decoded.error() : device::in_source(decoded.error(), source, options.file));
+    if (!decoded) throw Failure(compiled_here ? device::in_source(decoded.error(), source, options.file) : decoded.error());
     const auto program = with_registers(decoded.value(), options.registers, gpu);
 
     simt::Memory memory;
@@ -481,6 +505,13 @@ void add_run(CLI::App& app, int& status) {
                         "trace these cycles of a long run, replayed from checkpoints of at most 256 MiB: 100000-120000");
     command->callback([command, options, &status] {
         if (lessons::is_host_program(options->file)) {
+            std::vector<FileUse> read{{"", options->file}};
+            if (const auto text = read_text(options->file, 1 << 20))
+                if (const auto host = lessons::parse_host(text.value(), options->file))
+                    for (const std::string& file : host.value().kernel_files)
+                        read.push_back(
+                            {"the host program", (std::filesystem::path(options->file).parent_path() / file).string()});
+            keep_apart(read, {{"--json", options->json}, {"--trace", options->trace}});
             for (const CLI::Option* const given : command->get_options()) {
                 const std::string name = given->get_name();
                 const bool fits =
