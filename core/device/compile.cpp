@@ -74,7 +74,8 @@ Diagnostic why(const CompilerRun& run, const std::string& version, const Compile
         case ChildOutcome::End::exited:
             break;
     }
-    if (auto error = first_error(run.outcome.output, request.source, file, request.include)) return *error;
+    if (auto error = first_error(run.outcome.output, request.source, file, request.include))
+        return with_host_function(std::move(*error), request.source, file);
     const std::string first_line = run.outcome.output.substr(0, run.outcome.output.find('\n')).substr(0, 500);
     return {fmt::format("{} refused the source{}{}", version, first_line.empty() ? "" : ": ", first_line), {file}};
 }
@@ -119,6 +120,7 @@ Result<Compiled> compile(const std::string& cuda_source, const std::string& file
     if (options.messages != nullptr)
         *options.messages = all_messages(run.outcome.output, cuda_source, file, request.include);
     const auto failed = [](const CompilerRun& r) { return !r.outcome.succeeded() || r.ptx.empty(); };
+    if (run.outcome.end == ChildOutcome::End::timed_out) return why(run, version, request, file);  // no second one as long
     // NVRTC knows no host code and no host headers: a whole program needs nvcc, and its errors are the true ones.
     if (failed(run) && options.compiler.empty() && &compiler == &nvrtc && nvcc.version() &&
         has_host_code(cuda_source, run.outcome.output)) {
