@@ -56,6 +56,11 @@ Result<std::shared_ptr<const ptx::Program>> load_kernel(const fs::path& folder, 
         const fs::path ptx = ptx_beside(source);
         return decode_text(read_file(ptx, 16 << 20).value(), ptx.string(), kernel);
     }
+    std::error_code error;
+    if (!fs::exists(source, error))
+        return Diagnostic{fmt::format("there is no file '{}' in the folder {}", file,
+                                      folder.empty() ? fs::current_path(error).string() : folder.string()),
+                          {source.string()}};
     Result<std::string> text = read_text(source, 1 << 20);
     if (!text) return text.error();
     return compile_kernel(text.value(), source.string(), kernel);
