@@ -63,8 +63,9 @@ bool choose_checkers(const std::string& list, simt::LaunchOptions& launch) {
         const bool all = name == "all";
         if (std::find(names.begin(), names.end(), name) == names.end()) {
             const std::string near = nearest_name(name, names);
-            throw Failure(fmt::format("unknown checker '{}'{}; there are {}", name,
-                                      near.empty() ? "" : ", did you mean " + near + "?", fmt::join(names, ", ")));
+            throw Failure(fmt::format(
+                "unknown checker '{}'{}", name,
+                near.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : ", did you mean " + near + "?"));
         }
         if (name == "none") launch.racecheck = launch.initcheck = launch.synccheck = leakcheck = false;
         if (all || name == "racecheck") launch.racecheck = true;
@@ -161,8 +162,9 @@ simt::WarpOrder order_named(const std::string& name) {
     const auto found = std::find(names.begin(), names.end(), name);
     if (found != names.end()) return static_cast<simt::WarpOrder>(found - names.begin());
     const std::string near = nearest_name(name, names);
-    throw Failure(fmt::format("unknown order '{}'{}; there are round_robin, greedy, reverse, random", name,
-                              near.empty() ? "" : ", did you mean " + near + "?"));
+    throw Failure(
+        fmt::format("unknown order '{}'{}", name,
+                    near.empty() ? "; there are round_robin, greedy, reverse, random" : ", did you mean " + near + "?"));
 }
 
 // The program with the registers a thread that --registers says.
@@ -232,6 +234,15 @@ std::pair<int64_t, int64_t> parse_cycles(const std::string& text) {
     throw Failure(
         "--trace-cycles takes two cycles, the first one and the one behind the last, such as 100000-120000, not '" + text +
         "'");
+}
+
+std::string number_of_32_bits(const std::string& text) {
+    const size_t sign = text.starts_with('-') ? 1 : 0;
+    const bool number = text.size() > sign && text.find_first_not_of("0123456789", sign) == std::string::npos;
+    uint32_t value = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return number && error != std::errc{} ? fmt::format("a whole number from 0 to 4294967295 is needed, not '{}'", text)
+                                          : not_from_0(text);
 }
 
 // Arguments that do not parse are refused later, with their carets.
@@ -422,6 +433,9 @@ int run(const Options& options) {
     if (!result.fault && !options.functional && options.json != "-")
         counters = metrics_text(gpu, *program, &timed, source, options.metrics,
                                 asks_for_windows(options.metrics) ? as_run().get() : nullptr);
+    if (!options.json.empty() && !options.metrics.empty() && !result.fault && !options.functional)
+        json.update(metrics_json(*program, timed, source, options.metrics,
+                                 asks_for_windows(options.metrics) ? as_run().get() : nullptr));
     if (!options.json.empty()) write_json(json, options.json);
     if (options.json != "-") {
         if (result.fault)  // counters of half a run would mislead
@@ -452,7 +466,7 @@ void add_run(CLI::App& app, int& status) {
     command->add_option("--grid", options->grid, "blocks: X[,Y[,Z]]");
     command->add_option("--block", options->block, "threads a block: X[,Y[,Z]]");
     command->add_option("--cluster", options->cluster, "blocks a cluster: X[,Y[,Z]]; else as the kernel says");
-    command->add_option("--shared", options->shared, "bytes of dynamic shared memory")->check(not_from_0);
+    command->add_option("--shared", options->shared, "bytes of dynamic shared memory")->check(number_of_32_bits);
     command
         ->add_option(
             "--arg", options->arguments,
@@ -491,8 +505,9 @@ void add_run(CLI::App& app, int& status) {
     add_compiler_options(*command, options->compiler);
     command->add_option("--metrics", options->metrics,
                         "counters to print, with Nsight Compute's names, a list: all, by-line, by-window, "
-                        "all@cycles:1000..2000, or names, as in "
-                        "sectors_per_request,l1_hit_rate@line:7,dram_throughput@cycles:1000..2000");
+                        "all@cycles:1000..2000, or their names, as in "
+                        "sectors_per_request,l1_hit_rate@line:7,dram_throughput@cycles:1000..2000; in --json as by_line, "
+                        "by_window and selected. --metrics names runs nothing and lists all names with what they say");
     command->add_option(
         "--json", options->json,
         "write the result as JSON; '-' for stdout. An output of more than 16,777,216 elements is null there: name its file");
@@ -504,6 +519,11 @@ void add_run(CLI::App& app, int& status) {
     command->add_option("--trace-cycles", options->trace_cycles,
                         "trace these cycles of a long run, replayed from checkpoints of at most 256 MiB: 100000-120000");
     command->callback([command, options, &status] {
+        if (options->metrics == "names") {
+            if (options->json != "-") fmt::print("{}", metric_names());
+            if (!options->json.empty()) write_json(metric_names_json(), options->json);
+            return;
+        }
         if (lessons::is_host_program(options->file)) {
             std::vector<FileUse> read{{"", options->file}};
             if (const auto text = read_text(options->file, 1 << 20))
