@@ -161,7 +161,8 @@ std::string_view called_name(std::string_view message) {
         const size_t at = message.find(begin);
         if (at == std::string_view::npos) continue;
         std::string_view name = message.substr(at + begin.size());
-        return name.substr(0, name.find_first_of(end == '(' ? "(\"<" : std::string_view(&end, 1)));
+        name = name.substr(0, name.find_first_of(end == '(' ? "(\"<" : std::string_view(&end, 1)));
+        return name.substr(name.find_last_of(" :*&") + 1);  // of "T1  ::square"; npos + 1 is 0
     }
     return {};
 }
