@@ -148,6 +148,12 @@ TEST_CASE(
     CHECK(std::filesystem::exists(scratch() / "lockstep" / "silicon.json"));
     refuses("validate silicon --file " + write("half.json", file.dump().substr(0, 900)), "the JSON ends too early");
     refuses("validate silicon --file " + (scratch() / "none.json").string(), "no such file");
+    const Outcome modelled =
+        lockstep_command("silicon --device sim:v100 --part launch --out " + (scratch() / "sim.json").string());
+    CHECK(modelled.status == 3);
+    CHECK(modelled.out.empty());
+    CHECK(modelled.err == "error: the part launch needs a real GPU: on sim:v100 only kernels is measured\n");
+    CHECK(!std::filesystem::exists(scratch() / "sim.json"));
     refuses("validate rate --fit", "--fit is for the table silicon");
     refuses(command + " --figure sms", "--figure needs --fit");
     setenv("LOCKSTEP_SILICON", (scratch() / "empty").c_str(), 1);

@@ -460,12 +460,113 @@ TEST_CASE("a device as output stays one, a link stays a link, and a source is no
     refuses(run + "--json " + (scratch() / "a_folder").string(), "the file cannot be written: this is a folder");
     CHECK(!fs::exists(scratch() / "a_folder.part"));
     const std::string source = write("keep.cu", "__global__ void keep() {}\n");
-    refuses("compile " + source + " -o " + source, "the PTX would overwrite it");
+    refuses("compile " + source + " -o " + source, "this is the source: -o would overwrite it, so it needs another name");
     CHECK(read_file(source).value() == "__global__ void keep() {}\n");
     if (!fs::is_character_file("/dev/full")) return;
     const Outcome full = lockstep_command(run + "--json - > /dev/full");
     CHECK(full.status == 2);
     CHECK(full.err.find("the output cannot be written: No space left on device") != std::string::npos);
+}
+
+TEST_CASE("no run writes over its source, what it reads, or a file that it has just written") {
+    const std::string source = write("own.ptx", saxpy), array = (scratch() / "own.npy").string();
+    const std::string twice = (scratch() / "twice").string();
+    Array values{DType::f32, {2}, {}};
+    values.bytes.resize(8);
+    write_file(array, format_npy(values));
+    const std::string run = "run " + source + " --grid 1 --block 32 --arg f32:1 --arg u32:2 --arg in:" + array + " ";
+    const auto kept = [&](const std::string& options, const std::string& sentence) {
+        refuses(run + options, sentence);
+        CHECK(read_file(source).value() == saxpy);
+        CHECK(read_file(array).value() == format_npy(values));
+    };
+    fs::create_directories(scratch() / "sub");
+    kept("--arg out:f32[2]=" + source, "own.ptx: error: this is the source: --arg out:f32[2]=");
+    kept("--json " + source, "this is the source: --json would overwrite it, so it needs another name");
+    kept("--json " + (scratch() / "sub/../own.ptx").string(), "this is the source: --json would overwrite it");
+    kept("--json " + array, "reads: --json would overwrite it");
+    kept("--arg out:f32[2]=" + array, "would overwrite it, so it needs another name");
+    kept("--trace " + twice + ".json --json " + twice + ".json",
+         "--json and --trace would both be written here: each needs a name of its own");
+    kept("--arg out:f32[2]=" + twice + ".npy --arg out:f32[2]=" + twice + ".npy", "would both be written here");
+    CHECK(!fs::exists(twice + ".npy"));
+    CHECK(lockstep_command("run " + source + " --grid 1 --block 32 --arg in:f32{1,2} --arg inout:" + array + "=" + array +
+                           " --arg f32:1 --arg u32:2 --json /dev/null --trace /dev/null")
+              .status == 0);
+    const std::string host = write("own.host", "kernels hosted.cu\nsync\n"), kernels = write("hosted.cu", "");
+    refuses("run " + host + " --json " + host, "this is the source: --json would overwrite it");
+    refuses("run " + host + " --json " + kernels, "this is what the host program reads: --json would overwrite it");
+    const std::string pipe = (scratch() / "pipe.ptx").string();
+    REQUIRE(std::system(("mkfifo " + pipe).c_str()) == 0);
+    refuses("run " + pipe + " --grid 1 --block 1", "pipe.ptx: error: this is a pipe");
+}
+
+TEST_CASE("what a CUDA source lacks is said of that source, and an array of another type by both names") {
+    if (lockstep_command("compile " + write("plain.cu", "__global__ void k(float* x, int n) { x[n] = 1; }\n") + " -o -")
+            .status)
+        return;
+    const std::string launch = " --grid 1 --block 1";
+    refuses("run " + write("empty.cu", "") + launch, "empty.cu: error: there is no kernel here");
+    refuses("run " +
+                write("both.cu", "__global__ void a(int* x) { x[0] = 1; }\n__global__ void a(float* x) { x[0] = 1; }\n") +
+                launch,
+            "both.cu: error: there are 2 kernels here, one has to be named: a(int*), a(float*)");
+    Array doubles{DType::f64, {2}, {}};
+    doubles.bytes.resize(16);
+    const std::string wide = (scratch() / "wide.npy").string();
+    write_file(wide, format_npy(doubles));
+    const std::string swapped =
+        "run " + write("swapped.cu", "__global__ void k(int n, float* x) { x[n] = 1; }\n") + launch + " --arg i32:0 --arg ";
+    refuses(swapped + "inout:" + wide, "wide.npy holds f64, the parameter x is float*: save it as float32");
+    refuses(swapped + "inout:f64{1,2}", "holds f64, the parameter x is float*: f32 would do");
+    CHECK(lockstep_command(swapped + "inout:u32{1,2}").status == 0);
+    refuses(swapped + "in:f32{1e40}", "'1e40' is not a value of type f32");
+    refuses(swapped + "in:f16{1e9}", "'1e9' is not a value of type f16");
+    CHECK(lockstep_command(swapped + "inout:f32{inf,3e38}").status == 0);
+    CHECK(lockstep_command("run " +
+                           write("both.cu",
+                                 "__global__ void a(int* x) { x[0] = 1; }\n__global__ void a(double* x) { x[0] = 1; "
+                                 "}\n") +
+                           " --kernel 'a(double*)' --arg inout:" + wide + launch)
+              .status == 0);
+    refuses("run " + write("lost.host", "kernels lost.cu\nmalloc x f32[4]\nlaunch k(x) grid=1 block=1\n"),
+            "there is no file 'lost.cu' in the folder " + scratch().string());
+}
+
+TEST_CASE("chosen counters are in the JSON too, and all their names are listed without a run") {
+    const std::string run =
+        "run " + write("saxpy.ptx", saxpy) +
+        " --grid 2 --block 32 --arg in:f32{1,2,3,4} --arg inout:f32{10,20,30,40} --arg f32:0.5 --arg u32:4"
+        " --json - --metrics ";
+    const auto json = nlohmann::json::parse(
+        lockstep_command(run + "by-line,by-window,l1_hit_rate,all@cycles:0..100,dram_bytes@cycles:0..100").out);
+    REQUIRE(json["by_line"].size() > 3);
+    CHECK(json["by_line"][0]["warp_instructions"] == 2);
+    CHECK(json["by_window"][0]["begin"] == 0);
+    CHECK(json["by_window"][0]["metrics"].size() == json["metrics"].size());
+    CHECK(json["selected"]["l1_hit_rate"].is_number());
+    CHECK(json["selected"]["all@cycles:0..100"]["metrics"].size() == json["metrics"].size());
+    CHECK(json["selected"]["dram_bytes@cycles:0..100"].is_number());
+    CHECK(!nlohmann::json::parse(lockstep_command(run + "all").out).contains("selected"));
+    const Outcome names = lockstep_command("run none.cu --metrics names");
+    CHECK(names.status == 0);
+    CHECK(names.out.find("sectors_per_request") != std::string::npos);
+    CHECK(nlohmann::json::parse(lockstep_command("run none.cu --metrics names --json -").out).size() ==
+          json["metrics"].size());
+}
+
+TEST_CASE("help is found in every way that people ask for it, and a lesson in small letters") {
+    const std::string help = lockstep_command("run --help").out;
+    REQUIRE(help.find("--grid") != std::string::npos);
+    for (const char* way : {"run -h", "help run"}) CHECK(lockstep_command(way).out == help);
+    CHECK(lockstep_command("help").out == lockstep_command("--help").out);
+    CHECK(lockstep_command("help lesson run").out == lockstep_command("lesson run --help").out);
+    CHECK(lockstep_command("grade --lesson a06 --submission nowhere").err.find("there is no such submission") !=
+          std::string::npos);
+    refuses("run x.ptx --grid 1 --block 1 --shared -1", "a whole number from 0 to 4294967295 is needed, not '-1'");
+    const std::string checked =
+        lockstep_command("run " + write("saxpy.ptx", saxpy) + " --grid 1 --block 1 --check racechk").err;
+    CHECK(checked == "error: unknown checker 'racechk', did you mean racecheck?\n");
 }
 
 TEST_CASE("a kernel that waits for its whole grid is told how many blocks run at once") {
@@ -780,6 +881,9 @@ TEST_CASE("schedule draws, times and refuses") {
     refuses("schedule --kind zbh1 --stages 4 --microbatches 8", "no pipeline schedule 'zbh1', did you mean 'zb-h1'?");
     refuses("schedule --kind interleaved --stages 4 --microbatches 6", "6 is no multiple, 4 or 8 would be");
     refuses("schedule --kind 1f1b --stages 4 --microbatches 8 --times 1,2", "as in 1,1,1");
+    const std::string both = (scratch() / "both.json").string();
+    refuses("schedule --kind 1f1b --stages 4 --microbatches 8 --json " + both + " --trace " + both,
+            "would both be written here");
     refuses("schedule --kind 1f1b --stages 4 --microbatches 8 --slow 7:2", "a rank from 0 to 3");
     refuses("schedule --kind 1f1b --stages 4 --microbatches 8 --slow 2", "as in 2:1.5, not '2'");
     refuses("schedule --kind zb-2p --stages 4 --microbatches 8 --kept 2", "a share of its memory from 0 to 1");

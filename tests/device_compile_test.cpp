@@ -86,6 +86,28 @@ TEST_CASE("a compile error has the file, line, column and text of the student's 
     }
 }
 
+TEST_CASE("a helper without __device__ is told so at its own place, by every compiler") {
+    const std::string source =
+        "int square(int x) { return x * x; }\n__global__ void k(int* a) { a[0] = square(3) + square(4); }\n";
+    const std::string in_template =
+        "template <class T>\nT square(T x) { return x * x; }\n" + source.substr(source.find("__"));
+    for (const std::string& compiler : compilers_here()) {
+        INFO(compiler);
+        const auto result = compile(source, "own.cu", {.compiler = compiler});
+        REQUIRE(!result.ok());
+        CHECK(render(result.error()) ==
+              "own.cu:1:5: error: 'square' is a host function: put __device__ in front of it\n"
+              "    int square(int x) { return x * x; }\n"
+              "        ^");
+        const auto second = compile(in_template, "own.cu", {.compiler = compiler});
+        REQUIRE(!second.ok());
+        CHECK_THAT(render(second.error()), Contains("own.cu:2:3: error: 'square' is a host function"));
+        const auto none = compile("__global__ void k(int* a) { a[0] = square(3); }\n", "own.cu", {.compiler = compiler});
+        CHECK_THAT(render(none.error()),
+                   Contains("own.cu:1:36: error: ") && Contains("square") && !Contains("host function"));
+    }
+}
+
 TEST_CASE("headers beside the source and in folders asked for are found, and an error in one has its own place") {
     const TemporaryFolder folder;
     std::filesystem::create_directories(folder.path() / "course" / "more");

@@ -153,6 +153,57 @@ void check(const std::string& compiler, bool libclc) {
 
 }  // namespace
 
+TEST_CASE(
+    "a sum and a product of a chosen rounding have their own bits, never those of one fused operation, by every compiler") {
+    const std::string source = R"(
+__global__ void f(const float* a, const float* b, const float* c, float* out) {
+    int i = threadIdx.x;
+    out[i] = __fadd_rn(__fmul_rn(a[i], b[i]), c[i]);
+    out[32 + i] = __fsub_rn(__fmul_rn(a[i], b[i]), c[i]);
+    out[64 + i] = __fmul_rn(a[i], b[i]) + c[i];
+}
+__global__ void d(const double* a, const double* b, const double* c, double* out) {
+    int i = threadIdx.x;
+    out[i] = __dadd_rn(__dmul_rn(a[i], b[i]), c[i]);
+    out[32 + i] = __dsub_rn(__dmul_rn(a[i], b[i]), c[i]);
+    out[64 + i] = __dmul_rn(a[i], b[i]) + c[i];
+})";
+    const auto check_bits = [](const ptx::Module& module, const char* kernel, auto zero) {
+        using T = decltype(zero);
+        const auto program = ptx::decode(module, kernel).value();
+        Rng rng(5);
+        T in[3][32];
+        for (auto& array : in)
+            for (T& one : array) one = static_cast<T>(rng.uniform(-2, 2));
+        simt::Memory memory;
+        uint64_t at[3];
+        for (int i = 0; i < 3; ++i) {
+            at[i] = memory.allocate(sizeof in[i], "in");
+            std::memcpy(memory.write(at[i], sizeof in[i]), in[i], sizeof in[i]);
+        }
+        const uint64_t out = memory.allocate(96 * sizeof(T), "out");
+        const std::vector<Argument> arguments = {Pointer{at[0]}, Pointer{at[1]}, Pointer{at[2]}, Pointer{out}};
+        const auto result = simt::launch(*program, {{1}, {32}, 0, pack(*program, arguments)}, memory);
+        if (result.fault) FAIL(simt::render(*result.fault));
+        T got[96];
+        std::memcpy(got, memory.read(out, sizeof got), sizeof got);
+        for (size_t i = 0; i < 32; ++i) {
+            const T product = in[0][i] * in[1][i];
+            CHECK(got[i] == product + in[2][i]);
+            CHECK(got[32 + i] == product - in[2][i]);
+            CHECK(got[64 + i] == product + in[2][i]);
+        }
+    };
+    for (const DeviceListing& compiler : list_compilers()) {
+        if (!compiler.available) continue;
+        INFO(compiler.name);
+        const auto module =
+            ptx::parse(compile(source, "alone.cu", {.compiler = compiler.name}).value().ptx, "alone.ptx").value();
+        check_bits(module, "f", 0.0f);
+        check_bits(module, "d", 0.0);
+    }
+}
+
 TEST_CASE("every mathematical function is within 2 units in the last place or CUDA's bound, by every compiler") {
     for (const DeviceListing& compiler : list_compilers()) {
         if (!compiler.available) {

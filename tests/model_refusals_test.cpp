@@ -62,7 +62,7 @@ TEST_CASE("what the host has to ask for first is said with the attribute's name"
 }
 
 TEST_CASE("an array over the largest that a variable may be is told so, whatever its size") {
-    for (const char* bytes : {"1073741825", "12884901888", "1099511627776"}) {
+    for (const char* bytes : {"1073741825", "12884901888", "1099511627776", "1024][1048577"}) {
         const auto module = ptx::parse(
             std::string(".version 8.0\n.target sm_70\n.address_size 64\n.global .align 4 .b8 big[") + bytes + "];\n",
             "k.ptx");

@@ -289,6 +289,15 @@ TEST_CASE("a kernel is found by its C++ name") {
         "matmul<float, 16>");
     CHECK(decode(instances.value()).error().message ==
           "there are 2 kernels here, one has to be named: matmul<float, 16>, matmul<const __half*, -4, true>");
+    const auto overloads = parse(head +
+                                     ".entry _Z1kPi(.param .u64 a) { ret; }\n"
+                                     ".entry _Z1kPKfS0_Pfi(.param .u64 a) { ret; }",
+                                 "overloads.ptx");
+    CHECK(decode(overloads.value()).error().message ==
+          "there are 2 kernels here, one has to be named: k(int*), k(const float*, const float*, float*, int)");
+    CHECK(decode(overloads.value(), "k").error().message ==
+          "there are 2 kernels called 'k' here: name one as the PTX does, such as _Z1kPi, or as k(int*)");
+    CHECK(decode(overloads.value(), "k(int*)").value()->kernel == "_Z1kPi");
     const std::string of_header = ".entry _ZN3cub17CUB_300001_SM_7506detail11EmptyKernelIvEEvv() { ret; }\n";
     const auto sorting = parse(head + of_header + ".entry _Z4sortPf(.param .u64 a) { ret; }", "sort.ptx");  // includes cub
     CHECK(decode(sorting.value()).value()->kernel == "_Z4sortPf");

@@ -194,6 +194,25 @@ TEST_CASE("a kernel that never ends is stopped at its budget with the line it sp
     CHECK(f.line == 4);
 }
 
+TEST_CASE("a run-away names a thread of the block, though its warp ends while it is watched") {
+    Builder k;
+    const int32_t r = k.r32();
+    for (int i = 0; i < 9; ++i) k.lanes(add32, Type::u32, r, r, k.word(1));
+    k.exit();
+    Memory memory;
+    LaunchOptions options;
+    options.max_instructions = 95;
+    for (const uint32_t threads : {1u, 5u}) {
+        const Fault f = fault_of(k.program, config_of({1000}, {threads}), memory, options);
+        CHECK(f.kind == "runaway");
+        CHECK(f.thread == Dim3{0, 0, 0});
+    }
+    const Fault wide = fault_of(k.program, config_of({1000}, {5, 7}), memory, options);
+    CHECK(wide.thread.x < 5);
+    CHECK(wide.thread.y < 7);
+    CHECK(wide.thread.z == 0);
+}
+
 TEST_CASE("a kernel that uses its whole budget and ends is no run-away") {
     Builder k;
     const int32_t r = k.r32();

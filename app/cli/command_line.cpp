@@ -160,7 +160,7 @@ void read_size(const std::string& text, gui::AppOptions& options) {
 
 int run_command_line(int argc, char** argv, const Hooks& hooks) {
     CLI::App app{"Lockstep: a GPU that you can see inside, with a real machine-learning engine on top"};
-    app.set_help_flag("--help", "print this help");
+    app.set_help_flag("-h,--help", "print this help");
     app.set_version_flag("--version", "lockstep " LOCKSTEP_VERSION);
     app.require_subcommand(0, 1);
     std::setvbuf(stdout, nullptr, _IOLBF, 1 << 16);  // a pipe sees a long run's lines as they come
@@ -212,11 +212,17 @@ int run_command_line(int argc, char** argv, const Hooks& hooks) {
     add_validate(app, status);
     add_silicon(app, status);
     add_bench(app, status, hooks);
-    for (CLI::App* command : app.get_subcommands({})) command->set_help_flag("--help", "print this help");
+    for (CLI::App* command : app.get_subcommands({})) command->set_help_flag("-h,--help", "print this help");
     refuse_options_as_values(app);
 
+    std::vector<char*> words(argv, argv + argc);
+    char help[] = "--help";
+    if (argc > 1 && std::string_view(argv[1]) == "help") {  // `help run` is `run --help`
+        words.erase(words.begin() + 1);
+        words.push_back(help);
+    }
     try {
-        app.parse(argc, argv);
+        app.parse(static_cast<int>(words.size()), words.data());
         if (app.get_subcommands().empty() || app_command->parsed()) {
             if (!size.empty()) read_size(size, picture);
             status = hooks.app(picture);

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "app/cli/cli.h"
+#include "app/cli/own_files.h"
 #include "core/base/files.h"
 #include "core/base/tell.h"
 #include "core/device/kernel_library.h"
@@ -44,8 +45,7 @@ void add_compile(CLI::App& app, int&) {
         const std::string source = read_text(options->file).value();
         const std::string output =
             options->output.empty() ? std::filesystem::path(options->file).stem().string() + ".ptx" : options->output;
-        if (std::error_code none; std::filesystem::equivalent(options->file, output, none))
-            throw Failure(Diagnostic{"this is the source: the PTX would overwrite it, so -o needs another name", {output}});
+        keep_apart({{"", options->file}}, {{"-o", output}});
         check_can_write(output);
         const device::Compiled compiled = compile_with_warnings(source, options->file, options->how);
         if (output == "-") {

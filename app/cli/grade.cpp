@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "app/cli/cli.h"
+#include "app/cli/own_files.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
 #include "core/base/tell.h"
@@ -113,7 +114,10 @@ Graded grade_one(const lessons::Lesson& lesson, const lessons::Exercise& exercis
     try {
         // The exercise's own name: what the file is (CUDA, host program) goes by the exercise, not by how it was handed in.
         auto report = lessons::check_submission(lesson, exercise, read_text(file).value(), exercise.file,
-                                                {.compiler = asked.compiler, .stop = limit.token()});
+                                                {.compiler = asked.compiler,
+                                                 .compile_seconds = std::min(30.0, asked.max_seconds),
+                                                 .submission = file.parent_path(),
+                                                 .stop = limit.token()});
         if (report)
             graded.report = std::move(report.value());
         else
@@ -190,9 +194,46 @@ nlohmann::ordered_json gradescope_of(const lessons::Lesson& lesson, const Graded
     return {{"score", submission.points}, {"output", fmt::format("{}: {}", lesson.id, lesson.title)}, {"tests", tests}};
 }
 
+// Bytes of the UTF-8 character at `at`; 0: there is none.
+size_t utf8_length(std::string_view text, size_t at) {
+    const auto byte = [&](size_t i) { return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u; };
+    const unsigned first = byte(0);
+    const size_t length = first < 0x80                    ? 1
+                          : first >= 0xc2 && first < 0xe0 ? 2
+                          : first >= 0xe0 && first < 0xf0 ? 3
+                          : first >= 0xf0 && first < 0xf5 ? 4
+                                                          : 0;
+    for (size_t i = 1; i < length; ++i)
+        if ((byte(i) & 0xc0) != 0x80) return 0;
+    const bool too_long = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xf0 && byte(1) < 0x90);
+    const bool surrogate = first == 0xed && byte(1) >= 0xa0, beyond = first == 0xf4 && byte(1) >= 0x90;
+    const bool never = first == 0xef && byte(1) == 0xbf && byte(2) >= 0xbe;  // U+FFFE and U+FFFF are no characters of XML
+    return too_long || surrogate || beyond || never ? 0 : length;
+}
+
+// What a submission prints, as a terminal and XML can hold it: no other control characters than ends of lines and tabs, and
+// U+FFFD for what is no UTF-8.
+std::string clean_text(std::string_view text) {
+    std::string clean;
+    for (size_t at = 0; at < text.size();) {
+        const auto c = static_cast<unsigned char>(text[at]);
+        const size_t length = utf8_length(text, at);
+        const bool control = (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f ||
+                             (c == 0xc2 && length == 2 && static_cast<unsigned char>(text[at + 1]) < 0xa0);
+        if (length == 0)
+            clean += "\xef\xbf\xbd";
+        else if (control)
+            clean += fmt::format("\\x{:02x}", length == 1 ? c : static_cast<unsigned char>(text[at + 1]));
+        else
+            clean += text.substr(at, length);
+        at += std::max<size_t>(length, 1);
+    }
+    return clean;
+}
+
 std::string xml_text(const std::string& text) {
     std::string escaped;
-    for (const char c : text) switch (c) {
+    for (const char c : clean_text(text)) switch (c) {
             case '&':
                 escaped += "&amp;";
                 break;
@@ -206,8 +247,7 @@ std::string xml_text(const std::string& text) {
                 escaped += "&quot;";
                 break;
             default:
-                // XML 1.0 has no other control characters.
-                if (static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t') escaped += c;
+                escaped += c;
         }
     return escaped;
 }
@@ -245,7 +285,34 @@ std::string text_of(const std::vector<GradedSubmission>& submissions) {
         }
     }
     if (!text.empty()) text.pop_back();
-    return text;
+    return clean_text(text);
+}
+
+bool lies_in(const fs::path& file, const fs::path& folder) {
+    std::error_code error;
+    return fs::is_regular_file(file, error) &&
+           fs::weakly_canonical(fs::absolute(file, error), error)
+               .string()
+               .starts_with((fs::weakly_canonical(fs::absolute(folder, error), error) / "").string());
+}
+
+// The file that the result goes to is none of a submission's, nor of the lesson's. A result from before may lie there.
+void keep_out_apart(const lessons::Lesson& lesson, const std::vector<const lessons::Exercise*>& exercises,
+                    const GradeAsked& asked) {
+    std::vector<FileUse> read;
+    const fs::path out = asked.out, extension = out.extension();
+    const bool result = extension == ".json" || extension == ".xml" || extension == ".txt";
+    for (const std::string& path : asked.submissions) {
+        if (!fs::is_directory(path)) {
+            read.push_back({"--submission", path});
+            continue;
+        }
+        for (const lessons::Exercise* exercise : exercises)
+            read.push_back({"--submission", (fs::path(path) / exercise->file).string()});
+        if (!result && lies_in(out, path)) read.push_back({"--submission", asked.out});
+    }
+    if (lies_in(out, lesson.folder)) read.push_back({"the lesson", asked.out});
+    keep_apart(read, {{"--out", asked.out}});
 }
 
 int grade_all(const GradeAsked& asked) {
@@ -265,6 +332,7 @@ int grade_all(const GradeAsked& asked) {
     for (const std::string& path : asked.submissions)
         if (std::error_code error; !fs::exists(path, error))
             throw Failure(Diagnostic{"there is no such submission", {path}});
+    keep_out_apart(lesson, exercises, asked);
     check_can_write(asked.out);
     std::vector<GradedSubmission> graded;
     for (size_t i = 0; i < asked.submissions.size(); ++i) {

@@ -6,9 +6,11 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <vector>
 
+#include "app/cli/cli.h"
 #include "core/base/diagnostic.h"
 #include "core/model/windows.h"
 #include "core/ptx/ptx.h"
@@ -107,12 +109,17 @@ struct Line {
     std::map<int32_t, uint64_t> barriers;  // where they stand, and how long warps waited there before they came to this line
 };
 
-// One row a source line; of PTX without lines, one an instruction.
-std::string by_line(const ptx::Program& program, const model::TimedResult& result, const std::string& source) {
-    bool lines = false;
-    for (const ptx::DecodedInstruction& in : program.instructions) lines |= in.line > 0;
+struct LineTable {
+    bool lines = false;                                 // else the PTX has none, and a row is an instruction
     std::map<std::pair<int32_t, int32_t>, Line> table;  // by file, line (or pc)
     InstructionCounters all;
+};
+
+// One row a source line; of PTX without lines, one an instruction.
+LineTable lines_of(const ptx::Program& program, const model::TimedResult& result, const std::string& source) {
+    LineTable made;
+    auto& [lines, table, all] = made;
+    for (const ptx::DecodedInstruction& in : program.instructions) lines |= in.line > 0;
     std::vector<std::string> texts;
     std::istringstream in(source);
     for (std::string text; std::getline(in, text);) texts.push_back(text);
@@ -140,6 +147,12 @@ std::string by_line(const ptx::Program& program, const model::TimedResult& resul
         else if (instruction.file >= 0 && static_cast<size_t>(instruction.file) < program.files.size())
             row.text = "(in " + program.files[static_cast<size_t>(instruction.file)] + ")";
     }
+    return made;
+}
+
+std::string by_line(const ptx::Program& program, const model::TimedResult& result, const std::string& source) {
+    LineTable made = lines_of(program, result, source);
+    auto& [lines, table, all] = made;
     std::string text = fmt::format("{:>5} {:>11} {:>5} {:>6} {:>6}  {:<24} {:>7} {:>7} {:>6} {:>6} {:>9}  {}\n",
                                    lines ? "line" : "pc", "warp instr", "%", "lanes", "time %", "most of it waits",
                                    "sectors", "used B", "L1 %", "passes", "FLOP", lines ? "source" : "PTX");
@@ -204,6 +217,40 @@ bool stretch_named(std::string_view place, int64_t& begin, int64_t& end) {
         throw Failure(
             fmt::format("'@{}' names no stretch of cycles: write @cycles:1000..2000, without the last one", place));
     return true;
+}
+
+nlohmann::ordered_json by_line_json(const ptx::Program& program, const model::TimedResult& result,
+                                    const std::string& source) {
+    LineTable made = lines_of(program, result, source);
+    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+    const auto ratio = [](uint64_t a, uint64_t b) {
+        return b == 0 ? nlohmann::ordered_json() : json_number(static_cast<double>(a) / static_cast<double>(b));
+    };
+    for (const auto& [place, row] : made.table) {
+        const InstructionCounters& c = row.counters;
+        nlohmann::ordered_json waits = nlohmann::ordered_json::object();
+        for (const auto& [cycles, label] : waits_of(c)) waits[std::string(label)] = percent(cycles, resident(c));
+        rows.push_back({{made.lines ? "line" : "pc", place.second},
+                        {"text", row.text},
+                        {"warp_instructions", c.issues},
+                        {"lanes_per_issue", ratio(c.executed, c.issues)},
+                        {"time_percent", percent(resident(c), resident(made.all))},
+                        {"waits_percent", std::move(waits)},
+                        {"sectors_per_request", ratio(c.sectors, c.requests)},
+                        {"used_bytes_per_sector", ratio(c.used_bytes, c.sectors)},
+                        {"l1_hit_rate", c.l1_sectors == 0 ? nlohmann::ordered_json()
+                                                          : nlohmann::ordered_json(percent(c.l1_hits, c.l1_sectors))},
+                        {"shared_passes_per_request", ratio(c.shared_passes, c.shared_requests)},
+                        {"flop", row.flop}});
+    }
+    return rows;
+}
+
+// A stretch of time, its metrics under Nsight Compute's names as those of the whole run are.
+nlohmann::ordered_json window_json(const model::WindowMetrics& window) {
+    nlohmann::ordered_json metrics = nlohmann::ordered_json::object();
+    for (const model::Metric& metric : window.metrics) metrics[std::string(metric.nsight)] = json_number(metric.value);
+    return {{"begin", window.begin}, {"end", window.end}, {"metrics", std::move(metrics)}};
 }
 
 double value_in(const std::vector<model::Metric>& metrics, std::string_view name) {
@@ -296,6 +343,61 @@ std::string metrics_text(const model::GpuSpec& gpu, const ptx::Program& program,
         if (result != nullptr && known != rows.end()) row(name, value.value(), known->unit, known->nsight);
     }
     return text;
+}
+
+nlohmann::ordered_json metrics_json(const ptx::Program& program, const model::TimedResult& result, const std::string& source,
+                                    const std::string& wanted, const model::KernelRun* run) {
+    nlohmann::ordered_json json = nlohmann::ordered_json::object(), selected = nlohmann::ordered_json::object();
+    const std::vector<model::MetricRow> rows = model::metric_rows();
+    std::istringstream in(wanted);
+    for (std::string name; std::getline(in, name, ',');) {
+        const std::string base = name.substr(0, name.find('@'));
+        int64_t begin = 0, end = 0;
+        if (name == "all") continue;  // `metrics` has them
+        if (name == "by-line") {
+            json["by_line"] = by_line_json(program, result, source);
+        } else if (name == "by-window") {
+            json["by_window"] = nlohmann::ordered_json::array();
+            const int64_t part = std::max<int64_t>(1, (run->result.cycles + 15) / 16);
+            for (begin = 0; begin < run->result.cycles; begin = end) {
+                const auto window = model::metrics_between(*run, begin, std::min(run->result.cycles, begin + part));
+                json["by_window"].push_back(window_json(window));
+                end = window.end;
+                if (end <= begin) break;
+            }
+        } else if (name.size() > base.size() && stretch_named(name.substr(base.size() + 1), begin, end)) {
+            if (begin >= run->result.cycles)
+                throw Failure(fmt::format("@cycles:{}..{}: the run ends at cycle {}", begin, end, run->result.cycles));
+            const model::WindowMetrics window = model::metrics_between(*run, begin, end);
+            const auto known = std::find_if(rows.begin(), rows.end(),
+                                            [&](const auto& each) { return each.name == base || each.nsight == base; });
+            selected[name] = base == "all" || known == rows.end() ? window_json(window)
+                                                                  : json_number(value_in(window.metrics, known->name));
+        } else {
+            selected[name] = json_number(model::metric_of(program, result, name).value());
+        }
+    }
+    if (!selected.empty()) json["selected"] = std::move(selected);
+    return json;
+}
+
+std::string metric_names() {
+    std::string text;
+    for (const model::MetricRow& row : model::metric_rows())
+        text += fmt::format("{:<36} {:<20} {}\n    {}{}\n", row.name, row.unit, row.nsight, row.summary,
+                            row.by_line ? "; also @line:N" : "");
+    return text;
+}
+
+nlohmann::ordered_json metric_names_json() {
+    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+    for (const model::MetricRow& row : model::metric_rows())
+        rows.push_back({{"name", row.name},
+                        {"nsight", row.nsight},
+                        {"unit", row.unit},
+                        {"by_line", row.by_line},
+                        {"summary", row.summary}});
+    return rows;
 }
 
 bool asks_for_windows(const std::string& wanted) {

@@ -1,5 +1,6 @@
 // A timed run's counters for people: a summary, chosen metrics, and a table by source line.
 #pragma once
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "core/model/launch.h"
@@ -13,6 +14,12 @@ namespace lockstep::cli {
 // are looked at. `run`: where time is asked about.
 std::string metrics_text(const model::GpuSpec& gpu, const ptx::Program& program, const model::TimedResult* result,
                          const std::string& source, const std::string& wanted, const model::KernelRun* run);
+// What of it JSON has: by_line, by_window, and the others under their names as asked for in `selected`.
+nlohmann::ordered_json metrics_json(const ptx::Program& program, const model::TimedResult& result, const std::string& source,
+                                    const std::string& wanted, const model::KernelRun* run);
+// Every metric: its name, Nsight Compute's, its unit and what it says.
+std::string metric_names();
+nlohmann::ordered_json metric_names_json();
 bool asks_for_windows(const std::string& wanted);
 
 }  // namespace lockstep::cli

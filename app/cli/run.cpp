@@ -15,6 +15,7 @@
 #include "app/cli/cli.h"
 #include "app/cli/metrics_text.h"
 #include "app/cli/output_json.h"
+#include "app/cli/own_files.h"
 #include "app/cli/trace_file.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
@@ -30,6 +31,7 @@
 #include "core/trace/csv.h"
 #include "core/trace/perfetto.h"
 #include "core/trace/text.h"
+#include "lessons/player/host_program.h"
 #include "lessons/player/kernel_arguments.h"
 #include "lessons/player/lesson.h"
 #include "lessons/player/module_symbols.h"
@@ -60,8 +62,9 @@ bool choose_checkers(const std::string& list, simt::LaunchOptions& launch) {
         const bool all = name == "all";
         if (std::find(names.begin(), names.end(), name) == names.end()) {
             const std::string near = nearest_name(name, names);
-            throw Failure(fmt::format("unknown checker '{}'{}; there are {}", name,
-                                      near.empty() ? "" : ", did you mean " + near + "?", fmt::join(names, ", ")));
+            throw Failure(fmt::format(
+                "unknown checker '{}'{}", name,
+                near.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : ", did you mean " + near + "?"));
         }
         if (name == "none") launch.racecheck = launch.initcheck = launch.synccheck = leakcheck = false;
         if (all || name == "racecheck") launch.racecheck = true;
@@ -115,8 +118,9 @@ simt::WarpOrder order_named(const std::string& name) {
     const auto found = std::find(names.begin(), names.end(), name);
     if (found != names.end()) return static_cast<simt::WarpOrder>(found - names.begin());
     const std::string near = nearest_name(name, names);
-    throw Failure(fmt::format("unknown order '{}'{}; there are round_robin, greedy, reverse, random", name,
-                              near.empty() ? "" : ", did you mean " + near + "?"));
+    throw Failure(
+        fmt::format("unknown order '{}'{}", name,
+                    near.empty() ? "; there are round_robin, greedy, reverse, random" : ", did you mean " + near + "?"));
 }
 
 // The program with the registers a thread that --registers says.
@@ -188,7 +192,36 @@ std::pair<int64_t, int64_t> parse_cycles(const std::string& text) {
         "'");
 }
 
+std::string number_of_32_bits(const std::string& text) {
+    const size_t sign = text.starts_with('-') ? 1 : 0;
+    const bool number = text.size() > sign && text.find_first_not_of("0123456789", sign) == std::string::npos;
+    uint32_t value = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return number && error != std::errc{} ? fmt::format("a whole number from 0 to 4294967295 is needed, not '{}'", text)
+                                          : not_from_0(text);
+}
+
+// Arguments that do not parse are refused later, with their carets.
+void keep_files_apart(const Options& options) {
+    std::vector<FileUse> read{{"", options.file}}, written;
+    for (const std::string& text : options.arguments) {
+        const Result<lessons::KernelArgument> argument = lessons::parse_argument(text);
+        if (!argument) continue;
+        const auto& [in, out] = std::tie(argument.value().file, argument.value().output_file);
+        const bool in_place = !in.empty() && !out.empty() && same_file(in, out);  // inout:x.npy=x.npy, on purpose
+        if (!in_place) read.push_back({"--arg " + text, in});
+        written.push_back({"--arg " + text, out});
+    }
+    for (const std::string& text : options.symbols)
+        if (const Result<lessons::ModuleSymbol> symbol = lessons::parse_symbol(text))
+            read.push_back({"--symbol " + text, symbol.value().value.file});
+    written.push_back({"--json", options.json});
+    written.push_back({"--trace", options.trace});
+    keep_apart(read, written);
+}
+
 int run(const Options& options) {
+    keep_files_apart(options);
     const simt::WarpOrder order = order_named(options.order);
     if (!options.functional && order != simt::WarpOrder::round_robin)
         tell("note: --order is for functional runs (--functional); this one is timed, in the model's order\n");
@@ -203,6 +236,7 @@ int run(const Options& options) {
     const bool leakcheck = choose_checkers(options.check, wanted);
     const std::optional<model::SchedulerPolicy> scheduler = scheduler_of(options.scheduler);
     std::string text = read_text(options.file, 64u << 20).value(), source;
+    bool compiled_here = false;
     std::string ptx_name = options.file;
     const std::string extension = std::filesystem::path(options.file).extension().string();
     if (extension == ".cu" || extension == ".cuh" || extension == ".cpp") {
@@ -212,11 +246,12 @@ int run(const Options& options) {
         source = std::move(text);
         text = std::move(compiled.ptx);
         ptx_name += ".ptx";
+        compiled_here = true;
     } else if (extension != ".ptx") {
         throw Failure(Diagnostic{"a kernel file ends in .cu or .ptx", {options.file}});
     }
     const auto decoded = ptx::decode(ptx::parse(text, ptx_name).value(), options.kernel);
-    if (!decoded) throw Failure(source.empty() ? decoded.error() : device::in_source(decoded.error(), source, options.file));
+    if (!decoded) throw Failure(compiled_here ? device::in_source(decoded.error(), source, options.file) : decoded.error());
     const auto program = with_registers(decoded.value(), options.registers, gpu);
 
     simt::Memory memory;
@@ -354,6 +389,9 @@ int run(const Options& options) {
     if (!result.fault && !options.functional && options.json != "-")
         counters = metrics_text(gpu, *program, &timed, source, options.metrics,
                                 asks_for_windows(options.metrics) ? as_run().get() : nullptr);
+    if (!options.json.empty() && !options.metrics.empty() && !result.fault && !options.functional)
+        json.update(metrics_json(*program, timed, source, options.metrics,
+                                 asks_for_windows(options.metrics) ? as_run().get() : nullptr));
     if (!options.json.empty()) write_json(json, options.json);
     if (options.json != "-") {
         if (result.fault)  // counters of half a run would mislead
@@ -384,7 +422,7 @@ void add_run(CLI::App& app, int& status) {
     command->add_option("--grid", options->grid, "blocks: X[,Y[,Z]]");
     command->add_option("--block", options->block, "threads a block: X[,Y[,Z]]");
     command->add_option("--cluster", options->cluster, "blocks a cluster: X[,Y[,Z]]; else as the kernel says");
-    command->add_option("--shared", options->shared, "bytes of dynamic shared memory")->check(not_from_0);
+    command->add_option("--shared", options->shared, "bytes of dynamic shared memory")->check(number_of_32_bits);
     command
         ->add_option(
             "--arg", options->arguments,
@@ -423,8 +461,9 @@ void add_run(CLI::App& app, int& status) {
     add_compiler_options(*command, options->compiler);
     command->add_option("--metrics", options->metrics,
                         "counters to print, with Nsight Compute's names, a list: all, by-line, by-window, "
-                        "all@cycles:1000..2000, or names, as in "
-                        "sectors_per_request,l1_hit_rate@line:7,dram_throughput@cycles:1000..2000");
+                        "all@cycles:1000..2000, or their names, as in "
+                        "sectors_per_request,l1_hit_rate@line:7,dram_throughput@cycles:1000..2000; in --json as by_line, "
+                        "by_window and selected. --metrics names runs nothing and lists all names with what they say");
     command->add_option(
         "--json", options->json,
         "write the result as JSON; '-' for stdout. An output of more than 16,777,216 elements is null there: name its file");
@@ -436,7 +475,19 @@ void add_run(CLI::App& app, int& status) {
     command->add_option("--trace-cycles", options->trace_cycles,
                         "trace these cycles of a long run, replayed from checkpoints of at most 256 MiB: 100000-120000");
     command->callback([command, options, &status] {
+        if (options->metrics == "names") {
+            if (options->json != "-") fmt::print("{}", metric_names());
+            if (!options->json.empty()) write_json(metric_names_json(), options->json);
+            return;
+        }
         if (lessons::is_host_program(options->file)) {
+            std::vector<FileUse> read{{"", options->file}};
+            if (const auto text = read_text(options->file, 1 << 20))
+                if (const auto host = lessons::parse_host(text.value(), options->file))
+                    for (const std::string& file : host.value().kernel_files)
+                        read.push_back(
+                            {"the host program", (std::filesystem::path(options->file).parent_path() / file).string()});
+            keep_apart(read, {{"--json", options->json}, {"--trace", options->trace}});
             for (const CLI::Option* const given : command->get_options()) {
                 const std::string name = given->get_name();
                 const bool fits =

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "app/cli/cli.h"
+#include "app/cli/own_files.h"
 #include "app/cli/trace_file.h"
 #include "core/base/files.h"
 
@@ -191,6 +192,7 @@ void add_schedule(CLI::App& app, int&) {
                         "write a trace: F.json for ui.perfetto.dev (one unit is shown as one microsecond), F.csv, or F.txt");
     command->callback([chosen] {
         check_trace_name(chosen->trace);
+        keep_apart({}, {{"--json", chosen->json}, {"--trace", chosen->trace}});
         const ScheduleRow& row = schedule_named(chosen->kind);
         PipelineShape shape = chosen->shape;
         shape.chunks = chosen->chunks != 0 ? chosen->chunks : row.chunks == 0 ? 2 : 1;

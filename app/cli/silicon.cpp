@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -87,6 +88,13 @@ void add_silicon(CLI::App& app, int&) {
             options.clock_rounds = 1 << 12;
             options.flushed = size_t{1} << 20;
         }
+        if (chosen->device.starts_with("sim:"))  // the host's clock says nothing of a modelled GPU
+            for (const device::SiliconPartRow& part : device::silicon_parts())
+                if (part.name != "kernels" &&
+                    std::find(chosen->parts.begin(), chosen->parts.end(), part.name) != chosen->parts.end())
+                    throw Failure(fmt::format("the part {} needs a real GPU: on {} only kernels is measured", part.name,
+                                              chosen->device),
+                                  ExitStatus::missing);
         const auto begin = std::chrono::steady_clock::now();
         const auto seconds_so_far = [begin] {
             return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/cli.h"
+#include "app/cli/own_files.h"
 #include "core/base/files.h"
 #include "core/nn/follow.h"
 #include "core/tensor/shape.h"
@@ -129,6 +130,7 @@ ordered_json json_of(const lessons::TapeRun& run) {
 int run_program(const TapeAsked& asked) {
     if (asked.nan != "stop" && asked.nan != "warn")
         throw Failure(fmt::format("--nan {} is neither stop nor warn", asked.nan));
+    keep_apart({{"", asked.file}}, {{"--json", asked.json}});
     check_can_write(asked.json);
     const std::string text = read_text(asked.file, size_t{1} << 20).value();
     const lessons::TapeText program = lessons::parse_tape(text, asked.file).value();

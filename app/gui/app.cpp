@@ -195,6 +195,8 @@ int run_app(const AppOptions& options) {
         if (!options.plan.empty()) ask_cluster(shell.session, trained);
         shell.presenter.on = options.present;
         if (!options.open.empty() && options.view.empty()) shell.session.workspace = "kernel";
+        if (std::error_code error; !options.open.empty() && !std::filesystem::exists(options.open, error))
+            throw Failure(Diagnostic{"no such file", {options.open}});
         if (!options.open.empty())
             if (const auto problem = shell.session.desk.open(options.open)) throw Failure(*problem);
         shell.session.grain = shell.session.workspace == "training"  ? Grain::kernel

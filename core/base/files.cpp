@@ -22,6 +22,9 @@ Result<std::string> read_file_that_begins(const std::filesystem::path& path, siz
     const auto status = std::filesystem::status(path, error);
     if (error || !std::filesystem::exists(status)) return Diagnostic{"no such file", {path.string()}};
     if (std::filesystem::is_directory(status)) return Diagnostic{"this is a folder, a file is needed", {path.string()}};
+    if (const std::string name = path.string(); std::filesystem::is_fifo(status) && !name.starts_with("/dev/") &&
+                                                !name.starts_with("/proc/"))  // but /dev/stdin, and /dev/fd/63 of <(command)
+        return Diagnostic{"this is a pipe, which may never say anything: a file is needed", {name}};
     std::ifstream in(path, std::ios::binary);
     if (!in) return Diagnostic{"the file cannot be opened for reading", {path.string()}};
     std::string text;

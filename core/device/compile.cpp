@@ -74,7 +74,8 @@ Diagnostic why(const CompilerRun& run, const std::string& version, const Compile
         case ChildOutcome::End::exited:
             break;
     }
-    if (auto error = first_error(run.outcome.output, request.source, file, request.include)) return *error;
+    if (auto error = first_error(run.outcome.output, request.source, file, request.include))
+        return with_host_function(std::move(*error), request.source, file);
     const std::string first_line = run.outcome.output.substr(0, run.outcome.output.find('\n')).substr(0, 500);
     return {fmt::format("{} refused the source{}{}", version, first_line.empty() ? "" : ": ", first_line), {file}};
 }
@@ -116,15 +117,20 @@ Result<Compiled> compile(const std::string& cuda_source, const std::string& file
         cuda_source,   options.arch, options.least_arch, include_folders(file, options.include), options.define,
         folder.path(), limits};
     CompilerRun run = compiler.run(request);
-    if (options.messages != nullptr)
-        *options.messages = all_messages(run.outcome.output, cuda_source, file, request.include);
+    const auto keep_messages = [&](const CompilerRun& of) {
+        if (options.messages == nullptr) return;
+        *options.messages = all_messages(of.outcome.output, cuda_source, file, request.include);
+        for (Diagnostic& message : *options.messages)
+            if (message.severity == Severity::error) message = with_host_function(std::move(message), cuda_source, file);
+    };
+    keep_messages(run);
     const auto failed = [](const CompilerRun& r) { return !r.outcome.succeeded() || r.ptx.empty(); };
+    if (run.outcome.end == ChildOutcome::End::timed_out) return why(run, version, request, file);  // no second one as long
     // NVRTC knows no host code and no host headers: a whole program needs nvcc, and its errors are the true ones.
     if (failed(run) && options.compiler.empty() && &compiler == &nvrtc && nvcc.version() &&
         has_host_code(cuda_source, run.outcome.output)) {
         CompilerRun second = nvcc.run(request);
-        if (options.messages != nullptr)
-            *options.messages = all_messages(second.outcome.output, cuda_source, file, request.include);
+        keep_messages(second);
         if (failed(second)) return why(second, *nvcc.version(), request, file);
         return Compiled{with_source_file(second.ptx, file), *nvcc.version(), with_file_name(second.outcome.output, file)};
     }
@@ -132,8 +138,7 @@ Result<Compiled> compile(const std::string& cuda_source, const std::string& file
         (has_host_code(cuda_source, run.outcome.output) ||
          run.outcome.output.find("execution space annotations") != std::string::npos)) {
         CompilerRun second = run_kernels_only(compiler, request);
-        if (options.messages != nullptr)
-            *options.messages = all_messages(second.outcome.output, cuda_source, file, request.include);
+        keep_messages(second);
         if (failed(second)) return why(second, version, request, file);
         if (second.ptx.find(".entry") == std::string::npos && second.templates)
             return Diagnostic{

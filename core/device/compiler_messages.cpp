@@ -14,7 +14,9 @@
 
 #include "core/base/files.h"
 #include "core/device/compilers.h"
+#include "core/device/confined.h"
 #include "core/device/kernel_library.h"
+#include "core/device/source_tokens.h"
 
 namespace lockstep::device {
 
@@ -70,9 +72,10 @@ std::string shown_path(const std::string& header, const std::string& file) {
     return path.starts_with(folder) ? (parent / path.substr(folder.size())).string() : header;
 }
 
-// A header of the compiler's, or in a folder that was given. Whatever else a source includes, such as a file of the host
-// that is no business of a stranger's kernel, is named and not shown.
+// A header of the compiler's, or in a folder that was given. Whatever else a source includes or names by #line, such as a
+// file of the host that is no business of a stranger's kernel, or a solution, is named and not shown.
 bool may_be_quoted(const std::string& header, const std::vector<std::string>& include) {
+    if (is_solution(header)) return false;
     std::error_code error;
     const std::string path = std::filesystem::weakly_canonical(header, error).string();
     std::vector<std::string> folders{"/usr", "/opt", resource_root().string()};
@@ -130,6 +133,7 @@ Diagnostic in_source(Diagnostic problem, const std::string& source, const std::s
     if (problem.message.starts_with("there is no kernel (.entry)"))
         return {"there is no kernel here: a kernel is a __global__ function, and a template is one only where it is used",
                 {file}};
+    if (problem.where.file == file + ".ptx" && problem.where.line == 0) problem.where.file = file;
     // "'far' is declared here, but its code is elsewhere, on line 2 of own.cu"
     const std::string behind = " of " + file, marker = ", on line ";
     const size_t at = problem.message.rfind(marker);
@@ -141,6 +145,64 @@ Diagnostic in_source(Diagnostic problem, const std::string& source, const std::s
     size_t column = close < at ? text.find(problem.message.substr(open + 1, close - open - 1)) : std::string::npos;
     if (column == std::string::npos) column = indentation(text);
     return {problem.message.substr(0, at), {file, line, static_cast<int>(column) + 1}, text};
+}
+
+namespace {
+
+// The name in the compilers' ways of saying that device code calls what it cannot; empty: they say something else.
+std::string_view called_name(std::string_view message) {
+    constexpr std::pair<std::string_view, char> ways[] = {
+        {"identifier \"", '"'},                        // NVRTC, of kernels alone: ... is undefined
+        {"calling a __host__ function(\"", '('},       // nvcc: ... square(int)") from a __global__ function
+        {"no matching function for call to '", '\''},  // clang
+        {"use of undeclared identifier '", '\''},      // clang, of kernels alone
+        {"reference to __host__ function '", '\''}};
+    for (const auto& [begin, end] : ways) {
+        const size_t at = message.find(begin);
+        if (at == std::string_view::npos) continue;
+        std::string_view name = message.substr(at + begin.size());
+        name = name.substr(0, name.find_first_of(end == '(' ? "(\"<" : std::string_view(&end, 1)));
+        return name.substr(name.find_last_of(" :*&") + 1);  // of "T1  ::square"; npos + 1 is 0
+    }
+    return {};
+}
+
+}  // namespace
+
+Diagnostic with_host_function(Diagnostic error, const std::string& source, const std::string& file) {
+    const std::string_view name = called_name(error.message);
+    if (name.empty()) return error;
+    const std::vector<SourceToken> tokens = tokens_of(source);
+    size_t first = 0;  // token of the declaration
+    for (size_t i = 0; i + 1 < tokens.size(); ++i) {
+        if (tokens[i].is(";") || tokens[i].is("{") || tokens[i].is("}") || tokens[i].kind == SourceToken::Kind::directive)
+            first = i + 1;
+        if (tokens[i].text != name || i == first || !tokens[i + 1].is("(")) continue;
+        bool host = true;  // "int square(" and not "return square(", "x = square("
+        for (size_t k = first; k < i; ++k) {
+            const std::string_view word = tokens[k].text;
+            const bool of_type = tokens[k].kind == SourceToken::Kind::name
+                                     ? word != "return" && word != "else" && word != "case"
+                                     : std::string_view("*&:<>,[]").find(word) != std::string_view::npos;
+            host = host && of_type && word != "__device__" && word != "__global__" && word != "constexpr";
+        }
+        size_t close = i + 1;
+        for (int depth = 0; close < tokens.size(); ++close) {
+            depth += tokens[close].is("(") ? 1 : tokens[close].is(")") ? -1 : 0;
+            if (depth == 0) break;
+        }
+        while (close + 1 < tokens.size() && (tokens[close + 1].is("noexcept") || tokens[close + 1].is("const"))) ++close;
+        if (!host || close + 1 >= tokens.size() || !tokens[close + 1].is("{")) continue;
+        const std::string_view text = source;
+        const auto line =
+            static_cast<int>(std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(tokens[i].begin), '\n')) + 1;
+        const size_t begin = text.rfind('\n', tokens[i].begin) + 1;  // npos + 1 is 0
+        return {fmt::format("'{}' is a host function: put __device__ in front of it", name),
+                {file, line, static_cast<int>(tokens[i].begin - begin) + 1},
+                line_of(source, line),
+                error.severity};
+    }
+    return error;
 }
 
 std::string with_file_name(std::string messages, const std::string& file) {

@@ -61,6 +61,9 @@ std::optional<Diagnostic> first_error(const std::string& messages, const std::st
 std::vector<Diagnostic> all_messages(const std::string& messages, const std::string& source, const std::string& file,
                                      const std::vector<std::string>& include = {});
 std::string with_file_name(std::string messages, const std::string& file);
+// "identifier "square" is undefined", said of a function of the source that lacks __device__: that it does, at its own
+// place.
+Diagnostic with_host_function(Diagnostic error, const std::string& source, const std::string& file);
 
 // PTX whose .file lines say `file` where they said source_name in some folder.
 std::string with_source_file(const std::string& ptx, const std::string& file);

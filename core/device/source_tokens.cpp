@@ -71,7 +71,7 @@ std::vector<SourceToken> tokens_of(std::string_view source) {
         }
         SourceToken token;
         token.begin = at;
-        if (c == '#' && line_begins) {
+        if ((c == '#' || source.substr(at, 2) == "%:") && line_begins) {
             token.kind = SourceToken::Kind::directive;
             at = end_of_directive(source, at);
         } else if (is_name(c)) {
@@ -80,7 +80,8 @@ std::vector<SourceToken> tokens_of(std::string_view source) {
             while (at < source.size() && (is_name(source[at]) || (number && (source[at] == '.' || source[at] == '\''))))
                 ++at;
             const std::string_view name = source.substr(token.begin, at - token.begin);
-            if (!number && at < source.size() && source[at] == '"' && name.ends_with('R') && name.size() <= 3) {
+            if (!number && at < source.size() && source[at] == '"' &&
+                (name == "R" || name == "LR" || name == "uR" || name == "UR" || name == "u8R")) {
                 token.kind = SourceToken::Kind::literal;
                 at = end_of_raw_string(source, at);
             }
@@ -100,8 +101,8 @@ std::vector<SourceToken> tokens_of(std::string_view source) {
 }
 
 std::string_view directive_name(std::string_view directive) {
-    size_t at = 1;
-    while (at < directive.size() && (directive[at] == ' ' || directive[at] == '\t')) ++at;
+    size_t at = directive.starts_with("%:") ? 2 : 1;
+    while (at < directive.size() && directive[at] != '\n' && std::isspace(static_cast<unsigned char>(directive[at]))) ++at;
     size_t end = at;
     while (end < directive.size() && is_name(directive[end])) ++end;
     return directive.substr(at, end - at);

@@ -297,6 +297,7 @@ const Entry* find_entry(const Module& module, const std::string& kernel, std::st
     std::vector<const Entry*> plain;
     std::vector<std::string> instances;
     instances.reserve(module.entries.size());  // `names` looks into it
+    std::string also;                          // how else the first of several may be called
     std::map<std::string_view, int> called;    // how many entries have the plain name
     for (const Entry& entry : module.entries) ++called[plain_name(entry.name)];
     std::vector<const Entry*> written;  // those that do not come with CUDA's own headers
@@ -306,9 +307,11 @@ const Entry* find_entry(const Module& module, const std::string& kernel, std::st
         if (entry.name == kernel) return &entry;
         const std::string_view readable = plain_name(entry.name);
         instances.push_back(instance_name(entry.name));
+        if (instances.back().empty() && called[readable] > 1) instances.back() = signature_name(entry.name);
         if (!kernel.empty() && !instances.back().empty() && without_blanks(instances.back()) == without_blanks(kernel))
             return &entry;
-        if (readable == kernel && !kernel.empty()) plain.push_back(&entry);
+        if (readable == kernel && !kernel.empty())
+            plain.push_back(&entry), also = plain.size() == 1 ? instances.back() : also;
         const bool alone = called[readable] == 1;
         names.push_back(!instances.back().empty() && !alone ? instances.back() : readable.empty() ? entry.name : readable);
         if (names.size() <= 12) list += (list.empty() ? "" : ", ") + std::string(names.back());
@@ -324,7 +327,7 @@ const Entry* find_entry(const Module& module, const std::string& kernel, std::st
     else if (plain.size() > 1)
         problem = "there are " + std::to_string(plain.size()) + " kernels called '" + kernel +
                   "' here: name one as the PTX does, such as " + std::string(plain[0]->name) +
-                  (instance_name(plain[0]->name).empty() ? "" : ", or as " + instance_name(plain[0]->name));
+                  (also.empty() ? "" : ", or as " + also);
     else
         problem = "there is no kernel '" + kernel + "' here" +
                   (did_you_mean(kernel, names).empty() ? ", there is " + list : did_you_mean(kernel, names));

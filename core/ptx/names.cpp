@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "core/ptx/ptx.h"
 
@@ -90,6 +91,52 @@ std::string instance_name(std::string_view mangled) {
         if (rest.starts_with("L") ? !read_literal(rest, arguments) : !read_type(rest, arguments)) return {};
     }
     return std::string(plain) + "<" + arguments + ">";
+}
+
+namespace {
+
+// parameter = "P" parameter | "K" parameter | "V" parameter | "S" [ digit ] "_" | type;  S_ is the first of what is kept:
+// all but builtin types.
+bool read_parameter(std::string_view& rest, std::string& out, std::vector<std::string>& kept) {
+    std::string inner;
+    if (takes(rest, "P")) {
+        if (!read_parameter(rest, inner, kept)) return false;
+        out = inner + "*";
+    } else if (rest.starts_with("K") || rest.starts_with("V")) {
+        const std::string word = takes(rest, "K") ? "const" : (rest.remove_prefix(1), "volatile");
+        if (!read_parameter(rest, inner, kept)) return false;
+        out = inner.ends_with('*') ? inner + " " + word : word + " " + inner;
+    } else if (takes(rest, "S")) {
+        size_t at = 0;
+        if (!rest.empty() && rest[0] >= '0' && rest[0] <= '9')
+            at = static_cast<size_t>(rest[0] - '0') + 1, rest.remove_prefix(1);
+        if (!takes(rest, "_") || at >= kept.size()) return false;
+        out = kept[at];
+        return true;
+    } else {
+        const bool builtin = rest.empty() || rest[0] < '1' || rest[0] > '9';
+        if (!read_type(rest, out)) return false;
+        if (builtin) return true;
+    }
+    kept.push_back(out);
+    return true;
+}
+
+}  // namespace
+
+std::string signature_name(std::string_view mangled) {
+    const std::string_view plain = plain_name(mangled);
+    if (plain.empty() || mangled.starts_with("_ZN")) return {};
+    std::string_view rest = mangled.substr(static_cast<size_t>(plain.data() - mangled.data()) + plain.size());
+    std::string parameters;
+    std::vector<std::string> kept;
+    if (rest == "v") rest = {};
+    while (!rest.empty()) {
+        std::string one;
+        if (!read_parameter(rest, one, kept)) return {};
+        parameters += (parameters.empty() ? "" : ", ") + one;
+    }
+    return std::string(plain) + "(" + parameters + ")";
 }
 
 std::string readable_name(std::string_view entry) {

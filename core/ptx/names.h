@@ -12,6 +12,9 @@ std::string_view plain_name(std::string_view mangled);
 // values; empty for what is no template's instance, or has other arguments.
 std::string instance_name(std::string_view mangled);
 
+// k(int*, const float*) of _Z1kPiPKf, which two kernels called k are told apart by; empty for other names than such.
+std::string signature_name(std::string_view mangled);
+
 // Whether the name lies in a namespace of CUDA's own header libraries (cub, thrust, cuda), as _ZN3cub11EmptyKernelIvEEvv:
 // what a program gets by including them, and did not write.
 bool of_cuda_header(std::string_view mangled);

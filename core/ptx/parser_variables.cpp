@@ -66,10 +66,11 @@ uint64_t Parser::parse_dimensions(Variable& variable, bool& open) {
             count = 0;
             continue;
         }
-        if (token_.kind == Token::Kind::integer && token_.value > largest_variable) complain("a variable has at most 1 GiB");
-        const uint64_t extent = static_cast<uint64_t>(small_integer("the size of the array"));
-        count *= extent;
-        if (count > largest_variable) complain("a variable has at most 1 GiB");
+        if (token_.kind != Token::Kind::integer) complain("expected the size of the array, found " + written());
+        if (token_.value > largest_variable || count * token_.value > largest_variable)
+            complain("a variable has at most 1 GiB");
+        count *= token_.value;
+        advance();
         expect(']', "after the size of the array");
     }
     return count;

@@ -10,6 +10,7 @@ namespace lockstep::simt {
 Fault runaway_fault(Warp& warp, uint64_t executed) {
     const uint64_t sample = std::min<uint64_t>(20'000, executed);  // instructions watched
     const ptx::Program& program = *warp.block->grid->program;
+    const auto lane = static_cast<uint32_t>(__builtin_ctz(~warp.exited | 0x80000000u));  // the last may leave while watched
     std::vector<uint32_t> seen(program.instructions.size() + 1);
     std::vector<uint32_t> closed(seen.size());  // backward jumps, by the branch
     for (uint64_t i = 0; i < sample && !warp.done && !warp.at_barrier; ++i) {
@@ -31,7 +32,6 @@ Fault runaway_fault(Warp& warp, uint64_t executed) {
         }
     }
     if (const Fault* fault = stack_deadlock(warp)) return *fault;
-    const auto lane = static_cast<uint32_t>(__builtin_ctz(~warp.exited | 0x80000000u));
     return *make_fault(warp, spot, lane, "runaway",
                        "the kernel still ran after " + std::to_string(executed) + " warp instructions; it " +
                            (widest ? "spun on " : "was on ") + place_of(program, spot) + mbarrier_wait_of(warp));

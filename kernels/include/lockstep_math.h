@@ -48,17 +48,24 @@ LOCKSTEP_DEVICE float nanf(const char*) { return NAN; }
 LOCKSTEP_DEVICE double nan(const char*) { return NAN; }
 
 // IEEE operations in a chosen rounding: to nearest, towards zero, up, down.
+// A sum and a product are never joined into one fused operation: clang takes __nvvm_mul_rn_f for any product, so in assembly.
+#define LOCKSTEP_ALONE(name, instruction, type, letter)                                              \
+    LOCKSTEP_DEVICE type name(type a, type b) {                                                      \
+        type result;                                                                                 \
+        asm(instruction " %0, %1, %2;" : "=" letter(result) : letter(a), letter(b));                 \
+        return result;                                                                               \
+    }
 #define LOCKSTEP_ROUNDED(mode, suffix)                                                                        \
-    LOCKSTEP_DEVICE float __fadd_##mode(float a, float b) { return __nvvm_add_##suffix##_f(a, b); }           \
-    LOCKSTEP_DEVICE float __fsub_##mode(float a, float b) { return __nvvm_add_##suffix##_f(a, -b); }          \
-    LOCKSTEP_DEVICE float __fmul_##mode(float a, float b) { return __nvvm_mul_##suffix##_f(a, b); }           \
+    LOCKSTEP_ALONE(__fadd_##mode, "add." #suffix ".f32", float, "f")                                          \
+    LOCKSTEP_ALONE(__fsub_##mode, "sub." #suffix ".f32", float, "f")                                          \
+    LOCKSTEP_ALONE(__fmul_##mode, "mul." #suffix ".f32", float, "f")                                          \
+    LOCKSTEP_ALONE(__dadd_##mode, "add." #suffix ".f64", double, "d")                                         \
+    LOCKSTEP_ALONE(__dsub_##mode, "sub." #suffix ".f64", double, "d")                                         \
+    LOCKSTEP_ALONE(__dmul_##mode, "mul." #suffix ".f64", double, "d")                                         \
     LOCKSTEP_DEVICE float __fdiv_##mode(float a, float b) { return __nvvm_div_##suffix##_f(a, b); }           \
     LOCKSTEP_DEVICE float __fmaf_##mode(float a, float b, float c) { return __nvvm_fma_##suffix##_f(a, b, c); } \
     LOCKSTEP_DEVICE float __frcp_##mode(float a) { return __nvvm_rcp_##suffix##_f(a); }                       \
     LOCKSTEP_DEVICE float __fsqrt_##mode(float a) { return __nvvm_sqrt_##suffix##_f(a); }                     \
-    LOCKSTEP_DEVICE double __dadd_##mode(double a, double b) { return __nvvm_add_##suffix##_d(a, b); }        \
-    LOCKSTEP_DEVICE double __dsub_##mode(double a, double b) { return __nvvm_add_##suffix##_d(a, -b); }       \
-    LOCKSTEP_DEVICE double __dmul_##mode(double a, double b) { return __nvvm_mul_##suffix##_d(a, b); }        \
     LOCKSTEP_DEVICE double __ddiv_##mode(double a, double b) { return __nvvm_div_##suffix##_d(a, b); }        \
     LOCKSTEP_DEVICE double __fma_##mode(double a, double b, double c) { return __nvvm_fma_##suffix##_d(a, b, c); } \
     LOCKSTEP_DEVICE double __drcp_##mode(double a) { return __nvvm_rcp_##suffix##_d(a); }                     \
@@ -81,6 +88,7 @@ LOCKSTEP_ROUNDED(rz, rz)
 LOCKSTEP_ROUNDED(ru, rp)
 LOCKSTEP_ROUNDED(rd, rm)
 #undef LOCKSTEP_ROUNDED
+#undef LOCKSTEP_ALONE
 LOCKSTEP_DEVICE double __int2double_rn(int a) { return a; }
 LOCKSTEP_DEVICE double __uint2double_rn(unsigned a) { return a; }
 LOCKSTEP_DEVICE double __ull2double_rn(unsigned long long a) { return (double)a; }

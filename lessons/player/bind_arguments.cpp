@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <optional>
+#include <sstream>
 
 #include "core/base/files.h"
 #include "core/ptx/ptx.h"
@@ -54,6 +57,68 @@ std::string mismatch(const ptx::Parameter& parameter, const std::string& name, c
     return {};
 }
 
+// What "const float *__restrict__ x" points to; nothing where it is no pointer to a type whose elements are known.
+std::optional<DType> pointed_to(std::string declaration, std::string& type) {
+    const size_t star = declaration.find('*');
+    if (star == std::string::npos || declaration.find_first_of("*&[(", star + 1) != std::string::npos) return std::nullopt;
+    std::istringstream words(declaration.substr(0, star));
+    type.clear();
+    for (std::string word; words >> word;)
+        if (word != "const" && word != "volatile" && word != "__restrict__") type += (type.empty() ? "" : " ") + word;
+    static const std::map<std::string, DType, std::less<>> types = {
+        {"float", DType::f32},      {"double", DType::f64},         {"__half", DType::f16},
+        {"half", DType::f16},       {"__nv_bfloat16", DType::bf16}, {"char", DType::i8},
+        {"signed char", DType::i8}, {"unsigned char", DType::u8},   {"bool", DType::u8},
+        {"short", DType::i16},      {"unsigned short", DType::u16}, {"int", DType::i32},
+        {"unsigned", DType::u32},   {"unsigned int", DType::u32},   {"long long", DType::i64},
+        {"long", DType::i64},       {"unsigned long", DType::u64},  {"unsigned long long", DType::u64},
+        {"int8_t", DType::i8},      {"uint8_t", DType::u8},         {"int16_t", DType::i16},
+        {"uint16_t", DType::u16},   {"int32_t", DType::i32},        {"uint32_t", DType::u32},
+        {"int64_t", DType::i64},    {"uint64_t", DType::u64},       {"size_t", DType::u64}};
+    const auto found = types.find(type);
+    return found == types.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool is_fraction(DType type) {
+    return type == DType::f16 || type == DType::bf16 || type == DType::f32 || type == DType::f64;
+}
+
+// Whether the kernel, which may be one of several of its name, has a parameter of that type.
+bool is_of(const ptx::Program& program, DType type) {
+    constexpr std::pair<DType, const char*> letters[] = {
+        {DType::f32, "f"}, {DType::f64, "d"}, {DType::f16, "6__half"}, {DType::bf16, "13__nv_bfloat16"},
+        {DType::i8, "ca"}, {DType::u8, "hb"}, {DType::i16, "s"},       {DType::u16, "t"},
+        {DType::i32, "i"}, {DType::u32, "j"}, {DType::i64, "lx"},      {DType::u64, "my"}};
+    if (!program.kernel.starts_with("_Z")) return true;
+    const std::string plain = ptx::readable_name(program.kernel);
+    const std::string parameters = program.kernel.substr(program.kernel.find(plain) + plain.size());
+    for (const auto& [one, text] : letters)
+        if (one == type)
+            return is_fraction(type) ? parameters.find(text) != parameters.npos
+                                     : parameters.find_first_of(text) != parameters.npos;
+    return false;
+}
+
+// Why an array of a file is not what the parameter "const float *x" points to; empty where it is, or where nobody knows.
+std::string other_elements(const ptx::Program& program, const std::string& declaration, const std::string& name,
+                           const KernelArgument& argument, DType held) {
+    std::string type;
+    const std::optional<DType> wanted = pointed_to(declaration, type);
+    if (!wanted || *wanted == held || !is_of(program, *wanted)) return {};
+    const bool half_bits = size_of(held) == 2 && size_of(*wanted) == 2 && held != DType::f16;  // bf16 is u2 in npy
+    if (half_bits || (size_of(held) == size_of(*wanted) && !is_fraction(held) && !is_fraction(*wanted))) return {};
+    const bool from_file = argument.fill == KernelArgument::Fill::file;
+    if (!from_file && !(is_fraction(held) && is_fraction(*wanted))) return {};  // bits of other types may be meant
+    static const std::map<DType, const char*> numpy = {
+        {DType::i8, "int8"},     {DType::u8, "uint8"},    {DType::i16, "int16"},  {DType::u16, "uint16"},
+        {DType::f16, "float16"}, {DType::bf16, "uint16"}, {DType::i32, "int32"},  {DType::u32, "uint32"},
+        {DType::f32, "float32"}, {DType::i64, "int64"},   {DType::u64, "uint64"}, {DType::f64, "float64"}};
+    return fmt::format(
+        "{} holds {}, the parameter {} is {}*: {}", from_file ? argument.file : "'" + argument.text + "'", name_of(held),
+        name, type,
+        from_file ? fmt::format("save it as {}", numpy.at(*wanted)) : fmt::format("{} would do", name_of(*wanted)));
+}
+
 // "buffer x", "f32 a" for people: what the source calls it, else what the PTX does.
 std::string description(const ptx::Program& program, size_t i, const std::vector<std::string>& names) {
     const ptx::Parameter& p = program.parameters[i];
@@ -70,6 +135,7 @@ Result<BoundArguments> bind_arguments(const ptx::Program& program, const std::ve
                                       simt::Memory& memory, simt::LaunchConfig& config, uint64_t seed,
                                       const std::filesystem::path& folder, const std::string& source) {
     const std::vector<std::string> names = parameter_names(source, program.kernel);
+    const std::vector<std::string> declarations = parameter_declarations(source, program.kernel);
     if (arguments.size() != program.parameters.size()) {
         std::string list;
         for (size_t i = 0; i < program.parameters.size() && i < 16; ++i)
@@ -109,6 +175,10 @@ Result<BoundArguments> bind_arguments(const ptx::Program& program, const std::ve
             Result<Array> contents = initial_contents(argument, seed * 1000003u + i, folder);
             if (!contents) return contents.error();
             const Array& array = contents.value();
+            if (declarations.size() == arguments.size() && !argument.texture && argument.box.empty())
+                if (const std::string why = other_elements(program, declarations[i], name, argument, array.dtype);
+                    !why.empty())
+                    return Diagnostic{why};
             one.type = array.dtype;
             one.shape = array.shape;
             one.bytes = array.bytes.size();

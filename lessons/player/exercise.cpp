@@ -413,7 +413,7 @@ Result<ExerciseReport> check_submission(const Lesson& lesson, const Exercise& ex
     if (is_host_program(exercise.file)) return check_host_exercise(lesson, exercise, text, file, options);
     if (is_engine_program(exercise.file)) return check_engine_exercise(lesson, exercise, text, file, options);
     if (is_parallel_program(exercise.file)) return check_parallel_exercise(lesson, exercise, text, file, options);
-    Result<Program> program = compile_kernel(text, file, exercise.kernel, options.compiler);
+    Result<Program> program = compile_submission(text, file, exercise.kernel, lesson.folder, options);
     const bool compiled_here = std::filesystem::path(file).extension() != ".ptx";
     if (program) return check_exercise(lesson, exercise, program.value(), options, compiled_here ? text : "", compiled_here);
     return refused(exercise, "it compiles", render(program.error()));

@@ -81,7 +81,10 @@ bool append_number(std::vector<std::byte>& bytes, DType type, std::string_view t
         const auto [rest, error] = std::from_chars(begin, end, value);
         if (error != std::errc{} || rest != end) return false;
         append_real(bytes, type, value);
-        return true;
+        const auto last = [&](size_t back) { return std::to_integer<unsigned>(bytes[bytes.size() - back]); };
+        const unsigned exponent = type == DType::f16 ? last(1) & 0x7c : ((last(1) & 0x7f) << 8 | last(2)) & 0x7f80;
+        const bool infinite = type != DType::f64 && exponent == (type == DType::f16 ? 0x7cu : 0x7f80u);
+        return !infinite || !std::isfinite(value);  // 1e40 is no f32, as 128 is no i8
     }
     const bool negative = !text.empty() && text[0] == '-';
     if (negative || (!text.empty() && text[0] == '+')) text.remove_prefix(1);

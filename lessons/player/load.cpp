@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "core/base/files.h"
 #include "core/base/nearest.h"
@@ -40,7 +41,10 @@ std::vector<std::filesystem::path> lesson_folders() {
 Result<Lesson> lesson_named(const std::string& id) {
     std::vector<std::string> known;
     for (const std::filesystem::path& folder : lesson_folders()) {
-        if (id_of(folder) == id || folder.filename() == id) return load_lesson(folder);
+        const auto same = [](char a, char b) { return std::toupper(static_cast<unsigned char>(a)) == b; };
+        const std::string own = id_of(folder);  // a06 finds A06
+        if (std::equal(id.begin(), id.end(), own.begin(), own.end(), same) || folder.filename() == id)
+            return load_lesson(folder);
         known.push_back(id_of(folder));
     }
     return Diagnostic{fmt::format("unknown lesson '{}'; there are {}", id, fmt::join(known, ", "))};

@@ -4,6 +4,7 @@
 
 #include "core/base/files.h"
 #include "core/base/hash.h"
+#include "core/device/confined.h"
 #include "core/device/kernel_library.h"
 #include "core/ptx/ptx.h"
 #include "lessons/player/cheaper_runs.h"
@@ -55,6 +56,11 @@ Result<std::shared_ptr<const ptx::Program>> load_kernel(const fs::path& folder, 
         const fs::path ptx = ptx_beside(source);
         return decode_text(read_file(ptx, 16 << 20).value(), ptx.string(), kernel);
     }
+    std::error_code error;
+    if (!fs::exists(source, error))
+        return Diagnostic{fmt::format("there is no file '{}' in the folder {}", file,
+                                      folder.empty() ? fs::current_path(error).string() : folder.string()),
+                          {source.string()}};
     Result<std::string> text = read_text(source, 1 << 20);
     if (!text) return text.error();
     return compile_kernel(text.value(), source.string(), kernel);
@@ -62,11 +68,27 @@ Result<std::shared_ptr<const ptx::Program>> load_kernel(const fs::path& folder, 
 
 Result<std::shared_ptr<const ptx::Program>> compile_kernel(const std::string& text, const std::string& file,
                                                            const std::string& kernel, const std::string& compiler) {
+    RunOptions options;
+    options.compiler = compiler;
+    return compile_submission(text, file, kernel, {}, options);
+}
+
+Result<std::shared_ptr<const ptx::Program>> compile_submission(const std::string& text, const std::string& file,
+                                                               const std::string& kernel, const fs::path& folder,
+                                                               const RunOptions& options) {
     if (fs::path(file).extension() == ".ptx") return decode_text(text, file, kernel);
     device::CompileOptions how;
-    how.compiler = compiler;
+    how.compiler = options.compiler;
+    how.seconds = options.compile_seconds;
+    if (options.submission) {
+        const std::vector<fs::path> folders = {options.submission->empty() ? fs::path(".") : *options.submission, folder};
+        if (auto problem = device::include_outside(text, file, folders)) return *problem;
+        for (const fs::path& one : folders) how.include.push_back(one.string());
+    }
     Result<device::Compiled> compiled = device::compile(text, file, how);
     if (!compiled) return compiled.error();
+    if (options.submission)
+        if (auto problem = device::code_of_solution(compiled.value().ptx, file)) return *problem;
     auto program = decode_text(compiled.value().ptx, file + ".ptx", kernel);
     if (!program) return device::in_source(program.error(), text, file);
     return program;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -21,10 +22,13 @@ struct TapeRun;        // tape_program.h
 struct TrainingRuns;   // training_runs.h
 
 struct RunOptions {
-    std::string gpu;           // instead of the lesson's and the scene's; "" keeps theirs
-    bool keep_runs = false;    // training scenes: the KernelRun of every launch
-    bool keep_values = false;  // training scenes: values and gradients of every node
-    std::string compiler;      // of a learner's text, see device::CompileOptions; "" the first found
+    std::string gpu;                                  // instead of the lesson's and the scene's; "" keeps theirs
+    bool keep_runs = false;                           // training scenes: the KernelRun of every launch
+    bool keep_values = false;                         // training scenes: values and gradients of every node
+    std::string compiler;                             // of a learner's text, see device::CompileOptions; "" the first found
+    double compile_seconds = 30;                      // after which that compiler is ended
+    std::optional<std::filesystem::path> submission;  // graded: the one folder, but for the lesson's, whose files the
+                                                      // text may include, and no solution
     std::stop_token stop;
     std::function<void(double)>
         progress;  // 0..1 of a kernel or of training runs; launches so far of a training step as a negative count
@@ -56,6 +60,11 @@ Result<std::shared_ptr<const ptx::Program>> load_kernel(const std::filesystem::p
 // A learner's text, CUDA or PTX by the name's end. A compile error's Diagnostic has line, column and caret of the text.
 Result<std::shared_ptr<const ptx::Program>> compile_kernel(const std::string& text, const std::string& file,
                                                            const std::string& kernel, const std::string& compiler = {});
+// The same with what `options` say of it, for an exercise of the lesson in `folder`.
+Result<std::shared_ptr<const ptx::Program>> compile_submission(const std::string& text, const std::string& file,
+                                                               const std::string& kernel,
+                                                               const std::filesystem::path& folder,
+                                                               const RunOptions& options);
 // Whether ptx/<stem>.ptx beside the file holds the hash of its source; the Diagnostic says what to run.
 Result<bool> check_ptx(const std::filesystem::path& source);
 
