@@ -376,3 +376,50 @@ TEST_CASE("two runs say whose warps are drawn, and zoom by their keys wherever t
     desk.key(KeyCode::w);
     CHECK(labels() != whole);
 }
+
+TEST_CASE("in a narrow window the timeline still says whose cycles it shows, and the letters have their key") {
+    SmDesk desk("sm");
+    for (const auto& [width, height, scale] : {std::tuple{1280.0f, 720.0f, 1.0f}, {1600.0f, 1000.0f, 2.0f}}) {
+        desk.size(width, height, scale);
+        desk.frames(3);
+        INFO(width << " x " << height << " at " << scale);
+        CHECK(desk.shows("SM 0"));
+        CHECK(desk.shows("setp"));
+        CHECK(desk.clashes() == std::vector<std::string>{});
+    }
+}
+
+TEST_CASE("a row is named after its warp and block, also where the slot is empty at the clock") {
+    SmDesk desk("sm", {.schedulers = 1, .blocks_at_once = 1, .warps_per_block = 1, .blocks = 900, .cycles = 3000});
+    const KernelTrace& trace = desk.trace();
+    REQUIRE(trace.warps.size() > 2);
+    const int64_t gap = trace.warps[0].end + 3;
+    REQUIRE(gap < trace.warps[1].begin);
+    desk.session.cycles_begin = gap - 40;
+    desk.session.cycles_end = gap + 40;
+    desk.shell.focus.warp = 1;
+    desk.shell.focus.time = gap;
+    desk.frames(3);
+    const auto written = [&](const std::string& words) {
+        return std::any_of(desk.written.begin(), desk.written.end(),
+                           [&](const UiState::Written& text) { return text.text == words; });
+    };
+    CHECK(written(fmt::format("b{}", trace.warps[1].block)));
+    CHECK(written("w0"));
+}
+
+TEST_CASE("set to another GPU the calculator says on which one the runs were") {
+    SmDesk desk("sm");
+    auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
+    auto run = std::make_shared<model::KernelRun>(*snapshot->kernel);
+    for (const model::MetricRow& row : model::metric_rows())
+        if (row.name == "issue_slot_utilization") run->result.metrics = {{row.name, row.nsight, row.unit, 42.0}};
+    snapshot->kernel = run;
+    desk.show(snapshot);
+    desk.shell.show_alone("occupancy");
+    desk.frames(2);
+    REQUIRE(desk.shows("issue slots used, %"));
+    CHECK_FALSE(desk.shows("runs on "));
+    REQUIRE(desk.click_on(">"));
+    CHECK(desk.shows("runs on " + std::string(run->gpu.title)));
+}
