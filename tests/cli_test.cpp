@@ -563,6 +563,8 @@ TEST_CASE("help is found in every way that people ask for it, and a lesson in sm
     CHECK(lockstep_command("help lesson run").out == lockstep_command("lesson run --help").out);
     CHECK(lockstep_command("grade --lesson a06 --submission nowhere").err.find("there is no such submission") !=
           std::string::npos);
+    const std::string opened = lockstep_command("app --describe --open nofile.cu").err;
+    CHECK(opened.find("error: ") == opened.rfind("error: "));
     refuses("run x.ptx --grid 1 --block 1 --shared -1", "a whole number from 0 to 4294967295 is needed, not '-1'");
     const std::string checked =
         lockstep_command("run " + write("saxpy.ptx", saxpy) + " --grid 1 --block 1 --check racechk").err;
