@@ -1,5 +1,6 @@
 // Loads that ptxas moves up: under way together, with their turn at L2 and DRAM from where they are moved to, and never more
 // of them than the memory can bring.
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <string>
@@ -181,4 +182,19 @@ TEST_CASE("who waits for a constant that no cache has yet says so, and who waits
     REQUIRE(waited.size() == 1);
     CHECK(waited.begin()->second > 8 * 150);
     CHECK(program->instructions[waited.begin()->first].opcode->name == "add");
+}
+
+TEST_CASE("what becomes of tens of thousands of loops, or of values that hang on one another, is known at once") {
+    std::string loops = own_word, chain = own_word + "mov.u32 %r9, 0;\n";
+    for (int i = 0; i < 20000; ++i)
+        loops += "L" + std::to_string(i) +
+                 ":\nld.global.f32 %f2, [%rd3];\nadd.s64 %rd3, %rd3, 4;\nsetp.eq.s64 %p1, %rd3, 0;\n@%p1 bra L" +
+                 std::to_string(i) + ";\n";
+    const std::vector<Lowered> of_loops = lower(gpu_named("v100").value(), *kernel(loops));
+    CHECK(std::count_if(of_loops.begin(), of_loops.end(), [](const Lowered& each) { return each.rounds == 4; }) == 20000);
+    // Each value is made of the next one's, in a loop around them all; the last is a thread's own.
+    chain += "LOOP:\n";
+    for (int i = 10; i < 39; ++i) chain += "add.s32 %r" + std::to_string(i) + ", %r" + std::to_string(i + 1) + ", 1;\n";
+    chain += "mov.u32 %r39, %tid.x;\nsetp.eq.s32 %p1, %r10, 7;\n@%p1 bra LOOP;\natom.global.add.u32 %r8, [%rd1], %r10;\n";
+    for (const Lowered& each : lower(gpu_named("v100").value(), *kernel(chain))) CHECK(!each.one_operand);
 }

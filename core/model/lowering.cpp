@@ -23,8 +23,9 @@ using ptx::Space;
 using ptx::Type;
 
 constexpr uint32_t none = UINT32_MAX;
-constexpr uint32_t most_early = 48;  // loads ahead of their uses cost registers: 40 machine instructions are usual
-constexpr uint32_t most_words = 32;  // that loads from global memory moved to one place bring a lane
+constexpr uint32_t most_early = 48;   // loads ahead of their uses cost registers: 40 machine instructions are usual
+constexpr uint32_t most_words = 32;   // that loads from global memory moved to one place bring a lane
+constexpr uint32_t most_passes = 32;  // over instructions whose order is a stranger's; what is not known by then is not used
 constexpr uint32_t unrolled = 4, most_unrolled = 28;  // rounds, and machine instructions of a loop that is
 constexpr uint32_t arithmetic_cycles = 4;             // in which a warp by itself issues as many instructions
 constexpr uint32_t most_distance = 256;               // between what is folded and its user
@@ -54,6 +55,7 @@ struct Pass {
     std::unordered_map<int32_t, uint32_t> writes;     // and writes
     std::unordered_map<int32_t, uint32_t> zero_bits;  // trailing zeros of each value it ever has
     std::vector<bool> took;                           // has taken another instruction in already
+    std::vector<size_t> line_starts;                  // of the PTX, found when first asked for
 
     std::string_view name(uint32_t pc) const { return code[pc].opcode == nullptr ? "" : code[pc].opcode->name; }
     bool plain(uint32_t pc) const { return code[pc].kind == Kind::lane_wise && code[pc].guard == no_operand; }
@@ -114,7 +116,7 @@ struct Pass {
     uint32_t last_shared_load(uint32_t begin, uint32_t end) const;
     void unroll(uint32_t begin, uint32_t end, uint32_t mark, uint32_t words);
     bool depends_on_loads(uint32_t begin, uint32_t end) const;
-    bool keeps_rolled(uint32_t begin) const;
+    bool keeps_rolled(uint32_t begin);
     void find_uniform();
     uint32_t words_at_once() const;
 };
@@ -442,7 +444,8 @@ uint32_t Pass::words_at_once() const {
 // Whether where a round loads from, or whether there is another one, depends on what an earlier one loaded.
 bool Pass::depends_on_loads(uint32_t begin, uint32_t end) const {
     std::unordered_set<int32_t> loaded;
-    for (size_t before = SIZE_MAX; before != loaded.size();) {
+    size_t before = SIZE_MAX;
+    for (uint32_t pass = 0; pass < most_passes && before != loaded.size(); ++pass) {
         before = loaded.size();
         for (uint32_t pc = begin; pc < end; ++pc) {
             const DecodedInstruction& in = code[pc];
@@ -452,6 +455,7 @@ bool Pass::depends_on_loads(uint32_t begin, uint32_t end) const {
             if (depends) each_write(in, [&](int32_t r) { loaded.insert(r); });
         }
     }
+    if (before != loaded.size()) return true;
     for (uint32_t pc = begin; pc < end; ++pc) {
         const DecodedInstruction& in = code[pc];
         if (in.kind != Kind::load && in.kind != Kind::branch) continue;
@@ -463,14 +467,13 @@ bool Pass::depends_on_loads(uint32_t begin, uint32_t end) const {
 }
 
 // `.pragma "nounroll"` stands between the loop's label and its first instruction.
-bool Pass::keeps_rolled(uint32_t begin) const {
+bool Pass::keeps_rolled(uint32_t begin) {
+    if (line_starts.empty())
+        for (size_t at = 0; at <= program.ptx.size(); at = std::min(program.ptx.find('\n', at), program.ptx.size()) + 1)
+            line_starts.push_back(at);
     const auto start_of = [&](int32_t line) {
-        size_t at = 0;
-        for (int32_t n = 1; n < line && at != std::string::npos; ++n) {
-            at = program.ptx.find('\n', at);
-            at += at == std::string::npos ? 0 : 1;
-        }
-        return std::min(at, program.ptx.size());
+        const size_t n = static_cast<size_t>(std::max(1, line)) - 1;
+        return n < line_starts.size() ? line_starts[n] : program.ptx.size();
     };
     const size_t to = start_of(code[begin].ptx_line);
     const size_t from = begin == 0 ? 0 : start_of(code[begin - 1].ptx_line);
@@ -485,7 +488,8 @@ void Pass::find_uniform() {
         each_read(in, [&](int32_t r) { any |= varies.contains(r); });
         return any;
     };
-    for (size_t before = SIZE_MAX; before != varies.size();) {
+    size_t before = SIZE_MAX;
+    for (uint32_t pass = 0; pass < most_passes && before != varies.size(); ++pass) {
         before = varies.size();
         for (const DecodedInstruction& in : code) {
             using ptx::SpecialRegister;
@@ -498,6 +502,7 @@ void Pass::find_uniform() {
             each_write(in, [&](int32_t r) { varies.insert(r); });
         }
     }
+    if (before != varies.size()) return;
     for (uint32_t pc = 0; pc < code.size(); ++pc) {
         const DecodedInstruction& in = code[pc];
         if (in.kind != Kind::atomic) continue;
@@ -518,7 +523,8 @@ std::vector<Lowered> lower(const GpuSpec&, const ptx::Program& program, bool ena
     std::vector<Lowered> out(std::max<size_t>(1, program.instructions.size()));
     if (program.instructions.empty()) return out;
     const auto size = static_cast<uint32_t>(program.instructions.size());
-    Pass pass{program, program.instructions, out, std::vector<uint32_t>(size, size), {}, {}, {}, std::vector<bool>(size)};
+    Pass pass{program, program.instructions,    out, std::vector<uint32_t>(size, size), {}, {},
+              {},      std::vector<bool>(size), {}};
     std::vector<ptx::BasicBlock> blocks;
     if (program.functions.empty()) {
         blocks = ptx::basic_blocks(program.instructions, program.lists, 0, size);
