@@ -120,7 +120,7 @@ TEST_CASE("a kernel that touches no memory is said to, and the head names its wa
 
 TEST_CASE("the memory chart's sentence counts what is written to shared memory, too") {
     Desk desk(run_of(1));
-    CHECK(desk.says("chart", "DRAM moves only 128 B of it; 256 B more go to and from shared memory."));
+    CHECK(desk.says("chart", "DRAM moves only 128 B; 256 B more go to and from shared memory."));
 }
 
 TEST_CASE("a stride of n words touches 4 n sectors, at most one a lane") {

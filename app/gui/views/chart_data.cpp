@@ -213,11 +213,10 @@ std::string sentence_of(const Chart& chart) {
             "The lanes ask for {}, and L1 handles {} in whole sectors: {} of it no lane asked for in "
             "that request.",
             text(asked), text(handled), text(chart.unasked));
-    else if (dram < asked)
-        sentence = fmt::format("The lanes ask for {}, and DRAM moves only {} of it{}.", text(asked), text(dram),
-                               shared > 0 ? fmt::format("; {} more go to and from shared memory", text(shared)) : "");
     else
-        sentence = fmt::format("The lanes ask for {}, and DRAM moves {}.", text(asked), text(dram));
+        sentence =
+            fmt::format("The lanes ask for {}, and DRAM moves {}{}{}.", text(asked), 20 * dram < 19 * asked ? "only " : "",
+                        text(dram), shared > 0 ? fmt::format("; {} more go to and from shared memory", text(shared)) : "");
     return sentence + fmt::format(" {} is the busiest level, at {} of its peak.", busiest,
                                   most < 0.1 ? std::string("< 0.1 %") : fmt::format("{:.3g} %", most));
 }
