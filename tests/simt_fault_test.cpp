@@ -226,8 +226,31 @@ TEST_CASE("a kernel that uses its whole budget and ends is no run-away") {
     CHECK(fault_of(k.program, config_of({1}, {32}), memory, options).kind == "runaway");
 }
 
+TEST_CASE("a loop in which nothing changes and nothing is read is told at once, on one path or on all") {
+    Memory memory;
+    for (const int32_t leaves : {0, 3}) {  // lanes below it do not go into the loop
+        Builder k;
+        const int32_t tid = k.r32(), p = k.predicate();
+        k.special(ptx::SpecialRegister::tid_x, tid);
+        k.lanes(less32, Type::pred, p, tid, k.word(static_cast<uint32_t>(leaves)));
+        k.add(Kind::exit).guard = p;
+        const uint32_t top = k.at();
+        k.lanes(add32, Type::u32, tid, tid, k.word(1));
+        k.lanes(add32, Type::u32, tid, tid, k.word(0xffffffff));
+        k.branch(top, ptx::no_pc);
+        k.exit();
+        const LaunchResult result = launch(k.program, config_of({1}, {64}), memory, {});
+        REQUIRE(result.fault);
+        CHECK(result.fault->kind == "runaway");
+        CHECK(result.fault->message.starts_with("the kernel never ends: the loop at line "));
+        CHECK(result.warp_instructions < 200'000);
+    }
+}
+
 TEST_CASE("a stop request ends an endless launch") {
     Builder k;
+    const int32_t r = k.r32();
+    k.lanes(add32, Type::u32, r, r, k.word(1));
     k.branch(0, ptx::no_pc);
     k.exit();
     Memory memory;

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "core/simt/call.h"
+#include "core/simt/faults.h"
 #include "core/simt/paths.h"
 
 namespace lockstep::simt {
@@ -175,6 +176,14 @@ Fault* go_on(Warp& warp, uint64_t executed) {
     return nullptr;
 }
 
+// Of a warp that stands where it stood, with the registers and the memory that it had, and that waits for nobody.
+Fault* endless_loop(const Warp& warp, uint32_t pc, uint32_t mask) {
+    const auto lane = static_cast<uint32_t>(__builtin_ctz(mask ? mask : warp.active()));
+    return make_fault(warp, pc, lane, "runaway",
+                      "the kernel never ends: the loop at " + place_of(*warp.block->grid->program, pc) +
+                          " changes nothing and reads nothing that could end it");
+}
+
 }  // namespace
 
 void watch_path(Warp& warp) {
@@ -229,7 +238,7 @@ Fault* watch_or_go_on(Warp& warp, uint64_t executed, uint32_t pc, uint32_t mask)
         if (!watch.changed && as_in_snapshot(warp)) {
             watch.loop = std::min(watch.steps - watch.taken_at, most_steps / 4);
             if (independent && warp.stack.size() > 1) return running_path_waits(warp, Why::spins);
-            if (!watch.reads) return go_on(warp, executed);  // an endless loop that waits for nobody
+            if (!watch.reads) return endless_loop(warp, pc, mask);
             watch.gives_way = true;
             note_round(warp, true);
             watch.interval = SpinWatch::interval_of_spinners;
