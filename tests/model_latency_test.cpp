@@ -199,7 +199,13 @@ done:
     int64_t lg = 0, mio = 0, drain = 0;
     for (const WarpTrack& warp : with.trace.warps)
         for (const StallRun& wait : warp.runs) {
-            if (wait.reason == StallReason::lg_throttle) lg += wait.end - wait.begin;
+            if (wait.reason == StallReason::lg_throttle) {
+                lg += wait.end - wait.begin;
+                REQUIRE(wait.cause >= 0);  // the access whose leaving makes room
+                const IssueRecord& holder = with.trace.issues[static_cast<size_t>(wait.cause)];
+                CHECK(holder.sectors > 0);
+                CHECK(holder.cycle < wait.begin);
+            }
             if (wait.reason == StallReason::mio_throttle) mio += wait.end - wait.begin;
             if (wait.reason == StallReason::drain) {
                 drain += wait.end - wait.begin;

@@ -8,7 +8,7 @@
 namespace lockstep::model {
 
 int32_t Sm::oldest_cause(int64_t now) const {
-    int32_t oldest = issued_;
+    int32_t oldest = memory_side_.oldest_issue(now, issued_);
     const auto refers = [&](int32_t cause) {
         if (cause >= 0) oldest = std::min(oldest, cause);
     };

@@ -39,8 +39,12 @@ void Sm::account_memory(SubCore& core, uint32_t s, WarpSlot& w, const MemoryCost
         w.store_done = cost.done;
         w.store_cause = issued_;  // the number that this issue gets
     }
-    core.take(mio_queue, issued.now, memory_side_.free_at(s, LoadStore::Queue::mio));
-    core.take(lg_queue, issued.now, memory_side_.free_at(s, LoadStore::Queue::lg));
+    for (const auto& [pipe, queue] :
+         {std::pair(mio_queue, LoadStore::Queue::mio), std::pair(lg_queue, LoadStore::Queue::lg)}) {
+        core.take(pipe, issued.now, memory_side_.free_at(s, queue));
+        core.pipe[pipe].cause = memory_side_.holder(s, queue);
+        core.throttled &= ~core.of_pipe[pipe];
+    }
     // Of global memory it comes as early as it was asked for. What is there before the issue counts as asked for no earlier
     // than its latency needs.
     const int64_t latency = cost.ready - issued.now + (cost.level >= MemoryLevel::l1 ? issued.early : 0);
@@ -318,6 +322,7 @@ void Sm::issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first) {
         const uint32_t bytes = lanes_in(executed) * t.lane_bytes;
         MemoryCost cost;
         cost.ready = now + (t.route == Route::constant ? t.latency : 1);  // every lane is guarded off
+        memory_side_.name_next(issued_);
         if (executed != 0 && t.route == Route::constant)
             cost = memory_side_.parameter_ahead(now, executed, t);
         else if (executed != 0 && t.shared_by_sms)
@@ -361,6 +366,7 @@ bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
     issued.diverged = event.diverged;
     if (t.route == Route::memory || t.route == Route::shuffle || t.route == Route::constant) {
         issued.early = moved_up(w, t, now);
+        memory_side_.name_next(issued_);
         const MemoryCost cost = memory_cost(s, now, event, t, issued.early);
         const ptx::Kind kind = event.instruction != nullptr ? event.instruction->kind : ptx::Kind::nop;
         if (kind == ptx::Kind::async_copy || kind == ptx::Kind::bulk_copy) simt::set_ready(*w.warp, pc, cost.ready);

@@ -59,7 +59,9 @@ LoadStore::LoadStore(const GpuSpec& gpu, MemorySystem& memory, uint32_t shared_b
       constant_l15_(gpu.constant_l15_bytes, 8, constant_line_bytes),
       tlb_(gpu.tlb_bytes, gpu.page_bytes),
       outstanding_(std::max<uint32_t>(1, gpu.l1_mshrs), 0),
-      stores_(store_sectors, 0) {}
+      stores_(store_sectors, 0) {
+    for (auto& numbers : issues_) numbers.fill(-1);
+}
 
 Ticks LoadStore::enter(uint32_t s, int64_t now, Ticks takes, uint32_t pipe) {
     const Ticks time = ticks_of(now);
@@ -83,8 +85,17 @@ void LoadStore::leave(uint32_t s, Queue queue, Ticks when) {
     const uint32_t at = place_of(s, queue);
     last_leave_[at] = std::max(last_leave_[at], when);
     leaves_[at][next_[at]] = cycle_of(last_leave_[at]);
+    issues_[at][next_[at]] = issue_;
     next_[at] = next_[at] + 1 == queue_ ? 0 : next_[at] + 1;
     free_at_[at] = leaves_[at][next_[at]];  // the oldest of the last `queue_` instructions
+}
+
+int32_t LoadStore::oldest_issue(int64_t now, int32_t none) const {
+    int32_t oldest = none;
+    for (uint32_t at = 0; at < queues; ++at)
+        for (uint32_t k = 0; k < queue_; ++k)
+            if (leaves_[at][k] > now) oldest = std::min(oldest, issues_[at][k]);
+    return oldest;
 }
 
 Ticks LoadStore::store_place(uint32_t sectors, Ticks begin) const {

@@ -131,6 +131,19 @@ Wait wait_of(const Timeline& timeline, uint32_t warp, const StallRun& stall) {
                                 other.warp_in_block, with_commas(wait.cause->cycle));
         return wait;
     }
+    if (stall.reason == StallReason::lg_throttle || stall.reason == StallReason::mio_throttle ||
+        stall.reason == StallReason::math_pipe_throttle || stall.reason == StallReason::dispatch_stall) {
+        const WarpTrack& other = trace.warps[std::min<size_t>(wait.cause->warp, trace.warps.size() - 1)];
+        const bool own = wait.cause->warp == warp;
+        const std::string holder = operation_of(*timeline.run->program, wait.cause->pc);
+        wait.sentence =
+            fmt::format("At {} it {}, held by {} of {}{}", where, doing_alone(stall.reason), holder,
+                        place(producer->line, wait.cause->pc),
+                        own ? " before it" : fmt::format(", warp {} of block {}", other.warp_in_block, other.block));
+        wait.chip = fmt::format("{}, held by {}{}, {}", row_of(stall.reason).label, holder,
+                                own ? " before it" : fmt::format(" of w{} b{}", other.warp_in_block, other.block), length);
+        return wait;
+    }
     wait.begin = wait.cause->sent();
     const bool arrives = stall.reason == StallReason::long_scoreboard || stall.reason == StallReason::short_scoreboard ||
                          stall.reason == StallReason::wait;
