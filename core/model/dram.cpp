@@ -32,7 +32,8 @@ Ticks Dram::open_row(uint64_t line, uint32_t channel, Ticks since, Ticks now, Ti
     ++requests;
     Row* oldest = bank.row.data();
     for (Row& row : bank.row) {
-        if (row.number == number && row.used + gathering >= now) {
+        // Not one that a request from far behind opens much later: who is here now opens it for itself.
+        if (row.number == number && row.used + gathering >= now && row.open <= now + gathering) {
             ++row_hits;
             row.used = std::max(row.used, now);
             return std::max(now, row.open);
