@@ -65,7 +65,8 @@ Served MemorySystem::fetch(uint64_t line, uint32_t wanted, Ticks since, Ticks se
     }
     if (missing != 0) {
         served.dram_read = 32u * bits_in(missing);
-        const Ticks arrives = dram_.access(line, since, begin, served.dram_read, early) + dram_latency_;
+        const Ticks sends = dram_.access(line, since, begin, served.dram_read, early), arrives = sends + dram_latency_;
+        served.accepted = std::max(served.accepted, sends - requests_a_slice * sector_ticks_);
         served.ready = std::max(served.ready, arrives);
         served.level = MemoryLevel::dram;
         entry.arrive(missing, cycle_of(arrives));
