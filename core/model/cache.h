@@ -30,7 +30,9 @@ class Spread {
 
   private:
     __extension__ using Wide = unsigned __int128;
-    static uint64_t mix(uint64_t group) { return group ^ (group >> 5) ^ (group >> 11) ^ (group >> 17) ^ (group >> 23); }
+    // All bits of the group count in all bits of what comes out (Fibonacci hashing, Knuth 6.4): no stride, a row of a padded
+    // matrix for one, undoes the step from one place to the next.
+    static uint64_t mix(uint64_t group) { return group * 0x9e3779b97f4a7c15u >> 40; }
     // By the rounded-up inverse: exact as long as line * n < 2^64.
     uint64_t quotient(uint64_t line) const { return static_cast<uint64_t>((static_cast<Wide>(line) * inverse_) >> 64); }
     uint32_t n_, mask_, shift_ = 0;
