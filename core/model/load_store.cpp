@@ -317,12 +317,17 @@ MemoryCost LoadStore::constant(int64_t now, const uint64_t* addresses, uint32_t 
     }
     uint64_t seen[32];
     uint32_t distinct = 0;
-    Ticks ready = 0;
     for (uint32_t left = mask; left != 0; left &= left - 1) {
         const uint64_t address = addresses[std::countr_zero(left)];
-        if (std::find(seen, seen + distinct, address) != seen + distinct) continue;
-        seen[distinct++] = address;
-        const Ticks begin = ticks_of(now + distinct - 1);
+        if (std::find(seen, seen + distinct, address) == seen + distinct) seen[distinct++] = address;
+    }
+    // Different addresses of a warp take their turn behind those of other warps; one for all lanes is a broadcast.
+    const Ticks first = distinct > 1 ? std::max(ticks_of(now), constant_free_) : ticks_of(now);
+    if (distinct > 1) constant_free_ = first + distinct * ticks_a_cycle;
+    Ticks ready = 0;
+    for (uint32_t k = 0; k < distinct; ++k) {
+        const uint64_t address = seen[k];
+        const Ticks begin = first + k * ticks_a_cycle;
         ready = std::max(ready, begin + ticks_of(constant_latency_));
         if (parameters) continue;
         const uint64_t line = address / constant_line_bytes;

@@ -79,8 +79,9 @@ class LoadStore {
     MemoryCost global_ahead(uint32_t s, int64_t now, uint32_t bytes, CacheUse cache, uint32_t early,
                             const simt::AheadSteps& steps, simt::AheadEnds& ends);
     MemoryCost shuffle(uint32_t s, int64_t now);
-    // One address after the other through the constant caches. `parameters`: the kernel's, which are always at hand. `more`:
-    // cycles that a load by an address in a register takes longer than an operand.
+    // One address after the other through the constant caches: where the lanes' differ, each takes a cycle of the SM's.
+    // `parameters`: the kernel's, which are always at hand. `more`: cycles that a load by an address in a register takes
+    // longer than an operand.
     MemoryCost constant(int64_t now, const uint64_t* addresses, uint32_t mask, uint32_t bytes, bool parameters,
                         int64_t more = 0);
     MemoryCost parameter_ahead(int64_t now, uint32_t mask, const Timing& timing);
@@ -136,7 +137,7 @@ class LoadStore {
     uint32_t shared_pipe_ = 0;
     Ticks tags_free_ = 0;  // for the next instruction of local or global memory
     Turn return_port_, send_port_;
-    Ticks texture_free_ = 0;
+    Ticks texture_free_ = 0, constant_free_ = 0;
     static constexpr uint32_t most_queue = 8, most_sub_cores = 4, queues = 2 * most_sub_cores;
     std::array<Ticks, most_sub_cores> address_free_{};
     std::array<Ticks, queues> last_leave_{};

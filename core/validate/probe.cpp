@@ -92,7 +92,7 @@ Case part_of(const Case& row) {
     part.share = std::max(1u, sms % 4 == 0 ? sms / 4 : sms / 2);
     part.blocks = std::max(1u, row.blocks / part.share);
     if (row.quantity == Quantity::gigaflops) {
-        part.n = row.n / 2;
+        part.share = 12;  // its channels of DRAM and slices of L2 divide, too
     } else if (row.quantity == Quantity::gigabytes) {
         part.bytes = row.bytes / 8;  // more than L1 and less than that share of L2
         part.more = static_cast<int32_t>(part.bytes / 16);

@@ -35,7 +35,7 @@ struct Arguments {
 };
 
 // The row on four SMs (two where they do not divide) with their share of L2 and of DRAM, its work cut alike and half as
-// long.
+// long; a rung of the ladder on a twelfth of the GPU, as long as ever.
 Case part_of(const Case& row);
 model::GpuSpec gpu_of(const Case& row);
 
