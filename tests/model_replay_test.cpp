@@ -374,6 +374,29 @@ TEST_CASE("a stretch of a trace is gap-free, and its waits keep their causes") {
     CHECK(text_of(stretch_of(whole, 0, whole.cycles)) == text_of(whole));
 }
 
+TEST_CASE("a wait names its cause behind two thousand million instructions too, and none that is not kept") {
+    Recorder recorder(true, 0, 100);
+    const int64_t first = (int64_t{1} << 31) + 5;
+    const int32_t track = recorder.add_track(0, 0, 0, 0, 0);
+    recorder.add_run(track, {0, 1, StallReason::wait, 0}, first - 1);  // issued before the trace begins
+    recorder.add_issue(track, first, {.cycle = 1, .ready = 5});
+    recorder.add_run(track, {2, 5, StallReason::long_scoreboard, 1}, first);
+    recorder.add_issue(track, first + 1, {.cycle = 5, .ready = 9, .pc = 1});
+    recorder.add_run(track, {6, 9, StallReason::wait, 2}, first + 1);
+    recorder.add_run(track, {9, 12, StallReason::not_selected, 2}, -1);
+    recorder.end_track(track, 12);
+    KernelTrace trace = recorder.finish(12);
+    const auto causes = [](const KernelTrace& of) {
+        std::vector<int32_t> list;
+        for (const StallRun& run : of.warps[0].runs) list.push_back(run.cause);
+        return list;
+    };
+    CHECK(causes(trace) == std::vector<int32_t>{-1, 0, 1, -1});
+    CHECK(causes(stretch_of(trace, 0, 12)) == std::vector<int32_t>{-1, 0, 1, -1});
+    trace.warps[0].runs[2].cause = 2;  // an issue that the trace does not have
+    CHECK(causes(stretch_of(trace, 0, 12)) == std::vector<int32_t>{-1, 0, -1, -1});
+}
+
 TEST_CASE("at every issue the replay finds the warp before that instruction, with the values of that moment") {
     // %r6 counts the turns; after n turns it is n, whatever the model says about time.
     const std::string body = index_of_thread + R"(

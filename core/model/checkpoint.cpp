@@ -7,9 +7,9 @@
 
 namespace lockstep::model {
 
-int32_t Sm::oldest_cause(int64_t now) const {
-    int32_t oldest = memory_side_.oldest_issue(now, issued_);
-    const auto refers = [&](int32_t cause) {
+int64_t Sm::oldest_cause(int64_t now) const {
+    int64_t oldest = memory_side_.oldest_issue(now, issued_);
+    const auto refers = [&](int64_t cause) {
         if (cause >= 0) oldest = std::min(oldest, cause);
     };
     for (const SubCore& core : cores_) {
@@ -90,7 +90,7 @@ void Sm::begin_trace(int64_t now) {
             continue;
         }
         // It has exited and waits for its stores.
-        state_.recorder->add_run(track, {now, w.ended, w.run_reason, w.pc, w.run_cause});
+        state_.recorder->add_run(track, {now, w.ended, w.run_reason, w.pc}, w.run_cause);
         state_.recorder->end_track(track, w.ended);
     }
 }
@@ -99,7 +99,7 @@ void Sm::show_trace(Recorder& copy, int64_t end) const {
     for (const SubCore& core : cores_)
         for (const WarpSlot& w : core.slot) {
             if (w.warp == nullptr || w.track < 0) continue;
-            if (end > w.run_begin) copy.add_run(w.track, {w.run_begin, end, w.run_reason, w.pc, w.run_cause});
+            if (end > w.run_begin) copy.add_run(w.track, {w.run_begin, end, w.run_reason, w.pc}, w.run_cause);
             copy.end_track(w.track, std::max(end, w.run_begin));
         }
 }

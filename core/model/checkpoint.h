@@ -16,7 +16,7 @@ struct SmCheckpoint {
     };
     SmState state;
     std::vector<Slot> blocks;
-    int32_t oldest_cause = 0;  // the number of the earliest issue that a wait still refers to; state.issued_: none
+    int64_t oldest_cause = 0;  // the number of the earliest issue that a wait still refers to; state.issued_: none
 };
 
 struct Checkpoint {

@@ -184,7 +184,7 @@ bool Sm::fold(uint32_t s, uint32_t i, int64_t now, uint32_t& next) {
         if (const Pending* const p = w.scoreboard.blocking(t, now)) {
             issued.ready = p->ready;
             issued.wait = p->wait;
-            const int32_t cause = p->cause;
+            const int64_t cause = p->cause;
             for (uint32_t r = 0; r < t.registers_written; ++r)
                 w.scoreboard.write(t.writes[r], issued.ready, cause, issued.wait);
             for (uint32_t r = 0; r < t.list_written; ++r) w.scoreboard.write(t.list[r], issued.ready, cause, issued.wait);
@@ -202,7 +202,7 @@ uint32_t Sm::moved_up(const WarpSlot& w, const Timing& t, int64_t now) {
 }
 
 // The accounts of an issued instruction; the number of the issue.
-[[gnu::always_inline]] inline int32_t Sm::account(uint32_t s, WarpSlot& w, const Timing& t, const Issued& issued) {
+[[gnu::always_inline]] inline int64_t Sm::account(uint32_t s, WarpSlot& w, const Timing& t, const Issued& issued) {
     InstructionCounters& counters = state_.windows->at(issued.now, issued.pc);
     const uint64_t lanes = lanes_in(issued.executed);
     state_.thread_instructions += lanes;
@@ -218,7 +218,7 @@ uint32_t Sm::moved_up(const WarpSlot& w, const Timing& t, int64_t now) {
         ++counters.branches;
         counters.divergent_branches += issued.diverged ? 1 : 0;
     }
-    const int32_t number = issued_++;
+    const int64_t number = issued_++;
     if (traced_) record_issue(s, w, issued, number);
     if (issued.folded) return number;
     if (t.route == Route::math) {
@@ -234,7 +234,7 @@ uint32_t Sm::moved_up(const WarpSlot& w, const Timing& t, int64_t now) {
     return number;
 }
 
-void Sm::record_issue(uint32_t s, const WarpSlot& w, const Issued& issued, int32_t number) {
+void Sm::record_issue(uint32_t s, const WarpSlot& w, const Issued& issued, int64_t number) {
     if (issued.first) state_.recorder->overview.issued(w.number, s, issued.now);
     if (w.track < 0) return;
     const Timing& t = timing_[issued.pc];
@@ -255,7 +255,7 @@ void Sm::record_issue(uint32_t s, const WarpSlot& w, const Issued& issued, int32
 // Puts the warp that has issued to sleep until `wake`, for a reason that does not lie in its registers; those are looked at
 // then. `wake` 0: for its registers.
 [[gnu::always_inline]] inline void Sm::wait_next(SubCore& core, uint32_t i, int64_t now, int64_t wake, StallReason reason,
-                                                 int32_t record) {
+                                                 int64_t record) {
     WarpSlot& w = core.slot[i];
     const uint32_t bit = 1u << i;
     if (wake != 0) {
@@ -283,7 +283,7 @@ void Sm::record_issue(uint32_t s, const WarpSlot& w, const Issued& issued, int32
 }
 
 // An arrival at a barrier that has run ahead: the barrier is over with the last one's issue.
-void Sm::arrive_ahead(uint32_t s, uint32_t i, int64_t now, int32_t record) {
+void Sm::arrive_ahead(uint32_t s, uint32_t i, int64_t now, int64_t record) {
     SubCore& core = cores_[s];
     WarpSlot& w = core.slot[i];
     simt::Block::Ahead& ahead = blocks_[w.block_slot].block.ahead;
@@ -333,7 +333,7 @@ void Sm::issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first) {
     } else {
         core.take(t.pipe, now, now + t.interval);
     }
-    const int32_t record = account(s, w, t, issued);
+    const int64_t record = account(s, w, t, issued);
     if (t.route == Route::barrier) return arrive_ahead(s, i, now, record);
     uint32_t next = next_pc_of(w);
     if (t.loop != UINT32_MAX && next != t.loop) w.round = 0;
@@ -374,7 +374,7 @@ bool Sm::issue_step(uint32_t s, uint32_t i, int64_t now, bool first) {
     } else {
         core.take(t.pipe, now, now + t.interval);
     }
-    const int32_t record = account(s, w, t, issued);
+    const int64_t record = account(s, w, t, issued);
     // Released for those that run; over once all have issued their arrival.
     simt::Block::Ahead& ahead = blocks_[w.block_slot].block.ahead;
     const bool over = event.barrier_released && ahead.waiting[ahead.issued % ahead.waiting.size()] == 0;

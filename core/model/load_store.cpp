@@ -90,8 +90,8 @@ void LoadStore::leave(uint32_t s, Queue queue, Ticks when) {
     free_at_[at] = leaves_[at][next_[at]];  // the oldest of the last `queue_` instructions
 }
 
-int32_t LoadStore::oldest_issue(int64_t now, int32_t none) const {
-    int32_t oldest = none;
+int64_t LoadStore::oldest_issue(int64_t now, int64_t none) const {
+    int64_t oldest = none;
     for (uint32_t at = 0; at < queues; ++at)
         for (uint32_t k = 0; k < queue_; ++k)
             if (leaves_[at][k] > now) oldest = std::min(oldest, issues_[at][k]);

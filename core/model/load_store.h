@@ -46,12 +46,12 @@ class LoadStore {
         return queue == Queue::mio ? mio : std::max(mio, free_at_[place_of(s, Queue::lg)]);
     }
     // The issue that makes this room: the oldest in the queue. -1: the queue has never been full.
-    int32_t holder(uint32_t s, Queue queue) const {
+    int64_t holder(uint32_t s, Queue queue) const {
         const uint32_t mio = place_of(s, Queue::mio), lg = place_of(s, Queue::lg);
         return oldest(queue == Queue::lg && free_at_[lg] > free_at_[mio] ? lg : mio);
     }
-    int32_t oldest_issue(int64_t now, int32_t none) const;  // of those that have a place in a queue at `now`
-    void name_next(int32_t issue) { issue_ = issue; }       // the number of the issue whose access comes next
+    int64_t oldest_issue(int64_t now, int64_t none) const;  // of those that have a place in a queue at `now`
+    void name_next(int64_t issue) { issue_ = issue; }       // the number of the issue whose access comes next
 
     // What a memory instruction (Route::memory, shuffle or constant) that sub-core `s` issues at `now` costs. `early`: a
     // load of global memory asks L1, L2 and DRAM so many cycles before, since ptxas moves it up.
@@ -110,7 +110,7 @@ class LoadStore {
                      uint32_t mask = 0, uint32_t lane_bytes = 0);
     MemoryCost routed(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& timing, uint32_t early);
     static uint32_t place_of(uint32_t s, Queue queue) { return 2 * s + static_cast<uint32_t>(queue); }
-    int32_t oldest(uint32_t place) const { return issues_[place][next_[place]]; }
+    int64_t oldest(uint32_t place) const { return issues_[place][next_[place]]; }
     // Passes the sub-core's address unit and reserves `takes` of a data pipe; when the pipe begins.
     Ticks enter(uint32_t s, int64_t now, Ticks takes, uint32_t pipe);
     // The same for L1, in order with what its tags hold back; `through`: when it would have begun without that.
@@ -143,9 +143,9 @@ class LoadStore {
     std::array<Ticks, queues> last_leave_{};
     std::array<int64_t, queues> free_at_{};
     std::array<std::array<int64_t, most_queue>, queues> leaves_{};
-    std::array<std::array<int32_t, most_queue>, queues> issues_{};  // their numbers
+    std::array<std::array<int64_t, most_queue>, queues> issues_{};  // their numbers
     std::array<uint32_t, queues> next_{};
-    int32_t issue_ = -1;
+    int64_t issue_ = -1;
     Cache l1_, constant_l1_, constant_l15_;
     Tlb tlb_;
     std::vector<Ticks> outstanding_;  // when the last so many misses come back: a ring

@@ -19,18 +19,17 @@ int32_t Recorder::add_track(uint32_t block, uint32_t warp, uint32_t slot, uint32
     return static_cast<int32_t>(trace.warps.size() - 1);
 }
 
-void Recorder::add_issue(int32_t track, int32_t number, const IssueRecord& issue) {
+void Recorder::add_issue(int32_t track, int64_t number, const IssueRecord& issue) {
     if (trace.issues.empty()) first_ = number;
     const auto index = static_cast<uint32_t>(trace.issues.size());
     trace.issues.push_back(issue);
     trace.warps[static_cast<size_t>(track)].issues.push_back(index);
 }
 
-void Recorder::add_run(int32_t track, const StallRun& run) {
+void Recorder::add_run(int32_t track, StallRun run, int64_t cause) {
     ++runs_;
+    run.cause = cause < 0 || cause < first_ ? -1 : static_cast<int32_t>(cause - first_);
     trace.warps[static_cast<size_t>(track)].runs.push_back(run);
-    int32_t& cause = trace.warps[static_cast<size_t>(track)].runs.back().cause;
-    cause = cause < first_ ? -1 : cause - first_;
 }
 
 int64_t Recorder::add_block(const BlockRun& block) {

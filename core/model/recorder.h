@@ -30,8 +30,8 @@ class Recorder {
     int32_t add_track(uint32_t block, uint32_t warp, uint32_t slot, uint32_t scheduler, int64_t begin,
                       uint64_t issued_before = 0);
     // `number`: of the issue on its SM; from the first one on none may be left out.
-    void add_issue(int32_t track, int32_t number, const IssueRecord& issue);
-    void add_run(int32_t track, const StallRun& run);  // run.cause: the number of an issue
+    void add_issue(int32_t track, int64_t number, const IssueRecord& issue);
+    void add_run(int32_t track, StallRun run, int64_t cause);  // cause: the number of an issue, -1: none; sets run.cause
     void end_track(int32_t track, int64_t end) { trace.warps[static_cast<size_t>(track)].end = end; }
 
     int64_t add_block(const BlockRun& block);  // its index, -1: not kept
@@ -49,7 +49,7 @@ class Recorder {
     bool on_, blocks_cut_ = false;
     uint32_t sm_;
     uint64_t limit_, runs_ = 0;
-    int32_t first_ = std::numeric_limits<int32_t>::max();  // number of the first issue that is kept
+    int64_t first_ = std::numeric_limits<int64_t>::max();  // number of the first issue that is kept
 };
 
 }  // namespace lockstep::model

@@ -14,7 +14,7 @@ struct Pending {
     int64_t ready = 0;
     uint32_t reg : 24 = 0;
     StallReason wait : 8 = StallReason::wait;
-    int32_t cause = -1;  // number of the issue
+    int64_t cause = -1;  // number of the issue
 };
 
 class Scoreboard {
@@ -24,7 +24,7 @@ class Scoreboard {
         filter_ = 0;
     }
 
-    void write(uint32_t reg, int64_t ready, int32_t cause, StallReason wait) {
+    void write(uint32_t reg, int64_t ready, int64_t cause, StallReason wait) {
         const uint64_t bit = uint64_t{1} << reg % 64;
         const Pending fresh{ready, reg & 0xffffffu, wait, cause};
         Pending* const pending = data();
@@ -66,8 +66,8 @@ class Scoreboard {
     }
 
     // The earliest cause of what is pending after `now`; -1: none.
-    int32_t oldest_cause(int64_t now) const {
-        int32_t oldest = -1;
+    int64_t oldest_cause(int64_t now) const {
+        int64_t oldest = -1;
         const Pending* const pending = many_ ? more_.data() : few_.data();
         for (uint32_t i = 0; i < count_; ++i) {
             const Pending& p = pending[i];

@@ -279,7 +279,7 @@ bool Sm::cycle_of(uint32_t s, int64_t now) {
 }
 
 void Sm::record_run(const WarpSlot& w, int64_t end) {
-    if (w.track >= 0) state_.recorder->add_run(w.track, {w.run_begin, end, w.run_reason, w.pc, w.run_cause});
+    if (w.track >= 0) state_.recorder->add_run(w.track, {w.run_begin, end, w.run_reason, w.pc}, w.run_cause);
     state_.recorder->overview.state(w.number, w.run_begin, end, w.run_reason);
 }
 
@@ -333,7 +333,7 @@ void Sm::end_active(SubCore& core) {
     state_.windows->add_scheduler(core.active_begin, core.active_until);
 }
 
-void Sm::release_barrier(uint32_t block_slot, int64_t now, int32_t cause) {
+void Sm::release_barrier(uint32_t block_slot, int64_t now, int64_t cause) {
     const uint32_t first = block_slot * state_.warps_per_block;
     for (uint32_t k = 0; k < blocks_[block_slot].block.warps.size(); ++k) {
         const uint32_t s = (first + k) % sub_cores_, i = (first + k) / sub_cores_;
@@ -350,7 +350,7 @@ void Sm::release_barrier(uint32_t block_slot, int64_t now, int32_t cause) {
     }
 }
 
-void Sm::retire(SubCore& core, uint32_t i, int64_t now, int32_t cause) {
+void Sm::retire(SubCore& core, uint32_t i, int64_t now, int64_t cause) {
     WarpSlot& w = core.slot[i];
     const int64_t end = std::max(now + 1, w.store_done);
     w.run_reason = StallReason::drain;

@@ -69,22 +69,22 @@ struct SmState {
     struct alignas(64) WarpSlot {
         simt::Warp* warp = nullptr;
         int64_t run_begin = 0;  // the current run: since when, why, because of what
-        uint32_t pc = 0;        // of the next instruction
-        int32_t run_cause = -1;
+        int64_t run_cause = -1;
+        uint32_t pc = 0;            // of the next instruction
         uint32_t end_pc = 0;        // Warp::pc(), behind what has run
         uint32_t ahead_active = 0;  // lanes of the path that ran ahead
         simt::AheadEnds ahead;
         StallReason run_reason = StallReason::selected;  // selected: not known yet
         bool at_barrier = false;
-        bool moved = false;   // Warp::watch.moved when they ran
-        uint16_t number = 0;  // of this slot on the SM
-        uint16_t block_slot = 0;
+        bool moved = false;  // Warp::watch.moved when they ran
         // The first ones in the ring, each in its place modulo their number, and of the very first what is left of it: most
         // issues do without the ring.
         std::array<simt::AheadRun, 4> coming;
+        uint16_t number = 0;  // of this slot on the SM
+        uint16_t block_slot = 0;
         Scoreboard scoreboard;
         int64_t store_done = 0;  // when its last store or atomic is home, and the issue of that one
-        int32_t store_cause = -1;
+        int64_t store_cause = -1;
         int32_t track = -1;
         std::array<int64_t, 3> marks{};            // when the loads were issued that later ones are moved up to (lowering.h)
         uint8_t round = 0;                         // of an unrolled loop, since its mark was set
@@ -97,7 +97,7 @@ struct SmState {
         int64_t from = 0;    // taken in the cycles [from, free), of which none lies before the latest issue
         int64_t taken = 0;   // and before that for so many cycles
         int64_t idle = 0;    // of which this is the end of the last
-        int32_t cause = -1;  // the issue that took it
+        int64_t cause = -1;  // the issue that took it
 
         void take(int64_t now, int64_t until) {  // by an issue at `now`
             if (until == free) return;
@@ -160,7 +160,7 @@ struct SmState {
     uint32_t resident_blocks_ = 0;
     uint32_t age_ = 0;
     int64_t active_begin_ = 0, active_cycles_ = 0, warp_cycles_ = 0;
-    int32_t issued_ = 0;
+    int64_t issued_ = 0;
     std::array<int64_t, most_sub_cores> core_next_{never, never, never, never};  // when something can happen in each
     LoadStore memory_side_;
     InstructionCache code_;
@@ -219,7 +219,7 @@ class Sm : private SmState {
         simt::Block block;
     };
 
-    int32_t oldest_cause(int64_t now) const;
+    int64_t oldest_cause(int64_t now) const;
     void dispatch_blocks(int64_t now);
     bool cycle_of(uint32_t s, int64_t now);
     void wake_up(SubCore& core, int64_t now);
@@ -276,15 +276,15 @@ class Sm : private SmState {
     static uint32_t moved_up(const WarpSlot& w, const Timing& t, int64_t now);
     bool issue_step(uint32_t s, uint32_t i, int64_t now, bool first);
     void issue_ahead(uint32_t s, uint32_t i, int64_t now, bool first);
-    void arrive_ahead(uint32_t s, uint32_t i, int64_t now, int32_t record);
-    int32_t account(uint32_t s, WarpSlot& w, const Timing& t, const Issued& issued);
-    void record_issue(uint32_t s, const WarpSlot& w, const Issued& issued, int32_t number);
-    void wait_next(SubCore& core, uint32_t i, int64_t now, int64_t wake, StallReason reason, int32_t record);
+    void arrive_ahead(uint32_t s, uint32_t i, int64_t now, int64_t record);
+    int64_t account(uint32_t s, WarpSlot& w, const Timing& t, const Issued& issued);
+    void record_issue(uint32_t s, const WarpSlot& w, const Issued& issued, int64_t number);
+    void wait_next(SubCore& core, uint32_t i, int64_t now, int64_t wake, StallReason reason, int64_t record);
     bool shares(uint32_t pc) const { return timing_[pc].shared_by_sms; }
     MemoryCost memory_cost(uint32_t s, int64_t now, const simt::WarpEvent& event, const Timing& t, uint32_t early);
     void account_memory(SubCore& core, uint32_t s, WarpSlot& w, const MemoryCost& cost, bool stores, Issued& issued);
-    void release_barrier(uint32_t block_slot, int64_t now, int32_t cause);
-    void retire(SubCore& core, uint32_t i, int64_t now, int32_t cause);
+    void release_barrier(uint32_t block_slot, int64_t now, int64_t cause);
+    void retire(SubCore& core, uint32_t i, int64_t now, int64_t cause);
     void close_run(WarpSlot& w, int64_t now) {
         if (now <= w.run_begin) return;
         state_.windows->add_wait(w.run_begin, now, w.pc, w.run_reason);
@@ -296,7 +296,7 @@ class Sm : private SmState {
     void keep_each_run();
     void end_active(int64_t end);
     void end_active(SubCore& core);
-    void enter(WarpSlot& w, int64_t now, StallReason reason, int32_t cause) {
+    void enter(WarpSlot& w, int64_t now, StallReason reason, int64_t cause) {
         if (w.run_reason == reason && w.run_cause == cause) return;
         close_run(w, now);
         w.run_reason = reason;

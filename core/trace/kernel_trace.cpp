@@ -10,6 +10,9 @@ KernelTrace stretch_of(const KernelTrace& trace, int64_t begin, int64_t end) {
         end = std::max(begin, std::min(end, trace.kept_until));
     }
     const auto within = [&](const StallRun& run) { return run.begin < end && run.end > begin; };
+    const auto has_cause = [&](const StallRun& run) {
+        return run.cause >= 0 && static_cast<size_t>(run.cause) < trace.issues.size();
+    };
     std::vector<bool> issue_kept(trace.issues.size()), warp_kept(trace.warps.size());
     for (size_t i = 0; i < trace.issues.size(); ++i)
         issue_kept[i] = trace.issues[i].cycle >= begin && trace.issues[i].cycle < end;
@@ -18,7 +21,7 @@ KernelTrace stretch_of(const KernelTrace& trace, int64_t begin, int64_t end) {
         if (warp.begin >= end || warp.end <= begin) continue;
         warp_kept[w] = true;
         for (const StallRun& run : warp.runs)
-            if (within(run) && run.cause >= 0) {
+            if (within(run) && has_cause(run)) {
                 const auto cause = static_cast<size_t>(run.cause);
                 issue_kept[cause] = true;
                 warp_kept[trace.issues[cause].warp] = true;
@@ -62,7 +65,7 @@ KernelTrace stretch_of(const KernelTrace& trace, int64_t begin, int64_t end) {
             if (!within(run)) continue;
             run.begin = std::max(run.begin, begin);
             run.end = std::min(run.end, end);
-            if (run.cause >= 0) run.cause = static_cast<int32_t>(issue_at[static_cast<size_t>(run.cause)]);
+            run.cause = has_cause(run) ? static_cast<int32_t>(issue_at[static_cast<size_t>(run.cause)]) : -1;
             cut.warps[warp_at[w]].runs.push_back(run);
         }
     }
