@@ -10,9 +10,10 @@ using namespace lockstep;
 using namespace lockstep::model;
 
 TEST_CASE("every figure of every GPU has a value that makes sense and a source") {
-    const std::set<std::string> may_be_zero = {"shared_reserved",  "int_shares_fp32",      "fp16_tensor_tflops", "scheduler",
-                                               "shared_carveouts", "nvlink_gb_per_second", "l1_caches_loads",    "tlb_bytes",
-                                               "tlb_miss_latency", "tf32_tensor_tflops",   "folds_ptx"};
+    const std::set<std::string> may_be_zero = {"shared_reserved",    "int_shares_fp32",  "fp16_tensor_tflops",
+                                               "scheduler",          "shared_carveouts", "nvlink_gb_per_second",
+                                               "l1_caches_loads",    "tlb_bytes",        "tlb_miss_latency",
+                                               "tf32_tensor_tflops", "folds_ptx",        "dram_kind"};
     for (const GpuSpec& gpu : gpus())
         for (const SpecFigure& figure : figures_of(gpu)) {
             INFO(gpu.name << " " << figure.name);
@@ -87,6 +88,37 @@ TEST_CASE("the V100's row carries the clock of the lectures too, and their peaks
     CHECK(std::fabs(v100.fp32_tflops * share - 12.7) < 0.1);
     CHECK(std::fabs(v100.fp16_tensor_tflops * share - 102) < 0.5);
     for (const GpuSpec& gpu : gpus()) CHECK((gpu.lecture_mhz > 0) == (gpu.name == "v100"));
+}
+
+TEST_CASE("every GPU's kind of memory is a figure of its row, and its sources name no other") {
+    const std::map<std::string_view, DramKind> other = {
+        {"jetson-nano", DramKind::lpddr}, {"rtx3090", DramKind::gddr}, {"a6000", DramKind::gddr},
+        {"rtx4090", DramKind::gddr},      {"teaching", DramKind::ddr},
+    };
+    for (const GpuSpec& gpu : gpus()) {
+        INFO(gpu.name);
+        const DramKind kind = gpu.dram_kind;
+        CHECK(kind == (other.contains(gpu.name) ? other.at(gpu.name) : DramKind::hbm));
+        bool told = false;
+        for (const SpecFigure& figure : figures_of(gpu)) {
+            told |= figure.name == "dram_kind" && figure.label == "DRAM: " + std::string(name_of(kind));
+            if (figure.source.starts_with("estimate") || figure.source.starts_with("taken from")) continue;
+            for (const DramKind named : {DramKind::lpddr, DramKind::gddr, DramKind::hbm})
+                if (figure.source.find(name_of(named)) != figure.source.npos) CHECK(named == kind);
+        }
+        CHECK(told);
+    }
+}
+
+TEST_CASE("compute capabilities are in order as numbers, and written as NVIDIA does") {
+    CHECK(ComputeCapability{100}.text() == "10.0");
+    CHECK(ComputeCapability{86}.text() == "8.6");
+    CHECK(ComputeCapability{100} > ComputeCapability{90});
+    GpuSpec later = gpu_named("h100").value();
+    later.compute = {100};
+    CHECK(schedules_threads(later));
+    CHECK_FALSE(schedules_threads(gpu_named("p100").value()));
+    CHECK(gpu_named("jetson-nano").value().compute.text() == "5.3");
 }
 
 TEST_CASE("every GPU's memory levels lie further away one after the other") {

@@ -287,6 +287,10 @@ TEST_CASE("whatever the program: warps are eligible or stalled, shares stay with
 TEST_CASE("roofs and peaks are the vendor's figures, and ridges their ratios") {
     const Roofline v100 = roofline_of(gpu("v100"));
     CHECK(v100.roof(RoofLevel::dram).name == "HBM");
+    CHECK(roofline_of(gpu("rtx3090")).roof(RoofLevel::dram).name == "GDDR");
+    GpuSpec reworded = gpu("v100");  // it is the row that says so, not the words of its sources
+    reworded.dram_channels.source = "LPDDR4";
+    CHECK(roofline_of(reworded).roof(RoofLevel::dram).name == "HBM");
     CHECK(v100.roof(RoofLevel::dram).bytes_per_second == 900e9);
     CHECK(v100.roof(RoofLevel::l1).bytes_per_second == 128.0 * 80 * 1530e6);
     REQUIRE(v100.peak("fp32") != nullptr);

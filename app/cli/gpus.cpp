@@ -18,7 +18,7 @@ void print_table() {
                "warps/SM", "shared/SM", "L2 MB", "MHz", "DRAM GB/s", "FP32 TF", "FP16 TF");
     for (const model::GpuSpec& gpu : model::gpus())
         fmt::print("{:<11} {:<22} {:>4} {:>5} {:>9} {:>6} KB {:>7.2f} {:>8.0f} {:>9.0f} {:>9} {:>9}\n", gpu.name, gpu.title,
-                   gpu.compute, gpu.sms.value, gpu.warps_per_sm.value, gpu.shared_per_sm.value / 1024,
+                   gpu.compute.text(), gpu.sms.value, gpu.warps_per_sm.value, gpu.shared_per_sm.value / 1024,
                    gpu.l2_bytes.value / 1048576.0, gpu.boost_mhz.value, gpu.dram_gb_per_second.value,
                    gpu.fp32_tflops.value > 0 ? fmt::format("{:.1f}", gpu.fp32_tflops.value) : "-",
                    gpu.fp16_tensor_tflops.value > 0 ? fmt::format("{:.0f}", gpu.fp16_tensor_tflops.value) : "-");
@@ -26,13 +26,13 @@ void print_table() {
 }
 
 void print_gpu(const model::GpuSpec& g) {
-    fmt::print("{} ({}), compute capability {}\n", g.title, g.name, g.compute);
+    fmt::print("{} ({}), compute capability {}\n", g.title, g.name, g.compute.text());
     const std::vector<model::SpecFigure> figures = model::figures_of(g);
     for (size_t i = 0; i < figures.size(); ++i) {
         const model::SpecFigure& figure = figures[i];
         std::string label(figure.label), unit(figure.unit), value = fmt::format("{:.10g}", figure.value);
         if (unit == "0 or 1") value = figure.value != 0 ? "yes" : "no", unit.clear();
-        if (const size_t colon = label.find(": "); figure.name == "scheduler" && colon != std::string::npos)
+        if (const size_t colon = label.find(": "); colon != std::string::npos)  // a choice, not a number
             value = label.substr(colon + 2), label.resize(colon);
         for (; i + 1 < figures.size() && figures[i + 1].label == figure.label; ++i)  // one line for all of a choice
             value += fmt::format(", {:.10g}", figures[i + 1].value);

@@ -85,7 +85,7 @@ PlanRequest plan_request_of(const PlanOptions& o, const std::string& link) {
     request.microbatch = o.microbatch;
     request.plan.sequence_parallel =
         o.tp > 1 && (o.sequence_parallel || (!o.whole_sequences && request.shape.kind == parallel::ModelShape::Kind::llama));
-    const bool halves = gpu.compute[0] < '8';  // no bf16 before Ampere
+    const bool halves = gpu.compute.number < 80;  // no bf16 before Ampere
     request.compute = o.dtype.empty() ? (halves ? DType::f16 : DType::bf16)
                                       : chosen_of<DType>("--dtype", o.dtype,
                                                          {{"bf16", DType::bf16}, {"f16", DType::f16}, {"f32", DType::f32}});

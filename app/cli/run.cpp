@@ -129,7 +129,7 @@ std::shared_ptr<const ptx::Program> with_registers(std::shared_ptr<const ptx::Pr
     if (count.empty()) return program;
     uint32_t registers = 0;
     if (count == "ptxas") {
-        const device::PtxasRegisters told = device::ptxas_registers(*program, std::string(gpu.compute));
+        const device::PtxasRegisters told = device::ptxas_registers(*program, gpu.compute.text());
         tell("ptxas for {}: {} registers a thread; without it {}\n", told.target, told.count, program->registers_per_thread);
         auto changed = std::make_shared<ptx::Program>(*program);
         changed->registers_per_thread = told.count;
@@ -148,14 +148,6 @@ std::optional<model::SchedulerPolicy> scheduler_of(const std::string& name) {
     const auto policy = model::scheduler_named(name);
     if (!policy) throw Failure(fmt::format("unknown scheduler '{}'; there are gto, gty, lrr", name));
     return policy;
-}
-
-// 80 for "8.0".
-int compute_capability(const model::GpuSpec& gpu) {
-    int digits = 0;
-    for (const char c : gpu.compute)
-        if (c >= '0' && c <= '9') digits = digits * 10 + (c - '0');
-    return digits;
 }
 
 // As the file's name ends: .csv, .txt, else Perfetto JSON.
@@ -241,7 +233,7 @@ int run(const Options& options) {
     const std::string extension = std::filesystem::path(options.file).extension().string();
     if (extension == ".cu" || extension == ".cuh" || extension == ".cpp") {
         device::CompileOptions how = options.compiler;
-        how.least_arch = compute_capability(gpu);
+        how.least_arch = static_cast<int>(gpu.compute.number);
         device::Compiled compiled = compile_with_warnings(text, options.file, how);
         source = std::move(text);
         text = std::move(compiled.ptx);

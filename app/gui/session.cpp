@@ -48,9 +48,9 @@ bool asks_for(const Session& session, std::string_view words) {
 std::vector<GpuChoice> gpu_choices() {
     std::vector<GpuChoice> choices;
     const auto add = [&](const std::string& name, std::string title, const model::GpuSpec& gpu) {
-        choices.push_back({name, std::move(title),
-                           std::to_string(gpu.sms.value) + (gpu.sms.value == 1 ? " SM" : " SMs") + ", compute " +
-                               std::string(gpu.compute)});
+        choices.push_back(
+            {name, std::move(title),
+             std::to_string(gpu.sms.value) + (gpu.sms.value == 1 ? " SM" : " SMs") + ", compute " + gpu.compute.text()});
     };
     for (const model::GpuSpec& gpu : model::gpus()) add(std::string(gpu.name), std::string(gpu.title), gpu);
     for (const int sms : {1, 4, 8}) {

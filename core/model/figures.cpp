@@ -111,6 +111,9 @@ std::vector<SpecFigure> figures_of(const GpuSpec& gpu) {
                                                       "scheduler: greedy then youngest"};
     figures.push_back({"scheduler", schedulers[static_cast<size_t>(gpu.scheduler.value)], "",
                        static_cast<double>(gpu.scheduler.value), gpu.scheduler.source});
+    static constexpr std::string_view kinds[] = {"DRAM: DDR", "DRAM: LPDDR", "DRAM: GDDR", "DRAM: HBM"};
+    figures.push_back({"dram_kind", kinds[static_cast<size_t>(gpu.dram_kind.value)], "",
+                       static_cast<double>(gpu.dram_kind.value), gpu.dram_kind.source});
     if (gpu.shared_carveouts.value[0] != 0 || gpu.shared_carveouts.value[1] != 0)
         for (const uint32_t& bytes : gpu.shared_carveouts.value)
             if (bytes != 0 || &bytes == gpu.shared_carveouts.value.data())

@@ -1,6 +1,7 @@
 // A GPU as the model sees it: one row a GPU in gpus.cpp, every figure with its source.
 #pragma once
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -33,10 +34,19 @@ std::string_view name_of(SchedulerPolicy);   // "gto", "lrr", "gty": the command
 std::string_view title_of(SchedulerPolicy);  // "greedy then oldest"
 std::optional<SchedulerPolicy> scheduler_named(std::string_view name);
 
+enum class DramKind : uint8_t { ddr, lpddr, gddr, hbm };
+std::string_view name_of(DramKind);  // "HBM"
+
+struct ComputeCapability {
+    uint32_t number = 0;  // 80: compute capability 8.0, as in ptx::Needed
+    constexpr auto operator<=>(const ComputeCapability&) const = default;
+    std::string text() const;  // "8.0"
+};
+
 struct GpuSpec {
-    std::string_view name;     // "v100": the command line
-    std::string_view title;    // "Tesla V100 SXM2"
-    std::string_view compute;  // "7.0"
+    std::string_view name;   // "v100": the command line
+    std::string_view title;  // "Tesla V100 SXM2"
+    ComputeCapability compute;
     // Structure
     Count sms, sub_cores, issue_width;  // issue_width: dispatches a sub-core and cycle (2 before Volta)
     Sourced<SchedulerPolicy> scheduler;
@@ -57,6 +67,7 @@ struct GpuSpec {
     Count shared_latency, shuffle_latency, constant_latency, l1_latency, l2_latency, dram_latency;
     // Memory
     Count l1_bytes, l1_mshrs, l2_bytes, l2_slices, dram_channels;  // l1_bytes: with no shared memory carved out
+    Sourced<DramKind> dram_kind;
     Count l1_ways, l2_ways;
     Sizes shared_carveouts;     // what shared memory may take of l1_bytes; all zero: the two are separate memories
     Figure l1_bytes_per_cycle;  // an SM

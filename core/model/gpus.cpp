@@ -5,11 +5,6 @@
 //   micro-benchmark   a published measurement on the silicon; "recalled" when quoted from memory, to be checked
 //   Accel-Sim      the configuration that the Accel-Sim project tuned for that GPU
 //   estimate       no published figure; DEVIATIONS.md names what hangs on it
-#include <algorithm>
-#include <cctype>
-#include <charconv>
-
-#include "core/base/nearest.h"
 #include "core/model/gpu_spec.h"
 
 namespace lockstep::model {
@@ -47,7 +42,7 @@ constexpr auto greedy = SchedulerPolicy::greedy_then_oldest;
 constexpr GpuSpec p100 = {
     .name = "p100",
     .title = "Tesla P100 SXM2",
-    .compute = "6.0",
+    .compute = {60},
     .sms = {56, pascal_paper},
     .sub_cores = {2, pascal_paper},
     .issue_width = {2, "NVIDIA P100 white paper, 2016: two dispatch units a warp scheduler"},
@@ -90,6 +85,7 @@ constexpr GpuSpec p100 = {
     .l2_bytes = {4 * MiB, pascal_paper},
     .l2_slices = {32, "estimate: one slice a DRAM channel"},
     .dram_channels = {32, "HBM2: 4 stacks of 8 channels"},
+    .dram_kind = {DramKind::hbm, pascal_paper},
     .l1_ways = {16, estimate},
     .l2_ways = {16, estimate},
     .shared_carveouts = {{}, "NVIDIA P100 white paper, 2016: 64 KB of shared memory of its own"},
@@ -152,7 +148,7 @@ constexpr GpuSpec p100 = {
 constexpr GpuSpec v100 = {
     .name = "v100",
     .title = "Tesla V100 SXM2",
-    .compute = "7.0",
+    .compute = {70},
     .sms = {80, volta_paper},
     .sub_cores = {4, volta_paper},
     .issue_width = {1, "NVIDIA V100 white paper, 2017: one warp instruction a clock and sub-core"},
@@ -195,6 +191,7 @@ constexpr GpuSpec v100 = {
     .l2_bytes = {6 * MiB, volta_paper},
     .l2_slices = {64, accel_sim_volta},
     .dram_channels = {32, "HBM2: 4 stacks of 8 channels"},
+    .dram_kind = {DramKind::hbm, volta_paper},
     .l1_ways = {16, "estimate: 64 ways in Accel-Sim act alike on these set hashes"},
     .l2_ways = {24, accel_sim_volta},
     .shared_carveouts = {{0, 8 * KiB, 16 * KiB, 32 * KiB, 64 * KiB, 96 * KiB}, guide},
@@ -258,7 +255,7 @@ constexpr GpuSpec v100 = {
 constexpr GpuSpec a100 = {
     .name = "a100",
     .title = "A100 SXM4 40 GB",
-    .compute = "8.0",
+    .compute = {80},
     .sms = {108, ampere_paper},
     .sub_cores = {4, ampere_paper},
     .issue_width = {1, ampere_paper},
@@ -302,6 +299,7 @@ constexpr GpuSpec a100 = {
     .l2_bytes = {40 * MiB, ampere_paper},
     .l2_slices = {80, ampere_paper},
     .dram_channels = {40, "HBM2: 5 stacks of 8 channels"},
+    .dram_kind = {DramKind::hbm, ampere_paper},
     .l1_ways = {16, "estimate: 64 ways in Accel-Sim act alike on these set hashes"},
     .l2_ways = {16, accel_sim_ampere},
     .shared_carveouts = {{0, 8 * KiB, 16 * KiB, 32 * KiB, 64 * KiB, 100 * KiB, 132 * KiB, 164 * KiB}, guide},
@@ -367,7 +365,7 @@ constexpr GpuSpec a100 = {
 constexpr GpuSpec teaching = {
     .name = "teaching",
     .title = "Teaching GPU",
-    .compute = "7.0",
+    .compute = {70},
     .sms = {2, ours},
     .sub_cores = {2, ours},
     .issue_width = {1, ours},
@@ -410,6 +408,7 @@ constexpr GpuSpec teaching = {
     .l2_bytes = {256 * KiB, ours},
     .l2_slices = {4, ours},
     .dram_channels = {2, ours},
+    .dram_kind = {DramKind::ddr, ours},
     .l1_ways = {4, ours},
     .l2_ways = {8, ours},
     .shared_carveouts = {{}, ours},
@@ -493,7 +492,7 @@ constexpr GpuSpec jetson_nano = [] {
     GpuSpec g = p100;
     g.name = "jetson-nano";
     g.title = "Jetson Nano (GM20B)";
-    g.compute = "5.3";
+    g.compute = {53};
     g.sms = {1, maxwell_data};
     g.sub_cores = {4, "NVIDIA GTX 980 white paper, 2014: four sub-cores an SM"};
     g.issue_width = {2, "NVIDIA GTX 980 white paper, 2014: two dispatch units a warp scheduler"};
@@ -513,6 +512,7 @@ constexpr GpuSpec jetson_nano = [] {
     g.l2_bytes = {256 * KiB, maxwell_data};
     g.l2_slices = {2, estimate};
     g.dram_channels = {1, "64 bits of LPDDR4"};
+    g.dram_kind = {DramKind::lpddr, maxwell_data};
     g.l2_bytes_per_cycle = {64, "estimate: 32 bytes a slice and cycle"};
     g.dram_latency = {360, "estimate: L2 latency plus about 140 ns at this clock"};
     g.dram_gb_per_second = {25.6, maxwell_data};
@@ -553,6 +553,7 @@ constexpr GpuSpec a100_80 = [] {
     g.l2_bytes_per_cycle.source =
         "taken from A100 40 GB, of the same die: 5.4 TB/s measured at 1410 MHz; 5120 in the white paper";
     g.dram_channels.source = "HBM2e: 5 stacks of 8 channels";
+    g.dram_kind.source = "NVIDIA A100 80 GB data sheet";
     g.dram_banks.source = of_hbm2;
     g.dram_row_bytes.source = row_of_hbm2;
     g.dram_row_cycle_ns.source = "estimate within JEDEC's figures for HBM2 and HBM2e";
@@ -567,7 +568,7 @@ constexpr GpuSpec rtx3090 = [] {
     g.name = "rtx3090";
     g.title = "GeForce RTX 3090";
     g.fp16_latency.source = ga10x;
-    g.compute = "8.6";
+    g.compute = {86};
     g.sub_cores.source = g.issue_width.source = g.sfu_lanes.source = g.lsu_lanes.source = ga102_paper;
     g.int_shares_fp32.source =
         "NVIDIA GA102 white paper, 2020: 16 of 32 lanes take either; one dispatch a cycle bounds both as well";
@@ -593,6 +594,7 @@ constexpr GpuSpec rtx3090 = [] {
     g.l2_bytes = {6 * MiB, ga102_paper};
     g.l2_slices = {48, "estimate: 12 memory controllers of 32 bits with 4 slices each"};
     g.dram_channels = {24, "12 GDDR6X controllers of two 16-bit channels"};
+    g.dram_kind = {DramKind::gddr, ga102_paper};
     g.shared_carveouts = {{0, 8 * KiB, 16 * KiB, 32 * KiB, 64 * KiB, 100 * KiB}, guide};
     g.l2_bytes_per_cycle = {1536, "estimate: 32 bytes a slice and cycle"};
     g.dram_gb_per_second = {936, ga102_paper};
@@ -622,6 +624,7 @@ constexpr GpuSpec a6000 = [] {
     g.title = "RTX A6000";
     g.l1_latency.source = g.l2_latency.source = g.dram_latency.source = chase_of_ga102;
     g.dram_channels.source = "12 GDDR6 controllers of two 16-bit channels";
+    g.dram_kind.source = "NVIDIA RTX A6000 data sheet";
     g.dram_banks.source = "GDDR6: 16 banks a channel";
     g.dram_row_bytes.source = "GDDR6: row of a channel";
     g.dram_row_cycle_ns.source = g.dram_activate_ns.source = "estimate within GDDR6's figures";
@@ -645,7 +648,7 @@ constexpr GpuSpec rtx4090 = [] {
     g.title = "GeForce RTX 4090";
     g.fp16_latency.source = of_ga10x;
     g.copy_engines.source = engines_of_ga102;
-    g.compute = "8.9";
+    g.compute = {89};
     g.sub_cores.source = g.issue_width.source = g.sfu_lanes.source = g.lsu_lanes.source = ada_paper;
     g.fp32_lanes.source = g.l1_bytes.source = g.memory_gb.source = ada_paper;
     g.int_lanes.source = "NVIDIA Ada white paper, 2022: 16 of the 32 FP32 lanes, modelled as lanes of their own";
@@ -662,6 +665,7 @@ constexpr GpuSpec rtx4090 = [] {
     g.l2_bytes = {72 * MiB, ada_paper};
     g.l2_bytes_per_cycle = {2560, "estimate: 5.2 TB/s measured on the L40 of this generation at 2.0 to 2.5 GHz"};
     g.dram_gb_per_second = {1008, ada_paper};
+    g.dram_kind.source = ada_paper;
     g.boost_mhz = {2520, ada_paper};
     g.fp32_tflops = {82.6, ada_paper};
     g.fp64_tflops = {1.3, recalled_sheet};
@@ -683,7 +687,7 @@ constexpr GpuSpec h100 = [] {
     g.dram_row_bytes.source = row_of_hbm2;
     g.dram_row_cycle_ns.source = "estimate: as HBM2";
     g.copy_engines.source = engines_of_a100;
-    g.compute = "9.0";
+    g.compute = {90};
     g.sub_cores.source = g.issue_width.source = g.int_lanes.source = g.sfu_lanes.source = hopper_paper;
     g.lsu_lanes.source = g.int_shares_fp32.source = hopper_paper;
     g.sfu_latency.source = "estimate within the published 14 to 23 cycles";
@@ -705,6 +709,7 @@ constexpr GpuSpec h100 = [] {
     g.l2_bytes = {50 * MiB, hopper_paper};
     g.l2_slices = {96, estimate};
     g.dram_channels = {80, "HBM3: 5 stacks of 16 channels"};
+    g.dram_kind.source = hopper_paper;
     g.shared_carveouts = {{0, 8 * KiB, 16 * KiB, 32 * KiB, 64 * KiB, 100 * KiB, 132 * KiB, 164 * KiB, 196 * KiB, 228 * KiB},
                           "NVIDIA Hopper Tuning Guide"};
     g.l2_bytes_per_cycle = {5410,
@@ -745,6 +750,7 @@ constexpr GpuSpec h100_pcie = [] {
     g.title = "H100 PCIe";
     as_measured_on_h100(g);
     g.dram_channels.source = "estimate: as on H100 SXM5, whose stacks are HBM3; here they are HBM2e";
+    g.dram_kind.source = recalled_sheet;
     g.sms = {114, hopper_paper};
     g.boost_mhz = {1755, hopper_paper};
     g.fp32_peak_mhz = {1755, hopper_paper};
@@ -766,6 +772,7 @@ constexpr GpuSpec h200 = [] {
     as_measured_on_h100(g);
     g.l2_bytes_per_cycle.source = "9.8 TB/s measured on this GPU at 1830 MHz, reached here with 99 % of this";
     g.dram_channels = {96, "HBM3e: 6 stacks of 16 channels"};
+    g.dram_kind.source = h200_data;
     g.dram_gb_per_second = {4800, h200_data};
     g.memory_gb = {141, h200_data};
     g.year = {2023, h200_data};
@@ -774,85 +781,11 @@ constexpr GpuSpec h200 = [] {
 
 constexpr GpuSpec gpu_rows[] = {jetson_nano, p100,    v100, a100,      a100_80, rtx3090,
                                 a6000,       rtx4090, h100, h100_pcie, h200,    teaching};
-constexpr uint32_t most_teaching_sms = 256;
-
-struct PolicyNames {
-    SchedulerPolicy policy;
-    std::string_view name, title;
-};
-constexpr PolicyNames policies[] = {
-    {SchedulerPolicy::greedy_then_oldest, "gto", "greedy then oldest"},
-    {SchedulerPolicy::loose_round_robin, "lrr", "loose round robin"},
-    {SchedulerPolicy::greedy_then_youngest, "gty", "greedy then youngest"},
-};
 
 }  // namespace
 
 std::span<const GpuSpec> gpus() {
     return gpu_rows;
-}
-
-Result<GpuSpec> gpu_named(std::string_view name) {
-    const size_t colon = name.find(':');
-    std::string base(name.substr(0, colon));
-    for (char& letter : base) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-    std::string known;
-    std::vector<std::string> names;
-    for (const GpuSpec& row : gpu_rows) {
-        names.emplace_back(row.name);
-        known += (known.empty() ? "" : ", ") + std::string(row.name);
-        if (row.name != base) continue;
-        GpuSpec gpu = row;
-        if (colon == std::string_view::npos) return gpu;
-        const std::string_view digits = name.substr(colon + 1);
-        uint32_t sms = 0;
-        const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), sms);
-        if (base != "teaching") return Diagnostic{"the number of SMs of " + base + " is fixed: only teaching:N can be set"};
-        if (parsed.ec != std::errc{} || parsed.ptr != digits.data() + digits.size() || sms < 1 || sms > most_teaching_sms)
-            return Diagnostic{"'" + std::string(name) + "' needs a number of SMs from 1 to " +
-                              std::to_string(most_teaching_sms) + ", as in teaching:4"};
-        gpu.sms = {sms, "set by its name, teaching:N"};
-        gpu.fp32_tflops = {0.128 * sms, "SMs x 64 lanes x 2 x 1 GHz"};
-        gpu.fp64_tflops = {0.064 * sms, "SMs x 32 lanes x 2 x 1 GHz"};
-        gpu.fp16_tflops = {0.256 * sms, "SMs x 64 lanes x 2 halves x 2 x 1 GHz"};
-        return gpu;
-    }
-    const std::string near = nearest_name(base, names);
-    return Diagnostic{"unknown GPU '" + std::string(name) + "'" + (near.empty() ? "" : ", did you mean '" + near + "'?") +
-                      (near.empty() ? ": known are " : " Known are ") + known + " (teaching:N has N SMs)"};
-}
-
-std::string_view name_of(SchedulerPolicy policy) {
-    for (const PolicyNames& row : policies)
-        if (row.policy == policy) return row.name;
-    return "";
-}
-
-std::string_view title_of(SchedulerPolicy policy) {
-    for (const PolicyNames& row : policies)
-        if (row.policy == policy) return row.title;
-    return "";
-}
-
-std::optional<SchedulerPolicy> scheduler_named(std::string_view name) {
-    for (const PolicyNames& row : policies)
-        if (row.name == name) return row.policy;
-    return std::nullopt;
-}
-
-bool schedules_threads(const GpuSpec& gpu) {
-    return gpu.compute >= "7";  // one digit before the point, so far
-}
-
-simt::LaunchLimits limits_of(const GpuSpec& gpu) {
-    simt::LaunchLimits limits;
-    limits.threads_per_block = std::min<uint32_t>(1024, gpu.warps_per_sm * 32);
-    limits.shared_per_block = gpu.shared_per_block;
-    limits.registers_per_block = gpu.registers_per_block ? gpu.registers_per_block : gpu.registers_per_sm;
-    limits.shared_granule = gpu.shared_granule;
-    limits.register_unit = gpu.register_unit;
-    limits.warp_granule = gpu.block_warp_granule;
-    return limits;
 }
 
 }  // namespace lockstep::model

@@ -27,7 +27,7 @@ constexpr uint32_t store_sectors = 16;
 // Dependent loads of 4 and of 16 bytes a lane take 32 and 38 cycles (published study of Ampere's core, MICRO 2025): six
 // cycles for 384 bytes more. Measured on Ampere, taken for what came later; the teaching GPU's loads are all alike.
 uint32_t result_bytes(const GpuSpec& gpu) {
-    return gpu.folds_ptx != 0 && gpu.compute >= std::string_view("8.0") ? 64 : 0;
+    return gpu.folds_ptx != 0 && gpu.compute.number >= 80 ? 64 : 0;
 }
 }  // namespace
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/ptx/generation.h"
 #include "core/ptx/ptx.h"
@@ -28,11 +27,11 @@ std::string instruction_text(const ptx::Program& program, uint32_t pc) {
 std::vector<std::string> refusals(const GpuSpec& gpu, const ptx::Program& program, const simt::LaunchConfig& config) {
     std::vector<std::string> found;
     if (gpu.name.starts_with("teaching")) return found;
-    const auto compute = static_cast<uint32_t>(std::lround(10 * std::stod(std::string(gpu.compute))));
+    const uint32_t compute = gpu.compute.number;
     const auto later = [&](const std::string& what, uint32_t needed, const char* refused) {
         found.push_back(
-            fmt::format("{} needs compute capability {}.{}: a real {} ({}) would refuse this {}, the modelled one runs it",
-                        what, needed / 10, needed % 10, gpu.title, gpu.compute, refused));
+            fmt::format("{} needs compute capability {}: a real {} ({}) would refuse this {}, the modelled one runs it",
+                        what, ComputeCapability{needed}.text(), gpu.title, gpu.compute.text(), refused));
     };
     if (const ptx::Needed needed = ptx::needed_generation(program); needed.compute > compute)
         later(instruction_text(program, needed.pc), needed.compute, "kernel");
@@ -67,7 +66,7 @@ std::vector<std::string> refusals(const GpuSpec& gpu, const ptx::Program& progra
             constants, most_constants));
     if (program.parameter_bytes > most_early_parameters && compute < 70)
         found.push_back(fmt::format("{} bytes of parameters: a real {} ({}) takes at most {}; the modelled one runs it",
-                                    program.parameter_bytes, gpu.title, gpu.compute, most_early_parameters));
+                                    program.parameter_bytes, gpu.title, gpu.compute.text(), most_early_parameters));
     return found;
 }
 

@@ -11,14 +11,6 @@
 namespace lockstep::model {
 namespace {
 
-// The kind of memory stands in the sources of its figures: "HBM2: 4 stacks of 8 channels".
-std::string_view memory_name(const GpuSpec& gpu) {
-    for (const std::string_view kind : {"HBM", "LPDDR", "GDDR"})
-        for (const std::string_view source : {gpu.dram_channels.source, gpu.dram_gb_per_second.source})
-            if (source.find(kind) != std::string_view::npos) return kind;
-    return "DRAM";
-}
-
 double over(double a, double b) {
     return b > 0 ? a / b : 0;
 }
@@ -39,7 +31,7 @@ const Peak* Roofline::peak(std::string_view name) const {
 Roofline roofline_of(const GpuSpec& gpu) {
     const double clock = gpu.boost_mhz * 1e6;
     Roofline roofline;
-    roofline.roofs = {{RoofLevel::dram, memory_name(gpu), gpu.dram_gb_per_second * 1e9},
+    roofline.roofs = {{RoofLevel::dram, name_of(gpu.dram_kind.value), gpu.dram_gb_per_second * 1e9},
                       {RoofLevel::l2, "L2", gpu.l2_bytes_per_cycle * clock},
                       {RoofLevel::l1, "L1, shared", gpu.l1_bytes_per_cycle * gpu.sms * clock}};
     const auto peak = [](std::vector<Peak>& list, std::string_view name, double teraflops) {

@@ -14,7 +14,7 @@ enum class RoofLevel : uint8_t { dram, l2, l1 };
 
 struct Roof {
     RoofLevel level = RoofLevel::dram;
-    std::string_view name;  // "HBM", "GDDR", "LPDDR" or "DRAM"; "L2"; "L1, shared"
+    std::string_view name;  // "HBM", "GDDR", "LPDDR" or "DDR"; "L2"; "L1, shared"
     double bytes_per_second = 0;
 };
 struct Peak {

@@ -171,7 +171,7 @@ void time_math(const GpuSpec& gpu, const ptx::Program& program, const Lines& lin
 double tensor_speed(const GpuSpec& gpu, Type type) {
     switch (type) {
         case Type::f64:  // A100: 19.5 of 312 TFLOP/s; boards for graphics multiply on their few FP64 lanes
-            return gpu.compute == "8.0" || gpu.compute == "9.0" || gpu.fp16_tensor_tflops <= 0
+            return gpu.compute.number == 80 || gpu.compute.number == 90 || gpu.fp16_tensor_tflops <= 0
                        ? 1.0 / 16
                        : gpu.fp64_tflops / gpu.fp16_tensor_tflops;
         case Type::tf32:
@@ -204,7 +204,7 @@ AtomicWay way_of(const GpuSpec& gpu, const ptx::DecodedInstruction& in, const Lo
     const bool words = in.type == Type::u32 || in.type == Type::s32 || in.type == Type::b32;
     if (gpu.folds_ptx == 0 || !lowered.one_address || !sums || !words || in.vector != 1) return AtomicWay::lane_by_lane;
     const bool counted = lowered.one_operand && operation == AtomicOperation::add;
-    return counted || gpu.compute >= std::string_view("8.0") ? AtomicWay::of_the_warp : AtomicWay::lane_by_lane;
+    return counted || gpu.compute.number >= 80 ? AtomicWay::of_the_warp : AtomicWay::lane_by_lane;
 }
 }  // namespace
 

@@ -19,7 +19,7 @@ struct Crossed {
     uint64_t requests = 0, bytes = 0;
     uint64_t room = 0;  // bytes that could have crossed meanwhile, where those are others
 };
-struct Row {
+struct LinkRow {
     std::string_view name;
     Crossed (*crossed)(const Whole&);
     double (*bytes_a_cycle)(const Whole&);  // at most, the whole GPU
@@ -60,7 +60,7 @@ Crossed beyond(const Whole& w) {
     return {count, count * sector_bytes};
 }
 
-constexpr Row rows[] = {
+constexpr LinkRow link_rows[] = {
     {"global_load", asked<&Sums::loads>, l1_peak},
     {"global_store", asked<&Sums::stores>, l1_peak},
     {"global_atomic", asked<&Sums::atomics>, l1_peak},
@@ -133,7 +133,7 @@ MemoryTraffic traffic_in(const KernelRun& run, const Stretch& stretch) {
     traffic.begin = stretch.begin;
     traffic.end = stretch.end;
     const auto cycles = static_cast<double>(stretch.totals.cycles);
-    for (const Row& row : rows) {
+    for (const LinkRow& row : link_rows) {
         const Crossed crossed = row.crossed(whole);
         const double most = cycles * row.bytes_a_cycle(whole);
         const auto taken = static_cast<double>(crossed.room != 0 ? crossed.room : crossed.bytes);

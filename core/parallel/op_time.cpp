@@ -55,7 +55,7 @@ double OpTimes::product_us(const Product& p, DType dtype) const {
     const double rate = peak_tflops(dtype) * 1e6 / sms / clock * efficiencies_.arithmetic;  // an SM and cycle
     const double l2 = gpu_.l2_bytes_per_cycle / sms;                                        // bytes, likewise
     const double dram = gpu_.dram_gb_per_second * 1e3 * efficiencies_.memory;               // bytes a microsecond
-    const bool clusters = gpu_.compute[0] >= '9' && dtype != DType::f64;  // two blocks load what both need once (Hopper)
+    const bool clusters = gpu_.compute.number >= 90 && dtype != DType::f64;  // two blocks load what both need once (Hopper)
     double best = INFINITY;
     for (const ProductTile& tile : product_tiles) {
         const double tiles = whole_units(p.m, tile.m) * whole_units(p.n, tile.n) * p.batch;

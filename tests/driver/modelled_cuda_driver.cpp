@@ -256,12 +256,11 @@ int cuDeviceGetName(char* name, int length, int) {
 }
 int cuDeviceGetAttribute(int* value, int attribute, int) {
     if (const model::GpuSpec* const gpu = timed_gpu()) {
-        const auto dot = gpu->compute.find('.');
-        const auto number = [](std::string_view text) { return std::atoi(std::string(text).c_str()); };
+        const auto compute = static_cast<int>(gpu->compute.number);
         *value = attribute == 16   ? static_cast<int>(gpu->sms.value)
                  : attribute == 13 ? static_cast<int>(1000 * gpu->boost_mhz.value)
-                 : attribute == 75 ? number(gpu->compute.substr(0, dot))
-                 : attribute == 76 ? number(gpu->compute.substr(dot + 1))
+                 : attribute == 75 ? compute / 10
+                 : attribute == 76 ? compute % 10
                                    : 0;
         return 0;
     }

@@ -173,7 +173,7 @@ class GenerationsView final : public View {
             ui.text(line.x, line.y + (closer ? 17 : 18), row.gpu.title,
                     {.size = 13, .weight = shown ? 700 : 600, .width = name - 4});
             if (height >= 42)
-                ui.text(line.x, line.y + 34, fmt::format("{}, cc {}", row.gpu.year.value, row.gpu.compute),
+                ui.text(line.x, line.y + 34, fmt::format("{}, cc {}", row.gpu.year.value, row.gpu.compute.text()),
                         {.size = 12, .color = theme.quiet, .width = name - 4});
             for (size_t c = 0; c < columns.size(); ++c) {
                 double most = 0;
