@@ -56,6 +56,7 @@ TEST_CASE("a block that asks for more than any SM has does not fit, however much
             CHECK(occupancy_limits(one, 256, registers, 0)[1].a_block >= uint64_t{registers} * 32 * 8);
         }
         CHECK(occupancy(one, 0xffffffffu, 32, 0).blocks == 0);
+        CHECK(occupancy(one, 32, 32, (uint64_t{1} << 32) + 16).blocks == 0);
     }
 }
 

@@ -220,6 +220,7 @@ TEST_CASE("shared, local, parameter and global variables have their places") {
     const auto p = decode(module.value()).value();
     CHECK(p->static_shared == 100);
     CHECK(p->dynamic_shared_offset == 112);
+    CHECK(shared_bytes(*p, 0xffffffff) == 112 + uint64_t{0xffffffff});  // whatever a launch asks for
     CHECK(p->local_bytes == 16);
     CHECK(p->parameters[1].offset == 8);
     CHECK(p->parameters[2].offset == 32);

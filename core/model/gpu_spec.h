@@ -142,7 +142,7 @@ struct SpecFigure {
 std::vector<SpecFigure> figures_of(const GpuSpec&);
 
 // `most_blocks`: a limit chosen by hand (0: none); it is named the limiter only when it is below all others.
-Occupancy occupancy(const GpuSpec&, uint32_t threads_per_block, uint32_t registers_per_thread, uint32_t shared_per_block,
+Occupancy occupancy(const GpuSpec&, uint32_t threads_per_block, uint32_t registers_per_thread, uint64_t shared_per_block,
                     uint32_t most_blocks = 0);
 
 struct OccupancyLimit {            // one of the limits, and how its number comes about
@@ -155,6 +155,6 @@ struct OccupancyLimit {            // one of the limits, and how its number come
 };
 // In the order warps, registers, shared memory, block slots, and your limit where there is one.
 std::vector<OccupancyLimit> occupancy_limits(const GpuSpec&, uint32_t threads_per_block, uint32_t registers_per_thread,
-                                             uint32_t shared_per_block, uint32_t most_blocks = 0);
+                                             uint64_t shared_per_block, uint32_t most_blocks = 0);
 
 }  // namespace lockstep::model

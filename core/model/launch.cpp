@@ -8,7 +8,7 @@
 namespace lockstep::model {
 
 simt::LaunchOptions functional_options(const GpuSpec& gpu, const ptx::Program& program, const simt::LaunchConfig& config) {
-    const uint32_t shared = std::max(program.static_shared, program.dynamic_shared_offset) + config.dynamic_shared;
+    const uint64_t shared = ptx::shared_bytes(program, config.dynamic_shared);
     const auto threads = static_cast<uint32_t>(config.block.count());
     simt::LaunchOptions options;
     options.independent = schedules_threads(gpu);

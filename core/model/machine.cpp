@@ -26,7 +26,7 @@ SharedState make_state(const GpuSpec& gpu, const ptx::Program& program, const si
     state.warps_per_block = occupancy.warps_per_block;
     // check_launch knows no allocation granules: a block that just misses fitting runs alone on its SM.
     state.blocks_per_sm = std::max(1u, occupancy.blocks);
-    state.shared_per_block = std::max(program.static_shared, program.dynamic_shared_offset) + config.dynamic_shared;
+    state.shared_per_block = static_cast<uint32_t>(ptx::shared_bytes(program, config.dynamic_shared));
     state.blocks = config.grid.count();
     return state;
 }
@@ -106,10 +106,6 @@ void fill(SharedState& state, std::vector<std::unique_ptr<Sm>>& sms) {
                 sm->start_block(slot, static_cast<uint32_t>(state.next_block++), start_of_block(state, 0));
 }
 
-uint32_t shared_bytes(const ptx::Program& program, const simt::LaunchConfig& config) {
-    return std::max(program.static_shared, program.dynamic_shared_offset) + config.dynamic_shared;
-}
-
 }  // namespace
 
 void SmQueue::rebuild(const std::vector<std::unique_ptr<Sm>>& sms) {
@@ -128,7 +124,7 @@ Machine::Machine(const GpuSpec& gpu, const ptx::Program& program, const simt::La
                 gpu.sub_cores),
       windows_(program.instructions.size(), options.trace) {
     result_.occupancy = occupancy(gpu, static_cast<uint32_t>(config.block.count()), program.registers_per_thread,
-                                  shared_bytes(program, config), options.most_blocks_per_sm);
+                                  ptx::shared_bytes(program, config.dynamic_shared), options.most_blocks_per_sm);
     state_ = make_state(gpu, program, config, result_.occupancy);
     result_.totals.blocks = state_.blocks;
     result_.totals.threads_per_block = static_cast<uint32_t>(config.block.count());

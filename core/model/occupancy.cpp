@@ -25,12 +25,12 @@ uint32_t most_warps_of_a_block(const GpuSpec& gpu, uint64_t a_warp) {
 uint64_t registers_of_a_warp(uint32_t registers_per_thread) {
     return uint64_t{std::max<uint32_t>(1, registers_per_thread)} * 32;
 }
-uint64_t shared_of_a_block(const GpuSpec& gpu, uint32_t asked) {
-    return round_up(uint64_t{asked} + gpu.shared_reserved, gpu.shared_granule);
+uint64_t shared_of_a_block(const GpuSpec& gpu, uint64_t asked) {
+    return round_up(asked + gpu.shared_reserved, gpu.shared_granule);
 }
 }  // namespace
 
-Occupancy occupancy(const GpuSpec& gpu, uint32_t threads_per_block, uint32_t registers_per_thread, uint32_t shared_per_block,
+Occupancy occupancy(const GpuSpec& gpu, uint32_t threads_per_block, uint32_t registers_per_thread, uint64_t shared_per_block,
                     uint32_t most_blocks) {
     Occupancy o;
     o.by_choice = most_blocks;
@@ -62,7 +62,7 @@ Occupancy occupancy(const GpuSpec& gpu, uint32_t threads_per_block, uint32_t reg
 }
 
 std::vector<OccupancyLimit> occupancy_limits(const GpuSpec& gpu, uint32_t threads_per_block, uint32_t registers_per_thread,
-                                             uint32_t shared_per_block, uint32_t most_blocks) {
+                                             uint64_t shared_per_block, uint32_t most_blocks) {
     const Occupancy o = occupancy(gpu, threads_per_block, registers_per_thread, shared_per_block, most_blocks);
     const uint64_t warps = o.warps_per_block;
     const uint64_t plain = registers_of_a_warp(registers_per_thread), a_warp = round_up(plain, gpu.register_unit);
@@ -85,7 +85,7 @@ std::vector<OccupancyLimit> occupancy_limits(const GpuSpec& gpu, uint32_t thread
     if (shared != 0) {
         by_shared = fmt::format("{} B", shared_per_block);
         if (gpu.shared_reserved != 0) by_shared += fmt::format(" + {} B reserved", gpu.shared_reserved.value);
-        if (shared != uint64_t{shared_per_block} + gpu.shared_reserved)
+        if (shared != shared_per_block + gpu.shared_reserved)
             by_shared += fmt::format(", in granules of {} B: {} B", gpu.shared_granule.value, shared);
         if (shared > gpu.shared_per_block + gpu.shared_reserved)
             by_shared += fmt::format("; a block may have {} B", gpu.shared_per_block.value);

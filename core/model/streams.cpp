@@ -57,7 +57,7 @@ KernelTime kernel_time(const GpuSpec& gpu, const ptx::Program& program, const si
     KernelTime time;
     time.cycles = result.cycles;
     time.mhz = gpu.boost_mhz;
-    const uint32_t shared = std::max(program.static_shared, program.dynamic_shared_offset) + config.dynamic_shared;
+    const auto shared = static_cast<uint32_t>(ptx::shared_bytes(program, config.dynamic_shared));
     time.warps = std::max(1u, result.occupancy.warps_per_block);
     time.registers = time.warps * whole_units(std::max(1u, program.registers_per_thread) * 32, gpu.register_unit);
     time.shared = whole_units(shared + gpu.shared_reserved, gpu.shared_granule);

@@ -4,6 +4,7 @@
 // uint32_t mask for a predicate. Negative offsets point into `constants` (immediates, broadcast to 32 lanes):
 // `operand >= 0 ? registers + operand : constants + ~operand`. Every slot is 64-byte aligned.
 #pragma once
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -347,6 +348,11 @@ struct Program {
 
     const std::string& shown_name() const { return name.empty() ? kernel : name; }  // for people
 };
+
+// Shared memory of a block whose launch asks for so many dynamic bytes.
+inline uint64_t shared_bytes(const Program& program, uint64_t dynamic) {
+    return std::max(program.static_shared, program.dynamic_shared_offset) + dynamic;
+}
 
 // The text of instruction `pc` as the PTX has it, without indentation and semicolon.
 std::string text_of(const Program& program, uint32_t pc);

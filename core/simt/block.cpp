@@ -121,8 +121,7 @@ static uint64_t place_workspace(const ptx::Program& program, Memory& memory) {
 }
 
 uint64_t shared_of_launch(const Grid& grid) {
-    const ptx::Program& program = *grid.program;
-    return uint64_t{std::max(program.static_shared, program.dynamic_shared_offset)} + grid.config->dynamic_shared;
+    return ptx::shared_bytes(*grid.program, grid.config->dynamic_shared);
 }
 
 void set_blocks_at_once(Grid& grid, uint64_t blocks) {

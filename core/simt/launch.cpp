@@ -76,7 +76,7 @@ std::optional<Diagnostic> check_launch(const ptx::Program& program, const Launch
                           ": its .reqntid asks for " + extent(needed));
         }
     }
-    const uint64_t fixed = std::max(program.static_shared, program.dynamic_shared_offset);
+    const uint64_t fixed = ptx::shared_bytes(program, 0);
     const uint64_t granule = std::max(1u, limits.shared_granule);
     const uint64_t shared = (fixed + config.dynamic_shared + granule - 1) / granule * granule;
     if (shared > limits.shared_per_block) {
@@ -275,7 +275,7 @@ uint64_t most_units(const Grid& grid) {
     const uint64_t together = cluster_size(grid);
     const uint64_t block_bytes = std::max<uint64_t>(
         1, uint64_t{program.register_bytes} * ((config.block.count() + warp_size - 1) / warp_size) +
-               uint64_t{program.local_bytes} * config.block.count() + program.static_shared + config.dynamic_shared);
+               uint64_t{program.local_bytes} * config.block.count() + ptx::shared_bytes(program, config.dynamic_shared));
     return std::clamp<uint64_t>(resident_bytes / (block_bytes * together), 1, most_resident);
 }
 

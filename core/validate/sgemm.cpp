@@ -47,7 +47,7 @@ int64_t cycles_of(const Case& row, const model::GpuSpec& gpu, const ptx::Program
 double measure_sgemm(const Case& row, Programs& programs) {
     const model::GpuSpec gpu = gpu_of(row);
     const ptx::Program& program = programs.get("kernels/sgemm", row.file, row.kernel);
-    const uint32_t shared = std::max(program.static_shared, program.dynamic_shared_offset);
+    const uint64_t shared = ptx::shared_bytes(program, 0);
     const uint32_t resident =
         gpu.sms * model::occupancy(gpu, row.threads * row.block_y, program.registers_per_thread, shared).blocks;
     const uint32_t blocks = size / row.tile_rows * (size / row.tile_columns);

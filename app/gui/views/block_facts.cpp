@@ -75,8 +75,8 @@ std::vector<LimiterRow> limiter_rows(std::span<const model::OccupancyLimit> limi
 
 std::vector<LimiterRow> limiter_rows(const model::KernelRun& run) {
     const uint32_t registers = run.program ? run.program->registers_per_thread : 0;
-    const uint32_t shared = (run.program ? std::max(run.program->static_shared, run.program->dynamic_shared_offset) : 0) +
-                            run.config.dynamic_shared;
+    const uint64_t shared =
+        run.program ? ptx::shared_bytes(*run.program, run.config.dynamic_shared) : run.config.dynamic_shared;
     return limiter_rows(model::occupancy_limits(run.gpu, static_cast<uint32_t>(run.config.block.count()), registers, shared,
                                                 run.result.occupancy.by_choice));
 }

@@ -168,8 +168,7 @@ model::GpuSpec with_carve_out(const model::KernelRun& run, int64_t bytes) {
     gpu.shared_carveouts = row.value().shared_carveouts;
     gpu.shared_per_sm = row.value().shared_per_sm;
     if (bytes < 0 || gpu.shared_carveouts.value[1] == 0) return gpu;
-    const uint32_t a_block =
-        std::max(run.program->static_shared, run.program->dynamic_shared_offset) + run.config.dynamic_shared;
+    const auto a_block = static_cast<uint32_t>(ptx::shared_bytes(*run.program, run.config.dynamic_shared));
     uint32_t wanted = static_cast<uint32_t>(std::min<int64_t>(bytes, gpu.shared_per_sm.value));
     for (const uint32_t size : gpu.shared_carveouts.value)  // one block at least
         if (a_block > 0 && wanted < a_block + gpu.shared_reserved.value && size > wanted) wanted = size;

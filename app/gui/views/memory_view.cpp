@@ -44,8 +44,7 @@ std::vector<Place> places_of(const Snapshot& snapshot) {
         if (one.role != lessons::KernelArgument::Role::scalar && one.bytes > 0)
             places.push_back(
                 {one.name, false, one.address, one.bytes, one.type, one.role == lessons::KernelArgument::Role::out});
-    const uint64_t shared =
-        std::max(run.program->static_shared, run.program->dynamic_shared_offset) + run.config.dynamic_shared;
+    const uint64_t shared = ptx::shared_bytes(*run.program, run.config.dynamic_shared);
     if (shared > 0) places.push_back({"shared", true, 0, shared, shared_type(*run.program), false});
     return places;
 }
