@@ -103,7 +103,7 @@ std::string loop(const std::string& label, const std::string& address) {
 }
 uint32_t rounds(const ptx::Program& program) {
     uint32_t most = 1;
-    for (const Lowered& each : lower(gpu_named("v100").value(), program)) most = std::max<uint32_t>(most, each.rounds);
+    for (const Lowered& each : lower(program)) most = std::max<uint32_t>(most, each.rounds);
     return most;
 }
 }  // namespace
@@ -190,11 +190,11 @@ TEST_CASE("what becomes of tens of thousands of loops, or of values that hang on
         loops += "L" + std::to_string(i) +
                  ":\nld.global.f32 %f2, [%rd3];\nadd.s64 %rd3, %rd3, 4;\nsetp.eq.s64 %p1, %rd3, 0;\n@%p1 bra L" +
                  std::to_string(i) + ";\n";
-    const std::vector<Lowered> of_loops = lower(gpu_named("v100").value(), *kernel(loops));
+    const std::vector<Lowered> of_loops = lower(*kernel(loops));
     CHECK(std::count_if(of_loops.begin(), of_loops.end(), [](const Lowered& each) { return each.rounds == 4; }) == 20000);
     // Each value is made of the next one's, in a loop around them all; the last is a thread's own.
     chain += "LOOP:\n";
     for (int i = 10; i < 39; ++i) chain += "add.s32 %r" + std::to_string(i) + ", %r" + std::to_string(i + 1) + ", 1;\n";
     chain += "mov.u32 %r39, %tid.x;\nsetp.eq.s32 %p1, %r10, 7;\n@%p1 bra LOOP;\natom.global.add.u32 %r8, [%rd1], %r10;\n";
-    for (const Lowered& each : lower(gpu_named("v100").value(), *kernel(chain))) CHECK(!each.one_operand);
+    for (const Lowered& each : lower(*kernel(chain))) CHECK(!each.one_operand);
 }

@@ -25,7 +25,7 @@ std::shared_ptr<const ptx::Program> program_of(const std::string& body, const st
 std::string lowered(const std::string& body, const std::string& shared = "") {
     const auto program = program_of(body, shared);
     std::string text;
-    for (const Lowered& l : lower(gpu_named("v100").value(), *program)) text += std::to_string(l.instructions) + " ";
+    for (const Lowered& l : lower(*program)) text += std::to_string(l.instructions) + " ";
     return text;
 }
 
@@ -92,8 +92,7 @@ TEST_CASE("loads from global memory are moved up past stores to shared memory, t
     const auto marks = [](const std::string& body) {
         const auto program = program_of(body, ".shared .align 16 .b8 tile[4096];\n");
         std::string text;
-        for (const Lowered& l : lower(gpu_named("a6000").value(), *program))
-            text += (l.sets_mark == 2 ? "m" : l.from_mark == 2 ? "u" : "-");
+        for (const Lowered& l : lower(*program)) text += (l.sets_mark == 2 ? "m" : l.from_mark == 2 ? "u" : "-");
         return text;
     };
     const std::string load = "ld.global.f32 %f1, [%rd1];\n", other = "ld.global.f32 %f2, [%rd2];\n";
@@ -164,7 +163,7 @@ TEST_CASE("what is folded runs, counts as PTX, and takes no issue slot") {
         for (size_t pc = 0; pc < both.folded.instructions.size(); ++pc)
             CHECK(both.folded.instructions[pc].issues == both.plain.instructions[pc].issues);
         const KernelTrace& trace = both.folded.trace;
-        const auto lower_each = lower(gpu_named("v100").value(), *program);
+        const auto lower_each = lower(*program);
         size_t folded = 0;
         for (const WarpTrack& warp : trace.warps) {
             int64_t states = 0, issued = 0, last = -1;

@@ -292,21 +292,6 @@ TEST_CASE("a bulk copy comes through the SM's port and leaves L1 alone") {
     CHECK(sm.global(0, 200000, Access::load, Addresses(base, 4).at, all, 4).l1_hits == 0);
 }
 
-TEST_CASE("an L2 that goes on from launch to launch still has its lines, and what the host copied in") {
-    const GpuSpec gpu = gpu_named("v100").value();
-    MemorySystem memory(gpu);
-    {
-        LoadStore sm(gpu, memory, 0);
-        CHECK(latency(sm, base, 0) == gpu.dram_latency);
-    }
-    memory.settle();
-    memory.copied_in(base + (1 << 20), 1 << 16);
-    LoadStore sm(gpu, memory, 0);
-    CHECK(latency(sm, base, 0) == gpu.l2_latency);
-    CHECK(latency(sm, base + (1 << 20) + 65532, 1000) == gpu.l2_latency);
-    CHECK(latency(sm, base + (1 << 21), 2000) == gpu.dram_latency);
-}
-
 TEST_CASE("a copy of a memory system and an SM's side goes on alike") {
     const GpuSpec gpu = gpu_named("a100").value();
     MemorySystem memory(gpu);

@@ -82,8 +82,4 @@ Cache::Line& Cache::insert(uint64_t line, Victim& victim, bool evict_first) {
     return place;
 }
 
-void Cache::settle() {
-    for (Line& line : lines_) line.last = 0;
-}
-
 }  // namespace lockstep::model

@@ -72,8 +72,6 @@ class Cache {
     Line* find(uint64_t line, uint32_t* used_since = nullptr);
     // A fresh entry for a line that find() did not have. `evict_first`: it is the next to leave its set.
     Line& insert(uint64_t line, Victim& victim, bool evict_first = false);
-    // Every sector that is on its way is here.
-    void settle();
     // Asks the host for the set, which the next find() will want, and for its lines if `all`.
     void prefetch(uint64_t line, bool all = false) const {
         if (sets_ == 0) return;

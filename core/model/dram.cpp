@@ -70,11 +70,4 @@ Ticks Dram::write_behind(uint64_t line, Ticks since, Ticks now, uint32_t bytes) 
     return std::max(now, c.bus.free() - write_queue_);
 }
 
-void Dram::settle() {
-    for (Channel& c : channel_) c = Channel{};
-    for (Bank& bank : bank_) bank = Bank{};
-    bytes_read = bytes_written = requests = row_hits = 0;
-    windows = DoublingWindows<CycleTotals>{};
-}
-
 }  // namespace lockstep::model

@@ -28,8 +28,6 @@ class Dram {
     // A write that nobody waits for: takes the channel's time, and says when its queue has room for it.
     Ticks write_behind(uint64_t line, Ticks since, Ticks now, uint32_t bytes);
     Ticks write_behind(uint64_t line, Ticks now, uint32_t bytes) { return write_behind(line, now, now, bytes); }
-    // All queues empty, all counts 0, as of cycle 0.
-    void settle();
 
     uint64_t bytes_read = 0, bytes_written = 0;
     DoublingWindows<CycleTotals> windows;  // the same by the cycle in which a channel takes the request

@@ -23,9 +23,10 @@ using ptx::Space;
 using ptx::Type;
 
 constexpr uint32_t none = UINT32_MAX;
-constexpr uint32_t most_early = 48;   // loads ahead of their uses cost registers: 40 machine instructions are usual
-constexpr uint32_t most_words = 32;   // that loads from global memory moved to one place bring a lane
-constexpr uint32_t most_passes = 32;  // over instructions whose order is a stranger's; what is not known by then is not used
+constexpr uint32_t most_early = 48;  // loads ahead of their uses cost registers: 40 machine instructions are usual
+constexpr uint32_t most_words = 32;  // that loads from global memory moved to one place bring a lane
+constexpr uint32_t most_passes =
+    32;  // over instructions: an untrusted program may order them badly; what is not known by then is not used
 constexpr uint32_t unrolled = 4, most_unrolled = 28;  // rounds, and machine instructions of a loop that is
 constexpr uint32_t arithmetic_cycles = 4;             // in which a warp by itself issues as many instructions
 constexpr uint32_t most_distance = 256;               // between what is folded and its user
@@ -104,7 +105,6 @@ struct Pass {
     void find_zero_bits();
     uint32_t zeros_of(const DecodedInstruction& in) const;
     uint32_t zeros(int32_t operand) const;
-    bool small_constant(int32_t operand) const { return operand < 0; }
 
     void moves(uint32_t pc);
     void addresses(uint32_t pc);
@@ -519,7 +519,7 @@ uint32_t Pass::last_shared_load(uint32_t begin, uint32_t end) const {
 
 }  // namespace
 
-std::vector<Lowered> lower(const GpuSpec&, const ptx::Program& program, bool enabled) {
+std::vector<Lowered> lower(const ptx::Program& program, bool enabled) {
     std::vector<Lowered> out(std::max<size_t>(1, program.instructions.size()));
     if (program.instructions.empty()) return out;
     const auto size = static_cast<uint32_t>(program.instructions.size());

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/model/gpu_spec.h"
 #include "core/ptx/program.h"
 
 namespace lockstep::model {
@@ -30,6 +29,6 @@ struct Lowered {
 };
 
 // One entry an instruction; at least one. With `enabled` false every instruction stands for itself.
-std::vector<Lowered> lower(const GpuSpec& gpu, const ptx::Program& program, bool enabled = true);
+std::vector<Lowered> lower(const ptx::Program& program, bool enabled = true);
 
 }  // namespace lockstep::model

@@ -108,26 +108,4 @@ Served MemorySystem::atomic(uint64_t line, uint32_t touched, uint32_t operations
     return served;
 }
 
-void MemorySystem::settle() {
-    std::fill(slice_.begin(), slice_.end(), Turn{});
-    sectors = hits = 0;
-    l2_.settle();
-    dram_.settle();
-}
-
-void MemorySystem::copied_in(uint64_t address, uint64_t bytes) {
-    const uint64_t held = uint64_t{l2_.sets()} * l2_.ways() * line_bytes;
-    uint64_t at = address + (bytes > held ? bytes - held : 0);
-    for (; at < address + bytes; at += sector_bytes - at % sector_bytes) {
-        const uint64_t line = at / line_bytes;
-        Cache::Victim victim;
-        Cache::Line* entry = l2_.find(line);
-        if (entry == nullptr) entry = &l2_.insert(line, victim);
-        const auto sector = static_cast<uint8_t>(1u << at % line_bytes / sector_bytes);
-        entry->present = static_cast<uint8_t>(entry->present | sector);
-        entry->dirty = static_cast<uint8_t>(entry->dirty | sector);
-        entry->copies = 0;
-    }
-}
-
 }  // namespace lockstep::model

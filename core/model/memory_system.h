@@ -4,8 +4,6 @@
 //
 // Where L2 has two halves (A100, H100), a line lives in one of them; the other half keeps a copy for its own SMs as long as
 // half the cache has room for it, and has to ask across the chip otherwise.
-//
-// One MemorySystem can serve launch after launch: L2 keeps its lines, settle() empties the queues.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -38,11 +36,6 @@ class MemorySystem {
     Served write(uint64_t line, uint32_t sectors, Ticks since, Ticks sent, uint32_t half = 0);
     // `operations`: how many cycles the slice's atomic unit needs for them, one after the other.
     Served atomic(uint64_t line, uint32_t sectors, uint32_t operations, Ticks since, Ticks sent, uint32_t half = 0);
-
-    // For the next launch: all queues empty, all sectors arrived, all counts 0, from cycle 0 on. What L2 holds stays.
-    void settle();
-    // What a copy from the host leaves in L2: the last lines of [address, address + bytes), dirty, as far as they fit.
-    void copied_in(uint64_t address, uint64_t bytes);
 
     void prefetch(uint64_t line) const { l2_.prefetch(line); }
     uint32_t half_of_line(uint64_t line) const { return far_ == 0 ? 0 : slice_of_(line) * 2 / slices_; }

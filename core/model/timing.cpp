@@ -209,7 +209,7 @@ AtomicWay way_of(const GpuSpec& gpu, const ptx::DecodedInstruction& in, const Lo
 }  // namespace
 
 std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program, bool lowering) {
-    const std::vector<Lowered> lowered = lower(gpu, program, lowering);
+    const std::vector<Lowered> lowered = lower(program, lowering);
     std::vector<Timing> table(std::max<size_t>(1, program.instructions.size()));
     table[0].route = Route::exit;
     std::unordered_map<int32_t, uint32_t> numbers;
