@@ -23,8 +23,8 @@ constexpr std::string_view ladder = "published SGEMM ladder on this GPU, 4096 x 
 Case chain(std::string_view gpu, std::string_view name, std::string_view kernel, double cycles, Kind kind,
            std::string_view source) {
     return {.table = "latency",
-            .name = name,
-            .gpu = gpu,
+            .name = std::string(name),
+            .gpu = std::string(gpu),
             .file = "latency",
             .kernel = kernel,
             .expected = cycles,
@@ -36,8 +36,8 @@ Case chain(std::string_view gpu, std::string_view name, std::string_view kernel,
 Case global_chase(std::string_view gpu, std::string_view name, double cycles, Kind kind, std::string_view source,
                   uint64_t bytes, uint64_t stride, int32_t loads, int32_t warm) {
     return {.table = "latency",
-            .name = name,
-            .gpu = gpu,
+            .name = std::string(name),
+            .gpu = std::string(gpu),
             .file = "chase",
             .kernel = "chase_global",
             .expected = cycles,
@@ -62,8 +62,8 @@ Case dram(std::string_view gpu, std::string_view name, double cycles) {  // line
 }
 Case shared(std::string_view gpu, std::string_view name, double cycles, std::string_view source) {
     return {.table = "latency",
-            .name = name,
-            .gpu = gpu,
+            .name = std::string(name),
+            .gpu = std::string(gpu),
             .file = "chase",
             .kernel = "chase_shared",
             .expected = cycles,
@@ -75,8 +75,8 @@ Case shared(std::string_view gpu, std::string_view name, double cycles, std::str
 Case constant(std::string_view gpu, std::string_view name, double cycles, Kind kind, uint64_t bytes,
               std::string_view source) {
     return {.table = "latency",
-            .name = name,
-            .gpu = gpu,
+            .name = std::string(name),
+            .gpu = std::string(gpu),
             .file = "chase",
             .kernel = "chase_constant",
             .expected = cycles,
@@ -94,8 +94,8 @@ Case constant(std::string_view gpu, std::string_view name, double cycles, Kind k
 Case rate(std::string_view gpu, std::string_view name, std::string_view kernel, double results, Kind kind,
           std::string_view source = guide) {
     return {.table = "rate",
-            .name = name,
-            .gpu = gpu,
+            .name = std::string(name),
+            .gpu = std::string(gpu),
             .file = "rate",
             .kernel = kernel,
             .quantity = Quantity::results_a_cycle,
@@ -108,8 +108,8 @@ Case rate(std::string_view gpu, std::string_view name, std::string_view kernel, 
 }
 Case bank(std::string_view gpu, std::string_view name, double cycles, std::string_view kernel, int32_t stride) {
     return {.table = "rate",
-            .name = name,
-            .gpu = gpu,
+            .name = std::string(name),
+            .gpu = std::string(gpu),
             .file = "shared",
             .kernel = kernel,
             .quantity = Quantity::cycles_a_warp,
@@ -122,8 +122,8 @@ Case bank(std::string_view gpu, std::string_view name, double cycles, std::strin
 }
 Case sectors(std::string_view gpu, std::string_view name, double expected, int32_t stride) {
     return {.table = "rate",
-            .name = name,
-            .gpu = gpu,
+            .name = std::string(name),
+            .gpu = std::string(gpu),
             .file = "bandwidth",
             .kernel = "strided_global",
             .quantity = Quantity::sectors,
@@ -139,8 +139,8 @@ Case stream(std::string_view gpu, std::string_view name, Quantity quantity, doub
             Kind kind, std::string_view source, uint32_t sms, int32_t loads, uint64_t bytes, bool quick = true,
             bool parts = false) {
     return {.table = "bandwidth",
-            .name = name,
-            .gpu = gpu,
+            .name = std::string(name),
+            .gpu = std::string(gpu),
             .file = "bandwidth",
             .kernel = "read_all",
             .quantity = quantity,
@@ -162,8 +162,8 @@ Case sm_stream(std::string_view gpu, std::string_view name, double expected, std
                Kind kind, std::string_view source) {
     const bool l1_loads = file == "bandwidth";
     return {.table = "bandwidth",
-            .name = name,
-            .gpu = gpu,
+            .name = std::string(name),
+            .gpu = std::string(gpu),
             .file = file,
             .kernel = kernel,
             .quantity = Quantity::bytes_a_cycle,
@@ -183,8 +183,8 @@ Case sm_stream(std::string_view gpu, std::string_view name, double expected, std
 Case peak(std::string_view gpu, std::string_view name, double tflops, std::string_view file, std::string_view kernel,
           Kind kind, uint32_t sms, uint32_t threads, uint32_t steps, double operations, int32_t rounds) {
     return {.table = "peak",
-            .name = name,
-            .gpu = gpu,
+            .name = std::string(name),
+            .gpu = std::string(gpu),
             .file = file,
             .kernel = kernel,
             .quantity = Quantity::teraflops,
@@ -214,8 +214,8 @@ Case mma_tf32_peak(std::string_view gpu, std::string_view name, double tflops, u
 // A share of the GPU's own peak, which is that of wgmma.
 Case mma_of_hopper(std::string_view gpu, std::string_view name, double cycles) {
     return {.table = "rate",
-            .name = name,
-            .gpu = gpu,
+            .name = std::string(name),
+            .gpu = std::string(gpu),
             .file = "tensor",
             .kernel = "rate_mma",
             .quantity = Quantity::cycles_a_warp,
@@ -232,7 +232,7 @@ Case mma_of_hopper(std::string_view gpu, std::string_view name, double cycles) {
 Case rung(std::string_view name, std::string_view file, std::string_view kernel, double gflops, uint32_t tile_rows,
           uint32_t tile_columns, uint32_t block_x, uint32_t block_y, int32_t depth, bool rows_first = false) {
     return {.table = "sgemm",
-            .name = name,
+            .name = std::string(name),
             .gpu = "a6000",
             .file = file,
             .kernel = kernel,

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <mutex>
-#include <set>
 
 #include "core/base/files.h"
 #include "core/base/nearest.h"
@@ -40,23 +38,19 @@ std::vector<std::string> tables() {
 }
 
 std::vector<Case> cases_on(const std::string& gpu) {
-    static std::mutex mutex;
-    static std::set<std::string> names;  // which cases point to
-    const std::lock_guard lock(mutex);
-    const std::string_view name = *names.insert(gpu).first;
     const model::GpuSpec spec = model::gpu_named(gpu).value();
     std::vector<Case> chosen;
-    std::vector<std::pair<std::string_view, std::string_view>> known;  // table and name without the GPU's
+    std::vector<std::pair<std::string_view, std::string>> known;  // table and name without the GPU's
     const auto take = [&](const Case& row) {
-        const std::string_view own = row.name.substr(row.name.find('/') + 1);
+        const std::string own = row.name.substr(row.name.find('/') + 1);
         const std::pair key(row.table, own);
         if (row.quantity == Quantity::sectors || std::find(known.begin(), known.end(), key) != known.end()) return;
         known.push_back(key);
         Case it = row;
         if (row.gpu != gpu) {
-            const uint32_t sms = model::gpu_named(std::string(row.gpu)).value().sms.value;
-            it.gpu = name;
-            if (row.table != "sgemm") it.name = *names.insert(gpu + "/" + std::string(own)).first;
+            const uint32_t sms = model::gpu_named(row.gpu).value().sms.value;
+            it.gpu = gpu;
+            if (row.table != "sgemm") it.name = gpu + "/" + own;
             it.expected = 0;
             if (row.blocks >= sms) it.blocks = row.blocks / sms * spec.sms.value;
         }
@@ -66,7 +60,7 @@ std::vector<Case> cases_on(const std::string& gpu) {
     for (const Case& row : cases())
         if (row.gpu == gpu) take(row);
     for (const Case& row : cases())
-        if (model::gpu_named(std::string(row.gpu)).value().compute == spec.compute) take(row);
+        if (model::gpu_named(row.gpu).value().compute == spec.compute) take(row);
     for (const Case& row : cases()) take(row);
     return chosen;
 }
@@ -85,8 +79,8 @@ Result<Report> validate(const Options& options) {
     for (const Case& entry : cases()) {
         if (!options.table.empty() && options.table != entry.table) continue;
         if (options.quick && !entry.quick) continue;
-        Row row{std::string(entry.table), std::string(entry.name),  entry.expected, 0, entry.kind,
-                std::string(entry.unit),  std::string(entry.source)};
+        Row row{std::string(entry.table), entry.name, entry.expected, 0, entry.kind, std::string(entry.unit),
+                std::string(entry.source)};
         if (options.started) options.started(row.table + " " + row.name);
         row.got = measure(options.quick && entry.parts ? part_of(entry) : entry, programs);
         if (options.finished) options.finished(row);

@@ -30,8 +30,9 @@ enum class Quantity : uint8_t {
 };
 
 struct Case {
-    std::string_view table, name, gpu;  // "latency", "v100/l1", "v100"
-    std::string_view file, kernel;      // kernels/micro/FILE.cu, of which kernels/micro/ptx/FILE.ptx runs
+    std::string_view table;         // "latency"
+    std::string name, gpu;          // "v100/l1", "v100"
+    std::string_view file, kernel;  // kernels/micro/FILE.cu, of which kernels/micro/ptx/FILE.ptx runs
     Quantity quantity = Quantity::cycles_a_step;
     double expected = 0;
     std::string_view unit;
