@@ -284,6 +284,19 @@ TEST_CASE("whatever the program: warps are eligible or stalled, shares stay with
     }
 }
 
+TEST_CASE("the pipes' shares are those of the instructions as the launch ran them") {
+    KernelRun run = run_body("add.u32 %r1, %r1, 1; st.global.u32 [%rd1], %r1;", "v100");
+    CHECK(value(run, "pipe_uniform") == 0);  // the loads of parameters are folded
+    simt::Memory memory;
+    const uint64_t buffers[] = {memory.allocate(4096, "a"), memory.allocate(4096, "b")};
+    std::memcpy(run.config.parameters.data(), buffers, sizeof buffers);
+    TimedOptions plain;
+    plain.lowering = false;
+    run.result = launch(run.gpu, *run.program, run.config, memory, plain);
+    CHECK(value(run, "pipe_uniform") > 0);
+    CHECK(metrics_between(run, 0, run.result.cycles).metrics.size() == run.result.metrics.size());
+}
+
 TEST_CASE("roofs and peaks are the vendor's figures, and ridges their ratios") {
     const Roofline v100 = roofline_of(gpu("v100"));
     CHECK(v100.roof(RoofLevel::dram).name == "HBM");

@@ -80,6 +80,7 @@ struct Windows {
 };
 
 class Checkpoints;  // checkpoint.h
+struct Timing;      // timing.h
 
 struct TimedResult : simt::LaunchResult {
     int64_t cycles = 0;
@@ -90,8 +91,9 @@ struct TimedResult : simt::LaunchResult {
     Occupancy occupancy;
     LaunchTotals totals;
     Windows windows;
-    std::vector<Metric> metrics;                    // whole launch
-    std::vector<InstructionCounters> instructions;  // by pc, whole launch
+    std::vector<Metric> metrics;                        // whole launch
+    std::vector<InstructionCounters> instructions;      // by pc, whole launch
+    std::shared_ptr<const std::vector<Timing>> timing;  // by pc, as the launch ran; null where it was refused
     // For replays: how the launch ran, and what it left on the way.
     bool independent = true, synccheck = true;
     std::optional<SchedulerPolicy> scheduler;

@@ -254,7 +254,7 @@ const simt::Block* Machine::find_block(uint32_t linear) const {
 TimedResult Machine::finish() {
     if (refused_) {
         result_.instructions.resize(std::max<size_t>(1, program_.instructions.size()));
-        result_.metrics = compute_metrics(gpu_, program_, result_.occupancy, result_.instructions, result_.totals);
+        result_.metrics = compute_metrics(gpu_, program_, result_, result_.instructions, result_.totals);
         return std::move(result_);
     }
     for (const auto& sm : sms_) {
@@ -292,7 +292,8 @@ TimedResult Machine::finish() {
         totals.warp_cycles += t.warp_cycles;
         totals.l1_bytes = sm->l1_bytes();
     }
-    result_.metrics = compute_metrics(gpu_, program_, result_.occupancy, result_.instructions, totals);
+    result_.timing = std::make_shared<const std::vector<Timing>>(std::move(timing_));
+    result_.metrics = compute_metrics(gpu_, program_, result_, result_.instructions, totals);
     return std::move(result_);
 }
 

@@ -43,8 +43,7 @@ bool parse_range(std::string_view text, uint32_t& first, uint32_t& last) {
 }
 
 // For how long instructions take their pipes, and the data pipe of L1 and shared memory, all SMs.
-void add_pipes(MetricLaunch& launch, std::span<const InstructionCounters> counters) {
-    const std::vector<Timing> timing = make_timing(launch.gpu, launch.program, launch.gpu.folds_ptx != 0);
+void add_pipes(MetricLaunch& launch, std::span<const Timing> timing, std::span<const InstructionCounters> counters) {
     const double memory_interval = 32.0 / launch.gpu.lsu_lanes;
     for (size_t pc = 0; pc < std::min(counters.size(), timing.size()); ++pc) {
         const InstructionCounters& c = counters[pc];
@@ -137,11 +136,11 @@ void add_to(Sums& sums, const ptx::DecodedInstruction& instruction, const Instru
                                    : sums.atomic_conflicts) += conflicts_of(counters);
 }
 
-std::vector<Metric> compute_metrics(const GpuSpec& gpu, const ptx::Program& program, const Occupancy& occupancy,
+std::vector<Metric> compute_metrics(const GpuSpec& gpu, const ptx::Program& program, const TimedResult& result,
                                     std::span<const InstructionCounters> counters, const LaunchTotals& totals) {
     const Sums sums = sums_of(program, counters, [](uint32_t) { return true; });
-    MetricLaunch whole{gpu, program, occupancy, totals, static_cast<double>(totals.cycles) / gpu.boost_mhz};
-    add_pipes(whole, counters);
+    MetricLaunch whole{gpu, program, result.occupancy, totals, static_cast<double>(totals.cycles) / gpu.boost_mhz};
+    if (result.timing) add_pipes(whole, *result.timing, counters);
     std::vector<Metric> metrics;
     for (const MetricFormula& row : metric_table())
         metrics.push_back({row.name, row.nsight, row.unit, row.by_line ? row.by_line(sums) : row.whole(sums, whole)});

@@ -50,8 +50,8 @@ Sums sums_of(const ptx::Program& program, std::span<const InstructionCounters> c
 struct RoofPoint;
 RoofPoint roof_point(const GpuSpec&, const Sums&, const LaunchTotals&, double seconds);  // see roofline.h
 
-// `counters` and `totals`: of the whole launch or of some windows.
-std::vector<Metric> compute_metrics(const GpuSpec&, const ptx::Program&, const Occupancy&,
+// `counters` and `totals`: of the launch that gave `result`, the whole of it or some windows.
+std::vector<Metric> compute_metrics(const GpuSpec&, const ptx::Program&, const TimedResult& result,
                                     std::span<const InstructionCounters> counters, const LaunchTotals& totals);
 
 }  // namespace lockstep::model

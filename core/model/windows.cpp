@@ -169,7 +169,7 @@ MemoryTraffic traffic_of(const KernelRun& run) {
 WindowMetrics metrics_between(const KernelRun& run, int64_t begin, int64_t end) {
     const Stretch stretch = stretch_of(run, begin, end);
     return {stretch.begin, stretch.end,
-            compute_metrics(run.gpu, *run.program, run.result.occupancy, stretch.counters, stretch.totals)};
+            compute_metrics(run.gpu, *run.program, run.result, stretch.counters, stretch.totals)};
 }
 
 }  // namespace lockstep::model
