@@ -21,7 +21,6 @@ std::string quoted(const std::string& text) {
 }  // namespace
 
 void write_csv(const KernelTrace& trace, std::ostream& out, const std::function<std::string(uint32_t pc)>& name_of) {
-    static constexpr const char* levels[] = {"", "constant", "shared", "l1", "l2", "dram"};
     out << "event,sm,warp_slot,scheduler,block,warp_in_block,begin_cycle,end_cycle,state,pc,instruction,lanes,ready_cycle,"
            "memory_level,sectors_32_bytes,shared_passes,waits_for_pc,waits_for_cycle,sent_cycle\n";
     const auto text = [&](uint32_t pc) { return quoted(name_of ? name_of(pc) : "instruction " + std::to_string(pc)); };
@@ -47,7 +46,8 @@ void write_csv(const KernelTrace& trace, std::ostream& out, const std::function<
             // What ptxas folds into another instruction takes no issue slot and no time.
             out << fmt::format("issue,{},{},{},{},{},{},{},{},{},{},{},,,{}\n", who, i.cycle, i.cycle + (i.folded ? 0 : 1),
                                i.folded ? "folded" : "selected", i.pc, text(i.pc), __builtin_popcount(i.active), i.ready,
-                               levels[static_cast<size_t>(i.level)], i.sectors != 0 ? std::to_string(i.sectors) : "",
+                               i.level != MemoryLevel::none ? level_name(i.level) : "",
+                               i.sectors != 0 ? std::to_string(i.sectors) : "",
                                i.passes != 0 ? std::to_string(i.passes) : "", i.sent());
         }
         write_waits(INT64_MAX);

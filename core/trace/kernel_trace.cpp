@@ -4,6 +4,11 @@
 
 namespace lockstep {
 
+std::string_view level_name(MemoryLevel level) {
+    static constexpr std::string_view names[] = {"none", "constant", "shared", "l1", "l2", "dram"};
+    return names[static_cast<size_t>(level)];
+}
+
 KernelTrace stretch_of(const KernelTrace& trace, int64_t begin, int64_t end) {
     if (trace.truncated) {
         begin = std::max(begin, trace.kept_from);

@@ -3,6 +3,7 @@
 // indices of the launch's ptx::Program. Everything that the warp timeline (D1) and the block view (D6) draw is here.
 #pragma once
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "core/trace/overview.h"
@@ -11,6 +12,7 @@
 namespace lockstep {
 
 enum class MemoryLevel : uint8_t { none, constant, shared, l1, l2, dram };  // the farthest level that served it
+std::string_view level_name(MemoryLevel);                                   // "none", "l1": as files have it
 
 struct IssueRecord {  // one warp instruction issued on the traced SM
     int64_t cycle = 0;

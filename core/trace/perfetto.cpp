@@ -241,7 +241,6 @@ void write_perfetto(const KernelTrace& trace, const std::string& kernel, std::os
                     const std::function<std::string(uint32_t pc)>& name_of) {
     // Perfetto takes the thread whose number is its process's for the main one and draws it first: so is it with the first.
     constexpr int sm_process = 1, block_process = 2, state_process = 3;
-    static constexpr const char* levels[] = {"none", "constant", "shared", "l1", "l2", "dram"};
     Events events(out, 1.0);
     const auto text = [&](uint32_t pc) { return name_of ? name_of(pc) : "instruction " + std::to_string(pc); };
     events.name_process(sm_process, kernel + " on SM " + std::to_string(trace.sm) + ": warp slots (1 us is 1 cycle)");
@@ -266,8 +265,7 @@ void write_perfetto(const KernelTrace& trace, const std::string& kernel, std::os
                                     ",\"lanes\":" + std::to_string(__builtin_popcount(issue.active)) +
                                     ",\"ready\":" + std::to_string(issue.ready);
             if (issue.early != 0) arguments += ",\"moved up to\":" + std::to_string(issue.sent());
-            if (issue.level != MemoryLevel::none)
-                arguments += std::string(",\"level\":\"") + levels[static_cast<size_t>(issue.level)] + "\"";
+            if (issue.level != MemoryLevel::none) arguments += ",\"level\":\"" + std::string(level_name(issue.level)) + "\"";
             if (issue.sectors != 0) arguments += ",\"sectors\":" + std::to_string(issue.sectors);
             if (issue.passes != 0) arguments += ",\"passes\":" + std::to_string(issue.passes);
             events.span(sm_process, tid, issue.cycle, issue.cycle + 1, text(issue.pc), arguments);

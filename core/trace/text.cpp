@@ -22,9 +22,9 @@ std::string format_text(const Trace& trace) {
 }
 
 std::string format_text(const KernelTrace& trace, size_t warps) {
-    static constexpr const char* levels[] = {"", " constant", " shared", " l1", " l2", " dram"};
     std::string out = fmt::format("sm {} cycles {}\n", trace.sm, trace.cycles);
     auto to = std::back_inserter(out);
+    if (trace.truncated && trace.kept_from != 0) fmt::format_to(to, "kept from {}\n", trace.kept_from);
     if (trace.truncated) fmt::format_to(to, "kept until {}\n", trace.kept_until);
     for (const BlockRun& b : trace.blocks)
         fmt::format_to(to, "block {} sm {} slot {} {}..{}\n", b.block, b.sm, b.slot, b.begin, b.end);
@@ -45,8 +45,8 @@ std::string format_text(const KernelTrace& trace, size_t warps) {
         for (const uint32_t index : track.issues) {
             const IssueRecord& issue = trace.issues[index];
             write_runs(issue.cycle);
-            fmt::format_to(to, "  {} issue pc {} lanes {}{}", issue.cycle, issue.pc, __builtin_popcount(issue.active),
-                           levels[static_cast<size_t>(issue.level)]);
+            fmt::format_to(to, "  {} issue pc {} lanes {}", issue.cycle, issue.pc, __builtin_popcount(issue.active));
+            if (issue.level != MemoryLevel::none) fmt::format_to(to, " {}", level_name(issue.level));
             if (issue.folded) fmt::format_to(to, " folded");
             if (issue.early != 0) fmt::format_to(to, " sent {}", issue.sent());
             if (issue.sectors != 0) fmt::format_to(to, " sectors {}", issue.sectors);
