@@ -106,7 +106,7 @@ void Sm::dispatch_blocks(int64_t now) {
         state_.free_places.insert(state_.free_places.end(), cluster.places.begin(), cluster.places.end());
         state_.clusters.erase(place.cluster);
     }
-    if (state_.cluster_blocks > 1) return;  // launch.cpp starts those
+    if (state_.cluster_blocks > 1) return;  // machine.cpp starts those
     for (uint32_t slot = 0; slot < blocks_.size() && state_.next_block < state_.blocks; ++slot)
         if (!blocks_[slot].used) start_block(slot, static_cast<uint32_t>(state_.next_block++), start_of_block(state_, now));
 }
@@ -211,7 +211,7 @@ uint32_t Sm::pick(const SubCore& core, uint32_t open) const {
     }
     if (open >> core.last & 1) return core.last;
     const uint32_t flip = state_.scheduler == SchedulerPolicy::greedy_then_youngest ? ~0u : 0;
-    uint64_t best = ~uint64_t{0};  // no branch: nobody could foretell it
+    uint64_t best = ~uint64_t{0};  // no branch: unpredictable
     for (uint32_t left = open; left != 0; left &= left - 1) {
         const auto i = static_cast<uint32_t>(std::countr_zero(left));
         best = std::min(best, uint64_t{core.age[i] ^ flip} << 32 | i);
@@ -224,7 +224,7 @@ bool Sm::cycle_of(uint32_t s, int64_t now) {
     if (core.next_wake <= now) wake_up(core, now);
     uint32_t held = 0, free_again = 0;  // held: by a pipe that is taken
     int64_t soonest = never;
-    for (uint32_t left = core.busy_pipes; left != 0; left &= left - 1) {  // no branches: nobody could foretell them
+    for (uint32_t left = core.busy_pipes; left != 0; left &= left - 1) {  // no branches: unpredictable
         const auto pipe = static_cast<uint32_t>(std::countr_zero(left));
         const int64_t free = core.pipe[pipe].free;
         const uint32_t taken = free > now ? ~0u : 0;

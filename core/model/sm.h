@@ -2,7 +2,7 @@
 // memory side. A warp's state is kept as a run (since when, why, because of which instruction) and changes on events only;
 // cycle(now) touches what can change at `now` and says when something can change next.
 //
-//   launch.cpp -> Sm::cycle -> dispatch_blocks, then of each sub-core: wake -> pick -> issue -> simt::step -> cost -> next
+//   machine.cpp -> Sm::cycle -> dispatch_blocks, then of each sub-core: wake -> pick -> issue -> simt::step -> cost -> next
 //   wait
 #pragma once
 #include <array>
@@ -239,7 +239,7 @@ class Sm : private SmState {
         bool first = true;  // of its scheduler in this cycle
         bool branch = false, diverged = false;
         bool folded = false;
-        uint32_t early = 0;  // see IssueRecord
+        uint32_t early = 0;  // cycles, see IssueRecord
     };
     static simt::AheadRun& coming(WarpSlot& w) { return w.coming[w.ahead.at % w.coming.size()]; }
     static const simt::AheadRun& coming(const WarpSlot& w) { return w.coming[w.ahead.at % w.coming.size()]; }

@@ -10,8 +10,9 @@ namespace lockstep::model {
 
 class Turn {
   public:
-    // When the request that issues at `since` and takes `takes` has its turn. `early`: it counts as issued so long before;
-    // it is served then where there was time left, of which nobody else has had any, and else behind those that came before.
+    // When the request that issues at `since` and takes `takes` ticks has its turn. `early`, in ticks: it counts as issued
+    // so long before; it is served then where there was time left, of which nobody else has had any, and else behind those
+    // that came before.
     Ticks take(Ticks since, Ticks takes, Ticks early = 0) {
         if (since > free_) {
             left_ = std::min(left_ + since - free_, remembered);
