@@ -108,6 +108,33 @@ uint32_t rounds(const ptx::Program& program) {
 }
 }  // namespace
 
+TEST_CASE("whether a loop is unrolled and how many words are under way, its own kernel says") {
+    const std::string body = loop("LOOP:\n", "add.s64 %rd3, %rd3, 4096;\n");
+    const auto one_line = [](std::string text) {
+        std::replace(text.begin(), text.end(), '\n', ' ');
+        return text;
+    };
+    CHECK(rounds(*kernel(loop("LOOP: // no \"nounroll\" here\n", "add.s64 %rd3, %rd3, 4096;\n"))) == 4);
+    CHECK(rounds(*kernel(one_line(body))) == 4);
+    CHECK(rounds(*kernel(one_line(loop("LOOP: .pragma \"nounroll\"; ", "add.s64 %rd3, %rd3, 4096;\n")))) == 1);
+    CHECK(rounds(*kernel(".pragma \"nounroll\"; mov.u32 %r9, 0;\n" + body)) == 4);  // that of another instruction
+    // In front of a kernel's body or anywhere in the module it is for all loops.
+    const auto module = [&](const std::string& head, const std::string& attribute, const std::string& tail = "") {
+        const std::string text = head + ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 p)" +
+                                 attribute +
+                                 "\n{\n.reg .pred %p<9>; .reg .b32 %r<40>; .reg .f32 %f<40>; .reg .b64 %rd<40>;\n" + body +
+                                 "ret;\n}\n.visible .entry other() { ret; }\n" + tail;
+        return ptx::decode(ptx::parse(text, "k.ptx").value(), "k").value();
+    };
+    CHECK(rounds(*module("", "")) == 4);
+    CHECK(rounds(*module("", " .pragma \"nounroll\";")) == 1);
+    CHECK(rounds(*module("", " .pragma \"enable_smem_spilling\";")) == 4);
+    CHECK(rounds(*module("", "", ".pragma \"nounroll\";\n")) == 1);
+    // Few registers leave room for few words; those of another kernel do not count.
+    CHECK(rounds(*module("// registers k 14\n", "")) == 2);
+    CHECK(rounds(*module("// registers other 14\n", "")) == 4);
+}
+
 TEST_CASE("four rounds of a short loop have their loads under way together, as ptxas unrolls it") {
     const auto plain = kernel(loop("LOOP:\n", "add.s64 %rd3, %rd3, 4096;\n"));
     const auto rolled = kernel(loop("LOOP:\n.pragma \"nounroll\";\n", "add.s64 %rd3, %rd3, 4096;\n"));

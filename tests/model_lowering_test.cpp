@@ -203,3 +203,14 @@ TEST_CASE("running ahead and step by step fold alike") {
         CHECK(a.folded == b.folded);
     }
 }
+
+TEST_CASE("an instruction's modifiers are its own, whatever else stands in its line") {
+    const auto program = program_of(
+        "div.approx.f32 %f1, %f2, %f3; div.rn.f32 %f4, %f2, %f3; // not .approx\n"
+        "ld.global.f32 %f1, [%rd1]; ld.global.cg.f32 %f2, [%rd1];\n");
+    const std::vector<Timing> table = make_timing(gpu_named("v100").value(), *program);
+    CHECK(table[0].latency == 22);
+    CHECK(table[1].latency == 39);
+    CHECK(table[2].cache == CacheUse::normal);
+    CHECK(table[3].cache == CacheUse::l2_only);
+}

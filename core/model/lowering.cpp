@@ -56,7 +56,6 @@ struct Pass {
     std::unordered_map<int32_t, uint32_t> writes;     // and writes
     std::unordered_map<int32_t, uint32_t> zero_bits;  // trailing zeros of each value it ever has
     std::vector<bool> took;                           // has taken another instruction in already
-    std::vector<size_t> line_starts;                  // of the PTX, found when first asked for
 
     std::string_view name(uint32_t pc) const { return code[pc].opcode == nullptr ? "" : code[pc].opcode->name; }
     bool plain(uint32_t pc) const { return code[pc].kind == Kind::lane_wise && code[pc].guard == no_operand; }
@@ -116,7 +115,6 @@ struct Pass {
     uint32_t last_shared_load(uint32_t begin, uint32_t end) const;
     void unroll(uint32_t begin, uint32_t end, uint32_t mark, uint32_t words);
     bool depends_on_loads(uint32_t begin, uint32_t end) const;
-    bool keeps_rolled(uint32_t begin);
     void find_uniform();
     uint32_t words_at_once() const;
 };
@@ -428,7 +426,7 @@ void Pass::unroll(uint32_t begin, uint32_t end, uint32_t mark, uint32_t words) {
     uint32_t machine = 0;
     for (uint32_t pc = begin; pc < end; ++pc) machine += out[pc].instructions;
     const uint32_t rounds = std::min(unrolled, words_at_once() / words);
-    if (machine > most_unrolled || rounds < 2 || keeps_rolled(begin) || depends_on_loads(begin, end)) return;
+    if (machine > most_unrolled || rounds < 2 || code[begin].keeps_rolled || depends_on_loads(begin, end)) return;
     out[mark].rounds = static_cast<uint8_t>(rounds);
     out[end - 1].loop = begin;
 }
@@ -436,8 +434,7 @@ void Pass::unroll(uint32_t begin, uint32_t end, uint32_t mark, uint32_t words) {
 // What the registers hold besides sums and addresses, where it is known how many ptxas took.
 uint32_t Pass::words_at_once() const {
     constexpr uint32_t others = 12;
-    const bool stated = program.ptx.substr(0, program.ptx.find(".version")).find("// registers ") != std::string::npos;
-    if (!stated) return most_words;
+    if (!program.registers_stated) return most_words;
     return std::min(most_words, program.registers_per_thread - std::min(program.registers_per_thread, others));
 }
 
@@ -464,20 +461,6 @@ bool Pass::depends_on_loads(uint32_t begin, uint32_t end) const {
         if (depends) return true;
     }
     return false;
-}
-
-// `.pragma "nounroll"` stands between the loop's label and its first instruction.
-bool Pass::keeps_rolled(uint32_t begin) {
-    if (line_starts.empty())
-        for (size_t at = 0; at <= program.ptx.size(); at = std::min(program.ptx.find('\n', at), program.ptx.size()) + 1)
-            line_starts.push_back(at);
-    const auto start_of = [&](int32_t line) {
-        const size_t n = static_cast<size_t>(std::max(1, line)) - 1;
-        return n < line_starts.size() ? line_starts[n] : program.ptx.size();
-    };
-    const size_t to = start_of(code[begin].ptx_line);
-    const size_t from = begin == 0 ? 0 : start_of(code[begin - 1].ptx_line);
-    return program.ptx.substr(std::min(from, to), to - std::min(from, to)).find("nounroll") != std::string::npos;
 }
 
 // What is made of parameters, constants and the block's place alone is the same in all lanes.
@@ -523,8 +506,7 @@ std::vector<Lowered> lower(const ptx::Program& program, bool enabled) {
     std::vector<Lowered> out(std::max<size_t>(1, program.instructions.size()));
     if (program.instructions.empty()) return out;
     const auto size = static_cast<uint32_t>(program.instructions.size());
-    Pass pass{program, program.instructions,    out, std::vector<uint32_t>(size, size), {}, {},
-              {},      std::vector<bool>(size), {}};
+    Pass pass{program, program.instructions, out, std::vector<uint32_t>(size, size), {}, {}, {}, std::vector<bool>(size)};
     std::vector<ptx::BasicBlock> blocks;
     if (program.functions.empty()) {
         blocks = ptx::basic_blocks(program.instructions, program.lists, 0, size);

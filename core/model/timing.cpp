@@ -82,27 +82,13 @@ void time_matrix(const GpuSpec& gpu, const ptx::DecodedInstruction& in, Timing& 
     t.latency = t.interval + (group ? 0 : behind);
 }
 
-// The PTX line by line; that of an instruction is asked for thousands of times.
-class Lines {
-  public:
-    explicit Lines(std::string_view text) {
-        for (size_t begin = 0; begin <= text.size();) {
-            const size_t end = std::min(text.find('\n', begin), text.size());
-            lines_.push_back(text.substr(begin, end - begin));
-            begin = end + 1;
-        }
-    }
-    std::string_view operator[](int line) const {  // from 1 on; empty where there is none
-        return line < 1 || static_cast<size_t>(line) > lines_.size() ? std::string_view{}
-                                                                     : lines_[static_cast<size_t>(line) - 1];
-    }
+// An instruction as the PTX has it: "@%p1 ld.global.cg.f32 %f1, [%rd1]"; empty where there is no text.
+std::string_view text_at(const ptx::Program& program, uint32_t pc) {
+    if (pc >= program.texts.size()) return {};
+    return std::string_view(program.ptx).substr(program.texts[pc].begin, program.texts[pc].length);
+}
 
-  private:
-    std::vector<std::string_view> lines_;
-};
-
-void time_math(const GpuSpec& gpu, const ptx::Program& program, const Lines& lines, uint32_t pc, const Lowered& lowered,
-               Timing& t) {
+void time_math(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, const Lowered& lowered, Timing& t) {
     const ptx::DecodedInstruction& in = program.instructions[pc];
     const std::string_view name = in.opcode == nullptr ? "" : in.opcode->name;
     const Class type = class_of(in.type);
@@ -146,7 +132,7 @@ void time_math(const GpuSpec& gpu, const ptx::Program& program, const Lines& lin
     }
     for (const Sequence& row : sequences) {
         if (row.name != name || row.type != type) continue;
-        if (row.approx != (lines[in.ptx_line].find(".approx") != std::string_view::npos)) continue;
+        if (row.approx != in.approximate) continue;
         t.latency = row.latency * gpu.fp32_latency / 4;
         t.interval = type == Class::f64 ? row.interval * interval_of(gpu.fp64_lanes) / 4
                                         : row.interval * interval_of(gpu.fp32_lanes) / 2;
@@ -214,7 +200,6 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program,
     table[0].route = Route::exit;
     std::unordered_map<int32_t, uint32_t> numbers;
     const std::vector<uint8_t> reads = operand_cycles(gpu, program, lowered);
-    const Lines lines(program.ptx);
     for (uint32_t pc = 0; pc < program.instructions.size(); ++pc) {
         const ptx::DecodedInstruction& in = program.instructions[pc];
         Timing& t = table[pc];
@@ -232,7 +217,7 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program,
             t.pipe = static_cast<uint8_t>(Unit::cbu);
         };
         if (in.opcode != nullptr && (in.kind == Kind::load || in.kind == Kind::store || in.kind == Kind::async_copy))
-            t.cache = cache_use_of(spelling_in(lines[in.ptx_line], in.opcode->name));
+            t.cache = cache_use_of(spelling_in(text_at(program, pc), in.opcode->name));
         switch (in.kind) {
             case Kind::load:
             case Kind::store:
@@ -284,7 +269,7 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program,
                 if (in.opcode != nullptr && in.opcode->name == "barrier")
                     control(Route::barrier);
                 else
-                    time_math(gpu, program, lines, pc, lowered[pc], t);
+                    time_math(gpu, program, pc, lowered[pc], t);
                 break;
             case Kind::shuffle:
                 t.route = Route::shuffle;
@@ -314,7 +299,7 @@ std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program,
                 [[fallthrough]];
             default:
                 if (t.pipe == mio_queue || t.pipe >= pipes) t.pipe = static_cast<uint8_t>(Unit::alu);
-                time_math(gpu, program, lines, pc, lowered[pc], t);
+                time_math(gpu, program, pc, lowered[pc], t);
                 break;
         }
         const auto number_of = [&](int32_t offset) {

@@ -30,6 +30,8 @@ void Decoder::decode_statement(const Statement& statement) {
         }
     DecodedInstruction out;
     out.ptx_line = statement.place.line;
+    out.approximate = std::find(modifiers_.begin(), modifiers_.end(), ".approx") != modifiers_.end();
+    out.keeps_rolled = statement.keeps_rolled || entry_.keeps_rolled;
     if (!statement.guard.empty()) {
         const Slot* slot = frame_.register_named(statement.guard, statement.scope);
         if (!slot)
@@ -357,7 +359,9 @@ Result<std::shared_ptr<const Program>> decode(const Module& module, const std::s
     program->ptx_file = module.file;
     try {
         decode_all(module, *entry, *program);
-        if (const uint32_t stated = stated_registers(*module.text, entry->name)) program->registers_per_thread = stated;
+        const uint32_t stated = stated_registers(*module.text, entry->name);
+        program->registers_stated = stated != 0;
+        if (stated != 0) program->registers_per_thread = stated;
     } catch (const Complaint& complaint) {
         return diagnostic_of(complaint, *module.text, module.file);
     }

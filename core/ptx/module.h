@@ -44,6 +44,7 @@ struct Statement {
     Place place = {};
     int location = -1;           // index into Entry::locations
     std::string_view text = {};  // without the semicolon
+    bool keeps_rolled = false;   // .pragma "nounroll" in front of it: the loop that it begins stays as it is
 };
 
 struct RegisterDeclaration {
@@ -122,6 +123,7 @@ struct Entry {  // a kernel, or a function (.func)
     uint32_t required_cluster[3] = {0, 0, 0};  // .reqnctapercluster
     uint32_t max_cluster_blocks = 0;           // .maxclusterrank
     bool explicit_cluster = false;
+    bool keeps_rolled = false;  // .pragma "nounroll": all its loops
 };
 
 struct Module {

@@ -5,6 +5,7 @@
 #include "core/ptx/parser.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/ptx/names.h"
 #include "core/ptx/ptx.h"
@@ -30,6 +31,15 @@ void Parser::skip_to_semicolon() {
     take(';');
 }
 
+// pragma := ".pragma" text { "," text } ";"    Whether loops are to stay as they are written.
+bool Parser::pragma_keeps_rolled() {
+    bool rolled = false;
+    for (; !token_.is(';') && token_.kind != Token::Kind::end; advance())
+        rolled |= token_.kind == Token::Kind::text && token_.spelling == "nounroll";
+    take(';');
+    return rolled;
+}
+
 // Whatever is between two brackets, brackets nested; the first is the current token.
 void Parser::skip_group(char open, char close) {
     const Token start = token_;
@@ -44,7 +54,7 @@ void Parser::skip_group(char open, char close) {
 }
 
 void Parser::parse_module() {
-    bool external = false;
+    bool external = false, keeps_rolled = false;
     while (token_.kind != Token::Kind::end) {
         split_directive();
         if (take(".version")) {
@@ -62,7 +72,7 @@ void Parser::parse_module() {
             advance();
             if (token_.is('{')) skip_group('{', '}');
         } else if (take(".pragma")) {
-            skip_to_semicolon();
+            keeps_rolled |= pragma_keeps_rolled();
         } else if (take(".alias")) {
             parse_alias();
         } else if (take(".visible") || take(".weak") || take(".common")) {
@@ -90,6 +100,9 @@ void Parser::parse_module() {
                      did_you_mean(token_.spelling, known));
         }
     }
+    if (!keeps_rolled) return;  // wherever in the module that stands
+    for (Entry& entry : module_.entries) entry.keeps_rolled = true;
+    for (Entry& function : module_.functions) function.keeps_rolled = true;
 }
 
 // file := ".file" integer text [ "," integer "," integer ]
@@ -165,7 +178,7 @@ void Parser::parse_entry_attribute(Entry& entry) {
     } else if (word == ".minnctapersm") {
         entry.min_blocks = static_cast<uint32_t>(numbers[0]);
     } else if (word == ".pragma") {
-        skip_to_semicolon();
+        entry.keeps_rolled |= pragma_keeps_rolled();
     } else if (word == ".reqnctapercluster") {
         for (int i = 0; i < 3; ++i) entry.required_cluster[i] = static_cast<uint32_t>(numbers[i]);
     } else if (word == ".maxclusterrank") {
@@ -186,6 +199,7 @@ void Parser::parse_body(Entry& entry) {
     expect('{', "before the instructions");
     entry.scope_parent.push_back(-1);
     int scope = 0, depth = 0;
+    bool keeps_rolled = false;  // the loop that the next instruction begins
     while (true) {
         if (token_.kind == Token::Kind::end) throw Complaint{"this '{' is never closed", open.place};
         if (entry.statements.size() > most_statements) complain("a kernel has at most 200000 instructions");
@@ -222,7 +236,7 @@ void Parser::parse_body(Entry& entry) {
             } while (entry.variables.size() < most_declarations && take(','));
             expect(';', "after the variable");
         } else if (take(".pragma")) {
-            skip_to_semicolon();
+            keeps_rolled |= pragma_keeps_rolled();
         } else if (token_.is(".branchtargets") || token_.is(".calltargets")) {
             parse_targets(entry, scope);
         } else if (token_.is(".callprototype")) {
@@ -231,7 +245,9 @@ void Parser::parse_body(Entry& entry) {
             complain("unknown directive " + written() +
                      did_you_mean(token_.spelling, {".reg", ".loc", ".local", ".shared", ".param", ".pragma"}));
         } else {
+            const size_t before = entry.statements.size();
             parse_statement(entry, scope);
+            if (entry.statements.size() != before) entry.statements.back().keeps_rolled = std::exchange(keeps_rolled, false);
         }
     }
 }

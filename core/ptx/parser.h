@@ -60,6 +60,7 @@ class Parser {
     }
     void split_directive();
     void skip_to_semicolon();
+    bool pragma_keeps_rolled();
     void skip_group(char open, char close);
     void parse_file();
     void parse_location(Entry& entry);

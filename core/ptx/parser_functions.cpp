@@ -41,12 +41,14 @@ std::vector<Variable> Parser::parse_formals() {
 // function  := ".func" attribute* [ formals ] name [ formals ] attribute* ( ";" | body )
 // attribute := ".noreturn" | ".abi_preserve" n | ".attribute" "(" ... ")" | ".pragma" text ";" | others with numbers
 void Parser::parse_function() {
+    Entry function;
+    function.function = true;
     const auto attributes = [&] {
         while (starts_with_dot()) {
             const bool pragma = token_.is(".pragma");
             advance();
             if (pragma) {
-                skip_to_semicolon();
+                function.keeps_rolled |= pragma_keeps_rolled();
                 continue;
             }
             if (token_.is('(')) skip_group('(', ')');
@@ -56,8 +58,6 @@ void Parser::parse_function() {
             }
         }
     };
-    Entry function;
-    function.function = true;
     attributes();
     if (token_.is('(')) function.results = parse_formals();
     function.place = token_.place;

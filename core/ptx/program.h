@@ -121,6 +121,8 @@ struct DecodedInstruction {
     int32_t source[5] = {no_operand, no_operand, no_operand, no_operand, no_operand};  // a store's values when vector > 1
     int32_t address = no_operand;  // memory: base register (64- or 32-bit, see address_bytes), or no_operand for absolute
     uint8_t address_bytes = 8;
+    bool approximate = false;        // .approx
+    bool keeps_rolled = false;       // .pragma "nounroll" for the loop that it begins
     int32_t variable = no_variable;  // memory: index into Program::variables, whose device address is added to the base
     int64_t offset = 0;              // memory: added to the base; holds the symbol's offset in its space
     uint32_t target = no_pc;         // branch; call of a known function: its first instruction
@@ -329,6 +331,7 @@ struct Program {
     std::vector<int32_t> function_at;    // by number in the module: index into `functions`, or -1: not part of this program
     std::vector<int32_t> lists;          // operand lists of instructions, see DecodedInstruction::list
     uint32_t registers_per_thread = 0;   // 32-bit registers: live-range maximum of the program, or as the compiler stated
+    bool registers_stated = false;       // so it did
     uint32_t static_shared = 0;          // bytes a block
     uint32_t reserved_shared = 0;        // the system's own, behind all others, where the program asks for it
     uint32_t dynamic_shared_offset = 0;  // where extern shared memory begins
