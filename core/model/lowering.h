@@ -1,7 +1,7 @@
 // What PTX becomes on silicon: ptxas allocates registers, folds moves and address arithmetic into the instructions that use
 // them, and makes wide loads of neighbouring ones. This is a static pass over the decoded program that says so for each
 // instruction. The rules are those that comparing PTX with the machine code of nvcc 13 for sm_70 to sm_90 shows;
-// lowering.cpp has one function a rule.
+// lowering_pass.h lists them, a function a rule.
 #pragma once
 #include <cstdint>
 #include <vector>
