@@ -192,143 +192,158 @@ AtomicWay way_of(const GpuSpec& gpu, const ptx::DecodedInstruction& in, const Lo
     const bool counted = lowered.one_operand && operation == AtomicOperation::add;
     return counted || gpu.compute.number >= 80 ? AtomicWay::of_the_warp : AtomicWay::lane_by_lane;
 }
-}  // namespace
 
-std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program, bool lowering) {
-    const std::vector<Lowered> lowered = lower(program, lowering);
-    std::vector<Timing> table(std::max<size_t>(1, program.instructions.size()));
-    table[0].route = Route::exit;
-    std::unordered_map<int32_t, uint32_t> numbers;
-    const std::vector<uint8_t> reads = operand_cycles(gpu, program, lowered);
-    for (uint32_t pc = 0; pc < program.instructions.size(); ++pc) {
-        const ptx::DecodedInstruction& in = program.instructions[pc];
-        Timing& t = table[pc];
-        t = Timing{};
-        t.pipe = static_cast<uint8_t>(in.opcode == nullptr ? Unit::alu : in.opcode->unit);
-        t.lane_bytes = static_cast<uint32_t>(ptx::size_of(in.type)) * in.vector;
-        t.stores = in.kind == Kind::store;
-        const auto queue = [&](StallReason throttle, StallReason wait) {
-            t.pipe = static_cast<uint8_t>(throttle == StallReason::lg_throttle ? lg_queue : mio_queue);
-            t.throttle = throttle;
-            t.result_wait = wait;
-        };
-        const auto control = [&](Route route) {
-            t.route = route;
-            t.pipe = static_cast<uint8_t>(Unit::cbu);
-        };
-        if (in.opcode != nullptr && (in.kind == Kind::load || in.kind == Kind::store || in.kind == Kind::async_copy))
-            t.cache = cache_use_of(spelling_in(text_at(program, pc), in.opcode->name));
-        switch (in.kind) {
-            case Kind::load:
-            case Kind::store:
-            case Kind::atomic:
-            case Kind::texture:
-            case Kind::surface:
-                if (in.space == Space::param || in.space == Space::constant) {
-                    t.route = Route::constant;
-                    t.pipe = static_cast<uint8_t>(Unit::uniform);
-                    t.latency = gpu.constant_latency;
-                    if (in.address != ptx::no_operand && gpu.constant_load_latency > gpu.constant_latency) {
-                        t.latency = gpu.constant_load_latency;
-                        t.result_wait = StallReason::short_scoreboard;
-                    }
-                    t.shared_by_sms = in.space == Space::constant;  // a miss of the constant caches goes to L2
-                } else {
-                    t.route = Route::memory;
-                    t.shared_by_sms = in.space != Space::shared;
-                    if (in.space == Space::shared)
-                        queue(StallReason::mio_throttle, StallReason::short_scoreboard);
-                    else
-                        queue(StallReason::lg_throttle, StallReason::long_scoreboard);
+// Where it goes: the pipe or queue that it takes and for how long, and the names of the waits for room and for its result.
+void find_route(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, const Lowered& lowered, Timing& t) {
+    const ptx::DecodedInstruction& in = program.instructions[pc];
+    const auto queue = [&](StallReason throttle, StallReason wait) {
+        t.pipe = static_cast<uint8_t>(throttle == StallReason::lg_throttle ? lg_queue : mio_queue);
+        t.throttle = throttle;
+        t.result_wait = wait;
+    };
+    const auto control = [&](Route route) {
+        t.route = route;
+        t.pipe = static_cast<uint8_t>(Unit::cbu);
+    };
+    if (in.opcode != nullptr && (in.kind == Kind::load || in.kind == Kind::store || in.kind == Kind::async_copy))
+        t.cache = cache_use_of(spelling_in(text_at(program, pc), in.opcode->name));
+    switch (in.kind) {
+        case Kind::load:
+        case Kind::store:
+        case Kind::atomic:
+        case Kind::texture:
+        case Kind::surface:
+            if (in.space == Space::param || in.space == Space::constant) {
+                t.route = Route::constant;
+                t.pipe = static_cast<uint8_t>(Unit::uniform);
+                t.latency = gpu.constant_latency;
+                if (in.address != ptx::no_operand && gpu.constant_load_latency > gpu.constant_latency) {
+                    t.latency = gpu.constant_load_latency;
+                    t.result_wait = StallReason::short_scoreboard;
                 }
-                break;
-            case Kind::matrix_load:
-            case Kind::matrix_store:
+                t.shared_by_sms = in.space == Space::constant;  // a miss of the constant caches goes to L2
+            } else {
                 t.route = Route::memory;
                 t.shared_by_sms = in.space != Space::shared;
                 if (in.space == Space::shared)
                     queue(StallReason::mio_throttle, StallReason::short_scoreboard);
                 else
                     queue(StallReason::lg_throttle, StallReason::long_scoreboard);
-                break;
-            case Kind::async_copy:
-            case Kind::bulk_copy:
-            case Kind::tensor_map:
-            case Kind::multimem:
-                t.route = Route::memory;
-                t.shared_by_sms = true;
+            }
+            break;
+        case Kind::matrix_load:
+        case Kind::matrix_store:
+            t.route = Route::memory;
+            t.shared_by_sms = in.space != Space::shared;
+            if (in.space == Space::shared)
+                queue(StallReason::mio_throttle, StallReason::short_scoreboard);
+            else
                 queue(StallReason::lg_throttle, StallReason::long_scoreboard);
-                break;
-            case Kind::mbarrier:
-                t.route = Route::memory;
-                t.shared_by_sms = true;  // other blocks of the cluster arrive at it
-                queue(StallReason::mio_throttle, StallReason::short_scoreboard);
-                break;
-            case Kind::cluster:
-                t.shared_by_sms = true;
-                if (in.opcode != nullptr && in.opcode->name == "barrier")
-                    control(Route::barrier);
-                else
-                    time_math(gpu, program, pc, lowered[pc], t);
-                break;
-            case Kind::shuffle:
-                t.route = Route::shuffle;
-                queue(StallReason::mio_throttle, StallReason::short_scoreboard);
-                break;
-            case Kind::branch:
-            case Kind::branch_table:
-            case Kind::call:
-            case Kind::return_:
-                control(Route::branch);
-                break;
-            case Kind::exit:
-            case Kind::trap:
-                control(Route::exit);
-                break;
-            case Kind::barrier:
+            break;
+        case Kind::async_copy:
+        case Kind::bulk_copy:
+        case Kind::tensor_map:
+        case Kind::multimem:
+            t.route = Route::memory;
+            t.shared_by_sms = true;
+            queue(StallReason::lg_throttle, StallReason::long_scoreboard);
+            break;
+        case Kind::mbarrier:
+            t.route = Route::memory;
+            t.shared_by_sms = true;  // other blocks of the cluster arrive at it
+            queue(StallReason::mio_throttle, StallReason::short_scoreboard);
+            break;
+        case Kind::cluster:
+            t.shared_by_sms = true;
+            if (in.opcode != nullptr && in.opcode->name == "barrier")
                 control(Route::barrier);
+            else
+                time_math(gpu, program, pc, lowered, t);
+            break;
+        case Kind::shuffle:
+            t.route = Route::shuffle;
+            queue(StallReason::mio_throttle, StallReason::short_scoreboard);
+            break;
+        case Kind::branch:
+        case Kind::branch_table:
+        case Kind::call:
+        case Kind::return_:
+            control(Route::branch);
+            break;
+        case Kind::exit:
+        case Kind::trap:
+            control(Route::exit);
+            break;
+        case Kind::barrier:
+            control(Route::barrier);
+            break;
+        case Kind::fence:
+            control(Route::fence);
+            break;
+        case Kind::nop:
+            if (in.opcode != nullptr && in.opcode->name == "nanosleep") {
+                control(Route::sleep);
                 break;
-            case Kind::fence:
-                control(Route::fence);
-                break;
-            case Kind::nop:
-                if (in.opcode != nullptr && in.opcode->name == "nanosleep") {
-                    control(Route::sleep);
-                    break;
-                }
-                [[fallthrough]];
-            default:
-                if (t.pipe == mio_queue || t.pipe >= pipes) t.pipe = static_cast<uint8_t>(Unit::alu);
-                time_math(gpu, program, pc, lowered[pc], t);
-                break;
-        }
-        const auto number_of = [&](int32_t offset) {
-            const uint32_t number = numbers.try_emplace(offset, static_cast<uint32_t>(numbers.size())).first->second;
-            t.filter |= uint64_t{1} << number % 64;
-            return number;
-        };
-        if (const uint32_t with = lowered[pc].merged_with; with != UINT32_MAX)
-            t.reads[t.registers_read++] = number_of(program.instructions[with].writes[0]);
-        else
-            for (uint32_t i = 0; i < std::min<uint32_t>(8, in.registers_read); ++i)
-                t.reads[t.registers_read++] = number_of(in.reads[i]);
-        for (uint32_t i = 0; i < std::min<uint32_t>(4, in.registers_written); ++i)
-            t.writes[t.registers_written++] = number_of(in.writes[i]);
-        t.list_written = in.list_destinations;
-        t.folded = lowered[pc].instructions == 0;
+            }
+            [[fallthrough]];
+        default:
+            if (t.pipe == mio_queue || t.pipe >= pipes) t.pipe = static_cast<uint8_t>(Unit::alu);
+            time_math(gpu, program, pc, lowered, t);
+            break;
+    }
+}
+
+using Numbers = std::unordered_map<int32_t, uint32_t>;  // of registers, dense, by their place in the register file
+
+// Which registers it waits for and writes; a load that another brings along waits for that one's result.
+void find_registers(const ptx::Program& program, uint32_t pc, const Lowered& lowered, Numbers& numbers, Timing& t) {
+    const ptx::DecodedInstruction& in = program.instructions[pc];
+    const auto number_of = [&](int32_t offset) {
+        const uint32_t number = numbers.try_emplace(offset, static_cast<uint32_t>(numbers.size())).first->second;
+        t.filter |= uint64_t{1} << number % 64;
+        return number;
+    };
+    if (lowered.merged_with != UINT32_MAX)
+        t.reads[t.registers_read++] = number_of(program.instructions[lowered.merged_with].writes[0]);
+    else
+        for (uint32_t i = 0; i < std::min<uint32_t>(8, in.registers_read); ++i)
+            t.reads[t.registers_read++] = number_of(in.reads[i]);
+    for (uint32_t i = 0; i < std::min<uint32_t>(4, in.registers_written); ++i)
+        t.writes[t.registers_written++] = number_of(in.writes[i]);
+    t.list_written = in.list_destinations;
+    for (uint32_t i = 0; i < uint32_t{in.list_destinations} + in.list_sources; ++i)
+        if (const int32_t operand = program.lists[in.list + i]; operand >= 0) t.list.push_back(number_of(operand));
+}
+
+}  // namespace
+
+std::vector<Timing> make_timing(const GpuSpec& gpu, const ptx::Program& program, bool lowering) {
+    const std::vector<Lowered> lowered = lower(program, lowering);
+    std::vector<Timing> table(std::max<size_t>(1, program.instructions.size()));
+    table[0].route = Route::exit;
+    Numbers numbers;
+    const std::vector<uint8_t> reads = operand_cycles(gpu, program, lowered);
+    for (uint32_t pc = 0; pc < program.instructions.size(); ++pc) {
+        const ptx::DecodedInstruction& in = program.instructions[pc];
+        const Lowered& made = lowered[pc];
+        Timing& t = table[pc];
+        t = Timing{};
+        t.pipe = static_cast<uint8_t>(in.opcode == nullptr ? Unit::alu : in.opcode->unit);
+        t.lane_bytes = made.wide_bytes != 0 ? made.wide_bytes : static_cast<uint32_t>(ptx::size_of(in.type)) * in.vector;
+        t.stores = in.kind == Kind::store;
+        find_route(gpu, program, pc, made, t);
+        find_registers(program, pc, made, numbers, t);
+        t.folded = made.instructions == 0;
         if (!t.folded && t.route == Route::math && reads[pc] > t.interval) {  // the register file binds, not the lanes
             t.interval = reads[pc];
             t.throttle = StallReason::dispatch_stall;
         }
-        t.wide_bytes = lowered[pc].wide_bytes;
-        if (t.wide_bytes != 0) t.lane_bytes = t.wide_bytes;
-        t.sets_mark = lowered[pc].sets_mark;
-        t.from_mark = lowered[pc].from_mark;
-        t.rounds = lowered[pc].rounds;
-        if (in.kind == Kind::atomic) t.atomic = way_of(gpu, in, lowered[pc]);
-        t.loop = lowered[pc].loop;
-        for (uint32_t i = 0; i < uint32_t{in.list_destinations} + in.list_sources; ++i)
-            if (const int32_t operand = program.lists[in.list + i]; operand >= 0) t.list.push_back(number_of(operand));
+        t.wide_bytes = made.wide_bytes;
+        t.sets_mark = made.sets_mark;
+        t.from_mark = made.from_mark;
+        t.rounds = made.rounds;
+        t.loop = made.loop;
+        if (in.kind == Kind::atomic) t.atomic = way_of(gpu, in, made);
     }
     return table;
 }
