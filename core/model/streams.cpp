@@ -1,5 +1,6 @@
 // The stream clock: a discrete-event simulation in picoseconds. Reading order: issue() is the host's side of a call;
-// start_what_can() lets everything begin that may; step() goes to the next end of a copy, a block or a kernel.
+// start_what_can() lets everything begin that may (kernels: streams_kernels.cpp); step() goes to the next end of a copy, a
+// block or a kernel.
 #include "core/model/streams.h"
 
 #include <algorithm>
@@ -8,28 +9,12 @@
 namespace lockstep::model {
 namespace {
 
-constexpr int32_t whole_operation = -1, has_come = -2;  // instead of an SM in a Happening
-
-uint32_t whole_units(uint32_t n, uint32_t unit) {
-    return unit == 0 ? n : (n + unit - 1) / unit * unit;
-}
-
 int64_t picoseconds(double us) {
     return std::llround(us * 1e6);
 }
 
-int64_t picoseconds(const KernelTime& kernel, int64_t cycles) {
-    return std::llround(static_cast<double>(cycles) * 1e6 / kernel.mhz);
-}
-
 double microseconds(int64_t picoseconds) {
     return static_cast<double>(picoseconds) * 1e-6;
-}
-
-int64_t last_end(const KernelTime& kernel) {
-    int64_t last = 0;
-    for (const KernelTime::Block& block : kernel.blocks) last = std::max(last, block.end);
-    return last;
 }
 
 bool is_copy(HostVerb verb) {
@@ -51,21 +36,6 @@ void set(std::vector<std::pair<uint32_t, size_t>>& list, uint32_t key, size_t va
 }
 
 }  // namespace
-
-KernelTime kernel_time(const GpuSpec& gpu, const ptx::Program& program, const simt::LaunchConfig& config,
-                       const TimedResult& result) {
-    KernelTime time;
-    time.cycles = result.cycles;
-    time.mhz = gpu.boost_mhz;
-    const auto shared = static_cast<uint32_t>(ptx::shared_bytes(program, config.dynamic_shared));
-    time.warps = std::max(1u, result.occupancy.warps_per_block);
-    time.registers = time.warps * whole_units(std::max(1u, program.registers_per_thread) * 32, gpu.register_unit);
-    time.shared = whole_units(shared + gpu.shared_reserved, gpu.shared_granule);
-    time.blocks_per_sm = std::max(1u, result.occupancy.blocks);
-    if (result.trace.blocks.size() != config.grid.count()) return time;  // not all of them were kept
-    for (const BlockRun& block : result.trace.blocks) time.blocks.push_back({block.sm, block.begin, block.end});
-    return time;
-}
 
 std::string name_of(Engine engine, const GpuSpec& gpu) {
     switch (engine) {
@@ -185,13 +155,13 @@ size_t StreamClock::issue(const HostOperation& asked) {
             one.kernel = asked.kernel;
             if (asked.verb == HostVerb::launch) {
                 one.visible += picoseconds(gpu_->launch_latency_us);
-                one.duration = asked.kernel ? picoseconds(*asked.kernel, asked.kernel->cycles) : 0;
+                one.duration = asked.kernel ? asked.kernel->picoseconds(asked.kernel->cycles) : 0;
             } else {
                 one.duration = copy_time(asked);
             }
             queue_of(asked.stream % connections_, one.told.engine).waiting.push_back(index);
         }
-        next_.push({one.visible, happenings_++, index, has_come});
+        next_.push({one.visible, happenings_++, index, Happening::has_come});
         if (is_copy(asked.verb) && asked.verb != HostVerb::copy_within && (asked.blocking || !asked.pinned))
             wait_for(index, one);
     } else if (asked.verb == HostVerb::release || asked.verb == HostVerb::synchronize) {
@@ -275,13 +245,13 @@ bool StreamClock::step() {
     while (!next_.empty() && next_.top().time <= now_) {
         const Happening it = next_.top();
         next_.pop();
-        if (it.sm == has_come || ended(it.operation)) continue;
+        if (it.sm == Happening::has_come || ended(it.operation)) continue;
         Operation& one = at(it.operation);
         Running* const running = running_at(it.operation);
         if (it.sm >= 0) {  // a block has ended; the last keeps its place until the kernel has
             const bool last = running->live == 1 && running->next == one.kernel->blocks.size();
             if (last && running->ends < 0) {
-                const Time behind = one.duration + running->lead - picoseconds(*one.kernel, last_end(*one.kernel));
+                const Time behind = one.duration + running->lead - one.kernel->picoseconds(one.kernel->last_end());
                 running->ends = now_ + std::max<Time>(0, behind);
                 next_.push({running->ends, happenings_++, it.operation, it.sm});
                 continue;
@@ -353,127 +323,8 @@ bool StreamClock::start_copies() {
         first->released = now_;
         first->cause = at(index).told.cause;
         engine.busy = true;
-        next_.push({now_ + at(index).duration, happenings_++, index, whole_operation});
+        next_.push({now_ + at(index).duration, happenings_++, index, Happening::whole_operation});
         any = true;
-    }
-    return any;
-}
-
-// Whether its blocks can stand beside others': they are known, and one of them fits an SM by every limit.
-bool StreamClock::shares(const Operation& operation) const {
-    const KernelTime* kernel = operation.kernel.get();
-    return kernel && !kernel->blocks.empty() && kernel->warps <= gpu_->warps_per_sm &&
-           kernel->registers <= gpu_->registers_per_sm && kernel->shared <= gpu_->shared_per_sm && gpu_->blocks_per_sm > 0;
-}
-
-bool StreamClock::fits(const Running& running, size_t sm) const {
-    const KernelTime& kernel = *at(running.operation).kernel;
-    const Sm& taken = sms_[sm];
-    return taken.blocks + 1 <= gpu_->blocks_per_sm && taken.warps + kernel.warps <= gpu_->warps_per_sm &&
-           taken.registers + kernel.registers <= gpu_->registers_per_sm &&
-           taken.shared + kernel.shared <= gpu_->shared_per_sm && running.on_sm[sm] < kernel.blocks_per_sm;
-}
-
-void StreamClock::take(const KernelTime& kernel, size_t sm, bool give_back) {
-    Sm& taken = sms_[sm];
-    const auto change = [&](uint32_t& what, uint32_t by) { what = give_back ? what - by : what + by; };
-    change(taken.blocks, 1);
-    change(taken.warps, kernel.warps);
-    change(taken.registers, kernel.registers);
-    change(taken.shared, kernel.shared);
-}
-
-void StreamClock::place(Running& running, size_t sm) {
-    const KernelTime& kernel = *at(running.operation).kernel;
-    const KernelTime::Block& block = kernel.blocks[running.next++];
-    take(kernel, sm, false);
-    ++running.on_sm[sm];
-    ++running.live;
-    next_.push({now_ + picoseconds(kernel, block.end) - picoseconds(kernel, block.begin), happenings_++, running.operation,
-                static_cast<int32_t>(sm)});
-}
-
-// A kernel that had the GPU for itself gets company: from here on its blocks count one by one.
-void StreamClock::expand(Running& running) {
-    const Operation& one = at(running.operation);
-    const KernelTime& kernel = *one.kernel;
-    if (one.begin + picoseconds(kernel, last_end(kernel)) <= now_) return;  // its blocks are over
-    running.whole = false;
-    running.ends = -1;
-    running.on_sm.assign(sms_.size(), 0);
-    for (; running.next < kernel.blocks.size(); ++running.next) {
-        const KernelTime::Block& block = kernel.blocks[running.next];
-        if (one.begin + picoseconds(kernel, block.begin) > now_) break;
-        const Time ends = one.begin + picoseconds(kernel, block.end);
-        if (ends <= now_) continue;
-        const size_t sm = std::min<size_t>(block.sm, sms_.size() - 1);
-        take(kernel, sm, false);
-        ++running.on_sm[sm];
-        ++running.live;
-        next_.push({ends, happenings_++, running.operation, static_cast<int32_t>(sm)});
-    }
-}
-
-// Kernels leave their queues when their stream comes to them, and get SMs in that order: the blocks of one begin only
-// when all blocks of those before it have begun.
-bool StreamClock::start_kernels() {
-    bool any = false;
-    for (;;) {  // into the block scheduler
-        Queue* first = nullptr;
-        for (Queue& queue : queues_)
-            if (queue.engine == Engine::compute && !queue.waiting.empty() && may_begin(at(queue.waiting.front())) &&
-                (!first || queue.waiting.front() < first->waiting.front()))
-                first = &queue;
-        if (!first || running_.size() >= gpu_->concurrent_kernels) break;
-        const size_t index = first->waiting.front();
-        first->waiting.erase(first->waiting.begin());
-        int cause = -1;
-        for (const int i : at(index).told.after)
-            if (static_cast<size_t>(i) >= forgotten_ && at(static_cast<size_t>(i)).end == now_) cause = i;
-        at(index).told.cause = cause >= 0 ? cause : first->released == now_ && at(index).visible < now_ ? first->cause : -1;
-        first->released = now_;
-        first->cause = at(index).told.cause;
-        Running running;
-        running.operation = index;
-        running.came = now_;
-        running_.push_back(running);
-        any = true;
-    }
-    for (size_t i = 0; i < running_.size(); ++i) {
-        Running& running = running_[i];
-        Operation& one = at(running.operation);
-        const size_t blocks = shares(one) ? one.kernel->blocks.size() : 0;
-        const auto begin_now = [&] {
-            const int cause = running.came < now_ && room_since_ == now_ ? room_from_ : one.told.cause;
-            running.begun = true;
-            begin(running.operation, -1, nullptr);
-            one.told.cause = cause;
-        };
-        if (running.begun && running.whole && running_.size() > i + 1 && blocks > 0) expand(running);
-        if (!running.begun && i == 0) {  // the GPU is empty
-            running.whole = true;
-            begin_now();
-            running.ends = now_ + one.duration;
-            next_.push({running.ends, happenings_++, running.operation, whole_operation});
-            any = true;
-            if (running_.size() > 1 && blocks > 0) expand(running);
-        }
-        if (running.whole) break;                  // alone, or it takes all SMs
-        if (!running.begun && blocks == 0) break;  // wants them all
-        if (running.on_sm.empty()) running.on_sm.assign(sms_.size(), 0);
-        while (running.next < blocks) {
-            size_t best = sms_.size();
-            for (size_t sm = 0; sm < sms_.size(); ++sm)
-                if (fits(running, sm) && (best == sms_.size() || sms_[sm].blocks < sms_[best].blocks)) best = sm;
-            if (best == sms_.size()) break;
-            if (!running.begun) {
-                begin_now();
-                running.lead = picoseconds(*one.kernel, one.kernel->blocks.front().begin);
-            }
-            place(running, best);
-            any = true;
-        }
-        if (running.next < blocks) break;
     }
     return any;
 }

@@ -31,6 +31,8 @@ struct KernelTime {
     uint32_t blocks_per_sm = 1;                     // by the occupancy rules
     std::vector<Block> blocks;                      // by begin; none: it has the whole GPU for itself
     double us() const { return static_cast<double>(cycles) / mhz; }
+    int64_t picoseconds(int64_t cycles) const;
+    int64_t last_end() const;  // of its blocks
 };
 KernelTime kernel_time(const GpuSpec&, const ptx::Program&, const simt::LaunchConfig&, const TimedResult&);
 
@@ -162,10 +164,11 @@ class StreamClock {
         std::vector<uint16_t> on_sm;
     };
     struct Happening {
+        static constexpr int32_t whole_operation = -1, has_come = -2;  // instead of an SM
         Time time = 0;
         uint64_t order = 0;
         size_t operation = 0;
-        int32_t sm = -1;  // a block's end; -1: the operation's
+        int32_t sm = whole_operation;  // of a block that ends
         bool operator>(const Happening& other) const { return time != other.time ? time > other.time : order > other.order; }
     };
     struct Queue {  // of one connection, for one engine
