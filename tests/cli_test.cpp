@@ -963,11 +963,14 @@ TEST_CASE("gpus, devices and occupancy print what they promise") {
               .out.find("Not even one such block") != std::string::npos);
     CHECK(lockstep_command("occupancy --gpu v100 --block 32 --regs 96 --shared 0").out.find("20 of 64 warps") !=
           std::string::npos);
+    CHECK(lockstep_command("occupancy --gpu v100 --block 416 --regs 26 --shared 0")
+              .out.find("limited by warps and registers (") != std::string::npos);
     const auto json =
         nlohmann::json::parse(lockstep_command("occupancy --gpu v100 --block 256 --regs 40 --shared 20736 --json -").out);
     CHECK(json["blocks"] == 4);
     CHECK(json["warps"] == 32);
     CHECK(json["limiter"] == "shared memory");
+    CHECK(json["limiters"] == nlohmann::json::array({"shared memory"}));
     CHECK(json["limits"].size() == 4);
     CHECK(json["limits"][1]["blocks"] == 6);  // 40 registers: 51 warps fit, 48 in groups of four
 }

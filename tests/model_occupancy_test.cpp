@@ -118,6 +118,10 @@ TEST_CASE("as many blocks fit as NVIDIA's own calculator says, for the reason th
         const Occupancy ours = occupancy(gpu(name), threads, registers, shared);
         CHECK(ours.blocks == blocks);
         CHECK((bits.at(ours.limiter) & limits) != 0);
+        uint32_t named = 0;
+        for (const OccupancyLimit& limit : occupancy_limits(gpu(name), threads, registers, shared))
+            if (limit.limiter) named |= bits.at(limit.name);
+        CHECK(named == limits);
     }
     CHECK(compared == 661);
     CHECK(seen.size() == gpus().size() - 1);  // all but the teaching GPU
@@ -157,6 +161,25 @@ TEST_CASE("a launch is refused exactly where the occupancy calculator says that 
     CHECK(simt::check_launch(program, config, limits_of(gpu("v100")))->message ==
           "a block of 25 warps with 80 registers a thread is too large: there are registers for at most 24 warps, in groups "
           "of 4");
+}
+
+TEST_CASE("where several limits allow the same number of blocks all of them are named") {
+    const GpuSpec v100 = gpu("v100");
+    const Occupancy two = occupancy(v100, 416, 26, 0);  // 13 of 64 warps a block; 26 registers: 64 warps fit
+    CHECK(two.by_warps == 4);
+    CHECK(two.by_registers == 4);
+    CHECK(two.blocks == 4);
+    CHECK(two.limiter == "warps");
+    CHECK(two.limiters == "warps and registers");
+    std::string named;
+    for (const OccupancyLimit& limit : occupancy_limits(v100, 416, 26, 0))
+        if (limit.limiter) named += std::string(limit.name) + ";";
+    CHECK(named == "warps;registers;");
+    CHECK(occupancy(v100, 64, 16, 0).limiters == "warps and block slots");  // no shared memory is used: that is no limit
+    CHECK(occupancy(v100, 64, 16, 3072).limiters == "warps, shared memory and block slots");
+    CHECK(occupancy(v100, 416, 26, 0, 4).limiters == "warps and registers");  // nor is a choice that changes nothing
+    CHECK(occupancy(v100, 416, 26, 0, 3).limiters == "your limit");
+    CHECK(occupancy(v100, 256, 40, 20736).limiters == "shared memory");
 }
 
 TEST_CASE("a limit chosen by hand counts only where it is the least") {

@@ -85,7 +85,10 @@ void add_occupancy(CLI::App& app, int&) {
                                            {"warps_per_sm", gpu.warps_per_sm.value},
                                            {"occupancy", json_number(o.fraction)},
                                            {"limiter", o.limiter},
+                                           {"limiters", nlohmann::ordered_json::array()},
                                            {"limits", nlohmann::ordered_json::array()}};
+            for (const model::OccupancyLimit& limit : limits)
+                if (limit.limiter) json["limiters"].push_back(limit.name);
             for (const model::OccupancyLimit& limit : limits)
                 json["limits"].push_back({{"name", limit.name},
                                           {"blocks", limit.blocks},
@@ -98,7 +101,7 @@ void add_occupancy(CLI::App& app, int&) {
         }
         fmt::print("{}: {} block{} an SM, {} of {} warps, occupancy {:.3g} %, limited by {} (derived)\n", gpu.title,
                    o.blocks, o.blocks == 1 ? "" : "s", o.blocks * o.warps_per_block, gpu.warps_per_sm.value,
-                   100 * o.fraction, o.limiter);
+                   100 * o.fraction, o.limiters);
         for (const model::OccupancyLimit& limit : limits)
             fmt::print("{} {:<14} {:>3} blocks  {:>7} of {:>7} {:<10} {}\n", limit.limiter ? ">" : " ", limit.name,
                        limit.blocks, limit.a_block, limit.of, limit.unit, limit.rule);

@@ -97,7 +97,7 @@ std::string summary(const model::GpuSpec& gpu, const ptx::Program& program, cons
                          m("dram_bytes") > 0 ? fmt::format(", {:.3g} FLOP a byte of DRAM", m("intensity")) : std::string()));
     line("occupancy",
          fmt::format("{:.3g} % of {:.3g} % possible, limited by {}; {:.0f} registers a thread", m("achieved_occupancy"),
-                     m("theoretical_occupancy"), result.occupancy.limiter, m("registers_per_thread")));
+                     m("theoretical_occupancy"), result.occupancy.limiters, m("registers_per_thread")));
     line("waves", fmt::format("{:.3g}, tail efficiency {:.3g} %", m("waves"), m("tail_efficiency")));
     return text + "  all counters: --metrics all, by source line: --metrics by-line\n";
 }

@@ -127,7 +127,8 @@ struct Occupancy {  // resident blocks an SM allows, by each limit
     uint32_t by_warps = 0, by_registers = 0, by_shared = 0, by_slots = 0;
     uint32_t by_choice = 0;    // TimedOptions::most_blocks_per_sm of the launch; 0: none
     uint32_t blocks = 0;       // the least of them
-    std::string_view limiter;  // "warps", "registers", "shared memory", "block slots", "your limit"
+    std::string_view limiter;  // one of them: "warps", "registers", "shared memory", "block slots", "your limit"
+    std::string limiters;      // all that allow no more: "warps and registers"
     double fraction = 0;       // resident warps / warps_per_sm
 };
 
@@ -151,7 +152,7 @@ struct OccupancyLimit {            // one of the limits, and how its number come
     uint64_t a_block = 0, of = 0;  // what a block takes of it, after rounding, and what an SM has
     std::string_view unit;         // "warps", "registers", "B", "blocks"
     std::string rule;              // "40 registers x 32 lanes = 1,280 a warp, in units of 256: ..."
-    bool limiter = false;
+    bool limiter = false;          // one of Occupancy::limiters
 };
 // In the order warps, registers, shared memory, block slots, and your limit where there is one.
 std::vector<OccupancyLimit> occupancy_limits(const GpuSpec&, uint32_t threads_per_block, uint32_t registers_per_thread,

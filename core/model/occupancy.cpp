@@ -28,6 +28,15 @@ uint64_t registers_of_a_warp(uint32_t registers_per_thread) {
 uint64_t shared_of_a_block(const GpuSpec& gpu, uint64_t asked) {
     return round_up(asked + gpu.shared_reserved, gpu.shared_granule);
 }
+// "warps", "warps and registers", "warps, registers and block slots".
+std::string in_words(const std::vector<std::string_view>& names) {
+    std::string text;
+    for (size_t i = 0; i < names.size(); ++i) {
+        if (i != 0) text += i + 1 == names.size() ? " and " : ", ";
+        text += names[i];
+    }
+    return text;
+}
 }  // namespace
 
 Occupancy occupancy(const GpuSpec& gpu, uint32_t threads_per_block, uint32_t registers_per_thread, uint64_t shared_per_block,
@@ -57,6 +66,16 @@ Occupancy occupancy(const GpuSpec& gpu, uint32_t threads_per_block, uint32_t reg
     limit(o.by_registers, "registers");
     limit(o.by_shared, "shared memory");
     if (most_blocks != 0) limit(most_blocks, "your limit");
+    std::vector<std::string_view> all;
+    if (o.limiter == "your limit") {
+        all.push_back(o.limiter);
+    } else {
+        if (o.by_warps == o.blocks) all.push_back("warps");
+        if (o.by_registers == o.blocks) all.push_back("registers");
+        if (o.by_shared == o.blocks && shared != 0) all.push_back("shared memory");
+        if (o.by_slots == o.blocks) all.push_back("block slots");
+    }
+    o.limiters = in_words(all);
     o.fraction = static_cast<double>(o.blocks * o.warps_per_block) / gpu.warps_per_sm;
     return o;
 }
@@ -97,7 +116,10 @@ std::vector<OccupancyLimit> occupancy_limits(const GpuSpec& gpu, uint32_t thread
         {"block slots", o.by_slots, 1, gpu.blocks_per_sm, "blocks", "an SM keeps track of so many blocks, however small"},
     };
     if (most_blocks != 0) limits.push_back({"your limit", most_blocks, 1, most_blocks, "blocks", "chosen by hand"});
-    for (OccupancyLimit& limit : limits) limit.limiter = limit.name == o.limiter;
+    const bool yours = o.limiter == "your limit";
+    for (OccupancyLimit& limit : limits)
+        limit.limiter =
+            yours ? limit.name == o.limiter : limit.blocks == o.blocks && limit.a_block != 0 && limit.name != "your limit";
     return limits;
 }
 
