@@ -147,9 +147,9 @@ TEST_CASE("bad copies are faults of the lane that asks for them") {
     contains(fault_of("cp.async.cg.shared.global [%r2], [%rd3+4], 16;").message, "misaligned global read of 16 bytes");
     contains(fault_of("cp.async.cg.shared.global [%r2+8], [%rd3], 16;").message, "misaligned shared write of 16 bytes");
     contains(fault_of("cp.async.cg.shared.global [%r2+4096], [%rd3], 16;").message,
-             "invalid shared write of 16 bytes, 16 bytes past the end");
+             "invalid shared write of 16 bytes that reaches 16 bytes past the end");
     const Fault past = fault_of("cp.async.cg.shared.global [%r2], [%rd3+16], 16;");
-    contains(past.message, "invalid global read of 16 bytes, 16 bytes past the end of 'in' (1024 bytes)");
+    contains(past.message, "invalid global read of 16 bytes that reaches 16 bytes past the end of 'in' (1024 bytes)");
     CHECK(past.thread == Dim3{63, 0, 0});
     contains(fault_of("cp.async.ca.shared.global [%r2], [%rd3], 4, 5;").message, "it may not be larger");
     CHECK(fault_of("cp.async.cg.shared.global [%r2], [%rd3+0], 16;").message.empty());

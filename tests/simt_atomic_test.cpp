@@ -518,11 +518,11 @@ TEST_CASE("wide accesses off their alignment or end are faults with a reason") {
     CHECK(fault("ld.global.v8.b32 {%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}, [%rd0+16];") ==
           "misaligned global read of 32 bytes, the address is not a multiple of 32");
     CHECK(fault("ld.global.b128 %q0, [%rd0+96];") ==
-          "invalid global read of 16 bytes, 12 bytes past the end of 'a' (100 bytes)");
+          "invalid global read of 16 bytes that reaches 12 bytes past the end of 'a' (100 bytes)");
     CHECK(fault("atom.global.cas.b128 %q0, [%rd0+8], %q1, %q2;") ==
           "misaligned global atomic of 16 bytes, the address is not a multiple of 16");
     CHECK(fault("red.global.add.v4.f32 [%rd0+96], {%f0, %f1, %f2, %f3};") ==
-          "invalid global atomic of 16 bytes, 12 bytes past the end of 'a' (100 bytes)");
+          "invalid global atomic of 16 bytes that reaches 12 bytes past the end of 'a' (100 bytes)");
 }
 
 TEST_CASE("what no GPU has is refused in words") {

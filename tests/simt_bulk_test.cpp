@@ -308,7 +308,7 @@ TEST_CASE("bad bulk copies are faults") {
     contains(
         trouble(prologue +
                 "@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd1+16], 2048, [%r2];"),
-        "invalid global read of 2048 bytes, 16 bytes past the end of 'in'");
+        "invalid global read of 2048 bytes that reaches 16 bytes past the end of 'in'");
     contains(
         trouble(prologue +
                 "@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3+4080], [%rd1], 32, [%r2];"),
@@ -319,7 +319,7 @@ TEST_CASE("bad bulk copies are faults") {
     contains(trouble(prologue + "@%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd2+8], [%r3], 16;"),
              "misaligned global write");
     contains(trouble(prologue + "@%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd2+2048], [%r3], 16;"),
-             "invalid global write of 16 bytes, 16 bytes past the end of 'out'");
+             "invalid global write of 16 bytes that reaches 16 bytes past the end of 'out'");
     contains(
         trouble(
             prologue +

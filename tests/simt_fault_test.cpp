@@ -35,7 +35,7 @@ TEST_CASE("a write past the end names the array, its size, the line and the firs
     const uint64_t c = memory.allocate(160, "c");
     const Fault f = fault_of(k.program, config_of({2}, {64}, {c}), memory);
     CHECK(f.kind == "memcheck");
-    CHECK(f.message == "invalid global write of 4 bytes, 4 bytes past the end of 'c' (160 bytes)");
+    CHECK(f.message == "invalid global write of 4 bytes that reaches 4 bytes past the end of 'c' (160 bytes)");
     CHECK(f.block == Dim3{0, 0, 0});
     CHECK(f.thread == Dim3{40, 0, 0});
     CHECK(f.address == c + 160);
@@ -101,7 +101,8 @@ TEST_CASE("shared memory has bounds too") {
         k.program.static_shared = 80;
         Memory memory;
         const Fault f = fault_of(k.program, config_of({1}, {32}), memory);
-        CHECK(f.message == "invalid shared read of 4 bytes, 4 bytes past the end of the block's shared memory (80 bytes)");
+        CHECK(f.message ==
+              "invalid shared read of 4 bytes that reaches 4 bytes past the end of the block's shared memory (80 bytes)");
         CHECK(f.thread == Dim3{20, 0, 0});
         CHECK(f.address == 80);
     }
@@ -117,7 +118,8 @@ TEST_CASE("local memory belongs to one thread") {
     k.program.local_bytes = 8;
     Memory memory;
     const Fault f = fault_of(k.program, config_of({1}, {32}), memory);
-    CHECK(f.message == "invalid local read of 4 bytes, 4 bytes past the end of the thread's local memory (8 bytes)");
+    CHECK(f.message ==
+          "invalid local read of 4 bytes that reaches 4 bytes past the end of the thread's local memory (8 bytes)");
     CHECK(f.pc == 2);
 }
 

@@ -319,7 +319,7 @@ TEST_CASE("a descriptor that points outside of shared memory and a half warpgrou
     };
     CHECK(run(0, 128) == "no fault");
     CHECK(run(0xff, 128).starts_with(
-        "invalid shared read of 16 bytes, 16 bytes past the end of the block's shared memory (4096 bytes)"));
+        "invalid shared read of 16 bytes that reaches 16 bytes past the end of the block's shared memory (4096 bytes)"));
     CHECK(run(0, 192) == "wgmma needs warpgroups of 4 warps: the block's last one has 2");
     CHECK(run(0, 100) == "wgmma needs all 32 lanes of the warp: lane 4 has exited or never existed");
 }

@@ -262,7 +262,7 @@ TEST_CASE("a matrix that leaves its memory, lies askew or is asked for by a part
     const std::string load = "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 " + registers_a;
     CHECK(fault_of(a, load + ", [%p1+16], 32;\n", 64) == "no fault");
     CHECK(fault_of(a, load + ", [%p1+64], 32;\n", 64)
-              .starts_with("invalid global read of 32 bytes, 32 bytes past the end of 'source' (1024 bytes)"));
+              .starts_with("invalid global read of 32 bytes that reaches 32 bytes past the end of 'source' (1024 bytes)"));
     CHECK(fault_of(a, load + ", [%p1+8], 16;\n", 64) ==
           "misaligned global read of a matrix: line 0 does not begin at a multiple of 16 bytes");
     CHECK(fault_of(a, load + ", [%p1], 12;\n", 64) ==
@@ -278,6 +278,6 @@ TEST_CASE("a matrix that leaves its memory, lies askew or is asked for by a part
     CHECK(fault_of(a, "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%a0}, [tile+8];\n", 64) ==
           "misaligned shared read of 16 bytes, the address is not a multiple of 16");
     CHECK(fault_of(a, "stmatrix.sync.aligned.m8n8.x1.shared.b16 [tile+8192], {%a0};\n", 64)
-              .starts_with(
-                  "invalid shared write of 16 bytes, 16 bytes past the end of the block's shared memory (8192 bytes)"));
+              .starts_with("invalid shared write of 16 bytes that reaches 16 bytes past the end of the block's shared "
+                           "memory (8192 bytes)"));
 }

@@ -175,10 +175,11 @@ TEST_CASE("printf says what it cannot read, and stops after a mebibyte") {
         const Outcome outcome = run_kernel(kernel(format, begin + body + call_printf), memory);
         return outcome.fault ? outcome.fault->message : "none";
     };
-    CHECK(fault("mov.u64 %rd5, open;\n") == "invalid global read of 1 byte, 1 byte past the end of 'open' (2 bytes)");
+    CHECK(fault("mov.u64 %rd5, open;\n") ==
+          "invalid global read of 1 byte that reaches 1 byte past the end of 'open' (2 bytes)");
     CHECK(fault("mov.u64 %rd5, 64;\n") == "invalid global read of 1 byte, 64 bytes from a null pointer");
     CHECK(fault("mov.u64 %rd5, format;\nmov.u64 %rd7, open;\nst.local.u64 [buffer], %rd7;\n") ==
-          "invalid global read of 1 byte, 1 byte past the end of 'open' (2 bytes)");
+          "invalid global read of 1 byte that reaches 1 byte past the end of 'open' (2 bytes)");
     CHECK(fault("mov.u64 %rd5, format;\nmov.u64 %rd6, 0;\n") == "printf cannot read argument 1 that its format asks for");
     CHECK(fault("mov.u64 %rd5, 0;\n") == "none");
     std::string many;
@@ -275,7 +276,8 @@ TEST_CASE("wrong frees and uses after free name the block and its thread") {
     CHECK(fault("mov.u64 %rd6, 12345;\n" + call_free) == "memcheck: free of an address that malloc did not give");
     CHECK(fault(call_free + "ld.u32 %r6, [%rd6+4];\n") ==
           "memcheck: invalid global read of 4 bytes in " + name + ", which was freed");
-    CHECK(fault("st.u32 [%rd6+40], %r0;\n") == "memcheck: invalid global write of 4 bytes, 4 bytes past the end of " + name);
+    CHECK(fault("st.u32 [%rd6+40], %r0;\n") ==
+          "memcheck: invalid global write of 4 bytes that reaches 4 bytes past the end of " + name);
 }
 
 TEST_CASE("a failed assert says its expression") {

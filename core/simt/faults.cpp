@@ -39,7 +39,7 @@ std::string global_reason(const Memory& memory, uint64_t address, uint32_t bytes
     if (a->freed && address - a->address < a->bytes) return " in " + name + ", which was freed";
     const uint64_t past = address + bytes - (a->address + a->bytes);
     if (past > near_enough) return " at " + hex(address) + ", far from every allocation";
-    return ", " + bytes_text(past) + " past the end of " + name + (a->freed ? ", which was freed" : "");
+    return " that reaches " + bytes_text(past) + " past the end of " + name + (a->freed ? ", which was freed" : "");
 }
 
 std::string offset_reason(const std::string& of, uint64_t size, uint64_t address, uint32_t bytes) {
@@ -50,7 +50,7 @@ std::string offset_reason(const std::string& of, uint64_t size, uint64_t address
     if (address >> 32 == 0 && before32 < 0) {
         return ", " + bytes_text(uint64_t{0x100000000} - address) + " before the start of " + name;
     }
-    return ", " + bytes_text(address + bytes - size) + " past the end of " + name;
+    return " that reaches " + bytes_text(address + bytes - size) + " past the end of " + name;
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ std::optional<Diagnostic> check_launch(const ptx::Program&, const LaunchConfig&,
 struct Fault {
     std::string kind;     // "memcheck", "racecheck", "initcheck", "synccheck", "deadlock", "runaway", "trap", "assert",
                           // "call", "branch" (by a table), "stack overflow"
-    std::string message;  // one sentence: "invalid global write of 4 bytes, 4 bytes past the end of 'c' (4096 bytes)"
+    std::string message;  // one sentence: "invalid global write of 4 bytes that reaches 4 bytes past the end of 'c'"
     std::string kernel;
     std::string file;
     int32_t line = 0;  // CUDA source line, 0 unknown
