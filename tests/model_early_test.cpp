@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/model/lowering.h"
+#include "core/model/timing.h"
 #include "core/model/turn.h"
 #include "core/ptx/ptx.h"
 #include "tests/catch.h"
