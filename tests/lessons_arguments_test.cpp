@@ -93,6 +93,34 @@ __global__ void none(void) {}
     }
 }
 
+TEST_CASE("macros that call each other again and again end within bounds, and what an #if 0 leaves out is not there") {
+    using Names = std::vector<std::string>;
+    std::string four = "#define z0()\n";  // 4^30 expansions of nothing, were there no bound
+    for (int i = 1; i <= 30; ++i) four += fmt::format("#define z{0}() z{1}()z{1}()z{1}()z{1}()\n", i, i - 1);
+    four += "#define P float *x\n";
+    const std::string kernel = "__global__ void by_warp(P) {}\n";
+    CHECK(parameter_names(four + "#if 0\nz30()\n#endif\n" + kernel, "by_warp") == Names{"x"});
+    // Beyond the bound words stay as they are.
+    CHECK(parameter_declarations(four + kernel + "z30()\n", "by_warp") == Names{"float *x"});
+    CHECK(parameter_declarations(four + "z30()\n" + kernel, "by_warp") == Names{"P"});
+    const std::string left_out =
+        "#define N int n\n#if 0\n#define N float *old\n#ifdef A\n#else\n__global__ void k(float *old, int n, int m);\n"
+        "#endif\n#else\n__global__ void k(N) {}\n#endif\n";
+    CHECK(parameter_declarations(left_out, "k") == Names{"int n"});
+    // An argument that is read again and again, and calls within calls that never end.
+    std::string again = "#define f(a) ", calls = "#define f(x) x\n";
+    for (int i = 0; i < 5000; ++i) again += "a ", calls += "f(";
+    std::string nothing = "#define E\nf(";
+    for (int i = 0; i < 20000; ++i) nothing += "E ";
+    CHECK(without_macros(again + "\n" + nothing + ")\n").size() < (8 << 20));
+    CHECK(without_macros(calls).size() < (8 << 20));
+    CHECK(without_macros(calls + std::string(5000, ')')).size() < (8 << 20));
+    // Each kernel's text ends where the next begins.
+    std::string marks;
+    for (int i = 0; i < 20000; ++i) marks += "__global____global__ __a(";
+    CHECK(parameter_names(marks + kernel, "by_warp") == Names{"argument 1"});
+}
+
 TEST_CASE("arguments become buffers and a parameter block, and come back as arrays") {
     const ptx::Program program = program_with({4, 8, 8});
     std::vector<KernelArgument> arguments;
