@@ -7,6 +7,7 @@
 #include "lessons/player/check.h"
 #include "lessons/player/exercise_parts.h"
 #include "lessons/player/predict.h"
+#include "lessons/player/run.h"
 #include "tests/catch.h"
 
 using namespace lockstep;
@@ -95,6 +96,21 @@ TEST_CASE("an output that became infinite is wrong wherever the reference's is a
         CHECK_FALSE(difference(one(type, 5), one(type, nan)).empty());
         CHECK_FALSE(difference(one(type, nan), one(type, 5)).empty());
     }
+}
+
+TEST_CASE("a stale kernel is made anew by a command that names it, wherever one stands") {
+    const std::filesystem::path back = std::filesystem::current_path(),
+                                place = std::filesystem::temp_directory_path() / "lockstep_stale";
+    std::filesystem::create_directories(place);
+    write_file(place / "own.cu", "__global__ void k() {}\n");
+    std::filesystem::current_path(place);
+    const auto own = check_ptx("own.cu");
+    std::filesystem::current_path(back);
+    std::filesystem::remove_all(place);
+    REQUIRE_FALSE(own.ok());
+    const std::string whole =
+        (std::filesystem::weakly_canonical(place.parent_path()) / "lockstep_stale" / "own.cu").string();
+    CHECK(own.error().message == "its PTX is missing; 'kernels/build_ptx " + whole + "' makes it");
 }
 
 TEST_CASE("no number is the answer to a truth that is infinite, and no answer agrees with NaN") {

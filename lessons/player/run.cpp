@@ -42,7 +42,12 @@ Result<bool> check_ptx(const fs::path& source) {
     if (!text) return text.error();
     const fs::path ptx = ptx_beside(source);
     Result<std::string> compiled = read_file(ptx, 16 << 20);
-    const std::string command = fmt::format("kernels/build_ptx {}", source.lexically_relative(resource_root()).string());
+    std::error_code error;
+    const fs::path whole = fs::weakly_canonical(fs::absolute(source, error), error),
+                   root = fs::weakly_canonical(fs::absolute(resource_root(), error), error);
+    const fs::path within = whole.lexically_relative(root);
+    const fs::path& shown = within.empty() || *within.begin() == ".." ? whole : within;  // a lesson of one's own folder
+    const std::string command = fmt::format("kernels/build_ptx {}", shown.string());
     if (!compiled) return Diagnostic{fmt::format("its PTX is missing; '{}' makes it", command), {source.string()}};
     if (line_of(compiled.value(), 1).find(hash_of(text.value())) == std::string::npos)
         return Diagnostic{fmt::format("its PTX is older than the source; '{}' makes it anew", command), {source.string()}};
