@@ -98,6 +98,17 @@ TEST_CASE("an output that became infinite is wrong wherever the reference's is a
     }
 }
 
+TEST_CASE("an element that is no number is not the output's first") {
+    SceneResult result;
+    auto run = std::make_shared<model::KernelRun>();
+    run->program = std::make_shared<ptx::Program>();
+    result.kernel = run;
+    result.outputs.push_back({DType::f32, {2}, std::vector<std::byte>(8)});
+    CHECK(figure_of(result, "output[1]").value() == 0);
+    for (const char* wrong : {"output[99999999999999999999999]", "output[-1]", "output[]", "output[2]", "issues@line:one"})
+        CHECK_FALSE(figure_of(result, wrong).ok());
+}
+
 TEST_CASE("a stale kernel is made anew by a command that names it, wherever one stands") {
     const std::filesystem::path back = std::filesystem::current_path(),
                                 place = std::filesystem::temp_directory_path() / "lockstep_stale";

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
+#include <climits>
 #include <cmath>
 #include <numeric>
 #include <optional>
@@ -14,6 +14,7 @@
 #include "core/base/close_enough.h"
 #include "core/base/nearest.h"
 #include "lessons/player/expression.h"
+#include "lessons/player/figure_name.h"
 #include "lessons/player/host_program.h"
 #include "lessons/player/model_figures.h"
 #include "lessons/player/parallel_scene.h"
@@ -22,17 +23,6 @@
 
 namespace lockstep::lessons {
 namespace {
-
-// "cycles@launch:fc1@scene:one" -> the value of "@scene:", taken out of the name; empty when it has none.
-std::string take_suffix(std::string& name, std::string_view kind) {
-    const std::string marker = "@" + std::string(kind) + ":";
-    const size_t at = name.find(marker);
-    if (at == std::string::npos) return {};
-    const size_t end = std::min(name.find('@', at + 1), name.size());
-    const std::string value = name.substr(at + marker.size(), end - at - marker.size());
-    name.erase(at, end - at);
-    return value;
-}
 
 // Sums over the instructions of one source line, or over all for line 0.
 model::InstructionCounters sum_of(const model::KernelRun& run, int line) {
@@ -92,7 +82,12 @@ Result<double> kernel_figure(const SceneResult& result, const std::string& full)
         return accesses(run, space);
     const std::string line_text = take_suffix(name, "line");
     int line = 0;
-    std::from_chars(line_text.data(), line_text.data() + line_text.size(), line);
+    const bool of_one_line = name == "issues" || name == "active_lanes" || name == "load_latency";
+    if (!line_text.empty() && of_one_line) {  // metrics take stretches of lines too: metric_of reads them
+        const Result<size_t> number = whole_in(line_text, full);
+        if (!number) return number.error();
+        line = static_cast<int>(std::min<size_t>(number.value(), INT_MAX));
+    }
     if (const std::string gpu = take_suffix(name, "gpu"); !gpu.empty()) return figure_on(result, name, gpu);
     const uint64_t threads = run.config.grid.count() * run.config.block.count();
     if (name == "issues" || name == "active_lanes") {
@@ -116,13 +111,13 @@ Result<double> kernel_figure(const SceneResult& result, const std::string& full)
             return static_cast<double>(sms.size());
         }
         if (name.rfind("output[", 0) == 0) {
-            size_t index = 0;
-            std::from_chars(name.data() + 7, name.data() + name.size(), index);
+            const Result<size_t> index = index_in(name);
+            if (!index) return index.error();
             if (result.outputs.empty()) return Diagnostic{"the scene has no out: or inout: buffer"};
-            if (index >= result.outputs[0].count())
+            if (index.value() >= result.outputs[0].count())
                 return Diagnostic{
                     fmt::format("{} is beyond the {} elements of the output", name, result.outputs[0].count())};
-            return element_of(result.outputs[0], index);
+            return element_of(result.outputs[0], index.value());
         }
     }
     return model::metric_of(*run.program, run.result, full);

@@ -2,10 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <cstdint>
 
 #include "core/base/diagnostic.h"
 #include "core/base/nearest.h"
+#include "lessons/player/figure_name.h"
 #include "lessons/player/tape_program.h"
 
 namespace lockstep::lessons {
@@ -19,14 +20,17 @@ struct FigureName {
     size_t index = 0;
     bool indexed = false, gradient = false;
 };
-FigureName figure_name(const std::string& full) {
+Result<FigureName> figure_name(const std::string& full) {
     FigureName figure{full};
-    if (const size_t at = figure.name.find("@step:"); at != std::string::npos) {
-        std::from_chars(figure.name.data() + at + 6, figure.name.data() + figure.name.size(), figure.step);
-        figure.name.erase(at);
+    if (const std::string step = take_suffix(figure.name, "step"); !step.empty()) {
+        const Result<size_t> number = whole_in(step, full);
+        if (!number) return number.error();
+        figure.step = static_cast<int64_t>(std::min<size_t>(number.value(), INT64_MAX));
     }
     if (const size_t open = figure.name.find('['); open != std::string::npos) {
-        std::from_chars(figure.name.data() + open + 1, figure.name.data() + figure.name.size(), figure.index);
+        const Result<size_t> index = index_in(figure.name);
+        if (!index) return index.error();
+        figure.index = index.value();
         figure.indexed = true;
         figure.name.erase(open);
     }
@@ -96,7 +100,9 @@ Result<double> tape_figure(const TapeRun& run, const std::string& full) {
         }
         return Diagnostic{"of gradcheck there are compared, wrong, worst, backward and numeric"};
     }
-    const FigureName figure = figure_name(full);
+    const Result<FigureName> asked = figure_name(full);
+    if (!asked) return asked.error();
+    const FigureName& figure = asked.value();
     const int64_t steps = run.text.steps, step = figure.step < 0 ? steps - 1 : figure.step;
     if (step >= static_cast<int64_t>(run.history.size()))
         return Diagnostic{fmt::format("'{}': the program runs {} step{}, from 0", full, steps, steps == 1 ? "" : "s")};

@@ -337,6 +337,13 @@ class TapeParser {
 
 }  // namespace
 
+std::string TapeText::last_made() const {
+    std::string name;
+    for (const TapeStatement& one : statements)
+        if (one.kind == TapeStatement::Kind::assign) name = one.name;
+    return name;
+}
+
 Result<TapeText> parse_tape(const std::string& text, const std::string& file) {
     if (text.size() > largest_tape_text) return Diagnostic{"a tensor program of more than 64 KiB is not read", {file}};
     try {

@@ -74,6 +74,7 @@ struct TapeText {
     int64_t steps = 1;
     nn::Mode mode = nn::Mode::direct;
     std::string file, text;
+    std::string last_made() const;  // what the last line that makes something is called
 };
 // A Diagnostic has line and column.
 Result<TapeText> parse_tape(const std::string& text, const std::string& file);

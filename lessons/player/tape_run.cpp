@@ -159,7 +159,7 @@ struct TapeRunner {
             if (outputs[i].name == "loss")
                 loss = executor.scalar(i);
             else if (keeps(tensor::count_of(outputs[i].shape), step))
-                kept[last_made()].value = executor.values(i);
+                kept[text.last_made()].value = executor.values(i);
         }
         run.loss.push_back(loss);
         made.nodes = recorded.nodes;
@@ -195,12 +195,6 @@ struct TapeRunner {
     bool updates() const {
         return std::any_of(text.statements.begin(), text.statements.end(),
                            [](const TapeStatement& one) { return one.kind == TapeStatement::Kind::update; });
-    }
-    std::string last_made() const {  // by the last line that makes something
-        std::string name;
-        for (const TapeStatement& one : text.statements)
-            if (one.kind == TapeStatement::Kind::assign) name = one.name;
-        return name;
     }
 
     void one_step(tensor::Tape& tape, const std::vector<tensor::Tensor>& leaves, std::vector<nn::Parameter*>& parameters,

@@ -19,6 +19,7 @@
 #include "core/nn/kept_options.h"
 #include "core/nn/models/models.h"
 #include "lessons/player/cheaper_runs.h"
+#include "lessons/player/figure_name.h"
 
 namespace lockstep::lessons {
 namespace {
@@ -101,16 +102,6 @@ double mean_of_last(const std::vector<double>& values, size_t count) {
 std::string underscored(std::string text) {
     std::replace(text.begin(), text.end(), ' ', '_');
     return text;
-}
-
-// "@curve:" and its value, taken out of a name.
-std::string take_out(std::string& name, const std::string& marker) {
-    const size_t at = name.find(marker);
-    if (at == std::string::npos) return {};
-    const size_t end = std::min(name.find('@', at + 1), name.size());
-    const std::string value = name.substr(at + marker.size(), end - at - marker.size());
-    name.erase(at, end - at);
-    return value;
 }
 
 // What runs of this process have come to: one that is asked for again, by a later scene beside others, is not run twice. The
@@ -271,7 +262,7 @@ std::optional<Result<double>> training_run_figure(const TrainingRuns& training, 
     if (training.comparison)
         if (auto figure = comparison_figure(*training.comparison, full)) return figure;
     std::string name = full;
-    const std::string curve = take_out(name, "@curve:"), step_text = take_out(name, "@step:");
+    const std::string curve = take_suffix(name, "curve"), step_text = take_suffix(name, "step");
     const TrainedRun* run = &training.runs.front();
     if (!curve.empty()) {
         std::vector<std::string> known;
@@ -285,11 +276,11 @@ std::optional<Result<double>> training_run_figure(const TrainingRuns& training, 
                 Diagnostic{fmt::format("no run is called '{}'; there are {}", curve, fmt::join(known, ", "))});
     }
     if (name == "loss" && !step_text.empty()) {
-        size_t step = 0;
-        std::from_chars(step_text.data(), step_text.data() + step_text.size(), step);
-        if (step >= run->loss.size())
+        const Result<size_t> step = whole_in(step_text, full);
+        if (!step) return Result<double>(step.error());
+        if (step.value() >= run->loss.size())
             return Result<double>(Diagnostic{fmt::format("'{}': the run has {} steps, from 0", full, run->loss.size())});
-        return Result<double>(run->loss[step]);
+        return Result<double>(run->loss[step.value()]);
     }
     const auto steps = static_cast<double>(run->loss.size());
     const auto batch = static_cast<double>(run->spec.options.batch);
