@@ -163,6 +163,10 @@ TEST_CASE("every mistake in a lesson has its sentence, its place and a caret") {
         {step + "::: predict id=q of=cycles type=number\nQ\n| 1 | a\n:::\n",
          "x/lesson.md:10:1: error: a predict needs at least two answers, this has 1\n    ::: predict id=q of=cycles "
          "type=number\n    ^"},
+        {step + "::: exercise id=e file=a.cu args=i32:1 check=cycles\nDo.\n:::\n"
+                "::: exercise id=f file=b.cu args=i32:1 check=cycles\nDo.\n:::\n",
+         "x/lesson.md:13:1: error: this step has an exercise already: the next one begins another step\n    ::: exercise "
+         "id=f file=b.cu args=i32:1 check=cycles\n    ^"},
         {step + "::: hint\nCount.\n## B | read\n",
          "x/lesson.md:10:1: error: the hint that begins here is not closed: a line ':::' is missing\n    ::: hint\n    ^"},
         {step + "Words.\n:::\n", "x/lesson.md:11:1: error: nothing is open here that ':::' could close\n    :::\n    ^"},

@@ -417,6 +417,8 @@ class LessonParser {
         expression(d, "check");
         unique(d, exercise.id);
         shapes(d, exercise);
+        if (!step_->exercises.empty())
+            fail(d.where.line, 1, "this step has an exercise already: the next one begins another step");
         step_->exercises.push_back(std::move(exercise));
     }
 
