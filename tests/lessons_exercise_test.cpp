@@ -1,9 +1,11 @@
 // Judging submissions: right ones, wrong ones, and those that do not even compile. PTX texts, so that no compiler is needed.
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "core/base/files.h"
+#include "core/base/rng.h"
 #include "lessons/player/check.h"
 #include "lessons/player/exercise_parts.h"
 #include "lessons/player/predict.h"
@@ -96,6 +98,50 @@ TEST_CASE("an output that became infinite is wrong wherever the reference's is a
         CHECK_FALSE(difference(one(type, 5), one(type, nan)).empty());
         CHECK_FALSE(difference(one(type, nan), one(type, 5)).empty());
     }
+}
+
+TEST_CASE("sums taken in another order are the same, sums in halves are not") {
+    // A row of a matrix product, 512 terms from -1 to 1: one chain, two chains, and one in which each sum is a half.
+    const auto products = [](const auto& add) {
+        Array out{DType::f32, {256}, std::vector<std::byte>(256 * 4)};
+        Rng rng(3);
+        for (size_t i = 0; i < 256; ++i) {
+            float sums[2] = {0, 0};
+            for (int k = 0; k < 512; ++k) {
+                const auto a = static_cast<float>(rng.uniform() * 2 - 1), b = static_cast<float>(rng.uniform() * 2 - 1);
+                add(sums, k, a * b);
+            }
+            out.as<float>()[i] = sums[0] + sums[1];
+        }
+        return std::vector<Array>{out};
+    };
+    const auto one = products([](float* sums, int, float x) { sums[0] += x; });
+    const auto two = products([](float* sums, int k, float x) { sums[k % 2] += x; });
+    const auto half = products([](float* sums, int, float x) { sums[0] = f16_to_f32(f32_to_f16(sums[0] + x)); });
+    float off = 0;
+    for (size_t i = 0; i < 256; ++i)
+        off = std::max(off, std::fabs(one[0].as<float>()[i] - two[0].as<float>()[i]) / std::fabs(one[0].as<float>()[i]));
+    CHECK(off > 1e-5f);  // of a small sum: its own size does not tell how large its parts were
+    CHECK(difference(two, one).empty());
+    CHECK_FALSE(difference(half, one).empty());
+    auto wrong = one;
+    wrong[0].as<float>()[7] += 1e-3f;
+    CHECK_FALSE(difference(wrong, one).empty());
+}
+
+TEST_CASE("where the outputs are wrong for a race, the race is told") {
+    const Lesson lesson = lesson_named("A09").value();
+    const Exercise& exercise = exercise_of(lesson, "rotate");
+    const ExerciseReport report = check_submission(lesson, exercise, ptx_of(lesson, "ptx/rotate.ptx"), "rotate.ptx").value();
+    REQUIRE(report.clauses.size() == 2);
+    CHECK(report.clauses[0].detail.find("where the reference has") != std::string::npos);
+    CHECK_FALSE(report.clauses[1].holds);
+    INFO(report.clauses[1].detail);
+    CHECK(report.clauses[1].detail.starts_with("1 against 0: "));
+    CHECK(report.clauses[1].detail.find("rotate.cu:6: racecheck: race: write of 4 bytes") != std::string::npos);
+    const ExerciseReport right =
+        check_submission(lesson, exercise, ptx_of(lesson, "solution/ptx/rotate.ptx"), "rotate.ptx").value();
+    CHECK(right.clauses[1].detail == "0 against 0");
 }
 
 TEST_CASE("an element that is no number is not the output's first") {

@@ -375,7 +375,7 @@ malloc dy f32[4096]
     exercise.file = "task.host";
     exercise.reference = "solution/task.host";
     exercise.check = "outputs == reference && hazards == 0 && total_us <= 1.01 * total_us@run:reference";
-    exercise.inputs = "random:3";
+    exercise.inputs = {{.random = 3}};
     const auto lines = [&](const std::string& text) {
         const auto report = check_submission(lesson, exercise, text, "task.host");
         REQUIRE(report);

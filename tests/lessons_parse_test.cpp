@@ -1,4 +1,6 @@
 // The lesson parser: what a small lesson becomes, and the exact words of its diagnostics.
+#include <fmt/format.h>
+
 #include <string>
 
 #include "core/base/files.h"
@@ -163,6 +165,11 @@ TEST_CASE("every mistake in a lesson has its sentence, its place and a caret") {
         {step + "::: predict id=q of=cycles type=number\nQ\n| 1 | a\n:::\n",
          "x/lesson.md:10:1: error: a predict needs at least two answers, this has 1\n    ::: predict id=q of=cycles "
          "type=number\n    ^"},
+        {step + "::: exercise id=e file=a.cu args=i32:1 check=\"outputs == reference\" inputs=\"edges, "
+                "random:abc\"\nDo.\n:::\n",
+         "x/lesson.md:10:84: error: 'random:abc' is neither random:N (N from 1 to 100) nor edges\n    ::: exercise id=e "
+         "file=a.cu args=i32:1 check=\"outputs == reference\" inputs=\"edges, random:abc\"\n" +
+             std::string(87, ' ') + "^"},
         {step + "::: exercise id=e file=a.cu args=i32:1 check=cycles\nDo.\n:::\n"
                 "::: exercise id=f file=b.cu args=i32:1 check=cycles\nDo.\n:::\n",
          "x/lesson.md:13:1: error: this step has an exercise already: the next one begins another step\n    ::: exercise "
@@ -174,6 +181,24 @@ TEST_CASE("every mistake in a lesson has its sentence, its place and a caret") {
          "x/lesson.md:10:1: error: the code block that begins here is not closed with ```\n    ```\n    ^"},
     };
     for (const Row& row : rows) CHECK(error_of(row.text) == row.message);
+}
+
+TEST_CASE("inputs= is read once, in its order, and is five random fillings and the edges unless said") {
+    const auto inputs = [](const std::string& written) {
+        const Result<Lesson> lesson = parse_lesson(
+            front + "## A | make\n::: exercise id=e file=a.cu args=i32:1 check=cycles" + written + "\nDo.\n:::\n",
+            "x/lesson.md");
+        if (!lesson) return render(lesson.error());
+        std::string told;
+        for (const InputKind& kind : lesson.value().steps[0].exercises[0].inputs)
+            told += kind.edges ? "edges " : std::to_string(kind.random) + " ";
+        return told;
+    };
+    CHECK(inputs("") == "5 edges ");
+    CHECK(inputs(" inputs=\"edges,random:3\"") == "edges 3 ");
+    CHECK(inputs(" inputs=\"random:1\"") == "1 ");
+    for (const char* wrong : {"random", "random:", "random:0", "random:101", "random:3x", "random:2,", "edge", "3"})
+        CHECK(inputs(fmt::format(" inputs=\"{}\"", wrong)).find("is neither random:N") != std::string::npos);
 }
 
 TEST_CASE("mutilated lessons give a lesson or a diagnostic, never a crash") {

@@ -364,7 +364,7 @@ TEST_CASE("exercises on programs and on training runs are judged by what ran") {
     cube.file = "cube.tape";
     cube.reference = "solution/cube.tape";
     cube.check = "outputs == reference && gradcheck.wrong == 0";
-    cube.inputs = "random:3";
+    cube.inputs = {{.random = 3}};
     const auto judged = [&](const Exercise& exercise, const std::string& text) {
         const auto report = check_submission(lesson, exercise, text, exercise.file);
         if (!report) FAIL(render(report.error()));

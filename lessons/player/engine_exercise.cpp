@@ -11,6 +11,7 @@
 #include "core/base/close_enough.h"
 #include "core/base/files.h"
 #include "lessons/player/exercise_parts.h"
+#include "lessons/player/figure_name.h"
 #include "lessons/player/predict.h"
 #include "lessons/player/tape_program.h"
 #include "lessons/player/training_runs.h"
@@ -40,14 +41,6 @@ bool close_numbers(double a, double b, DType dtype) {
     return close_enough(a, b, dtype == DType::f64 ? 1e-9 : 1e-4, 1e-3);
 }
 
-// What the last line that makes something is called.
-std::string last_made_by(const TapeText& text) {
-    std::string name;
-    for (const TapeStatement& one : text.statements)
-        if (one.kind == TapeStatement::Kind::assign) name = one.name;
-    return name;
-}
-
 // The first number that differs, in words; empty when none does. A program without `backward` is judged by what its last
 // line makes.
 std::string tape_difference(const TapeRun& got, const TapeRun& wanted) {
@@ -56,8 +49,8 @@ std::string tape_difference(const TapeRun& got, const TapeRun& wanted) {
             return fmt::format("the loss of step {} is {:.6g} where the reference has {:.6g}", step, got.loss[step],
                                wanted.loss[step]);
     if (!wanted.loss.empty() && std::isnan(wanted.loss.back())) {
-        const auto a = got.history.front().find(last_made_by(got.text));
-        const auto b = wanted.history.front().find(last_made_by(wanted.text));
+        const auto a = got.history.front().find(got.text.last_made());
+        const auto b = wanted.history.front().find(wanted.text.last_made());
         if (b != wanted.history.front().end()) {
             const std::vector<double>& right = b->second.value;
             if (a == got.history.front().end() || a->second.value.size() != right.size())
@@ -176,7 +169,7 @@ Result<ExerciseReport> check_engine_exercise(const Lesson& lesson, const Exercis
         if (!got) return refused(exercise, "it can be read", render(got.error()));
         if (const std::string why = other_leaves(got.value(), wanted.value()); !why.empty())
             return refused(exercise, "it starts from the task's tensors", why);
-        for (int i = 0; by_outputs && i < fillings_of(exercise) && wrong.empty(); ++i) {
+        for (int i = 0; by_outputs && i < random_fillings(exercise) && wrong.empty(); ++i) {
             const TapeRunOptions how{.seed = lesson.seed + 1 + static_cast<uint64_t>(i), .stop = options.stop};
             TapeText expected_text = wanted.value(), got_text = got.value();
             expected_text.mode = got_text.mode = nn::Mode::direct;  // a mode changes no bit, and a replay keeps few values
@@ -207,7 +200,7 @@ Result<ExerciseReport> check_engine_exercise(const Lesson& lesson, const Exercis
         if (full == "outputs") return wrong.empty() ? 1.0 : 0.0;
         if (full == "reference") return 1.0;
         std::string name = full;
-        const std::string which = take_run(name);
+        const std::string which = take_suffix(name, "run");
         if (!ran.count(which)) {
             if (which != "reference" && which != "starter")
                 return Diagnostic{fmt::format("unknown run '{}': there are reference and starter", which)};
@@ -228,8 +221,8 @@ Result<ExerciseReport> check_engine_exercise(const Lesson& lesson, const Exercis
         if (figure_of(*ran["reference"], name)) return std::numeric_limits<double>::quiet_NaN();
         return value;
     };
-    if (const auto problem = judge_clauses(report, check.value(), lookup, wrong,
-                                           fmt::format("the same for all {} fillings", report.launches)))
+    if (const auto problem = judge_clauses(report, check.value(),
+                                           {lookup, wrong, fmt::format("the same for all {} fillings", report.launches)}))
         return placed(*problem);
     return report;
 }

@@ -14,6 +14,7 @@
 #include "core/base/rng.h"
 #include "lessons/player/exercise_parts.h"
 #include "lessons/player/expression.h"
+#include "lessons/player/figure_name.h"
 #include "lessons/player/predict.h"
 
 namespace lockstep::lessons {
@@ -29,28 +30,18 @@ struct Filling {
     uint64_t seed = 1;
 };
 
-// inputs = part { "," part };  part = "random:" N | "edges"
-Result<std::vector<Filling>> parse_inputs(const Exercise& exercise, uint64_t seed) {
+std::vector<Filling> fillings_of(const Exercise& exercise, uint64_t seed) {
     std::vector<Filling> fillings;
-    std::istringstream in(exercise.inputs);
-    for (std::string part; std::getline(in, part, ',');) {
-        part.erase(0, part.find_first_not_of(' '));
-        if (part == "edges") {
+    for (const InputKind& kind : exercise.inputs) {
+        if (kind.edges) {
             fillings.push_back({"all zeros", Filling::Kind::zeros});
             fillings.push_back({"0, 1, 2, ...", Filling::Kind::ramp});
             fillings.push_back({"extreme values", Filling::Kind::extremes, seed});
-            continue;
         }
-        int count = 0;
-        const std::string digits = part.rfind("random:", 0) == 0 ? part.substr(7) : "";
-        const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
-        if (error != std::errc{} || count < 1 || count > 100)
-            return Diagnostic{fmt::format("inputs: '{}' is neither random:N (1 to 100) nor edges", part), exercise.where};
-        for (int i = 0; i < count; ++i)
+        for (int i = 0; i < kind.random; ++i)
             fillings.push_back(
                 {fmt::format("random {}", i + 1), Filling::Kind::random, seed * 1000 + static_cast<uint64_t>(i)});
     }
-    if (fillings.empty()) return Diagnostic{"inputs: random:N or edges is missing", exercise.where};
     return fillings;
 }
 
@@ -143,11 +134,19 @@ Result<std::vector<KernelArgument>> filled_arguments(const Shape& shape, const F
 struct Outcome {
     std::vector<Array> outputs;
     std::optional<simt::Fault> fault;
+    std::vector<simt::Fault> races;
 };
+
+std::vector<simt::Fault> races_of(const simt::LaunchResult& result) {
+    std::vector<simt::Fault> races;
+    for (const simt::Fault& report : result.reports)
+        if (report.kind == "racecheck") races.push_back(report);
+    return races;
+}
 
 Result<Outcome> run_once(const Program& program, const Exercise& exercise, const Shape& shape,
                          const std::vector<KernelArgument>& arguments, const RunOptions& options,
-                         const std::string& source = {}) {
+                         const std::string& source = {}, bool racecheck = false) {
     simt::Memory memory(uint64_t{1} << 30);
     simt::LaunchConfig config;
     config.grid = shape.grid;
@@ -159,34 +158,50 @@ Result<Outcome> run_once(const Program& program, const Exercise& exercise, const
     simt::LaunchOptions launch;
     launch.max_instructions = functional_budget;
     launch.stop = options.stop;
+    launch.racecheck = racecheck;
     simt::LaunchResult result = simt::launch(*program, config, memory, launch);
     if (result.stopped) throw Failure("cancelled");
-    return Outcome{read_outputs(bound.value(), memory), result.fault};
+    return Outcome{read_outputs(bound.value(), memory), result.fault, races_of(result)};
 }
 
-// Equal bits, or numbers within the type's rounding of sums taken in another order; NaN agrees with NaN alone.
-bool same(const Array& a, const Array& b, size_t i) {
+// What a type's values may be off by, in parts of the number itself, and in parts of the array's largest: sums that are
+// taken in another order are off by roundings of what they passed through, which their own small result does not tell.
+struct Rounding {
+    double relative = 0, of_largest = 0;
+};
+Rounding rounding_of(DType type) {
+    switch (type) {
+        case DType::f32:
+            return {1e-5, 1e-5};
+        case DType::f64:
+            return {1e-12, 1e-12};
+        case DType::f16:  // the sums themselves in f32
+            return {2e-3, 1e-5};
+        case DType::bf16:
+            return {2e-2, 1e-5};
+        default:
+            return {};
+    }
+}
+
+double largest_in(const Array& array) {  // of the finite ones, without its sign
+    double largest = 0;
+    if (rounding_of(array.dtype).relative > 0)
+        for (size_t i = 0; i < array.count(); ++i)
+            if (const double x = std::fabs(element_of(array, i)); std::isfinite(x)) largest = std::max(largest, x);
+    return largest;
+}
+
+// Equal bits, or numbers within the type's rounding of sums taken in another order; NaN agrees with NaN alone. `largest`:
+// of the reference's array, `b`.
+bool same(const Array& a, const Array& b, size_t i, double largest) {
     const size_t size = size_of(a.dtype);
     if (std::memcmp(a.bytes.data() + i * size, b.bytes.data() + i * size, size) == 0) return true;
-    double x = 0, y = 0, relative = 0;
-    switch (a.dtype) {
-        case DType::f32:
-            x = a.as<float>()[i], y = b.as<float>()[i], relative = 1e-5;
-            break;
-        case DType::f64:
-            x = a.as<double>()[i], y = b.as<double>()[i], relative = 1e-12;
-            break;
-        case DType::f16:
-            x = f16_to_f32(a.as<uint16_t>()[i]), y = f16_to_f32(b.as<uint16_t>()[i]), relative = 2e-3;
-            break;
-        case DType::bf16:
-            x = bf16_to_f32(a.as<uint16_t>()[i]), y = bf16_to_f32(b.as<uint16_t>()[i]), relative = 2e-2;
-            break;
-        default:
-            return false;
-    }
+    const Rounding rounding = rounding_of(a.dtype);
+    if (rounding.relative == 0) return false;
+    const double x = element_of(a, i), y = element_of(b, i);
     if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y);
-    return close_enough(x, y, relative, 1e-3);
+    return close_enough(x, y, rounding.relative, std::max(1e-3, largest * rounding.of_largest / rounding.relative));
 }
 
 std::string value_text(const Array& array, size_t i) {
@@ -254,44 +269,42 @@ std::string difference(const std::vector<Array>& got, const std::vector<Array>& 
         const std::string which = o < names.size() ? "'" + names[o] + "'" : fmt::format("output {}", o + 1);
         if (got[o].dtype != wanted[o].dtype || got[o].count() != wanted[o].count())
             return which + " has another type or size than the reference's";
+        const double largest = largest_in(wanted[o]);
         for (size_t i = 0; i < wanted[o].count(); ++i)
-            if (!same(got[o], wanted[o], i))
+            if (!same(got[o], wanted[o], i, largest))
                 return fmt::format("{}, element {}: {} where the reference has {}", which, i, value_text(got[o], i),
                                    value_text(wanted[o], i));
     }
     return got.size() == wanted.size() ? "" : "the number of outputs differs";
 }
 
-std::string take_run(std::string& name) {
-    const size_t at = name.find("@run:");
-    if (at == std::string::npos) return {};
-    const size_t end = std::min(name.find('@', at + 1), name.size());
-    const std::string run = name.substr(at + 5, end - at - 5);
-    name.erase(at, end - at);
-    return run;
-}
-
-std::optional<Diagnostic> judge_clauses(ExerciseReport& report, const Expression& check, const Expression::Lookup& lookup,
-                                        const std::string& wrong, const std::string& right) {
+std::optional<Diagnostic> judge_clauses(ExerciseReport& report, const Expression& check, const Judging& how) {
     report.passed = true;
     for (const Expression& clause : check.clauses()) {
         Clause line;
         line.text = clause.text();
         const std::vector<std::string> names = clause.names();
         const bool about_outputs = std::find(names.begin(), names.end(), "outputs") != names.end();
-        if (!about_outputs && !wrong.empty()) {
+        const bool known = !names.empty() && std::all_of(names.begin(), names.end(),
+                                                         [&](const auto& name) { return how.causes.contains(name); });
+        if (!about_outputs && !known && !how.wrong.empty()) {
             line.detail = "not measured: the outputs come first";  // a kernel that faults has no counters worth reading
         } else {
-            Result<double> value = clause.evaluate(lookup);
+            Result<double> value = clause.evaluate(how.lookup);
             if (!value) return value.error();
             line.holds = value.value() != 0 && !std::isnan(value.value());
             if (about_outputs)
-                line.detail = wrong.empty() ? right : wrong;
+                line.detail = how.wrong.empty() ? how.right : how.wrong;
             else if (clause.is_comparison()) {
                 const auto [left, right_side] = clause.sides();
-                Result<double> a = left.evaluate(lookup), b = right_side.evaluate(lookup);
+                Result<double> a = left.evaluate(how.lookup), b = right_side.evaluate(how.lookup);
                 if (a && b) line.detail = fmt::format("{:.6g} against {:.6g}", a.value(), b.value());
             }
+            for (const std::string& name : names)
+                if (const auto cause = how.causes.find(name); !line.holds && cause != how.causes.end()) {
+                    const std::string sentence = cause->second();
+                    if (!sentence.empty()) line.detail += (line.detail.empty() ? "" : ": ") + sentence;
+                }
         }
         report.passed = report.passed && line.holds;
         report.lines.push_back(fmt::format("{} {}: {}", line.holds ? "pass" : "FAIL", line.text, line.detail));
@@ -302,12 +315,10 @@ std::optional<Diagnostic> judge_clauses(ExerciseReport& report, const Expression
     return {};
 }
 
-int fillings_of(const Exercise& exercise) {
-    int count = 0;
-    const size_t at = exercise.inputs.find("random:");
-    if (at != std::string::npos)
-        std::from_chars(exercise.inputs.data() + at + 7, exercise.inputs.data() + exercise.inputs.size(), count);
-    return std::clamp(count, 1, 20);
+int random_fillings(const Exercise& exercise) {
+    const auto random =
+        std::find_if(exercise.inputs.begin(), exercise.inputs.end(), [](const InputKind& kind) { return kind.random > 0; });
+    return random == exercise.inputs.end() ? 1 : std::min(random->random, 20);
 }
 
 ExerciseReport refused(const Exercise& exercise, const std::string& clause, const std::string& detail) {
@@ -326,8 +337,7 @@ Result<ExerciseReport> check_exercise(const Lesson& lesson, const Exercise& exer
         if (d.where.file.empty() || d.where.file == "argument") d.where = exercise.where, d.source_line.clear();
         return d;
     };
-    Result<std::vector<Filling>> fillings = parse_inputs(exercise, lesson.seed + 1);
-    if (!fillings) return fillings.error();
+    const std::vector<Filling> fillings = fillings_of(exercise, lesson.seed + 1);
     Result<Program> reference = load_kernel(lesson.folder, exercise.reference, exercise.kernel);
     if (!reference) return reference.error();
     Result<Expression> check = Expression::parse(exercise.check);
@@ -338,6 +348,9 @@ Result<ExerciseReport> check_exercise(const Lesson& lesson, const Exercise& exer
     report.of_points = exercise.points;
     std::string wrong;  // the first launch whose outputs differ
     int agreed = 0;
+    const std::vector<std::string> asked = check.value().names();
+    const bool racecheck = std::find(asked.begin(), asked.end(), "races") != asked.end();
+    std::optional<std::vector<simt::Fault>> races;  // of that launch
     std::vector<Shape> shapes;
     for (const std::string& text : exercise.shapes) {
         Result<Shape> shape = make_shape(exercise, text);
@@ -345,7 +358,7 @@ Result<ExerciseReport> check_exercise(const Lesson& lesson, const Exercise& exer
         shapes.push_back(std::move(shape).value());
     }
     for (const Shape& shape : shapes)
-        for (const Filling& filling : fillings.value()) {
+        for (const Filling& filling : fillings) {
             if (!wrong.empty() || report.fault) continue;
             Result<std::vector<KernelArgument>> arguments = filled_arguments(shape, filling, lesson.folder);
             if (!arguments) return placed(arguments.error());
@@ -370,10 +383,12 @@ Result<ExerciseReport> check_exercise(const Lesson& lesson, const Exercise& exer
                 ++agreed;
             else
                 wrong = fmt::format("{} ({})", differs, describe_case(shape, filling));
+            if (differs.empty() || !racecheck) continue;
+            Result<Outcome> looked = run_once(kernel, exercise, shape, arguments.value(), options, source, true);
+            if (!looked) return placed(looked.error());
+            if (!looked.value().fault) races = std::move(looked.value().races);
         }
 
-    const std::vector<std::string> asked = check.value().names();
-    const bool racecheck = std::find(asked.begin(), asked.end(), "races") != asked.end();
     std::map<std::string, std::shared_ptr<const SceneResult>> timed;  // by run: "" the learner's
     const auto program_of = [&](const std::string& run) -> Result<Program> {
         if (run.empty()) return kernel;
@@ -388,22 +403,27 @@ Result<ExerciseReport> check_exercise(const Lesson& lesson, const Exercise& exer
     const auto lookup = [&](const std::string& full) -> Result<double> {
         if (full == "outputs") return wrong.empty() ? 1.0 : 0.0;
         if (full == "reference") return 1.0;
+        if (full == "races" && races) return static_cast<double>(races->size());
         std::string name = full;
-        const std::string run = take_run(name);
+        const std::string run = take_suffix(name, "run");
         if (!timed.count(run)) {
             const Result<Program> program = program_of(run);
             if (!program) return program.error();
             Result<std::shared_ptr<const SceneResult>> result =
-                timed_run(lesson, exercise, program.value(), shapes.front(), fillings.value().front(), options,
+                timed_run(lesson, exercise, program.value(), shapes.front(), fillings.front(), options,
                           run.empty() ? source : "", racecheck);
             if (!result) return result.error();
             timed[run] = result.value();
         }
         return figure_of(*timed[run], name);
     };
-    if (const auto problem =
-            judge_clauses(report, check.value(), lookup, wrong, fmt::format("the same in all {} launches", agreed)))
-        return placed(*problem);
+    Judging how{lookup, wrong, fmt::format("the same in all {} launches", agreed)};
+    if (racecheck && (wrong.empty() || races))
+        how.causes["races"] = [&] {
+            const std::vector<simt::Fault> found = races ? *races : races_of(timed.at("")->kernel->result);
+            return found.empty() ? std::string() : simt::render(found.front());
+        };
+    if (const auto problem = judge_clauses(report, check.value(), how)) return placed(*problem);
     if (timed.count("")) report.timed = timed[""];
     return report;
 }

@@ -1,25 +1,30 @@
 // What judging a kernel (exercise.cpp) and judging a host program (host_exercise.cpp) share. Internal to lessons/player.
 #pragma once
+#include <functional>
+#include <map>
+
 #include "lessons/player/exercise.h"
 #include "lessons/player/expression.h"
 
 namespace lockstep::lessons {
-
-// "@run:reference" taken out of a name; "" when it has none.
-std::string take_run(std::string& name);
 
 // The first element that differs, in words ("output 1, element 3: 2 where the reference has 4"), or empty. `names`: of the
 // outputs; empty: they are numbered.
 std::string difference(const std::vector<Array>& got, const std::vector<Array>& wanted,
                        const std::vector<std::string>& names = {});
 
-// Every clause of check= into the report, with its lines and points. `wrong`: why the outputs are not the reference's;
-// `right`: the words for when they are. A Diagnostic is a mistake in the lesson.
-std::optional<Diagnostic> judge_clauses(ExerciseReport& report, const Expression& check, const Expression::Lookup& lookup,
-                                        const std::string& wrong, const std::string& right);
+struct Judging {
+    Expression::Lookup lookup;
+    std::string wrong, right;  // why the outputs are not the reference's; the words for when they are
+    // Figures that are known however wrong the outputs are, each with the sentence that says where its number comes from:
+    // races, hazards. An empty sentence says nothing.
+    std::map<std::string, std::function<std::string()>> causes = {};
+};
+// Every clause of check= into the report, with its lines and points. A Diagnostic is a mistake in the lesson.
+std::optional<Diagnostic> judge_clauses(ExerciseReport& report, const Expression& check, const Judging& how);
 
-// "random:3, edges" -> 3, at most 20: of programs, to which edges means nothing.
-int fillings_of(const Exercise& exercise);
+// The number of inputs="random:3, edges", at most 20: of programs, to which edges means nothing.
+int random_fillings(const Exercise& exercise);
 
 // A report with one clause that failed before anything could run.
 ExerciseReport refused(const Exercise& exercise, const std::string& clause, const std::string& detail);

@@ -8,6 +8,7 @@
 
 #include "core/base/files.h"
 #include "lessons/player/exercise_parts.h"
+#include "lessons/player/figure_name.h"
 #include "lessons/player/host_program.h"
 #include "lessons/player/predict.h"
 
@@ -78,7 +79,7 @@ Result<ExerciseReport> check_host_exercise(const Lesson& lesson, const Exercise&
 
     std::string wrong;
     std::map<std::string, std::shared_ptr<const SceneResult>> timed;  // by run: "" the learner's
-    const int fillings = fillings_of(exercise);
+    const int fillings = random_fillings(exercise);
     for (int i = 0; i < fillings && wrong.empty(); ++i) {
         const uint64_t seed = (lesson.seed + 1) * 1000 + static_cast<uint64_t>(i);
         const Result<std::shared_ptr<const HostRun>> wanted = run(reference.value(), seed, true);
@@ -102,14 +103,17 @@ Result<ExerciseReport> check_host_exercise(const Lesson& lesson, const Exercise&
         }
         wrong = difference(in_order(*got.value(), wanted.value()->output_names), wanted.value()->outputs,
                            wanted.value()->output_names);
-        if (!wrong.empty() && !timed[""]->host->hazards.empty()) wrong += "; " + timed[""]->host->hazards.front();
     }
+    const std::vector<std::string>& hazards = timed.at("")->host->hazards;
+    const std::vector<std::string> asked = check.value().names();
+    const bool by_hazards = std::find(asked.begin(), asked.end(), "hazards") != asked.end();
+    if (!wrong.empty() && !hazards.empty() && !by_hazards) wrong += "; " + hazards.front();
 
     const auto lookup = [&](const std::string& full) -> Result<double> {
         if (full == "outputs") return wrong.empty() ? 1.0 : 0.0;
         if (full == "reference") return 1.0;
         std::string name = full;
-        const std::string which = take_run(name);
+        const std::string which = take_suffix(name, "run");
         if (!timed.count(which)) {
             if (which != "reference" && which != "starter")
                 return Diagnostic{fmt::format("unknown run '{}': there are reference and starter", which)};
@@ -123,9 +127,9 @@ Result<ExerciseReport> check_host_exercise(const Lesson& lesson, const Exercise&
         }
         return figure_of(*timed[which], name);
     };
-    if (const auto problem = judge_clauses(report, check.value(), lookup, wrong,
-                                           fmt::format("the same for all {} fillings of the arrays", report.launches)))
-        return placed(*problem);
+    Judging how{lookup, wrong, fmt::format("the same for all {} fillings of the arrays", report.launches)};
+    if (!report.fault) how.causes["hazards"] = [&] { return hazards.empty() ? std::string() : hazards.front(); };
+    if (const auto problem = judge_clauses(report, check.value(), how)) return placed(*problem);
     return report;
 }
 

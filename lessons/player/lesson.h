@@ -61,6 +61,10 @@ struct Hint {
     int after = 1;  // wrong tries before it is offered
     std::string text;
 };
+struct InputKind {  // of inputs=
+    bool edges = false;
+    int random = 0;  // else so many random fillings, 1 to 100
+};
 struct Exercise {
     std::string id, file, kernel;  // the starter, in the lesson's folder; the solution is solution/<file>
     std::string reference;         // file with the reference kernel (same signature); default: solution/<file>
@@ -68,9 +72,9 @@ struct Exercise {
     std::vector<std::string> arguments;
     std::vector<std::string> shapes;  // "n=25 block=12": values for $n and $block in grid, block and arguments; one or more
     uint32_t dynamic_shared = 0;
-    std::string gpu;     // empty: the lesson's
-    std::string check;   // "outputs == reference && sectors_per_request@line:9 <= 4"
-    std::string inputs;  // "random:5, edges"
+    std::string gpu;    // empty: the lesson's
+    std::string check;  // "outputs == reference && sectors_per_request@line:9 <= 4"
+    std::vector<InputKind> inputs = {{.random = 5}, {.edges = true}};  // "random:5, edges"
     std::string prompt;
     double points = 1;
     SourceLocation where;

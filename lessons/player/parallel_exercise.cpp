@@ -7,6 +7,7 @@
 
 #include "core/base/files.h"
 #include "lessons/player/exercise_parts.h"
+#include "lessons/player/figure_name.h"
 #include "lessons/player/parallel_scene.h"
 #include "lessons/player/predict.h"
 
@@ -51,7 +52,7 @@ Result<ExerciseReport> check_parallel_exercise(const Lesson& lesson, const Exerc
 
     const auto lookup = [&](const std::string& full) -> Result<double> {
         std::string name = full;
-        const std::string which = take_run(name);
+        const std::string which = take_suffix(name, "run");
         if (!which.empty() && which != "reference" && which != "starter")
             return Diagnostic{fmt::format("unknown run '{}': there are reference and starter", which)};
         if (!which.empty()) {
@@ -67,7 +68,7 @@ Result<ExerciseReport> check_parallel_exercise(const Lesson& lesson, const Exerc
         if (figure_of(*other.value(), name)) return std::numeric_limits<double>::quiet_NaN();
         return value;
     };
-    if (const auto problem = judge_clauses(report, check.value(), lookup, "", "")) return placed(*problem);
+    if (const auto problem = judge_clauses(report, check.value(), {lookup, "", ""})) return placed(*problem);
     return report;
 }
 

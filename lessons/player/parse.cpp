@@ -399,7 +399,7 @@ class LessonParser {
         exercise.id = d.get("id");
         exercise.kernel = d.get("kernel");
         exercise.check = d.get("check");
-        exercise.inputs = d.get("inputs", "random:5, edges");
+        inputs(d, exercise.inputs);
         exercise.gpu = d.get("gpu");
         exercise.grid = "1";
         exercise.block = "32";
@@ -425,6 +425,27 @@ class LessonParser {
     void unique(const Directive& d, const std::string& id) {
         if (!ids_.insert(id).second)
             throw Failure(d.problem(*d.find("id"), 0, fmt::format("the id '{}' stands here twice", id)));
+    }
+
+    // inputs = part { "," part };  part = "random:" N | "edges"
+    void inputs(const Directive& d, std::vector<InputKind>& list) const {
+        const Attribute* a = d.find("inputs");
+        if (!a) return;
+        list.clear();
+        for (size_t begin = 0; begin <= a->value.size();) {
+            const size_t end = std::min(a->value.find(',', begin), a->value.size());
+            const std::string written = a->value.substr(begin, end - begin), part = trimmed(written);
+            InputKind kind;
+            kind.edges = part == "edges";
+            const std::string_view digits = std::string_view(part).substr(part.starts_with("random:") ? 7 : part.size());
+            const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), kind.random);
+            const bool number = error == std::errc{} && rest == digits.data() + digits.size();
+            if (!kind.edges && !(number && kind.random >= 1 && kind.random <= 100))
+                throw Failure(d.problem(*a, begin + written.find(part),
+                                        fmt::format("'{}' is neither random:N (N from 1 to 100) nor edges", part)));
+            list.push_back(kind);
+            begin = end + 1;
+        }
     }
 
     // shapes = shape { ";" shape };  shape = name "=" number { " " name "=" number }
