@@ -7,9 +7,11 @@
 #include "tests/catch.h"
 #include "tests/fuzz/change.h"
 #include "tests/fuzz/data_target.h"
+#include "tests/fuzz/host_target.h"
 #include "tests/fuzz/lesson_target.h"
 #include "tests/fuzz/npy_target.h"
 #include "tests/fuzz/program_target.h"
+#include "tests/fuzz/source_target.h"
 #include "tests/fuzz/tape_target.h"
 
 using namespace lockstep;
@@ -99,6 +101,19 @@ TEST_CASE("arguments, lessons, npy and data files of the fuzzers' corpus are rea
     CHECK(steps > 100);
     CHECK(arrays > 200);
     CHECK(data > 200);
+}
+
+TEST_CASE("host programs and CUDA texts of the fuzzers' corpus are read, whatever their loops and macros come to") {
+    size_t operations = 0, parameters = 0;
+    try_all("host", 50, [&](const std::string&, const std::string& text, bool) { operations += fuzz::try_host(text); });
+    try_all("source", 10, [&](const std::string& file, const std::string& text, bool unchanged) {
+        const size_t found = fuzz::try_source(text);
+        INFO(file);
+        if (unchanged) CHECK(found > 0);
+        parameters += found;
+    });
+    CHECK(operations > 100);
+    CHECK(parameters > 20);
 }
 
 TEST_CASE("CUDA programs of the fuzzers' corpus have their host's part set aside, and the rest stays in its place") {

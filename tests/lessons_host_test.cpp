@@ -249,6 +249,125 @@ sync
     CHECK(worked.value()->outputs[0].as<float>()[0] == 2);
 }
 
+const std::string variables = R"(.global .align 4 .f32 acc;
+.visible .entry set(.param .f32 v, .param .u32 n) {
+.reg .f32 %f<2>; .reg .b32 %r<2>; .reg .pred %p<2>;
+ld.param.f32 %f1, [v]; ld.param.u32 %r1, [n];
+again:
+sub.u32 %r1, %r1, 1;
+setp.ne.u32 %p1, %r1, 0;
+@%p1 bra again;
+st.global.f32 [acc], %f1;
+ret;
+}
+.visible .entry get(.param .u64 y) {
+.reg .b64 %rd<2>; .reg .f32 %f<2>;
+ld.param.u64 %rd1, [y];
+ld.global.f32 %f1, [acc]; st.global.f32 [%rd1], %f1;
+ret;
+}
+.visible .entry past(.param .u64 y) {
+.reg .b64 %rd<2>; .reg .b32 %r<2>;
+ld.param.u64 %rd1, [y];
+mov.b32 %r1, 0f40E00000; st.global.b32 [%rd1+4], %r1;
+ret;
+}
+)";
+const std::string variables_source =
+    "__device__ float acc;\n__global__ void set(float v, int n) {}\n__global__ void get(float *y) {}\n"
+    "__global__ void past(float *y) {}\n";
+
+TEST_CASE("what kernels write to variables and behind their slices is kept, whatever else nothing orders") {
+    const OwnKernels own(variables_source, variables);
+    const std::string head = R"(host   a f32[4096 ramp] pinned
+host   y f32[2 zero] pinned
+malloc da f32[4096]
+malloc dy f32[2]
+launch set(3, 20000) grid=1 block=1 stream=1
+launch get(dy[0:1]) grid=1 block=1 stream=1
+launch past(dy[0:1]) grid=1 block=1 stream=1
+)";
+    const std::string unordered = "h2d da a stream=2\nh2d da a stream=3\n";
+    for (const std::string& beside : {std::string(), unordered}) {
+        const auto made = own.run(head + beside + "sync\nd2h y dy\n");
+        REQUIRE(made);
+        CHECK(made.value()->hazards.size() == (beside.empty() ? 0 : 1));
+        CHECK(figure(made.value(), "y[0]") == 3);
+        CHECK(figure(made.value(), "y[1]") == 7);
+    }
+}
+
+TEST_CASE("variables, and what a kernel writes behind its slice, are among what nothing orders") {
+    const OwnKernels own(variables_source, variables);
+    const std::string head = "host y f32[2 zero] pinned\nmalloc dy f32[2]\nmalloc dz f32[2]\n";
+    const auto hazards = [&](const std::string& text) {
+        const auto made = own.run(head + text);
+        REQUIRE(made);
+        return made.value()->hazards;
+    };
+    const std::string set = "launch set(3, 20) grid=1 block=1 stream=1\n";
+    CHECK(hazards(set + "launch get(dy) grid=1 block=1 stream=2\nsync\n") ==
+          std::vector<std::string>{"line 6 (get(dy)) reads 'acc', which line 5 (set()) writes, and nothing orders the two"});
+    CHECK(hazards(set + "sync\nlaunch get(dy) grid=1 block=1 stream=2\nsync\n").empty());
+    CHECK(hazards("launch get(dy) grid=1 block=1 stream=1\nlaunch get(dz) grid=1 block=1 stream=2\nsync\n").empty());
+    CHECK(hazards("launch past(dy[0:1]) grid=1 block=1 stream=1\nd2h y[1:2] dy[1:2] stream=2\nsync\n") ==
+          std::vector<std::string>{
+              "line 6 (d2h dy[1:2]) reads 'dy', which line 5 (past(dy[0:1])) writes, and nothing orders the two"});
+}
+
+TEST_CASE("a copy home that nobody waits for is told, and what nobody freed is counted") {
+    const std::string head = R"(kernels damp.cu
+host   x  f32[1024 ramp] pinned
+host   y  f32[1024 zero] pinned
+malloc dx f32[1024]
+malloc dy f32[1024]
+h2d    dx x stream=1
+launch damp(dy, dx, 1, 1024) grid=4 block=256 stream=1
+)";
+    const auto left = run(head + "d2h y dy stream=1\nfree dx\nd2h x dy stream=1\n");
+    REQUIRE(left->hazards.size() == 1);
+    CHECK(left->hazards[0] ==
+          "the host may read 'x', which line 10 (d2h dy) may still be writing: nothing waits for that copy");
+    CHECK(figure(left, "hazards") == 1);
+    CHECK(figure(left, "y[100]") == 100);
+    CHECK(figure(left, "still_allocated") == 1);
+    CHECK(figure(left, "still_allocated_bytes") == 4096);
+    for (const char* waited :
+         {"sync\n", "sync stream=1\n", "event e stream=1\nsync e\n", "free dx\n",
+          "event e stream=1\nwait e stream=2\nd2h x[0:1] dy[0:1] stream=2\nsync stream=2\n", "d2h x dx\n"})
+        CHECK(run(head + "d2h y dy stream=1\n" + waited)->hazards.empty());
+    CHECK(run(head + "event e stream=1\nd2h y dy stream=1\nsync e\n")->hazards.size() == 1);
+    const auto freed = run(head + "d2h y dy\nfree dx\nfree dy\n");
+    CHECK(figure(freed, "still_allocated") == 0);
+    CHECK(figure(freed, "still_allocated_bytes") == 0);
+}
+
+TEST_CASE("an element or a line that is no number is refused, not taken for the first") {
+    const auto made = run(arrays + "malloc d f32[1]\nd2h y d\n");
+    CHECK(figure(made, "y[0]") == 0);
+    for (const char* wrong :
+         {"y[99999999999999999999999]", "y[-1]", "y[]", "y[0x]", "us@line:4x", "us@line:99999999999999999999"})
+        CHECK_FALSE(host_figure(*made, wrong).ok());
+    CHECK_THAT(host_figure(*made, "y[99999999999999999999999]").error().message,
+               Contains("'99999999999999999999999' is no whole number that could be meant here"));
+}
+
+TEST_CASE("blank lines and comments of a loop are not gone through again and again") {
+    const std::string blank(65'300, '\n');
+    const std::vector<HostLine> lines = host_lines("for i = 0 .. 19000\n" + blank + "# a comment\nend\n");
+    REQUIRE(lines.size() == 2);
+    CHECK(lines[0].end == 1);
+    CHECK(lines[1].number == 65'303);
+    const std::vector<HostLine> nested = host_lines("end\nfor a\n for b # twice\n\n x\n end\nfor c\nend");
+    REQUIRE(nested.size() == 7);
+    CHECK(nested[1].end == HostLine::no_end);
+    CHECK(nested[2].end == 4);
+    CHECK(nested[2].code == " for b ");
+    CHECK(nested[5].end == 6);
+    CHECK_THAT(error_of("for i = 0 .. 19000\n" + blank + "end\n"), Contains("does nothing"));
+    CHECK_THAT(error_of("for i = 0 .. 9000\n" + std::string(2000, ' ') + "let a = 1\nend\n"), Contains("4 MiB"));
+}
+
 const std::string touch = R"(.visible .entry touch(.param .u64 a, .param .u32 n) {
 .reg .b64 %rd<4>; .reg .b32 %r<5>; .reg .pred %p<2>;
 ld.param.u64 %rd1, [a]; ld.param.u32 %r1, [n];
@@ -386,6 +505,15 @@ malloc dy f32[4096]
     };
     CHECK_THAT(lines(good), Contains("pass outputs == reference: the same for all 3 fillings") && Contains("1 of 1 points"));
     CHECK_THAT(lines(head + "h2d dx x\nd2h y dy\n"), Contains("FAIL outputs == reference: 'y', element"));
+    const std::string early = head +
+                              "h2d dx x stream=1\nh2d dy y stream=1\nlaunch damp(dy, dx, 2, 4096) grid=16 block=256 "
+                              "stream=1\nd2h y dy stream=";
+    const std::string unordered = ": line 9 (d2h dy) reads 'dy', which line ";
+    CHECK_THAT(lines(early + "2\nsync\n"), Contains("FAIL outputs == reference: 'y', element") &&
+                                               Contains("FAIL hazards == 0: 2 against 0" + unordered));
+    CHECK_THAT(lines(early + "1\n"), Contains("pass outputs == reference") &&
+                                         Contains("FAIL hazards == 0: 1 against 0: the host may read 'y', which line 9 "
+                                                  "(d2h dy) may still be writing"));
     CHECK_THAT(lines(good + "work 500us\n"), Contains("FAIL total_us <= 1.01 * total_us@run:reference"));
     CHECK_THAT(lines("h2d dx\n"), Contains("FAIL it can be read"));
     CHECK_THAT(lines(good + "launch damp(dy, dx, 2, 9999) grid=99 block=256\n"), Contains("invalid global"));

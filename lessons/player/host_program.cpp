@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -17,6 +18,7 @@ namespace {
 using model::HostVerb;
 
 constexpr size_t largest_text = 1 << 16, most_statements = 1000, most_arrays = 64, most_lines_run = 20'000;
+constexpr size_t most_text_run = size_t{4} << 20;  // bytes of these lines
 constexpr uint64_t most_bytes = uint64_t{256} << 20, most_streams = 64;
 
 bool is_name_letter(char c) {
@@ -83,16 +85,9 @@ struct Cursor {
 
 class HostParser {
   public:
-    HostParser(const std::string& text, const std::string& file) {
+    HostParser(const std::string& text, const std::string& file) : lines_(host_lines(text)) {
         host_.file = file;
         host_.text = text;
-        for (size_t begin = 0; begin <= text.size();) {
-            const size_t end = std::min(text.find('\n', begin), text.size());
-            std::string line = text.substr(begin, end - begin);
-            if (!line.empty() && line.back() == '\r') line.pop_back();
-            lines_.push_back(std::move(line));
-            begin = end + 1;
-        }
     }
 
     HostText parse() {
@@ -106,30 +101,36 @@ class HostParser {
     // Lines [from, to), of a loop's body or of everything.
     void run(size_t from, size_t to) {
         for (size_t i = from; i < to; ++i) {
-            std::string line = lines_[i].substr(0, lines_[i].find('#'));
-            const size_t first = line.find_first_not_of(" \t");
-            if (first == std::string::npos) continue;
-            const SourceLocation where{host_.file, static_cast<int>(i) + 1, 1};
+            std::string line = lines_[i].code;
+            const SourceLocation where{host_.file, lines_[i].number, 1};
             if (++run_ > most_lines_run)
                 throw Failure(
                     Diagnostic{fmt::format("this program is too long: more than {} lines would run", most_lines_run), where,
-                               lines_[i]});
+                               lines_[i].text});
+            if ((text_run_ += line.size()) > most_text_run)
+                throw Failure(Diagnostic{
+                    fmt::format("this program is too long: more than {} MiB of lines would run", most_text_run >> 20), where,
+                    lines_[i].text});
             if (line.find('$') != std::string::npos) {
                 Result<std::string> filled = fill_in(line, variables_);
                 if (!filled) {
                     std::string message = filled.error().message;
                     if (const size_t at = message.find("is not given in shapes"); at != std::string::npos)
                         message.replace(at, 22, "has no value here");
-                    throw Failure(
-                        Diagnostic{message, {host_.file, where.line, std::max(1, filled.error().where.column)}, lines_[i]});
+                    throw Failure(Diagnostic{
+                        message, {host_.file, where.line, std::max(1, filled.error().where.column)}, lines_[i].text});
                 }
                 line = filled.value();
             }
             Cursor cursor{line, where};
-            const size_t verb_at = first;
+            cursor.skip();
+            const size_t verb_at = cursor.at;
             const std::string verb = cursor.word("an operation");
             if (verb == "for") {
-                const size_t end = end_of_loop(i, to);
+                const size_t end = lines_[i].end;
+                if (end == HostLine::no_end)
+                    throw Failure(Diagnostic{"the 'for' that begins here is not closed: a line 'end' is missing", where,
+                                             lines_[i].text});
                 loop(cursor, i + 1, end);
                 i = end;
                 continue;
@@ -137,22 +138,6 @@ class HostParser {
             if (verb == "end") cursor.fail(verb_at, "no 'for' is open here that 'end' could close");
             statement(cursor, verb, verb_at);
         }
-    }
-
-    size_t end_of_loop(size_t at, size_t to) const {
-        int open = 0;
-        for (size_t i = at; i < to; ++i) {
-            const size_t first = lines_[i].find_first_not_of(" \t");
-            if (first == std::string::npos) continue;
-            size_t end = first;
-            while (end < lines_[i].size() && is_name_letter(lines_[i][end])) ++end;
-            const std::string word = lines_[i].substr(first, end - first);
-            if (word == "for") ++open;
-            if (word == "end" && --open == 0) return i;
-        }
-        throw Failure(Diagnostic{"the 'for' that begins here is not closed: a line 'end' is missing",
-                                 {host_.file, static_cast<int>(at) + 1, 1},
-                                 lines_[at]});
     }
 
     void loop(Cursor& cursor, size_t from, size_t to) {
@@ -447,16 +432,43 @@ class HostParser {
     }
 
     HostText host_;
-    std::vector<std::string> lines_;
+    std::vector<HostLine> lines_;
     std::map<std::string, double> variables_;
     std::map<std::string, int> names_;
     std::map<std::string, bool> events_;
-    size_t run_ = 0;
+    size_t run_ = 0, text_run_ = 0;
     int depth_ = 0;
     uint64_t bytes_ = 0;
 };
 
 }  // namespace
+
+std::vector<HostLine> host_lines(const std::string& text) {
+    std::vector<HostLine> lines;
+    std::vector<size_t> open;  // loops
+    int number = 0;
+    for (size_t begin = 0; begin <= text.size();) {
+        const size_t end = std::min(text.find('\n', begin), text.size());
+        HostLine line;
+        line.number = ++number;
+        line.text = text.substr(begin, end - begin);
+        begin = end + 1;
+        if (!line.text.empty() && line.text.back() == '\r') line.text.pop_back();
+        line.code = line.text.substr(0, line.text.find('#'));
+        const size_t first = line.code.find_first_not_of(" \t");
+        if (first == std::string::npos) continue;
+        const auto past =
+            std::find_if_not(line.code.begin() + static_cast<std::ptrdiff_t>(first), line.code.end(), is_name_letter);
+        const std::string word(line.code.begin() + static_cast<std::ptrdiff_t>(first), past);
+        if (word == "for") open.push_back(lines.size());
+        if (word == "end" && !open.empty()) {
+            lines[open.back()].end = lines.size();
+            open.pop_back();
+        }
+        lines.push_back(std::move(line));
+    }
+    return lines;
+}
 
 Result<HostText> parse_host(const std::string& text, const std::string& file) {
     if (text.size() > largest_text) return Diagnostic{"a host program of more than 64 KiB is not read", {file}};

@@ -14,6 +14,7 @@
 //   array     = as an argument of a kernel behind in: (kernel_arguments.h): f32[1024 ramp], f32{1,2,3}
 // "$name" and "$(expression)" are filled in first; "#" begins a comment.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -59,6 +60,14 @@ struct HostText {
     uint32_t connections = model::usual_connections;
     std::string file, text;
 };
+// The lines that say something: blank ones and comments are not among them.
+struct HostLine {
+    static constexpr size_t no_end = SIZE_MAX;
+    std::string text, code;  // as written; without its comment
+    int number = 0;          // in the file
+    size_t end = no_end;     // of a `for`: which of the lines ends it
+};
+std::vector<HostLine> host_lines(const std::string& text);
 // A Diagnostic has line, column and caret.
 Result<HostText> parse_host(const std::string& text, const std::string& file);
 
@@ -68,10 +77,14 @@ struct HostRun {
     model::HostProgram program;  // an operation a statement
     model::Schedule schedule;
     std::vector<std::shared_ptr<const model::KernelRun>> runs;  // by statement; null: no kernel, or after a fault
-    std::vector<std::string> hazards;                           // one sentence each
-    std::vector<std::string> output_names;                      // host arrays that a copy or the host's work writes
-    std::vector<Array> outputs;                                 // their contents at the end
-    std::optional<simt::Fault> fault;                           // of a kernel; nothing ran after it
+    // One sentence each: accesses that nothing orders, and copies home that nobody waits for. At most 100.
+    std::vector<std::string> hazards;
+    std::vector<std::string> variables;     // of the kernels' modules: buffers of `program` behind the arrays
+    std::vector<int> still_allocated;       // the GPU's arrays that nobody has freed at the end
+    std::vector<std::string> output_names;  // host arrays that a copy or the host's work writes
+    std::vector<Array> outputs;             // their contents at the end
+    std::optional<simt::Fault> fault;       // of a kernel; nothing ran after it
+    const std::string& buffer_name(uint32_t buffer) const;  // of a touch
 };
 struct HostRunOptions {
     uint64_t seed = 1;
@@ -85,8 +98,10 @@ Result<std::shared_ptr<const HostRun>> run_host(const HostText& text, const mode
                                                 const std::filesystem::path& folder, const HostRunOptions& options = {});
 
 // total_us, work_us, copy_us, kernel_us, host_work_us, overlap, speedup, h2d_us, d2h_us, compute_us (engines busy),
-// host_wait_us, launches, copies, copied_bytes, copy_gb_per_second, streams, kernels_at_once, hazards, faults, operations,
-// critical_copies, critical_kernels; us@line:N, begin_us@line:N, end_us@line:N of the operations of a line.
+// host_wait_us, launches, copies, copied_bytes, copy_gb_per_second, streams, kernels_at_once, hazards (accesses that nothing
+// orders, and copies home that nobody waits for), still_allocated (arrays of the GPU that are not freed at the end),
+// still_allocated_bytes, faults, operations, critical_copies, critical_kernels; y[3]: an output's element; us@line:N,
+// begin_us@line:N, end_us@line:N of the operations of a line.
 Result<double> host_figure(const HostRun& run, const std::string& name);
 
 }  // namespace lockstep::lessons

@@ -4,23 +4,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cctype>
-#include <cmath>
 #include <cstring>
-#include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <tuple>
 
 #include "core/base/files.h"
-#include "core/base/nearest.h"
 #include "core/base/sizes.h"
+#include "core/ptx/ptx.h"
+#include "core/simt/warp.h"
+#include "lessons/player/host_changes.h"
 #include "lessons/player/host_program.h"
 #include "lessons/player/kernel_source.h"
-#include "lessons/player/predict.h"
 #include "lessons/player/run.h"
 
 namespace lockstep::lessons {
@@ -28,14 +26,22 @@ namespace {
 
 using model::HostVerb;
 
-constexpr uint64_t instructions_in_all = 50'000'000;  // warp instructions of a host program's kernels, the host's with them
-constexpr uint64_t most_kept = uint64_t{1} << 30;     // bytes of what kernels and copies under way will write
+constexpr uint64_t instructions_in_all = 50'000'000;   // warp instructions of a host program's kernels, the host's with them
+constexpr uint64_t most_kept = uint64_t{1} << 30;      // bytes of what kernels and copies under way will write
+constexpr uint64_t most_compared = uint64_t{1} << 30;  // bytes of what kernels wrote: beyond, their arguments alone count
+constexpr size_t most_told = 100;                      // hazards
 constexpr uint64_t issues_kept = 200'000, blocks_kept = 65'536, blocks_in_all = 1'000'000;
 
 struct Kernel {
     std::shared_ptr<const ptx::Program> program;
     std::string source;
     std::vector<bool> read_only;  // by parameter: a pointer to const
+};
+
+// What operations may touch: an array, or a variable of a kernel's module.
+struct Place {
+    bool on_device = false;
+    uint64_t address = 0, bytes = 0;
 };
 
 bool says_const(std::string_view text) {
@@ -59,42 +65,6 @@ bool points_to_const(std::string_view declaration) {
     return says_const(inner == std::string_view::npos ? pointee : pointee.substr(inner + 1));
 }
 
-// What a kernel under way has changed, kept until it ends: pieces of memory in which a byte differs, with what they then
-// hold. A byte that it leaves alone may be written by others in the meantime.
-struct Changes {
-    static constexpr uint64_t piece = 64;
-    struct Piece {
-        uint64_t address = 0, changed = 0;  // a bit a byte
-        std::array<std::byte, piece> bytes = {};
-    };
-    std::deque<Piece> pieces;
-    uint64_t bytes() const { return pieces.size() * sizeof(Piece); }
-
-    void add(const simt::Memory& before, const simt::Memory& after, uint64_t address, uint64_t bytes) {
-        const std::byte *was = before.read(address, bytes), *is = after.read(address, bytes);
-        if (was == is) return;  // shared: nobody has written to it
-        for (uint64_t at = 0; at < bytes; at += piece) {
-            const uint64_t some = std::min(piece, bytes - at);
-            if (std::memcmp(was + at, is + at, some) == 0) continue;
-            Piece& one = pieces.emplace_back();
-            one.address = address + at;
-            for (uint64_t i = 0; i < some; ++i) {
-                one.bytes[i] = is[at + i];
-                if (was[at + i] != is[at + i]) one.changed |= uint64_t{1} << i;
-            }
-            if (this->bytes() > most_kept) return;  // refused by who asked
-        }
-    }
-    void write_to(simt::Memory& memory) const {
-        for (const Piece& one : pieces) {
-            const auto some = static_cast<uint64_t>(std::bit_width(one.changed));
-            std::byte* const place = memory.write(one.address, some);
-            for (uint64_t i = 0; i < some; ++i)
-                if (one.changed >> i & 1) place[i] = one.bytes[i];
-        }
-    }
-};
-
 class Runner {
   public:
     Runner(const HostText& text, const model::GpuSpec& gpu, const std::filesystem::path& folder,
@@ -107,6 +77,7 @@ class Runner {
     std::shared_ptr<const HostRun> all() {
         load_kernels();
         allocate();
+        place_variables();
         const size_t count = run_->text.statements.size();
         run_->runs.resize(count);
         run_->program.link = run_->text.link;
@@ -122,7 +93,9 @@ class Runner {
         }
         run_->schedule = model::schedule(run_->gpu, run_->program);
         const std::vector<model::Hazard> hazards = model::hazards(run_->program, run_->schedule);
-        for (size_t i = 0; i < std::min<size_t>(hazards.size(), 100); ++i) run_->hazards.push_back(sentence(hazards[i]));
+        for (size_t i = 0; i < std::min(hazards.size(), most_told); ++i) run_->hazards.push_back(sentence(hazards[i]));
+        tell_of_copies_under_way();
+        run_->still_allocated.assign(allocated_.begin(), allocated_.end());
         if (!hazards.empty() && !run_->fault) {
             device_ = device;
             host_ = host;
@@ -173,10 +146,38 @@ class Runner {
             const HostArray& one = run_->text.arrays[i];
             simt::Memory& memory = one.on_device ? device_ : host_;
             addresses_.push_back(memory.allocate(std::max<uint64_t>(1, one.bytes), one.name));
+            places_.push_back({one.on_device, addresses_.back(), one.bytes});
             if (one.on_device || one.bytes == 0) continue;
             const Result<Array> contents = initial_contents(one.contents, options_.seed * 1000003u + i, folder_);
             if (!contents) throw Failure(Diagnostic{contents.error().message, {run_->text.file, one.line, 1}});
             std::memcpy(memory.write(addresses_.back(), one.bytes), contents.value().bytes.data(), one.bytes);
+        }
+    }
+
+    // The variables of the kernels' modules, behind the arrays: where they are does not depend on when kernels run.
+    void place_variables() {
+        for (const HostStatement& s : run_->text.statements) {
+            if (s.kernel.empty()) continue;
+            const bool on_device = s.verb == HostVerb::launch;
+            const auto [mentioned, first] = mentioned_.try_emplace({s.kernel, on_device});
+            if (!first) continue;
+            const ptx::Program& program = *kernels_.at(s.kernel).program;
+            const std::vector<uint64_t> addresses = simt::place_variables(program, on_device ? device_ : host_);
+            for (size_t v = 0; v < addresses.size(); ++v) {
+                const ptx::GlobalVariable& variable = program.variables[v];
+                if (variable.space != ptx::Space::global || variable.opaque != ptx::Opaque::none) continue;
+                size_t place = run_->text.arrays.size();
+                while (place < places_.size() &&
+                       (places_[place].address != addresses[v] || places_[place].on_device != on_device))
+                    ++place;
+                if (place == places_.size()) {
+                    places_.push_back({on_device, addresses[v], variable.bytes});
+                    run_->variables.push_back(ptx::readable_name(variable.name));
+                }
+                const bool used = std::any_of(program.instructions.begin(), program.instructions.end(),
+                                              [&](const auto& i) { return i.variable == static_cast<int32_t>(v); });
+                if (used) mentioned->second.push_back(static_cast<uint32_t>(place));
+            }
         }
     }
 
@@ -204,6 +205,8 @@ class Runner {
             for (size_t i = 0; i < s.arguments.size(); ++i)
                 if (s.arguments[i].is_slice)
                     o.touches.push_back(touch(s.arguments[i].slice, i >= kernel.read_only.size() || !kernel.read_only[i]));
+            for (const uint32_t place : mentioned_.at({s.kernel, s.verb == HostVerb::launch}))
+                o.touches.push_back({place, 0, places_[place].bytes, false});
         }
         if (s.verb == HostVerb::record || s.verb == HostVerb::wait || !s.event.empty()) {
             const auto found = std::find(events_.begin(), events_.end(), s.event);
@@ -261,6 +264,42 @@ class Runner {
     }
 
     void execute(size_t index) {
+        const HostStatement& s = run_->text.statements[index];
+        // Where all of the GPU's work is of one stream, nothing of it can be out of order.
+        const bool watched = !s.kernel.empty() && !options_.functional && compared_ < most_compared &&
+                             (s.verb == HostVerb::work || several_streams());
+        const bool on_device = s.verb == HostVerb::launch;
+        std::optional<simt::Memory> before;
+        if (watched) before = on_device ? device_ : host_;
+        run_statement(index);
+        if (watched) add_writes(run_->program.operations[index], *before, on_device);
+    }
+
+    bool several_streams() const {  // beside the default one, which is ordered with all
+        const auto& all = run_->text.statements;
+        const auto named = [](const HostStatement& s) { return s.stream != 0; };
+        const auto first = std::find_if(all.begin(), all.end(), named);
+        return std::any_of(first, all.end(), [&](const HostStatement& s) { return named(s) && s.stream != first->stream; });
+    }
+
+    // What a kernel wrote beside what its arguments say: variables, and other parts of arrays.
+    void add_writes(model::HostOperation& operation, const simt::Memory& before, bool on_device) {
+        const simt::Memory& after = on_device ? device_ : host_;
+        for (uint32_t place = 0; place < places_.size(); ++place) {
+            const Place& one = places_[place];
+            if (one.on_device != on_device || one.bytes == 0) continue;
+            if (before.read(one.address, 1) != after.read(one.address, 1)) compared_ += one.bytes;
+            for (const auto& [begin, end] : changed_stretches(before, after, one.address, one.bytes)) {
+                const bool said = std::any_of(
+                    operation.touches.begin(), operation.touches.end(), [&, begin = begin, end = end](const auto& touch) {
+                        return touch.buffer == place && touch.writes && touch.begin <= begin && touch.end >= end;
+                    });
+                if (!said) operation.touches.push_back({place, begin, end, true});
+            }
+        }
+    }
+
+    void run_statement(size_t index) {
         const HostStatement& s = run_->text.statements[index];
         switch (s.verb) {
             case HostVerb::copy_in:
@@ -373,23 +412,21 @@ class Runner {
         };
         for (const Moment& moment : moments) {
             const HostStatement& s = run_->text.statements[moment.index];
-            simt::Memory& memory = s.verb == HostVerb::work ? host_ : device_;
-            if (!s.kernel.empty() && !moment.ends) {
+            const bool on_device = s.verb != HostVerb::work;
+            simt::Memory& memory = on_device ? device_ : host_;
+            const Moment* const next = &moment == &moments.back() ? nullptr : &moment + 1;
+            if (!s.kernel.empty() && !moment.ends && next && next->index == moment.index) {
+                functional(s, memory);  // nothing else happens while it runs
+            } else if (!s.kernel.empty() && !moment.ends) {
                 simt::Memory after = memory;
                 functional(s, after);
                 Changes& made = changes[moment.index];
-                for (size_t i = 0; i < s.arguments.size(); ++i) {
-                    const HostSlice& slice = s.arguments[i].slice;
-                    const bool looked_at = std::any_of(
-                        s.arguments.begin(), s.arguments.begin() + static_cast<std::ptrdiff_t>(i), [&](const auto& other) {
-                            return other.is_slice && other.slice.array == slice.array && other.slice.first <= slice.first &&
-                                   other.slice.past >= slice.past;
-                        });
-                    if (s.arguments[i].is_slice && !looked_at) made.add(memory, after, address(slice), bytes(slice));
-                }
+                for (const Place& place : places_)
+                    if (place.on_device == on_device) made.add(memory, after, place.address, place.bytes, most_kept);
                 keep(s, made.bytes());
             } else if (!s.kernel.empty()) {
                 const auto made = changes.extract(moment.index);
+                if (made.empty()) continue;
                 made.mapped().write_to(memory);
                 kept -= made.mapped().bytes();
             } else if (s.verb != HostVerb::work && !moment.ends) {
@@ -408,8 +445,30 @@ class Runner {
         const auto &a = run_->program.operations[static_cast<size_t>(hazard.first)],
                    &b = run_->program.operations[static_cast<size_t>(hazard.second)];
         return fmt::format("line {} ({}) {} '{}', which line {} ({}) {}, and nothing orders the two", b.line, b.name,
-                           hazard.second_writes ? "writes" : "reads", run_->text.arrays[hazard.buffer].name, a.line, a.name,
+                           hazard.second_writes ? "writes" : "reads", run_->buffer_name(hazard.buffer), a.line, a.name,
                            hazard.first_writes ? "writes" : "reads");
+    }
+
+    // Copies home that the host does not know to have ended when the program does.
+    void tell_of_copies_under_way() {
+        const auto& operations = run_->schedule.operations;
+        std::vector<bool> ended(operations.size());
+        std::vector<int> open;
+        for (const model::OperationTime& one : operations) open.insert(open.end(), one.seen.begin(), one.seen.end());
+        while (!open.empty()) {
+            const auto i = static_cast<size_t>(open.back());
+            open.pop_back();
+            if (ended[i]) continue;
+            ended[i] = true;
+            open.insert(open.end(), operations[i].after.begin(), operations[i].after.end());
+        }
+        for (size_t i = 0; i < operations.size() && run_->hazards.size() < most_told; ++i) {
+            const model::HostOperation& one = run_->program.operations[i];
+            if (one.verb == HostVerb::copy_out && operations[i].on_device && !ended[i])
+                run_->hazards.push_back(fmt::format(
+                    "the host may read '{}', which line {} ({}) may still be writing: nothing waits for that copy",
+                    array(run_->text.statements[i].to).name, one.line, one.name));
+        }
     }
 
     void outputs() {
@@ -439,25 +498,14 @@ class Runner {
     std::shared_ptr<HostRun> run_;
     simt::Memory device_{uint64_t{1} << 30}, host_{uint64_t{1} << 30};
     std::vector<uint64_t> addresses_;  // by array
+    std::vector<Place> places_;        // arrays, then variables: the buffers of touches
+    std::map<std::pair<std::string, bool>, std::vector<uint32_t>> mentioned_;  // variables in a kernel, on the GPU or not
     std::map<std::string, Kernel> kernels_;
     std::set<int> allocated_;
     std::set<std::string> traced_;
     mutable std::vector<std::string> events_;
-    uint64_t issued_ = 0, blocks_ = 0;
+    uint64_t issued_ = 0, blocks_ = 0, compared_ = 0;
 };
-
-int kernels_at_once(const HostRun& run) {
-    std::vector<std::pair<double, int>> change;
-    for (const model::OperationTime& one : run.schedule.operations)
-        if (one.engine == model::Engine::compute && one.end_us > one.begin_us) {
-            change.emplace_back(one.begin_us, 1);
-            change.emplace_back(one.end_us, -1);
-        }
-    std::sort(change.begin(), change.end());
-    int now = 0, most = 0;
-    for (const auto& [time, by] : change) most = std::max(most, now += by);
-    return most;
-}
 
 }  // namespace
 
@@ -471,87 +519,8 @@ Result<std::shared_ptr<const HostRun>> run_host(const HostText& text, const mode
     }
 }
 
-Result<double> host_figure(const HostRun& run, const std::string& full) {
-    const model::Schedule& s = run.schedule;
-    std::string name = full;
-    if (const size_t at = full.find("@line:"); at != std::string::npos) {
-        name = full.substr(0, at);
-        const int line = std::atoi(full.c_str() + at + 6);
-        double us = 0, begin = INFINITY, end = 0;
-        bool any = false;
-        for (size_t i = 0; i < run.program.operations.size(); ++i) {
-            if (run.program.operations[i].line != line) continue;
-            any = true;
-            const model::OperationTime& one = s.operations[i];
-            const double from = one.on_device ? one.begin_us : one.call_begin_us,
-                         to = one.on_device ? one.end_us : one.call_end_us;
-            us += to - from;
-            begin = std::min(begin, from);
-            end = std::max(end, to);
-        }
-        if (!any) return Diagnostic{fmt::format("no operation stands in line {} of {}", line, run.text.file)};
-        if (name == "us") return us;
-        if (name == "begin_us") return begin;
-        if (name == "end_us") return end;
-        return Diagnostic{fmt::format("of a line there are us, begin_us and end_us, not '{}'", name)};
-    }
-    if (name.rfind("output[", 0) == 0) return Diagnostic{"an element of an output has the array's name, as in y[3]"};
-    if (const size_t open = name.find('['); open != std::string::npos && name.back() == ']') {
-        const size_t index = static_cast<size_t>(std::max(0, std::atoi(name.c_str() + open + 1)));
-        for (size_t i = 0; i < run.outputs.size(); ++i)
-            if (run.output_names[i] == name.substr(0, open)) {
-                if (index >= run.outputs[i].count()) return Diagnostic{fmt::format("{} is beyond the array's end", name)};
-                return element_of(run.outputs[i], index);
-            }
-    }
-    double waits = 0, launches = 0, copies = 0, bytes = 0, critical_copies = 0, critical_kernels = 0;
-    std::set<uint32_t> streams;
-    for (size_t i = 0; i < s.operations.size(); ++i) {
-        const model::OperationTime& one = s.operations[i];
-        waits += one.call_end_us - one.busy_end_us;
-        if (one.on_device) streams.insert(run.program.operations[i].stream);
-        if (one.engine == model::Engine::compute) ++launches;
-        if (one.engine == model::Engine::compute || one.engine == model::Engine::none) continue;
-        ++copies;
-        bytes += static_cast<double>(run.program.operations[i].bytes);
-    }
-    for (const model::PathStep& step : s.critical) {
-        const model::Engine engine = s.operations[static_cast<size_t>(step.operation)].engine;
-        if (step.on_host || engine == model::Engine::none) continue;
-        ++(engine == model::Engine::compute ? critical_kernels : critical_copies);
-    }
-    const auto busy = [&](model::Engine engine) { return s.busy_us[static_cast<size_t>(engine)]; };
-    const std::map<std::string, double> figures = {
-        {"total_us", s.total_us},
-        {"work_us", s.work_us},
-        {"copy_us", s.copy_us},
-        {"kernel_us", s.kernel_us},
-        {"host_work_us", s.host_work_us},
-        {"overlap", s.overlap},
-        {"speedup", s.speedup()},
-        {"h2d_us", busy(model::Engine::copy_in)},
-        {"d2h_us", busy(model::Engine::copy_out)},
-        {"compute_us", busy(model::Engine::compute)},
-        {"host_wait_us", waits},
-        {"launches", launches},
-        {"copies", copies},
-        {"copied_bytes", bytes},
-        {"copy_gb_per_second", s.copy_us > 0 ? bytes / (s.copy_us * 1e3) : 0},
-        {"streams", static_cast<double>(streams.size())},
-        {"kernels_at_once", static_cast<double>(kernels_at_once(run))},
-        {"hazards", static_cast<double>(run.hazards.size())},
-        {"faults", run.fault ? 1.0 : 0.0},
-        {"operations", static_cast<double>(s.operations.size())},
-        {"critical_copies", critical_copies},
-        {"critical_kernels", critical_kernels},
-    };
-    if (const auto found = figures.find(name); found != figures.end()) return found->second;
-    std::vector<std::string> known;
-    for (const auto& [key, unused] : figures) known.push_back(key);
-    const std::string near = nearest_name(name, known);
-    return Diagnostic{fmt::format(
-        "unknown figure '{}' of a host program{}", full,
-        near.empty() ? fmt::format("; there are {}", fmt::join(known, ", ")) : fmt::format(", did you mean '{}'?", near))};
+const std::string& HostRun::buffer_name(uint32_t buffer) const {
+    return buffer < text.arrays.size() ? text.arrays[buffer].name : variables.at(buffer - text.arrays.size());
 }
 
 }  // namespace lockstep::lessons

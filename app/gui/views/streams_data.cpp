@@ -28,7 +28,7 @@ void refresh(StreamBoard& board) {
                    &b = board.program.operations[static_cast<size_t>(hazard.second)];
         board.hazards.push_back(
             fmt::format("{} {} '{}' while {} may still be {} it", b.name, hazard.second_writes ? "writes" : "reads",
-                        board.host->text.arrays[hazard.buffer].name, a.name, hazard.first_writes ? "writing" : "reading"));
+                        board.host->buffer_name(hazard.buffer), a.name, hazard.first_writes ? "writing" : "reading"));
     }
 }
 
