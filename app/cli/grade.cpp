@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
@@ -124,6 +125,10 @@ Graded grade_one(const lessons::Lesson& lesson, const lessons::Exercise& exercis
             graded.problem = render(report.error());
     } catch (const Failure& failure) {
         graded.problem = render(failure.diagnostic);
+    } catch (const std::bad_alloc&) {  // this one's, not the end of all others
+        graded.problem = "it asks for more memory than there is here";
+    } catch (const std::exception& problem) {
+        graded.problem = fmt::format("it could not be judged: {}", problem.what());
     }
     if (limit.ran_out() && !graded.report.passed)
         graded.problem = fmt::format("it took longer than the {:g} seconds that --max-seconds allows", asked.max_seconds);
