@@ -190,7 +190,7 @@ TEST_CASE("training says how far ahead its batches are made, and how long it wai
     double waited = 0;
     for (std::string line; std::getline(lines, line); ++steps) {
         const auto loader = nlohmann::json::parse(line).at("loader");
-        CHECK(loader.at("ahead").get<int>() >= 0);
+        CHECK(loader.at("ahead").get<int>() <= 3);  // as many as are kept: what was taken is not among them
         CHECK(loader.at("waited_seconds").get<double>() >= waited);
         waited = loader.at("waited_seconds").get<double>();
     }
