@@ -219,6 +219,40 @@ bool stretch_named(std::string_view place, int64_t& begin, int64_t& end) {
     return true;
 }
 
+// One entry of --metrics.
+struct MetricAsked {
+    enum class Kind : uint8_t { all, by_line, by_window, metric };
+    Kind kind = Kind::metric;
+    std::string name, base;                 // as asked for; what stands before the '@'
+    const model::MetricRow* row = nullptr;  // null: no metric is called so
+    bool part = false;                      // of the run, from cycle `begin` to `end`
+    int64_t begin = 0, end = 0;
+
+    model::WindowMetrics window(const model::KernelRun& run) const {
+        if (begin >= run.result.cycles)
+            throw Failure(fmt::format("@cycles:{}..{}: the run ends at cycle {}", begin, end, run.result.cycles));
+        return model::metrics_between(run, begin, end);
+    }
+};
+std::vector<MetricAsked> asked_in(const std::string& wanted, const std::vector<model::MetricRow>& rows) {
+    std::vector<MetricAsked> all;
+    std::istringstream in(wanted);
+    for (std::string name; std::getline(in, name, ',');) {
+        MetricAsked& one = all.emplace_back();
+        one.name = name;
+        one.base = name.substr(0, name.find('@'));
+        one.part = name.size() > one.base.size() && stretch_named(name.substr(one.base.size() + 1), one.begin, one.end);
+        one.kind = name == "by-line"                                  ? MetricAsked::Kind::by_line
+                   : name == "by-window"                              ? MetricAsked::Kind::by_window
+                   : name == "all" || (one.base == "all" && one.part) ? MetricAsked::Kind::all
+                                                                      : MetricAsked::Kind::metric;
+        const auto known = std::find_if(rows.begin(), rows.end(),
+                                        [&](const auto& each) { return each.name == one.base || each.nsight == one.base; });
+        if (known != rows.end()) one.row = &*known;
+    }
+    return all;
+}
+
 nlohmann::ordered_json by_line_json(const ptx::Program& program, const model::TimedResult& result,
                                     const std::string& source) {
     LineTable made = lines_of(program, result, source);
@@ -296,51 +330,35 @@ std::string metrics_text(const model::GpuSpec& gpu, const ptx::Program& program,
     const auto row = [&](std::string_view name, double value, std::string_view unit, std::string_view nsight) {
         text += fmt::format("  {:<36} {:>15} {:<20} {}\n", name, number_text(value), unit, nsight);
     };
-    const auto stretch = [&](int64_t begin, int64_t end) {
-        if (begin >= run->result.cycles)
-            throw Failure(fmt::format("@cycles:{}..{}: the run ends at cycle {}", begin, end, run->result.cycles));
-        return model::metrics_between(*run, begin, end);
+    const auto all = [&](const std::vector<model::Metric>& metrics) {
+        for (const model::Metric& metric : metrics) row(metric.name, metric.value, metric.unit, metric.nsight);
     };
     const std::vector<model::MetricRow> rows = model::metric_rows();
-    std::istringstream in(wanted);
-    for (std::string name; std::getline(in, name, ',');) {
-        const std::string base = name.substr(0, name.find('@'));
-        int64_t begin = 0, end = 0;
-        const bool part = name.size() > base.size() && stretch_named(name.substr(base.size() + 1), begin, end);
-        if (name == "by-line") {
+    for (const MetricAsked& asked : asked_in(wanted, rows)) {
+        if (asked.kind == MetricAsked::Kind::by_line) {
             if (result != nullptr) text += by_line(program, *result, source);
-            continue;
-        }
-        if (name == "by-window") {
+        } else if (asked.kind == MetricAsked::Kind::by_window) {
             if (run != nullptr) text += by_window(*run);
-            continue;
-        }
-        if (name == "all") {
-            if (result != nullptr)
-                for (const model::Metric& metric : result->metrics)
-                    row(metric.name, metric.value, metric.unit, metric.nsight);
-            continue;
-        }
-        if (base == "all" && part) {
+        } else if (asked.kind == MetricAsked::Kind::all && asked.part) {
             if (run == nullptr) continue;
-            const model::WindowMetrics window = stretch(begin, end);
+            const model::WindowMetrics window = asked.window(*run);
             text += fmt::format("  cycles {} to {}, whole windows\n", window.begin, window.end);
-            for (const model::Metric& metric : window.metrics) row(metric.name, metric.value, metric.unit, metric.nsight);
-            continue;
-        }
-        const auto known = std::find_if(rows.begin(), rows.end(),
-                                        [&](const auto& each) { return each.name == base || each.nsight == base; });
-        if (known != rows.end() && part) {
+            all(window.metrics);
+        } else if (asked.kind == MetricAsked::Kind::all) {
+            if (result != nullptr) all(result->metrics);
+        } else if (asked.row != nullptr && asked.part) {
             if (run == nullptr) continue;
-            const model::WindowMetrics window = stretch(begin, end);
-            row(fmt::format("{}@cycles:{}..{}", base, window.begin, window.end), value_in(window.metrics, known->name),
-                known->unit, known->nsight);
-            continue;
+            const model::WindowMetrics window = asked.window(*run);
+            row(fmt::format("{}@cycles:{}..{}", asked.base, window.begin, window.end),
+                value_in(window.metrics, asked.row->name), asked.row->unit, asked.row->nsight);
+        } else {
+            // Without a run only the name can be wrong; an empty result of the right program tells that.
+            const Result<double> value =
+                model::metric_of(program, result == nullptr ? model::TimedResult{} : *result, asked.name);
+            if (!value && (result != nullptr || asked.row == nullptr)) throw Failure(value.error());
+            if (result != nullptr && asked.row != nullptr)
+                row(asked.name, value.value(), asked.row->unit, asked.row->nsight);
         }
-        // Without a run only the name can be wrong; an empty result of the right program tells that.
-        const Result<double> value = model::metric_of(program, result == nullptr ? model::TimedResult{} : *result, name);
-        if (!value && (result != nullptr || known == rows.end())) throw Failure(value.error());
-        if (result != nullptr && known != rows.end()) row(name, value.value(), known->unit, known->nsight);
     }
     return text;
 }
@@ -349,32 +367,24 @@ nlohmann::ordered_json metrics_json(const ptx::Program& program, const model::Ti
                                     const std::string& wanted, const model::KernelRun* run) {
     nlohmann::ordered_json json = nlohmann::ordered_json::object(), selected = nlohmann::ordered_json::object();
     const std::vector<model::MetricRow> rows = model::metric_rows();
-    std::istringstream in(wanted);
-    for (std::string name; std::getline(in, name, ',');) {
-        const std::string base = name.substr(0, name.find('@'));
-        int64_t begin = 0, end = 0;
-        if (name == "all") continue;  // `metrics` has them
-        if (name == "by-line") {
+    for (const MetricAsked& asked : asked_in(wanted, rows)) {
+        if (asked.kind == MetricAsked::Kind::by_line) {
             json["by_line"] = by_line_json(program, result, source);
-        } else if (name == "by-window") {
+        } else if (asked.kind == MetricAsked::Kind::by_window) {
             json["by_window"] = nlohmann::ordered_json::array();
             const int64_t part = std::max<int64_t>(1, (run->result.cycles + 15) / 16);
-            for (begin = 0; begin < run->result.cycles; begin = end) {
+            for (int64_t begin = 0, end = 0; begin < run->result.cycles; begin = end) {
                 const auto window = model::metrics_between(*run, begin, std::min(run->result.cycles, begin + part));
                 json["by_window"].push_back(window_json(window));
                 end = window.end;
                 if (end <= begin) break;
             }
-        } else if (name.size() > base.size() && stretch_named(name.substr(base.size() + 1), begin, end)) {
-            if (begin >= run->result.cycles)
-                throw Failure(fmt::format("@cycles:{}..{}: the run ends at cycle {}", begin, end, run->result.cycles));
-            const model::WindowMetrics window = model::metrics_between(*run, begin, end);
-            const auto known = std::find_if(rows.begin(), rows.end(),
-                                            [&](const auto& each) { return each.name == base || each.nsight == base; });
-            selected[name] = base == "all" || known == rows.end() ? window_json(window)
-                                                                  : json_number(value_in(window.metrics, known->name));
-        } else {
-            selected[name] = json_number(model::metric_of(program, result, name).value());
+        } else if (asked.part) {
+            const model::WindowMetrics window = asked.window(*run);
+            selected[asked.name] =
+                asked.row == nullptr ? window_json(window) : json_number(value_in(window.metrics, asked.row->name));
+        } else if (asked.kind == MetricAsked::Kind::metric) {  // `metrics` has all of them
+            selected[asked.name] = json_number(model::metric_of(program, result, asked.name).value());
         }
     }
     if (!selected.empty()) json["selected"] = std::move(selected);
