@@ -90,7 +90,7 @@ std::shared_ptr<const ptx::Program> with_registers(std::shared_ptr<const ptx::Pr
     if (count.empty()) return program;
     uint32_t registers = 0;
     if (count == "ptxas") {
-        const device::PtxasRegisters told = device::ptxas_registers(*program, std::string(gpu.compute));
+        const device::PtxasRegisters told = device::ptxas_registers(*program, gpu.compute.text());
         tell("ptxas for {}: {} registers a thread; without it {}\n", told.target, told.count, program->registers_per_thread);
         auto changed = std::make_shared<ptx::Program>(*program);
         changed->registers_per_thread = told.count;

@@ -4,22 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstring>
 #include <map>
 #include <optional>
 #include <set>
-#include <string_view>
 #include <tuple>
 
-#include "core/base/files.h"
 #include "core/base/sizes.h"
 #include "core/ptx/ptx.h"
 #include "core/simt/warp.h"
 #include "lessons/player/host_changes.h"
+#include "lessons/player/host_kernels.h"
 #include "lessons/player/host_program.h"
-#include "lessons/player/kernel_source.h"
-#include "lessons/player/run.h"
 
 namespace lockstep::lessons {
 namespace {
@@ -32,38 +28,11 @@ constexpr uint64_t most_compared = uint64_t{1} << 30;  // bytes of what kernels 
 constexpr size_t most_told = 100;                      // hazards
 constexpr uint64_t issues_kept = 200'000, blocks_kept = 65'536, blocks_in_all = 1'000'000;
 
-struct Kernel {
-    std::shared_ptr<const ptx::Program> program;
-    std::string source;
-    std::vector<bool> read_only;  // by parameter: a pointer to const
-};
-
 // What operations may touch: an array, or a variable of a kernel's module.
 struct Place {
     bool on_device = false;
     uint64_t address = 0, bytes = 0;
 };
-
-bool says_const(std::string_view text) {
-    for (size_t at = text.find("const"); at != std::string_view::npos; at = text.find("const", at + 1)) {
-        const auto in_name = [&](size_t i) {
-            return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) != 0 || text[i] == '_');
-        };
-        if (!(at > 0 && in_name(at - 1)) && !in_name(at + 5)) return true;
-    }
-    return false;
-}
-
-// Whether what is declared points to something const: "const float *x", "float const *const x", not "float *const x".
-bool points_to_const(std::string_view declaration) {
-    declaration = declaration.substr(0, declaration.find('='));
-    const size_t star = declaration.rfind('*'), bracket = declaration.find('[');
-    const bool array = bracket != std::string_view::npos && declaration.find('(') == std::string_view::npos;
-    if (!array && star == std::string_view::npos) return false;
-    const std::string_view pointee = declaration.substr(0, array ? bracket : star);
-    const size_t inner = pointee.rfind('*');  // of a pointer to pointers, which are const or not themselves
-    return says_const(inner == std::string_view::npos ? pointee : pointee.substr(inner + 1));
-}
 
 class Runner {
   public:
@@ -75,7 +44,7 @@ class Runner {
     }
 
     std::shared_ptr<const HostRun> all() {
-        load_kernels();
+        kernels_ = load_host_kernels(run_->text, folder_);
         allocate();
         place_variables();
         const size_t count = run_->text.statements.size();
@@ -113,33 +82,7 @@ class Runner {
     }
     uint64_t bytes(const HostSlice& slice) const { return bytes(array(slice), slice.past - slice.first); }
     simt::Memory& memory_of(const HostSlice& slice) { return array(slice).on_device ? device_ : host_; }
-    [[noreturn]] void fail(const HostStatement& s, std::string message) const {
-        throw Failure(Diagnostic{std::move(message), {run_->text.file, s.line, 1}, line_of(run_->text.text, s.line)});
-    }
-
-    void load_kernels() {
-        for (const HostStatement& s : run_->text.statements) {
-            if (s.kernel.empty() || kernels_.count(s.kernel)) continue;
-            if (run_->text.kernel_files.empty()) fail(s, "no file of kernels is named: a line 'kernels FILE.cu' is missing");
-            std::optional<Diagnostic> problem;
-            for (const std::string& file : run_->text.kernel_files) {
-                Result<std::shared_ptr<const ptx::Program>> program = load_kernel(folder_, file, s.kernel);
-                if (!program) {
-                    problem = program.error();
-                    continue;
-                }
-                Kernel kernel;
-                kernel.program = program.value();
-                if (Result<std::string> source = read_file(folder_ / file, 1 << 20)) kernel.source = source.value();
-                for (const std::string& declaration : parameter_declarations(kernel.source, s.kernel))
-                    kernel.read_only.push_back(points_to_const(declaration));
-                kernels_[s.kernel] = std::move(kernel);
-                problem.reset();
-                break;
-            }
-            if (problem) fail(s, problem->message);
-        }
-    }
+    [[noreturn]] void fail(const HostStatement& s, std::string message) const { fail_in(run_->text, s, std::move(message)); }
 
     void allocate() {
         for (size_t i = 0; i < run_->text.arrays.size(); ++i) {
@@ -201,7 +144,7 @@ class Runner {
             o.pinned = s.verb == HostVerb::copy_within || array(s.verb == HostVerb::copy_in ? s.from : s.to).pinned;
         }
         if (!s.kernel.empty()) {
-            const Kernel& kernel = kernels_.at(s.kernel);
+            const HostKernel& kernel = kernels_.at(s.kernel);
             for (size_t i = 0; i < s.arguments.size(); ++i)
                 if (s.arguments[i].is_slice)
                     o.touches.push_back(touch(s.arguments[i].slice, i >= kernel.read_only.size() || !kernel.read_only[i]));
@@ -222,7 +165,7 @@ class Runner {
 
     // The launch of a statement: parameters written where the program wants them.
     simt::LaunchConfig config_of(const HostStatement& s) const {
-        const Kernel& kernel = kernels_.at(s.kernel);
+        const HostKernel& kernel = kernels_.at(s.kernel);
         const auto& parameters = kernel.program->parameters;
         if (s.arguments.size() != parameters.size())
             fail(s, fmt::format("kernel '{}' takes {} arguments, but {} are given", s.kernel, parameters.size(),
@@ -338,7 +281,7 @@ class Runner {
 
     void launch(size_t index) {
         const HostStatement& s = run_->text.statements[index];
-        const Kernel& kernel = kernels_.at(s.kernel);
+        const HostKernel& kernel = kernels_.at(s.kernel);
         const simt::LaunchConfig config = config_of(s);
         if (options_.functional) return functional(s, device_);
         auto run = std::make_shared<model::KernelRun>();
@@ -365,7 +308,7 @@ class Runner {
     }
 
     void functional(const HostStatement& s, simt::Memory& memory) {
-        const Kernel& kernel = kernels_.at(s.kernel);
+        const HostKernel& kernel = kernels_.at(s.kernel);
         const simt::LaunchConfig config = config_of(s);
         simt::LaunchOptions how = model::functional_options(run_->gpu, *kernel.program, config);
         how.max_instructions = instructions_left();
@@ -500,7 +443,7 @@ class Runner {
     std::vector<uint64_t> addresses_;  // by array
     std::vector<Place> places_;        // arrays, then variables: the buffers of touches
     std::map<std::pair<std::string, bool>, std::vector<uint32_t>> mentioned_;  // variables in a kernel, on the GPU or not
-    std::map<std::string, Kernel> kernels_;
+    std::map<std::string, HostKernel> kernels_;
     std::set<int> allocated_;
     std::set<std::string> traced_;
     mutable std::vector<std::string> events_;

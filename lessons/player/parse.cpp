@@ -4,19 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <set>
-#include <sstream>
 
 #include "core/base/nearest.h"
-#include "core/model/gpu_spec.h"
 #include "lessons/player/attributes.h"
-#include "lessons/player/expression.h"
 #include "lessons/player/front_matter.h"
-#include "lessons/player/kernel_arguments.h"
 #include "lessons/player/lesson.h"
 #include "lessons/player/parallel_scene.h"
+#include "lessons/player/parse_directives.h"
 #include "lessons/player/prose.h"
 
 namespace lockstep::lessons {
@@ -24,68 +20,6 @@ namespace {
 
 constexpr size_t largest_lesson = 1 << 20;
 const std::vector<std::string> verbs = {"read", "predict", "run", "investigate", "modify", "make"};
-
-std::string trimmed(const std::string& text) {
-    const size_t begin = text.find_first_not_of(" \t");
-    return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
-std::optional<double> number_at_front(const std::string& text) {
-    double value = 0;
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{}) return std::nullopt;
-    return value;
-}
-
-bool is_number(const std::string& text) {
-    double value = 0;
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc{} && rest == text.data() + text.size();
-}
-
-// Arguments stand side by side; a space inside [] or {} does not part them.
-struct Piece {
-    std::string text;
-    size_t offset = 0;
-};
-std::vector<Piece> pieces(const std::string& list) {
-    std::vector<Piece> found;
-    int open = 0;
-    bool inside = false;
-    for (size_t i = 0; i < list.size(); ++i) {
-        const char c = list[i];
-        if (c == '[' || c == '{' || c == '(') ++open;
-        if (c == ']' || c == '}' || c == ')') --open;
-        if (c == ' ' && open <= 0) {
-            inside = false;
-            continue;
-        }
-        if (!inside) found.push_back({"", i});
-        inside = true;
-        found.back().text += c;
-    }
-    return found;
-}
-
-// 101,770: up to three digits, then groups of three, each behind a comma.
-bool has_thousands(std::string_view text) {
-    if (text.starts_with('-')) text.remove_prefix(1);
-    if (text.size() > 31) return false;
-    const size_t first = text.find(',');
-    if (first == 0 || first > 3 || text.size() % 4 != first % 4) return false;
-    for (size_t i = 0; i < text.size(); ++i)
-        if (i % 4 == first % 4 && i >= first ? text[i] != ',' : text[i] < '0' || text[i] > '9') return false;
-    return true;
-}
-
-// Takes `prefix` and the number that follows it off `text`.
-bool take_number(std::string_view& text, std::string_view prefix) {
-    if (!text.starts_with(prefix)) return false;
-    const size_t end = std::min(text.find_first_not_of("0123456789", prefix.size()), text.size());
-    if (end == prefix.size()) return false;
-    text.remove_prefix(end);
-    return true;
-}
 
 class LessonParser {
   public:
@@ -158,10 +92,10 @@ class LessonParser {
             begin_directive(text);
             return;
         }
-        if (!open_ && !step_ && trimmed(text).empty()) return;
+        if (!open_ && !step_ && without_spaces(text).empty()) return;
         if (!open_) {
             if (!step_) begin_step("## " + lesson_.title + " | read");  // prose before the first heading
-            if (!trimmed(text).empty()) after_directive_ = false;
+            if (!without_spaces(text).empty()) after_directive_ = false;
             prose_ += text + "\n";
             return;
         }
@@ -175,8 +109,8 @@ class LessonParser {
         step_.emplace();
         step_->where = {file_, here(), 1};
         const size_t bar = text.rfind('|');
-        step_->title = trimmed(text.substr(3, bar == std::string::npos ? bar : bar - 3));
-        step_->verb = bar == std::string::npos ? "read" : trimmed(text.substr(bar + 1));
+        step_->title = without_spaces(text.substr(3, bar == std::string::npos ? bar : bar - 3));
+        step_->verb = bar == std::string::npos ? "read" : without_spaces(text.substr(bar + 1));
         if (step_->title.empty()) fail(here(), 4, "this step has no title");
         if (std::find(verbs.begin(), verbs.end(), step_->verb) == verbs.end()) {
             const std::string near = nearest_name(step_->verb, verbs);
@@ -204,7 +138,7 @@ class LessonParser {
         if (!open_ && directive.name == "scene")
             scene(directive);
         else if (!open_)
-            until(directive);
+            step_->until.push_back(until_of(directive));
         else if (open_->name == "predict")
             predict(*open_);
         else if (open_->name == "exercise")
@@ -213,10 +147,10 @@ class LessonParser {
 
     void finish_directive() {
         if (!open_) return;
-        const std::string text = trimmed(joined(body_));
+        const std::string text = without_spaces(joined(body_));
         if (open_->name == "hint") {
             Hint hint;
-            hint.after = whole(*open_, "after", 1, 1, 100);
+            hint.after = whole_of(*open_, "after", 1, 1, 100);
             hint.text = text;
             if (text.empty()) fail(open_->where.line, 1, "this hint says nothing");
             step_->hints.push_back(std::move(hint));
@@ -244,179 +178,24 @@ class LessonParser {
         return out;
     }
 
-    int whole(const Directive& d, std::string_view key, int otherwise, int least, int most) const {
-        const Attribute* a = d.find(key);
-        if (!a) return otherwise;
-        int value = 0;
-        const auto [rest, error] = std::from_chars(a->value.data(), a->value.data() + a->value.size(), value);
-        if (error != std::errc{} || rest != a->value.data() + a->value.size() || value < least || value > most)
-            throw Failure(d.problem(*a, 0, fmt::format("'{}' is a whole number from {} to {}", key, least, most)));
-        return value;
-    }
-    double real(const Directive& d, std::string_view key, double otherwise, double least, double most) const {
-        const Attribute* a = d.find(key);
-        if (!a) return otherwise;
-        const auto value = is_number(a->value) ? number_at_front(a->value) : std::nullopt;
-        if (!value || !(*value >= least && *value <= most))
-            throw Failure(d.problem(*a, 0, fmt::format("'{}' is a number from {} to {}", key, least, most)));
-        return *value;
-    }
-    void extents(const Directive& d, std::string_view key, std::string& place) const {
-        const Attribute* a = d.find(key);
-        if (!a) return;
-        place = a->value;
-        if (place.find('$') != std::string::npos) return;  // filled in for every shape
-        const Result<simt::Dim3> parsed = parse_dim3(place, key);
-        if (!parsed) throw Failure(d.problem(*a, 0, parsed.error().message));
-    }
-    std::vector<std::string> argument_list(const Directive& d) const {
-        std::vector<std::string> list;
-        const Attribute* a = d.find("args");
-        if (!a) return list;
-        for (const Piece& piece : pieces(a->value)) {
-            list.push_back(piece.text);
-            if (piece.text.find('$') != std::string::npos) continue;
-            const Result<KernelArgument> parsed = parse_argument(piece.text);
-            if (!parsed)
-                throw Failure(d.problem(*a, piece.offset + static_cast<size_t>(parsed.error().where.column) - 1,
-                                        parsed.error().message));
-        }
-        return list;
-    }
-    void expression(const Directive& d, std::string_view key) const {
-        const Attribute* a = d.find(key);
-        const Result<Expression> parsed = Expression::parse(a->value);
-        if (!parsed)
-            throw Failure(d.problem(*a, static_cast<size_t>(parsed.error().where.column) - 1, parsed.error().message));
-    }
-    void file_name(const Directive& d, std::string_view key, std::string& place) const {
-        const Attribute* a = d.find(key);
-        if (!a) return;
-        place = a->value;
-        // A lesson reads files of its own folder, and kernels that lie beside the lessons.
-        constexpr std::string_view beside = "../../kernels/";
-        const std::string_view rest = std::string_view(place).substr(place.starts_with(beside) ? beside.size() : 0);
-        if (rest.starts_with('/') || rest.find("..") != std::string_view::npos || rest.find('\\') != std::string_view::npos)
-            throw Failure(d.problem(*a, 0, "a file of the lesson's own folder is named here"));
-    }
-
     void scene(const Directive& d) {
-        Scene scene;
-        scene.where = d.where;
-        scene.id = d.get("id");
-        scene.kernel = d.get("kernel");
-        scene.gpu = d.get("gpu");
-        gpu_list(d, scene.gpus);
-        scene.train = d.get("train");
-        scene.view = d.get("view");
-        focus(d, scene.focus);
-        scene.expect = d.get("expect");
-        scene.compare = d.get("compare");
+        Scene scene = scene_of(d);
         if (!scene.compare.empty()) compared_.push_back(d);
-        file_name(d, "file", scene.file);
-        file_name(d, "host", scene.host);
-        file_name(d, "tape", scene.tape);
-        if (is_engine_program(scene.train)) file_name(d, "train", scene.train);
-        for (const ParallelKind& kind : parallel_kinds()) {
-            const std::string rows = d.get(kind.name);
-            if (rows.empty()) continue;
-            if (!scene.parallel.empty()) fail(d.where.line, 1, "a scene shows one thing");
-            scene.parallel_kind = kind.name;
-            scene.parallel = rows;
-            if (is_parallel_program(rows)) file_name(d, kind.name, scene.parallel);
-        }
-        extents(d, "grid", scene.grid);
-        extents(d, "block", scene.block);
-        scene.arguments = argument_list(d);
-        scene.dynamic_shared = static_cast<uint32_t>(whole(d, "shared", 0, 0, 1 << 20));
-        if (!scene.file.empty() + !scene.train.empty() + !scene.host.empty() + !scene.tape.empty() +
-                !scene.parallel.empty() !=
-            1)
-            fail(d.where.line, 1,
-                 "a scene has either file=... (a kernel), host=... (a host program), tape=... (a tensor program), "
-                 "train=... (training), or schedule=, collective=, parallel=, plan= or mesh= (many ranks)");
-        if (!scene.gpus.empty() && scene.file.empty())
-            throw Failure(d.problem(*d.find("gpus"), 0, "gpus= goes with file=: a kernel that runs on each of them"));
         if (!step_->scenes.empty()) fail(d.where.line, 1, "this step has a scene already");
         if (!scene.id.empty() && !scene_ids_.insert(scene.id).second)
             throw Failure(d.problem(*d.find("id"), 0, fmt::format("another scene has the id '{}'", scene.id)));
         step_->scenes.push_back(std::move(scene));
     }
 
-    // gpus = name { " " name }, at most eight
-    void gpu_list(const Directive& d, std::vector<std::string>& names) const {
-        const Attribute* a = d.find("gpus");
-        if (!a) return;
-        std::istringstream words(a->value);
-        for (std::string name; words >> name;) {
-            if (const auto gpu = model::gpu_named(name); !gpu)
-                throw Failure(d.problem(*a, a->value.find(name), gpu.error().message));
-            names.push_back(name);
-        }
-        if (names.empty() || names.size() > 8) throw Failure(d.problem(*a, 0, "gpus= names one to eight GPUs"));
-    }
-
-    // until = "issue(line:" N ")"
-    void until(const Directive& d) {
-        step_->until.push_back(d.get("until"));
-        std::string_view rest = step_->until.back();
-        if (!take_number(rest, "issue(line:") || rest != ")")
-            throw Failure(d.problem(*d.find("until"), 0, "a step begins where a line is issued, as in issue(line:7)"));
-    }
-
-    // focus = "warp:" N [ "@line:" N ] | "launch:" N | "step:" N
-    void focus(const Directive& d, std::string& place) const {
-        place = d.get("focus");
-        std::string_view rest = place;
-        if (rest.empty()) return;
-        if (take_number(rest, "warp:"))
-            take_number(rest, "@line:");
-        else if (!take_number(rest, "launch:"))
-            take_number(rest, "step:");
-        if (!rest.empty())
-            throw Failure(d.problem(*d.find("focus"), place.size() - rest.size(),
-                                    "a scene looks at a place such as warp:0@line:7, launch:3 or step:0"));
-    }
-
     void predict(const Directive& d) {
-        Predict predict;
-        predict.where = d.where;
-        predict.id = d.get("id");
-        predict.of = d.get("of");
-        predict.type = d.get("type");
-        predict.tolerance = real(d, "tolerance", predict.tolerance, 0, 10);
-        if (predict.type != "number" && predict.type != "choice")
-            throw Failure(
-                d.problem(*d.find("type"), 0, fmt::format("unknown type '{}': there are number and choice", predict.type)));
-        expression(d, "of");
+        Predict predict = predict_of(d);
         unique(d, predict.id);
         step_->predicts.push_back(std::move(predict));
     }
 
     void exercise(const Directive& d) {
-        Exercise exercise;
-        exercise.where = d.where;
-        exercise.id = d.get("id");
-        exercise.kernel = d.get("kernel");
-        exercise.check = d.get("check");
-        inputs(d, exercise.inputs);
-        exercise.gpu = d.get("gpu");
-        exercise.grid = "1";
-        exercise.block = "32";
-        file_name(d, "file", exercise.file);
-        file_name(d, "reference", exercise.reference);
-        if (exercise.reference.empty()) exercise.reference = "solution/" + exercise.file;
-        if (!is_host_program(exercise.file) && !is_engine_program(exercise.file) && !is_parallel_program(exercise.file) &&
-            !d.find("args"))
-            throw Failure(Diagnostic{"this exercise needs the attribute 'args'", {file_, d.where.line, 5}, d.source_line});
-        extents(d, "grid", exercise.grid);
-        extents(d, "block", exercise.block);
-        exercise.arguments = argument_list(d);
-        exercise.dynamic_shared = static_cast<uint32_t>(whole(d, "shared", 0, 0, 1 << 20));
-        exercise.points = real(d, "points", 1, 0, 1000);
-        expression(d, "check");
+        Exercise exercise = exercise_of(d);
         unique(d, exercise.id);
-        shapes(d, exercise);
         if (!step_->exercises.empty())
             fail(d.where.line, 1, "this step has an exercise already: the next one begins another step");
         step_->exercises.push_back(std::move(exercise));
@@ -427,55 +206,13 @@ class LessonParser {
             throw Failure(d.problem(*d.find("id"), 0, fmt::format("the id '{}' stands here twice", id)));
     }
 
-    // inputs = part { "," part };  part = "random:" N | "edges"
-    void inputs(const Directive& d, std::vector<InputKind>& list) const {
-        const Attribute* a = d.find("inputs");
-        if (!a) return;
-        list.clear();
-        for (size_t begin = 0; begin <= a->value.size();) {
-            const size_t end = std::min(a->value.find(',', begin), a->value.size());
-            const std::string written = a->value.substr(begin, end - begin), part = trimmed(written);
-            InputKind kind;
-            kind.edges = part == "edges";
-            const std::string_view digits = std::string_view(part).substr(part.starts_with("random:") ? 7 : part.size());
-            const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), kind.random);
-            const bool number = error == std::errc{} && rest == digits.data() + digits.size();
-            if (!kind.edges && !(number && kind.random >= 1 && kind.random <= 100))
-                throw Failure(d.problem(*a, begin + written.find(part),
-                                        fmt::format("'{}' is neither random:N (N from 1 to 100) nor edges", part)));
-            list.push_back(kind);
-            begin = end + 1;
-        }
-    }
-
-    // shapes = shape { ";" shape };  shape = name "=" number { " " name "=" number }
-    void shapes(const Directive& d, Exercise& exercise) const {
-        const Attribute* a = d.find("shapes");
-        exercise.shapes.clear();
-        if (!a) {
-            exercise.shapes.push_back("");
-            return;
-        }
-        for (size_t begin = 0; begin <= a->value.size();) {
-            const size_t end = std::min(a->value.find(';', begin), a->value.size());
-            for (const Piece& piece : pieces(a->value.substr(begin, end - begin))) {
-                const size_t equals = piece.text.find('=');
-                if (equals == 0 || equals == std::string::npos || !is_number(piece.text.substr(equals + 1)))
-                    throw Failure(d.problem(*a, begin + piece.offset,
-                                            "a shape is written like n=25 block=12; the next follows after ';'"));
-            }
-            exercise.shapes.push_back(trimmed(a->value.substr(begin, end - begin)));
-            begin = end + 1;
-        }
-    }
-
     // answer of type number = "|" NUMBER "|" reply;   of type choice = "|" VALUE "|" text [ "|" detail ] "|" reply
     void answer(const std::string& line) {
         Predict& predict = step_->predicts.back();
         std::vector<std::string> cells;
         for (size_t begin = 1; begin <= line.size();) {
             const size_t end = std::min(line.find('|', begin), line.size());
-            cells.push_back(trimmed(line.substr(begin, end - begin)));
+            cells.push_back(without_spaces(line.substr(begin, end - begin)));
             begin = end + 1;
         }
         if (cells.size() > 1 && cells.back().empty()) cells.pop_back();  // a closing bar, as tables have it
@@ -485,9 +222,7 @@ class LessonParser {
                  choice ? "an answer to choose is written | value | text | reply, or | value | text | detail | reply"
                         : "an answer of type number is written | number | reply");
         Answer answer;
-        std::string digits = cells[0];
-        if (has_thousands(digits)) std::erase(digits, ',');
-        const auto value = is_number(digits) ? number_at_front(digits) : std::nullopt;
+        const std::optional<double> value = number_with_thousands(cells[0]);
         if (!value)
             fail(here(), static_cast<int>(line.find_first_not_of("| ")) + 1, fmt::format("'{}' is not a number", cells[0]));
         answer.value = *value;

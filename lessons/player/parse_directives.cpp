@@ -1,0 +1,299 @@
+// ::: lines as data.
+#include "lessons/player/parse_directives.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+#include <vector>
+
+#include "core/model/gpu_spec.h"
+#include "lessons/player/expression.h"
+#include "lessons/player/kernel_arguments.h"
+#include "lessons/player/parallel_scene.h"
+
+namespace lockstep::lessons {
+namespace {
+
+[[noreturn]] void fail(const Directive& d, std::string message) {  // of the line as a whole
+    throw Failure(Diagnostic{std::move(message), {d.where.file, d.where.line, 1}, d.source_line});
+}
+
+// Arguments stand side by side; a space inside [] or {} does not part them.
+struct Piece {
+    std::string text;
+    size_t offset = 0;
+};
+std::vector<Piece> pieces(const std::string& list) {
+    std::vector<Piece> found;
+    int open = 0;
+    bool inside = false;
+    for (size_t i = 0; i < list.size(); ++i) {
+        const char c = list[i];
+        if (c == '[' || c == '{' || c == '(') ++open;
+        if (c == ']' || c == '}' || c == ')') --open;
+        if (c == ' ' && open <= 0) {
+            inside = false;
+            continue;
+        }
+        if (!inside) found.push_back({"", i});
+        inside = true;
+        found.back().text += c;
+    }
+    return found;
+}
+
+// 101,770: up to three digits, then groups of three, each behind a comma.
+bool has_thousands(std::string_view text) {
+    if (text.starts_with('-')) text.remove_prefix(1);
+    if (text.size() > 31) return false;
+    const size_t first = text.find(',');
+    if (first == 0 || first > 3 || text.size() % 4 != first % 4) return false;
+    for (size_t i = 0; i < text.size(); ++i)
+        if (i % 4 == first % 4 && i >= first ? text[i] != ',' : text[i] < '0' || text[i] > '9') return false;
+    return true;
+}
+
+// Takes `prefix` and the number that follows it off `text`.
+bool take_number(std::string_view& text, std::string_view prefix) {
+    if (!text.starts_with(prefix)) return false;
+    const size_t end = std::min(text.find_first_not_of("0123456789", prefix.size()), text.size());
+    if (end == prefix.size()) return false;
+    text.remove_prefix(end);
+    return true;
+}
+
+double real(const Directive& d, std::string_view key, double otherwise, double least, double most) {
+    const Attribute* a = d.find(key);
+    if (!a) return otherwise;
+    const auto value = number_of(a->value);
+    if (!value || !(*value >= least && *value <= most))
+        throw Failure(d.problem(*a, 0, fmt::format("'{}' is a number from {} to {}", key, least, most)));
+    return *value;
+}
+void extents(const Directive& d, std::string_view key, std::string& place) {
+    const Attribute* a = d.find(key);
+    if (!a) return;
+    place = a->value;
+    if (place.find('$') != std::string::npos) return;  // filled in for every shape
+    const Result<simt::Dim3> parsed = parse_dim3(place, key);
+    if (!parsed) throw Failure(d.problem(*a, 0, parsed.error().message));
+}
+std::vector<std::string> argument_list(const Directive& d) {
+    std::vector<std::string> list;
+    const Attribute* a = d.find("args");
+    if (!a) return list;
+    for (const Piece& piece : pieces(a->value)) {
+        list.push_back(piece.text);
+        if (piece.text.find('$') != std::string::npos) continue;
+        const Result<KernelArgument> parsed = parse_argument(piece.text);
+        if (!parsed)
+            throw Failure(
+                d.problem(*a, piece.offset + static_cast<size_t>(parsed.error().where.column) - 1, parsed.error().message));
+    }
+    return list;
+}
+void expression(const Directive& d, std::string_view key) {
+    const Attribute* a = d.find(key);
+    const Result<Expression> parsed = Expression::parse(a->value);
+    if (!parsed) throw Failure(d.problem(*a, static_cast<size_t>(parsed.error().where.column) - 1, parsed.error().message));
+}
+void file_name(const Directive& d, std::string_view key, std::string& place) {
+    const Attribute* a = d.find(key);
+    if (!a) return;
+    place = a->value;
+    // A lesson reads files of its own folder, and kernels that lie beside the lessons.
+    constexpr std::string_view beside = "../../kernels/";
+    const std::string_view rest = std::string_view(place).substr(place.starts_with(beside) ? beside.size() : 0);
+    if (rest.starts_with('/') || rest.find("..") != std::string_view::npos || rest.find('\\') != std::string_view::npos)
+        throw Failure(d.problem(*a, 0, "a file of the lesson's own folder is named here"));
+}
+
+// gpus = name { " " name }, at most eight
+void gpu_list(const Directive& d, std::vector<std::string>& names) {
+    const Attribute* a = d.find("gpus");
+    if (!a) return;
+    std::istringstream words(a->value);
+    for (std::string name; words >> name;) {
+        if (const auto gpu = model::gpu_named(name); !gpu)
+            throw Failure(d.problem(*a, a->value.find(name), gpu.error().message));
+        names.push_back(name);
+    }
+    if (names.empty() || names.size() > 8) throw Failure(d.problem(*a, 0, "gpus= names one to eight GPUs"));
+}
+
+// focus = "warp:" N [ "@line:" N ] | "launch:" N | "step:" N
+void focus(const Directive& d, std::string& place) {
+    place = d.get("focus");
+    std::string_view rest = place;
+    if (rest.empty()) return;
+    if (take_number(rest, "warp:"))
+        take_number(rest, "@line:");
+    else if (!take_number(rest, "launch:"))
+        take_number(rest, "step:");
+    if (!rest.empty())
+        throw Failure(d.problem(*d.find("focus"), place.size() - rest.size(),
+                                "a scene looks at a place such as warp:0@line:7, launch:3 or step:0"));
+}
+
+// inputs = part { "," part };  part = "random:" N | "edges"
+void inputs(const Directive& d, std::vector<InputKind>& list) {
+    const Attribute* a = d.find("inputs");
+    if (!a) return;
+    list.clear();
+    for (size_t begin = 0; begin <= a->value.size();) {
+        const size_t end = std::min(a->value.find(',', begin), a->value.size());
+        const std::string written = a->value.substr(begin, end - begin), part = without_spaces(written);
+        InputKind kind;
+        kind.edges = part == "edges";
+        const std::string_view digits = std::string_view(part).substr(part.starts_with("random:") ? 7 : part.size());
+        const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), kind.random);
+        const bool number = error == std::errc{} && rest == digits.data() + digits.size();
+        if (!kind.edges && !(number && kind.random >= 1 && kind.random <= 100))
+            throw Failure(d.problem(*a, begin + written.find(part),
+                                    fmt::format("'{}' is neither random:N (N from 1 to 100) nor edges", part)));
+        list.push_back(kind);
+        begin = end + 1;
+    }
+}
+
+// shapes = shape { ";" shape };  shape = name "=" number { " " name "=" number }
+void shapes(const Directive& d, Exercise& exercise) {
+    const Attribute* a = d.find("shapes");
+    exercise.shapes.clear();
+    if (!a) {
+        exercise.shapes.push_back("");
+        return;
+    }
+    for (size_t begin = 0; begin <= a->value.size();) {
+        const size_t end = std::min(a->value.find(';', begin), a->value.size());
+        for (const Piece& piece : pieces(a->value.substr(begin, end - begin))) {
+            const size_t equals = piece.text.find('=');
+            if (equals == 0 || equals == std::string::npos || !number_of(piece.text.substr(equals + 1)))
+                throw Failure(d.problem(*a, begin + piece.offset,
+                                        "a shape is written like n=25 block=12; the next follows after ';'"));
+        }
+        exercise.shapes.push_back(without_spaces(a->value.substr(begin, end - begin)));
+        begin = end + 1;
+    }
+}
+
+}  // namespace
+
+std::string without_spaces(const std::string& text) {
+    const size_t begin = text.find_first_not_of(" \t");
+    return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+std::optional<double> number_of(const std::string& text) {
+    double value = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || rest != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+std::optional<double> number_with_thousands(const std::string& text) {
+    std::string digits = text;
+    if (has_thousands(digits)) std::erase(digits, ',');
+    return number_of(digits);
+}
+
+int whole_of(const Directive& d, std::string_view key, int otherwise, int least, int most) {
+    const Attribute* a = d.find(key);
+    if (!a) return otherwise;
+    int value = 0;
+    const auto [rest, error] = std::from_chars(a->value.data(), a->value.data() + a->value.size(), value);
+    if (error != std::errc{} || rest != a->value.data() + a->value.size() || value < least || value > most)
+        throw Failure(d.problem(*a, 0, fmt::format("'{}' is a whole number from {} to {}", key, least, most)));
+    return value;
+}
+Scene scene_of(const Directive& d) {
+    Scene scene;
+    scene.where = d.where;
+    scene.id = d.get("id");
+    scene.kernel = d.get("kernel");
+    scene.gpu = d.get("gpu");
+    gpu_list(d, scene.gpus);
+    scene.train = d.get("train");
+    scene.view = d.get("view");
+    focus(d, scene.focus);
+    scene.expect = d.get("expect");
+    scene.compare = d.get("compare");
+    file_name(d, "file", scene.file);
+    file_name(d, "host", scene.host);
+    file_name(d, "tape", scene.tape);
+    if (is_engine_program(scene.train)) file_name(d, "train", scene.train);
+    for (const ParallelKind& kind : parallel_kinds()) {
+        const std::string rows = d.get(kind.name);
+        if (rows.empty()) continue;
+        if (!scene.parallel.empty()) fail(d, "a scene shows one thing");
+        scene.parallel_kind = kind.name;
+        scene.parallel = rows;
+        if (is_parallel_program(rows)) file_name(d, kind.name, scene.parallel);
+    }
+    extents(d, "grid", scene.grid);
+    extents(d, "block", scene.block);
+    scene.arguments = argument_list(d);
+    scene.dynamic_shared = static_cast<uint32_t>(whole_of(d, "shared", 0, 0, 1 << 20));
+    if (!scene.file.empty() + !scene.train.empty() + !scene.host.empty() + !scene.tape.empty() + !scene.parallel.empty() !=
+        1)
+        fail(d,
+             "a scene has either file=... (a kernel), host=... (a host program), tape=... (a tensor program), "
+             "train=... (training), or schedule=, collective=, parallel=, plan= or mesh= (many ranks)");
+    if (!scene.gpus.empty() && scene.file.empty())
+        throw Failure(d.problem(*d.find("gpus"), 0, "gpus= goes with file=: a kernel that runs on each of them"));
+    return scene;
+}
+
+// until = "issue(line:" N ")"
+std::string until_of(const Directive& d) {
+    std::string until = d.get("until");
+    std::string_view rest = until;
+    if (!take_number(rest, "issue(line:") || rest != ")")
+        throw Failure(d.problem(*d.find("until"), 0, "a step begins where a line is issued, as in issue(line:7)"));
+    return until;
+}
+
+Predict predict_of(const Directive& d) {
+    Predict predict;
+    predict.where = d.where;
+    predict.id = d.get("id");
+    predict.of = d.get("of");
+    predict.type = d.get("type");
+    predict.tolerance = real(d, "tolerance", predict.tolerance, 0, 10);
+    if (predict.type != "number" && predict.type != "choice")
+        throw Failure(
+            d.problem(*d.find("type"), 0, fmt::format("unknown type '{}': there are number and choice", predict.type)));
+    expression(d, "of");
+    return predict;
+}
+
+Exercise exercise_of(const Directive& d) {
+    Exercise exercise;
+    exercise.where = d.where;
+    exercise.id = d.get("id");
+    exercise.kernel = d.get("kernel");
+    exercise.check = d.get("check");
+    inputs(d, exercise.inputs);
+    exercise.gpu = d.get("gpu");
+    exercise.grid = "1";
+    exercise.block = "32";
+    file_name(d, "file", exercise.file);
+    file_name(d, "reference", exercise.reference);
+    if (exercise.reference.empty()) exercise.reference = "solution/" + exercise.file;
+    if (!is_host_program(exercise.file) && !is_engine_program(exercise.file) && !is_parallel_program(exercise.file) &&
+        !d.find("args"))
+        throw Failure(
+            Diagnostic{"this exercise needs the attribute 'args'", {d.where.file, d.where.line, 5}, d.source_line});
+    extents(d, "grid", exercise.grid);
+    extents(d, "block", exercise.block);
+    exercise.arguments = argument_list(d);
+    exercise.dynamic_shared = static_cast<uint32_t>(whole_of(d, "shared", 0, 0, 1 << 20));
+    exercise.points = real(d, "points", 1, 0, 1000);
+    expression(d, "check");
+    shapes(d, exercise);
+    return exercise;
+}
+
+}  // namespace lockstep::lessons
