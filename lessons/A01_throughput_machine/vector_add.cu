@@ -1,4 +1,4 @@
-// c = a + b, four ways to ask for it.
+// c = a + b, five ways to ask for it.
 __global__ void one_thread(const float *a, const float *b, float *c, int n) {
 #pragma unroll 1
     for (int i = 0; i < n; ++i) {
