@@ -310,7 +310,7 @@ TEST_CASE("the rungs of the latency ladder have their whole names at 1280 x 720"
         desk.settle();
         CHECK(desk.shows("wide[(32 * k + lane) * 32]"));
     }
-    Desk desk(1, {.lesson = "A07", .lesson_step = 7});
+    Desk desk(1, {.lesson = "A07", .lesson_step = 8});
     desk.size(1280, 720, 1);
     desk.session.workspace = "learn";
     desk.settle();
@@ -362,7 +362,7 @@ TEST_CASE("pictures of part A say their numbers and limits whole at 1280 x 720")
         CHECK(desk.shows("594 to 130,363 over 32 lanes"));
         CHECK_FALSE(desk.shows("e+05"));
     });
-    opened("A10", 6, [](Desk& desk) {
+    opened("A10", 7, [](Desk& desk) {
         CHECK(
             desk.shows("one word goes to 32 lanes at once, a broadcast, and no bank has a second word to deliver: 1 pass"));
         CHECK(desk.shows("lane 0: bank = "));
