@@ -1,9 +1,11 @@
 // The worker behind the interface: real training steps and lessons, no window.
+#include <atomic>
 #include <cmath>
 
 #include "app/gui/app.h"
 #include "app/gui/session.h"
 #include "app/gui/view.h"
+#include "app/gui/worker.h"
 #include "core/base/diagnostic.h"
 #include "tests/catch.h"
 
@@ -116,12 +118,60 @@ TEST_CASE("a lesson that is not there is a problem on screen, not the end") {
     CHECK(session.snapshot()->problem->message.find("Z99") != std::string::npos);
 }
 
-TEST_CASE("a session ends promptly in the middle of a run") {
+TEST_CASE("a session that ends stops whatever is under way: a job, a training step, a replay") {
+    auto worker = std::make_unique<Session::Worker>(SessionOptions{.own_kernel = true});
+    std::vector<std::stop_token> tokens;
+    {
+        const std::lock_guard lock(worker->mutex);
+        for (const std::stop_source* one : {&worker->job, &worker->stepping, &worker->looking})
+            tokens.push_back(one->get_token());
+    }
+    worker.reset();
+    for (const std::stop_token& token : tokens) CHECK(token.stop_requested());
     for (int i = 0; i < 3; ++i) {
         Session session({.training_steps = 50});
         session.wait_until_idle(0.05 * i);
     }
-    SUCCEED();
+}
+
+TEST_CASE("a run that is cancelled before it has begun ends all the same") {
+    Session session({.own_kernel = true});
+    REQUIRE(session.wait_until_idle(30));
+    auto job = std::make_shared<KernelJob>();
+    job->version = 1;
+    job->name = "endless.ptx";
+    job->text =
+        ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry endless()\n{\nagain:\n"
+        "    bra.uni again;\n    ret;\n}\n";
+    job->run = true;
+    std::atomic<bool> posted = false;
+    session.on_publish([&] {  // on the worker's thread: both wishes wait when it takes the first
+        if (posted.exchange(true)) return;
+        session.post({Request::Kind::own_kernel, 0, {}, job});
+        session.post({Request::Kind::cancel_own, 0, {}});
+    });
+    session.post({Request::Kind::dismiss, 0, {}});
+    REQUIRE(session.wait_until_idle(60));
+    session.on_publish({});
+    REQUIRE(session.snapshot()->own_result);
+    CHECK(session.snapshot()->own_result->cancelled);
+}
+
+TEST_CASE("a warp whose recording was interrupted is recorded once the interruption is over") {
+    Session session({.lesson = "A05", .lesson_step = 0});
+    REQUIRE(session.wait_until_idle(60));
+    std::atomic<bool> posted = false;
+    session.on_publish([&] {
+        if (posted.exchange(true)) return;
+        session.post({Request::Kind::focus_warp, 3, {}});
+        session.post({Request::Kind::cancel_own, 0, {}});
+    });
+    session.post({Request::Kind::dismiss, 0, {}});
+    REQUIRE(session.wait_until_idle(60));
+    session.on_publish({});
+    REQUIRE(session.snapshot()->history);
+    CHECK_FALSE(session.snapshot()->history->stopped);
+    CHECK(session.snapshot()->history->steps.size() > 3);
 }
 
 TEST_CASE("bad app options are one sentence that says what is right") {

@@ -41,8 +41,10 @@ Session::Worker::~Worker() {
     thread.request_stop();
     {
         const std::lock_guard lock(mutex);
+        closing = true;
         job.request_stop();
         stepping.request_stop();
+        looking.request_stop();
     }
     wake.notify_all();
 }
@@ -79,6 +81,10 @@ void Session::Worker::guarded(const std::function<void()>& work) {
 std::stop_token Session::Worker::job_token() {
     const std::lock_guard lock(mutex);
     return job.get_token();
+}
+
+bool Session::Worker::superseded() const {
+    return closing || std::any_of(queue.begin(), queue.end(), [](const Request& r) { return interrupts(r.kind); });
 }
 
 void Session::Worker::run(const std::stop_token& stop) {
@@ -121,6 +127,10 @@ void Session::Worker::run(const std::stop_token& stop) {
                 queue.pop_front();
                 if (interrupts(request->kind)) job = std::stop_source();
                 looking = std::stop_source();
+                if (superseded()) {  // it came before this one was taken
+                    job.request_stop();
+                    looking.request_stop();
+                }
             }
         }
         guarded([&] {
@@ -212,6 +222,7 @@ void Session::Worker::serve_light() {
             request = std::move(*found);
             queue.erase(found);
             looking = std::stop_source();
+            if (superseded()) looking.request_stop();
         }
         guarded([&] { serve(request); });
     }

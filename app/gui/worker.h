@@ -30,6 +30,7 @@ struct Session::Worker {
     std::condition_variable settled;
     std::deque<Request> queue;
     std::shared_ptr<const Snapshot> newest;
+    bool closing = false;
     bool working = true;        // false: nothing queued, nothing under way
     std::stop_source job;       // of the work that a request may interrupt
     std::stop_source stepping;  // of a training step under way
@@ -90,6 +91,7 @@ struct Session::Worker {
     void busy(std::string text, double progress = -1);
     void guarded(const std::function<void()>& work);
     std::stop_token job_token();
+    bool superseded() const;  // a request that interrupts is waiting, or the end; under `mutex`
 
     // worker_training.cpp
     void open_training();

@@ -13,9 +13,8 @@ void Session::Worker::show_cluster(const std::shared_ptr<const lessons::ClusterS
     ranks.progress = [this](const std::string& what, double share) { busy(what, share); };
     ranks.stop = [this, cancelled] {
         const std::lock_guard lock(mutex);
-        return cancelled.stop_requested() || std::any_of(queue.begin(), queue.end(), [](const Request& r) {
-                   return r.kind == Request::Kind::cluster || interrupts(r.kind);
-               });
+        return cancelled.stop_requested() ||
+               std::any_of(queue.begin(), queue.end(), [](const Request& r) { return r.kind == Request::Kind::cluster; });
     };
     draft.cluster = std::make_shared<const lessons::ClusterScene>(
         lessons::run_cluster(wanted ? *wanted : lessons::ClusterSetup(), &ranks));

@@ -118,8 +118,16 @@ void Session::Worker::focus_warp(int64_t index) {
     if (index < 0 || index >= static_cast<int64_t>(warps.size())) return;
     const WarpTrack& warp = warps[static_cast<size_t>(index)];
     forget_warp();
-    auto history = std::make_shared<simt::WarpHistory>(simt::record_warp(
-        *draft.kernel->program, draft.kernel->config, *draft.kernel->before, warp.block, warp.warp_in_block));
+    auto history = std::make_shared<simt::WarpHistory>(
+        simt::record_warp(*draft.kernel->program, draft.kernel->config, *draft.kernel->before, warp.block,
+                          warp.warp_in_block, simt::WarpHistory::most_steps, job_token()));
+    if (history->stopped) {  // once what interrupts is done: the warp may still be looked at then
+        const std::lock_guard lock(mutex);
+        const auto again = [](const Request& r) { return r.kind == Request::Kind::focus_warp; };
+        if (std::none_of(queue.begin(), queue.end(), again))
+            queue.push_back({.kind = Request::Kind::focus_warp, .index = index, .text = {}});
+        return;
+    }
     const KernelTrace& trace = draft.kernel->result.trace;
     if (!trace.truncated && warp.issued_before == 0) {  // so the picture and the clock stand on the same instruction
         std::vector<uint32_t> pcs;

@@ -117,15 +117,16 @@ void number_paths(WarpHistory& history) {
 }
 
 WarpHistory record_warp(const ptx::Program& program, const LaunchConfig& config, const Memory& before, uint32_t block,
-                        uint32_t warp, uint64_t limit) {
+                        uint32_t warp, uint64_t limit, const std::stop_token& stop) {
     WarpHistory history;
     const auto record = [&](bool beside) {
         history = {};
         history.block = block;
         history.warp_in_block = warp;
         history.beside = beside;
-        Rerun rerun(program, config, before, block, beside);
+        Rerun rerun(program, config, before, block, beside, stop);
         history.fault = rerun.run(warp, [&](Warp& w) -> std::optional<WarpEvent> {
+            if (stop.stop_requested()) return std::nullopt;
             // One turn, as long as in a launch: to the next barrier, the end, a fault or the end of the slice.
             for (uint64_t i = 0;; ++i) {
                 if (history.steps.size() >= limit) {
@@ -143,12 +144,13 @@ WarpHistory record_warp(const ptx::Program& program, const LaunchConfig& config,
                 }
             }
         });
-        return rerun.needs_others();
+        history.stopped = stop.stop_requested();
+        return rerun.needs_others() && !history.stopped;
     };
     history.block = block;
     history.warp_in_block = warp;
     if (!exists(config, block, warp)) return history;
-    if (record(false) || (config.grid.count() > 1 && seems_to_wait(program, history))) record(true);
+    if (record(false) || (!history.stopped && config.grid.count() > 1 && seems_to_wait(program, history))) record(true);
     number_paths(history);
     return history;
 }

@@ -3,6 +3,7 @@
 #pragma once
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "core/simt/warp.h"
@@ -39,12 +40,14 @@ struct WarpAccess {     // what one instruction of the history touched
 
 struct WarpHistory {
     static constexpr size_t most_accesses = 20'000;  // about 6 MB
+    static constexpr uint64_t most_steps = 100'000;
     uint32_t block = 0;
     uint32_t warp_in_block = 0;
     bool beside = false;               // the block waits for others of the grid: it ran beside them
     std::vector<WarpStep> steps;       // at most `limit`
     std::vector<WarpAccess> accesses;  // by step: the first `most_accesses`, without parameters and constants
     bool truncated = false;
+    bool stopped = false;  // by the token: the rest is missing
     std::optional<Fault> fault;
     std::vector<uint64_t> replayed;  // of each step: its number in the replay; empty: its own number
     uint64_t in_replay(uint64_t step) const {
@@ -56,7 +59,7 @@ struct WarpHistory {
 void number_paths(WarpHistory& history);
 
 WarpHistory record_warp(const ptx::Program&, const LaunchConfig&, const Memory& before, uint32_t block, uint32_t warp,
-                        uint64_t limit = 100'000);
+                        uint64_t limit = WarpHistory::most_steps, const std::stop_token& stop = {});
 
 // Makes the history that of another run of the same warp, the timed one, whose instructions are `pcs`, from its first on.
 // Where a warp waits in a loop, for an mbarrier or another warp's word, it goes round more often or less often there: such

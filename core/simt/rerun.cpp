@@ -1,6 +1,7 @@
 #include "core/simt/rerun.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/simt/cluster.h"
 #include "core/simt/history.h"
@@ -8,8 +9,9 @@
 
 namespace lockstep::simt {
 
-Rerun::Rerun(const ptx::Program& program, const LaunchConfig& config, const Memory& before, uint32_t block, bool beside)
-    : memory_(before), grid_(make_grid(program, config, memory_)), watched_(block), beside_(beside) {
+Rerun::Rerun(const ptx::Program& program, const LaunchConfig& config, const Memory& before, uint32_t block, bool beside,
+             std::stop_token stop)
+    : memory_(before), grid_(make_grid(program, config, memory_)), watched_(block), beside_(beside), stop_(std::move(stop)) {
     units_.push_back(make_cluster_of(grid_, block, rank_));
     others_limit_ = other_warps_limit / 4;  // first: loops that count how often they wait would use up all
     if (beside) run_others();
@@ -21,7 +23,7 @@ std::optional<WarpEvent> Rerun::other_turn(Warp& warp) {
     uint64_t threads = 0;
     const WarpEvent event = simt::run(warp, beside_ ? others_turn : slice, threads);
     others_ += warp.instructions - start;
-    if (others_ > others_limit_) return std::nullopt;
+    if (others_ > others_limit_ || stop_.stop_requested()) return std::nullopt;
     return event;
 }
 

@@ -1,6 +1,7 @@
 // The block that holds a warp, with its cluster, run again on a copy of the memory that the launch began with: alone, or
 // beside the other blocks where it waits for what they do. Internal to core/simt.
 #pragma once
+#include <stop_token>
 #include <vector>
 
 #include "core/simt/driver.h"
@@ -13,7 +14,9 @@ class Rerun {
     // watched warp, so that it waits about as seldom as in a launch. A barrier of the grid is exact so. Where blocks hand
     // values on in an order that no wait decides, the warp sees those of a block that runs last; alone, of one that runs
     // first.
-    Rerun(const ptx::Program& program, const LaunchConfig& config, const Memory& before, uint32_t block, bool beside);
+    // `stop`: it ends before the watched warp has.
+    Rerun(const ptx::Program& program, const LaunchConfig& config, const Memory& before, uint32_t block, bool beside,
+          std::stop_token stop = {});
     Rerun(const Rerun&) = delete;
     Rerun& operator=(const Rerun&) = delete;
 
@@ -50,6 +53,7 @@ class Rerun {
     uint64_t next_ = 0;    // unit to start
     uint64_t others_ = 0;  // instructions of the warps that nobody watches
     uint64_t others_limit_;
+    std::stop_token stop_;
 };
 
 }  // namespace lockstep::simt
