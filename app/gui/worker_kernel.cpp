@@ -74,13 +74,10 @@ void Session::Worker::run_again(const model::GpuSpec& on, uint32_t most, const s
     run->before = std::make_shared<simt::Memory>(*shown->before);  // its own: another launch, not another part of it
     run->source = shown->source;
     simt::Memory memory = *shown->before;
-    model::TimedOptions timed;
+    model::TimedOptions timed = model::options_of(shown->result);
     timed.max_instructions = 50'000'000;
     timed.traced_sm = shown->result.trace.sm;
     timed.most_blocks_per_sm = most;
-    timed.scheduler = shown->result.scheduler;
-    timed.independent = shown->result.independent;
-    timed.synccheck = shown->result.synccheck;
     timed.stop = job_token();
     timed.progress = [this](double share) {
         serve_light();
@@ -253,13 +250,9 @@ void Session::Worker::trace_sm(int64_t sm, int64_t cycle) {
         return show_trace(std::move(run));
     }
     const model::ReplayWatch along = watch(what);
-    model::TimedOptions again;
+    model::TimedOptions again = model::options_of(launched->result);
     again.run_ahead = false;
-    again.scheduler = launched->result.scheduler;
     again.traced_sm = wanted;
-    again.independent = launched->result.independent;
-    again.synccheck = launched->result.synccheck;
-    again.max_instructions = launched->result.max_instructions;
     again.stop = along.stop;
     again.progress = along.progress;
     simt::Memory memory = *launched->before;

@@ -17,14 +17,20 @@ constexpr uint64_t most_issues = 2'000'000;
 
 }  // namespace
 
+TimedOptions options_of(const TimedResult& result) {
+    TimedOptions options;
+    options.independent = result.independent;
+    options.synccheck = result.synccheck;
+    options.scheduler = result.scheduler;
+    options.max_instructions = result.max_instructions;
+    options.most_blocks_per_sm = result.occupancy.by_choice;
+    return options;
+}
+
 Replay::Replay(std::shared_ptr<const KernelRun> run, uint64_t most_bytes) : run_(std::move(run)), near_(most_bytes) {
+    options_ = options_of(run_->result);
     options_.trace = false;
     options_.run_ahead = false;
-    options_.independent = run_->result.independent;
-    options_.synccheck = run_->result.synccheck;
-    options_.scheduler = run_->result.scheduler;
-    options_.max_instructions = run_->result.max_instructions;
-    options_.most_blocks_per_sm = run_->result.occupancy.by_choice;
     begin_again();
 }
 

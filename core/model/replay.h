@@ -32,6 +32,9 @@ struct WarpState {
     std::vector<simt::LaneValues> values;  // the registers of the running path's function
 };
 
+// What a launch ran with, for one that is to be the same: limits, scheduler and checks; the rest is the caller's.
+TimedOptions options_of(const TimedResult& result);
+
 struct ReplayWatch {  // of a long run
     std::stop_token stop = {};
     std::function<void(double)> progress = {};  // 0..1
