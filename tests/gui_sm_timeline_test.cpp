@@ -129,7 +129,7 @@ TEST_CASE("the pyramid of a long kernel keeps every warp-cycle at every level") 
     for (const Level& level : timeline.levels) {
         std::array<int64_t, state_count> total{};
         for (const StateCounts& cell : level.totals)
-            for (size_t s = 0; s < state_count; ++s) total[s] += cell[s];
+            for (size_t s = 0; s < state_count; ++s) total[s] += static_cast<int64_t>(cell[s]);
         CHECK(total == sums.states);
     }
     // A window of few columns: each column's means are the sums of its cycles.
@@ -139,6 +139,22 @@ TEST_CASE("the pyramid of a long kernel keeps every warp-cycle at every level") 
         for (size_t s = 0; s < state_count; ++s)
             CHECK(means[c][s] == Approx(static_cast<double>(column.states[s]) / 512).margin(1e-3));
     }
+}
+
+TEST_CASE("a slot that holds a warp for a small part of a run that was cut has a row all the same") {
+    auto run = std::make_shared<model::KernelRun>(*small_run({.cycles = 400}));
+    KernelTrace& trace = run->result.trace;
+    trace.warps.clear();
+    trace.issues.clear();
+    OverviewBuilder overview(3, 1);
+    overview.state(0, 0, 4000, StallReason::barrier);
+    overview.state(1, 3000, 3600, StallReason::wait);  // slot 2 is never used
+    trace.cycles = run->result.cycles = 4000;
+    trace.overview = overview.finish(4000);
+    trace.truncated = true;
+    trace.kept_from = 0;
+    trace.kept_until = 100;
+    CHECK(make_timeline(run).rows.size() == 2);
 }
 
 TEST_CASE("a row's dominant state in a bucket is the one that most of its cycles have") {

@@ -88,5 +88,16 @@ TEST_CASE("an overview of a very long run keeps within its columns") {
         CHECK(level.states[column] == static_cast<uint8_t>(StallReason::barrier));
         CHECK(level.states[level.columns + column] == Overview::empty);
     }
+    for (const Overview::Level& wider : overview.levels)  // more cycles than 32 bits count
+        for (uint32_t column = 0; column < wider.columns; ++column) {
+            CHECK(wider.states[column] == static_cast<uint8_t>(StallReason::barrier));
+            CHECK(wider.states[wider.columns + column] == Overview::empty);
+        }
+    OverviewBuilder sleepers(64, 1);
+    for (uint32_t slot = 0; slot < 64; ++slot) sleepers.state(slot, 0, 400'000'000'000, StallReason::sleeping);
+    uint64_t asleep = 0;
+    for (const Overview::States& column : sleepers.finish(400'000'000'000).cycles)
+        asleep += column[static_cast<size_t>(StallReason::sleeping)];
+    CHECK(asleep == 64 * 400'000'000'000u);
     CHECK(OverviewBuilder().finish(100).levels.empty());
 }

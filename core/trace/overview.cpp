@@ -13,7 +13,7 @@ const Overview::Level* Overview::level_for(int64_t begin, int64_t end, uint32_t 
 
 void OverviewBuilder::join_columns() {
     const size_t wide = slots_ * reasons, narrow = schedulers_;
-    const auto join = [&](std::vector<uint32_t>& values, size_t width) {
+    const auto join = [&](std::vector<uint64_t>& values, size_t width) {
         for (uint32_t column = 0; column < columns_; ++column) {
             const size_t from = column * width, to = column / 2 * width;
             for (size_t i = 0; i < width; ++i)
@@ -43,7 +43,7 @@ void OverviewBuilder::state(uint32_t slot, int64_t begin, int64_t end, StallReas
     for (int64_t at = begin; at < end;) {
         const int64_t column = at >> shift_, next = std::min(end, (column + 1) << shift_);
         cycles_[(static_cast<size_t>(column) * slots_ + slot) * reasons + static_cast<size_t>(reason)] +=
-            static_cast<uint32_t>(next - at);
+            static_cast<uint64_t>(next - at);
         at = next;
     }
 }
@@ -74,12 +74,12 @@ Overview OverviewBuilder::finish(int64_t cycles) const {
             const int64_t begin = column * level.cycles_a_column;
             const int64_t length = std::max<int64_t>(1, std::min(level.cycles_a_column, cycles - begin));
             for (uint32_t slot = 0; slot < slots_; ++slot) {
-                const uint32_t* const counts = &at.cycles_[(size_t{column} * slots_ + slot) * reasons];
-                const uint32_t* const most = std::max_element(counts, counts + reasons);
+                const uint64_t* const counts = &at.cycles_[(size_t{column} * slots_ + slot) * reasons];
+                const uint64_t* const most = std::max_element(counts, counts + reasons);
                 int64_t busy = 0;
-                for (size_t r = 0; r < reasons; ++r) busy += counts[r];
+                for (size_t r = 0; r < reasons; ++r) busy += static_cast<int64_t>(counts[r]);
                 level.states[size_t{slot} * level.columns + column] =
-                    length - busy > int64_t{*most} ? Overview::empty : static_cast<uint8_t>(most - counts);
+                    length - busy > static_cast<int64_t>(*most) ? Overview::empty : static_cast<uint8_t>(most - counts);
                 if (busy == 0) level.states[size_t{slot} * level.columns + column] = Overview::empty;
             }
             for (uint32_t s = 0; s < schedulers_; ++s)

@@ -13,7 +13,7 @@ namespace lockstep {
 struct Overview {
     static constexpr uint8_t empty = 255;  // no warp in the slot for most of the column
     static constexpr size_t reasons = static_cast<size_t>(StallReason::count);
-    using States = std::array<uint32_t, reasons>;
+    using States = std::array<uint64_t, reasons>;
     struct Level {
         int64_t cycles_a_column = 1;
         uint32_t columns = 0;
@@ -29,7 +29,7 @@ struct Overview {
 };
 
 // Fills an Overview while a launch runs. Columns begin at 16 cycles and double when there would be more than 4096 of them:
-// at most 16 MiB while it runs and 1 MiB afterwards, however long the launch.
+// at most 32 MiB while it runs and 1 MiB afterwards, however long the launch.
 class OverviewBuilder {
   public:
     static constexpr uint32_t most_columns = 4096;
@@ -50,8 +50,8 @@ class OverviewBuilder {
     uint32_t slots_ = 0, schedulers_ = 0;
     uint32_t shift_ = 4;  // columns of 1 << shift_ cycles
     uint32_t columns_ = 0;
-    std::vector<uint32_t> cycles_;  // [(column * slots + slot) * reasons + reason]
-    std::vector<uint32_t> issues_;  // [column * schedulers + scheduler]
+    std::vector<uint64_t> cycles_;  // [(column * slots + slot) * reasons + reason]
+    std::vector<uint64_t> issues_;  // [column * schedulers + scheduler]
 };
 
 }  // namespace lockstep

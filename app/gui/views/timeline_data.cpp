@@ -21,12 +21,13 @@ void spread(Cells&& add, int64_t begin, int64_t end, int64_t origin, double widt
 
 uint8_t most_of(const StateCounts& counts, int64_t bucket) {
     size_t best = 0;
-    int64_t sum = 0;
+    uint64_t sum = 0;
     for (size_t s = 0; s < state_count; ++s) {
         sum += counts[s];
         if (counts[s] > counts[best]) best = s;
     }
-    return counts[best] == 0 || bucket - sum > int64_t{counts[best]} ? empty_state : static_cast<uint8_t>(best);
+    const int64_t empty = bucket - static_cast<int64_t>(sum);
+    return counts[best] == 0 || empty > static_cast<int64_t>(counts[best]) ? empty_state : static_cast<uint8_t>(best);
 }
 
 // What a slot did around a cycle that the trace no longer has in full: seen from afar, or empty_state.
@@ -52,9 +53,10 @@ StateCounts states_from_afar(const Timeline& timeline, int64_t begin, int64_t en
         const int64_t from = column * width, until = std::min(from + width, timeline.cycles);
         const double share = static_cast<double>(std::min(end, until) - std::max(begin, from)) /
                              static_cast<double>(std::max<int64_t>(1, until - from));
-        for (size_t s = 0; s < state_count; ++s) sums[s] += share * overview.cycles[static_cast<size_t>(column)][s];
+        for (size_t s = 0; s < state_count; ++s)
+            sums[s] += share * static_cast<double>(overview.cycles[static_cast<size_t>(column)][s]);
     }
-    for (size_t s = 0; s < state_count; ++s) counts[s] = static_cast<uint32_t>(std::llround(sums[s]));
+    for (size_t s = 0; s < state_count; ++s) counts[s] = static_cast<uint64_t>(std::llround(sums[s]));
     return counts;
 }
 
@@ -85,7 +87,7 @@ void build_levels(Timeline& timeline) {
                 for (int64_t t = std::max<int64_t>(run.begin, 0); t < std::min(run.end, timeline.cycles);) {
                     const int64_t stop = std::min({run.end, (t / base + 1) * base, timeline.cycles});
                     counts[static_cast<size_t>(t / base)][static_cast<size_t>(run.reason)] +=
-                        static_cast<uint32_t>(stop - t);
+                        static_cast<uint64_t>(stop - t);
                     t = stop;
                 }
             int64_t last = -1;
@@ -130,7 +132,7 @@ void build_sums(Timeline& timeline) {
     timeline.states_until.assign(cells + 1, {});
     for (size_t i = 0; i < cells; ++i)
         for (size_t s = 0; s < state_count; ++s)
-            timeline.states_until[i + 1][s] = timeline.states_until[i][s] + base.totals[i][s];
+            timeline.states_until[i + 1][s] = timeline.states_until[i][s] + static_cast<int64_t>(base.totals[i][s]);
     timeline.issued_until.assign(schedulers, std::vector<int64_t>(cells + 1, 0));
     timeline.busy_until = timeline.issued_until;
     std::vector<int64_t> last(schedulers, -1);
@@ -176,10 +178,11 @@ Timeline make_timeline(std::shared_ptr<const model::KernelRun> run) {
         timeline.cycles = std::max(timeline.cycles, trace.truncated ? int64_t{0} : warp.end);
     }
     for (uint32_t slot = 0; afar && slot < trace.overview.slots; ++slot) {  // slots whose warps lie outside what is kept
-        const auto& level = trace.overview.levels.back();
+        const auto& level = trace.overview.levels.front();
         const bool known =
             std::any_of(timeline.rows.begin(), timeline.rows.end(), [&](const SlotRow& r) { return r.slot == slot; });
-        const bool lives = level.columns == 0 || level.states[size_t{slot} * level.columns] != Overview::empty;
+        const std::span states = std::span(level.states).subspan(size_t{slot} * level.columns, level.columns);
+        const bool lives = std::any_of(states.begin(), states.end(), [](uint8_t state) { return state != Overview::empty; });
         if (!known && lives)
             timeline.rows.push_back(
                 {static_cast<uint16_t>(slot), static_cast<uint16_t>(slot % std::max<uint32_t>(1, trace.schedulers)), {}});
@@ -442,9 +445,9 @@ int64_t focus_first(const Timeline& timeline, Focus& focus, int64_t window) {
         for (int64_t i = t / level->bucket;
              i < std::min<int64_t>((t + window) / level->bucket, static_cast<int64_t>(level->totals.size())); ++i)
             for (size_t s = 0; s < state_count; ++s) sum[s] += level->totals[static_cast<size_t>(i)][s];
-        for (uint32_t count : sum) all += count;
-        for (uint32_t count : sum)
-            if (count > 0) entropy -= count / all * std::log2(count / all);
+        for (const uint64_t count : sum) all += static_cast<double>(count);
+        for (const uint64_t count : sum)
+            if (const double share = static_cast<double>(count) / all; count > 0) entropy -= share * std::log2(share);
         if (sum[0] > 0 && entropy > most) {
             most = entropy;
             begin = t;

@@ -29,7 +29,7 @@ struct SlotRow {  // one warp slot of the SM: the warps that lived in it, one af
     std::vector<uint32_t> warps;  // indices into KernelTrace::warps, by begin
 };
 
-using StateCounts = std::array<uint32_t, state_count>;
+using StateCounts = std::array<uint64_t, state_count>;
 
 struct Level {  // the pyramid: `bucket` cycles a cell
     int64_t bucket = 1;
