@@ -420,7 +420,7 @@ TEST_CASE("views of the SM say that nothing has run yet, and then what did") {
     }
     // With everything hidden not even the shape of the launch is told.
     session.reveal_steps = 0;
-    CHECK(make_blocks_view()->describe(session, focus).find("at a time") == std::string::npos);
+    CHECK(make_blocks_view()->describe(session, focus).find("room for") == std::string::npos);
     CHECK(make_warps_view()->describe(session, focus).find("cycles 0 to") == std::string::npos);
     CHECK(make_stack_view()->describe(session, focus).find("mask") == std::string::npos);
     session.reveal_steps = 3;

@@ -67,7 +67,7 @@ class BlocksView final : public View {
         const bool hidden = session.reveal_steps >= 0;
         const std::string right = hidden
                                       ? fmt::format("{} block{}", with_commas(facts_.blocks), facts_.blocks == 1 ? "" : "s")
-                                      : fmt::format("{} block{} on {} SM{}, {} at a time", with_commas(facts_.blocks),
+                                      : fmt::format("{} block{} on {} SM{}, room for {} each", with_commas(facts_.blocks),
                                                     facts_.blocks == 1 ? "" : "s", sms_, sms_ == 1 ? "" : "s", resident_);
         seen_until_ = revealed_until(session, focus, run.result.trace);
         const std::string sentence = caption_of(run, focus, hidden, most_);
@@ -109,8 +109,8 @@ class BlocksView final : public View {
         const int64_t sms = run.gpu.sms.value, resident = std::max<int64_t>(1, run.result.occupancy.blocks);
         const WaveFacts facts = wave_facts(static_cast<int64_t>(run.config.grid.count()), sms, resident);
         const bool hidden = session.reveal_steps >= 0;
-        std::string text = fmt::format("Blocks on SMs (derived): {} blocks", facts.blocks);
-        text += hidden ? "\n" : fmt::format(" on {} SMs, {} at a time\n", sms, resident);
+        std::string text = fmt::format("Blocks on SMs (derived): {} block{}", facts.blocks, facts.blocks == 1 ? "" : "s");
+        text += hidden ? "\n" : fmt::format(" on {} SM{}, room for {} each\n", sms, sms == 1 ? "" : "s", resident);
         if (!hidden) {
             text += fmt::format("  {}, efficiency {} %\n", waves_text(facts), share_text(facts.efficiency));
             const auto counts = count_blocks(run.result.trace, facts, focus.time);
@@ -129,7 +129,7 @@ class BlocksView final : public View {
             if (shown.size() < counts.size())
                 text += fmt::format("  {} more waves\n", with_commas(static_cast<int64_t>(counts.size() - shown.size())));
             for (const LimiterRow& row : limiter_rows(run))
-                text += fmt::format("  {}: {} blocks ({}){}\n", row.name, row.blocks, row.each,
+                text += fmt::format("  {}: {} block{} ({}){}\n", row.name, row.blocks, row.blocks == 1 ? "" : "s", row.each,
                                     row.limiter ? ", the limiter" : "");
         }
         return text + "  " + caption_of(run, focus, hidden, most_at_once(run.result.trace)) + "\n";
@@ -190,7 +190,7 @@ class BlocksView final : public View {
             end -= 8;
         }
         const std::string count = fmt::format("{} block{}", with_commas(facts_.blocks), facts_.blocks == 1 ? "" : "s");
-        for (const std::string& shorter : {fmt::format("{}, {} an SM", count, resident_), count})
+        for (const std::string& shorter : {fmt::format("{}, room for {} an SM", count, resident_), count})
             if (ui.text_width(right, {.size = 13}) > end - 4 - title && session.reveal_steps < 0) right = shorter;
         if (end - title > 90)
             ui.text(end - 4, area.y + 20, right,
@@ -245,7 +245,7 @@ class BlocksView final : public View {
                             row[x] = mix(theme.panel, colors[static_cast<size_t>(x)],
                                          0.25f + 0.75f * static_cast<float>(n) / static_cast<float>(lanes));
                     for (int x = tail; x < width && seen_until_ == INT64_MAX; ++x)
-                        row[x] = mix(theme.panel, data::grey, (x + y) % 6 < 2 ? 0.4f : 0.2f);
+                        row[x] = last > 0 ? mix(theme.panel, data::grey, (x + y) % 6 < 2 ? 0.4f : 0.2f) : theme.panel;
                 }
             }
         });

@@ -232,8 +232,9 @@ class ChartView final : public View {
         const double us = static_cast<double>(cycles) / run.gpu.boost_mhz;
         const std::pair<std::string, std::string> facts[] = {
             {with_commas(static_cast<int64_t>(blocks)),
-             std::string(fitting(ui, {fmt::format("blocks of {}", threads), fmt::format("x {} thr.", threads)}, {.size = 12},
-                                 r.w - 14))},
+             std::string(fitting(
+                 ui, {fmt::format("block{} of {}", blocks == 1 ? "" : "s", threads), fmt::format("x {} thr.", threads)},
+                 {.size = 12}, r.w - 14))},
             {with_commas(static_cast<int64_t>(blocks * ((threads + 31) / 32))), "warps"},
             {with_commas(cycles), "cycles"},
             {fmt::format("{:.3g} µs", us), fmt::format("at {:.4g} GHz", run.gpu.boost_mhz / 1000)}};

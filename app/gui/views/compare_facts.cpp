@@ -107,7 +107,10 @@ RunNames names_of(const model::KernelRun& a, const model::KernelRun& b) {
     };
     differ(kernel(a), kernel(b));
     differ(std::string(a.gpu.title), std::string(b.gpu.title));
-    differ(dim_text(a.config.grid) + " blocks", dim_text(b.config.grid) + " blocks");
+    const auto blocks = [](const model::KernelRun& run) {
+        return dim_text(run.config.grid) + (run.config.grid.count() == 1 ? " block" : " blocks");
+    };
+    differ(blocks(a), blocks(b));
     differ(dim_text(a.config.block) + " threads a block", dim_text(b.config.block) + " threads a block");
     differ(with_commas(a.config.dynamic_shared) + " B shared", with_commas(b.config.dynamic_shared) + " B shared");
     differ(blocks_text(resident_of(a).blocks), blocks_text(resident_of(b).blocks));

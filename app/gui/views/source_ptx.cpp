@@ -113,7 +113,7 @@ class CodeView final : public View {
         for (std::string& line : source_) narrow(line);
         ptx_.clear();
         for (uint32_t pc = 0; pc < run->program->instructions.size(); ++pc)
-            ptx_.push_back(short_text(ptx::text_of(*run->program, pc)));
+            ptx_.push_back(tight(short_text(*run->program, pc)));
         seen_pc_ = -2;
     }
 
@@ -122,7 +122,7 @@ class CodeView final : public View {
         line.erase(0, text / 2);
     }
 
-    static std::string short_text(const std::string& text) {  // one space where the compiler put a tab
+    static std::string tight(const std::string& text) {  // no space behind a comma, nor two in a row
         std::string out;
         for (const char c : text) {
             const bool space = c == ' ' || c == '\t';

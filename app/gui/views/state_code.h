@@ -16,7 +16,7 @@ struct StateCode {
     Hatch hatch;
     float opacity;           // of the fill: a fixed wait is light grey
     bool hollow;             // drawn as an outline
-    std::string_view brief;  // "global": narrow columns
+    std::string_view brief;  // "long": what the state is called, shortened for narrow columns
     std::string_view doing;  // "wait for global memory": "7 of 32 warps ..."
 };
 

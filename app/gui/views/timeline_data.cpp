@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/ptx/program.h"
+
 namespace lockstep::gui {
 namespace {
 
@@ -423,6 +425,15 @@ std::vector<std::array<float, state_count>> mean_states(const Timeline& timeline
         }
     }
     return means;
+}
+
+std::string short_text(const ptx::Program& program, uint32_t pc) {
+    std::string text = ptx::text_of(program, pc);
+    const std::string prefix = program.kernel + "_param_";
+    for (size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix))
+        text.replace(at, prefix.size(), "param_");
+    std::replace(text.begin(), text.end(), '\t', ' ');
+    return text;
 }
 
 int32_t line_of_pc(const ptx::Program& program, uint32_t pc) {

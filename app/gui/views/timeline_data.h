@@ -98,6 +98,9 @@ void dominant_states(const Timeline& timeline, size_t row, int64_t begin, int64_
 std::vector<std::array<float, state_count>> mean_states(const Timeline& timeline, int64_t begin, int64_t end,
                                                         size_t columns);
 
+// An instruction in a line's room: without tabs, and of a parameter's name, the kernel's mangled one and a number, the
+// number.
+std::string short_text(const ptx::Program& program, uint32_t pc);
 // The source line of an instruction, or of the nearest one before it that has a line; -1: none.
 int32_t line_of_pc(const ptx::Program& program, uint32_t pc);
 // A focus worth a first look: of all windows of `window` cycles the one with the richest mix of states, and in it the

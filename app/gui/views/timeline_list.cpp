@@ -57,7 +57,9 @@ std::string IssueList::why(const Timeline& timeline, const IssueFacts& facts) co
     std::string text = wait_of(timeline, warp_, *facts.longest).sentence;
     if (text.empty()) text = row_of(facts.longest->reason).label;
     const int64_t longest = facts.longest->end - facts.longest->begin;
-    return longest == facts.waited ? text : fmt::format("{}: {}", with_commas(longest), text);
+    return longest == facts.waited
+               ? text
+               : fmt::format("{} of {} cycles: {}", with_commas(longest), with_commas(facts.waited), text);
 }
 
 void IssueList::draw(Ui& ui, Session& session, Focus& focus, const Timeline& timeline, const TimelinePlaces& places) {
@@ -120,9 +122,7 @@ void IssueList::draw(Ui& ui, Session& session, Focus& focus, const Timeline& tim
         if (program != nullptr) {
             if (const int32_t line = line_of_pc(*program, one.pc); line > 0)
                 ui.text(left + 40, base, std::to_string(line), {.size = 13, .align = Align::right, .mono = true});
-            std::string text = ptx::text_of(*program, one.pc);
-            std::replace(text.begin(), text.end(), '\t', ' ');
-            ui.text(text_x, base, text, {.size = 13, .mono = true, .width = waited_x - text_x - 64});
+            ui.text(text_x, base, short_text(*program, one.pc), {.size = 13, .mono = true, .width = waited_x - text_x - 64});
         }
         ui.text(waited_x, base, one.waited > 0 ? with_commas(one.waited) : "-", number);
         if (with_bar) {
@@ -153,7 +153,7 @@ std::string IssueList::describe(const Timeline& timeline, uint32_t warp, int64_t
         const IssueFacts one = facts(timeline, i);
         text +=
             fmt::format("  cycle {}: {}{}", one.cycle,
-                        timeline.run->program ? ptx::text_of(*timeline.run->program, one.pc) : fmt::format("pc {}", one.pc),
+                        timeline.run->program ? short_text(*timeline.run->program, one.pc) : fmt::format("pc {}", one.pc),
                         one.waited > 0 ? fmt::format(", after {} cycle{}", one.waited, one.waited == 1 ? "" : "s") : "");
         const std::string reason = why(timeline, one);
         text += reason.empty() ? "\n" : ": " + reason + "\n";

@@ -404,7 +404,8 @@ void draw_counts(Ui& ui, const Timeline& timeline, const TimelinePlaces& places,
         shown += value;
         if (!rest) draw_state(ui, {x, y - 10, 10, 12}, static_cast<StallReason>(order[i]));
         ui.text(x + 32, y, std::to_string(value), {.size = 12, .align = Align::right, .mono = true});
-        const std::string alone = room == 1 && order.size() > 1 ? fmt::format("issued, of {}", all) : std::string();
+        std::string alone = room == 1 && order.size() > 1 ? fmt::format("issued, of {}", all) : std::string();
+        if (ui.text_width(alone, {.size = 12}) > places.margin_width - 38) alone = fmt::format("of {}", all);
         ui.text(x + 38, y,
                 rest             ? "other"
                 : !alone.empty() ? alone

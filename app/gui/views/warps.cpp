@@ -492,7 +492,7 @@ class WarpsView final : public View {
         std::string text =
             fmt::format("warp {} of block {}, cycle {}\n", track.warp_in_block, track.block, with_commas(cycle));
         if (state.issue) {
-            text += timeline_->run->program ? "issues " + ptx::text_of(*timeline_->run->program, state.issue->pc) : "issues";
+            text += timeline_->run->program ? "issues " + short_text(*timeline_->run->program, state.issue->pc) : "issues";
         } else if (state.stall->end > places.hidden_from) {  // how long, and for what, an open prediction may ask
             text += fmt::format("{}\n{}", reason.label, reason.explanation);
         } else {

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "app/gui/views/kernel_views.h"
+#include "app/gui/views/timeline_data.h"
 #include "app/gui/views/variable_names.h"
 #include "app/gui/views/warp_facts.h"
 #include "app/gui/widgets/text_editor.h"
@@ -117,16 +118,6 @@ class WatchView final : public View {
         const std::string& name = variable(writer);
         return (name.empty() ? "" : name + ", ") +
                (line > 0 ? fmt::format("line {}", line) : fmt::format("issue {}", writer.step + 1));
-    }
-
-    // A parameter's name is the kernel's mangled one and a number: the number is enough.
-    static std::string short_text(const ptx::Program& program, uint32_t pc) {
-        std::string text = ptx::text_of(program, pc);
-        const std::string prefix = program.kernel + "_param_";
-        for (size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix))
-            text.replace(at, prefix.size(), "param_");
-        std::replace(text.begin(), text.end(), '\t', ' ');
-        return text;
     }
 
     std::string caption(const Snapshot& snapshot) const {
