@@ -91,6 +91,112 @@ void check_one_moment(const Desk& desk) {
 
 }  // namespace
 
+TEST_CASE("a launch that is edited keeps the moment that was looked at, in the timeline too") {
+    OwnDesk desk(fill_ptx());
+    CHECK(desk.session.grain == Grain::instruction);
+    desk.key(KeyCode::right);
+    desk.key(KeyCode::right);
+    desk.settle();
+    const int64_t step = desk.session.history_step;
+    check_one_moment(desk);
+    desk.launch().block = "16,8";
+    desk.session.desk.touch();
+    desk.settle();
+    REQUIRE(desk.session.snapshot()->own_run->run->config.block.y == 8);
+    desk.session.workspace = "sm";
+    desk.settle();
+    CHECK(desk.session.history_step == step);
+    check_one_moment(desk);
+    const int64_t time = desk.shell.focus.time;
+    desk.session.sm_page = "compare";  // and closed again
+    desk.session.pinned = desk.session.snapshot()->kernel;
+    desk.frames(2);
+    desk.session.sm_page.clear();
+    desk.frames(2);
+    CHECK(desk.shell.focus.time == time);
+    check_one_moment(desk);
+    desk.key(KeyCode::right);
+    CHECK(desk.shell.focus.time >= time);
+    check_one_moment(desk);
+}
+
+TEST_CASE("at the grain of instructions a click on any time sets the instruction with the clock") {
+    SmDesk desk("sm");
+    desk.session.grain = Grain::instruction;
+    desk.shell.focus.warp = 0;
+    desk.frames(2);
+    for (float y = 150; y < 900; y += 37) {  // cells, empty ones, and the areas below
+        desk.key(KeyCode::right);            // the instruction leads again
+        desk.click(420, y);
+        check_one_moment(desk);
+        desk.click(300, y);
+        check_one_moment(desk);
+    }
+    SECTION("blocks over time") {
+        desk.shell.show_alone("blocks");
+        desk.frames(2);
+        int moved = 0;
+        for (const float x : {300.0f, 500.0f, 800.0f, 1200.0f}) {
+            desk.key(KeyCode::right);
+            const int64_t last = desk.shell.focus.time;
+            desk.click(x, 560);
+            moved += desk.shell.focus.time != last;
+            check_one_moment(desk);
+        }
+        CHECK(moved > 2);
+    }
+    SECTION("two runs") {
+        desk.session.pinned = small_run({.seed = 8});
+        desk.session.sm_page = "compare";
+        desk.frames(2);
+        int moved = 0;
+        for (const float x : {200.0f, 300.0f, 400.0f}) {
+            desk.key(KeyCode::right);
+            const int64_t last = desk.shell.focus.time;
+            desk.click(x, 250);
+            moved += desk.shell.focus.time != last;
+            check_one_moment(desk);
+        }
+        CHECK(moved > 1);
+    }
+}
+
+TEST_CASE("a click on a line's number sets the clock with the instruction") {
+    OwnDesk desk(fill_ptx());
+    const int64_t step = desk.session.history_step;
+    const UiState::Written* number = nullptr;
+    for (const UiState::Written& text : desk.written)
+        if (text.text == "19" && (number == nullptr || text.ink.x < number->ink.x)) number = &text;
+    REQUIRE(number != nullptr);
+    const Rect ink = number->ink;
+    desk.click(ink.x + ink.w / 2, ink.y + ink.h / 2);
+    desk.settle();
+    CHECK(desk.session.history_step > step);
+    check_one_moment(desk);
+}
+
+TEST_CASE("a step forward never goes back: where the warp has ended the one that follows in its slot is stepped on") {
+    SmDesk desk("sm");
+    const KernelTrace& trace = desk.trace();
+    int followed = 0;
+    for (size_t w = 0; w < trace.warps.size(); w += 5) {
+        const WarpTrack& warp = trace.warps[w];
+        for (const int64_t behind : {-3, 0, 5, 30, 200}) {
+            desk.session.grain = Grain::cycle;
+            desk.shell.focus.warp = static_cast<int32_t>(w);
+            desk.shell.focus.time = std::min(warp.end + behind, trace.cycles - 1);
+            desk.frames(2);
+            const int64_t before = desk.shell.focus.time;
+            desk.key(KeyCode::right, true);
+            CHECK(desk.shell.focus.time >= before);
+            const WarpTrack& now = trace.warps[static_cast<size_t>(desk.shell.focus.warp)];
+            CHECK(now.slot == warp.slot);
+            followed += &now != &warp;
+        }
+    }
+    CHECK(followed > 5);
+}
+
 TEST_CASE("a state's short name is made of words of its full one") {
     for (const StallRow& row : stall_reasons()) {
         std::string rest(code_of(row.reason).brief);

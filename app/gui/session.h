@@ -232,7 +232,7 @@ class Session {
         int64_t low = 0, high = INT64_MAX;  // its cycle lies in [low, high)
         int looks = 0;                      // stretches looked into so far
     } wanted;
-    bool by_time = false;      // scrubbed at the grain of instructions: the step follows the clock
+    bool by_time = false;      // at the grain of instructions the clock was set last: the step follows it
     int64_t history_step = 0;  // instruction of the focused warp that the lane pictures show
     int32_t host_line = -1;    // line of the host program that is looked at
     struct SettingMenu {       // asked for by the training strip: the shell opens it

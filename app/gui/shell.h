@@ -112,6 +112,11 @@ class Shell {
     float width_ = 1600, height_ = 1000;  // layout units
     double last_play_ = 0, now_ = 0;
     Focus asked_;  // the focus whose history was asked for
+    struct {       // where clock, warp and step stood in the last frame
+        std::shared_ptr<const model::KernelRun> run;
+        int64_t time = -1, step = -1;
+        int32_t warp = -1;
+    } stood_;
     int64_t asked_step_ = -1;
     int64_t asked_cycle_ = -1;  // of the values; asked_time_: of the stretch
     int64_t asked_time_ = -1;

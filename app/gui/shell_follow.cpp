@@ -6,6 +6,7 @@
 
 #include "app/gui/shell.h"
 #include "app/gui/views/cluster_data.h"
+#include "app/gui/views/timeline_data.h"
 #include "lessons/player/predict.h"
 
 namespace lockstep::gui {
@@ -117,7 +118,7 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
         const bool same_launch = same_program && kernel_->config.grid == snapshot->kernel->config.grid &&
                                  kernel_->config.block == snapshot->kernel->config.block &&
                                  session.cycles_end > session.cycles_begin;
-        if (same_launch && focus.warp >= 0 && focus.warp < static_cast<int32_t>(kernel_->result.trace.warps.size())) {
+        if (same_program && focus.warp >= 0 && focus.warp < static_cast<int32_t>(kernel_->result.trace.warps.size())) {
             const WarpTrack& was = kernel_->result.trace.warps[static_cast<size_t>(focus.warp)];
             const auto& now = snapshot->kernel->result.trace.warps;
             const auto same = std::find_if(now.begin(), now.end(), [&](const WarpTrack& w) {
@@ -235,7 +236,10 @@ void Shell::adopt_trace(const std::shared_ptr<const Snapshot>& snapshot) {
     asked_ = {};
     asked_time_ = asked_cycle_ = -1;
     if (shows(*snapshot, focus.warp)) asked_.warp = focus.warp, asked_.sm = 1;  // its history is here
-    if (!same) session.wanted = {};
+    if (!same) {
+        session.wanted = {};
+        set_clock(session, focus, trace, focus.time);
+    }
     if (const int64_t length = session.cycles_end - session.cycles_begin;
         length > 0 && (focus.time < session.cycles_begin || focus.time >= session.cycles_end)) {
         session.cycles_begin = std::clamp<int64_t>(focus.time - length / 2, 0, std::max<int64_t>(0, trace.cycles - length));
@@ -266,17 +270,12 @@ void Shell::follow_time(const Snapshot& snapshot) {
         session.post({.kind = Request::Kind::fetch_stretch, .index = focus.time, .text = {}});
     }
     if (focus.warp < 0 || focus.warp >= static_cast<int32_t>(trace.warps.size())) return;
-    const WarpTrack& warp = trace.warps[static_cast<size_t>(focus.warp)];
-    const auto& issues = warp.issues;
-    const auto before = static_cast<int64_t>(warp.issued_before);
-    if ((session.grain != Grain::instruction || session.by_time) && focus.time >= 0 && stepping) {
-        const auto next = std::partition_point(issues.begin(), issues.end(),
-                                               [&](uint32_t i) { return trace.issues[i].cycle < focus.time; });
-        const bool goes_on = trace.truncated && warp.end >= trace.kept_until;
-        const int64_t most = before + static_cast<int64_t>(issues.size()) - (goes_on ? 0 : 1);
-        if (!issues.empty() || before > 0)
-            session.history_step = std::max<int64_t>(0, std::min<int64_t>(before + (next - issues.begin()), most));
-    }
+    // A picture that set the clock or the warp alone leads as much as one that set the step.
+    const bool led = stood_.run == kernel_ && session.history_step == stood_.step && session.wanted.step < 0 &&
+                     (focus.time != stood_.time || focus.warp != stood_.warp);
+    if ((session.grain != Grain::instruction || session.by_time || led) && focus.time >= 0 && stepping)
+        set_clock(session, focus, trace, focus.time);
+    stood_ = {kernel_, focus.time, session.history_step, focus.warp};
     if (!snapshot.history) return;
     const bool within = session.history_step < static_cast<int64_t>(snapshot.history->steps.size()) ||
                         (snapshot.history->truncated && session.wanted.step < 0);

@@ -26,10 +26,12 @@ int64_t cycle_of(const Snapshot& snapshot, const Focus& focus, int64_t step) {
     return cycle_of_step(*trace, trace->warps[static_cast<size_t>(focus.warp)], step);
 }
 
-// The clock leads, and stands in the wait before instruction `step` or on its issue: the nearest step that issues in
-// another cycle. In a wait that is `step` itself; what is folded into an instruction shares its cycle.
+// The clock leads, and stands in the wait before instruction `step`, on its issue, or behind the last that its warp issues:
+// the nearest step that issues in another cycle. In a wait, and from behind, that is `step` itself; what is folded into an
+// instruction shares its cycle.
 int64_t next_by_clock(const Snapshot& snapshot, const Focus& focus, int64_t step, int way) {
-    if (way > 0 && cycle_of(snapshot, focus, step) > focus.time) return step;
+    const int64_t here = cycle_of(snapshot, focus, step);
+    if (here >= 0 && (way > 0 ? here > focus.time : way < 0 && here < focus.time)) return step;
     int64_t next = step + way;
     while (way != 0 && next >= 0 && cycle_of(snapshot, focus, next) == focus.time) next += way;
     return next;
@@ -62,13 +64,41 @@ int64_t look_for(Session::WantedStep& wanted, const KernelTrace& trace, const Wa
     return std::clamp(guess, wanted.low, std::max(wanted.low, wanted.high - 1));
 }
 
+// The warp that lives at the clock in the slot of the focused one, which has ended; else the next that will: -1: none.
+int32_t next_in_slot(const KernelTrace& trace, const Focus& focus) {
+    const WarpTrack& was = trace.warps[static_cast<size_t>(focus.warp)];
+    int32_t next = -1;
+    for (size_t i = 0; i < trace.warps.size(); ++i) {
+        const WarpTrack& warp = trace.warps[i];
+        if (warp.slot != was.slot || warp.end <= focus.time || warp.issues.empty() ||
+            trace.issues[warp.issues.back()].cycle < focus.time)
+            continue;
+        if (next < 0 || warp.begin < trace.warps[static_cast<size_t>(next)].begin) next = static_cast<int32_t>(i);
+    }
+    return next;
+}
+
+const WarpTrack* focused_warp(const Snapshot& snapshot, const Focus& focus) {
+    const KernelTrace* trace = trace_of(snapshot);
+    if (trace == nullptr || focus.warp < 0 || focus.warp >= static_cast<int32_t>(trace->warps.size())) return nullptr;
+    return &trace->warps[static_cast<size_t>(focus.warp)];
+}
+
+// Null: not known yet; that of the warp before stays for a moment.
+const simt::WarpHistory* focused_history(const Snapshot& snapshot, const Focus& focus) {
+    const WarpTrack* const warp = focused_warp(snapshot, focus);
+    const simt::WarpHistory* const history = snapshot.history.get();
+    if (history == nullptr || warp == nullptr) return history;
+    return history->block == warp->block && history->warp_in_block == warp->warp_in_block ? history : nullptr;
+}
+
 int64_t instructions_of(const Session& session, const Focus& focus, const Snapshot& snapshot) {
     int64_t count = 0;
-    if (snapshot.history) count = static_cast<int64_t>(snapshot.history->steps.size());
-    if (const KernelTrace* trace = trace_of(snapshot); (!snapshot.history || snapshot.history->truncated) &&
-                                                       trace != nullptr && focus.warp >= 0 &&
-                                                       focus.warp < static_cast<int32_t>(trace->warps.size())) {
-        const WarpTrack& warp = trace->warps[static_cast<size_t>(focus.warp)];
+    const KernelTrace* const trace = trace_of(snapshot);
+    const simt::WarpHistory* const history = focused_history(snapshot, focus);
+    if (history != nullptr) count = static_cast<int64_t>(history->steps.size());
+    if (const WarpTrack* const track = focused_warp(snapshot, focus); track && (history == nullptr || history->truncated)) {
+        const WarpTrack& warp = *track;
         const auto held = static_cast<int64_t>(warp.issued_before + warp.issues.size());
         // A warp that goes on behind the stretch has one more at least.
         count = std::max(count, held + (trace->truncated && warp.end >= trace->kept_until ? 1 : 0));
@@ -79,9 +109,10 @@ int64_t instructions_of(const Session& session, const Focus& focus, const Snapsh
 // How many instructions the warp will have issued is not known: the trace keeps a stretch, and the history is too long.
 bool open_ended(const Snapshot& snapshot, const Focus& focus) {
     const KernelTrace* trace = trace_of(snapshot);
-    if (trace == nullptr || !trace->truncated || (snapshot.history && !snapshot.history->truncated)) return false;
-    if (focus.warp < 0 || focus.warp >= static_cast<int32_t>(trace->warps.size())) return false;
-    return trace->warps[static_cast<size_t>(focus.warp)].end >= trace->kept_until && trace->kept_until < trace->cycles;
+    const simt::WarpHistory* const history = focused_history(snapshot, focus);
+    const WarpTrack* const warp = focused_warp(snapshot, focus);
+    if (warp == nullptr || !trace->truncated || (history != nullptr && !history->truncated)) return false;
+    return warp->end >= trace->kept_until && trace->kept_until < trace->cycles;
 }
 
 Color color_of_phase(const std::string& phase) {
@@ -175,14 +206,25 @@ void move(Session& session, Focus& focus, const Snapshot& snapshot, Grain grain,
         }
         case Grain::instruction: {
             const bool by_clock = session.grain != Grain::instruction || session.by_time;
+            const bool kept = trace != nullptr &&
+                              (!trace->truncated || (focus.time >= trace->kept_from && focus.time < trace->kept_until));
+            const WarpTrack* const warp = focused_warp(snapshot, focus);
+            if (by_clock && way > 0 && !far && kept && session.reveal_steps < 0 && warp && warp->end <= focus.time) {
+                const int32_t next = next_in_slot(*trace, focus);
+                if (next < 0) return;  // there is no way on from an end
+                focus.warp = next;
+                set_clock(session, focus, *trace, focus.time);
+            }
             session.by_time = false;
             const int64_t count = instructions_of(session, focus, snapshot);
             if (count == 0) return;
             const int64_t next =
                 by_clock && !far ? next_by_clock(snapshot, focus, session.history_step, way) : session.history_step + way;
+            if (by_clock && way > 0 && !far && next >= count && !open_ended(snapshot, focus)) return;  // it only drains
             session.history_step = far ? (way < 0 ? 0 : count - 1) : std::clamp<int64_t>(next, 0, count - 1);
-            if (snapshot.history && session.history_step < static_cast<int64_t>(snapshot.history->steps.size()))
-                focus.pc = static_cast<int32_t>(snapshot.history->steps[static_cast<size_t>(session.history_step)].pc);
+            if (const simt::WarpHistory* const history = focused_history(snapshot, focus);
+                history && session.history_step < static_cast<int64_t>(history->steps.size()))
+                focus.pc = static_cast<int32_t>(history->steps[static_cast<size_t>(session.history_step)].pc);
             if (session.wanted.step != session.history_step) session.wanted = {};
             if (const int64_t cycle = cycle_of(snapshot, focus, session.history_step); cycle >= 0) {
                 focus.time = cycle;
@@ -430,7 +472,8 @@ void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
                 done += w;
             }
         } else {
-            if (session.grain == Grain::instruction && snapshot.history && !snapshot.history->truncated) {
+            const simt::WarpHistory* const history = focused_history(snapshot, focus);
+            if (session.grain == Grain::instruction && history && !history->truncated) {
                 // one segment an issued instruction, in the colour of its path
                 const int64_t count = instructions_of(session, focus, snapshot);
                 const int64_t shown = std::min<int64_t>(count, 160);
@@ -438,7 +481,7 @@ void Shell::transport(Ui& ui, const Snapshot& snapshot, const Rect& bar) {
                     const int64_t step = count <= 160 ? i : i * count / shown;
                     if (step > session.history_step) break;
                     const float w = known / static_cast<float>(shown);
-                    const PathCode code = path_code(running_path(snapshot.history->steps[static_cast<size_t>(step)]));
+                    const PathCode code = path_code(running_path(history->steps[static_cast<size_t>(step)]));
                     const Rect box{sx + w * static_cast<float>(i) + (w > 4 ? 1 : 0), y + 25, w - (w > 4 ? 2 : 0), 8};
                     if (code.hatch == Hatch::solid)
                         ui.rect(box, faded(code.color, 0.75f));

@@ -87,7 +87,7 @@ class BlocksView final : public View {
         const bool tiles = open_height >= 36;
         float used = !tiles || (!both && gantt_) ? 0 : draw_tiles(ui, focus, {body.x, body.y, body.w, top_height});
         if (tiles && (both || gantt_)) {
-            draw_gantt(ui, focus, {body.x, body.y + used + 4, body.w, open_height - used - 8});
+            draw_gantt(ui, session, focus, {body.x, body.y + used + 4, body.w, open_height - used - 8});
             used = open_height;
         }
         if (!hidden) {
@@ -199,7 +199,7 @@ class BlocksView final : public View {
 
     // Rows of SMs over time as one picture: in each row a lane a block slot where there is room, else how many of its slots
     // are filled; grey from an SM's last block to the end.
-    void draw_gantt(Ui& ui, Focus& focus, const Rect& r) const {
+    void draw_gantt(Ui& ui, Session& session, Focus& focus, const Rect& r) const {
         const Theme& theme = *ui.theme;
         const Rect plot{r.x + 30, r.y + 2, r.w - 30, r.h - 22};
         const int64_t cycles = std::max<int64_t>(1, run_->result.trace.cycles);
@@ -276,7 +276,7 @@ class BlocksView final : public View {
                    tile_text(sm, cycle, sm == static_cast<int64_t>(run_->result.trace.sm)));
         if (ui.clicked(plot)) {
             focus.sm = static_cast<int32_t>(sm);
-            focus.time = std::min(cycle, cycles - 1);
+            set_clock(session, focus, run_->result.trace, std::min(cycle, cycles - 1));
         }
     }
 

@@ -182,7 +182,10 @@ class CompareView final : public View {
             show(pan_from_ + by, pan_from_ + by + length, width);
         }
         if (drag.ended) {
-            if (!panning_) focus.time = std::clamp(axis.cycle(drag.from.x), begin_, std::min(end_, b_->cycles) - 1);
+            if (!panning_)
+                set_clock(
+                    session, focus, b_->trace(),
+                    std::clamp(axis.cycle(drag.from.x), std::min(begin_, b_->cycles - 1), std::min(end_, b_->cycles) - 1));
             panning_ = false;
         }
     }

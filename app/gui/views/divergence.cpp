@@ -174,6 +174,7 @@ class DivergenceView final : public View {
                      r);
             if (ui.clicked({row.x, row.y, row.w - 8, row.h})) {
                 session.history_step = static_cast<int64_t>(i);
+                session.by_time = false;
                 session.grain = Grain::instruction;
                 seen_ = i;
                 focus.pc = static_cast<int32_t>(step.pc);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/gui/shell.h"
 #include "app/gui/views/file_panel.h"
 #include "app/gui/views/kernel_views.h"
 #include "app/gui/views/tape_data.h"
@@ -274,7 +275,7 @@ class EditorView final : public View {
                 session.playing = false;
                 session.grain = Grain::instruction;
                 session.history_step = static_cast<int64_t>(i);
-                focus.pc = static_cast<int32_t>(steps[i].pc);
+                move(session, focus, snapshot, Grain::instruction, 0);
                 ui.animate();
                 break;
             }

@@ -225,6 +225,7 @@ std::shared_ptr<const simt::WarpHistory> history_of(const Snapshot& snapshot) {
 
 void look_at_step(Session& session, Focus& focus, const Snapshot& snapshot, uint64_t step) {
     session.history_step = static_cast<int64_t>(step);
+    session.by_time = false;
     const KernelTrace& trace = snapshot.kernel->result.trace;
     if (focus.warp < 0 || focus.warp >= static_cast<int32_t>(trace.warps.size())) return;
     const WarpTrack& warp = trace.warps[static_cast<size_t>(focus.warp)];

@@ -32,7 +32,7 @@ struct Use {
 // Instructions that have issued up to the clock, the one that issues just now included; SIZE_MAX: the clock does not say.
 size_t issued_by(const Session& session, const Focus& focus, const model::KernelRun& run) {
     const KernelTrace& trace = run.result.trace;
-    if (session.grain != Grain::cycle || focus.time < 0 || focus.warp < 0 ||
+    if ((session.grain != Grain::cycle && !session.by_time) || focus.time < 0 || focus.warp < 0 ||
         focus.warp >= static_cast<int32_t>(trace.warps.size()))
         return SIZE_MAX;
     const WarpTrack& warp = trace.warps[static_cast<size_t>(focus.warp)];

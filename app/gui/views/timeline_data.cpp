@@ -489,6 +489,17 @@ int64_t focus_first(const Timeline& timeline, Focus& focus, int64_t window) {
     return begin;
 }
 
+void set_clock(Session& session, Focus& focus, const KernelTrace& trace, int64_t cycle) {
+    focus.time = cycle;
+    session.wanted = {};
+    session.by_time = session.grain == Grain::instruction;  // the next step goes on from here
+    if (focus.warp < 0 || focus.warp >= static_cast<int32_t>(trace.warps.size())) return;
+    const WarpTrack& warp = trace.warps[static_cast<size_t>(focus.warp)];
+    const bool goes_on = trace.truncated && warp.end >= trace.kept_until;
+    const auto held = static_cast<int64_t>(warp.issued_before + warp.issues.size());
+    if (held > 0) session.history_step = std::clamp<int64_t>(issues_before(trace, warp, cycle), 0, held - (goes_on ? 0 : 1));
+}
+
 void focus_on(Session& session, Focus& focus, const Timeline& timeline, uint32_t warp, int64_t cycle) {
     const KernelTrace& trace = timeline.trace();
     const WarpTrack& track = trace.warps[warp];
@@ -496,12 +507,11 @@ void focus_on(Session& session, Focus& focus, const Timeline& timeline, uint32_t
     focus.warp = static_cast<int32_t>(warp);
     focus.block = static_cast<int32_t>(track.block);
     focus.sm = static_cast<int32_t>(trace.sm);
-    focus.time = cycle;
+    set_clock(session, focus, trace, cycle);
     if (state.resident && timeline.run->program && state.pc() < timeline.run->program->instructions.size()) {
         focus.pc = static_cast<int32_t>(state.pc());
         focus.line = line_of_pc(*timeline.run->program, state.pc());
     }
-    session.history_step = issues_before(trace, track, cycle);
 }
 
 void FocusFollower::follow(const Timeline& timeline, Focus& focus) {

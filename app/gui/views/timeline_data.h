@@ -106,6 +106,8 @@ int32_t line_of_pc(const ptx::Program& program, uint32_t pc);
 // A focus worth a first look: of all windows of `window` cycles the one with the richest mix of states, and in it the
 // longest wait whose cause is in sight, at its middle. Returns where the window begins.
 int64_t focus_first(const Timeline& timeline, Focus& focus, int64_t window);
+// Sets the clock, and with it the instruction that the focused warp issues then or waits to issue: the two never part.
+void set_clock(Session& session, Focus& focus, const KernelTrace& trace, int64_t cycle);
 // Points every view at one warp and cycle.
 void focus_on(Session& session, Focus& focus, const Timeline& timeline, uint32_t warp, int64_t cycle);
 // When the clock or the warp moved since the last call: points pc and line at what the warp does now.

@@ -237,8 +237,9 @@ class WarpsView final : public View {
             session.cycles_end = session.cycles_begin + plain;
         }
         seen_plain_ = plain;
-        if (!chosen || (fresh && unset && !session.lesson.lesson)) {
+        if (!chosen) {
             session.cycles_begin = focus_first(*timeline_, focus, plain);
+            set_clock(session, focus, timeline_->trace(), focus.time);
             session.cycles_end = session.cycles_begin + plain;
         } else if (unset) {
             session.cycles_begin = fresh ? focus.time - plain * 6 / 10 : 0;
@@ -464,7 +465,7 @@ class WarpsView final : public View {
         if (warp >= 0)
             focus_on(session, focus, *timeline_, static_cast<uint32_t>(warp), cycle);
         else
-            focus.time = cycle;
+            set_clock(session, focus, timeline_->trace(), cycle);
         seen_time_ = cycle;
         clicked_at_ = at;
     }
