@@ -197,6 +197,30 @@ TEST_CASE("a step forward never goes back: where the warp has ended the one that
     CHECK(followed > 5);
 }
 
+TEST_CASE("a fault ends the launch in its cycle, on every SM, and the pictures say what stopped it") {
+    OwnDesk desk(fill_ptx(3));
+    const model::KernelRun& run = *desk.session.snapshot()->kernel;
+    REQUIRE(run.result.fault);
+    const KernelTrace& trace = run.result.trace;
+    CHECK(trace.cycles == run.result.cycles);
+    for (const BlockRun& block : trace.blocks) CHECK((block.begin < trace.cycles && block.end <= trace.cycles));
+    for (const WarpTrack& warp : trace.warps) {
+        CHECK(warp.end <= trace.cycles);
+        if (!warp.runs.empty()) CHECK(warp.runs.back().end <= trace.cycles);
+        if (!warp.issues.empty()) CHECK(trace.issues[warp.issues.back()].cycle < trace.cycles);
+    }
+    desk.session.workspace = "sm";
+    desk.settle();
+    desk.key(KeyCode::end);
+    desk.settle();
+    CHECK(desk.shows("memcheck stopped here"));
+    for (const char* view : {"warps", "warp", "blocks"}) {
+        INFO(view);
+        CHECK(desk.shell.describe(view).find("emcheck stopped ") != std::string::npos);
+    }
+    CHECK(desk.clashes() == std::vector<std::string>{});
+}
+
 TEST_CASE("a state's short name is made of words of its full one") {
     for (const StallRow& row : stall_reasons()) {
         std::string rest(code_of(row.reason).brief);

@@ -223,7 +223,9 @@ bool Machine::run_until(int64_t until) {
         while (sm.next() < far_enough) {
             now_ = std::max(now_, sm.next());
             const int64_t visited = sm.next();
-            if (!sm.cycle(SmQueue::key(visited, i) < others)) break;
+            const bool goes_on = sm.cycle(SmQueue::key(visited, i) < others);
+            if (state_.fault && faulted_at_ < 0) faulted_at_ = visited;
+            if (!goes_on) break;
             if (!options_.skip_idle) sm.visit_next_cycle(visited);
             ++visits_;
             if (state_.fault || room_for_a_cluster(state_)) break;
@@ -269,16 +271,17 @@ TimedResult Machine::finish() {
     result_.reports = simt::take_reports(grid_);
     result_.warp_instructions = state_.issues;
     result_.thread_instructions = state_.thread_instructions;
-    result_.cycles = state_.last_cycle;
+    // A fault ends the launch in its cycle, however far other SMs ran ahead of it.
+    result_.cycles = faulted_at_ >= 0 ? std::min(state_.last_cycle, faulted_at_ + 1) : state_.last_cycle;
     result_.launch_us = gpu_.launch_latency_us;
     result_.time_us = static_cast<double>(result_.cycles) / gpu_.boost_mhz;
     describe(recorder_.trace);
     result_.checkpoints = std::move(checkpoints_);
-    result_.trace = recorder_.finish(result_.cycles);
-    result_.instructions = windows_.finish(result_.cycles, memory_.dram().windows, result_.windows);
+    result_.trace = recorder_.finish(result_.cycles, faulted_at_ >= 0);
+    result_.instructions = windows_.finish(state_.last_cycle, memory_.dram().windows, result_.windows);
 
     LaunchTotals& totals = result_.totals;
-    totals.cycles = result_.cycles;
+    totals.cycles = state_.last_cycle;
     totals.blocks_per_sm = state_.blocks_per_sm;
     totals.dram_read = memory_.dram().bytes_read;
     totals.dram_written = memory_.dram().bytes_written;

@@ -86,7 +86,8 @@ class Machine {
     WindowRecorder windows_;
     std::vector<std::unique_ptr<Sm>> sms_;
     SmQueue queue_;
-    int64_t now_ = 0;  // of the latest visit
+    int64_t faulted_at_ = -1;  // cycle in which a fault stopped the launch; -1: none did
+    int64_t now_ = 0;          // of the latest visit
     uint32_t visits_ = 0;
     std::shared_ptr<Checkpoints> checkpoints_;  // null: none are wanted
     std::shared_ptr<const Checkpoint> last_checkpoint_;

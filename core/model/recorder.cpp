@@ -42,7 +42,7 @@ int64_t Recorder::add_block(const BlockRun& block) {
     return static_cast<int64_t>(trace.blocks.size() - 1);
 }
 
-KernelTrace Recorder::finish(int64_t cycles) {
+KernelTrace Recorder::finish(int64_t cycles, bool faulted) {
     trace.cycles = cycles;
     trace.overview = overview.finish(cycles);
     if (!trace.truncated) trace.kept_until = cycles;
@@ -56,7 +56,14 @@ KernelTrace Recorder::finish(int64_t cycles) {
     std::sort(trace.blocks.begin(), trace.blocks.end(), [](const BlockRun& a, const BlockRun& b) {
         return std::tie(a.begin, a.sm, a.slot) < std::tie(b.begin, b.sm, b.slot);
     });
-    return std::move(trace);
+    if (!faulted) return std::move(trace);
+    std::erase_if(trace.blocks, [&](const BlockRun& block) { return block.begin >= cycles; });
+    for (BlockRun& block : trace.blocks) block.end = std::min(block.end, cycles);
+    if (trace.truncated) {
+        trace.kept_until = std::min(trace.kept_until, cycles);
+        return std::move(trace);
+    }
+    return stretch_of(trace, 0, cycles);
 }
 
 }  // namespace lockstep::model

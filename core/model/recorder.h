@@ -39,8 +39,8 @@ class Recorder {
         if (index >= 0) trace.blocks[static_cast<size_t>(index)].end = end;
     }
 
-    // Sorts, and cuts what lies behind kept_until.
-    KernelTrace finish(int64_t cycles);
+    // Sorts, and cuts what lies behind kept_until; `faulted`: what SMs did behind the end, ahead of the one that faulted.
+    KernelTrace finish(int64_t cycles, bool faulted = false);
 
     KernelTrace trace;
     OverviewBuilder overview;

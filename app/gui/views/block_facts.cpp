@@ -28,6 +28,22 @@ std::vector<BlockCounts> count_blocks(const KernelTrace& trace, const WaveFacts&
     return waves;
 }
 
+std::string stop_text(const model::KernelRun& run) {
+    if (!run.result.fault) return {};
+    const simt::Fault& fault = *run.result.fault;
+    return fmt::format("{} stopped here{}", fault.kind, fault.line > 0 ? fmt::format(", line {}", fault.line) : "");
+}
+
+std::string stop_sentence(const model::KernelRun& run) {
+    if (!run.result.fault) return {};
+    const simt::Fault& fault = *run.result.fault;
+    std::string text = fmt::format("{} stopped the kernel{} at cycle {}", fault.kind,
+                                   fault.line > 0 ? fmt::format(" in line {}", fault.line) : "",
+                                   with_commas(std::max<int64_t>(0, run.result.trace.cycles - 1)));
+    text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+    return text;
+}
+
 int64_t most_at_once(const KernelTrace& trace) {
     std::vector<std::pair<uint64_t, int>> events;  // SM and cycle in one key; an end comes before a begin
     for (const BlockRun& block : trace.blocks) {

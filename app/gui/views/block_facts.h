@@ -27,6 +27,10 @@ std::vector<BlockCounts> count_blocks(const KernelTrace& trace, const WaveFacts&
 
 // The most blocks that any SM held at one time.
 int64_t most_at_once(const KernelTrace& trace);
+// "memcheck stopped here, line 3"; empty: nothing stopped the kernel.
+std::string stop_text(const model::KernelRun& run);
+// "Memcheck stopped the kernel in line 3 at cycle 705"
+std::string stop_sentence(const model::KernelRun& run);
 // Of many waves those worth a column: the first ones, those around the wave that runs, and the last; by index.
 std::vector<size_t> waves_shown(const std::vector<BlockCounts>& waves, size_t most);
 

@@ -45,6 +45,7 @@ std::string caption_of(const model::KernelRun& run, const Focus& focus, bool hid
     if (hidden) return "The limits stay hidden until you lock an answer.";
     if (focus.sm >= 0 && focus.sm != static_cast<int32_t>(run.result.trace.sm))
         return fmt::format("SM {} is summarised: only SM {} was traced warp by warp.", focus.sm, run.result.trace.sm);
+    if (run.result.fault) return stop_sentence(run) + ": blocks that ran then did not end, and later ones never began.";
     const model::Occupancy& o = run.result.occupancy;
     std::string name(o.limiter.empty() ? "launch" : o.limiter);
     name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
@@ -124,7 +125,8 @@ class BlocksView final : public View {
                 for (const BlockRun& block : run.result.trace.blocks)
                     if (block.block / std::max<int64_t>(1, facts.at_once) == static_cast<int64_t>(w))
                         end = std::max(end, block.end);
-                text += fmt::format("  wave {} ends at cycle {}\n", w + 1, end);
+                text += fmt::format("  wave {} {} at cycle {}\n", w + 1,
+                                    run.result.fault && end >= run.result.trace.cycles ? "is stopped" : "ends", end);
             }
             if (shown.size() < counts.size())
                 text += fmt::format("  {} more waves\n", with_commas(static_cast<int64_t>(counts.size() - shown.size())));
@@ -255,6 +257,7 @@ class BlocksView final : public View {
                     std::to_string(sm), {.size = 12, .color = theme.quiet, .align = Align::right, .mono = true});
         float free_from = plot.x;
         for (size_t w = 0; w < wave_ends_.size() && wave_ends_.size() <= 12 && seen_until_ == INT64_MAX; ++w) {
+            if (run_->result.fault && wave_ends_[w] >= cycles) continue;  // it did not
             const float x = x_of(wave_ends_[w]) - 1;
             for (float y = plot.y; y < plot.bottom(); y += 7) ui.rect({x, y, 1, 4}, theme.ink);
             const std::string text = fmt::format("wave {} ends {}", w + 1, with_commas(wave_ends_[w]));
@@ -263,6 +266,7 @@ class BlocksView final : public View {
             ui.text(at, plot.bottom() + 15, text, {.size = 12, .color = theme.quiet});
             free_from = at + wide + 12;
         }
+        draw_stop(ui, plot, free_from);
         if (free_from == plot.x) draw_cycles(ui, plot, std::min(cycles, seen_until_));
         if (focus.time >= 0 && focus.time <= cycles) ui.cursor_line(x_of(focus.time), plot.y, plot.bottom());
         if (!ui.hovered(plot)) return;
@@ -278,6 +282,17 @@ class BlocksView final : public View {
             focus.sm = static_cast<int32_t>(sm);
             set_clock(session, focus, run_->result.trace, std::min(cycle, cycles - 1));
         }
+    }
+
+    // A fault ended the launch at the plot's right edge.
+    void draw_stop(Ui& ui, const Rect& plot, float& free_from) const {
+        const std::string text = stop_text(*run_);
+        if (text.empty() || seen_until_ != INT64_MAX) return;
+        ui.rect({plot.right() - 2, plot.y, 2, plot.h}, data::vermillion);
+        const float at = plot.right() - ui.text_width(text, {.size = 12, .weight = 600});
+        if (at < free_from) return;
+        ui.text(at, plot.bottom() + 15, text, {.size = 12, .color = ui.theme->wrong, .weight = 600});
+        free_from = plot.right();
     }
 
     // Where the ends of waves do not say when it is.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/views/block_facts.h"
 #include "app/gui/views/lane_paths.h"
 #include "app/gui/views/sm_views.h"
 #include "app/gui/views/warp_facts.h"
@@ -37,6 +38,17 @@ struct Facts {
     double share = -1;  // of the wait that is over
 };
 
+// The warp whose access, or whatever it was, stopped the kernel.
+bool stopped_at(const model::KernelRun& run, const WarpTrack& warp) {
+    if (!run.result.fault) return false;
+    const simt::Fault& fault = *run.result.fault;
+    const simt::Dim3 &grid = run.config.grid, &block = run.config.block;
+    const auto linear = [](const simt::Dim3& at, const simt::Dim3& of) {
+        return at.x + uint64_t{of.x} * (at.y + uint64_t{of.y} * at.z);
+    };
+    return warp.block == linear(fault.block, grid) && warp.warp_in_block == linear(fault.thread, block) / 32;
+}
+
 Facts facts_of(const Timeline& timeline, const Focus& focus) {
     Facts facts;
     const KernelTrace& trace = timeline.trace();
@@ -46,6 +58,9 @@ Facts facts_of(const Timeline& timeline, const Focus& focus) {
     if (!facts.state.resident) {
         facts.sentence = focus.time < facts.warp->begin ? fmt::format("Starts at cycle {}", with_commas(facts.warp->begin))
                                                         : fmt::format("Ended at cycle {}", with_commas(facts.warp->end));
+    } else if (trace.cycles > 0 && focus.time + 1 >= trace.cycles && stopped_at(*timeline.run, *facts.warp)) {
+        facts.sentence = stop_text(*timeline.run);
+        facts.sentence[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(facts.sentence[0])));
     } else if (facts.state.issue) {
         facts.sentence = fmt::format("Issues {}", operation_of(*timeline.run->program, facts.state.issue->pc));
         if (focus.line > 0)

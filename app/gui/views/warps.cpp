@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "app/gui/views/block_facts.h"
 #include "app/gui/views/resident_warps.h"
 #include "app/gui/views/sm_views.h"
 #include "app/gui/views/timeline_view.h"
@@ -32,6 +33,9 @@ std::string caption_of(const Timeline& timeline, const WindowSums& sums, const F
     std::string_view of = whole ? "Whole kernel: " : "";
     if (whole && timeline.trace().truncated) of = "All cycles kept in full: ";
     if (!whole && cut) of = "In the cycles kept in full, ";
+    if (timeline.run->result.fault && sums.end >= timeline.cycles)
+        return fmt::format("{}. {} of {} issue slots used until then.", stop_sentence(*timeline.run),
+                           with_commas(sums.all_issued()), with_commas(sums.issue_slots));
     std::string text = fmt::format("{}{} of {} issue slots used, {:.2f} per scheduler and cycle.", of,
                                    with_commas(sums.all_issued()), with_commas(sums.issue_slots), rate);
     if (focus.time < 0) return text;
@@ -536,6 +540,20 @@ class WarpsView final : public View {
         focus_on(session, focus, *timeline_, wait.cause->warp, wait.cause->cycle);
     }
 
+    // Where a fault ended the launch.
+    void draw_stop(Ui& ui, const TimelinePlaces& places, float foot) const {
+        const std::string text = stop_text(*timeline_->run);
+        const TimeAxis& axis = places.axis;
+        if (text.empty() || timeline_->cycles <= axis.begin || timeline_->cycles > axis.end) return;
+        const float x = std::min(axis.at(timeline_->cycles), axis.x + axis.width - 1);
+        ui.rect({x - 1, places.ruler.y + 18, 2, foot - places.ruler.y - 18}, data::vermillion);
+        const TextStyle style{.size = 12, .color = ui.theme->wrong, .align = Align::right, .weight = 600};
+        const float wide = ui.text_width(text, style) + 12;
+        if (places.area.h < 20 || x - wide < axis.x) return;
+        ui.rect({x - wide, places.area.y + 2, wide - 2, 18}, ui.theme->panel, 3);
+        ui.text(x - 8, places.area.y + 15, text, style);
+    }
+
     void paint(Ui& ui, const Focus& focus, const TimelinePlaces& places) {
         const TimeAxis& axis = places.axis;
         // Pictures are made anew when anything that they show changes.
@@ -572,6 +590,7 @@ class WarpsView final : public View {
             ui.text(left + width / 2, places.ruler.y + 14, label,
                     {.size = 12, .color = ui.theme->panel, .align = Align::center, .weight = 700, .mono = true});
         }
+        if (places.hidden_from == INT64_MAX) draw_stop(ui, places, foot);
         ui.clip({places.rows.x, places.rows.y - 10, places.rows.w, places.rows.h + 20});
         if (under_pointer_.w > 0) ui.outline(under_pointer_);
         draw_wait(ui, *timeline_, places, focus);
