@@ -221,6 +221,48 @@ TEST_CASE("a fault ends the launch in its cycle, on every SM, and the pictures s
     CHECK(desk.clashes() == std::vector<std::string>{});
 }
 
+TEST_CASE("keys go to the panel that the pointer is in, also when another was used last") {
+    SmDesk desk("memory");
+    const auto lane_moves = [&] {
+        const int32_t before = desk.shell.focus.lane;
+        desk.key(KeyCode::d);
+        return desk.shell.focus.lane != before;
+    };
+    CHECK(lane_moves());  // the first picture has the keys
+    bool over = false;
+    for (const UiState::Written& text : std::vector(desk.written))
+        if (text.text == "Roofline") desk.input.mouse_x = text.ink.x, desk.input.mouse_y = text.ink.y + 60, over = true;
+    REQUIRE(over);
+    desk.frame();
+    CHECK_FALSE(lane_moves());
+}
+
+TEST_CASE("a slider that was clicked takes Home, End and pages, and the clock stays") {
+    SmDesk desk("sm");
+    desk.session.sm_page = "occupancy";
+    desk.frames(2);
+    const int64_t time = desk.shell.focus.time, begin = desk.session.cycles_begin, end = desk.session.cycles_end;
+    desk.click(1375, 137);  // the first slider, threads a block
+    const std::string clicked = desk.shell.describe("occupancy");
+    desk.key(KeyCode::home);
+    const std::string least = desk.shell.describe("occupancy");
+    desk.key(KeyCode::right);
+    const std::string step = desk.shell.describe("occupancy");
+    desk.key(KeyCode::home);
+    CHECK(desk.shell.describe("occupancy") == least);
+    desk.key(KeyCode::page_up);
+    const std::string page = desk.shell.describe("occupancy");
+    desk.key(KeyCode::end);
+    const std::string most = desk.shell.describe("occupancy");
+    CHECK(least != clicked);
+    CHECK(step != least);
+    CHECK(page != step);
+    CHECK(most != page);
+    CHECK(desk.shell.focus.time == time);
+    CHECK(desk.session.cycles_begin == begin);
+    CHECK(desk.session.cycles_end == end);
+}
+
 TEST_CASE("a state's short name is made of words of its full one") {
     for (const StallRow& row : stall_reasons()) {
         std::string rest(code_of(row.reason).brief);

@@ -156,7 +156,7 @@ void Shell::present(Ui& ui, const Snapshot& snapshot) {
     }
     const Rect picture{left, top, width_ - left - desk_margin, foot - top - desk_margin};
     ui.rect(picture, t.panel, 5);
-    state.active_panel = picture;
+    state.active_view = presented_view();
     panel(ui, presented_view(), picture);
     ui.rect({0, foot, width_, transport_height}, t.panel);
     transport(ui, snapshot, {0, foot, width_, transport_height});

@@ -71,8 +71,9 @@ class Shell {
     void choose_gpu(const std::string& name);                 // what is on show runs again, on that one
     std::string shown_title(const Snapshot& snapshot) const;
     float problem_strip(Ui& ui, const Snapshot& snapshot, float top);  // returns its height
+    float stale_strip(Ui& ui, const Snapshot& snapshot, float top);    // the same; the learner's last launch did not run
     void body(Ui& ui, const Rect& area);
-    void give_keys(const std::vector<Placed>& panels);
+    void give_keys(const Ui& ui, const std::vector<Placed>& panels);
     std::vector<std::string> tab_titles(const Ui& ui, const TabStrip& strip);
     void transport(Ui& ui, const Snapshot& snapshot, const Rect& bar);
     void panel(Ui& ui, std::string_view name, const Rect& where);
@@ -135,7 +136,8 @@ class Shell {
     bool setting_open_ = false;
     bool told_fonts_ = false;
     bool runs_own_ = false;
-    bool keyboard_ = false;  // the last input was Tab: show the keyboard focus
+    bool keyboard_ = false;        // the last input was Tab: show the keyboard focus
+    Point pointer_{-1e6f, -1e6f};  // in the last frame
     std::vector<std::string> lesson_ids_, lesson_titles_;
 };
 

@@ -5,19 +5,21 @@
 
 namespace lockstep::gui {
 
-// The keyboard works without the pointer: until a panel is used, keys go to the one that the workspace is about.
-void Shell::give_keys(const std::vector<Placed>& panels) {
-    const auto at = [&](const Rect& a) {  // a picture that scrolls begins above its panel
-        const Rect& active = state.active_panel;
-        return a.x == active.x && active.y <= a.y && active.bottom() > a.y;
-    };
+// Keys go to the panel that the pointer came into or clicked last, or Tab. The keyboard works without the pointer: until
+// then they go to the one that the workspace is about.
+void Shell::give_keys(const Ui& ui, const std::vector<Placed>& panels) {
+    const bool moved = ui.mouse.x != pointer_.x || ui.mouse.y != pointer_.y;
+    pointer_ = ui.mouse;
     for (const Placed& panel : panels)
-        if (at(panel.area)) return;
+        if ((moved || state.mouse_clicked) && ui.enabled && state.dragging == 0 && panel.area.contains(ui.mouse))
+            state.active_view = panel.view;
+    for (const Placed& panel : panels)
+        if (panel.view == state.active_view) return;
     for (const std::string_view name :
          {"warps", "compare", "streams", "divergence", "graph", "kernels", "coalesce", "bytes", "results", "pipeline"})
         for (const Placed& panel : panels)
             if (panel.view == name) {
-                state.active_panel = panel.area;
+                state.active_view = name;
                 return;
             }
 }
@@ -36,17 +38,16 @@ void Shell::panel(Ui& ui, std::string_view name, const Rect& where) {
     Rect whole_view = where;
     if (low) {
         whole_view = {where.x, where.y - view->scrolled, where.w - 8, view->row->least};
-        if (state.active_panel.x == where.x && state.active_panel.bottom() > where.y) state.active_panel = whole_view;
     }
     const size_t controls = state.ring.size();
     if (low) scrolls(ui, "whole", where, view->scrolled);
+    state.drawn_view = name;
     view->view->draw(ui, session, focus, whole_view);
     // Tab came into this panel: the view's own keys follow it, and its frame says so.
     if (state.focus_moved && std::find(state.ring.begin() + static_cast<std::ptrdiff_t>(controls), state.ring.end(),
                                        state.focused) != state.ring.end())
-        state.active_panel = whole_view;
-    if (keyboard_ && menu_ == Menu::none && state.active_panel.x == whole_view.x && state.active_panel.y == whole_view.y)
-        ui.frame(where, theme->accent, 1.5f, 5);
+        state.active_view = name;
+    if (keyboard_ && menu_ == Menu::none && state.active_view == name) ui.frame(where, theme->accent, 1.5f, 5);
     if (low) {
         for (const auto& [key, way] : {std::pair{Key::page_up, -1.0f}, {Key::page_down, 1.0f}})
             if (ui.pressed(key, whole_view)) ui.scroll_to("whole", view->scrolled + way * where.h * 0.8f);
@@ -54,6 +55,7 @@ void Shell::panel(Ui& ui, std::string_view name, const Rect& where) {
         view->scrolled = ui.scroll("whole", where, view->row->least);
         if (view->scrolled != before) ui.animate();
     }
+    state.drawn_view.clear();
     if (presenter.on) return ui.unclip(), ui.pop_scope();
     if (where.h < 60) return ui.unclip(), ui.pop_scope();  // a strip
     const Rect mark{whole_view.right() - 30, whole_view.y + 4, 24, 22};
@@ -112,7 +114,7 @@ void Shell::body(Ui& ui, const Rect& whole) {
     }
     if (menu_ == Menu::none) setting_open_ = false, session.setting_menu.kind = Session::SettingMenu::Kind::none;
     if (!maximised_.empty()) {
-        state.active_panel = area;
+        state.active_view = maximised_;
         return panel(ui, maximised_, area);
     }
     const std::string page = page_view_of(session, session.workspace);  // the panels point to its letters
@@ -135,7 +137,7 @@ void Shell::body(Ui& ui, const Rect& whole) {
                 tabs_[strip.id] = static_cast<int>(i);
         ui.pop_scope();
     }
-    give_keys(plan.panels);
+    give_keys(ui, plan.panels);
     for (const Placed& placed : plan.panels) panel(ui, placed.view, placed.area);
 }
 

@@ -140,7 +140,10 @@ void Shell::plain_key(const KeyPress& key) {
         case KeyCode::left:
         case KeyCode::right: {
             const int way = key.code == KeyCode::left ? -1 : 1;
-            if (state.slider_was_focused) return give(way < 0 ? Key::left : Key::right);
+            if (state.slider_was_focused) {
+                state.large_steps = key.shift;
+                return give(way < 0 ? Key::left : Key::right);
+            }
             const std::vector<Grain> grains = grains_of(session, *snapshot_);
             auto at = std::find(grains.begin(), grains.end(), session.grain);
             if (key.shift && at != grains.end() && at + 1 != grains.end()) ++at;
@@ -149,10 +152,12 @@ void Shell::plain_key(const KeyPress& key) {
         }
         case KeyCode::home:
             give(Key::home);
+            if (state.slider_was_focused) return;
             session.cycles_begin = session.cycles_end = 0;
             return move(session, focus, *snapshot_, session.grain, -1, true);
         case KeyCode::end:
             give(Key::end);
+            if (state.slider_was_focused) return;
             return move(session, focus, *snapshot_, session.grain, 1, true);
         default:
             break;

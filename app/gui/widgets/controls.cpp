@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "app/gui/widgets/draw.h"
 #include "app/gui/widgets/ui_state.h"
@@ -78,6 +79,7 @@ void UiState::begin_frame() {
     ++frame;
     if (written != nullptr) written->clear();
     slider_was_focused = slider_focused;
+    large_steps = false;
     slider_focused = false;
     text_was_focused = text_focused;
     text_focused = false;
@@ -183,12 +185,10 @@ float Ui::wheel(const Rect& r) {
     return turned;
 }
 
-bool Ui::pressed(Key key, const Rect& panel) {
+bool Ui::pressed(Key key, const Rect& part) {
     bool& down = state->keys[static_cast<size_t>(key)];
     if (!enabled || !down) return false;
-    const Rect& active = state->active_panel;
-    if (!panel.contains(mouse) && !(active.x == panel.x && active.y == panel.y)) return false;
-    state->active_panel = panel;
+    if (state->drawn_view.empty() ? !part.contains(mouse) : state->drawn_view != state->active_view) return false;
     down = false;
     return true;
 }
@@ -320,15 +320,21 @@ float Ui::slider(std::string_view id, const Rect& box, float value, int steps) {
     if (enabled) state->ring.push_back(key);
     const bool focused = enabled && state->focused == key;
     if (focused) bring_into_view(*this, grip);
-    if (focused) {  // arrows move it while it has the keyboard
+    if (focused) {  // arrows move it while it has the keyboard, with Shift or a page further, Home and End to its ends
         state->slider_focused = true;
-        bool& less = state->keys[static_cast<size_t>(Key::left)];
-        bool& more = state->keys[static_cast<size_t>(Key::right)];
+        const auto taken = [&](Key which) { return std::exchange(state->keys[static_cast<size_t>(which)], false); };
         const float step = steps > 1 ? 1.0f / static_cast<float>(steps - 1) : 0.05f;
-        value += (more ? step : 0) - (less ? step : 0);
-        less = more = false;
+        const float large = steps > 1 ? std::max(1.0f, std::round(static_cast<float>(steps - 1) / 5)) * step : 0.2f;
+        const float arrow = state->large_steps ? large : step;
+        if (taken(Key::left)) value -= arrow;
+        if (taken(Key::right)) value += arrow;
+        if (taken(Key::page_down)) value -= large;
+        if (taken(Key::page_up)) value += large;
+        if (taken(Key::home)) value = 0;
+        if (taken(Key::end)) value = 1;
     }
     const Drag moved = drag(id, grip);
+    if (moved.started) state->focused = key;
     if (moved.active && box.w > 0) value = (moved.at.x - box.x) / box.w;
     value = std::isnan(value) ? 0 : std::clamp(value, 0.0f, 1.0f);
     if (steps > 1) value = std::round(value * static_cast<float>(steps - 1)) / static_cast<float>(steps - 1);

@@ -152,7 +152,7 @@ struct Ui {
     bool takes_text(std::string_view id, bool tab);
     Drag drag(std::string_view id, const Rect& rect);  // begins inside the rectangle, goes on anywhere
     float wheel(const Rect& rect);                     // notches over the rectangle, taken: nobody else sees them
-    bool pressed(Key key, const Rect& panel);          // while the pointer is over the panel or it was used last
+    bool pressed(Key key, const Rect& part);           // while its view is the active one; outside of views over `part`
     float scroll(std::string_view id, const Rect& view, float content_height);  // offset to subtract; draws a thin bar
     void scroll_to(std::string_view id, float offset);                          // wish for the next frame
     void tooltip(std::string_view text);  // beside the pointer, above everything; '\n' breaks lines

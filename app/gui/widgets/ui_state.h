@@ -49,7 +49,8 @@ struct UiState {
     uint32_t dragging = 0;
     Point drag_from, drag_last;
     std::map<uint32_t, float> scroll, scroll_wish;
-    Rect active_panel;
+    std::string active_view, drawn_view;  // whose panel the keys go to; whose is being drawn
+    bool large_steps = false;             // Shift is held with this frame's arrow: sliders go further
     std::string tooltip;
     bool animate = false;
     uint64_t frame = 0;
