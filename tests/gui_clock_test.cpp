@@ -221,6 +221,50 @@ TEST_CASE("a fault ends the launch in its cycle, on every SM, and the pictures s
     CHECK(desk.clashes() == std::vector<std::string>{});
 }
 
+TEST_CASE("a number that is being typed into a launch runs when its field is left, and a refused one is said everywhere") {
+    OwnDesk desk(fill_ptx());
+    desk.launch().block = "96";
+    desk.session.desk.touch();
+    desk.settle();
+    desk.pace = 0.05;
+    const auto before = desk.session.snapshot()->own_result;
+    REQUIRE(before->settings.block == "96");
+    Rect label;
+    for (const UiState::Written& text : desk.written)
+        if (text.text == "block, threads") label = text.ink;
+    REQUIRE(label.w > 0);
+    desk.click(label.x + 20, label.bottom() + 18);
+    desk.type("6");
+    desk.type("4");
+    desk.frames(2);
+    REQUIRE(desk.session.wait_until_idle(60));
+    CHECK(desk.launch().block == "64");
+    CHECK(desk.session.snapshot()->own_result == before);
+    desk.key(KeyCode::enter);
+    desk.settle();
+    CHECK(desk.session.snapshot()->own_result->settings.block == "64");
+    const size_t runs = desk.session.roof.runs().size();
+
+    desk.key(KeyCode::end);  // the field still has the keyboard
+    desk.type("0");
+    desk.frames(20);  // a pause: it runs, but is no run of the roofline's yet
+    REQUIRE(desk.session.wait_until_idle(60));
+    desk.frames(2);
+    CHECK(desk.session.snapshot()->own_result->settings.block == "640");
+    CHECK(desk.session.roof.runs().size() == runs);
+    desk.type("0");
+    desk.key(KeyCode::escape);
+    desk.settle();
+    REQUIRE(desk.session.snapshot()->own_result->refused);
+    desk.session.workspace = "sm";
+    desk.frames(3);
+    const std::string said = desk.session.desk.stale_run(*desk.session.snapshot());
+    INFO(said);
+    CHECK(said.find("This is the run before it, with block 640") != std::string::npos);
+    CHECK(desk.shows("640."));  // the last word of the strip
+    CHECK(desk.clashes() == std::vector<std::string>{});
+}
+
 TEST_CASE("keys go to the panel that the pointer is in, also when another was used last") {
     SmDesk desk("memory");
     const auto lane_moves = [&] {

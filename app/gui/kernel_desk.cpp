@@ -340,6 +340,7 @@ void KernelDesk::trace_block(Session& session, uint32_t block) {
 
 void KernelDesk::cancel(Session& session) {
     run_asked_ = launch_changed_ = false;
+    typed_at_ = -1;
     session.post({Request::Kind::cancel_own, 0, {}, {}});
 }
 
@@ -357,10 +358,35 @@ bool KernelDesk::compiling(const Snapshot& snapshot) const {
     return !snapshot.compiled || snapshot.compiled->version != version_;
 }
 
+std::string KernelDesk::stale_run(const Snapshot& snapshot) const {
+    const auto &last = snapshot.own_result, &shown = snapshot.own_run;
+    if (!last || !last->refused || !shown || !shown->run || snapshot.kernel != shown->run) return {};
+    const LaunchSettings &a = shown->settings, &b = last->settings;
+    std::string with;
+    const auto differs = [&](const std::string& name, const std::string& was, const std::string& is) {
+        if (was != is) with += (with.empty() ? "" : ", ") + name + " " + was;
+    };
+    if (!a.kernel.empty() && !b.kernel.empty()) differs("kernel", a.kernel, b.kernel);
+    differs("grid", a.grid, b.grid);
+    differs("block", a.block, b.block);
+    differs("shared memory", a.shared + " B", b.shared + " B");
+    differs("seed", a.seed, b.seed);
+    for (size_t i = 0; i < a.arguments.size() && i < b.arguments.size() && a.kernel == b.kernel; ++i)
+        differs(a.arguments[i].parameter, a.arguments[i].text, b.arguments[i].text);
+    return fmt::format("The last launch {}: {}. This is the run before it{}.",
+                       last->cancelled ? "was cancelled" : "did not run", last->refused->message,
+                       with.empty() ? "" : ", with " + with);
+}
+
 bool KernelDesk::update(Session& session, const Snapshot& snapshot, double now) {
     now_ = now;
     if (changed_at_ > now) changed_at_ = now;
+    if (typed_at_ > now) typed_at_ = now;
     bool soon = false;
+    if (typed_at_ >= 0) {
+        soon = true;
+        if (now - typed_at_ >= typing_seconds) touch();
+    }
     if (snapshot.runnable && snapshot.runnable->version != adopted_ && snapshot.runnable->version == version_) {
         adopted_ = version_;
         if (const KernelEntry* one = entry(snapshot)) {
@@ -396,6 +422,7 @@ bool KernelDesk::update(Session& session, const Snapshot& snapshot, double now) 
             job->run = run_asked_ || document().launch.run_on_change;
             job->on_change = !run_asked_;
             run_asked_ = launch_changed_ = false;
+            typed_at_ = -1;
             session.post({Request::Kind::own_kernel, 0, {}, job});
         }
     } else if (run_asked_ || (launch_changed_ && document().launch.run_on_change && fits)) {
@@ -413,6 +440,7 @@ bool KernelDesk::update(Session& session, const Snapshot& snapshot, double now) 
         job->on_change = !run_asked_;
         job->edited_at = -1;
         run_asked_ = launch_changed_ = false;
+        typed_at_ = -1;
         session.post({Request::Kind::own_kernel, 0, {}, job});
     } else if (launch_changed_) {
         dirty_ = true;

@@ -48,8 +48,9 @@ struct ReportPlace {  // where a report says to look
 class KernelDesk {
   public:
     static constexpr size_t most_documents = 16;
-    static constexpr double idle_seconds = 0.15;  // after the last key, before the text is compiled
-    static constexpr double keep_seconds = 0.7;   // after the last change, before it is written to the state file
+    static constexpr double idle_seconds = 0.15;   // after the last key, before the text is compiled
+    static constexpr double typing_seconds = 0.6;  // after the last key in a field of the launch, before it runs
+    static constexpr double keep_seconds = 0.7;    // after the last change, before it is written to the state file
 
     explicit KernelDesk(std::filesystem::path state_file);  // empty: nothing is read or kept
 
@@ -71,9 +72,12 @@ class KernelDesk {
     void forget(size_t index);                                           // takes it off the desk; its file stays
     std::optional<std::string> save(const std::filesystem::path& file);  // and it is that file's document from now on
 
-    bool holds(const std::filesystem::path& file) const;  // the open document is that file's
-    void set_text(std::string text);                      // by the editor
-    void touch() { launch_changed_ = true; }              // the launch settings changed
+    bool holds(const std::filesystem::path& file) const;      // the open document is that file's
+    void set_text(std::string text);                          // by the editor
+    void touch() { launch_changed_ = true, typed_at_ = -1; }  // the launch settings changed
+    void touch_soon() { typed_at_ = now_, typing = true; }    // one is being typed: they changed once its field is left
+    bool due() const { return launch_changed_ || typed_at_ >= 0; }
+    bool typing = false;  // in a field of the launch, since it got the keyboard: what runs now is half-typed, may be
     void choose_entry(const std::string& name);
     void run(Session& session);  // now, as somebody asked for it
     void cancel(Session& session);
@@ -84,6 +88,8 @@ class KernelDesk {
     bool update(Session& session, const Snapshot& snapshot, double now);
     const KernelEntry* entry(const Snapshot& snapshot) const;  // that the settings name; of the last good text
     bool compiling(const Snapshot& snapshot) const;
+    // "The last launch was refused (...): this is the run with block 3."; empty: the run on show is the last launch.
+    std::string stale_run(const Snapshot& snapshot) const;
     std::optional<ReportPlace> jump;
     DeskWish wish = DeskWish::none;
     int32_t go_to_line = 0, go_to_column = 0;  // from 1: the editor jumps there, then sets them to 0
@@ -99,7 +105,7 @@ class KernelDesk {
     uint64_t version_ = 1, opened_ = 1, asked_version_ = 0, adopted_ = 0;
     std::shared_ptr<const KernelResult> seen_result_;
     bool launch_changed_ = false, run_asked_ = false, jump_asked_ = false;
-    double changed_at_ = -1, edited_at_ = -1, kept_at_ = -1, now_ = 0;
+    double changed_at_ = -1, edited_at_ = -1, kept_at_ = -1, typed_at_ = -1, now_ = 0;
     bool dirty_ = false;
     std::unique_ptr<StateKeeper> keeper_;
 };

@@ -187,7 +187,7 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     adopt(snapshot_);
     play(now);
     enter_workspace();
-    if (session.workspace == "kernel" || runs_own_)
+    if (session.workspace == "kernel" || runs_own_ || session.desk.due())
         if (session.desk.update(session, *snapshot_, now)) state.animate = true;
     if (runs_own_ && snapshot_->compiled && !snapshot_->compiled->ok) session.workspace = "kernel";
     if (session.workspace == "kernel" || snapshot_->own_result) runs_own_ = false;
@@ -215,8 +215,8 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     ui.rect({0, top_height, desk_margin, body_bottom - top_height}, theme->background);
     ui.rect({width_ - desk_margin, top_height, desk_margin, body_bottom - top_height}, theme->background);
     top_bar(ui, *snapshot_);
-    const float strip = problem_strip(ui, *snapshot_, top_height + desk_margin);
-    const float top = top_height + desk_margin + strip;
+    float top = top_height + desk_margin + problem_strip(ui, *snapshot_, top_height + desk_margin);
+    top += stale_strip(ui, *snapshot_, top);
     body(ui, {desk_margin, top, width_ - 2 * desk_margin, height_ - transport_height - desk_margin - top});
     transport(ui, *snapshot_, {0, height_ - transport_height, width_, transport_height});
     if (was_training && !(session.playing && session.grain == Grain::training_step))

@@ -105,7 +105,10 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
     const bool guess = session.lesson.lesson && scene_view_of(session) == "roofline" &&  // where nothing else is asked
                        step < session.lesson.predictions.size() && session.lesson.predictions[step].empty();
     session.issues.adopt(snapshot->kernel);
-    session.roof.adopt(snapshot->kernel, snapshot->kernel_label, session.roof.guess_first || guess);
+    if (session.workspace != "kernel") session.desk.typing = false;
+    // What runs while a field of the launch is being typed in is not what was meant.
+    const bool half_typed = session.desk.typing && snapshot->own_run && snapshot->kernel == snapshot->own_run->run;
+    if (!half_typed) session.roof.adopt(snapshot->kernel, snapshot->kernel_label, session.roof.guess_first || guess);
     if (!snapshot->kernel && kernel_) {  // a scene without one: the next is looked at anew
         kernel_.reset();
         asked_ = {};

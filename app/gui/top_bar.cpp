@@ -211,4 +211,18 @@ float Shell::problem_strip(Ui& ui, const Snapshot& snapshot, float top) {
     return box.h + 8;
 }
 
+float Shell::stale_strip(Ui& ui, const Snapshot& snapshot, float top) {
+    if (session.workspace != "sm" && session.workspace != "memory") return 0;  // the Kernel workspace says it in its reports
+    const std::string sentence = session.desk.stale_run(snapshot);
+    if (sentence.empty()) return 0;
+    const float words = ui.paragraph({44, 0, width_ - 80, 200}, sentence, {.size = 13}, 20, false);
+    const Rect box{8, top, width_ - 16, words + 12};
+    ui.rect({0, top, width_, box.h + 8}, theme->background);
+    ui.rect(box, theme->panel2, 5);
+    ui.frame(box, theme->wrong, 1, 5);
+    ui.icon(24, box.y + 20, Icon::warning, {.size = 13, .color = theme->wrong});
+    ui.paragraph({44, box.y + 6, width_ - 80, 200}, sentence, {.size = 13}, 20);
+    return box.h + 8;
+}
+
 }  // namespace lockstep::gui

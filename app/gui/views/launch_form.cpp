@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "app/gui/views/kernel_views.h"
 #include "app/gui/widgets/text_editor.h"
+#include "app/gui/widgets/ui_state.h"
 
 namespace lockstep::gui {
 namespace {
@@ -83,6 +85,7 @@ class LaunchView final : public View {
         height_ = y + offset - r.y + 8;
         ui.unclip();
         ui.pop_scope();
+        left(ui, desk);
     }
 
     std::string describe(const Session& session, const Focus&) const override {
@@ -105,6 +108,24 @@ class LaunchView final : public View {
   private:
     float height_ = 0;
     bool gpus_open_ = false;
+    uint32_t typed_in_ = 0;   // the field that is being typed in; 0: none
+    bool submitted_ = false;  // by Enter
+
+    // A field of the form: what is typed in it runs when it is left, on Enter or after a pause.
+    bool typed(Ui& ui, KernelDesk& desk, const std::string& id, const Rect& box, std::string& value, FieldLook look) {
+        look.submitted = &submitted_;
+        if (!text_field(ui, id, box, value, look)) return false;
+        typed_in_ = ui.state->focused;
+        desk.touch_soon();
+        return true;
+    }
+    void left(const Ui& ui, KernelDesk& desk) {
+        const bool entered = std::exchange(submitted_, false);
+        if (typed_in_ == 0 || (ui.state->focused == typed_in_ && !entered)) return;
+        if (desk.due()) desk.touch();
+        typed_in_ = 0;
+        desk.typing = false;
+    }
 
     // What the last run said about a field, while the field still holds what it said it about.
     static std::string refused(const Snapshot& snapshot, const std::string& field, const std::string& text) {
@@ -141,14 +162,14 @@ class LaunchView final : public View {
         return y + 36;
     }
 
-    static float extents(Ui& ui, KernelDesk& desk, const Snapshot& snapshot, const Rect& r, float y) {
+    float extents(Ui& ui, KernelDesk& desk, const Snapshot& snapshot, const Rect& r, float y) {
         LaunchSettings& s = desk.document().launch;
         const float w = std::floor((r.w - 24) / 3);
         const auto field = [&](int column, const char* label, const char* id, std::string& value, bool wrong,
                                const char* hint) {
             const float x = r.x + static_cast<float>(column) * (w + 12);
             ui.text(x, y + 13, label, {.size = 13, .color = ui.theme->ink2, .width = w});
-            return text_field(ui, id, {x, y + 19, w, 26}, value, {.hint = hint, .wrong = wrong});
+            return typed(ui, desk, id, {x, y + 19, w, 26}, value, {.hint = hint, .wrong = wrong});
         };
         const std::string bad_grid = wrong_extent(s.grid, "the grid"), bad_block = wrong_extent(s.block, "the block");
         const std::string bad_shared = is_number(s.shared) ? "" : "shared memory is a whole number of bytes, from 0";
@@ -157,8 +178,7 @@ class LaunchView final : public View {
         bool changed = field(0, "grid, blocks", "grid", s.grid, !bad_grid.empty() || !no_grid.empty(), "64 or 8,8");
         changed |= field(1, "block, threads", "block", s.block, !bad_block.empty() || !no_block.empty(), "256 or 16,16");
         if (changed) s.grid_chosen = true;
-        changed |= field(2, "shared, bytes", "shared", s.shared, !bad_shared.empty() || !no_shared.empty(), "0");
-        if (changed) desk.touch();
+        field(2, "shared, bytes", "shared", s.shared, !bad_shared.empty() || !no_shared.empty(), "0");
         y += 51;
         y = complaint(ui, r, y, bad_grid);
         y = complaint(ui, r, y, bad_block);
@@ -169,8 +189,7 @@ class LaunchView final : public View {
         return y + 4;
     }
 
-    static float arguments(Ui& ui, KernelDesk& desk, const Snapshot& snapshot, const KernelEntry& entry, const Rect& r,
-                           float y) {
+    float arguments(Ui& ui, KernelDesk& desk, const Snapshot& snapshot, const KernelEntry& entry, const Rect& r, float y) {
         LaunchSettings& s = desk.document().launch;
         if (!entry.program) return complaint(ui, r, y, entry.refused ? entry.refused->message : "");
         if (s.arguments.size() != entry.program->parameters.size()) fit_launch(s, entry, snapshot.runnable->source);
@@ -200,11 +219,9 @@ class LaunchView final : public View {
             if (names - (end - r.x) > 40)
                 ui.text(end + 8, y + 18, type,
                         {.size = 12, .color = ui.theme->quiet, .mono = true, .width = names - (end - r.x) - 16});
-            if (text_field(ui, fmt::format("argument {}", i), box, a.text,
-                           {.hint = "in:f32[1024], out:f32[1024], i32:7", .wrong = !wrong.empty() || !no.empty()})) {
+            if (typed(ui, desk, fmt::format("argument {}", i), box, a.text,
+                      {.hint = "in:f32[1024], out:f32[1024], i32:7", .wrong = !wrong.empty() || !no.empty()}))
                 a.chosen = true;
-                desk.touch();
-            }
             if (ui.hovered({r.x, y, names, 26}))
                 ui.tooltip(fmt::format(
                     "{} {}\ni32:42  f32:1.5   a number\nin:f32[1024]  in:f32{{1,2,3}}  in:x.npy   a buffer to read\n"
@@ -261,9 +278,8 @@ class LaunchView final : public View {
         }
         head("seed");
         const std::string no_seed = refused(snapshot, "seed", s.seed);
-        if (text_field(ui, "seed", {r.x + label, y, 92, 26}, s.seed,
-                       {.hint = "1", .wrong = !is_number(s.seed) || !no_seed.empty()}))
-            desk.touch();
+        typed(ui, desk, "seed", {r.x + label, y, 92, 26}, s.seed,
+              {.hint = "1", .wrong = !is_number(s.seed) || !no_seed.empty()});
         ui.text(r.x + label + 102, y + 18, s.timed ? "of random values" : "of random values and order",
                 {.size = 12, .color = ui.theme->quiet, .width = r.w - label - 102});
         y += 34;

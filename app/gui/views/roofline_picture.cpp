@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace lockstep::gui {
 
@@ -128,17 +129,18 @@ struct Picture {
     }
 
     void dots() {
-        std::vector<const RoofRun*> runs;  // the one on show last
-        std::vector<Point> line;
+        std::vector<const RoofRun*> runs;                      // the one on show last
+        std::map<std::string_view, std::vector<Point>> lines;  // of each kernel, from one of its runs to the next
         double longest = 0;
         for (const RoofRun& run : scene.trail.runs()) {
             if (!shown(run)) continue;
             if (&run != &now) runs.push_back(&run);
-            line.push_back(place(run));
+            lines[run.name].push_back(place(run));
             longest = std::max(longest, run.point.seconds);
         }
         if (shown(now)) runs.push_back(&now);
-        if (line.size() > 1) ui.polyline(line, theme.quiet, 1);
+        for (const auto& [name, line] : lines)
+            if (line.size() > 1) ui.polyline(line, theme.quiet, 1);
         for (size_t i = 0; i < runs.size(); ++i) {
             const RoofRun& run = *runs[i];
             const Point at = place(run);
