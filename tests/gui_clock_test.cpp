@@ -265,6 +265,21 @@ TEST_CASE("a number that is being typed into a launch runs when its field is lef
     CHECK(desk.clashes() == std::vector<std::string>{});
 }
 
+TEST_CASE("while a guess is open the results say neither times nor counts") {
+    OwnDesk desk(fill_ptx());
+    CHECK(desk.shell.describe("results").find(" cycles") != std::string::npos);
+    desk.session.roof.guess_first = true;
+    desk.launch().block = "128";
+    desk.session.desk.touch();
+    desk.settle();
+    REQUIRE(desk.session.roof.guessing());
+    const std::string hidden = desk.shell.describe("results");
+    CHECK(hidden.find(" cycles") == std::string::npos);
+    CHECK(hidden.find("warp instructions") == std::string::npos);
+    CHECK_FALSE(desk.shows(with_commas(desk.session.snapshot()->kernel->result.cycles)));
+    CHECK_FALSE(desk.shows("warp instructions"));
+}
+
 TEST_CASE("keys go to the panel that the pointer is in, also when another was used last") {
     SmDesk desk("memory");
     const auto lane_moves = [&] {

@@ -21,7 +21,15 @@ std::string milliseconds(double seconds) {
                           : fmt::format("{:.1f} s", seconds);
 }
 
-std::string caption_of(const Snapshot& snapshot, uint64_t version) {
+// How long it takes is what is guessed.
+constexpr std::string_view hidden_text = "Its times and counts stay hidden until you lock your guess on the roofline.";
+
+// The run waits for a guess, or will once it stands on the roofline.
+bool is_guessed(const Session& session) {
+    return session.roof.guessing() || (session.roof.guess_first && session.desk.typing);
+}
+
+std::string caption_of(const Snapshot& snapshot, uint64_t version, bool guessed) {
     const auto& result = snapshot.own_result;
     if (!result || (!result->run && !result->refused)) return "The kernel has not run yet.";  // a program has
     std::string text;
@@ -30,6 +38,8 @@ std::string caption_of(const Snapshot& snapshot, uint64_t version) {
     else if (result->run->result.fault)
         text = fmt::format("{} stopped the kernel: counts and outputs are those of half a run.",
                            result->run->result.fault->kind);
+    else if (guessed)
+        text = hidden_text;
     else if (result->timed)
         text = fmt::format("{} took {} cycles on the modelled {}, worked out here in {}.", result->kernel,
                            with_commas(result->run->result.cycles), result->run->gpu.title, milliseconds(result->seconds));
@@ -45,7 +55,8 @@ class ResultsView final : public View {
     void draw(Ui& ui, Session& session, Focus&, const Rect& area) override {
         const auto snapshot = session.snapshot();
         const auto& result = snapshot->own_result;
-        const std::string sentence = caption_of(*snapshot, session.desk.version());
+        const bool guessed = is_guessed(session);
+        const std::string sentence = caption_of(*snapshot, session.desk.version(), guessed);
         const bool ran = result && result->run;
         const Rect body = ui.panel(area, {.title = "Results",
                                           .right = ran ? result->run->gpu.title : std::string_view(),
@@ -71,8 +82,8 @@ class ResultsView final : public View {
         ui.clip({body.x - 8, body.y - 4, body.w + 12, body.h + 4});
         const Rect r{body.x, body.y, body.w - 4, body.h};
         float y = r.y - offset;
-        y = numbers(ui, *result, r, y);
-        if (const auto measured = measured_beside(session, *result)) {
+        if (!guessed) y = numbers(ui, *result, r, y);
+        if (const auto measured = measured_beside(session, *result); measured && !guessed) {
             draw_measured(ui, r.x, y + 14, r.right(), *measured, result->run->result.time_us);
             y += 28;
         }
@@ -97,13 +108,15 @@ class ResultsView final : public View {
                    "\n";
         const auto& run = result->run->result;
         std::string text = fmt::format("Results of {} on {}\n", result->kernel, result->run->gpu.title);
-        if (result->timed && !run.fault)
+        const bool guessed = is_guessed(session);
+        if (result->timed && !run.fault && !guessed)
             text += fmt::format("  {} cycles, {:.2f} us (simulated)\n", with_commas(run.cycles), run.time_us);
-        if (const auto measured = measured_beside(session, *result))
+        if (const auto measured = measured_beside(session, *result); measured && !guessed)
             text += fmt::format("  {}\n", measured_sentence(*measured, run.time_us));
-        text += fmt::format("  {} warp instructions, {} thread instructions (executed)\n",
-                            with_commas(static_cast<int64_t>(run.warp_instructions)),
-                            with_commas(static_cast<int64_t>(run.thread_instructions)));
+        if (!guessed)
+            text += fmt::format("  {} warp instructions, {} thread instructions (executed)\n",
+                                with_commas(static_cast<int64_t>(run.warp_instructions)),
+                                with_commas(static_cast<int64_t>(run.thread_instructions)));
         if (!result->printed.empty()) text += "  printed:\n" + result->printed + "\n";
         for (const lessons::BoundArgument& one : result->bound.arguments) {
             if (one.role != lessons::KernelArgument::Role::out && one.role != lessons::KernelArgument::Role::inout) continue;
@@ -111,7 +124,7 @@ class ResultsView final : public View {
             text += fmt::format("  {} {}: {}\n    {}\n", buffer.name, buffer.type_text, sentence_of(buffer),
                                 first_values(buffer, 16));
         }
-        return text + "  " + caption_of(*snapshot, session.desk.version()) + "\n";
+        return text + "  " + caption_of(*snapshot, session.desk.version(), guessed) + "\n";
     }
 
   private:
