@@ -197,6 +197,20 @@ TEST_CASE("a step forward never goes back: where the warp has ended the one that
     CHECK(followed > 5);
 }
 
+TEST_CASE("what a step is stays with its workspace") {
+    OwnDesk desk(fill_ptx());
+    desk.key(static_cast<KeyCode>('2'));
+    const std::string first = desk.session.workspace;
+    desk.session.grain = Grain::cycle;
+    desk.frames(2);
+    desk.session.workspace = "kernel";
+    desk.frames(2);
+    CHECK(desk.session.grain == Grain::instruction);
+    desk.session.workspace = first;
+    desk.frames(2);
+    CHECK(desk.session.grain == Grain::cycle);
+}
+
 TEST_CASE("a fault ends the launch in its cycle, on every SM, and the pictures say what stopped it") {
     OwnDesk desk(fill_ptx(3));
     const model::KernelRun& run = *desk.session.snapshot()->kernel;

@@ -105,6 +105,8 @@ void Shell::enter_workspace() {
     if (session.workspace == entered_) return;
     const bool left_kernel = entered_ == "kernel";
     entered_ = session.workspace;
+    const auto chosen = grains_.find(entered_);
+    if (chosen != grains_.end()) session.grain = chosen->second;
     if (entered_ == "cluster") {
         session.playing = false;
         session.grain = Grain::action;
@@ -112,7 +114,10 @@ void Shell::enter_workspace() {
     }
     if (entered_ == "kernel") {
         session.playing = false;
-        session.grain = session.desk.document().is_tape() ? Grain::node : Grain::instruction;
+        if (session.desk.document().is_tape())
+            session.grain = Grain::node;
+        else if (chosen == grains_.end() || session.grain == Grain::node)
+            session.grain = Grain::instruction;
         session.post({Request::Kind::show_own, 0, {}});
     } else if (left_kernel && entered_ == "learn" && session.lesson.lesson) {
         session.post({Request::Kind::lesson_step, session.lesson.step, {}});
@@ -221,6 +226,7 @@ void Shell::frame(const Input& input, float width, float height, double now) {
     transport(ui, *snapshot_, {0, height_ - transport_height, width_, transport_height});
     if (was_training && !(session.playing && session.grain == Grain::training_step))
         session.post({Request::Kind::pause, 0, {}});
+    grains_[entered_] = session.grain;
     tooltip(ui);
     overlay(ui);
     // The keyboard goes into a menu and comes back to where it was.

@@ -131,6 +131,7 @@ class Shell {
     bool begin_wish_ = false;  // else it opens where its warp begins to work
     std::string workspace_;    // of the last frame
     std::string entered_;
+    std::map<std::string, Grain> grains_;  // by workspace: what a step is there
     std::shared_ptr<const lessons::Lesson> grain_lesson_;
     std::shared_ptr<const simt::WarpHistory> reveal_history_;
     bool setting_open_ = false;

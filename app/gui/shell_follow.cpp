@@ -178,6 +178,7 @@ void Shell::adopt(const std::shared_ptr<const Snapshot>& snapshot) {
     if (session.lesson.lesson && (grain_lesson_ != session.lesson.lesson || grain_step_ != session.lesson.step)) {
         grain_lesson_ = session.lesson.lesson;
         grain_step_ = session.lesson.step;
+        grains_.erase("learn");
         if (!snapshot->step) focus.step = -1;  // curves of whole runs: they end where their cursor stands
         const std::string view = scene_view_of(session);
         session.grain =
