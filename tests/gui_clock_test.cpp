@@ -350,3 +350,13 @@ TEST_CASE("a state's short name is made of words of its full one") {
         }
     }
 }
+
+TEST_CASE("the timeline describes the window that it opens with") {
+    SmDesk desk("learn");
+    desk.session.workspace = "sm";
+    desk.session.cycles_begin = desk.session.cycles_end = 0;
+    const std::string words = desk.shell.describe("warps");
+    desk.frames(2);
+    const std::string shown = desk.shell.describe("warps");
+    CHECK(words.substr(0, words.find(" to ")) == shown.substr(0, shown.find(" to ")));  // where it ends depends on its width
+}

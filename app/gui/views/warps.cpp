@@ -53,9 +53,7 @@ std::string caption_of(const Timeline& timeline, const WindowSums& sums, const F
 }
 
 // The cycles that the numbers are of: those in view, or all; of a trace that was cut, those of them that it has in full.
-std::pair<int64_t, int64_t> span_of(const Session& session, const Timeline& timeline) {
-    int64_t begin = session.cycles_begin, end = session.cycles_end;
-    if (session.whole || end <= begin) begin = 0, end = std::max<int64_t>(1, timeline.cycles);
+std::pair<int64_t, int64_t> span_of(int64_t begin, int64_t end, const Timeline& timeline) {
     const KernelTrace& trace = timeline.trace();
     if (!trace.truncated) return {begin, end};
     begin = std::clamp(begin, trace.kept_from, trace.kept_until);
@@ -161,9 +159,17 @@ class WarpsView final : public View {
             focus_first(timeline, at, first_look);
         const int64_t hidden = revealed_until(session, at, trace);
         const bool set = session.cycles_end > session.cycles_begin;
-        const int64_t begin = set ? session.cycles_begin : 0,
-                      end = set ? session.cycles_end : std::max<int64_t>(1, timeline.cycles);
-        const auto [from, to] = span_of(session, timeline);
+        // Not drawn yet: the window that it will open with.
+        const int64_t all = std::max<int64_t>(1, timeline.cycles), length = std::min(all, first_look);
+        const int64_t opens = std::clamp<int64_t>(at.time - length * 6 / 10, 0, all - length);
+        const bool fresh = timeline_->run != snapshot->kernel;
+        const int64_t begin = set     ? session.cycles_begin
+                              : fresh ? opens
+                                      : 0,
+                      end = set     ? session.cycles_end
+                            : fresh ? opens + length
+                                    : all;
+        const auto [from, to] = span_of(session.whole ? 0 : begin, session.whole ? all : end, timeline);
         const WindowSums sums = quick_sums(timeline, from, to);
         std::string text = fmt::format("Warps by cycle (simulated), SM {}", trace.sm);
         text += hidden != INT64_MAX ? "\n"
@@ -222,7 +228,10 @@ class WarpsView final : public View {
 
     // Of what may be seen: the legend must not name a state that comes later.
     void sums_for(const Session& session, int64_t hidden) {
-        const auto [begin, until] = span_of(session, *timeline_);
+        const bool whole = session.whole || session.cycles_end <= session.cycles_begin;
+        const auto [begin, until] =
+            span_of(whole ? 0 : session.cycles_begin, whole ? std::max<int64_t>(1, timeline_->cycles) : session.cycles_end,
+                    *timeline_);
         const int64_t end = std::max(begin, std::min(until, hidden));
         if (sums_.issued.empty() || sums_.begin != begin || sums_.end != end) sums_ = quick_sums(*timeline_, begin, end);
     }
