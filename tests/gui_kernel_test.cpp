@@ -60,8 +60,9 @@ std::string fill_ptx(int bad = -1) {
 }
 )";
 }
-const std::string endless_ptx =
-    std::string(header) + ".visible .entry endless()\n{\nagain:\n    bra.uni again;\n    ret;\n}\n";
+const std::string endless_ptx = std::string(header) +
+                                ".visible .entry endless()\n{\n    .reg .b32 %r<2>;\n    mov.u32 %r1, 0;\nagain:\n"
+                                "    add.u32 %r1, %r1, 1;\n    bra.uni again;\n    ret;\n}\n";
 
 struct Scratch {  // a folder of this test's own
     fs::path folder =
