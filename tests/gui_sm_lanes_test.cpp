@@ -24,6 +24,11 @@ TEST_CASE("lanes are named by what they have in common") {
     CHECK(lanes_text(0x88888888u) == "lanes 3, 7, 11 ...");
     CHECK(lanes_text(0x08888888u) == "7 lanes");
     CHECK(lanes_text(0x0000f00fu) == "8 lanes");
+    const auto path = [](std::vector<uint32_t> masks) { return lanes_of_path(masks); };
+    CHECK(path({0x55555555u, 0x55555555u}) == "even lanes");
+    CHECK(path({0x55555555u, 0x11111111u, 0x01010101u}) == "some lanes (16, 8, 4)");  // a tree that halves
+    CHECK(path({0xffffu, 0xffu, 0xfu, 0x3u, 0x1u}) == "some lanes (16, 8, 4 ...)");
+    CHECK(path({0xffu, 0xff00u}) == "lanes 0 to 15, on several paths");
 }
 
 TEST_CASE("both sides of a branch together are the lanes that met it") {
@@ -172,10 +177,30 @@ TEST_CASE("paths that run one after the other at one depth are told apart from o
         snapshot->history = history;
         desk.session.history_step = 5;
         desk.show(snapshot);
-        return desk.shows("lanes 0 to 15, on several paths") ? "several" : desk.shows("lanes 0 to 15") ? "one" : "none";
+        return desk.shows("lanes 0 to 15, on several paths") ? "several" : desk.shows("some lanes (16, 8)") ? "one" : "none";
     };
     CHECK(std::string(legend_after(0xffff, 0xff)) == "one");  // a loop that lanes leave
     CHECK(std::string(legend_after(0xff, 0xff00)) == "several");
+    desk.size(1280, 720, 2);  // a low panel keeps the legend
+    CHECK(std::string(legend_after(0xff, 0xff00)) == "several");
+    CHECK(desk.clashes() == std::vector<std::string>{});
+}
+
+TEST_CASE("instructions that are still to come can be read: only their squares are faint") {
+    SmDesk desk("learn");
+    desk.shell.show_alone("divergence");
+    desk.session.grain = Grain::instruction;
+    auto snapshot = std::make_shared<Snapshot>(*desk.session.snapshot());
+    snapshot->history = even_odd_history();
+    desk.session.history_step = 1;
+    desk.show(snapshot);
+    int rows = 0;
+    for (const UiState::Written& text : desk.written) {
+        if (!text.text.ends_with("/32")) continue;
+        ++rows;
+        CHECK(text.opacity == 1);
+    }
+    CHECK(rows > 3);
 }
 
 TEST_CASE("a limit chosen by hand is one: it stops") {

@@ -84,11 +84,14 @@ class DivergenceView final : public View {
         with_text_ = lanes_x_ - body.x > 104 + 60;
         text_at_ = with_pc_ ? 144.0f : 104.0f;
         with_pc_ = with_pc_ || (!with_text_ && lanes_x_ - body.x > 140);
-        const float totals = body.h > 300 ? 104.0f : body.h > 200 ? 68.0f : body.h > 150 ? 40.0f : 0.0f;
+        // A low panel gives up the scale, then the bar, whose number the caption has; the legend stays.
+        const float totals = body.h > 300 ? 104.0f : body.h > 164 ? 68.0f : body.h > 96 ? 24.0f : 0.0f;
         const Rect table{body.x, body.y, body.w, body.h - totals};
         draw_table(ui, session, focus, program, *history, shown, table);
+        if (totals > 24 && shown.through() > shown.from)
+            draw_totals(ui, *history, shown, {body.x, body.bottom() - totals + 8, body.w, totals - 8});
         if (totals > 0 && shown.through() > shown.from)
-            draw_totals(ui, program, *history, shown, {body.x, body.bottom() - totals + 8, body.w, totals - 8});
+            draw_legend(ui, program, *history, shown, body.x, body.bottom() - (totals > 68 ? 16.0f : 6.0f), body.right());
         ui.pop_scope();
     }
 
@@ -169,8 +172,8 @@ class DivergenceView final : public View {
                 ui.rect(row, theme.selected);
                 ui.rect({row.x, y, 3, row_pitch}, theme.accent);
             }
-            const Faded faint(ui, i > shown.current ? 0.45f : 1.0f);
-            draw_row(ui, program, step, i, static_cast<double>(lanes) / static_cast<double>(i - first + 1), now, y, text_x,
+            const When when = now ? When::now : i < shown.current ? When::before : When::later;
+            draw_row(ui, program, step, i, static_cast<double>(lanes) / static_cast<double>(i - first + 1), when, y, text_x,
                      r);
             if (ui.clicked({row.x, row.y, row.w - 8, row.h})) {
                 session.history_step = static_cast<int64_t>(i);
@@ -198,10 +201,14 @@ class DivergenceView final : public View {
         return cycle_of_step(trace, trace.warps[static_cast<size_t>(focus.warp)], static_cast<int64_t>(step));
     }
 
-    void draw_row(Ui& ui, const ptx::Program& program, const simt::WarpStep& step, size_t index, double average, bool now,
+    enum class When : uint8_t { before, now, later };  // of a row, as the clock stands
+
+    // What is to come has faint squares; its text is quiet, no fainter: it can be read.
+    void draw_row(Ui& ui, const ptx::Program& program, const simt::WarpStep& step, size_t index, double average, When when,
                   float y, float text_x, const Rect& r) {
         const Theme& theme = *ui.theme;
-        const Color second = now ? theme.ink : theme.ink2;
+        const bool now = when == When::now, later = when == When::later;
+        const Color second = now ? theme.ink : later ? theme.quiet : theme.ink2;
         const float base = y + 18;
         ui.text(r.x + 44, base, with_commas(static_cast<int64_t>(index) + 1),
                 {.size = 13, .color = second, .align = Align::right, .mono = true});
@@ -215,8 +222,18 @@ class DivergenceView final : public View {
             std::replace(text.begin(), text.end(), '\t', ' ');
             ui.text(text_x, base, text, {.size = 13, .color = second, .mono = true, .width = lanes_x_ - text_x - 12});
         }
+        draw_lanes(ui, program, step, y + (row_pitch - lane_) / 2, later ? 0.45f : 1.0f);
+        ui.text(lanes_end() + 66, base, fmt::format("{}/32", lanes_in(step.active)),
+                {.size = 13, .color = later ? theme.quiet : theme.ink, .align = Align::right, .mono = true});
+        if (with_average_)
+            ui.text(r.right(), base, fmt::format("{:.1f}", average),
+                    {.size = 13, .color = second, .align = Align::right, .weight = now ? 700 : 400, .mono = true});
+    }
+
+    void draw_lanes(Ui& ui, const ptx::Program& program, const simt::WarpStep& step, float top, float opacity) {
+        const Theme& theme = *ui.theme;
+        const Faded faint(ui, opacity);
         const PathCode code = path_code(running_path(step));
-        const float top = y + (row_pitch - lane_) / 2;
         const uint32_t gone = gone_lanes(program, step);
         for (int lane = 0; lane < 32; ++lane) {
             const Rect box{lane_x(lane), top, lane_, lane_};
@@ -238,15 +255,9 @@ class DivergenceView final : public View {
             ui.frame(box, faded(waiting, 0.45f));
             ui.rect({box.x + box.w / 2 - 1.5f, box.y + box.h / 2 - 1.5f, 3, 3}, waiting);
         }
-        ui.text(lanes_end() + 66, base, fmt::format("{}/32", lanes_in(step.active)),
-                {.size = 13, .align = Align::right, .mono = true});
-        if (with_average_)
-            ui.text(r.right(), base, fmt::format("{:.1f}", average),
-                    {.size = 13, .color = second, .align = Align::right, .weight = now ? 700 : 400, .mono = true});
     }
 
-    void draw_totals(Ui& ui, const ptx::Program& program, const simt::WarpHistory& history, const Shown& shown,
-                     const Rect& r) {
+    void draw_totals(Ui& ui, const simt::WarpHistory& history, const Shown& shown, const Rect& r) {
         const Theme& theme = *ui.theme;
         const LaneSums sums = sum_lanes(history, shown.from, shown.through());
         const Rect bar{lanes_x_, r.y + 8, lanes_end() - lanes_x_, 24};
@@ -296,28 +307,21 @@ class DivergenceView final : public View {
                     fmt::format("{:.0f} % of the slots", 100.0 * static_cast<double>(sums.lanes) /
                                                              static_cast<double>(std::max<int64_t>(1, sums.slots()))),
                     {.size = 13, .color = theme.ink2, .width = r.right() - bar.right() - 14});
-        if (r.h > 50) draw_legend(ui, program, history, shown, r.x, bar.y + (r.h > 80 ? 72.0f : 44.0f), r.right());
     }
 
-    // Whether these lanes ever ran at once: else they are those of several paths at one depth, one after the other.
-    static bool together(const simt::WarpHistory& history, const Shown& shown, size_t path, uint32_t mask) {
-        for (size_t i = shown.from; i < shown.through(); ++i)
-            if (running_path(history.steps[i]) == path && history.steps[i].active == mask) return true;
-        return false;
-    }
-
-    // One entry a path that ran in the rows counted; a path's lanes are all that ran on it.
+    // One entry a path that ran in the rows counted.
     void draw_legend(Ui& ui, const ptx::Program& program, const simt::WarpHistory& history, const Shown& shown, float x,
                      float y, float right) {
         const Theme& theme = *ui.theme;
-        std::vector<uint32_t> masks;
-        std::vector<size_t> order;  // in which they first ran, as in the bar
+        std::vector<std::vector<uint32_t>> masks;  // by path, each once, as they first ran
+        std::vector<size_t> order;                 // in which the paths first ran, as in the bar
         uint32_t gone = 0, waited = 0, returned = 0;
         for (size_t i = shown.from; i < shown.through(); ++i) {
             const size_t path = running_path(history.steps[i]);
-            if (masks.size() <= path) masks.resize(path + 1, 0);
-            if (masks[path] == 0) order.push_back(path);
-            masks[path] |= history.steps[i].active;
+            if (masks.size() <= path) masks.resize(path + 1);
+            if (masks[path].empty()) order.push_back(path);
+            if (std::find(masks[path].begin(), masks[path].end(), history.steps[i].active) == masks[path].end())
+                masks[path].push_back(history.steps[i].active);
             const uint32_t off = gone_lanes(program, history.steps[i]);
             gone |= off;
             returned |= off & ~history.steps.front().exited;
@@ -325,14 +329,17 @@ class DivergenceView final : public View {
         }
         for (const size_t path : order) {
             const PathCode code = path_code(path);
-            std::string name = path == 0 ? (masks[0] == simt::full_mask ? "all lanes together" : "all lanes that are left")
-                                         : lanes_text(masks[path]);
-            if (path > 0 && !together(history, shown, path, masks[path])) name += ", on several paths";
+            const bool all = std::find(masks[path].begin(), masks[path].end(), simt::full_mask) != masks[path].end();
+            const std::string name = path > 0 ? lanes_of_path(masks[path])
+                                     : all    ? "all lanes together"
+                                              : "all lanes that are left";
             if (x + 24 + ui.text_width(name, {.size = 13}) > right) return;
             x = ui.legend(x, y, code.color, code.hatch, name);
         }
-        const std::string off = "lane off: it waits for another path";
-        if (waited != 0 && x + 24 + ui.text_width(off, {.size = 13}) <= right) {
+        std::string_view off;  // the longest that there is room for
+        for (const std::string_view words : {"waits", "off: it waits", "lane off: it waits for another path"})
+            if (x + 24 + ui.text_width(words, {.size = 13}) <= right) off = words;
+        if (waited != 0 && !off.empty()) {
             ui.frame({x, y - 11, 14, 14}, theme.ink3);
             ui.rect({x + 5.5f, y - 5.5f, 3, 3}, theme.ink3);
             x = ui.text(x + 20, y, off, {.size = 13, .color = theme.ink2}) + 24;

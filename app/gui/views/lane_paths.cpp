@@ -53,6 +53,21 @@ std::string lanes_text(uint32_t mask) {
     return fmt::format("{} lanes", count);
 }
 
+std::string lanes_of_path(std::span<const uint32_t> masks) {
+    uint32_t all = 0;
+    std::vector<int> counts;
+    for (const uint32_t mask : masks) {
+        all |= mask;
+        if (const int count = lanes_in(mask); std::find(counts.begin(), counts.end(), count) == counts.end())
+            counts.push_back(count);
+    }
+    if (std::find(masks.begin(), masks.end(), all) == masks.end()) return lanes_text(all) + ", on several paths";
+    if (std::all_of(masks.begin(), masks.end(), [&](uint32_t mask) { return mask == all; })) return lanes_text(all);
+    std::string text = "some lanes (";
+    for (size_t i = 0; i < std::min<size_t>(counts.size(), 3); ++i) text += (i > 0 ? ", " : "") + std::to_string(counts[i]);
+    return text + (counts.size() > 3 ? " ...)" : ")");
+}
+
 size_t counting_from(const simt::WarpHistory& history) {
     for (size_t i = 1; i < history.steps.size(); ++i) {
         const uint32_t here = history.steps[i].active, before = history.steps[i - 1].active;

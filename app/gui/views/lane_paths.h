@@ -2,6 +2,7 @@
 // sums. A path is told by its number in the warp's history: 0, the stack's bottom, is "all lanes"; of two paths that part,
 // the one with the lowest lane is solid (even numbers), the other hatched (odd numbers), whichever runs first.
 #pragma once
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,9 @@ inline size_t running_path(const simt::WarpStep& step) {
 int lanes_in(uint32_t mask);
 // "all 32 lanes", "even lanes", "odd lanes", "lanes 0 to 7", "lane 5", "12 lanes".
 std::string lanes_text(uint32_t mask);
+// Of the masks that ran on a path, in their order: as above where it is always the same, else how many lanes it had:
+// "some lanes (16, 8, 4)". Masks of which none holds the others are those of several paths at one depth.
+std::string lanes_of_path(std::span<const uint32_t> masks);
 
 // The step from which averages count: the first branch that splits the warp, or 0.
 size_t counting_from(const simt::WarpHistory& history);

@@ -51,7 +51,7 @@ float stretch_of(const Face& face, float size) {
 
 // Notes where the glyphs' ink will lie, for tests.
 void note_text(UiState& state, const ImDrawList& list, const Face& face, float stretch, float pen, float top,
-               std::string_view text, float size, bool shortened) {
+               std::string_view text, float size, bool shortened, float opacity) {
     Rect ink;
     float x0 = 1e9f, y0 = 1e9f, x1 = -1e9f, y1 = -1e9f;
     for (size_t at = 0; at < text.size();) {
@@ -70,7 +70,7 @@ void note_text(UiState& state, const ImDrawList& list, const Face& face, float s
     const ImVec2 low = list.GetClipRectMin(), high = list.GetClipRectMax();
     const Rect clip{low.x, low.y, high.x - low.x, high.y - low.y};
     if (ink.x >= high.x || ink.right() <= low.x || ink.y >= high.y || ink.bottom() <= low.y) return;
-    state.written->push_back({ink, clip, std::string(text), size, shortened, false});
+    state.written->push_back({ink, clip, std::string(text), size, opacity, shortened, false});
 }
 
 struct Word {
@@ -111,7 +111,7 @@ float Ui::text(float x, float baseline, std::string_view text, const TextStyle& 
     const float begin = pen, top = std::floor(baseline * scale + 0.5f) - std::floor(ascent_of(face) * stretch + 0.5f);
     const Color color = faded(style.color == 0 ? theme->ink : style.color, opacity);
     if (state->written != nullptr)
-        note_text(*state, *list, face, stretch, pen, top, text, style.size * scale, !shortened.empty());
+        note_text(*state, *list, face, stretch, pen, top, text, style.size * scale, !shortened.empty(), opacity);
     const ImVec2 low = list->GetClipRectMin(), high = list->GetClipRectMax();
     if (top > high.y || top + face.pixels * stretch < low.y || (color >> 24) == 0) {
         return (style.align == Align::left ? begin + pixels_wide(face, stretch, text) : begin) / scale;

@@ -71,6 +71,7 @@ struct UiState {
         Rect ink, clip;
         std::string text;
         float size = 0;             // em, pixels
+        float opacity = 1;          // below 1: it was made fainter
         bool shortened = false;     // by an ellipsis
         bool painted_over = false;  // in part: what is wholly painted over is taken back
     };
