@@ -228,6 +228,15 @@ TEST_CASE("exactly one limit is named, and it is the least") {
     CHECK(named == 1);
 }
 
+TEST_CASE("limits that bind alike are all named") {
+    // 416 threads are 13 warps, and 26 registers a thread 13,312 a block: of either four fit on an SM of V100.
+    const model::GpuSpec gpu = model::gpu_named("v100").value();
+    const auto rows = limiter_rows(model::occupancy_limits(gpu, 416, 26, 0));
+    REQUIRE(model::occupancy(gpu, 416, 26, 0).blocks == 4);
+    CHECK(limiter_names(rows) == "warps and registers");
+    CHECK(limiter_names(limiter_rows(*small_run())) == "shared memory");
+}
+
 TEST_CASE("source splits into lines whatever ends them") {
     const auto lines = lines_of("a\r\n\tb\nc");
     REQUIRE(lines.size() == 3);

@@ -86,7 +86,21 @@ std::vector<LimiterRow> limiter_rows(std::span<const model::OccupancyLimit> limi
         if (limit.name == "your limit") each = "chosen by hand";
         rows.push_back({std::string(limit.name), limit.blocks, std::move(each), limit.limiter});
     }
+    for (const model::OccupancyLimit& limit : limits)
+        for (LimiterRow& row : rows) row.limiter = row.limiter || (limit.limiter && row.blocks == limit.blocks);
     return rows;
+}
+
+std::string limiter_names(std::span<const LimiterRow> rows) {
+    std::vector<std::string_view> names;
+    for (const LimiterRow& row : rows)
+        if (row.limiter) names.push_back(row.name);
+    std::string text;
+    for (size_t i = 0; i < names.size(); ++i) {
+        if (i > 0) text += i + 1 == names.size() ? " and " : ", ";
+        text += names[i];
+    }
+    return text;
 }
 
 std::vector<LimiterRow> limiter_rows(const model::KernelRun& run) {

@@ -35,15 +35,17 @@ std::string stop_sentence(const model::KernelRun& run);
 std::vector<size_t> waves_shown(const std::vector<BlockCounts>& waves, size_t most);
 
 struct LimiterRow {
-    std::string name;    // "shared memory"
-    int64_t blocks = 0;  // that it allows an SM
-    std::string each;    // "20,736 of 98,304 B a block"
-    bool limiter = false;
+    std::string name;      // "shared memory"
+    int64_t blocks = 0;    // that it allows an SM
+    std::string each;      // "20,736 of 98,304 B a block"
+    bool limiter = false;  // allows the fewest, alone or together with others
 };
 std::vector<LimiterRow> limiter_rows(const model::KernelRun& run);
 std::vector<LimiterRow> limiter_rows(std::span<const model::OccupancyLimit> limits);
+// "registers"; where several allow equally few, "warps and registers".
+std::string limiter_names(std::span<const LimiterRow> rows);
 
-// A bar a limit, 16 high, divided into the blocks that it allows, `resident` of them filled; the shortest is outlined.
+// A bar a limit, 16 high, divided into the blocks that it allows, `resident` of them filled; the shortest are outlined.
 void draw_limits(Ui& ui, const Rect& r, std::span<const LimiterRow> rows, int64_t resident);
 
 }  // namespace lockstep::gui

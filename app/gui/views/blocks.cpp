@@ -47,9 +47,9 @@ std::string caption_of(const model::KernelRun& run, const Focus& focus, bool hid
         return fmt::format("SM {} is summarised: only SM {} was traced warp by warp.", focus.sm, run.result.trace.sm);
     if (run.result.fault) return stop_sentence(run) + ": blocks that ran then did not end, and later ones never began.";
     const model::Occupancy& o = run.result.occupancy;
-    std::string name(o.limiter.empty() ? "launch" : o.limiter);
+    std::string name = o.limiter.empty() ? "launch" : limiter_names(limiter_rows(run));
+    const bool one = name == "shared memory" || name == "your limit" || o.limiter.empty();
     name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-    const bool one = o.limiter == "shared memory" || o.limiter == "your limit" || o.limiter.empty();
     return fmt::format("{} {} at {} block{}: {} of {} warps, occupancy {:.0f} %.{}", name, one ? "stops" : "stop", o.blocks,
                        o.blocks == 1 ? "" : "s", o.blocks * o.warps_per_block, run.gpu.warps_per_sm.value, 100 * o.fraction,
                        never_full(run, most));

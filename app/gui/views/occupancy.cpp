@@ -36,15 +36,19 @@ model::Occupancy occupancy_of(const model::GpuSpec& gpu, const Wanted& w) {
     return model::occupancy(gpu, w.threads, w.registers, w.shared);
 }
 
+std::string limiters_of(const model::GpuSpec& gpu, const Wanted& w) {
+    return limiter_names(limiter_rows(model::occupancy_limits(gpu, w.threads, w.registers, w.shared)));
+}
+
 std::string sentence_of(const model::GpuSpec& gpu, const Wanted& w) {
     const model::Occupancy o = occupancy_of(gpu, w);
-    if (o.blocks == 0) return fmt::format("No block fits: {} do not allow even one.", o.limiter);
-    std::string name(o.limiter);
+    std::string name = limiters_of(gpu, w);
+    const bool one = name == "shared memory";
+    if (o.blocks == 0) return fmt::format("No block fits: {} {} not allow even one.", name, one ? "does" : "do");
     name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-    return fmt::format("{} {} at {} block{} of {} warp{}: {} of {} warps, occupancy {:.0f} %.", name,
-                       o.limiter == "shared memory" ? "stops" : "stop", o.blocks, o.blocks == 1 ? "" : "s",
-                       o.warps_per_block, o.warps_per_block == 1 ? "" : "s", o.blocks * o.warps_per_block,
-                       gpu.warps_per_sm.value, 100 * o.fraction);
+    return fmt::format("{} {} at {} block{} of {} warp{}: {} of {} warps, occupancy {:.0f} %.", name, one ? "stops" : "stop",
+                       o.blocks, o.blocks == 1 ? "" : "s", o.warps_per_block, o.warps_per_block == 1 ? "" : "s",
+                       o.blocks * o.warps_per_block, gpu.warps_per_sm.value, 100 * o.fraction);
 }
 
 // One axis of the calculator: which value, its range and step.
@@ -105,9 +109,10 @@ class OccupancyView final : public View {
         std::string text = fmt::format(
             "Occupancy (derived): {}, {} threads a block, {} registers a thread, {} B of shared memory a block\n", gpu.title,
             w.threads, w.registers, w.shared);
+        const uint32_t fit = occupancy_of(gpu, w).blocks;
         for (const model::OccupancyLimit& limit : model::occupancy_limits(gpu, w.threads, w.registers, w.shared))
             text += fmt::format("  {}: {} blocks; {}{}\n", limit.name, limit.blocks, limit.rule,
-                                limit.limiter ? ", the limiter" : "");
+                                limit.blocks == fit ? ", the limiter" : "");
         for (const auto& [warps, used] : session.issues.used())
             text += fmt::format("  run with {} resident warps: {:.1f} % of the issue slots used\n", warps, used);
         return text + "  " + sentence_of(gpu, w) + "\n";
@@ -332,7 +337,7 @@ class OccupancyView final : public View {
                 axis.least + std::round((at - axis.least) / axis.step) * axis.step, axis.least, axis.most));
             const model::Occupancy o = occupancy_of(gpu_, there);
             ui.tooltip(fmt::format("{} {}: {} of {} warps, limited by {}", with_commas(there.*axis.value), axis.name,
-                                   o.blocks * o.warps_per_block, gpu_.warps_per_sm.value, o.limiter));
+                                   o.blocks * o.warps_per_block, gpu_.warps_per_sm.value, limiters_of(gpu_, there)));
         }
     }
 };
