@@ -120,7 +120,7 @@ TEST_CASE("a kernel that touches no memory is said to, and the head names its wa
 
 TEST_CASE("the memory chart's sentence counts what is written to shared memory, too") {
     Desk desk(run_of(1));
-    CHECK(desk.says("chart", "DRAM moves only 128 B; 256 B more go to and from shared memory."));
+    CHECK(desk.says("chart", "DRAM moves only 128 B; 256 B more go to and from shared memory, a store in 32 passes."));
 }
 
 TEST_CASE("a stride of n words touches 4 n sectors, at most one a lane") {
@@ -562,6 +562,84 @@ TEST_CASE("at twice the text size coalescing keeps the table of instructions") {
     CHECK(desk.shows("mean sectors"));
     CHECK(desk.shows("ld.global.f32"));
     CHECK(desk.clashes() == std::vector<std::string>{});
+}
+
+TEST_CASE("a low picture of coalescing keeps two rows of its table whole, the picked one among them") {
+    Desk desk(run_of(2));
+    REQUIRE(desk.shell.show_alone("coalesce"));
+    const auto rows = memory_rows(*desk.session.snapshot()->kernel, nullptr, false);
+    REQUIRE(rows.size() == 3);
+    for (const float height : {440.0f, 452.0f, 470.0f, 500.0f, 560.0f, 720.0f})
+        for (const MemoryRow& row : {rows.front(), rows.back()}) {
+            desk.size(1280, height, 1);
+            desk.shell.focus.pc = static_cast<int32_t>(row.pc);
+            desk.frames(4);
+            INFO(height << ", " << row.text);
+            int whole = 0, cut = 0;
+            bool picked = false;
+            for (const UiState::Written& text : desk.written) {
+                if (!text.text.ends_with(".global.f32")) continue;
+                if (text.text.find("pc ") != std::string::npos) continue;  // over the picture
+                const bool inside = text.ink.y >= text.clip.y && text.ink.bottom() <= text.clip.bottom();
+                ++(inside ? whole : cut);
+                picked = picked || (inside && text.text == row.text);
+            }
+            CHECK(whole >= 2);
+            CHECK(cut == 0);
+            CHECK(picked);
+            CHECK(desk.clashes() == std::vector<std::string>{});
+        }
+}
+
+TEST_CASE("the tiles of coalescing say efficiency at every height, and all of them what was pinned, or none") {
+    Desk desk(run_of(2));
+    REQUIRE(desk.shell.show_alone("coalesce"));
+    for (const float height : {460.0f, 560.0f, 720.0f, 1000.0f}) {
+        desk.size(1280, height, 1);
+        desk.frames(3);
+        INFO(height);
+        CHECK_FALSE(desk.shows("useful"));
+        const auto tiles = std::count_if(desk.written.begin(), desk.written.end(), [](const UiState::Written& text) {
+            return text.text == "128" || text.text == "100 %" || text.text == "4";  // of stride 1
+        });
+        CHECK((tiles == 4 || height < 600));
+    }
+}
+
+TEST_CASE("rows of an unrolled loop are told apart by their pc") {
+    std::vector<MemoryRow> rows(3);
+    rows[0] = {.pc = 4, .line = 6, .text = "ld.global.f32", .accesses = {}};
+    rows[1] = {.pc = 9, .line = 6, .text = "ld.global.f32", .accesses = {}};
+    rows[2] = {.pc = 11, .line = 6, .text = "st.global.f32", .accesses = {}};
+    CHECK(has_twin(rows, rows[0]));
+    CHECK(has_twin(rows, rows[1]));
+    CHECK_FALSE(has_twin(rows, rows[2]));
+}
+
+TEST_CASE("the bracket below many lines is no wider than they are") {
+    Pattern pattern;
+    pattern.lanes = 0xffffffffu;
+    for (uint64_t lane = 0; lane < 32; ++lane) pattern.address[lane] = 0x7F0000011000 + lane / 2 * 256;
+    auto snapshot = run_of(2);
+    auto history = std::make_shared<simt::WarpHistory>(*snapshot->history);
+    for (simt::WarpAccess& access : history->accesses)
+        std::copy(pattern.address.begin(), pattern.address.end(), std::begin(access.addresses));
+    snapshot->history = history;
+    for (const float width : {900.0f, 720.0f, 600.0f}) {
+        Desk desk(snapshot);
+        REQUIRE(desk.shell.show_alone("coalesce"));
+        desk.size(width, 720, 1);
+        desk.frames(3);
+        INFO(width);
+        bool found = false;
+        for (const UiState::Written& text : desk.written) {
+            if (text.text.find("16 lines") == std::string::npos || text.text.find("load") != std::string::npos) continue;
+            found = true;
+            CHECK(text.ink.x >= 20);
+            CHECK(text.ink.right() <= width - 20 - (width > 600 ? 124 : 0));
+        }
+        CHECK(found);
+    }
 }
 
 TEST_CASE("the sandbox names the units of stride and offset, and no offset that it does not use") {

@@ -15,7 +15,8 @@
 namespace lockstep::gui {
 namespace {
 
-constexpr float row_height = 26;
+constexpr float row_height = 26, table_head = 20;
+constexpr float tile_width = 124;
 constexpr int sweep[] = {1, 2, 4, 8, 16, 32, 0};  // 0: random
 
 std::string plural(uint64_t count, std::string_view what) {
@@ -62,10 +63,10 @@ class CoalesceView final : public View {
         const bool tiles = body.w > 560;
         const float foot = table_height(scene, body.bottom() - y, ghost_.shown && !scene.hidden);
         const float high = std::min(body.bottom() - foot - y - 22, 320.0f);  // the table follows the picture
-        const Rect picture{body.x, y + 22, body.w - (tiles ? 120.0f : 0.0f), high};
+        const Rect picture{body.x, y + 22, body.w - (tiles ? tile_width + 8 : 0.0f), high};
         if (scene.nothing.empty()) {
             draw_picture(ui, focus, scene, picture);
-            if (tiles) draw_tiles(ui, scene, {body.right() - 112, y + 18, 112, picture.bottom() - y - 18});
+            if (tiles) draw_tiles(ui, scene, {body.right() - tile_width, y + 18, tile_width, picture.bottom() - y - 18});
         } else {
             ui.say_nothing_yet({body.x, y, body.w, picture.h}, scene.nothing,
                                "The sandbox shows what any stride would cost.");
@@ -130,6 +131,8 @@ class CoalesceView final : public View {
     Ghost ghost_;
     bool ghost_fits_ = true;  // below the picture, in the last frame
     int32_t last_pc_ = -1;
+    int seen_row_ = -1;  // the row that the table was scrolled to, and the height that it had then
+    float seen_table_ = 0;
     mutable LineChoice line_choice_;
     mutable std::shared_ptr<const model::KernelRun> rows_run_;
     mutable std::shared_ptr<const simt::WarpHistory> rows_history_, known_history_;
@@ -275,7 +278,8 @@ class CoalesceView final : public View {
         if (!scene.sandbox) {
             if (scene.picked.row < 0 || scene.hidden) return 26;
             const MemoryRow& row = scene.rows[static_cast<size_t>(scene.picked.row)];
-            const std::string text = fmt::format("{} {}", scene.name, row.text);
+            const std::string text = fmt::format("{} {}{}", scene.name, row.text,
+                                                 has_twin(scene.rows, row) ? fmt::format(", pc {}", row.pc) : "");
             x = ui.text(x + 4, y + 18, text, {.size = 13, .weight = 600, .width = room_end - x - 200}) + 12;
             if (scene.picked.executions > 1 && x + 170 < room_end) {
                 if (ui.chip(x, y, "<", false, scene.picked.execution > 0))
@@ -384,7 +388,7 @@ class CoalesceView final : public View {
                      {"moved", with_commas(f.moved) + " B", with_commas(g.moved), theme.ink},
                      {"efficiency", efficiency_text(f.efficiency()), efficiency_text(g.efficiency()),
                       wasteful ? theme.wrong : theme.right}};
-        const float pitch = std::min(57.0f, (area.h + 7) / 4);
+        const float pitch = std::min(57.0f, (area.h - 2) / 4);
         if (pitch < 24) return;
         if (pitch < 52) {  // name and value on one line
             for (size_t i = 0; i < std::size(tiles); ++i) {
@@ -392,10 +396,9 @@ class CoalesceView final : public View {
                 ui.rect(box, theme.panel2, 4);
                 ui.frame(box, theme.line, 1, 4);
                 const float y = box.y + box.h / 2 + 5;
-                const float end = ui.text(box.right() - 7, y, tiles[i].value,
-                                          {.size = 14, .color = tiles[i].color, .align = Align::right, .weight = 600});
-                const bool fits = ui.text_width(tiles[i].label, {.size = 12}) <= end - box.x - 12;
-                ui.text(box.x + 7, y, fits ? tiles[i].label : "useful", {.size = 12, .color = theme.ink2});
+                ui.text(box.right() - 7, y, tiles[i].value,
+                        {.size = 14, .color = tiles[i].color, .align = Align::right, .weight = 600});
+                ui.text(box.x + 7, y, tiles[i].label, {.size = 12, .color = theme.ink2});
             }
             return;
         }
@@ -405,18 +408,19 @@ class CoalesceView final : public View {
             ui.frame(box, theme.line, 1, 4);
             ui.text(box.x + 8, box.y + 16, tiles[i].label, {.size = 12, .color = theme.ink2});
             ui.text(box.x + 8, box.bottom() - 9, tiles[i].value, {.size = 18, .color = tiles[i].color, .weight = 600});
+            if (!ghost_.shown) continue;
             const float w = ui.text_width(tiles[i].ghost, {.size = 12}) + 10;
-            if (!ghost_.shown || w + ui.text_width(tiles[i].value, {.size = 18, .weight = 600}) + 20 > box.w) continue;
-            const Rect mark{box.right() - 8 - w, box.bottom() - 24, w, 17};
+            const Rect mark{box.right() - 5 - w, box.y + 4, w, 16};  // beside the name: there is room for any number
             ui.dashed(mark, theme.ink3, 3, 3);
-            ui.text(mark.x + w / 2, mark.y + 13, tiles[i].ghost, {.size = 12, .color = theme.ink2, .align = Align::center});
+            ui.text(mark.x + w / 2, mark.y + 12, tiles[i].ghost, {.size = 12, .color = theme.ink2, .align = Align::center});
         }
     }
 
-    // The picture gets lower before the table goes: first by its wires, then by the pinned pattern.
+    // The picture gets lower before the table has fewer than two rows: first by its wires, then by the pinned pattern.
     static float table_height(const Scene& scene, float room, bool ghost) {
-        constexpr float usual = 196, with_ghost = 22 + CoalescePicture::least_with_ghost, least = 132, one_row = 60;
-        const float picture = room >= usual + 80 ? usual : ghost && room >= with_ghost + one_row ? with_ghost : least;
+        constexpr float usual = 196, with_ghost = 22 + CoalescePicture::least_with_ghost, least = 132;
+        constexpr float one_row = 6 + table_head + row_height, two_rows = one_row + row_height;
+        const float picture = room >= usual + two_rows ? usual : ghost && room >= with_ghost + two_rows ? with_ghost : least;
         if (room < picture + one_row) return 0;
         const float wanted = 34 + row_height * std::max(2.0f, static_cast<float>(scene.rows.size()));
         return std::min({std::max(wanted, 104.0f), room - picture, 300.0f});
@@ -424,7 +428,7 @@ class CoalesceView final : public View {
 
     void draw_foot(Ui& ui, Session& session, Focus& focus, const Snapshot& snapshot, const Scene& scene, const Rect& area) {
         ui.line({area.x, area.y}, {area.right(), area.y}, ui.theme->grid);
-        const bool bars = area.w > 740;
+        const bool bars = area.w > 740 && area.h > 70;  // high enough to be bars
         const float wide = area.w > 800 ? 280 : 216, table = bars ? area.w - wide - 26 : area.w;
         draw_table(ui, session, focus, snapshot, scene, {area.x, area.y + 6, table, area.h - 6});
         if (bars) draw_bars(ui, scene, {area.right() - wide, area.y + 6, wide, std::min(area.h - 6, 100.0f)});
@@ -435,17 +439,32 @@ class CoalesceView final : public View {
         const TextStyle head{.size = 12, .color = theme.ink2},
             head_right{.size = 12, .color = theme.ink2, .align = Align::right};
         const bool wide = r.w > 520;
+        // What an unrolled loop does twice on one line is told apart by its pc.
+        const bool twins = std::any_of(scene.rows.begin(), scene.rows.end(),
+                                       [&](const MemoryRow& row) { return has_twin(scene.rows, row); });
         const float eff = r.right() - 92, pair = eff - 14, sectors = pair - (wide ? 84.0f : 0.0f), requests = sectors - 84,
-                    op = requests - (wide ? 184.0f : 140.0f);
+                    op = requests - (wide ? 184.0f : 140.0f), source = r.x + (twins ? 68.0f : 34.0f);
+        const bool with_source = op - source > 66;
         ui.text(r.x + 22, r.y + 13, "line", head_right);
-        if (op - r.x > 100) ui.text(r.x + 34, r.y + 13, "source", head);
+        if (twins) ui.text(r.x + 56, r.y + 13, "pc", head_right);
+        if (with_source) ui.text(source, r.y + 13, "source", head);
         ui.text(op, r.y + 13, "instruction", head);
         ui.text(requests, r.y + 13, "requests", head_right);
         ui.text(sectors, r.y + 13, "mean sectors", head_right);
         if (wide) ui.text(pair, r.y + 13, "used/moved", head_right);
         ui.text(eff, r.y + 13, "efficiency", head);
-        const Rect rows{r.x - 4, r.y + 20, r.w + 4, r.h - 20};
-        const float offset = ui.scroll("rows", rows, row_height * static_cast<float>(scene.rows.size()));
+        const float whole = std::max(1.0f, std::floor((r.h - table_head) / row_height)) * row_height;  // no half rows
+        const Rect rows{r.x - 4, r.y + table_head, r.w + 4, std::min(whole, r.h - table_head)};
+        float offset = ui.scroll("rows", rows, row_height * static_cast<float>(scene.rows.size()));
+        if (const int row = scene.picked.row; row >= 0 && (row != seen_row_ || rows.h != seen_table_)) {
+            seen_row_ = row, seen_table_ = rows.h;
+            const float top = row_height * static_cast<float>(row),
+                        in_sight = std::clamp(offset, top + row_height - rows.h, top);
+            if (in_sight != offset) {
+                ui.scroll_to("rows", offset = std::max(0.0f, in_sight));
+                ui.animate();
+            }
+        }
         ui.clip(rows);
         const auto lines = snapshot.kernel ? lines_of(snapshot.kernel->source) : std::vector<std::string>();
         for (size_t i = 0; i < scene.rows.size(); ++i) {
@@ -465,11 +484,14 @@ class CoalesceView final : public View {
             if (row.line > 0)
                 ui.text(r.x + 22, y + 18, std::to_string(row.line),
                         {.size = 13, .color = theme.ink2, .align = Align::right, .mono = true});
-            if (op - r.x > 100 && row.line > 0 && static_cast<size_t>(row.line) <= lines.size()) {
+            if (twins)
+                ui.text(r.x + 56, y + 18, std::to_string(row.pc),
+                        {.size = 13, .color = theme.quiet, .align = Align::right, .mono = true});
+            if (with_source && row.line > 0 && static_cast<size_t>(row.line) <= lines.size()) {
                 const std::string& line = lines[static_cast<size_t>(row.line) - 1];
-                draw_code(ui, r.x + 34, y + 18,
+                draw_code(ui, source, y + 18,
                           std::string_view(line).substr(std::min(line.find_first_not_of(' '), line.size())), 13,
-                          op - r.x - 44);
+                          op - source - 10);
             }
             const float count_w = ui.text_width(with_commas(static_cast<int64_t>(row.requests)), mono);
             ui.text(op, y + 18, row.text, {.size = 13, .mono = true, .width = requests - count_w - op - 8});

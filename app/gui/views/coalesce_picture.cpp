@@ -54,10 +54,12 @@ CoalescePicture::CoalescePicture(const Rect& area, size_t lines, bool ghost)
     sector_pitch_ = (line_w_ - border) / 4;
     word_pitch_ = (sector_pitch_ - (line_w_ > 150 ? 6.0f : 2.0f)) / 8;
     // Lanes, room for the lines between, words, two rows of labels, the ghost.
-    const float below = 44 + (ghost ? 30.0f : 0.0f);
+    const bool low = area.h < 150;
+    if (low) counts_down_ = 18, lines_down_ = 32;
+    const float below = (low ? 32.0f : 44.0f) + (ghost ? 30.0f : 0.0f);
     word_h_ = area.h > 190 ? 28.0f : 20.0f;
     words_y_ = area.y + std::max(lane_pitch_ + 24, std::min(area.h - below - word_h_, 112.0f));
-    ghost_y_ = words_y_ + word_h_ + 58;
+    ghost_y_ = words_y_ + word_h_ + (low ? 46.0f : 58.0f);
 }
 
 Rect CoalescePicture::line_box(size_t line) const {
@@ -164,7 +166,7 @@ void CoalescePicture::draw_lines(Ui& ui, const RequestFacts& facts) const {
 
 void CoalescePicture::draw_labels(Ui& ui, const RequestFacts& facts) const {
     const Theme& theme = *ui.theme;
-    const float base = words_y_ + word_h_ + 22;
+    const float base = words_y_ + word_h_ + counts_down_;
     const TextStyle style{.size = 12, .color = theme.ink2, .align = Align::center};
     uint32_t number = 0;
     bool bare = false;  // a count without "of 8"
@@ -184,7 +186,7 @@ void CoalescePicture::draw_labels(Ui& ui, const RequestFacts& facts) const {
                 }
         }
     // Brackets with the lines' addresses; where these do not fit, one bracket with the first and the last.
-    const float y = words_y_ + word_h_ + 38;
+    const float y = words_y_ + word_h_ + lines_down_;
     const TextStyle mono{.size = 12, .color = theme.ink2, .align = Align::center, .mono = true};
     const auto bracket = [&](float left, float right, const std::string& label) {
         const float half = ui.text_width(label, mono) / 2 + 8, middle = (left + right) / 2;
@@ -206,10 +208,16 @@ void CoalescePicture::draw_labels(Ui& ui, const RequestFacts& facts) const {
         for (size_t i = 0; i < facts.lines.size(); ++i) bracket(line_box(i).x, line_box(i).right(), address(facts.lines[i]));
     } else {
         const bool gaps = facts.lines.back().line - facts.lines.front().line + 1 != facts.lines.size();
-        bracket(line_box(0).x, line_box(facts.lines.size() - 1).right(),
-                fmt::format("{}{} lines of 128 B, {} to {}{}", bare ? "words used of 8 in each sector of " : "",
-                            facts.lines.size(), address(facts.lines.front()), address(facts.lines.back()),
-                            gaps ? "; those between are not touched" : ""));
+        const std::string lines = fmt::format("{}{} lines", bare ? "words used of 8 in each sector of " : "",
+                                              facts.lines.size()),
+                          ends = fmt::format(", {} to {}", address(facts.lines.front()), address(facts.lines.back()));
+        const float left = line_box(0).x, right = line_box(facts.lines.size() - 1).right();
+        std::string label = lines;  // the longest that there is room for
+        for (const std::string& words : {lines + " of 128 B", lines + ends, lines + " of 128 B" + ends,
+                                         lines + " of 128 B" + ends + (gaps ? ", others between" : ""),
+                                         lines + " of 128 B" + ends + (gaps ? "; those between are not touched" : "")})
+            if (ui.text_width(words, mono) + 20 <= right - left) label = words;
+        bracket(left, right, label);
     }
 }
 

@@ -11,7 +11,7 @@ Color sector_color(uint64_t index, const Theme& theme);
 
 class CoalescePicture {
   public:
-    static constexpr float least_with_ghost = 144;  // height
+    static constexpr float least_with_ghost = 130;  // height
 
     // Where everything stands: `area` from the lanes' top to the ghost's bottom, `lines` to be shown side by side.
     CoalescePicture(const Rect& area, size_t lines, bool ghost);
@@ -36,6 +36,7 @@ class CoalescePicture {
     size_t lines_;
     float lane_pitch_ = 24, line_pitch_ = 384, line_w_ = 380, sector_pitch_ = 94, word_pitch_ = 11, words_y_ = 0,
           word_h_ = 28, ghost_y_ = 0;
+    float counts_down_ = 22, lines_down_ = 38;  // baselines of both rows of labels, below the words
 
     void draw_lanes(Ui& ui, const Pattern& pattern, int picked, bool hidden) const;
     void draw_lines(Ui& ui, const RequestFacts& facts) const;

@@ -119,6 +119,12 @@ std::vector<MemoryRow> memory_rows(const model::KernelRun& run, const simt::Warp
     return rows;
 }
 
+bool has_twin(const std::vector<MemoryRow>& rows, const MemoryRow& row) {
+    return std::any_of(rows.begin(), rows.end(), [&](const MemoryRow& other) {
+        return other.pc != row.pc && other.line == row.line && other.text == row.text && row.line > 0;
+    });
+}
+
 bool is_hidden(const MemoryRow& row, const Session& session, const simt::WarpHistory* history) {
     if (session.reveal_steps < 0) return false;
     return history == nullptr || row.accesses.empty() ||

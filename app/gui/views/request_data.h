@@ -56,6 +56,9 @@ struct MemoryRow {  // an instruction of the run that touched global (or shared)
 // In program order. `history` may be null.
 std::vector<MemoryRow> memory_rows(const model::KernelRun& run, const simt::WarpHistory* history, bool shared);
 
+// Whether another row has the same line and text, as an unrolled loop's have.
+bool has_twin(const std::vector<MemoryRow>& rows, const MemoryRow& row);
+
 // Whether the learner has chosen a line since the clock moved: else the pictures follow the clock.
 class LineChoice {
   public:
