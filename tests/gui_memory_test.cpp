@@ -642,6 +642,41 @@ TEST_CASE("the bracket below many lines is no wider than they are") {
     }
 }
 
+TEST_CASE("while a lesson asks how many passes, no remedy stands beside the request until one is chosen") {
+    Desk desk(run_of(2));
+    const auto rows = memory_rows(*desk.session.snapshot()->kernel, nullptr, true);
+    auto lesson = std::make_shared<lessons::Lesson>();
+    lessons::Step first, second;
+    lessons::Predict predict;
+    predict.of = "shared_passes_per_request@line:6";
+    second.predicts = {predict};
+    lesson->steps = {first, second};
+    desk.session.lesson.lesson = lesson;
+    desk.session.lesson.predictions = {{}, {LessonState::Prediction{}}};
+    desk.session.lesson.done = {false, false};
+    desk.session.lesson.step = 0;
+    desk.shell.focus.pc = static_cast<int32_t>(rows[0].pc);  // a column of the tile
+    desk.frame();
+    CHECK(desk.says("banks", "32-way"));
+    CHECK_FALSE(desk.says("banks", "what if"));
+    CHECK_FALSE(desk.says("banks", "1-way"));
+    desk.session.lesson.predictions[1][0].locked = true;
+    desk.frame();
+    CHECK(desk.says("banks", "what if: padded rows"));
+}
+
+TEST_CASE("the lanes that a pass serves are those that are on") {
+    auto snapshot = run_of(2);
+    auto history = std::make_shared<simt::WarpHistory>(*snapshot->history);
+    for (simt::WarpAccess& access : history->accesses) access.lanes = 0xff;
+    snapshot->history = history;
+    Desk desk(snapshot);
+    REQUIRE(desk.shell.show_alone("banks"));
+    desk.frames(3);
+    CHECK(desk.shows("lanes 0 to 7 served"));
+    CHECK_FALSE(desk.shows("lanes 0 to 31 served"));
+}
+
 TEST_CASE("the sandbox names the units of stride and offset, and no offset that it does not use") {
     Desk desk(run_of(1));
     REQUIRE(desk.shell.show_alone("coalesce"));

@@ -7,6 +7,8 @@
 #include <bit>
 #include <cmath>
 
+#include "app/gui/views/lane_paths.h"
+
 namespace lockstep::gui {
 
 namespace {
@@ -276,9 +278,12 @@ void BankPicture::draw_passes(Ui& ui, const BankFacts& facts, size_t shown, int 
     const Theme& theme = *ui.theme;
     const float right = pass_x_ + 32 * pass_w_;
     const float words = ui.text(pass_x_, passes_y_ - 6, passes_text(facts), {.size = 13, .weight = 600});
+    uint32_t served = 0;
+    for (const auto& pass : facts.passes) served |= pass.lanes;
     const std::string note = facts.groups > 1
                                  ? fmt::format("{} groups of {} lanes, one after the other", facts.groups, 32 / facts.groups)
-                                 : "lanes 0 to 31 served";
+                             : served == 0xffffffffu ? "lanes 0 to 31 served"
+                                                     : lanes_text(served) + " served";
     if (ui.text_width(note, {.size = 12}) + 12 < right - words)
         ui.text(right, passes_y_ - 6, note, {.size = 12, .color = theme.ink2, .align = Align::right});
     const Rect box{pass_x_, passes_y_, 32 * pass_w_, passes_h_};

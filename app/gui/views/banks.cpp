@@ -23,6 +23,17 @@ std::string element_name(int bytes) {
     return bytes == 4 ? "float" : bytes == 8 ? "double" : "float4";
 }
 
+// Whether this step of the lesson or a later one asks how many passes something takes: what a remedy does may be the answer.
+bool asks_of_passes(const LessonState& state) {
+    if (!state.lesson || state.step < 0) return false;
+    for (auto s = static_cast<size_t>(state.step); s < std::min(state.lesson->steps.size(), state.predictions.size()); ++s) {
+        const auto& asked = state.lesson->steps[s].predicts;
+        for (size_t i = 0; i < std::min(asked.size(), state.predictions[s].size()); ++i)
+            if (!state.predictions[s][i].locked && asked[i].of.find("shared_passes") != std::string::npos) return true;
+    }
+    return false;
+}
+
 class BanksView final : public View {
   public:
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
@@ -91,7 +102,8 @@ class BanksView final : public View {
     };
     bool sandbox_ = false;
     TileChoice choice_;
-    std::optional<Remedy> chosen_;  // until then padding, and nothing beside a request of a run that has no conflict
+    // Until then padding; nothing beside a request of a run that has no conflict, or while the lesson asks of passes.
+    std::optional<Remedy> chosen_;
     int32_t last_pc_ = -1;
     mutable LineChoice line_choice_;
     double played_from_ = -1;  // when the passes began to play; -1: they stand
@@ -142,7 +154,8 @@ class BanksView final : public View {
             atomic = row.is_atomic;
             scene.store = row.is_store;
             scene.left.pattern = pattern_of(scene.history->accesses[static_cast<size_t>(scene.picked.access)]);
-            if (!chosen_ && bank_facts(scene.left.pattern, atomic).ways <= 1) scene.remedy = Remedy::none;
+            if (!chosen_ && (asks_of_passes(session.lesson) || bank_facts(scene.left.pattern, atomic).ways <= 1))
+                scene.remedy = Remedy::none;
             scene.right.pattern = what_if(scene.left.pattern, scene.remedy);
         }
         scene.left.facts = bank_facts(scene.left.pattern, atomic);
