@@ -677,6 +677,30 @@ TEST_CASE("the lanes that a pass serves are those that are on") {
     CHECK_FALSE(desk.shows("lanes 0 to 31 served"));
 }
 
+TEST_CASE("the memory chart keeps shares of peak and requests at 150 % in a window of 1280 x 720") {
+    Desk desk(run_of(2), 1.5f);
+    REQUIRE(desk.shell.show_alone("chart"));
+    desk.size(1280, 720, 1.5f);
+    desk.frames(3);
+    const auto count = [&](std::string_view end) {
+        return std::count_if(desk.written.begin(), desk.written.end(),
+                             [&](const UiState::Written& text) { return text.text.ends_with(end); });
+    };
+    CHECK(count(" req") + count(" passes") + count(" passes each") == 4);  // global and shared loads and stores
+    CHECK(count(" %") >= 11);
+    CHECK(desk.clashes() == std::vector<std::string>{});
+}
+
+TEST_CASE("the memory chart tells conflicts by their passes, and what several lanes ask for is counted once") {
+    const Chart chart = chart_of(*run_of(2)->kernel);
+    for (const ChartSpace& space : chart.spaces)
+        for (const ChartRow& row : space.rows)
+            if (space.name == "Shared") CHECK(row.passes_each() == (row.label == "store" ? 32 : 1));
+    CHECK(sentence_of(chart_of(*run_of(1)->kernel)).find("shared memory, a store in 32 passes.") != std::string::npos);
+    CHECK(sentence_of(chart).find("The lanes ask for 384 B (260 B: some ask for the same bytes), and L1 handles 416 B") !=
+          std::string::npos);
+}
+
 TEST_CASE("the sandbox names the units of stride and offset, and no offset that it does not use") {
     Desk desk(run_of(1));
     REQUIRE(desk.shell.show_alone("coalesce"));

@@ -67,6 +67,7 @@ class ChartView final : public View {
             for (const ChartRow& row : space.rows) {
                 add(fmt::format("{} {}, {}", space.name, row.label, row.to_shared ? "into shared memory" : "lanes"),
                     row.asked);
+                if (row.passes_each() > 1.05) text += fmt::format("    {:.3g} passes a request\n", row.passes_each());
                 if (space.name != "Shared") add(fmt::format("{} {}, L1", space.name, row.label), row.handled);
             }
         add("L2 to L1", chart_.from_l2);
@@ -94,8 +95,9 @@ class ChartView final : public View {
     mutable std::shared_ptr<const model::KernelRun> run_;
     mutable int64_t begin_ = -1, end_ = -1;
     mutable Chart chart_;
-    static constexpr float share_row = 46;    // a row of this height has room for both labels of any link
-    static constexpr float both_labels = 31;  // that they need, apart from the link's own thickness
+    static constexpr float share_row = 46;  // a row of this height has room for both labels of any link
+    static constexpr float close_row = 31;  // and of this one, closer to the link and to each other
+    float above_ = 5, below_ = 14;          // a label's baseline, from the link's edge
     Rect all_;
     float x_[columns] = {}, w_[columns] = {}, row_h_ = 52;
     std::vector<Rect> space_;   // boxes of the spaces
@@ -187,10 +189,17 @@ class ChartView final : public View {
             title = 30, empty = 26, between = 4;
             row_h_ = row_height();
         }
+        above_ = 5, below_ = 14;
+        if (row_h_ < share_row) {  // closer still; memories without traffic go
+            above_ = 3, below_ = 11;
+            if (row_h_ < close_row) title = 26, empty = -between;
+            row_h_ = row_height();
+        }
         space_.clear();
         row_y_.clear();
         float y = all.y;
         for (const ChartSpace& space : chart_.spaces) {
+            // Below 0 it takes back the gap: the memory is not drawn.
             const float h = space.rows.empty() ? empty : title + row_h_ * static_cast<float>(space.rows.size());
             space_.push_back({x_[1], y, w_[1], h});
             for (size_t r = 0; r < space.rows.size(); ++r)
@@ -248,21 +257,36 @@ class ChartView final : public View {
     }
 
     void draw_spaces(Ui& ui) const {
-        const Theme& theme = *ui.theme;
         size_t row = 0;
         for (size_t s = 0; s < chart_.spaces.size(); ++s) {
             const ChartSpace& space = chart_.spaces[s];
             const bool dim = !space.used();
+            if (space_[s].h < 0) continue;
             box(ui, space_[s], space.name, dim, 12, dim ? "0 B" : "");
             for (const ChartRow& one : space.rows) {
                 const float y = row_y_[row++];
-                ui.text(x_[1] + 10, y + 1, one.label, {.size = 13});
-                if (row_h_ >= 34)
-                    ui.text(x_[1] + 10, y + 17, with_commas(static_cast<int64_t>(one.asked.requests)) + " req",
-                            {.size = 12, .color = theme.ink2, .width = w_[1] - 14});
+                if (row_h_ >= 34) ui.text(x_[1] + 10, y + 1, one.label, {.size = 13});
+                draw_requests(ui, one, y);
                 if (one.to_shared && one.asked.bytes > 0) draw_copy(ui, y, one.asked);
             }
         }
+    }
+
+    // Below the row's name; in a low row beside it.
+    void draw_requests(Ui& ui, const ChartRow& row, float y) const {
+        const bool low = row_h_ < 34;
+        const float x = x_[1] + 10, begin = low ? ui.text(x, y + 5, row.label, {.size = 13}) + 6 : x,
+                    room = x_[1] + w_[1] - 8 - begin;
+        const std::string count = with_commas(static_cast<int64_t>(row.asked.requests));
+        std::string words = count;  // the longest that there is room for
+        for (const std::string& one :
+             {count + " req",
+              row.passes_each() > 1.05 ? fmt::format("{} req, x{:.3g} passes", count, row.passes_each()) : count + " req",
+              row.passes_each() > 1.05 ? fmt::format("{} req, {:.3g} passes each", count, row.passes_each())
+                                       : count + " req"})
+            if (ui.text_width(one, {.size = 12}) <= room) words = one;
+        ui.text(low ? x_[1] + w_[1] - 8 : x, low ? y + 5 : y + 17, words,
+                {.size = 12, .color = ui.theme->ink2, .align = low ? Align::right : Align::left, .width = room});
     }
 
     // Down the edge of the column into shared memory: no register holds what cp.async moves.
@@ -441,9 +465,10 @@ class ChartView final : public View {
             ui.polyline(ends, theme.line, 1, 3, 4);
             return;
         }
-        const float th = thickness_of(one.bytes);
+        const bool close = row_h_ < share_row;
+        const float th = std::min(thickness_of(one.bytes), close ? std::max(2.0f, row_h_ - 25) : 16.0f);
         const Color color = sequential(static_cast<float>(one.percent_of_peak / 100), theme);
-        const float head = std::max(6.0f, th / 2 + 2);
+        const float head = std::max(close ? 5.0f : 6.0f, th / 2 + (close ? 1.0f : 2.0f));
         const float a = to_left ? x0 + head : x0 + 1, b = to_left ? x1 - 1 : x1 - head;
         // An edge of its own: the colour of little traffic is near the background's.
         ui.rect({a, y - th / 2 - 1, b - a, th + 2}, theme.ink3);
@@ -466,16 +491,16 @@ class ChartView final : public View {
         if (!labels) return;
         const std::string bytes = bytes_text(static_cast<double>(one.bytes)), share = percent(one.percent_of_peak);
         if (ui.text_width(bytes, {.size = 12}) <= x1 - x0 + 4)
-            ui.text(middle, y - th / 2 - 5, bytes, {.size = 12, .align = Align::center});
-        if (row_h_ >= th + both_labels)
-            ui.text(middle, y + th / 2 + 14, share, {.size = 12, .color = theme.ink2, .align = Align::center});
+            ui.text(middle, y - th / 2 - above_, bytes, {.size = 12, .align = Align::center});
+        if (row_h_ >= close_row)
+            ui.text(middle, y + th / 2 + below_, share, {.size = 12, .color = theme.ink2, .align = Align::center});
     }
 
     void draw_links(Ui& ui) const {
         size_t row = 0;
         for (size_t s = 0; s < chart_.spaces.size(); ++s) {
             const ChartSpace& space = chart_.spaces[s];
-            if (space.rows.empty()) {
+            if (space.rows.empty() && space_[s].h > 0) {
                 const float y = space_[s].y + space_[s].h / 2;
                 link(ui, 0, y, {}, true, false);
                 link(ui, 1, y, {}, true, false);

@@ -78,7 +78,15 @@ void add_counters(Chart& chart, const model::KernelRun& run, const std::vector<m
     for (size_t pc = 0; pc < std::min(counters.size(), run.program->instructions.size()); ++pc) {
         const uint64_t moved = counters[pc].sectors * model::sector_bytes;
         chart.unasked += moved - std::min(moved, counters[pc].used_bytes);
-        if (run.program->instructions[pc].kind == ptx::Kind::texture) fetches += counters[pc].executed;
+        const ptx::Kind kind = run.program->instructions[pc].kind;
+        if (kind == ptx::Kind::texture) fetches += counters[pc].executed;
+        if (counters[pc].shared_requests == 0) continue;
+        const bool load = kind == ptx::Kind::load || kind == ptx::Kind::matrix_load,
+                   atomic = kind == ptx::Kind::atomic || kind == ptx::Kind::mbarrier;
+        const std::string_view label = load ? "load" : atomic ? "atomic" : "store";  // copies store there
+        for (ChartSpace& space : chart.spaces)
+            for (ChartRow& row : space.rows)
+                if (space.name == "Shared" && row.label == label) row.passes += counters[pc].shared_passes;
     }
     const uint64_t asked = fetches * texel_bytes(run);
     for (ChartSpace& space : chart.spaces)
@@ -108,8 +116,12 @@ Chart chart_of(const model::MemoryTraffic& traffic) {
     chart.end = traffic.end;
     for (const std::string_view name : {"Global", "Local", "Shared", "Texture"}) chart.spaces.push_back({name, {}});
     for (const RowSource& source : sources) {
-        ChartRow row{source.label, link_named(traffic, source.asked), link_named(traffic, source.handled), source.to_kernel,
-                     source.to_shared};
+        ChartRow row{source.label,
+                     link_named(traffic, source.asked),
+                     link_named(traffic, source.handled),
+                     source.to_kernel,
+                     source.to_shared,
+                     0};
         if (!source.always && row.asked.requests + row.asked.bytes + row.handled.bytes == 0) continue;
         for (ChartSpace& space : chart.spaces)
             if (space.name == source.space) space.rows.push_back(row);
@@ -178,6 +190,21 @@ model::GpuSpec with_carve_out(const model::KernelRun& run, int64_t bytes) {
     return gpu;
 }
 
+namespace {
+
+// ", a load in 32 passes": of the kind of access to shared memory that takes the most.
+std::string conflict_words(const Chart& chart) {
+    const ChartRow* worst = nullptr;
+    for (const ChartSpace& space : chart.spaces)
+        for (const ChartRow& row : space.rows)
+            if (row.passes_each() > 1.05 && (worst == nullptr || row.passes_each() > worst->passes_each())) worst = &row;
+    return worst == nullptr ? std::string()
+                            : fmt::format(", {} {} in {:.3g} passes", worst->label == "atomic" ? "an" : "a", worst->label,
+                                          worst->passes_each());
+}
+
+}  // namespace
+
 std::string sentence_of(const Chart& chart) {
     uint64_t asked = 0, handled = 0, shared = 0;
     std::string_view busiest = "Nothing";
@@ -202,20 +229,23 @@ std::string sentence_of(const Chart& chart) {
     consider("L2", chart.from_l2.percent_of_peak + chart.to_l2.percent_of_peak);
     consider("DRAM", chart.dram_percent());
     const uint64_t dram = chart.dram_read.bytes + chart.dram_write.bytes;
+    const uint64_t used = std::min(asked, handled - std::min(handled, chart.unasked));
     const auto text = [](uint64_t bytes) { return bytes_text(static_cast<double>(bytes)); };
     if (asked + shared == 0) return "No lane asks for memory in these cycles.";
     std::string sentence;
     if (asked == 0)
-        sentence = fmt::format("The lanes ask for {} of shared memory and nothing else.", text(shared));
+        sentence =
+            fmt::format("The lanes ask for {} of shared memory and nothing else{}.", text(shared), conflict_words(chart));
     else if (chart.unasked * 8 > handled)  // else not worth a word
         sentence = fmt::format(
-            "The lanes ask for {}, and L1 handles {} in whole sectors: {} of it no lane asked for in "
+            "The lanes ask for {}{}, and L1 handles {} in whole sectors: {} of it no lane asked for in "
             "that request.",
-            text(asked), text(handled), text(chart.unasked));
+            text(asked), text(asked) == text(used) ? "" : fmt::format(" ({}: some ask for the same bytes)", text(used)),
+            text(handled), text(chart.unasked));
     else
-        sentence =
-            fmt::format("The lanes ask for {}, and DRAM moves {}{}{}.", text(asked), 20 * dram < 19 * asked ? "only " : "",
-                        text(dram), shared > 0 ? fmt::format("; {} more go to and from shared memory", text(shared)) : "");
+        sentence = fmt::format(
+            "The lanes ask for {}, and DRAM moves {}{}{}.", text(asked), 20 * dram < 19 * asked ? "only " : "", text(dram),
+            shared > 0 ? fmt::format("; {} more go to and from shared memory{}", text(shared), conflict_words(chart)) : "");
     return sentence + fmt::format(" {} is the busiest level, at {} of its peak.", busiest,
                                   most < 0.1 ? std::string("< 0.1 %") : fmt::format("{:.3g} %", most));
 }

@@ -15,6 +15,10 @@ struct ChartRow {
     model::Link asked, handled;  // handled: in whole sectors; of shared memory the same as asked
     bool to_kernel = true;       // the way the data flow: loads to the left
     bool to_shared = false;      // cp.async and bulk copies: past the kernel, into shared memory
+    uint64_t passes = 0;         // of shared memory, over all requests; 0: not counted
+    double passes_each() const {
+        return asked.requests == 0 ? 0 : static_cast<double>(passes) / static_cast<double>(asked.requests);
+    }
 };
 struct ChartSpace {
     std::string_view name;  // "Global"
