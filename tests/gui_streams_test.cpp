@@ -188,6 +188,41 @@ TEST_CASE("bars of eight streams keep their letters at 1280 x 720, and inside th
     CHECK(desk.clashes() == std::vector<std::string>{});
 }
 
+TEST_CASE("with ten rows and more the streams keep their legend, and names stay inside their bars") {
+    test::Desk desk({.lesson = "A14", .lesson_step = 4}, "light");
+    desk.size(1280, 720, 1);
+    desk.session.workspace = "learn";
+    desk.settle();
+    auto& given = desk.session.lesson.predictions[4][0];
+    given.chosen = 0, given.locked = true;
+    desk.session.post({Request::Kind::lock_prediction, 0, {}});
+    desk.settle();
+    CHECK(desk.shows("critical path"));
+    REQUIRE(desk.shell.show_alone("streams"));
+    for (const float scale : {1.0f, 2.0f}) {
+        desk.size(1280, 720, scale);
+        desk.frames(3);
+        INFO(scale);
+        CHECK(desk.shows("K kernel"));
+        CHECK(desk.clashes() == std::vector<std::string>{});
+    }
+}
+
+TEST_CASE("facts of an operation know its call on the critical path, as the picture does") {
+    Snapshot snapshot;
+    snapshot.host = host_run();
+    const StreamBoard board = make_board(snapshot);
+    int calls = 0;
+    for (size_t i = 0; i < board.program.operations.size(); ++i) {
+        const auto operation = static_cast<int>(i);
+        const bool call = critical(board, operation, true), work = critical(board, operation, false);
+        calls += call;
+        INFO(facts_of(board, operation));
+        CHECK((facts_of(board, operation).find("critical path") != std::string::npos) == (call || work));
+    }
+    CHECK(calls > 0);
+}
+
 TEST_CASE("the legend names what the picture has, and nothing else") {
     Desk desk(host_run());
     for (const char* words : {"K kernel", "I copy in", "O copy out", "a call"}) CHECK(desk.shows(words));

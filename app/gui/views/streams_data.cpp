@@ -161,12 +161,12 @@ std::string caption_of(const StreamBoard& board) {
         fmt::format("{:.1f} µs in all; the same calls one after the other take {:.1f} µs", s.total_us, s.serial_us);
     text += s.speedup() > 1.02 ? fmt::format(", {} as long.", times(s.speedup())) : ".";
     if (s.overlap > 0)
-        return text +
-               fmt::format(" Of the time in which an engine works, {:.0f} % has two or more at once.", 100 * s.overlap);
+        return text + fmt::format(" Of the time in which an engine of the GPU works, {:.0f} % has two or more at once.",
+                                  100 * s.overlap);
     if (const int at_once = kernels_at_once(s); at_once > 1)
         return text + fmt::format(" Up to {} kernels share the SMs.", at_once);
     const double share = s.work_us > 0 ? 100 * s.copy_us / s.work_us : 0;
-    return text + fmt::format(" No two engines work at once; copies are {:.0f} % of the work.", share);
+    return text + fmt::format(" No two engines of the GPU work at once; copies are {:.0f} % of the work.", share);
 }
 
 std::string facts_of(const StreamBoard& board, int operation) {
@@ -177,10 +177,11 @@ std::string facts_of(const StreamBoard& board, int operation) {
     text += one.on_device ? stream_label(asked.stream) + ": " : "host: ";
     text += asked.name + "\n";
     if (!one.on_device)
-        return text + fmt::format("{:.1f} to {:.1f} µs{}", one.call_begin_us, one.call_end_us,
+        return text + fmt::format("{:.1f} to {:.1f} µs{}{}", one.call_begin_us, one.call_end_us,
                                   one.call_end_us > one.busy_end_us
                                       ? fmt::format(", waits {:.1f} µs", one.call_end_us - one.busy_end_us)
-                                      : "");
+                                      : "",
+                                  critical(board, operation, true) ? "\non the critical path" : "");
     const double took = one.end_us - one.begin_us;
     if (one.engine == model::Engine::none) {
         text += asked.verb == model::HostVerb::record ? fmt::format("recorded at {:.1f} µs", one.end_us)
@@ -198,7 +199,11 @@ std::string facts_of(const StreamBoard& board, int operation) {
     if (one.call_end_us > one.busy_end_us) text += fmt::format(", the host waits until {:.1f} µs", one.call_end_us);
     if (one.cause >= 0 && board.schedule.operations[static_cast<size_t>(one.cause)].on_device)
         text += fmt::format("\nwaited for {}", board.program.operations[static_cast<size_t>(one.cause)].name);
-    if (critical(board, operation, false)) text += "\non the critical path";
+    const bool call = critical(board, operation, true);
+    if (critical(board, operation, false))
+        text += call ? "\nit and its call are on the critical path" : "\non the critical path";
+    else if (call)
+        text += "\nits call is on the critical path";
     return text;
 }
 

@@ -74,14 +74,15 @@ StreamPlaces StreamsPicture::place(const Ui& ui, const Rect& body) const {
         p.rows_list.push_back({StreamRow::Kind::engine, 0, engine, model::name_of(engine, board_.gpu)});
     for (const StreamRow& row : p.rows_list) widest = std::max(widest, ui.text_width(row.label, {.size = 12}));
     p.gutter = std::min(widest + 12, body.w * 0.25f);
-    const bool low = body.h < 280;      // rows closer together, so that engines and legend are not behind the edge
-    const float gap = low ? 2.f : 8.f;  // between host, streams and engines
-    const float top = body.y + streams_head(body) + ruler + band + 6;
+    const float top = body.y + streams_head(body) + ruler + band + 6, above_legend = body.bottom() - top - legend_band;
     const auto count = static_cast<float>(p.rows_list.size());
-    float least = 14;
-    if (low && body.bottom() - top - legend_band < least * count + 2 * gap) least = body.h < 160 ? 11.f : 12.f;
+    // Rows closer together, so that engines and legend are not behind the edge.
+    float least = 14, gap = 8;  // between host, streams and engines
+    if (above_legend < least * count + 2 * gap) gap = 2;
+    if (above_legend < least * count + 2 * gap && body.h < 280) least = body.h < 160 ? 11.f : 12.f;
     p.content = least * count + 2 * gap;
-    p.legend = body.h > 170 && body.bottom() - top - legend_band >= p.content;
+    // Rows that do not fit scroll: the legend stays beside four of them.
+    p.legend = above_legend >= std::min(p.content, 4 * least + 2 * gap);
     const float foot = body.bottom() - (p.legend ? legend_band : 0);
     p.rows = {body.x, top, body.w, std::max(20.f, foot - top)};
     p.plot = {body.x + p.gutter, top, body.w - p.gutter - 6, p.rows.h};
@@ -170,7 +171,10 @@ void StreamsPicture::draw_ruler(Ui& ui, const StreamPlaces& p) const {
 
 void StreamsPicture::draw_band(Ui& ui, const StreamPlaces& p) const {
     const float y = p.plot.y - band - 4;
-    ui.text(p.rows.x, y + 11, "engines busy", {.size = 12, .color = ui.theme->ink2, .width = p.gutter - 6});
+    // Without the host: of the GPU's engines.
+    const bool wide = ui.text_width("GPU engines busy", {.size = 12}) <= p.gutter - 6;
+    ui.text(p.rows.x, y + 11, wide ? "GPU engines busy" : "GPU engines",
+            {.size = 12, .color = ui.theme->ink2, .width = p.gutter - 6});
     for (const model::BusySpan& span : board_.schedule.busy) {
         if (span.end_us < p.begin || span.begin_us > p.end) continue;
         const float x0 = std::max(p.at(span.begin_us), p.plot.x), x1 = std::min(p.at(span.end_us), p.plot.right());
@@ -256,7 +260,8 @@ void StreamsPicture::label(Ui& ui, const Rect& bar, const std::string& name, con
     const TextStyle style{.size = 12, .color = text_on(fill), .align = Align::center, .weight = 600};
     for (const std::string& text : {bar.h < 12 ? std::string() : name, letter})  // a low bar holds a capital, no more
         if (!text.empty() && ui.text_width(text, style) + 6 < bar.w) {
-            ui.text(bar.x + bar.w / 2, bar.y + bar.h / 2 + 4.5f, text, style);
+            // In a low bar a little higher: what hangs below the line stays inside.
+            ui.text(bar.x + bar.w / 2, bar.y + bar.h / 2 + (bar.h < 16 && text.size() > 1 ? 3.5f : 4.5f), text, style);
             return;
         }
 }
