@@ -225,6 +225,47 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("runs that lie all over the plot keep their table, beside it if need be, and every dot has its number") {
+    test::Desk desk({.start = false}, "light");
+    desk.session.workspace = "memory";
+    const auto show = [&](uint64_t lanes, double per_byte, double us, const char* label) {
+        auto snapshot = std::make_shared<Snapshot>();
+        snapshot->kernel = run_with(lanes, static_cast<uint64_t>(2 * static_cast<double>(lanes) / per_byte), us);
+        snapshot->kernel_label = label;
+        desk.show(snapshot);
+    };
+    show(32 * 40'000, 0.1, 40, "left");
+    show(32 * 40'000, 1, 9, "middle");
+    show(32 * 4000, 8, 20, "low");
+    show(32 * 400'000, 64, 8, "right");
+    show(32 * 400'000, 63, 8.1, "beside");  // on the one before
+    show(32 * 4000, 300, 20, "far");
+    for (const auto& [w, h] : {std::pair{1600.0f, 1000.0f}, {1280.0f, 720.0f}}) {
+        desk.size(w, h, 1);
+        desk.frames(3);
+        INFO(w << " x " << h);
+        CHECK(desk.shows("of roof"));
+        for (const char* name : {"left", "far"}) CHECK(desk.shows(name));
+        for (const char* number : {"1", "4", "5", "6"}) {
+            const auto count = std::count_if(desk.written.begin(), desk.written.end(),
+                                             [&](const UiState::Written& text) { return text.text == number; });
+            INFO(number);
+            CHECK(count >= 2);  // in the table, and at its dot
+        }
+        CHECK(desk.clashes() == std::vector<std::string>{});
+    }
+}
+
+TEST_CASE("runs without a place on the roofline have their names whole in the table") {
+    Desk desk;
+    desk.size(1280, 720, 1);
+    desk.show(run_with(32000, 64000, 2), "first");
+    desk.show(run_with(32000, 0, 2), "two_chains_of_products");
+    desk.show(run_with(64000, 64000, 2), "third");
+    CHECK(desk.shows("two_chains_of_products"));
+    CHECK(desk.shows("no bytes"));
+}
+
 TEST_CASE("every roof has its name and its figure, in a low picture too") {
     Desk desk;
     for (const auto& [width, height] : {std::pair{1280.0f, 720.0f}, {720.0f, 500.0f}, {660.0f, 440.0f}, {600.0f, 400.0f}}) {

@@ -40,8 +40,10 @@ class RooflineView final : public View {
         ui.push_scope("roofline");
         const float controls = body.h > 150 ? 36.0f : 0.0f;
         if (controls > 0) draw_controls(ui, trail, roofline, body);
-        const RoofPlot plot{{body.x + 58, body.y + controls + 18, body.w - 70, body.h - controls - 62},
-                            axes_of(roofline, trail, gpu.name, level)};
+        const RoofScene scene{roofline, trail, level, hidden, measured};
+        RoofPlot plot{{body.x + 58, body.y + controls + 18, body.w - 70, body.h - controls - 62},
+                      axes_of(roofline, trail, gpu.name, level)};
+        make_room_for_table(ui, plot, scene);
         if (plot.box.w > 120 && plot.box.h > 50) {
             Labels labels({plot.box.x, plot.box.y - 16, plot.box.w + 12, plot.box.h + 18});
             const bool guess = run.guessing || (run.guessed && !hidden);
@@ -50,7 +52,7 @@ class RooflineView final : public View {
                 const Point at{plot.x(run.guess.intensity), plot.y(run.guess.flop_per_second)};
                 labels.keep_free({at.x - 12, at.y - 12, 24, 24});
             }
-            draw_roofline(ui, plot, {roofline, trail, level, hidden, measured}, labels);
+            draw_roofline(ui, plot, scene, labels);
             if (guess) draw_guess(ui, plot, run, labels);
         }
         ui.pop_scope();

@@ -19,7 +19,7 @@ bool too_high(const model::Roofline& roofline, const RoofRun& run) {
 }
 
 std::string needs(double seconds) {
-    return seconds < 1e-9 ? "less than 1 ns" : fmt::format("{:.3g} µs", 1e6 * seconds);
+    return seconds < 1e-9 ? "< 0.001 µs" : fmt::format("{:.3g} µs", 1e6 * seconds);
 }
 
 }  // namespace

@@ -128,33 +128,50 @@ struct Picture {
         return std::max(8.0f, 4.5f + 8.5f * static_cast<float>(share));
     }
 
+    double longest() const {  // seconds
+        double most = 0;
+        for (const RoofRun& run : scene.trail.runs())
+            if (shown(run)) most = std::max(most, run.point.seconds);
+        return most;
+    }
+
+    std::vector<const RoofRun*> covered;  // runs whose number another dot would hide
+
+    void keep_dots_free() {
+        for (const RoofRun& run : scene.trail.runs()) {
+            if (!shown(run)) continue;
+            const Point at = place(run);
+            const float size = radius(run, longest());
+            labels.keep_free({at.x - size - 1, at.y - size - 1, 2 * size + 2, 2 * size + 2});
+        }
+    }
+
     void dots() {
         std::vector<const RoofRun*> runs;                      // the one on show last
         std::map<std::string_view, std::vector<Point>> lines;  // of each kernel, from one of its runs to the next
-        double longest = 0;
         for (const RoofRun& run : scene.trail.runs()) {
             if (!shown(run)) continue;
             if (&run != &now) runs.push_back(&run);
             lines[run.name].push_back(place(run));
-            longest = std::max(longest, run.point.seconds);
         }
         if (shown(now)) runs.push_back(&now);
         for (const auto& [name, line] : lines)
             if (line.size() > 1) ui.polyline(line, theme.quiet, 1);
+        keep_dots_free();
         for (size_t i = 0; i < runs.size(); ++i) {
             const RoofRun& run = *runs[i];
             const Point at = place(run);
-            const float size = radius(run, longest);
+            const float size = radius(run, longest());
             const bool current = &run == &now;
             ui.circle(at, size, current ? theme.accent : theme.panel);
             if (!current) ui.ring(at, size, theme.ink, 1.4f);
-            labels.keep_free({at.x - size - 1, at.y - size - 1, 2 * size + 2, 2 * size + 2});
-            const bool covered =
-                std::any_of(runs.begin() + static_cast<std::ptrdiff_t>(i) + 1, runs.end(), [&](auto* later) {
-                    const Point other = place(*later);
-                    return std::abs(other.x - at.x) < 18 && std::abs(other.y - at.y) < 14;
-                });
-            if (!covered)
+            const bool hides = std::any_of(runs.begin() + static_cast<std::ptrdiff_t>(i) + 1, runs.end(), [&](auto* later) {
+                const Point other = place(*later);
+                return std::abs(other.x - at.x) < 18 && std::abs(other.y - at.y) < 14;
+            });
+            if (hides)
+                covered.push_back(&run);
+            else
                 ui.text(at.x, at.y + 4, std::to_string(run.number),
                         {.size = 12, .color = current ? theme.on_accent : theme.ink, .align = Align::center, .weight = 600});
             if (ui.hovered({at.x - size, at.y - size, 2 * size, 2 * size})) {
@@ -164,6 +181,24 @@ struct Picture {
                                        run.point.intensity(scene.level), flops_text(run.point.flop_per_second()),
                                        1e6 * run.point.seconds));
             }
+        }
+    }
+
+    // Of dots that lie under others: the numbers stand beside them.
+    void numbers() {
+        for (const RoofRun* run : covered) {
+            const Point at = place(*run);
+            const float out = radius(*run, longest()) + 4;
+            std::vector<Spot> spots;
+            for (const float more : {0.0f, 12.0f, 24.0f}) {
+                spots.push_back({at.x - out - more, at.y + 4, Align::right});
+                spots.push_back({at.x + out + more, at.y + 4, Align::left});
+                spots.push_back({at.x, at.y - out - more, Align::center});
+                spots.push_back({at.x, at.y + out + 9 + more, Align::center});
+                spots.push_back({at.x - out - more, at.y - out, Align::right});
+                spots.push_back({at.x + out + more, at.y - out, Align::left});
+            }
+            labels.write(ui, std::to_string(run->number), {.size = 12, .weight = 600}, spots);
         }
     }
 
@@ -222,7 +257,9 @@ struct Picture {
                             {.size = 13, .color = theme.wrong, .weight = 600}, spots);
     }
 
-    bool name(const model::Peak& peak, bool brief = false) {  // true: written
+    enum class Figure : uint8_t { whole, brief, none };  // "125 TFLOP/s", "125 T"
+
+    bool name(const model::Peak& peak, Figure figure) {  // true: written
         const bool is_own = &peak == &own;
         const float from = plot.x(model::ridge(scene.roofline.roof(is_own ? RoofLevel::l1 : scene.level), peak)),
                     y = plot.y(peak.flop_per_second);
@@ -232,8 +269,12 @@ struct Picture {
             spots.push_back({right, y + 16, Align::right});
         }
         for (float right = r.right(); right > from + 40; right -= 24) spots.push_back({right, y - 9, Align::right});
-        const std::string figure = brief ? std::string() : " " + flops_text(peak.flop_per_second);
-        return labels.write(ui, fmt::format("{}{}", peak.name, figure),
+        const std::string all = " " + flops_text(peak.flop_per_second), brief = all.substr(0, all.find("FLOP"));
+        return labels.write(ui,
+                            fmt::format("{}{}", peak.name,
+                                        figure == Figure::whole   ? all
+                                        : figure == Figure::brief ? brief
+                                                                  : std::string()),
                             {.size = 12, .color = is_own ? theme.ink : theme.ink2, .weight = is_own ? 600 : 400}, spots);
     }
 
@@ -310,6 +351,11 @@ struct Picture {
         }
     }
 
+    void name_shorter(const model::Peak& peak) {  // as far as need be
+        for (const Figure figure : {Figure::whole, Figure::brief, Figure::none})
+            if (name(peak, figure)) return;
+    }
+
     void names() {
         keep_ticks_free();
         const Labels before = labels;
@@ -319,19 +365,20 @@ struct Picture {
             headroom();
             keep_lines_free();
         }
+        numbers();
         ridge(scene.roofline.roof(scene.level));
         for (const model::Roof& roof : scene.roofline.roofs)
             if (roof.level != scene.level) ridge(roof);
         const Labels solid = labels;
         keep_dashes_free();
-        if (!name(own)) {
+        if (!name(own, Figure::whole)) {
             labels = solid;
-            if (!name(own)) name(own, true);
+            name_shorter(own);
             keep_dashes_free();
         }
         name(scene.roofline.roof(scene.level));
         for (const model::Peak* const peak : drawn)
-            if (peak != &own && !name(*peak)) name(*peak, true);
+            if (peak != &own) name_shorter(*peak);
         for (const model::Roof& roof : scene.roofline.roofs)
             if (roof.level != scene.level) name(roof);
     }
@@ -360,13 +407,43 @@ struct Picture {
         return false;
     }
 
+    std::vector<const RoofRun*> runs_of_gpu() const {
+        std::vector<const RoofRun*> runs;
+        for (const RoofRun& run : scene.trail.runs())
+            if (run.gpu == now.gpu) runs.push_back(&run);
+        return runs;
+    }
+
+    struct Table {
+        Rect box;  // width 0: there is no room
+        std::vector<const RoofRun*> rows = {};
+    };
+
+    void table() {
+        Table found;
+        if (plot.table.w > 0) {
+            found = {plot.table, runs_of_gpu()};
+            const auto most = static_cast<size_t>(std::max(2.0f, (plot.table.h - 12) / table_pitch - 1));
+            keep(found.rows, most);
+            found.box.h = table_pitch * static_cast<float>(found.rows.size() + 1) + 12;
+        } else {
+            found = table_inside();
+        }
+        if (found.box.w <= 0) return;
+        labels.keep_free(found.box);
+        rows_of(found.rows, found.box);
+    }
+
+    // The first run stays, later ones are compared with it; of those between, the oldest go.
+    void keep(std::vector<const RoofRun*>& rows, size_t most) const {
+        while (rows.size() > most) rows.erase(rows.begin() + (rows[1] == &now ? 2 : 1));
+    }
+
     // Where it hides no run and no line, as far down and right as that goes, with fewer rows if need be; else in a corner
     // where it hides no run.
-    void table() {
-        if (r.w <= 430 || r.h <= 150) return;
-        std::vector<const RoofRun*> rows;
-        for (const RoofRun& run : scene.trail.runs())
-            if (run.gpu == now.gpu) rows.push_back(&run);
+    Table table_inside() const {
+        if (r.w <= 430 || r.h <= 150) return {};
+        std::vector<const RoofRun*> rows = runs_of_gpu();
         constexpr size_t many = 10, few = 2;
         float w = std::min(376.0f, std::max(310.0f, r.w * 0.62f));
         const auto height = [&] { return table_pitch * static_cast<float>(rows.size() + 1) + 12; };
@@ -374,34 +451,27 @@ struct Picture {
             return box.y >= r.y && box.bottom() <= r.bottom() && !hides_ridge(box) &&
                    labels.is_free({box.x - 4, box.y - 4, box.w + 8, box.h + 8});
         };
-        const auto draw = [&](const Rect& box) {
-            labels.keep_free(box);
-            rows_of(rows, box);
-        };
-        // The first run stays, later ones are compared with it; of those between, the oldest go.
-        const auto keep = [&](size_t most) {
-            while (rows.size() > most) rows.erase(rows.begin() + (rows[1] == &now ? 2 : 1));
-        };
         const std::vector<const RoofRun*> all = rows;
         const float widest = w;
         for (size_t most = std::clamp(rows.size(), few, many); most >= few; --most) {
-            keep(most);
+            keep(rows, most);
             constexpr float step = 20;
             for (const float width : {widest, std::min(widest, 310.0f), narrow_table}) {
                 w = width;
                 for (float y = r.bottom() - height() - 6; y > r.y; y -= step)
                     for (float x = r.right() - w; x > r.x; x -= width == narrow_table ? step / 4 : step)
-                        if (const Rect box{x, y, w, height()}; !crosses(box) && fits(box)) return draw(box);
+                        if (const Rect box{x, y, w, height()}; !crosses(box) && fits(box)) return {box, rows};
             }
         }
         rows = all;
-        if (rows.size() < 2) return;  // the caption says as much
+        if (rows.size() < 2) return {};  // the caption says as much
         w = widest;
-        keep(static_cast<size_t>(std::clamp((r.h * 0.5f - 30) / table_pitch, 2.0f, 6.0f)));
+        keep(rows, static_cast<size_t>(std::clamp((r.h * 0.5f - 30) / table_pitch, 2.0f, 6.0f)));
         const float low = r.bottom() - height() - 6, high = plot.y(own.flop_per_second) + 26;
         for (const Point& corner : {Point{r.right() - w, low}, Point{r.right() - w, high}, Point{r.x + 6, r.y + 4},
                                     Point{r.right() - w, (low + high) / 2}})
-            if (const Rect box{corner.x, corner.y, w, height()}; fits(box)) return draw(box);
+            if (const Rect box{corner.x, corner.y, w, height()}; fits(box)) return {box, rows};
+        return {};
     }
 
     // Where the whole label is too long: what tells the run from the others of its kernel.
@@ -427,27 +497,26 @@ struct Picture {
             const bool current = run == &now;
             ui.text(box.x + 12, y, run->number > 0 ? std::to_string(run->number) : "-",
                     {.size = 12, .color = current ? theme.accent : theme.ink, .weight = 600});
-            const TextStyle label{.size = 13,
-                                  .weight = current ? 600 : 400,
-                                  .width = at[0] - (narrow ? 46.0f : 58.0f) - box.x - table_number - 6};
-            ui.text(box.x + table_number + 6, y, label_in(*run, label), label);
-            const auto number = [&](float x, const std::string& text) {
-                ui.text(x, y, text, {.size = 12, .align = Align::right, .weight = current ? 700 : 400, .mono = true});
+            const TextStyle digits{.size = 12, .align = Align::right, .weight = current ? 700 : 400, .mono = true};
+            const auto number = [&](float x, const std::string& text) { return ui.text(x, y, text, digits); };
+            const auto label = [&](float until) {
+                const float x = box.x + table_number + 6;
+                const TextStyle style{.size = 13, .weight = current ? 600 : 400, .width = until - 10 - x};
+                ui.text(x, y, label_in(*run, style), style);
             };
             if (current && scene.hidden) {
-                for (const float x : at) number(x, "?");
+                label(number(at[0], "?"));
+                number(at[1], "?"), number(at[2], "?");
                 continue;
             }
-            if (!run->point.plotted(scene.level)) {  // it stands nowhere in the plot
-                number(at[0], run->point.faulted        ? "fault"
-                              : run->point.flop == 0    ? "no FLOP"
-                              : run->point.seconds == 0 ? "no time"
-                                                        : "no bytes");
-                number(at[1], "-");
-                number(at[2], "-");
+            if (!run->point.plotted(scene.level)) {  // it stands nowhere in the plot: why, in place of the figures
+                label(number(at[2], run->point.faulted        ? "fault"
+                                    : run->point.flop == 0    ? "no FLOP"
+                                    : run->point.seconds == 0 ? "no time"
+                                                              : "no bytes"));
                 continue;
             }
-            number(at[0], fmt::format("{:.3g}", run->point.intensity(scene.level)));
+            label(number(at[0], fmt::format("{:.3g}", run->point.intensity(scene.level))));
             const double giga = run->point.flop_per_second() / 1e9;
             number(at[1], giga >= 1000 ? with_commas(std::llround(giga)) : fmt::format("{:.4g}", giga));
             const double room = model::headroom(scene.roofline, run->point, scene.level);
@@ -457,6 +526,17 @@ struct Picture {
 };
 
 }  // namespace
+
+void make_room_for_table(Ui& ui, RoofPlot& plot, const RoofScene& scene) {
+    constexpr float least = 300, gap = 16;  // of the plot that is left; between the two
+    if (plot.box.w < least + gap + narrow_table || plot.box.h < 60) return;
+    Labels labels(plot.box);
+    Picture picture{ui, plot, scene, labels};
+    picture.keep_dots_free();
+    if (picture.runs_of_gpu().size() < 2 || picture.table_inside().box.w > 0) return;
+    plot.table = {plot.box.right() - narrow_table + 12, plot.box.y, narrow_table, plot.box.h + 36};
+    plot.box.w -= narrow_table + gap - 12;
+}
 
 void draw_roofline(Ui& ui, const RoofPlot& plot, const RoofScene& scene, Labels& labels) {
     Picture picture{ui, plot, scene, labels};
