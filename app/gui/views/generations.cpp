@@ -9,6 +9,7 @@
 
 #include "app/gui/views/measured_data.h"
 #include "app/gui/views/sm_views.h"
+#include "core/model/roofline.h"
 
 namespace lockstep::gui {
 namespace {
@@ -81,20 +82,27 @@ std::string bound(const Row& row) {
                                        : fmt::format("{:.0f} % of issue slots", row.slots);
 }
 
-std::string caption_of(const std::vector<Row>& rows, const std::string& kernel, bool hidden) {
+// The peak that limits the kernel: of its own arithmetic.
+bool is_double(const Snapshot& snapshot) {
+    return snapshot.kernel && snapshot.kernel->program && model::point_of(*snapshot.kernel).peak == "fp64";
+}
+
+std::string caption_of(const std::vector<Row>& rows, const std::string& kernel, bool hidden, bool fp64) {
+    fp64 = fp64 && rows.front().gpu.fp64_tflops > 0 && rows.back().gpu.fp64_tflops > 0;
     const Row& first = rows.front();
     const Row& last = rows.back();
     if (first.time_us <= 0 || last.time_us <= 0)
         return fmt::format("From {} to {} the FP32 peak grew {:.0f} times, the memory bandwidth {:.0f} times.",
                            first.gpu.title, last.gpu.title, last.gpu.fp32_tflops / first.gpu.fp32_tflops,
                            last.gpu.dram_gb_per_second / first.gpu.dram_gb_per_second);
+    const auto peak = [&](const Row& row) { return fp64 ? row.gpu.fp64_tflops.value : row.gpu.fp32_tflops.value; };
     if (hidden) return "The times of the kernel stay hidden until a question about them is answered.";
-    std::string text = fmt::format(
-        "{} runs {} times as fast on {} as on {}; the FP32 peak grew {:.3g} times, the bandwidth {:.3g}.", kernel,
-        first.time_us >= 1000 * last.time_us ? with_commas(std::llround(first.time_us / last.time_us))
-                                             : fmt::format("{:.3g}", first.time_us / last.time_us),
-        last.gpu.title, first.gpu.title, last.gpu.fp32_tflops / first.gpu.fp32_tflops,
-        last.gpu.dram_gb_per_second / first.gpu.dram_gb_per_second);
+    std::string text =
+        fmt::format("{} runs {} times as fast on {} as on {}; the {} peak grew {:.3g} times, the bandwidth {:.3g}.", kernel,
+                    first.time_us >= 1000 * last.time_us ? with_commas(std::llround(first.time_us / last.time_us))
+                                                         : fmt::format("{:.3g}", first.time_us / last.time_us),
+                    last.gpu.title, first.gpu.title, fp64 ? "FP64" : "FP32", peak(last) / peak(first),
+                    last.gpu.dram_gb_per_second / first.gpu.dram_gb_per_second);
     for (const Row& row : rows)
         if (row.measured) text += fmt::format(" {}: {}.", row.gpu.title, measured_sentence(*row.measured, row.time_us));
     return text;
@@ -119,7 +127,7 @@ class GenerationsView final : public View {
         const auto snapshot = session.snapshot();
         const std::vector<Row> rows = rows_of(session, *snapshot);
         const bool ran = rows.front().time_us > 0, hidden = times_hidden(session);
-        const std::string sentence = caption_of(rows, kernel_name(*snapshot), hidden);
+        const std::string sentence = caption_of(rows, kernel_name(*snapshot), hidden, is_double(*snapshot));
         const Rect body =
             ui.panel(area, {.title = "Generations of GPUs",
                             .right = ran && !hidden ? "bars: share of the column's largest; time: longer is faster"
@@ -240,7 +248,7 @@ class GenerationsView final : public View {
             if (row.measured && !hidden) text += "; " + measured_sentence(*row.measured, row.time_us);
             text += "\n";
         }
-        return text + "  " + caption_of(rows, kernel_name(*snapshot), hidden) + "\n";
+        return text + "  " + caption_of(rows, kernel_name(*snapshot), hidden, is_double(*snapshot)) + "\n";
     }
 
   private:
