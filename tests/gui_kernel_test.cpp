@@ -351,6 +351,19 @@ TEST_CASE("bad input is said about its field and runs nothing") {
     wrong("argument 0", [](LaunchSettings& s) { s.arguments[0] = {"p", "i32:4", true}; });
 }
 
+TEST_CASE("a file that is no array is said beside the argument that names it") {
+    const Scratch scratch;
+    Desk desk;
+    desk.open(scratch.write("fill.ptx", fill_ptx()));
+    desk.session.desk.document().launch.arguments.at(0) = {"p", "in:/etc/passwd", true};
+    desk.session.desk.touch();
+    desk.settle();
+    REQUIRE(desk.shell.show_alone("launch"));
+    desk.frames(3);
+    CHECK(desk.shows("/etc/passwd: at byte 0: not a readable"));
+    CHECK(desk.shell.describe("launch").find("not run: /etc/passwd: ") != std::string::npos);
+}
+
 TEST_CASE("an endless kernel is given up when nobody asked for it, and cancelled when somebody did") {
     const Scratch scratch;
     for (const bool timed : {true, false}) {

@@ -100,8 +100,10 @@ class LaunchView final : public View {
             text += fmt::format("  {} = {}{}\n", a.parameter, a.text, a.chosen ? "" : "  (a guess)");
             if (const std::string why = wrong_argument(a.text); !why.empty()) text += "    " + why + "\n";
         }
-        if (snapshot->own_result && snapshot->own_result->refused)
-            text += "  not run: " + snapshot->own_result->refused->message + "\n";
+        if (snapshot->own_result && snapshot->own_result->refused) {
+            const Diagnostic& why = *snapshot->own_result->refused;
+            text += "  not run: " + (why.where.file.empty() ? "" : why.where.file + ": ") + why.message + "\n";
+        }
         return text + "  " + launch_caption(session.desk, *snapshot) + "\n";
     }
 
@@ -130,14 +132,19 @@ class LaunchView final : public View {
     // What the last run said about a field, while the field still holds what it said it about.
     static std::string refused(const Snapshot& snapshot, const std::string& field, const std::string& text) {
         const auto& result = snapshot.own_result;
-        if (!result || !result->refused || result->field != field) return {};
+        if (!result || !result->refused) return {};
+        // What is wrong with a file is said about the file: it belongs to the argument that names it.
+        const Diagnostic& why = *result->refused;
+        const bool in_file = result->field.empty() && !why.where.file.empty() && field.starts_with("argument ") &&
+                             text.find(why.where.file.substr(why.where.file.find_last_of('/') + 1)) != std::string::npos;
+        if (result->field != field && !in_file) return {};
         const LaunchSettings& s = result->settings;
         std::string was = field == "grid" ? s.grid : field == "block" ? s.block : field == "shared" ? s.shared : s.seed;
         if (field.starts_with("argument ")) {
             const auto i = static_cast<size_t>(std::stoi(field.substr(9)));
             was = i < s.arguments.size() ? s.arguments[i].text : "";
         }
-        return was == text ? result->refused->message : std::string();
+        return was != text ? std::string() : in_file ? why.where.file + ": " + why.message : why.message;
     }
 
     static float complaint(Ui& ui, const Rect& r, float y, const std::string& why) {
