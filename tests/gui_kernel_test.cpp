@@ -364,6 +364,25 @@ TEST_CASE("a file that is no array is said beside the argument that names it") {
     CHECK(desk.shell.describe("launch").find("not run: /etc/passwd: ") != std::string::npos);
 }
 
+TEST_CASE("an index that is none is marked in the memory view, and a filter without a match says so") {
+    const Scratch scratch;
+    Desk desk;
+    desk.open(scratch.write("fill.ptx", fill_ptx()));
+    const auto type = [&](const char* hint, const char* words) {
+        REQUIRE(desk.click_on(hint));
+        for (const char* c = words; *c != 0; ++c) desk.input.keys.push_back({.character = static_cast<char32_t>(*c)});
+        desk.frames(3);
+    };
+    REQUIRE(desk.shell.show_alone("bytes"));
+    desk.settle();
+    type("to index", "abc");
+    CHECK(desk.shows("an index below "));
+    REQUIRE(desk.shell.show_alone("watch"));
+    desk.settle();
+    type("filter: sum, %f", "zzz");
+    CHECK(desk.shows("No register matches \"zzz\"."));
+}
+
 TEST_CASE("an endless kernel is given up when nobody asked for it, and cancelled when somebody did") {
     const Scratch scratch;
     for (const bool timed : {true, false}) {

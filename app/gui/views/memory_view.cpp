@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <optional>
 
 #include "app/gui/views/kernel_values.h"
 #include "app/gui/views/kernel_views.h"
@@ -47,6 +49,21 @@ std::vector<Place> places_of(const Snapshot& snapshot) {
     const uint64_t shared = ptx::shared_bytes(*run.program, run.config.dynamic_shared);
     if (shared > 0) places.push_back({"shared", true, 0, shared, shared_type(*run.program), false});
     return places;
+}
+
+int64_t elements_of(const Place& place, size_t size) {
+    return static_cast<int64_t>(place.bytes / size);
+}
+
+// What "12" or "0x7f0000000010" means in a buffer of elements of `size` bytes; none: it lies outside, or is no number.
+std::optional<size_t> element_in(const std::string& text, const Place& place, size_t size) {
+    const bool hex = text.starts_with("0x");
+    size_t number = 0;
+    const char *const begin = text.data() + (hex ? 2 : 0), *const end = text.data() + text.size();
+    if (const auto [at, error] = std::from_chars(begin, end, number, hex ? 16 : 10); error != std::errc() || at != end)
+        return std::nullopt;
+    if (hex && !place.shared && number >= place.address) number = (number - place.address) / size;
+    return number < place.bytes / size ? std::optional(number) : std::nullopt;
 }
 
 class MemoryView final : public View {
@@ -98,9 +115,16 @@ class MemoryView final : public View {
         if (ui.chip(x, y, "follow", follow_)) follow_ = !follow_, scroll_to_access_ = true;
         bool jump = false;
         if (x + 96 > body.right()) x = body.x, y += 30;
+        const bool wrong = !index_.empty() && !element_in(index_, place, size_of(type));
         text_field(ui, "index", {x, y, std::min(110.0f, body.right() - x), 26}, index_,
-                   {.hint = "to index", .submitted = &jump});
+                   {.hint = "to index", .wrong = wrong, .submitted = &jump});
         x += std::min(110.0f, body.right() - x) + 14;
+        if (wrong) {
+            const std::string why = fmt::format("an index below {}{}", with_commas(elements_of(place, size_of(type))),
+                                                place.shared ? "" : ", or an address");
+            if (x + ui.text_width(why, {.size = 12}) <= body.right())
+                x = ui.text(x, y + 18, why, {.size = 12, .color = ui.theme->wrong}) + 14;
+        }
         const auto legend = [&](const char* text, Color color, bool filled) {
             const float width = ui.text_width(text, {.size = 12}) + 22;
             if (x + width > body.right()) return;
@@ -243,16 +267,8 @@ class MemoryView final : public View {
                 first_touched = std::min(first_touched, element);
             }
         }
-        if (jump) {
-            size_t index = 0;
-            const bool address = index_.starts_with("0x");
-            try {
-                index = std::stoull(index_, nullptr, 0);
-            } catch (const std::exception&) {
-                index = 0;
-            }
-            if (address && !place.shared && index >= place.address) index = (index - place.address) / size;
-            ui.scroll_to("rows", std::max(0.0f, static_cast<float>(std::min(index, count) / columns) - 1) * row_height);
+        if (const auto index = element_in(index_, place, size); jump && index) {
+            ui.scroll_to("rows", std::max(0.0f, static_cast<float>(*index / columns) - 1) * row_height);
             ui.animate();
         }
         if (scroll_to_access_ && first_touched != SIZE_MAX) {

@@ -246,6 +246,9 @@ class WatchView final : public View {
                                                            : fmt::format("written by issue {}: {}", row.writer.step + 1,
                                                                          ptx::text_of(program, row.writer.pc))));
         }
+        if (rows.empty())
+            ui.text(r.x, list.y + 16, fmt::format("No register matches \"{}\".", filter_),
+                    {.size = 13, .color = theme.ink2, .width = r.w});
         height_ = y + offset - list.y;
         ui.unclip();
     }
