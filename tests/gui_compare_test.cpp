@@ -38,6 +38,17 @@ const CompareRow* row_called(const std::vector<CompareRow>& rows, std::string_vi
 
 }  // namespace
 
+TEST_CASE("a change that is too small for a digit is not minus nothing") {
+    const auto rows =
+        compare_rows(*run_with(1000, {{"achieved_occupancy", 6.16}}), *run_with(1000, {{"achieved_occupancy", 6.13}}));
+    const CompareRow* const row = row_called(rows, "achieved occupancy");
+    REQUIRE(row != nullptr);
+    CHECK(row->change == "-0.03 points");
+    const auto same =
+        compare_rows(*run_with(1000, {{"achieved_occupancy", 6.16}}), *run_with(1000, {{"achieved_occupancy", 6.159}}));
+    CHECK(row_called(same, "achieved occupancy")->change == "same");
+}
+
 TEST_CASE("quick sums of any window are the plain ones") {
     const Timeline timeline = make_timeline(small_run({.cycles = 30000}));
     REQUIRE(timeline.levels.front().bucket > 1);

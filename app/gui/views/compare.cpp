@@ -292,7 +292,7 @@ class CompareView final : public View {
                    });
         if (timeline.cycles < axis.end && timeline.cycles >= axis.begin) {  // where it ends
             const float x = axis.at(timeline.cycles);
-            ui.rect({x, r.y + head - 2, 2, 12 + static_cast<float>(tall)}, theme.ink);
+            ui.rect({x, r.y + head, 2, 10 + static_cast<float>(tall)}, theme.ink);
             const std::string text = fmt::format("{} ends at {}", letter, with_commas(timeline.cycles));
             if (x + ui.text_width(text, {.size = 12}) + 12 < axis.x + axis.width)
                 ui.text(x + 8, r.y + head + 24, text, {.size = 12, .color = theme.ink2});
@@ -343,14 +343,17 @@ class CompareView final : public View {
 
     void draw_table(Ui& ui, const Rect& r) {
         const Theme& theme = *ui.theme;
-        constexpr float row_height = 19;
+        constexpr float heads = 56;  // of all groups, and both ends
+        const Rect view{r.x, r.y + 26, r.w + 10, r.h - 26};
+        const auto count = static_cast<float>(std::max<size_t>(1, rows_.size()));
+        const float row_height =
+            std::clamp((view.h - heads) / count, 17.0f, 19.0f);  // a little closer, rather than scrolled
         const float change = r.right(), b = change - 96, a = b - 84, label = r.x + 22;
         ui.text(a, r.y + 16, "A", {.size = 13, .align = Align::right, .weight = 700});
         ui.text(b, r.y + 16, "B", {.size = 13, .align = Align::right, .weight = 700});
         ui.text(change, r.y + 16, "change", {.size = 13, .color = theme.quiet, .align = Align::right});
         ui.line({r.x, r.y + 23}, {r.right(), r.y + 23}, theme.line);
-        const Rect view{r.x, r.y + 26, r.w + 10, r.h - 26};
-        const float content = row_height * static_cast<float>(rows_.size()) + 60;
+        const float content = row_height * count + heads;
         ui.clip(view);
         float y = view.y + 15 - ui.scroll("table", view, content);
         bool shares = false, chain = false;

@@ -45,7 +45,8 @@ std::string number_text(double value) {
 std::string change_text(double a, double b, bool points) {
     if (!std::isfinite(a) || !std::isfinite(b)) return {};
     if (a == b) return "same";
-    if (points) return fmt::format("{:+.1f} points", b - a);
+    if (points)  // never "-0.0"
+        return std::fabs(b - a) < 0.005 ? "same" : fmt::format("{:+.{}f} points", b - a, std::fabs(b - a) < 0.05 ? 2 : 1);
     if (a == 0) return {};
     const double percent = 100 * (b - a) / a;
     if (std::fabs(percent) >= 1000) return fmt::format("x {:.1f}", b / a);
