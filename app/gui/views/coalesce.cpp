@@ -4,24 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
+#include "app/gui/views/coalesce_foot.h"
 #include "app/gui/views/coalesce_picture.h"
 #include "app/gui/views/lane_paths.h"
 #include "app/gui/views/memory_views.h"
-#include "app/gui/views/source_text.h"
 
 namespace lockstep::gui {
 namespace {
 
-constexpr float row_height = 26, table_head = 20;
 constexpr float tile_width = 124;
-constexpr int sweep[] = {1, 2, 4, 8, 16, 32, 0};  // 0: random
-
-std::string plural(uint64_t count, std::string_view what) {
-    return fmt::format("{} {}{}", with_commas(static_cast<int64_t>(count)), what, count == 1 ? "" : "s");
-}
 
 std::string words_text(int count) {
     return fmt::format("{} word{}", count, count == 1 ? "" : "s");
@@ -32,26 +25,15 @@ int whole_elements(int words, int element_bytes) {
     return words - words % (element_bytes / 4);
 }
 
-std::string efficiency_text(double share) {
-    const double hundred = 100 * share;
-    return hundred == std::round(hundred) ? fmt::format("{:.0f} %", hundred) : fmt::format("{:.1f} %", hundred);
-}
-
-struct Ghost {
-    std::string name;
-    RequestFacts facts;
-    bool shown = true;
-};
-
 class CoalesceView final : public View {
   public:
     CoalesceView() { pin(name_of(StrideChoice{.stride = 1}), pattern_of(StrideChoice{.stride = 1})); }
 
     void draw(Ui& ui, Session& session, Focus& focus, const Rect& area) override {
         const auto snapshot = session.snapshot();
-        const Scene scene = scene_of(session, focus, *snapshot);
-        note_seen(session, scene);
-        const std::string sentence = caption_of(scene);
+        const CoalesceScene scene = scene_of(session, focus, *snapshot);
+        foot_.note_seen(session, scene, choice_);
+        const std::string sentence = caption_of(scene, ghost_);
         const std::string right = scene.sandbox ? "sandbox, any kernel" : place_of(scene, *snapshot);
         const Rect body = ui.panel(area, {.title = "Coalescing",
                                           .right = right,
@@ -61,7 +43,7 @@ class CoalesceView final : public View {
         keys(ui, session, focus, *snapshot, scene, area);
         float y = body.y + draw_controls(ui, session, focus, *snapshot, scene, body);
         const bool tiles = body.w > 560;
-        const float foot = table_height(scene, body.bottom() - y, ghost_.shown && !scene.hidden);
+        const float foot = CoalesceFoot::height(scene, body.bottom() - y, ghost_.shown && !scene.hidden);
         const float high = std::min(body.bottom() - foot - y - 22, 320.0f);  // the table follows the picture
         const Rect picture{body.x, y + 22, body.w - (tiles ? tile_width + 8 : 0.0f), high};
         if (scene.nothing.empty()) {
@@ -72,67 +54,26 @@ class CoalesceView final : public View {
                                "The sandbox shows what any stride would cost.");
         }
         if (foot > 0)
-            draw_foot(ui, session, focus, *snapshot, scene,
-                      {body.x, picture.bottom(), body.w, body.bottom() - picture.bottom()});
+            follow(session, focus, *snapshot, scene,
+                   foot_.draw(ui, session, *snapshot, scene, choice_,
+                              {body.x, picture.bottom(), body.w, body.bottom() - picture.bottom()}));
         ui.pop_scope();
     }
 
     std::string describe(const Session& session, const Focus& focus) const override {
         const auto snapshot = session.snapshot();
-        const Scene scene = scene_of(session, focus, *snapshot);
-        std::string text = fmt::format("Coalescing ({}), {}\n", scene.sandbox ? "derived" : "simulated",
-                                       scene.sandbox ? "sandbox: " + name_of(choice_) : place_of(scene, *snapshot));
-        if (!scene.nothing.empty()) text += "  " + scene.nothing + "\n";
-        if (scene.nothing.empty() && !scene.hidden) {
-            const RequestFacts& f = scene.facts;
-            text += fmt::format("  {} in {}, {} B used, {} B moved, efficiency {}\n", plural(f.sectors, "sector"),
-                                plural(f.lines.size(), "line"), f.used, f.moved, efficiency_text(f.efficiency()));
-            uint32_t number = 0;
-            for (size_t i = 0; i < std::min<size_t>(f.lines.size(), 8); ++i) {
-                text += fmt::format("  line 0x{:X}:", f.lines[i].line * 128);
-                for (uint32_t s = 0; s < 4; ++s)
-                    if (f.lines[i].sectors >> s & 1)
-                        text += fmt::format(" sector {} {} of 32 B,", number++, f.lines[i].used(s));
-                text.back() = '\n';
-            }
-        }
-        if (ghost_.shown)
-            text += fmt::format("  pinned: {}, {}, efficiency {}\n", ghost_.name, plural(ghost_.facts.sectors, "sector"),
-                                efficiency_text(ghost_.facts.efficiency()));
-        for (const MemoryRow& row : scene.rows) {
-            const bool hidden = is_hidden(row, session, scene.history.get());
-            text += fmt::format("  line {} pc {} {}: {}\n", row.line, row.pc, row.text,
-                                hidden ? std::string("hidden until you lock an answer")
-                                       : fmt::format("{}, {:.4g} sector{} each, {} moved", plural(row.requests, "request"),
-                                                     row.per_request(), row.per_request() == 1 ? "" : "s",
-                                                     bytes_text(static_cast<double>(row.units) * 32)));
-        }
-        return text + "  " + caption_of(scene) + "\n";
+        const CoalesceScene scene = scene_of(session, focus, *snapshot);
+        return facts_text(scene, ghost_, session,
+                          scene.sandbox ? "sandbox: " + name_of(choice_) : place_of(scene, *snapshot));
     }
 
   private:
-    struct Scene {
-        bool sandbox = false, locked = false;  // locked: an open prediction keeps the sandbox shut
-        std::shared_ptr<const simt::WarpHistory> history;
-        std::vector<MemoryRow> rows;
-        Picked picked;
-        Pattern pattern;
-        RequestFacts facts;
-        bool hidden = false;
-        std::string name;     // "stride 2", "line 7"
-        std::string nothing;  // why there is no picture
-        std::string stopped;  // "Stopped by memcheck at line 3"
-        std::string busy;
-    };
     bool sandbox_ = false;
     StrideChoice choice_;
-    std::array<bool, std::size(sweep)> seen_ = {true};  // strides whose sectors were on show; the first is the ghost's
-    bool asks_ = false;                                 // questions of the lesson are open: only those get a bar
-    Ghost ghost_;
+    CoalesceFoot foot_;
+    PinnedPattern ghost_;
     bool ghost_fits_ = true;  // below the picture, in the last frame
     int32_t last_pc_ = -1;
-    int seen_row_ = -1;  // the row that the table was scrolled to, and the height that it had then
-    float seen_table_ = 0;
     mutable LineChoice line_choice_;
     mutable std::shared_ptr<const model::KernelRun> rows_run_;
     mutable std::shared_ptr<const simt::WarpHistory> rows_history_, known_history_;
@@ -150,9 +91,9 @@ class CoalesceView final : public View {
                                                             : std::vector<MemoryRow>();
     }
 
-    Scene scene_of(const Session& session, const Focus& focus, const Snapshot& snapshot) const {
+    CoalesceScene scene_of(const Session& session, const Focus& focus, const Snapshot& snapshot) const {
         update_rows(snapshot);
-        Scene scene;
+        CoalesceScene scene;
         scene.locked = session.reveal_steps >= 0;
         scene.sandbox = sandbox_ && !scene.locked;
         scene.history = known_history_;
@@ -189,48 +130,7 @@ class CoalesceView final : public View {
         return scene;
     }
 
-    // While a lesson still asks, the bars do not tell what nobody has looked at.
-    void note_seen(const Session& session, const Scene& scene) {
-        asks_ = std::any_of(session.lesson.predictions.begin(), session.lesson.predictions.end(), [](const auto& step) {
-            return std::any_of(step.begin(), step.end(), [](const auto& one) { return !one.locked; });
-        });
-        if (scene.hidden || scene.pattern.lanes != 0xffffffffu) return;
-        const auto& address = scene.pattern.address;
-        for (size_t i = 0; i < std::size(sweep); ++i) {
-            bool fits = sweep[i] > 0;
-            for (size_t lane = 1; lane < address.size() && fits; ++lane)
-                fits = address[lane] - address[0] == lane * static_cast<uint64_t>(sweep[i]) * scene.pattern.bytes;
-            seen_[i] = seen_[i] || fits || (scene.sandbox && choice_.random && sweep[i] == 0);
-        }
-    }
-
-    static std::string place_of(const Scene& scene, const Snapshot& snapshot) {
-        if (!scene.history || !snapshot.kernel) return snapshot.kernel_label;
-        return fmt::format("block {} · warp {}{}{}", with_commas(scene.history->block), scene.history->warp_in_block,
-                           scene.name.empty() ? "" : " · ", scene.name);
-    }
-
-    std::string caption_of(const Scene& scene) const {
-        if (scene.hidden) return "Its sectors stay hidden until you lock an answer.";
-        if (!scene.nothing.empty()) return {};
-        const RequestFacts& f = scene.facts;
-        std::string what = "load touches";
-        std::string subject = scene.name;
-        if (!scene.sandbox) {
-            const MemoryRow& row = scene.rows[static_cast<size_t>(scene.picked.row)];
-            what = row.is_atomic ? "atomic touches" : row.is_store ? "store touches" : "load touches";
-        }
-        if (!subject.empty()) subject[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(subject[0])));
-        std::string text = fmt::format("{}: one {} {} in {}: {} B move and {} B are used, so {} efficiency", subject, what,
-                                       plural(f.sectors, "sector"), plural(f.lines.size(), "line"), with_commas(f.moved),
-                                       f.used, efficiency_text(f.efficiency()));
-        if (ghost_.shown)
-            text += fmt::format(" ({}: {}, {})", ghost_.name, plural(ghost_.facts.sectors, "sector"),
-                                efficiency_text(ghost_.facts.efficiency()));
-        return text + "." + (scene.sandbox || scene.stopped.empty() ? "" : " " + scene.stopped + ".");
-    }
-
-    void look_at_row(Session& session, Focus& focus, const Snapshot& snapshot, const Scene& scene, int index) {
+    void look_at_row(Session& session, Focus& focus, const Snapshot& snapshot, const CoalesceScene& scene, int index) {
         const MemoryRow& row = scene.rows[static_cast<size_t>(index)];
         sandbox_ = false;
         last_pc_ = static_cast<int32_t>(row.pc);
@@ -240,7 +140,7 @@ class CoalesceView final : public View {
         look_at_execution(session, focus, snapshot, scene, row, 0);
     }
 
-    static void look_at_execution(Session& session, Focus& focus, const Snapshot& snapshot, const Scene& scene,
+    static void look_at_execution(Session& session, Focus& focus, const Snapshot& snapshot, const CoalesceScene& scene,
                                   const MemoryRow& row, size_t execution) {
         const uint64_t step = scene.history->accesses[row.accesses[execution]].step;
         if (session.reveal_steps >= 0 && step >= static_cast<uint64_t>(session.reveal_steps)) return;
@@ -248,7 +148,14 @@ class CoalesceView final : public View {
         focus.pc = static_cast<int32_t>(row.pc);
     }
 
-    void keys(Ui& ui, Session& session, Focus& focus, const Snapshot& snapshot, const Scene& scene, const Rect& area) {
+    void follow(Session& session, Focus& focus, const Snapshot& snapshot, const CoalesceScene& scene,
+                const CoalesceFoot::Clicked& clicked) {
+        if (clicked.row >= 0) look_at_row(session, focus, snapshot, scene, clicked.row);
+        if (clicked.sandbox) sandbox_ = true, choice_ = *clicked.sandbox;
+    }
+
+    void keys(Ui& ui, Session& session, Focus& focus, const Snapshot& snapshot, const CoalesceScene& scene,
+              const Rect& area) {
         const auto rows = static_cast<int>(scene.rows.size());
         for (const auto& [key, way] : {std::pair{Key::down, 1}, {Key::up, -1}, {Key::s, 1}, {Key::w, -1}})
             if (ui.pressed(key, area) && rows > 0)
@@ -259,7 +166,7 @@ class CoalesceView final : public View {
     }
 
     // Returns the height used.
-    float draw_controls(Ui& ui, Session& session, Focus& focus, const Snapshot& snapshot, const Scene& scene,
+    float draw_controls(Ui& ui, Session& session, Focus& focus, const Snapshot& snapshot, const CoalesceScene& scene,
                         const Rect& body) {
         const Theme& theme = *ui.theme;
         float x = body.x, y = body.y;
@@ -325,7 +232,7 @@ class CoalesceView final : public View {
         return y - body.y + 26;
     }
 
-    void draw_picture(Ui& ui, Focus& focus, const Scene& scene, const Rect& area) {
+    void draw_picture(Ui& ui, Focus& focus, const CoalesceScene& scene, const Rect& area) {
         const Theme& theme = *ui.theme;
         const bool ghost = ghost_.shown && area.h >= CoalescePicture::least_with_ghost && !scene.hidden;
         ghost_fits_ = area.h >= CoalescePicture::least_with_ghost;
@@ -363,18 +270,7 @@ class CoalesceView final : public View {
         }
     }
 
-    static std::string lane_text(const Scene& scene, int lane) {
-        if (!(scene.pattern.lanes >> lane & 1)) return fmt::format("lane {} is off", lane);
-        const uint64_t address = scene.pattern.address[static_cast<size_t>(lane)];
-        uint32_t sector = 0;
-        for (const TouchedLine& line : scene.facts.lines)
-            for (uint32_t s = 0; s < 4; ++s)
-                if ((line.sectors >> s & 1) && line.line * 4 + s < address / 32) ++sector;
-        return fmt::format("lane {} asks for {} B at 0x{:X}: sector {}, word {}", lane, scene.pattern.bytes, address, sector,
-                           address % 32 / 4);
-    }
-
-    void draw_tiles(Ui& ui, const Scene& scene, const Rect& area) const {
+    void draw_tiles(Ui& ui, const CoalesceScene& scene, const Rect& area) const {
         const Theme& theme = *ui.theme;
         if (scene.hidden) return;
         const RequestFacts &f = scene.facts, &g = ghost_.facts;
@@ -413,145 +309,6 @@ class CoalesceView final : public View {
             const Rect mark{box.right() - 5 - w, box.y + 4, w, 16};  // beside the name: there is room for any number
             ui.dashed(mark, theme.ink3, 3, 3);
             ui.text(mark.x + w / 2, mark.y + 12, tiles[i].ghost, {.size = 12, .color = theme.ink2, .align = Align::center});
-        }
-    }
-
-    // The picture gets lower before the table has fewer than two rows: first by its wires, then by the pinned pattern.
-    static float table_height(const Scene& scene, float room, bool ghost) {
-        constexpr float usual = 196, with_ghost = 22 + CoalescePicture::least_with_ghost, least = 132;
-        constexpr float one_row = 6 + table_head + row_height, two_rows = one_row + row_height;
-        const float picture = room >= usual + two_rows ? usual : ghost && room >= with_ghost + two_rows ? with_ghost : least;
-        if (room < picture + one_row) return 0;
-        const float wanted = 34 + row_height * std::max(2.0f, static_cast<float>(scene.rows.size()));
-        return std::min({std::max(wanted, 104.0f), room - picture, 300.0f});
-    }
-
-    void draw_foot(Ui& ui, Session& session, Focus& focus, const Snapshot& snapshot, const Scene& scene, const Rect& area) {
-        ui.line({area.x, area.y}, {area.right(), area.y}, ui.theme->grid);
-        const bool bars = area.w > 740 && area.h > 70;  // high enough to be bars
-        const float wide = area.w > 800 ? 280 : 216, table = bars ? area.w - wide - 26 : area.w;
-        draw_table(ui, session, focus, snapshot, scene, {area.x, area.y + 6, table, area.h - 6});
-        if (bars) draw_bars(ui, scene, {area.right() - wide, area.y + 6, wide, std::min(area.h - 6, 100.0f)});
-    }
-
-    void draw_table(Ui& ui, Session& session, Focus& focus, const Snapshot& snapshot, const Scene& scene, const Rect& r) {
-        const Theme& theme = *ui.theme;
-        const TextStyle head{.size = 12, .color = theme.ink2},
-            head_right{.size = 12, .color = theme.ink2, .align = Align::right};
-        const bool wide = r.w > 520;
-        // What an unrolled loop does twice on one line is told apart by its pc.
-        const bool twins = std::any_of(scene.rows.begin(), scene.rows.end(),
-                                       [&](const MemoryRow& row) { return has_twin(scene.rows, row); });
-        const float eff = r.right() - 92, pair = eff - 14, sectors = pair - (wide ? 84.0f : 0.0f), requests = sectors - 84,
-                    op = requests - (wide ? 184.0f : 140.0f), source = r.x + (twins ? 68.0f : 34.0f);
-        const bool with_source = op - source > 66;
-        ui.text(r.x + 22, r.y + 13, "line", head_right);
-        if (twins) ui.text(r.x + 56, r.y + 13, "pc", head_right);
-        if (with_source) ui.text(source, r.y + 13, "source", head);
-        ui.text(op, r.y + 13, "instruction", head);
-        ui.text(requests, r.y + 13, "requests", head_right);
-        ui.text(sectors, r.y + 13, "mean sectors", head_right);
-        if (wide) ui.text(pair, r.y + 13, "used/moved", head_right);
-        ui.text(eff, r.y + 13, "efficiency", head);
-        const float whole = std::max(1.0f, std::floor((r.h - table_head) / row_height)) * row_height;  // no half rows
-        const Rect rows{r.x - 4, r.y + table_head, r.w + 4, std::min(whole, r.h - table_head)};
-        float offset = ui.scroll("rows", rows, row_height * static_cast<float>(scene.rows.size()));
-        if (const int row = scene.picked.row; row >= 0 && (row != seen_row_ || rows.h != seen_table_)) {
-            seen_row_ = row, seen_table_ = rows.h;
-            const float top = row_height * static_cast<float>(row),
-                        in_sight = std::clamp(offset, top + row_height - rows.h, top);
-            if (in_sight != offset) {
-                ui.scroll_to("rows", offset = std::max(0.0f, in_sight));
-                ui.animate();
-            }
-        }
-        ui.clip(rows);
-        const auto lines = snapshot.kernel ? lines_of(snapshot.kernel->source) : std::vector<std::string>();
-        for (size_t i = 0; i < scene.rows.size(); ++i) {
-            const MemoryRow& row = scene.rows[i];
-            const float y = rows.y + row_height * static_cast<float>(i) - offset;
-            if (y + row_height < rows.y || y > rows.bottom()) continue;
-            const Rect box{rows.x, y, rows.w - 6, row_height};
-            const bool on = !scene.sandbox && static_cast<int>(i) == scene.picked.row;
-            if (on) {
-                ui.rect(box, theme.selected, 3);
-                ui.rect({box.x, box.y, 3, box.h}, theme.accent);
-            } else if (ui.hovered(box)) {
-                ui.rect(box, theme.panel2, 3);
-            }
-            if (ui.clicked(box)) look_at_row(session, focus, snapshot, scene, static_cast<int>(i));
-            const TextStyle mono{.size = 13, .mono = true}, mono_right{.size = 13, .align = Align::right, .mono = true};
-            if (row.line > 0)
-                ui.text(r.x + 22, y + 18, std::to_string(row.line),
-                        {.size = 13, .color = theme.ink2, .align = Align::right, .mono = true});
-            if (twins)
-                ui.text(r.x + 56, y + 18, std::to_string(row.pc),
-                        {.size = 13, .color = theme.quiet, .align = Align::right, .mono = true});
-            if (with_source && row.line > 0 && static_cast<size_t>(row.line) <= lines.size()) {
-                const std::string& line = lines[static_cast<size_t>(row.line) - 1];
-                draw_code(ui, source, y + 18,
-                          std::string_view(line).substr(std::min(line.find_first_not_of(' '), line.size())), 13,
-                          op - source - 10);
-            }
-            const float count_w = ui.text_width(with_commas(static_cast<int64_t>(row.requests)), mono);
-            ui.text(op, y + 18, row.text, {.size = 13, .mono = true, .width = requests - count_w - op - 8});
-            if (is_hidden(row, session, scene.history.get())) {
-                ui.text(sectors, y + 18, "?", mono_right);
-                continue;
-            }
-            ui.text(requests, y + 18, with_commas(static_cast<int64_t>(row.requests)), mono_right);
-            ui.text(sectors, y + 18, fmt::format("{:.4g}", row.per_request()), mono_right);
-            if (row.accesses.empty()) {
-                ui.text(eff, y + 18, "other warps", {.size = 12, .color = theme.quiet});
-                continue;
-            }
-            const size_t execution = on ? scene.picked.execution : 0;
-            const RequestFacts facts = facts_of(pattern_of(scene.history->accesses[row.accesses[execution]]));
-            if (wide) ui.text(pair, y + 18, fmt::format("{}/{}", facts.used, with_commas(facts.moved)), mono_right);
-            ui.rect({eff, y + 8, 40, 10}, theme.grid);
-            ui.rect({eff, y + 8, 40 * static_cast<float>(facts.efficiency()), 10}, theme.accent);
-            ui.text(r.right() - 6, y + 18, efficiency_text(facts.efficiency()), {.size = 13, .align = Align::right});
-            if (ui.hovered(box))
-                ui.tooltip(
-                    fmt::format("requests and sectors a request: whole run, all warps ({} moved)\n"
-                                "used/moved and efficiency: this warp's request",
-                                bytes_text(32 * static_cast<double>(row.units))));
-        }
-        ui.unclip();
-    }
-
-    // A bar for each stride; a click opens the sandbox there.
-    void draw_bars(Ui& ui, const Scene& scene, const Rect& r) {
-        const Theme& theme = *ui.theme;
-        ui.text(r.x, r.y + 13, fmt::format("sectors per request, by stride of {} B", choice_.element),
-                {.size = 12, .color = theme.ink2});
-        const float base = r.bottom() - 22, most = base - r.y - 34, pitch = r.w / static_cast<float>(std::size(sweep));
-        for (size_t i = 0; i < std::size(sweep); ++i) {
-            StrideChoice choice{.stride = std::max(1, sweep[i]), .element = choice_.element, .random = sweep[i] == 0};
-            const uint32_t sectors = facts_of(pattern_of(choice)).sectors;
-            const bool here = scene.sandbox && choice.stride == choice_.stride && choice.random == choice_.random &&
-                              choice_.records && choice_.offset == 0;
-            const float x = r.x + pitch * static_cast<float>(i), w = pitch - 8;
-            ui.line({x, base}, {x + w, base}, theme.line);
-            const std::string name = sweep[i] == 0 ? "rand" : std::to_string(sweep[i]);
-            ui.text(
-                x + w / 2, base + 15, name,
-                {.size = 12, .color = here ? theme.ink : theme.ink2, .align = Align::center, .weight = here ? 600 : 400});
-            const bool told = !scene.locked && (!asks_ || seen_[i]);
-            if (!told) ui.text(x + w / 2, base - 8, "?", {.size = 14, .color = theme.quiet, .align = Align::center});
-            if (scene.locked) continue;
-            if (!told) {
-                if (ui.area("bar " + name, {x, r.y + 18, w, base - r.y})) sandbox_ = true, choice_ = choice;
-                continue;
-            }
-            const float h = most * static_cast<float>(sectors) / 32;
-            ui.rect({x + 4, base - h, w - 8, h}, here ? theme.accent : mix(theme.panel, theme.accent, 0.45f));
-            ui.text(x + w / 2, base - h - 4, std::to_string(sectors),
-                    {.size = 12, .align = Align::center, .weight = here ? 600 : 400});
-            if (ui.area("bar " + name, {x, r.y + 18, w, base - r.y})) {
-                sandbox_ = true;
-                choice_ = choice;
-            }
         }
     }
 };
