@@ -244,7 +244,7 @@ TEST_CASE("runs that lie all over the plot keep their table, beside it if need b
         desk.size(w, h, 1);
         desk.frames(3);
         INFO(w << " x " << h);
-        CHECK(desk.shows("of roof"));
+        CHECK(desk.shows("GFLOP/s"));
         for (const char* name : {"left", "far"}) CHECK(desk.shows(name));
         for (const char* number : {"1", "4", "5", "6"}) {
             const auto count = std::count_if(desk.written.begin(), desk.written.end(),

@@ -14,7 +14,7 @@
 namespace lockstep::gui {
 namespace {
 
-constexpr float tile_width = 124;
+constexpr float tile_width = 116;
 
 std::string words_text(int count) {
     return fmt::format("{} word{}", count, count == 1 ? "" : "s");
@@ -45,7 +45,7 @@ class CoalesceView final : public View {
         const bool tiles = body.w > 560;
         const float foot = CoalesceFoot::height(scene, body.bottom() - y, ghost_.shown && !scene.hidden);
         const float high = std::min(body.bottom() - foot - y - 22, 320.0f);  // the table follows the picture
-        const Rect picture{body.x, y + 22, body.w - (tiles ? tile_width + 8 : 0.0f), high};
+        const Rect picture{body.x, y + 22, body.w - (tiles ? tile_width + 4 : 0.0f), high};
         if (scene.nothing.empty()) {
             draw_picture(ui, focus, scene, picture);
             if (tiles) draw_tiles(ui, scene, {body.right() - tile_width, y + 18, tile_width, picture.bottom() - y - 18});
@@ -292,9 +292,9 @@ class CoalesceView final : public View {
                 ui.rect(box, theme.panel2, 4);
                 ui.frame(box, theme.line, 1, 4);
                 const float y = box.y + box.h / 2 + 5;
-                ui.text(box.right() - 7, y, tiles[i].value,
-                        {.size = 14, .color = tiles[i].color, .align = Align::right, .weight = 600});
-                ui.text(box.x + 7, y, tiles[i].label, {.size = 12, .color = theme.ink2});
+                ui.text(box.right() - 6, y, tiles[i].value,
+                        {.size = 13, .color = tiles[i].color, .align = Align::right, .weight = 600});
+                ui.text(box.x + 6, y, tiles[i].label, {.size = 12, .color = theme.ink2});
             }
             return;
         }
@@ -305,7 +305,7 @@ class CoalesceView final : public View {
             ui.text(box.x + 8, box.y + 16, tiles[i].label, {.size = 12, .color = theme.ink2});
             ui.text(box.x + 8, box.bottom() - 9, tiles[i].value, {.size = 18, .color = tiles[i].color, .weight = 600});
             if (!ghost_.shown) continue;
-            const float w = ui.text_width(tiles[i].ghost, {.size = 12}) + 10;
+            const float w = ui.text_width(tiles[i].ghost, {.size = 12}) + 6;
             const Rect mark{box.right() - 5 - w, box.y + 4, w, 16};  // beside the name: there is room for any number
             ui.dashed(mark, theme.ink3, 3, 3);
             ui.text(mark.x + w / 2, mark.y + 12, tiles[i].ghost, {.size = 12, .color = theme.ink2, .align = Align::center});

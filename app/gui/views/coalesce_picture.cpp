@@ -56,10 +56,10 @@ CoalescePicture::CoalescePicture(const Rect& area, size_t lines, bool ghost)
     // Lanes, room for the lines between, words, two rows of labels, the ghost.
     const bool low = area.h < 150;
     if (low) counts_down_ = 18, lines_down_ = 32;
-    const float below = (low ? 32.0f : 44.0f) + (ghost ? 30.0f : 0.0f);
+    const float below = !low ? 44 + (ghost ? 30.0f : 0.0f) : ghost ? 60.0f : 36.0f;
     word_h_ = area.h > 190 ? 28.0f : 20.0f;
-    words_y_ = area.y + std::max(lane_pitch_ + 24, std::min(area.h - below - word_h_, 112.0f));
-    ghost_y_ = words_y_ + word_h_ + (low ? 46.0f : 58.0f);
+    words_y_ = area.y + std::max(lane_pitch_ + (low ? 22.0f : 24.0f), std::min(area.h - below - word_h_, 112.0f));
+    ghost_y_ = words_y_ + word_h_ + (low ? 44.0f : 58.0f);
 }
 
 Rect CoalescePicture::line_box(size_t line) const {

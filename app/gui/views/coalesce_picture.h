@@ -11,7 +11,7 @@ Color sector_color(uint64_t index, const Theme& theme);
 
 class CoalescePicture {
   public:
-    static constexpr float least_with_ghost = 130;  // height
+    static constexpr float least_with_ghost = 126;  // height
 
     // Where everything stands: `area` from the lanes' top to the ghost's bottom, `lines` to be shown side by side.
     CoalescePicture(const Rect& area, size_t lines, bool ghost);

@@ -414,6 +414,7 @@ struct Picture {
         return runs;
     }
 
+    static constexpr size_t most_rows = 10;
     struct Table {
         Rect box;  // width 0: there is no room
         std::vector<const RoofRun*> rows = {};
@@ -444,7 +445,7 @@ struct Picture {
     Table table_inside() const {
         if (r.w <= 430 || r.h <= 150) return {};
         std::vector<const RoofRun*> rows = runs_of_gpu();
-        constexpr size_t many = 10, few = 2;
+        constexpr size_t few = 2;
         float w = std::min(376.0f, std::max(310.0f, r.w * 0.62f));
         const auto height = [&] { return table_pitch * static_cast<float>(rows.size() + 1) + 12; };
         const auto fits = [&](const Rect& box) {
@@ -453,7 +454,7 @@ struct Picture {
         };
         const std::vector<const RoofRun*> all = rows;
         const float widest = w;
-        for (size_t most = std::clamp(rows.size(), few, many); most >= few; --most) {
+        for (size_t most = std::clamp(rows.size(), few, most_rows); most >= few; --most) {
             keep(rows, most);
             constexpr float step = 20;
             for (const float width : {widest, std::min(widest, 310.0f), narrow_table}) {
@@ -528,14 +529,28 @@ struct Picture {
 }  // namespace
 
 void make_room_for_table(Ui& ui, RoofPlot& plot, const RoofScene& scene) {
-    constexpr float least = 300, gap = 16;  // of the plot that is left; between the two
-    if (plot.box.w < least + gap + narrow_table || plot.box.h < 60) return;
-    Labels labels(plot.box);
+    constexpr float least_w = 300, least_h = 150, gap = 16;  // of the plot that is left; between the two
+    Rect& box = plot.box;
+    Labels labels(box);
     Picture picture{ui, plot, scene, labels};
     picture.keep_dots_free();
-    if (picture.runs_of_gpu().size() < 2 || picture.table_inside().box.w > 0) return;
-    plot.table = {plot.box.right() - narrow_table + 12, plot.box.y, narrow_table, plot.box.h + 36};
-    plot.box.w -= narrow_table + gap - 12;
+    const size_t runs = std::min(picture.runs_of_gpu().size(), Picture::most_rows);
+    const Picture::Table inside = picture.table_inside();
+    const size_t shown = inside.box.w > 0 ? inside.rows.size() : 0;
+    if (runs < 2 || shown >= runs) return;
+    const auto rows_in = [&](float h) {
+        return std::min(runs, static_cast<size_t>(std::max(1.0f, (h - 12) / table_pitch)) - 1);
+    };
+    const bool wide = box.w >= least_w + gap + narrow_table && box.h > least_h;
+    if (const float h = box.h + 36; wide && rows_in(h) > shown) {
+        plot.table = {box.right() - narrow_table + 12, box.y, narrow_table, h};
+        box.w -= narrow_table + gap - 12;
+    } else if (const float room = box.h - least_h - 8; box.w >= least_w && rows_in(room) > shown) {
+        const float height = table_pitch * static_cast<float>(rows_in(room) + 1) + 12;
+        box.h -= height + 8;
+        const float w = std::min(376.0f, box.w + 12);
+        plot.table = {box.right() + 12 - w, box.bottom() + 44, w, height};
+    }
 }
 
 void draw_roofline(Ui& ui, const RoofPlot& plot, const RoofScene& scene, Labels& labels) {

@@ -9,7 +9,7 @@ namespace lockstep::gui {
 struct RoofPlot {
     Rect box;
     RoofAxes axes;
-    Rect table = {};  // of the runs, beside the plot; width 0: it stands inside
+    Rect table = {};  // of the runs, beside or below the plot; width 0: it stands inside
     float x(double intensity) const;
     float y(double flop_per_second) const;
     double intensity(float x) const;
@@ -24,7 +24,7 @@ struct RoofScene {
     std::optional<device::MeasuredKernel> measured = {};  // the run on show, on the real GPU
 };
 
-// Takes room for the table of runs off the plot's right where it finds none inside.
+// Takes room for the table of runs off the plot's right or foot, where it finds none inside or not for all of them.
 void make_room_for_table(Ui& ui, RoofPlot& plot, const RoofScene& scene);
 
 // Draws all of it; names are written where `labels` has room, so what is drawn later asks it too.
