@@ -201,6 +201,26 @@ TEST_CASE("the view of measurements sets both times beside each other, sums up t
     CHECK(ladder.words().find("softmax_f32 (") == std::string::npos);
 }
 
+TEST_CASE("generations are compared by the peak of the kernel's own arithmetic, in figures without an exponent") {
+    auto snapshot = std::make_shared<Snapshot>();
+    auto runs = std::make_shared<std::vector<lessons::GpuRun>>();
+    for (const char* gpu : {"jetson-nano", "h200"}) runs->push_back({model::gpu_named(gpu).value(), 7000, 4, {}});
+    snapshot->generations = runs;
+    for (const auto& [type, peak] :
+         {std::pair{ptx::Type::f32, "the FP32 peak grew 28"}, {ptx::Type::f64, "the FP64 peak grew 4,59"}}) {
+        auto run = std::make_shared<model::KernelRun>(*run_of("A15 fma32", 4));
+        auto program = std::make_shared<ptx::Program>(*run->program);
+        for (ptx::DecodedInstruction& instruction : program->instructions)
+            if (instruction.opcode->name == "fma") instruction.type = type;
+        run->program = program;
+        snapshot->kernel = run;
+        Desk desk("generations");
+        desk.show(snapshot);
+        INFO(desk.words());
+        CHECK(desk.words().find(peak) != std::string::npos);
+    }
+}
+
 TEST_CASE("roofline, generations and training show what was measured of the same launch on the same GPU, and of no other") {
     const auto store = made_up_store();
     const auto run = run_of("A15 fma32", 4);

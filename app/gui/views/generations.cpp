@@ -82,27 +82,36 @@ std::string bound(const Row& row) {
                                        : fmt::format("{:.0f} % of issue slots", row.slots);
 }
 
-// The peak that limits the kernel: of its own arithmetic.
-bool is_double(const Snapshot& snapshot) {
-    return snapshot.kernel && snapshot.kernel->program && model::point_of(*snapshot.kernel).peak == "fp64";
+// The peak that the kernel's arithmetic has on a GPU.
+struct OwnPeak {
+    std::string_view name = "FP32";
+    double (*value)(const model::GpuSpec&) = [](const model::GpuSpec& g) { return g.fp32_tflops.value; };
+};
+OwnPeak own_peak(const Snapshot& snapshot, const std::vector<Row>& rows) {
+    if (!snapshot.kernel || !snapshot.kernel->program) return {};
+    const std::string_view units = model::point_of(*snapshot.kernel).peak;
+    OwnPeak peak;
+    if (units == "fp64") peak = {"FP64", [](const model::GpuSpec& g) { return g.fp64_tflops.value; }};
+    if (units == "tensor fp16") peak = {"FP16 tensor", [](const model::GpuSpec& g) { return g.fp16_tensor_tflops.value; }};
+    return peak.value(rows.front().gpu) > 0 && peak.value(rows.back().gpu) > 0 ? peak : OwnPeak();
 }
 
-std::string caption_of(const std::vector<Row>& rows, const std::string& kernel, bool hidden, bool fp64) {
-    fp64 = fp64 && rows.front().gpu.fp64_tflops > 0 && rows.back().gpu.fp64_tflops > 0;
+std::string times_as(double factor) {
+    return factor >= 999.5 ? with_commas(std::llround(factor)) : fmt::format("{:.3g}", factor);
+}
+
+std::string caption_of(const std::vector<Row>& rows, const std::string& kernel, bool hidden, const OwnPeak& peak) {
     const Row& first = rows.front();
     const Row& last = rows.back();
     if (first.time_us <= 0 || last.time_us <= 0)
         return fmt::format("From {} to {} the FP32 peak grew {:.0f} times, the memory bandwidth {:.0f} times.",
                            first.gpu.title, last.gpu.title, last.gpu.fp32_tflops / first.gpu.fp32_tflops,
                            last.gpu.dram_gb_per_second / first.gpu.dram_gb_per_second);
-    const auto peak = [&](const Row& row) { return fp64 ? row.gpu.fp64_tflops.value : row.gpu.fp32_tflops.value; };
     if (hidden) return "The times of the kernel stay hidden until a question about them is answered.";
-    std::string text =
-        fmt::format("{} runs {} times as fast on {} as on {}; the {} peak grew {:.3g} times, the bandwidth {:.3g}.", kernel,
-                    first.time_us >= 1000 * last.time_us ? with_commas(std::llround(first.time_us / last.time_us))
-                                                         : fmt::format("{:.3g}", first.time_us / last.time_us),
-                    last.gpu.title, first.gpu.title, fp64 ? "FP64" : "FP32", peak(last) / peak(first),
-                    last.gpu.dram_gb_per_second / first.gpu.dram_gb_per_second);
+    std::string text = fmt::format("{} runs {} times as fast on {} as on {}; the {} peak grew {} times, the bandwidth {}.",
+                                   kernel, times_as(first.time_us / last.time_us), last.gpu.title, first.gpu.title,
+                                   peak.name, times_as(peak.value(last.gpu) / peak.value(first.gpu)),
+                                   times_as(last.gpu.dram_gb_per_second / first.gpu.dram_gb_per_second));
     for (const Row& row : rows)
         if (row.measured) text += fmt::format(" {}: {}.", row.gpu.title, measured_sentence(*row.measured, row.time_us));
     return text;
@@ -127,7 +136,7 @@ class GenerationsView final : public View {
         const auto snapshot = session.snapshot();
         const std::vector<Row> rows = rows_of(session, *snapshot);
         const bool ran = rows.front().time_us > 0, hidden = times_hidden(session);
-        const std::string sentence = caption_of(rows, kernel_name(*snapshot), hidden, is_double(*snapshot));
+        const std::string sentence = caption_of(rows, kernel_name(*snapshot), hidden, own_peak(*snapshot, rows));
         const Rect body =
             ui.panel(area, {.title = "Generations of GPUs",
                             .right = ran && !hidden ? "bars: share of the column's largest; time: longer is faster"
@@ -248,7 +257,7 @@ class GenerationsView final : public View {
             if (row.measured && !hidden) text += "; " + measured_sentence(*row.measured, row.time_us);
             text += "\n";
         }
-        return text + "  " + caption_of(rows, kernel_name(*snapshot), hidden, is_double(*snapshot)) + "\n";
+        return text + "  " + caption_of(rows, kernel_name(*snapshot), hidden, own_peak(*snapshot, rows)) + "\n";
     }
 
   private:

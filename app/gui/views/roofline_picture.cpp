@@ -529,7 +529,7 @@ struct Picture {
 }  // namespace
 
 void make_room_for_table(Ui& ui, RoofPlot& plot, const RoofScene& scene) {
-    constexpr float least_w = 300, least_h = 150, gap = 16;  // of the plot that is left; between the two
+    constexpr float least_w = 300, least_h = 150, gap = 24;  // of the plot that is left; between the two
     Rect& box = plot.box;
     Labels labels(box);
     Picture picture{ui, plot, scene, labels};
