@@ -377,10 +377,12 @@ TEST_CASE("an index that is none is marked in the memory view, and a filter with
     desk.settle();
     type("to index", "abc");
     CHECK(desk.shows("an index below "));
+    CHECK(desk.clashes() == std::vector<std::string>{});
     REQUIRE(desk.shell.show_alone("watch"));
     desk.settle();
     type("filter: sum, %f", "zzz");
     CHECK(desk.shows("No register matches \"zzz\"."));
+    CHECK(desk.clashes() == std::vector<std::string>{});
 }
 
 TEST_CASE("an endless kernel is given up when nobody asked for it, and cancelled when somebody did") {
