@@ -60,6 +60,7 @@ std::string fill_ptx(int bad = -1) {
 }
 )";
 }
+// It counts: a loop that changes nothing is found to be endless at once.
 const std::string endless_ptx = std::string(header) +
                                 ".visible .entry endless()\n{\n    .reg .b32 %r<2>;\n    mov.u32 %r1, 0;\nagain:\n"
                                 "    add.u32 %r1, %r1, 1;\n    bra.uni again;\n    ret;\n}\n";
