@@ -13,30 +13,7 @@ namespace lockstep::gui {
 using model::RoofLevel;
 using model::RoofPoint;
 
-float RoofPlot::x(double intensity) const {
-    const double t = (std::log10(intensity) - axes.x_low) / (axes.x_high - axes.x_low);
-    return box.x + box.w * static_cast<float>(std::clamp(t, -0.5, 1.5));
-}
-float RoofPlot::y(double flop_per_second) const {
-    const double t = (std::log10(flop_per_second) - axes.y_low) / (axes.y_high - axes.y_low);
-    return box.bottom() - box.h * static_cast<float>(std::clamp(t, -0.5, 1.5));
-}
-double RoofPlot::intensity(float at) const {
-    return std::pow(10, axes.x_low + (axes.x_high - axes.x_low) * static_cast<double>((at - box.x) / box.w));
-}
-double RoofPlot::flops(float at) const {
-    return std::pow(10, axes.y_low + (axes.y_high - axes.y_low) * static_cast<double>((box.bottom() - at) / box.h));
-}
-
 namespace {
-
-constexpr float table_pitch = 20, table_number = 30, table_column = 70, narrow_table = 238, narrow_column = 54;
-
-std::string decade_text(int decade) {  // of FLOP/s
-    constexpr std::string_view prefixes[] = {"", "k", "M", "G", "T", "P"};
-    const int thousand = std::clamp(decade / 3, 0, 5);
-    return fmt::format("{:.0f} {}", std::pow(10, decade - 3 * thousand), prefixes[static_cast<size_t>(thousand)]);
-}
 
 struct Picture {
     Ui& ui;
@@ -66,32 +43,6 @@ struct Picture {
     }
     Point place(const RoofRun& run) const {
         return {plot.x(run.point.intensity(scene.level)), plot.y(run.point.flop_per_second())};
-    }
-
-    void axes() {
-        const TextStyle small{.size = 12, .color = theme.ink2, .align = Align::center};
-        float last = -1e9f;
-        for (int d = static_cast<int>(std::ceil(plot.axes.x_low)); d <= plot.axes.x_high; ++d) {
-            const float x = plot.x(std::pow(10, d));
-            ui.line({x, r.y}, {x, r.bottom()}, theme.grid);
-            const std::string text =
-                d < 0 ? fmt::format("{:g}", std::pow(10, d)) : with_commas(std::llround(std::pow(10, d)));
-            const float half = ui.text_width(text, small) / 2;
-            if (x - half < last + 8) continue;
-            ui.text(x, r.bottom() + 17, text, small);
-            last = x + half;
-        }
-        last = 1e9f;
-        for (int d = static_cast<int>(std::ceil(plot.axes.y_low)); d <= plot.axes.y_high; ++d) {
-            const float y = plot.y(std::pow(10, d));
-            ui.line({r.x, y}, {r.right(), y}, theme.grid);
-            if (last - y < 16 || y < r.y + 8) continue;
-            ui.text(r.x - 8, y + 4, decade_text(d), {.size = 12, .color = theme.ink2, .align = Align::right});
-            last = y;
-        }
-        ui.text(r.x - 58, r.y - 6, "FLOP/s", {.size = 12, .color = theme.ink2});
-        ui.text(r.right(), r.bottom() + 34, "arithmetic intensity, FLOP per byte",
-                {.size = 12, .color = theme.ink2, .align = Align::right, .width = r.w + 50});
     }
 
     // Roofs up to the peak of the units that the run uses; beyond it, dashed, for faster units.
@@ -432,7 +383,7 @@ struct Picture {
         }
         if (found.box.w <= 0) return;
         labels.keep_free(found.box);
-        rows_of(found.rows, found.box);
+        draw_runs(ui, scene, found.rows, found.box);
     }
 
     // The first run stays, later ones are compared with it; of those between, the oldest go.
@@ -474,56 +425,6 @@ struct Picture {
             if (const Rect box{corner.x, corner.y, w, height()}; fits(box)) return {box, rows};
         return {};
     }
-
-    // Where the whole label is too long: what tells the run from the others of its kernel.
-    std::string label_in(const RoofRun& run, const TextStyle& style) const {
-        const bool told = run.label.size() > run.name.size() + 2 && run.label.starts_with(run.name);
-        return !told || ui.text_width(run.label, style) <= style.width ? run.label : run.label.substr(run.name.size() + 2);
-    }
-
-    void rows_of(const std::vector<const RoofRun*>& rows, const Rect& box) {
-        ui.rect(box, theme.panel2, 4);
-        ui.frame(box, theme.line, 1, 4);
-        const TextStyle head{.size = 12, .color = theme.ink2, .align = Align::right};
-        float y = box.y + 17;
-        const bool narrow = box.w <= narrow_table;
-        const float column = narrow ? narrow_column : table_column, end = box.right() - (narrow ? 8.0f : 12.0f);
-        const float at[] = {end - 2 * column - (narrow ? 4 : 10), end - column, end};
-        ui.text(box.x + table_number + 6, y, "run", {.size = 12, .color = theme.ink2});
-        ui.text(at[0], y, "FLOP/B", head);
-        ui.text(at[1], y, "GFLOP/s", head);
-        ui.text(at[2], y, narrow ? "of roof" : "of its roof", head);
-        for (const RoofRun* run : rows) {
-            y += table_pitch;
-            const bool current = run == &now;
-            ui.text(box.x + 12, y, run->number > 0 ? std::to_string(run->number) : "-",
-                    {.size = 12, .color = current ? theme.accent : theme.ink, .weight = 600});
-            const TextStyle digits{.size = 12, .align = Align::right, .weight = current ? 700 : 400, .mono = true};
-            const auto number = [&](float x, const std::string& text) { return ui.text(x, y, text, digits); };
-            const auto label = [&](float until) {
-                const float x = box.x + table_number + 6;
-                const TextStyle style{.size = 13, .weight = current ? 600 : 400, .width = until - 10 - x};
-                ui.text(x, y, label_in(*run, style), style);
-            };
-            if (current && scene.hidden) {
-                label(number(at[0], "?"));
-                number(at[1], "?"), number(at[2], "?");
-                continue;
-            }
-            if (!run->point.plotted(scene.level)) {  // it stands nowhere in the plot: why, in place of the figures
-                label(number(at[2], run->point.faulted        ? "fault"
-                                    : run->point.flop == 0    ? "no FLOP"
-                                    : run->point.seconds == 0 ? "no time"
-                                                              : "no bytes"));
-                continue;
-            }
-            label(number(at[0], fmt::format("{:.3g}", run->point.intensity(scene.level))));
-            const double giga = run->point.flop_per_second() / 1e9;
-            number(at[1], giga >= 1000 ? with_commas(std::llround(giga)) : fmt::format("{:.4g}", giga));
-            const double room = model::headroom(scene.roofline, run->point, scene.level);
-            number(at[2], room > 0 ? share_text(100 / room) : "-");
-        }
-    }
 };
 
 }  // namespace
@@ -555,7 +456,7 @@ void make_room_for_table(Ui& ui, RoofPlot& plot, const RoofScene& scene) {
 
 void draw_roofline(Ui& ui, const RoofPlot& plot, const RoofScene& scene, Labels& labels) {
     Picture picture{ui, plot, scene, labels};
-    picture.axes();
+    draw_axes(ui, plot);
     picture.lines();
     picture.drop();
     picture.silicon();

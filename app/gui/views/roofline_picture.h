@@ -1,5 +1,7 @@
 // The plot of the roofline (D7) itself, apart from its controls: axes, roofs, peaks, the trail of runs, names and table.
 #pragma once
+#include <span>
+
 #include "app/gui/views/measured_data.h"
 #include "app/gui/views/roofline.h"
 #include "app/gui/widgets/labels.h"
@@ -23,6 +25,10 @@ struct RoofScene {
     bool hidden;                                          // the run on show must not be given away
     std::optional<device::MeasuredKernel> measured = {};  // the run on show, on the real GPU
 };
+
+constexpr float table_pitch = 20, narrow_table = 238;  // a row's height; a width at which columns are narrow
+void draw_axes(Ui& ui, const RoofPlot& plot);
+void draw_runs(Ui& ui, const RoofScene& scene, std::span<const RoofRun* const> rows, const Rect& box);
 
 // Takes room for the table of runs off the plot's right or foot, where it finds none inside or not for all of them.
 void make_room_for_table(Ui& ui, RoofPlot& plot, const RoofScene& scene);
