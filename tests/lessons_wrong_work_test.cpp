@@ -47,6 +47,19 @@ h2d dy y
 launch damp(dy, dx, 3, 65536) grid=256 block=256
 d2h y dy
 )"},
+    {"A03", "whole_trip", "waits instead of frees", "still_allocated == 0", R"(
+kernels damp.cu
+host x f32[65536 random]
+host y f32[65536 random]
+malloc dx f32[65536]
+malloc dy f32[65536]
+h2d dx x
+h2d dy y
+launch damp(dy, dx, 3, 65536) grid=256 block=256
+d2h y dy
+sync
+sync
+)"},
     {"A07", "scratch", "half of the rounds", "outputs", R"(
 __global__ void scratch(const float *a, float *out) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
