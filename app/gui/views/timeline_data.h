@@ -55,6 +55,9 @@ struct Timeline {
     }
 };
 
+// The coarsest level still as fine as a column, or null when a column is finer than the finest.
+const Level* level_for(const Timeline& timeline, double cycles_a_column);
+
 constexpr size_t most_buckets = 8192;
 Timeline make_timeline(std::shared_ptr<const model::KernelRun> run);
 

@@ -1,0 +1,14 @@
+// What of the run on show the transport counts: internal to transport.cpp and transport_steps.cpp.
+#pragma once
+#include "app/gui/session.h"
+
+namespace lockstep::gui {
+
+const KernelTrace* trace_of(const Snapshot& snapshot);
+// Null: not known yet; that of the warp before stays for a moment.
+const simt::WarpHistory* focused_history(const Snapshot& snapshot, const Focus& focus);
+int64_t instructions_of(const Session& session, const Focus& focus, const Snapshot& snapshot);
+// How many instructions the warp will have issued is not known: the trace keeps a stretch, and the history is too long.
+bool open_ended(const Snapshot& snapshot, const Focus& focus);
+
+}  // namespace lockstep::gui
