@@ -13,23 +13,6 @@
 #include "lessons/player/predict.h"
 
 namespace lockstep::lessons {
-namespace {
-
-int kernels_at_once(const HostRun& run) {
-    std::vector<std::pair<double, int>> change;
-    for (const model::OperationTime& one : run.schedule.operations)
-        if (one.engine == model::Engine::compute && one.end_us > one.begin_us) {
-            change.emplace_back(one.begin_us, 1);
-            change.emplace_back(one.end_us, -1);
-        }
-    std::sort(change.begin(), change.end());
-    int now = 0, most = 0;
-    for (const auto& [time, by] : change) most = std::max(most, now += by);
-    return most;
-}
-
-}  // namespace
-
 Result<double> host_figure(const HostRun& run, const std::string& full) {
     const model::Schedule& s = run.schedule;
     std::string name = full;
@@ -103,7 +86,7 @@ Result<double> host_figure(const HostRun& run, const std::string& full) {
         {"copied_bytes", bytes},
         {"copy_gb_per_second", s.copy_us > 0 ? bytes / (s.copy_us * 1e3) : 0},
         {"streams", static_cast<double>(streams.size())},
-        {"kernels_at_once", static_cast<double>(kernels_at_once(run))},
+        {"kernels_at_once", static_cast<double>(model::kernels_at_once(s))},
         {"hazards", static_cast<double>(run.hazards.size())},
         {"still_allocated", static_cast<double>(run.still_allocated.size())},
         {"still_allocated_bytes", still_allocated_bytes},
