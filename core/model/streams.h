@@ -118,6 +118,7 @@ struct Schedule {
     double speedup() const { return total_us > 0 ? serial_us / total_us : 1; }
 };
 Schedule schedule(const GpuSpec& gpu, const HostProgram& program);
+int kernels_at_once(const Schedule& schedule);  // at most, of those that the GPU runs
 
 // Tracks: host, every stream, every engine that is used. A span's detail is the operation's index; arrows go from a
 // record to the waits for it. Nanoseconds.

@@ -185,4 +185,17 @@ std::vector<Hazard> hazards(const HostProgram& program, const Schedule& schedule
     return found;
 }
 
+int kernels_at_once(const Schedule& schedule) {
+    std::vector<std::pair<double, int>> change;
+    for (const OperationTime& one : schedule.operations)
+        if (one.engine == Engine::compute && one.end_us > one.begin_us) {
+            change.emplace_back(one.begin_us, 1);
+            change.emplace_back(one.end_us, -1);
+        }
+    std::sort(change.begin(), change.end());
+    int now = 0, most = 0;
+    for (const auto& [time, by] : change) most = std::max(most, now += by);
+    return most;
+}
+
 }  // namespace lockstep::model

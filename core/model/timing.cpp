@@ -201,6 +201,14 @@ void find_route(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, co
         t.throttle = throttle;
         t.result_wait = wait;
     };
+    const auto memory = [&] {
+        t.route = Route::memory;
+        t.shared_by_sms = in.space != Space::shared;
+        if (in.space == Space::shared)
+            queue(StallReason::mio_throttle, StallReason::short_scoreboard);
+        else
+            queue(StallReason::lg_throttle, StallReason::long_scoreboard);
+    };
     const auto control = [&](Route route) {
         t.route = route;
         t.pipe = static_cast<uint8_t>(Unit::cbu);
@@ -223,22 +231,12 @@ void find_route(const GpuSpec& gpu, const ptx::Program& program, uint32_t pc, co
                 }
                 t.shared_by_sms = in.space == Space::constant;  // a miss of the constant caches goes to L2
             } else {
-                t.route = Route::memory;
-                t.shared_by_sms = in.space != Space::shared;
-                if (in.space == Space::shared)
-                    queue(StallReason::mio_throttle, StallReason::short_scoreboard);
-                else
-                    queue(StallReason::lg_throttle, StallReason::long_scoreboard);
+                memory();
             }
             break;
         case Kind::matrix_load:
         case Kind::matrix_store:
-            t.route = Route::memory;
-            t.shared_by_sms = in.space != Space::shared;
-            if (in.space == Space::shared)
-                queue(StallReason::mio_throttle, StallReason::short_scoreboard);
-            else
-                queue(StallReason::lg_throttle, StallReason::long_scoreboard);
+            memory();
             break;
         case Kind::async_copy:
         case Kind::bulk_copy:

@@ -60,19 +60,6 @@ void from_step(StreamBoard& board, const nn::StepRecord& step) {
     for (auto& [time, call] : calls) board.written.operations.push_back(std::move(call));
 }
 
-int kernels_at_once(const model::Schedule& schedule) {
-    std::vector<std::pair<double, int>> change;
-    for (const model::OperationTime& one : schedule.operations)
-        if (one.engine == model::Engine::compute && one.end_us > one.begin_us) {
-            change.emplace_back(one.begin_us, 1);
-            change.emplace_back(one.end_us, -1);
-        }
-    std::sort(change.begin(), change.end());
-    int now = 0, most = 0;
-    for (const auto& [time, by] : change) most = std::max(most, now += by);
-    return most;
-}
-
 std::string times(double factor) {
     return fmt::format("{:.2f} times", factor);
 }
@@ -163,7 +150,7 @@ std::string caption_of(const StreamBoard& board) {
     if (s.overlap > 0)
         return text + fmt::format(" Of the time in which an engine of the GPU works, {:.0f} % has two or more at once.",
                                   100 * s.overlap);
-    if (const int at_once = kernels_at_once(s); at_once > 1)
+    if (const int at_once = model::kernels_at_once(s); at_once > 1)
         return text + fmt::format(" Up to {} kernels share the SMs.", at_once);
     const double share = s.work_us > 0 ? 100 * s.copy_us / s.work_us : 0;
     return text + fmt::format(" No two engines of the GPU work at once; copies are {:.0f} % of the work.", share);
